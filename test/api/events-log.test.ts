@@ -23,32 +23,32 @@ const keyOf = ({ team_api_key }: Tenant) => ({ 'x-service-api-key': team_api_key
 const simulate = ({ api }: Tenant, order_id: string, body: object = {}) =>
   api.simulateOrder({ params: { order_id }, query: {}, body: body as never })
 
-/** Reads on until nothing comes any more. */
-async function readAll({ api }: Tenant, limit: number, sent: object = {}) {
+/** Reads page after page until one is empty. */
+async function readAll({ api }: Tenant, limit: number, filter: object = {}) {
   const pages = []
   let after: string | undefined
   for (;;) {
-    const page = await api.listEvents({ query: { limit, after, ...sent } })
+    const page = await api.listEvents({ query: { limit, after, ...filter } })
     after = page.next_cursor
     if (!page.events.length) return { events: pages.flat(), after }
     pages.push(page.events)
   }
 }
 
-describe('the catalogue', () => {
-  test('is open to anybody, and each type can be read alone', async () => {
+describe('the event type catalog', () => {
+  test('is public, and each type can be read on its own', async () => {
     const { event_types } = (await (await fetch(`${w.base}/event-types`)).json()) as { event_types: { type: string }[] }
     expect(event_types.map(({ type }) => type)).toContain('labtest.result.critical')
-    const one = await w.api.getEventType({ params: { event_type: 'labtest.order.updated' } })
-    expect(event_types).toContainEqual(one)
-    expect(one).toMatchObject({ key: 'order', example: { event_type: 'labtest.order.updated' }, schema: { type: 'object' } })
-    expect(await errorOf(w.api.getEventType({ params: { event_type: 'labtest.order.sung' } }))).toMatchObject({
+    const eventType = await w.api.getEventType({ params: { event_type: 'labtest.order.updated' } })
+    expect(event_types).toContainEqual(eventType)
+    expect(eventType).toMatchObject({ key: 'order', example: { event_type: 'labtest.order.updated' }, schema: { type: 'object' } })
+    expect(await errorOf(w.api.getEventType({ params: { event_type: 'labtest.order.unknown' } }))).toMatchObject({
       status: 404,
       detail: { error_type: 'EVENT_TYPE_NOT_FOUND' },
     })
   })
 
-  test('describes everything that orders of every method tell, and what a webhook that is disabled does', async () => {
+  test('describes every event of orders of each method and of a disabled webhook', async () => {
     const tenant = await w.tenant()
     for (const method of methods) {
       const { id } = await placeOrder(tenant.api, method)
@@ -69,8 +69,8 @@ describe('the catalogue', () => {
   })
 })
 
-describe('the log', () => {
-  test('is read in pages from the oldest event on, and goes on from its end', async () => {
+describe('the event log', () => {
+  test('is read in pages from the oldest event and continues from the last cursor', async () => {
     const tenant = await w.tenant()
     const { api, team_id } = tenant
     expect((await api.listEvents()).events).toEqual([])
@@ -109,7 +109,7 @@ describe('the log', () => {
     expect((await api.listEvents({ query: { after } })).events).toMatchObject([{ data: { status: 'cancelled' } }])
   })
 
-  test('is narrowed by type, user and order, alone and together', async () => {
+  test('can be filtered by type, user and order, alone and combined', async () => {
     const tenant = await w.tenant()
     const { api } = tenant
     const [mine, other] = [await aUser(api), await aUser(api)]
@@ -119,51 +119,51 @@ describe('the log', () => {
     await simulate(tenant, id, { interpretation: 'critical' })
     await runJobs()
     const all = (await readAll(tenant, 100)).events
-    const read = async (sent: object) => (await readAll(tenant, 3, sent)).events
-    const of = (keep: (event: (typeof all)[number]) => boolean) => all.filter(keep)
+    const read = async (filter: object) => (await readAll(tenant, 3, filter)).events
+    const only = (keep: (event: (typeof all)[number]) => boolean) => all.filter(keep)
 
-    expect(await read({ event_type: ['labtest.result.critical'] })).toEqual(of((event) => event.event_type === 'labtest.result.critical'))
-    expect(await read({ event_type: ['labtest.order.*'] })).toEqual(of((event) => event.event_type.startsWith('labtest.order.')))
+    expect(await read({ event_type: ['labtest.result.critical'] })).toEqual(only((event) => event.event_type === 'labtest.result.critical'))
+    expect(await read({ event_type: ['labtest.order.*'] })).toEqual(only((event) => event.event_type.startsWith('labtest.order.')))
     expect(await read({ event_type: ['labtest.order.created', 'labtest.result.*'], user_id: mine })).toEqual(
-      of(({ user_id, event_type }) => user_id === mine && !['labtest.order.updated', 'user.created'].includes(event_type)),
+      only(({ user_id, event_type }) => user_id === mine && !['labtest.order.updated', 'user.created'].includes(event_type)),
     )
-    expect(await read({ user_id: other })).toEqual(of((event) => event.user_id === other))
-    expect(await read({ order_id: theirs })).toEqual(of((event) => event.user_id === other && event.event_type !== 'user.created'))
+    expect(await read({ user_id: other })).toEqual(only((event) => event.user_id === other))
+    expect(await read({ order_id: theirs })).toEqual(only((event) => event.user_id === other && event.event_type !== 'user.created'))
     expect(await read({ order_id: theirs, user_id: mine })).toEqual([])
     expect(await read({ event_type: ['*'] })).toEqual(all)
     expect(typesOf({ events: all }).filter((type) => type === 'labtest.result.critical').length).toBeGreaterThan(0)
   })
 
-  test('has what was left out behind it: a reader with a filter does not read it again', async () => {
+  test('moves the cursor past events that the filter excludes', async () => {
     const { api } = await w.tenant()
     await placeOrder(api)
     await runJobs()
-    const nothing = await api.listEvents({ query: { event_type: ['provider.*'] } })
-    expect(nothing.events).toEqual([])
-    expect((await api.listEvents({ query: { after: nothing.next_cursor } })).events).toEqual([])
-    expect((await api.listEvents({ query: { after: 'end' } })).next_cursor).toBe(nothing.next_cursor)
+    const filtered = await api.listEvents({ query: { event_type: ['provider.*'] } })
+    expect(filtered.events).toEqual([])
+    expect((await api.listEvents({ query: { after: filtered.next_cursor } })).events).toEqual([])
+    expect((await api.listEvents({ query: { after: 'end' } })).next_cursor).toBe(filtered.next_cursor)
   })
 
-  test('never skips an event that is committed after later ones were read', async () => {
+  test('never skips an event committed after later ones were read', async () => {
     const tenant = await w.tenant()
-    const late = await aUser(tenant.api)
+    const user_id = await aUser(tenant.api)
     const client = new pg.Client(w.url)
     await client.connect()
     atEnd(() => client.end())
     const id = newUuid()
     await client.query('begin')
-    const sealed = await sealedFor(tenant.team_id, late, id)
+    const sealed = await sealEvent(tenant.team_id, user_id, id)
     await client.query(`select emit($1, $2, $3, null, 'labtest.order.updated', 'late', $4, now(), false)`, [
       id,
       tenant.team_id,
-      late,
+      user_id,
       sealed,
     ])
 
     const early = []
     let after: string | undefined
     for (let i = 0; i < 3; i++) {
-      await placeOrder(tenant.api, 'walk_in_test', { user_id: late })
+      await placeOrder(tenant.api, 'walk_in_test', { user_id })
       await runJobs()
       const page = await tenant.api.listEvents({ query: { after } })
       after = page.next_cursor
@@ -174,20 +174,20 @@ describe('the log', () => {
     await client.query('commit')
     expect((await tenant.api.listEvents({ query: { after } })).events).toEqual([])
     await runJobs()
-    expect((await tenant.api.listEvents({ query: { after } })).events).toMatchObject([{ event_id: id, data: { told: 'late' } }])
+    expect((await tenant.api.listEvents({ query: { after } })).events).toMatchObject([{ event_id: id, data: { note: 'late' } }])
     expect((await readAll(tenant, 100)).events.at(-1)?.event_id).toBe(id)
   })
 
-  test('loses and doubles nothing while many write, some roll back, and two processes number', async () => {
+  test('loses and duplicates nothing with concurrent writers, rollbacks and two processes', async () => {
     const tenant = await w.tenant()
     const other = await replica()
     const user_id = await aUser(tenant.api)
     const key = (await userSealingKey(app, tenant.team_id, user_id)) as SealingKey
-    const about = { team_id: tenant.team_id, user_id, client_user_id: null, event_type: 'provider.connection.error' as const, key: 'k' }
+    const base = { team_id: tenant.team_id, user_id, client_user_id: null, event_type: 'provider.connection.error' as const, key: 'k' }
     const error = { user_id, provider: 'tidemark', message: '', error_type: 'unknown', error_details: '' }
     const write = (n: number) =>
       app.db.transaction().execute(async (db) => {
-        const event = { ...about, data: { ...error, message: String(n) }, at: app.now() }
+        const event = { ...base, data: { ...error, message: String(n) }, at: app.now() }
         await emit({ ...app, db, transaction: { pendingWebhooks: new Set() } }, key, event)
         if (n % 7 === 0) throw new Error('rolled back')
       })
@@ -197,27 +197,27 @@ describe('the log', () => {
     })
     const seen: number[] = []
     let after: string | undefined
-    for (let over = false; !over; ) {
-      over = !writing
+    for (let done = false; !done; ) {
+      done = !writing
       await Promise.all([runJobs(), other.runJobs()])
       const page = await tenant.api.listEvents({ query: { after, limit: 10 } })
       after = page.next_cursor
       const errors = page.events.filter(({ event_type }) => event_type === 'provider.connection.error')
       seen.push(...errors.map(({ data }) => Number((data as { message: string }).message)))
-      if (page.events.length) over = false
+      if (page.events.length) done = false
     }
     await written
     expect(seen.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 140 }, (_, n) => n).filter((n) => n % 7))
   })
 
-  test('holds only so much in one page, and leaves nothing out for it', async () => {
+  test('limits the size of a page without losing events', async () => {
     const tenant = await w.tenant()
     const user_id = await aUser(tenant.api)
     const key = (await userSealingKey(app, tenant.team_id, user_id)) as SealingKey
-    const about = { team_id: tenant.team_id, user_id, client_user_id: null, event_type: 'provider.connection.error' as const, key: 'k' }
+    const base = { team_id: tenant.team_id, user_id, client_user_id: null, event_type: 'provider.connection.error' as const, key: 'k' }
     for (let n = 0; n < 40; n++) {
       const data = { user_id, provider: 'tidemark', message: `${n} `.padEnd(250_000, '.'), error_type: 'unknown', error_details: '' }
-      await inTransaction(app, (app) => emit(app, key, { ...about, data, at: app.now() }))
+      await inTransaction(app, (app) => emit(app, key, { ...base, data, at: app.now() }))
     }
     await runJobs()
     const numbers = (events: { data: unknown }[]) => events.map(({ data }) => Number.parseInt((data as { message: string }).message, 10))
@@ -227,13 +227,13 @@ describe('the log', () => {
     expect(numbers((await readAll(tenant, 100, { event_type })).events)).toEqual(count(40))
   })
 
-  test('takes no cursor that it did not give', async () => {
+  test('rejects a cursor that it did not issue', async () => {
     const { api } = await w.tenant()
-    for (const after of ['0', 'ZTE=', 'e1', Buffer.from('e-1').toString('base64url'), Buffer.from('e1 ').toString('base64url'), 'ende'])
+    for (const after of ['0', 'ZTE=', 'e1', Buffer.from('e-1').toString('base64url'), Buffer.from('e1 ').toString('base64url'), 'ended'])
       expect(await errorOf(api.listEvents({ query: { after } }))).toMatchObject({ status: 422, detail: [{ loc: ['query', 'after'] }] })
   })
 
-  test('says in the audit log whose events were read', async () => {
+  test('records in the audit log whose events were read', async () => {
     const { api, team_id } = await w.tenant()
     const { user_id, id } = await placeOrder(api)
     await runJobs()
@@ -242,25 +242,25 @@ describe('the log', () => {
     expect((row as { subject: string }).subject.split(' ')).toEqual(expect.arrayContaining([`user_id:${user_id}`, `order_id:${id}`]))
   })
 
-  test('is gone for a user who is erased, and holds nothing of another team', async () => {
+  test('excludes the events of an erased user and of another team', async () => {
     const tenant = await w.tenant()
     const { user_id, id } = await placeOrder(tenant.api)
     await placeOrder(tenant.api)
     await runJobs()
-    const stranger = await w.tenant()
-    expect((await stranger.api.listEvents()).events).toEqual([])
-    expect((await stranger.api.listEvents({ query: { order_id: id, user_id } })).events).toEqual([])
+    const other = await w.tenant()
+    expect((await other.api.listEvents()).events).toEqual([])
+    expect((await other.api.listEvents({ query: { order_id: id, user_id } })).events).toEqual([])
     await query(w.url, 'delete from users where user_id = $1', [user_id])
     expect((await readAll(tenant, 100)).events.filter((event) => event.user_id === user_id)).toEqual([])
     expect(typesOf(await readAll(tenant, 100))).toEqual(['user.created', 'labtest.order.created', 'labtest.order.updated'])
   })
 })
 
-describe('the stream', () => {
+describe('the event stream', () => {
   const stream = (tenant: Tenant, search = '', headers: Record<string, string> = {}) =>
     listen(`${w.base}/events/stream${search}`, { ...keyOf(tenant), ...headers })
 
-  test('tells what is in the log and then what is added to it, and goes on after Last-Event-ID', async () => {
+  test('sends logged events, then new ones, and resumes after Last-Event-ID', async () => {
     const tenant = await w.tenant()
     const user_id = await aUser(tenant.api)
     await runJobs()
@@ -287,7 +287,7 @@ describe('the stream', () => {
     second.close()
   })
 
-  test('is narrowed as the log is, begins at the end where it is asked to, and shows that it lives', async () => {
+  test('filters like the log, starts at the end with after=end and sends heartbeats', async () => {
     const tenant = await w.tenant()
     await placeOrder(tenant.api)
     await runJobs()
@@ -298,12 +298,12 @@ describe('the stream', () => {
     expect(await next()).toMatchObject({ event: 'labtest.order.created' })
     expect(await next()).toMatchObject({ event: 'labtest.order.created', data: { data: { id } } })
     w.advanceTime(15 * SECOND)
-    const beat = await next()
-    expect(beat).toEqual({ comment: 'still here', id: (await tenant.api.listEvents({ query: { after: 'end' } })).next_cursor })
+    const heartbeat = await next()
+    expect(heartbeat).toEqual({ comment: 'still here', id: (await tenant.api.listEvents({ query: { after: 'end' } })).next_cursor })
     close()
   })
 
-  test('is refused like any read, and is one read in the audit log', async () => {
+  test('rejects invalid requests and writes one audit row per request', async () => {
     const tenant = await w.tenant()
     const url = `${w.base}/events/stream`
     expect((await sendRaw(url, 'GET')).status).toBe(401)
@@ -336,45 +336,45 @@ describe('the stream', () => {
     expect(await next()).toBeUndefined()
   })
 
-  test('is for one team only, and only so many at once', async () => {
-    const [tenant, stranger] = [await w.tenant(), await w.tenant()]
-    const foreign = await stream(stranger)
+  test('contains only the events of its team and limits concurrent streams', async () => {
+    const [tenant, other] = [await w.tenant(), await w.tenant()]
+    const foreign = await stream(other)
     const { id } = await placeOrder(tenant.api)
-    await placeOrder(stranger.api)
+    await placeOrder(other.api)
     await runJobs()
-    const told = await foreign.next()
-    expect(told).toMatchObject({ data: { team_id: stranger.team_id } })
-    expect(JSON.stringify(told)).not.toContain(id)
+    const event = await foreign.next()
+    expect(event).toMatchObject({ data: { team_id: other.team_id } })
+    expect(JSON.stringify(event)).not.toContain(id)
 
     const open = await Promise.all(Array.from({ length: 20 }, () => stream(tenant)))
     const refused = await fetch(`${w.base}${endpoints.streamEvents.path}`, { headers: keyOf(tenant) })
     expect([refused.status, await refused.json()]).toMatchObject([429, { detail: { error_type: 'TOO_MANY_STREAMS' } }])
     for (const { close } of open) close()
     foreign.close()
-    let again = await stream(tenant)
-    while (again.status === 429) {
-      again.close()
-      again = await stream(tenant)
+    let reopened = await stream(tenant)
+    while (reopened.status === 429) {
+      reopened.close()
+      reopened = await stream(tenant)
     }
-    expect(again.status).toBe(200)
+    expect(reopened.status).toBe(200)
   })
 
-  test('ends by itself when the server stops, with nothing cut in two', async () => {
-    const here = await replica()
-    const tenant = await here.tenant()
+  test('ends when the server stops', async () => {
+    const instance = await replica()
+    const tenant = await instance.tenant()
     await testId(tenant.api, 'essential-wellness')
     await placeOrder(tenant.api)
-    await here.runJobs()
-    const { next } = await listen(`${here.base}/events/stream?event_type=labtest.*`, keyOf(tenant))
+    await instance.runJobs()
+    const { next } = await listen(`${instance.base}/events/stream?event_type=labtest.*`, keyOf(tenant))
     expect(await next()).toMatchObject({ event: 'labtest.order.created' })
-    await here.server.close()
+    await instance.server.close()
     const rest = []
-    for (let told = await next(); told; told = await next()) rest.push(told.event)
+    for (let event = await next(); event; event = await next()) rest.push(event.event)
     expect(rest.length).toBeLessThanOrEqual(1)
   })
 })
 
-async function sealedFor(team_id: string, user_id: string, id: string) {
+async function sealEvent(team_id: string, user_id: string, id: string) {
   const key = (await userSealingKey(app, team_id, user_id)) as SealingKey
-  return seal(key, `events.sealed.${id}`, { client_user_id: null, data: { told: 'late' } })
+  return seal(key, `events.sealed.${id}`, { client_user_id: null, data: { note: 'late' } })
 }

@@ -16,22 +16,22 @@ const send = (method: string, path: string, { headers, body }: RawRequest = {}) 
 
 const post = (body: string | Buffer, headers: Record<string, string> = {}) => send('POST', '/v2/user', { body, headers })
 
-const deep = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+const nestedArrays = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 
-describe('a body', () => {
+describe('a request body', () => {
   test.each<[string, string | Buffer, number]>([
     ['over the limit', JSON.stringify({ client_user_id: 'x'.repeat(1_100_000) }), 413],
     ['that is not JSON', 'client_user_id=5', 422],
-    ['that ends too early', '{"client_user_id":"a', 422],
+    ['that is truncated', '{"client_user_id":"a', 422],
     ['with two documents', '{"client_user_id":"a"}{}', 422],
     ['that is empty', '', 422],
     ['that is blank', '  \n', 422],
     ['that is an array', '[]', 422],
-    ['that is a text', '"a"', 422],
+    ['that is a string', '"a"', 422],
     ['that is null', 'null', 422],
     ['that is a number', '5', 422],
-    ['that nests 100,000 deep', deep(100_000), 422],
-    ['that nests 100,000 deep in a field nobody knows', `{"client_user_id":"deep","x":${deep(100_000)}}`, 422],
+    ['that nests 100,000 arrays', nestedArrays(100_000), 422],
+    ['that nests 100,000 arrays in an unknown field', `{"client_user_id":"deep","x":${nestedArrays(100_000)}}`, 422],
     ['that nests 100,000 objects', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`, 422],
     ['with NUL in a value', '{"client_user_id":"a\\u0000b"}', 422],
     ['with NUL in a key', '{"client_user_id":"nul-key","a\\u0000":1}', 422],
@@ -40,10 +40,10 @@ describe('a body', () => {
     ['with bytes that are not UTF-8', Buffer.from('{"client_user_id":"a\xff\xfeb"}', 'latin1'), 422],
     ['with an overlong encoding', Buffer.from('{"client_user_id":"a\xc0\x80b"}', 'latin1'), 422],
     ['with a 10,000-character id', JSON.stringify({ client_user_id: 'x'.repeat(10_000) }), 422],
-  ])('%s is refused', async (_, body, status) => {
-    const answer = await post(body)
-    expectClientError(answer)
-    expect(answer.status).toBe(status)
+  ])('%s is rejected', async (_, body, status) => {
+    const response = await post(body)
+    expectClientError(response)
+    expect(response.status).toBe(status)
     const keyed = await post(body, { 'x-idempotency-key': 'hostile' })
     expect(keyed.status).toBe(status)
   })
@@ -57,7 +57,7 @@ describe('a body', () => {
     ['', 'A JSON body is required.'],
     ['[]', 'Must be an object.'],
     ['{"client_user_id":5}', 'Must be text.'],
-  ])('learns what is wrong, and never what it said: %s', async (body, msg) => {
+  ])('gets an error message that does not echo it: %s', async (body, msg) => {
     expect((await post(body)).body.detail).toEqual([expect.objectContaining({ msg })])
   })
 
@@ -69,57 +69,57 @@ describe('a body', () => {
     'nonsense',
     ';',
     'application/xml',
-  ])('of type %s is refused as such', async (type) => {
-    const answer = await post('{"client_user_id":"typed"}', { 'content-type': type })
-    expectClientError(answer)
-    expect(answer.status).toBe(415)
+  ])('of type %s is rejected with 415', async (type) => {
+    const response = await post('{"client_user_id":"typed"}', { 'content-type': type })
+    expectClientError(response)
+    expect(response.status).toBe(415)
   })
 
-  test.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON'])('of type %s is read', async (type) => {
+  test.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON'])('of type %s is accepted', async (type) => {
     expect((await post(JSON.stringify({ client_user_id: `typed ${type}` }), { 'content-type': type })).status).toBe(200)
   })
 
-  test('that calls itself __proto__ or constructor changes nothing but itself', async () => {
-    const answer = await post('{"client_user_id":"proto","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}')
-    expect(answer.status).toBe(200)
+  test('with __proto__ or constructor keys does not pollute prototypes', async () => {
+    const response = await post('{"client_user_id":"proto","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}')
+    expect(response.status).toBe(200)
     expect(({} as { polluted?: number }).polluted).toBeUndefined()
     expectClientError(await post('{"__proto__":{"client_user_id":"inherited"}}'))
   })
 
-  test('may hold fields nobody knows; they are ignored', async () => {
-    const answer = await post('{"client_user_id":"extra","favourite_colour":{"r":1},"user_id":"8a5f3c1e-0000-4000-8000-000000000000"}')
-    expect(answer.status).toBe(200)
-    expect(answer.text).not.toMatch(/favourite_colour|8a5f3c1e/)
+  test('may contain unknown fields, which are ignored', async () => {
+    const response = await post('{"client_user_id":"extra","favorite_color":{"r":1},"user_id":"8a5f3c1e-0000-4000-8000-000000000000"}')
+    expect(response.status).toBe(200)
+    expect(response.text).not.toMatch(/favorite_color|8a5f3c1e/)
   })
 
-  test('keeps every character that text can hold', async () => {
+  test('keeps control, escaped and non-Latin characters', async () => {
     const client_user_id = '𝄞 \u0001\u2028\ufeff "\\/ ñ 名'
-    const made = await post(JSON.stringify({ client_user_id }))
-    expect(made.body).toMatchObject({ client_user_id })
-    expect((await send('GET', `/v2/user/resolve/${encodeURIComponent(client_user_id)}`)).text).toBe(made.text)
+    const created = await post(JSON.stringify({ client_user_id }))
+    expect(created.body).toMatchObject({ client_user_id })
+    expect((await send('GET', `/v2/user/resolve/${encodeURIComponent(client_user_id)}`)).text).toBe(created.text)
   })
 
-  test('need not be there where none is taken', async () => {
-    const answer = await send('POST', '/sandbox/clock/reset')
-    expect(answer.status).toBe(200)
+  test('is optional only for an endpoint without one', async () => {
+    const response = await send('POST', '/sandbox/clock/reset')
+    expect(response.status).toBe(200)
     expect((await send('POST', '/sandbox/clock/reset', { body: '' })).status).toBe(200)
     expectClientError(await send('POST', '/v2/user'))
   })
 })
 
-describe('whoever has no key is told so before the body is read', () => {
+describe('a request without a key', () => {
   test.each<[string, string, string]>([
     ['not JSON', 'application/json', '{"client_user_id":'],
-    ['of another type', 'text/plain', 'hello'],
+    ['of an unsupported type', 'text/plain', 'hello'],
     ['over the limit', 'application/json', JSON.stringify({ client_user_id: 'x'.repeat(1_100_000) })],
-  ])('also when it is %s', async (_, type, body) => {
-    const answer = await post(body, { 'content-type': type, 'x-service-api-key': '' })
-    expectClientError(answer)
-    expect([answer.status, answer.body.detail]).toMatchObject([401, { error_type: 'MISSING_API_KEY' }])
+  ])('returns 401 before it reads a body that is %s', async (_, type, body) => {
+    const response = await post(body, { 'content-type': type, 'x-service-api-key': '' })
+    expectClientError(response)
+    expect([response.status, response.body.detail]).toMatchObject([401, { error_type: 'MISSING_API_KEY' }])
   })
 })
 
-test('a cursor with a day that does not exist is refused wherever there are pages', async () => {
+test('rejects a cursor with an impossible date', async () => {
   const next_cursor = Buffer.from(`2026-02-30T00:00:00.000Z ${newUuid()}`).toString('base64url')
   const { org_id } = w
   const calls = [
@@ -127,20 +127,20 @@ test('a cursor with a day that does not exist is refused wherever there are page
     w.admin.listManagementKeys({ params: { org_id }, query: { next_cursor } }),
     w.admin.listTeamKeys({ params: { org_id, env: 'sandbox', region: 'us' }, query: { next_cursor } }),
   ]
-  for (const answer of await Promise.all(calls.map(errorOf)))
-    expect(answer).toMatchObject({ status: 422, detail: [{ loc: ['query', 'next_cursor'] }] })
+  for (const response of await Promise.all(calls.map(errorOf)))
+    expect(response).toMatchObject({ status: 422, detail: [{ loc: ['query', 'next_cursor'] }] })
 })
 
 test.each<[string, string, RawRequest, number, string]>([
   ['a body over the limit', 'POST', { body: 'x'.repeat(1_100_000) }, 413, 'BODY_TOO_LARGE'],
-  ['a body of another type', 'POST', { body: 'x', headers: { 'content-type': 'text/plain' } }, 415, 'UNSUPPORTED_CONTENT_TYPE'],
-  ['a broken escape', 'GET', {}, 400, 'BAD_URL'],
-])('%s is refused by its name', async (_, method, sending, status, error_type) => {
-  const answer = await send(method, method === 'GET' ? '/v2/user/%zz' : '/v2/user', sending)
-  expect(answer).toMatchObject({ status, body: { detail: { error_type } } })
+  ['a body of an unsupported type', 'POST', { body: 'x', headers: { 'content-type': 'text/plain' } }, 415, 'UNSUPPORTED_CONTENT_TYPE'],
+  ['a broken percent-encoding', 'GET', {}, 400, 'BAD_URL'],
+])('%s gets its own error_type', async (_, method, sending, status, error_type) => {
+  const response = await send(method, method === 'GET' ? '/v2/user/%zz' : '/v2/user', sending)
+  expect(response).toMatchObject({ status, body: { detail: { error_type } } })
 })
 
-describe('an address', () => {
+describe('a URL', () => {
   const id = '8a5f3c1e-0000-4000-8000-000000000000'
   test.each<[string, string, number]>([
     ['GET', '/v2/user/%00', 422],
@@ -171,28 +171,28 @@ describe('an address', () => {
     ['PUT', '/v2/user', 405],
     ['OPTIONS', '/v2/user', 405],
     ['OPTIONS', '/nowhere', 404],
-  ])('%s %.60s is refused', async (method, path, status) => {
-    const answer = await send(method, path)
-    expectClientError(answer)
-    expect(answer.status).toBe(status)
+  ])('is rejected: %s %.60s', async (method, path, status) => {
+    const response = await send(method, path)
+    expectClientError(response)
+    expect(response.status).toBe(status)
   })
 
   test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'limit%5B%5D', 'a%ff', '', 'limit%20'])(
-    'may carry the parameter "%s" that nobody knows',
+    'may contain the unknown parameter "%s"',
     async (name) => {
-      const [answer, plain] = await Promise.all([send('GET', `/v2/user?${name}=1&limit=1`), send('GET', '/v2/user?limit=1')])
-      expect([answer.status, answer.text]).toEqual([200, plain.text])
+      const [response, plain] = await Promise.all([send('GET', `/v2/user?${name}=1&limit=1`), send('GET', '/v2/user?limit=1')])
+      expect([response.status, response.text]).toEqual([200, plain.text])
     },
   )
 
-  test('says which methods it takes', async () => {
+  test('returns its allowed methods with a 405', async () => {
     const { status, headers, body } = await send('DELETE', '/v2/user')
     expect([status, headers.get('allow')]).toEqual([405, 'POST, GET'])
     expect(body.detail).toMatchObject({ error_type: 'UNKNOWN_METHOD', error_message: expect.stringContaining('POST, GET') })
     expect((await send('GET', '/nowhere')).body.detail).toMatchObject({ error_type: 'UNKNOWN_PATH' })
   })
 
-  test('with numbers that cannot be is told the bounds', async () => {
+  test('with invalid numbers gets one error per parameter', async () => {
     const { body } = await send('GET', '/v3/orders?page=0&size=many')
     expect(body.detail).toEqual([
       { type: 'too_small', loc: ['query', 'page'], msg: 'Must be at least 1.' },
@@ -200,13 +200,13 @@ describe('an address', () => {
     ])
   })
 
-  test('resolves the longest id of the longest characters', async () => {
+  test('can hold an id of 255 multi-byte characters', async () => {
     const client_user_id = '名'.repeat(255)
-    const made = await post(JSON.stringify({ client_user_id }))
-    expect((await send('GET', `/v2/user/resolve/${encodeURIComponent(client_user_id)}`)).text).toBe(made.text)
+    const created = await post(JSON.stringify({ client_user_id }))
+    expect((await send('GET', `/v2/user/resolve/${encodeURIComponent(client_user_id)}`)).text).toBe(created.text)
   })
 
-  test('takes an id in either case, and what it writes can be read again', async () => {
+  test('accepts a user_id in upper case for reads and writes', async () => {
     const { user_id } = await w.api.createUser({ body: { client_user_id: 'in capitals' } })
     const params = { user_id: user_id.toUpperCase() }
     await w.api.patchUser({ params, body: { fallback_birth_date: '1961-07-23' } })
@@ -215,7 +215,7 @@ describe('an address', () => {
     expect(await w.api.getUserInfo({ params: { user_id } })).toEqual(await w.api.getUserInfo({ params }))
   })
 
-  test('HEAD answers as GET does, without the body', async () => {
+  test('returns the status and length of GET to HEAD, without a body', async () => {
     for (const path of ['/v2/user', '/v2/user/%00', '/v2/user/metrics', '/health']) {
       const [head, get] = await Promise.all([send('HEAD', path), send('GET', path)])
       expect([head.status, head.text]).toEqual([get.status, ''])
@@ -224,7 +224,7 @@ describe('an address', () => {
     expect((await send('HEAD', '/nowhere')).status).toBe(404)
   })
 
-  test('of the sandbox is unknown in production', async () => {
+  test('of a sandbox endpoint returns 404 in production', async () => {
     const production = await replica({ env: { ENVIRONMENT: 'production' }, database: await newDatabase() })
     const response = await fetch(`${production.base}/sandbox/clock`)
     expect([response.status, await response.json()]).toMatchObject([
@@ -233,7 +233,7 @@ describe('an address', () => {
     ])
   })
 
-  test('of the public interface that is not offered says what to do instead', async () => {
+  test('of an endpoint that is not offered returns 404 with an alternative', async () => {
     const { status, body } = await send('POST', `/v3/order/${newUuid()}/phlebotomy/appointment/book`)
     expect([status, body.detail]).toEqual([
       404,
@@ -246,7 +246,7 @@ describe('an address', () => {
   })
 })
 
-describe('a header', () => {
+describe('request headers', () => {
   test.each<[string, Record<string, string>, number]>([
     ['a 10,000-character key', { 'x-service-api-key': 'k'.repeat(10_000) }, 401],
     ['a key of high bytes', { 'x-service-api-key': 'sk_us_ÿþ' }, 401],
@@ -254,70 +254,74 @@ describe('a header', () => {
     ['a token without its scheme', { 'x-service-api-key': '', authorization: 'abc' }, 401],
     ['a 10,000-character idempotency key', { 'x-idempotency-key': 'k'.repeat(10_000) }, 422],
     ['an empty idempotency key', { 'x-idempotency-key': '' }, 422],
-    ['an idempotency policy nobody knows', { 'x-idempotency-key': 'k', 'x-idempotency-error': 'sometimes' }, 422],
-  ])('with %s is refused', async (_, headers, status) => {
-    const answer = await post('{"client_user_id":"headed"}', headers)
-    expectClientError(answer)
-    expect(answer.status).toBe(status)
+    ['an unknown idempotency policy', { 'x-idempotency-key': 'k', 'x-idempotency-error': 'sometimes' }, 422],
+  ])('are rejected with %s', async (_, headers, status) => {
+    const response = await post('{"client_user_id":"headed"}', headers)
+    expectClientError(response)
+    expect(response.status).toBe(status)
   })
 
-  test.each(['abc-123', 'a', '01HXZ.trace:7_b', 'x'.repeat(128)])('X-Request-Id %.20s is taken', async (id) => {
+  test.each(['abc-123', 'a', '01HXZ.trace:7_b', 'x'.repeat(128)])('keep the X-Request-Id %.20s', async (id) => {
     expect((await send('GET', '/v2/user', { headers: { 'x-request-id': id } })).headers.get('x-request-id')).toBe(id)
   })
 
   test.each(['', 'x'.repeat(129), 'two words', '<script>', 'zephyrine@example.org', 'ÿ', "a'b"])(
-    'X-Request-Id "%.20s" is replaced',
+    'replace the X-Request-Id "%.20s"',
     async (id) => {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         ['/v2/user', '/nowhere', '/v2/user/%', '/health'].map((path) => send('GET', path, { headers: { 'x-request-id': id } })),
       )
-      for (const { headers } of answers) expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+      for (const { headers } of responses) expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
     },
   )
 })
 
-describe('on the bare socket', () => {
+describe('on a raw socket', () => {
   const get = 'GET /v2/user HTTP/1.1\r\nHost: x\r\n'
   test.each<[string, string, number]>([
     ['garbage', '\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03\r\n\r\n', 400],
-    ['a method that is none', 'FETCH /v2/user HTTP/1.1\r\nHost: x\r\n\r\n', 400],
-    ['a method that we never take', 'PURGE /v2/user HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 405],
-    ['a version that is none', 'GET /v2/user HTTP/9.9\r\nHost: x\r\n\r\n', 400],
+    ['an invalid method', 'FETCH /v2/user HTTP/1.1\r\nHost: x\r\n\r\n', 400],
+    ['an unsupported method', 'PURGE /v2/user HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 405],
+    ['an invalid HTTP version', 'GET /v2/user HTTP/9.9\r\nHost: x\r\n\r\n', 400],
     ['a request without a host', 'GET /nowhere HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
-    ['an old request without a host', 'GET /nowhere HTTP/1.0\r\n\r\n', 404],
+    ['an HTTP/1.0 request without a host', 'GET /nowhere HTTP/1.0\r\n\r\n', 404],
     ['a header without a colon', `${get}nonsense\r\n\r\n`, 400],
     ['a header with NUL', `${get}x-a: a\0b\r\n\r\n`, 400],
     ['a huge header', `${get}x-a: ${'a'.repeat(70_000)}\r\n\r\n`, 431],
-    ['a huge address', `GET /${'a'.repeat(70_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431],
-    ['two lengths', `POST /v2/user HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}`, 400],
-    ['a length and chunks', `POST /v2/user HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}`, 400],
-    ['a chunk that is none', `POST /nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`, 400],
-    ['an expectation we cannot meet', `${get}Expect: 200-maybe\r\nConnection: close\r\n\r\n`, 401],
-    ['an address of somebody else', 'GET http://elsewhere.example/nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 404],
-    ['a host that is none', 'GET /docs/ HTTP/1.1\r\nHost: a[b\r\nConnection: close\r\n\r\n', 400],
-  ])('%s is answered in JSON', async (_, text, status) => {
-    const answer = await onSocket(text)
-    const [head = '', body = ''] = answer.split('\r\n\r\n')
+    ['a huge URL', `GET /${'a'.repeat(70_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431],
+    ['two Content-Length headers', `POST /v2/user HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}`, 400],
+    [
+      'Content-Length with chunked encoding',
+      `POST /v2/user HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}`,
+      400,
+    ],
+    ['an invalid chunk', `POST /nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`, 400],
+    ['an unsupported Expect header', `${get}Expect: 200-maybe\r\nConnection: close\r\n\r\n`, 401],
+    ['an absolute URL of another host', 'GET http://elsewhere.example/nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 404],
+    ['an invalid host', 'GET /docs/ HTTP/1.1\r\nHost: a[b\r\nConnection: close\r\n\r\n', 400],
+  ])('%s gets a JSON error', async (_, text, status) => {
+    const response = await sendOnSocket(text)
+    const [head = '', body = ''] = response.split('\r\n\r\n')
     expect(head.split('\r\n')[0]).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
     expect(head.toLowerCase()).toContain('content-type: application/json')
     expect(head.toLowerCase()).toMatch(/x-request-id: \S+/)
     expect(JSON.parse(body)).toHaveProperty('detail')
   })
 
-  test('bytes that are no request are refused by their name', async () => {
-    expect(await onSocket('nonsense\r\n\r\n')).toContain('"error_type":"BAD_REQUEST"')
+  test('an invalid request gets the error_type BAD_REQUEST', async () => {
+    expect(await sendOnSocket('nonsense\r\n\r\n')).toContain('"error_type":"BAD_REQUEST"')
   })
 
-  test('the server still answers afterwards', async () => {
+  test('the server is still ready afterward', async () => {
     expect((await send('GET', '/ready')).status).toBe(200)
   })
 })
 
-const onSocket = (text: string) =>
+const sendOnSocket = (text: string) =>
   new Promise<string>((resolve, reject) => {
     const socket = connect(Number(new URL(w.base).port), '127.0.0.1', () => socket.write(Buffer.from(text, 'latin1')))
     const chunks: Buffer[] = []
-    socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error('no answer')))
+    socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error('no response')))
     socket.on('data', (chunk) => chunks.push(chunk))
     socket.on('error', (error) => (chunks.length ? resolve(Buffer.concat(chunks).toString()) : reject(error)))
     socket.on('close', () => resolve(Buffer.concat(chunks).toString()))

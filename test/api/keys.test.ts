@@ -12,18 +12,18 @@ beforeAll(async () => {
   w = await world()
 })
 
-const fresh = (): Promise<Tenant> => w.tenant()
-const here = ({ org_id }: { org_id: string }) => ({ org_id, env: 'sandbox' as const, region: 'us' as const })
-const withKey = (key: string) => createClient(w.base, { 'x-service-api-key': key })
-const asAdmin = (key: string) => createClient(w.base, { 'x-management-key': key })
+const newTenant = (): Promise<Tenant> => w.tenant()
+const deploymentParams = ({ org_id }: { org_id: string }) => ({ org_id, env: 'sandbox' as const, region: 'us' as const })
+const clientWithKey = (key: string) => createClient(w.base, { 'x-service-api-key': key })
+const adminClient = (key: string) => createClient(w.base, { 'x-management-key': key })
 const aUser = () => ({ client_user_id: `user-${newUuid()}` })
-const makeKey = (tenant: Tenant, change: object = {}) =>
-  tenant.admin.createTeamKey({ params: here(tenant), body: { label: 'reports', team_id: tenant.team_id, ...change } })
+const createKey = (tenant: Tenant, change: object = {}) =>
+  tenant.admin.createTeamKey({ params: deploymentParams(tenant), body: { label: 'reports', team_id: tenant.team_id, ...change } })
 
 describe('a team API key', () => {
-  test('is shown once, works, and is known by its beginning ever after', async () => {
-    const tenant = await fresh()
-    const key = await makeKey(tenant)
+  test('is returned in full once and listed by its prefix afterward', async () => {
+    const tenant = await newTenant()
+    const key = await createKey(tenant)
     expect(key).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       label: 'reports',
@@ -34,18 +34,18 @@ describe('a team API key', () => {
       expires_at: null,
       last_used_at: null,
     })
-    await withKey(key.value).createUser({ body: aUser() })
-    const { api_keys } = await tenant.admin.listTeamKeys({ params: here(tenant) })
+    await clientWithKey(key.value).createUser({ body: aUser() })
+    const { api_keys } = await tenant.admin.listTeamKeys({ params: deploymentParams(tenant) })
     expect(api_keys.map(({ label }) => label)).toEqual(['test', 'reports'])
     expect(api_keys[1]).toEqual({ ...key, value: `${key.value.slice(0, 12)}…` })
     expect(JSON.stringify(api_keys)).not.toContain(key.value)
   })
 
   test('is stored as a hash', async () => {
-    const key = await makeKey(w)
+    const key = await createKey(w)
     const [row] = await query<{ hash: Buffer; prefix: string; text: string }>(
       w.url,
-      'select hash, prefix, one::text as text from team_api_keys as one where id = $1',
+      'select hash, prefix, k::text as text from team_api_keys as k where id = $1',
       [key.id],
     )
     expect(row?.hash).toEqual(createHash('sha256').update(key.value).digest())
@@ -53,50 +53,52 @@ describe('a team API key', () => {
     expect(row?.text).not.toContain(key.value.slice(12))
   })
 
-  test('is listed with its last use once the job ran', async () => {
-    const tenant = await fresh()
-    const { id, value } = await makeKey(tenant)
+  test('is listed with last_used_at after the job runs', async () => {
+    const tenant = await newTenant()
+    const { id, value } = await createKey(tenant)
     const lastUse = async () =>
-      (await tenant.admin.listTeamKeys({ params: here(tenant) })).api_keys.find((key) => key.id === id)?.last_used_at ?? null
+      (await tenant.admin.listTeamKeys({ params: deploymentParams(tenant) })).api_keys.find((key) => key.id === id)?.last_used_at ?? null
     await w.runJobs()
     expect(await lastUse()).toBeNull()
     const before = w.app.wall()
-    await withKey(value).listUsers()
+    await clientWithKey(value).listUsers()
     await w.runJobs()
     const first = await lastUse()
     expect(first && first >= before).toBe(true)
     w.advanceTime(2 * MINUTE)
-    await withKey(value).listUsers()
+    await clientWithKey(value).listUsers()
     await w.runJobs()
     const second = (await lastUse()) as string
     expect(Date.parse(second) - Date.parse(first as string)).toBeGreaterThanOrEqual(2 * MINUTE)
   })
 
-  test('stops the moment it is revoked, and the others go on', async () => {
-    const tenant = await fresh()
-    const key = await makeKey(tenant)
-    const stranger = await makeKey(await fresh())
-    const nobody = newUuid()
-    const ids = [key.id, nobody, stranger.id]
-    const revoke = () => tenant.admin.deleteTeamKeys({ params: here(tenant), query: { api_key_id: ids } })
-    expect(await revoke()).toEqual({ success: [key.id], failure: [], not_found: [nobody, stranger.id] })
-    expect(await errorOf(withKey(key.value).listUsers())).toMatchObject({ status: 401, detail: { error_type: 'INVALID_API_KEY' } })
-    expect(await withKey(stranger.value).listUsers()).toMatchObject({ total: 0 })
+  test('stops working when revoked, without affecting other keys', async () => {
+    const tenant = await newTenant()
+    const key = await createKey(tenant)
+    const foreignKey = await createKey(await newTenant())
+    const unknownId = newUuid()
+    const ids = [key.id, unknownId, foreignKey.id]
+    const revoke = () => tenant.admin.deleteTeamKeys({ params: deploymentParams(tenant), query: { api_key_id: ids } })
+    expect(await revoke()).toEqual({ success: [key.id], failure: [], not_found: [unknownId, foreignKey.id] })
+    expect(await errorOf(clientWithKey(key.value).listUsers())).toMatchObject({ status: 401, detail: { error_type: 'INVALID_API_KEY' } })
+    expect(await clientWithKey(foreignKey.value).listUsers()).toMatchObject({ total: 0 })
     expect(await tenant.api.listUsers()).toMatchObject({ total: 0 })
-    expect((await tenant.admin.listTeamKeys({ params: here(tenant) })).api_keys.map(({ label }) => label)).toEqual(['test'])
+    expect((await tenant.admin.listTeamKeys({ params: deploymentParams(tenant) })).api_keys.map(({ label }) => label)).toEqual(['test'])
     expect(await revoke()).toMatchObject({ success: [], not_found: ids })
   })
 
-  test('of a deleted team is not there to be revoked', async () => {
-    const tenant = await fresh()
-    const { id } = await makeKey(tenant)
+  test('of a deleted team is reported as not_found when revoked', async () => {
+    const tenant = await newTenant()
+    const { id } = await createKey(tenant)
     await tenant.admin.deleteTeam({ params: tenant })
-    expect(await tenant.admin.deleteTeamKeys({ params: here(tenant), query: { api_key_id: [id] } })).toMatchObject({ not_found: [id] })
+    expect(await tenant.admin.deleteTeamKeys({ params: deploymentParams(tenant), query: { api_key_id: [id] } })).toMatchObject({
+      not_found: [id],
+    })
   })
 
-  test('that may only read reads, searches people, and changes nothing', async () => {
-    const tenant = await fresh()
-    const reader = withKey((await makeKey(tenant, { read_only: true })).value)
+  test('with read_only can read and search but not write', async () => {
+    const tenant = await newTenant()
+    const reader = clientWithKey((await createKey(tenant, { read_only: true })).value)
     const user = await tenant.api.createUser({ body: aUser() })
     expect(await reader.getUser({ params: user })).toEqual(user)
     expect(await reader.listUsers()).toMatchObject({ total: 1 })
@@ -115,12 +117,12 @@ describe('a team API key', () => {
     expect(await tenant.api.getUser({ params: user })).toEqual(user)
   })
 
-  test('that expires works until then', async () => {
-    const tenant = await fresh()
+  test('works until it expires', async () => {
+    const tenant = await newTenant()
     const expires_at = new Date(Date.parse(w.app.wall()) + HOUR).toISOString()
-    const key = await makeKey(tenant, { expires_at: expires_at.replace('Z', '+00:00') })
+    const key = await createKey(tenant, { expires_at: expires_at.replace('Z', '+00:00') })
     expect(key.expires_at).toBe(expires_at)
-    const api = withKey(key.value)
+    const api = clientWithKey(key.value)
     w.advanceTime(HOUR - MINUTE)
     await api.listUsers()
     w.advanceTime(MINUTE)
@@ -128,8 +130,8 @@ describe('a team API key', () => {
     await tenant.api.listUsers()
   })
 
-  test('does not begin expired', async () => {
-    expect(await errorOf(makeKey(w, { expires_at: w.app.wall() }))).toMatchObject({
+  test('cannot be created with an expires_at in the past', async () => {
+    expect(await errorOf(createKey(w, { expires_at: w.app.wall() }))).toMatchObject({
       status: 400,
       detail: { error_type: 'EXPIRY_IN_THE_PAST' },
     })
@@ -142,23 +144,24 @@ describe('a team API key', () => {
     [{ read_only: 'yes' }, 'read_only'],
     [{ expires_at: 'tomorrow' }, 'expires_at'],
     [{ expires_at: '2030-01-01' }, 'expires_at'],
-  ])('with %j is refused', async (change, field) => {
-    expect(await errorOf(makeKey(w, change))).toMatchObject({ status: 422, detail: [{ loc: ['body', field] }] })
+  ])('is rejected with %j', async (change, field) => {
+    expect(await errorOf(createKey(w, change))).toMatchObject({ status: 422, detail: [{ loc: ['body', field] }] })
   })
 
-  test('needs a team of the organisation', async () => {
-    const other = await fresh()
+  test('returns 404 for a team outside the organization', async () => {
+    const other = await newTenant()
     for (const team_id of [other.team_id, newUuid()])
-      expect(await errorOf(makeKey(w, { team_id }))).toMatchObject({ status: 404, detail: { error_type: 'TEAM_NOT_FOUND' } })
+      expect(await errorOf(createKey(w, { team_id }))).toMatchObject({ status: 404, detail: { error_type: 'TEAM_NOT_FOUND' } })
   })
 
   test('is listed by team and in pages', async () => {
-    const { admin, ...tenant } = await fresh()
-    const two = await admin.createTeam({ params: tenant, body: { name: 'Two', region: 'us' } })
-    for (let i = 0; i < 51; i++) await admin.createTeamKey({ params: here(tenant), body: { label: `key ${i}`, team_id: two.id } })
-    const list = (query: object = {}) => admin.listTeamKeys({ params: here(tenant), query })
-    const first = await list({ team_id: two.id })
-    const rest = await list({ team_id: two.id, next_cursor: first.next_cursor })
+    const { admin, ...tenant } = await newTenant()
+    const secondTeam = await admin.createTeam({ params: tenant, body: { name: 'Two', region: 'us' } })
+    for (let i = 0; i < 51; i++)
+      await admin.createTeamKey({ params: deploymentParams(tenant), body: { label: `key ${i}`, team_id: secondTeam.id } })
+    const list = (query: object = {}) => admin.listTeamKeys({ params: deploymentParams(tenant), query })
+    const first = await list({ team_id: secondTeam.id })
+    const rest = await list({ team_id: secondTeam.id, next_cursor: first.next_cursor })
     expect([...first.api_keys, ...rest.api_keys].map(({ label }) => label)).toEqual(Array.from({ length: 51 }, (_, i) => `key ${i}`))
     expect([first.api_keys.length, rest.next_cursor]).toEqual([50, null])
     expect((await list({ team_id: tenant.team_id })).api_keys.map(({ label }) => label)).toEqual(['test'])
@@ -167,19 +170,19 @@ describe('a team API key', () => {
 })
 
 describe('a management key', () => {
-  const makeManagementKey = (tenant: Tenant, change: object = {}) =>
-    tenant.admin.createManagementKey({ params: tenant, body: { label: 'deputy', role: 'org_admin', ...change } })
-  const bound = (tenant: Tenant, ...team_ids: string[]) =>
-    makeManagementKey(tenant, { role: 'team_admin', team_role_bindings: team_ids.map((team_id) => ({ team_id })) })
+  const createManagementKey = (tenant: Tenant, change: object = {}) =>
+    tenant.admin.createManagementKey({ params: tenant, body: { label: 'backup', role: 'org_admin', ...change } })
+  const createBoundKey = (tenant: Tenant, ...team_ids: string[]) =>
+    createManagementKey(tenant, { role: 'team_admin', team_role_bindings: team_ids.map((team_id) => ({ team_id })) })
   const list = (tenant: Tenant, query: object = {}) => tenant.admin.listManagementKeys({ params: tenant, query })
 
-  test('is shown once, works, and is known by its beginning ever after', async () => {
-    const tenant = await fresh()
-    const { key, ...made } = await makeManagementKey(tenant)
+  test('is returned in full once and listed by its prefix afterward', async () => {
+    const tenant = await newTenant()
+    const { key, ...created } = await createManagementKey(tenant)
     expect(key).toMatch(/^mg_[0-9A-Za-z]{46}$/)
-    expect(made).toEqual({
+    expect(created).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      label: 'deputy',
+      label: 'backup',
       created_at: expect.stringMatching(/Z$/),
       creator: { type: 'management_key' },
       role: 'org_admin',
@@ -187,48 +190,48 @@ describe('a management key', () => {
       prefix: key.slice(0, 12),
       last_used_at: null,
     })
-    await asAdmin(key).getOrg({ params: tenant })
+    await adminClient(key).getOrg({ params: tenant })
     const { data } = await list(tenant)
-    expect(data).toEqual([expect.objectContaining({ label: 'test', creator: { type: 'operator' } }), made])
+    expect(data).toEqual([expect.objectContaining({ label: 'test', creator: { type: 'operator' } }), created])
   })
 
-  test('is stored as a hash and listed with its last use', async () => {
-    const tenant = await fresh()
-    const { key, id } = await makeManagementKey(tenant)
+  test('is stored as a hash and listed with last_used_at', async () => {
+    const tenant = await newTenant()
+    const { key, id } = await createManagementKey(tenant)
     const [row] = await query<{ hash: Buffer; text: string }>(
       w.url,
-      'select hash, one::text as text from management_keys as one where id = $1',
+      'select hash, k::text as text from management_keys as k where id = $1',
       [id],
     )
     expect(row?.hash).toEqual(createHash('sha256').update(key).digest())
     expect(row?.text).not.toContain(key.slice(12))
     const before = w.app.wall()
-    await asAdmin(key).getOrg({ params: tenant })
+    await adminClient(key).getOrg({ params: tenant })
     await w.runJobs()
-    const used = (await list(tenant)).data.find((one) => one.id === id)?.last_used_at
+    const used = (await list(tenant)).data.find((listed) => listed.id === id)?.last_used_at
     expect(used && used >= before).toBe(true)
   })
 
-  test('of the team kind names its teams, once each', async () => {
-    const tenant = await fresh()
+  test('with the team_admin role lists each of its teams once', async () => {
+    const tenant = await newTenant()
     const { team_id } = tenant
-    const { key: _, ...made } = await bound(tenant, team_id, team_id.toUpperCase())
-    expect(made.team_role_bindings).toEqual([{ team_id }])
-    expect((await list(tenant, { role: 'team_admin' })).data).toEqual([made])
+    const { key: _, ...created } = await createBoundKey(tenant, team_id, team_id.toUpperCase())
+    expect(created.team_role_bindings).toEqual([{ team_id }])
+    expect((await list(tenant, { role: 'team_admin' })).data).toEqual([created])
   })
 
   test('is listed by role, by team and in pages', async () => {
-    const tenant = await fresh()
-    const two = await tenant.admin.createTeam({ params: tenant, body: { name: 'Two', region: 'us' } })
-    const first = await bound(tenant, tenant.team_id)
-    const both = await bound(tenant, tenant.team_id, two.id)
+    const tenant = await newTenant()
+    const secondTeam = await tenant.admin.createTeam({ params: tenant, body: { name: 'Two', region: 'us' } })
+    const first = await createBoundKey(tenant, tenant.team_id)
+    const both = await createBoundKey(tenant, tenant.team_id, secondTeam.id)
     const ids = async (query: object) => (await list(tenant, query)).data.map(({ id }) => id)
     expect(await ids({ role: 'team_admin' })).toEqual([first.id, both.id])
-    expect(await ids({ team_id: two.id })).toEqual([both.id])
+    expect(await ids({ team_id: secondTeam.id })).toEqual([both.id])
     expect(await ids({ team_id: tenant.team_id, role: 'team_admin' })).toEqual([first.id, both.id])
     expect(await ids({ team_id: newUuid() })).toEqual([])
     expect((await errorOf(list(tenant, { role: 'owner' }))).status).toBe(422)
-    for (let i = 0; i < 48; i++) await makeManagementKey(tenant)
+    for (let i = 0; i < 48; i++) await createManagementKey(tenant)
     const page = await list(tenant)
     const rest = await list(tenant, { next_cursor: page.next_cursor })
     expect([page.data.length, rest.data.length, rest.next_cursor]).toEqual([50, 1, null])
@@ -239,59 +242,59 @@ describe('a management key', () => {
     [{ role: 'team_admin', team_role_bindings: null }, 400, 'TEAM_BINDINGS_REQUIRED'],
     [{ role: 'team_admin', team_role_bindings: [{ team_id: newUuid() }] }, 400, 'UNKNOWN_TEAM'],
     [{ role: 'org_admin', team_role_bindings: [{ team_id: newUuid() }] }, 400, 'TEAM_BINDINGS_NOT_ALLOWED'],
-  ])('%j is refused', async (change, status, error_type) => {
-    const tenant = await fresh()
-    expect(await errorOf(makeManagementKey(tenant, change))).toMatchObject({ status, detail: { error_type } })
+  ])('is rejected with %j', async (change, status, error_type) => {
+    const tenant = await newTenant()
+    expect(await errorOf(createManagementKey(tenant, change))).toMatchObject({ status, detail: { error_type } })
     expect((await list(tenant)).data).toHaveLength(1)
   })
 
   test.each([{ label: '' }, { role: 'owner' }, { role: 'team_admin', team_role_bindings: [] }, { team_role_bindings: [{ team_id: 'x' }] }])(
-    '%j is not valid',
+    'returns 422 for %j',
     async (change) => {
-      expect((await errorOf(makeManagementKey(w, change))).status).toBe(422)
+      expect((await errorOf(createManagementKey(w, change))).status).toBe(422)
     },
   )
 
-  test('changes its label and its teams, at once', async () => {
-    const tenant = await fresh()
-    const two = await tenant.admin.createTeam({ params: tenant, body: { name: 'Two', region: 'us' } })
-    const { key, ...made } = await bound(tenant, tenant.team_id)
-    const patch = (body: object) => tenant.admin.patchManagementKey({ params: { org_id: tenant.org_id, key_id: made.id }, body })
-    const reachable = async () => (await asAdmin(key).listTeams({ params: tenant })).teams.map((team) => team.id)
-    expect(await patch({ label: 'night shift' })).toEqual({ ...made, label: 'night shift' })
+  test('can change its label and teams with immediate effect', async () => {
+    const tenant = await newTenant()
+    const secondTeam = await tenant.admin.createTeam({ params: tenant, body: { name: 'Two', region: 'us' } })
+    const { key, ...created } = await createBoundKey(tenant, tenant.team_id)
+    const patch = (body: object) => tenant.admin.patchManagementKey({ params: { org_id: tenant.org_id, key_id: created.id }, body })
+    const reachable = async () => (await adminClient(key).listTeams({ params: tenant })).teams.map((team) => team.id)
+    expect(await patch({ label: 'night shift' })).toEqual({ ...created, label: 'night shift' })
     expect(await reachable()).toEqual([tenant.team_id])
-    expect(await patch({ team_role_bindings: [{ team_id: two.id }] })).toMatchObject({
+    expect(await patch({ team_role_bindings: [{ team_id: secondTeam.id }] })).toMatchObject({
       label: 'night shift',
-      team_role_bindings: [{ team_id: two.id }],
+      team_role_bindings: [{ team_id: secondTeam.id }],
     })
-    expect(await reachable()).toEqual([two.id])
+    expect(await reachable()).toEqual([secondTeam.id])
     expect(await errorOf(patch({ label: 'lost', team_role_bindings: [{ team_id: w.team_id }] }))).toMatchObject({
       status: 400,
       detail: { error_type: 'UNKNOWN_TEAM' },
     })
     expect(await patch({ label: null, team_role_bindings: null })).toMatchObject({
       label: 'night shift',
-      team_role_bindings: [{ team_id: two.id }],
+      team_role_bindings: [{ team_id: secondTeam.id }],
     })
   })
 
-  test('is not torn by changes of the same moment', async () => {
-    const tenant = await fresh()
-    const { id } = await bound(tenant, tenant.team_id)
-    const two = await tenant.admin.createTeam({ params: tenant, body: { name: 'Two', region: 'us' } })
+  test('accepts concurrent changes to its teams', async () => {
+    const tenant = await newTenant()
+    const { id } = await createBoundKey(tenant, tenant.team_id)
+    const secondTeam = await tenant.admin.createTeam({ params: tenant, body: { name: 'Two', region: 'us' } })
     const patch = () =>
       sendRequest(w.base, endpoints.patchManagementKey, {
         params: { org_id: tenant.org_id, key_id: id },
-        body: { team_role_bindings: [{ team_id: two.id }] },
+        body: { team_role_bindings: [{ team_id: secondTeam.id }] },
         headers: { 'x-management-key': tenant.management_key },
       })
-    const answers = await Promise.all(Array.from({ length: 10 }, patch))
-    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200))
+    const responses = await Promise.all(Array.from({ length: 10 }, patch))
+    expect(responses.map(({ status }) => status)).toEqual(Array(10).fill(200))
   })
 
-  test('of the org kind takes no teams', async () => {
-    const tenant = await fresh()
-    const { id } = await makeManagementKey(tenant)
+  test('with the org_admin role cannot be bound to teams', async () => {
+    const tenant = await newTenant()
+    const { id } = await createManagementKey(tenant)
     const body = { team_role_bindings: [{ team_id: tenant.team_id }] }
     expect(await errorOf(tenant.admin.patchManagementKey({ params: { org_id: tenant.org_id, key_id: id }, body }))).toMatchObject({
       status: 400,
@@ -299,12 +302,12 @@ describe('a management key', () => {
     })
   })
 
-  test('stops the moment it is revoked', async () => {
-    const tenant = await fresh()
-    const { key, ...made } = await makeManagementKey(tenant)
-    const params = { org_id: tenant.org_id, key_id: made.id }
-    expect(await tenant.admin.deleteManagementKey({ params })).toEqual(made)
-    expect(await errorOf(asAdmin(key).getOrg({ params: tenant }))).toMatchObject({
+  test('stops working when revoked', async () => {
+    const tenant = await newTenant()
+    const { key, ...created } = await createManagementKey(tenant)
+    const params = { org_id: tenant.org_id, key_id: created.id }
+    expect(await tenant.admin.deleteManagementKey({ params })).toEqual(created)
+    expect(await errorOf(adminClient(key).getOrg({ params: tenant }))).toMatchObject({
       status: 401,
       detail: { error_type: 'INVALID_MANAGEMENT_KEY' },
     })
@@ -313,9 +316,9 @@ describe('a management key', () => {
     expect(await errorOf(tenant.admin.patchManagementKey({ params, body: { label: 'back' } }))).toMatchObject({ status: 404 })
   })
 
-  test('is refused to go when it is the last of the organisation, also when all go at once', async () => {
-    const tenant = await fresh()
-    await bound(tenant, tenant.team_id)
+  test('cannot be revoked when it is the last Org Management Key, even concurrently', async () => {
+    const tenant = await newTenant()
+    await createBoundKey(tenant, tenant.team_id)
     const [own] = (await list(tenant, { role: 'org_admin' })).data
     const revoke = (key_id: string, key: string) =>
       sendRequest(w.base, endpoints.deleteManagementKey, {
@@ -324,17 +327,17 @@ describe('a management key', () => {
       })
     const last = { status: 400, body: { detail: { error_type: 'LAST_ORG_KEY' } } }
     expect(await revoke(own?.id as string, tenant.management_key)).toMatchObject(last)
-    const others = await Promise.all(Array.from({ length: 9 }, () => makeManagementKey(tenant)))
+    const others = await Promise.all(Array.from({ length: 9 }, () => createManagementKey(tenant)))
     const mine = { id: own?.id as string, key: tenant.management_key }
-    const answers = await Promise.all([mine, ...others].map(({ id, key }) => revoke(id, key)))
-    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(9).fill(200), 400])
-    expect(answers.find(({ status }) => status === 400)).toMatchObject(last)
+    const responses = await Promise.all([mine, ...others].map(({ id, key }) => revoke(id, key)))
+    expect(responses.map(({ status }) => status).sort()).toEqual([...Array(9).fill(200), 400])
+    expect(responses.find(({ status }) => status === 400)).toMatchObject(last)
   })
 
-  test('of another organisation answers as one that does not exist', async () => {
-    const other = await fresh()
-    const { id } = await makeManagementKey(other)
-    const answers = []
+  test('of another organization returns the same 404 as an unknown id', async () => {
+    const other = await newTenant()
+    const { id } = await createManagementKey(other)
+    const responses = []
     for (const key_id of [id, newUuid()])
       for (const row of [endpoints.deleteManagementKey, endpoints.patchManagementKey] as const) {
         const { status, body } = await sendRequest(w.base, row, {
@@ -342,20 +345,21 @@ describe('a management key', () => {
           headers: { 'x-management-key': w.management_key },
           ...(row.method === 'patch' ? { body: { label: 'mine' } } : {}),
         })
-        answers.push([status, JSON.stringify(body)])
+        responses.push([status, JSON.stringify(body)])
       }
-    expect(new Set(answers.map(String)).size).toBe(1)
-    expect(answers[0]).toEqual([404, expect.stringContaining('MANAGEMENT_KEY_NOT_FOUND')])
+    expect(new Set(responses.map(String)).size).toBe(1)
+    expect(responses[0]).toEqual([404, expect.stringContaining('MANAGEMENT_KEY_NOT_FOUND')])
     expect((await list(other)).data).toHaveLength(2)
   })
 })
 
 describe('a team access token', () => {
   const bearer = (token: string) => createClient(w.base, { authorization: `Bearer ${token}` })
-  const mint = (tenant: Tenant, key = tenant.management_key) => asAdmin(key).createAccessToken({ params: tenant, body: { env: 'sandbox' } })
+  const mint = (tenant: Tenant, key = tenant.management_key) =>
+    adminClient(key).createAccessToken({ params: tenant, body: { env: 'sandbox' } })
 
-  test('opens the data of its team for ten minutes', async () => {
-    const tenant = await fresh()
+  test('grants access to the data of its team for ten minutes', async () => {
+    const tenant = await newTenant()
     const user = await tenant.api.createUser({ body: aUser() })
     const token = await mint(tenant)
     expect(token).toEqual({ access_token: expect.stringMatching(/^at_[0-9A-Za-z]{46}$/), expires_in: 600 })
@@ -368,18 +372,18 @@ describe('a team access token', () => {
     expect(await errorOf(api.listUsers())).toMatchObject({ status: 401, detail: { error_type: 'INVALID_ACCESS_TOKEN' } })
   })
 
-  test('lives on real time, whatever the clock of its team says', async () => {
-    const tenant = await fresh()
+  test("expires in real time, not on the team's clock", async () => {
+    const tenant = await newTenant()
     const api = bearer((await mint(tenant)).access_token)
     await tenant.api.moveClock({ body: { advance_seconds: DAY / 1000 } })
     await api.listUsers()
   })
 
-  test('is stored as a hash, and pruned when it has expired', async () => {
-    const tenant = await fresh()
+  test('is stored as a hash and pruned after it expires', async () => {
+    const tenant = await newTenant()
     const { access_token } = await mint(tenant)
     const rows = () =>
-      query<{ hash: Buffer; text: string }>(w.url, 'select hash, one::text as text from access_tokens as one where team_id = $1', [
+      query<{ hash: Buffer; text: string }>(w.url, 'select hash, t::text as text from access_tokens as t where team_id = $1', [
         tenant.team_id,
       ])
     const [row] = await rows()
@@ -390,8 +394,8 @@ describe('a team access token', () => {
     expect(await rows()).toEqual([])
   })
 
-  test('dies with the key that minted it', async () => {
-    const tenant = await fresh()
+  test('is invalid after the key that minted it is revoked', async () => {
+    const tenant = await newTenant()
     const body = { label: 'minter', role: 'team_admin' as const, team_role_bindings: [{ team_id: tenant.team_id }] }
     const minter = await tenant.admin.createManagementKey({ params: tenant, body })
     const [mine, theirs] = [await mint(tenant), await mint(tenant, minter.key)]
@@ -400,8 +404,8 @@ describe('a team access token', () => {
     await bearer(mine.access_token).listUsers()
   })
 
-  test('dies when the key that minted it is bound to other teams', async () => {
-    const tenant = await fresh()
+  test('is invalid after the key that minted it loses access to the team', async () => {
+    const tenant = await newTenant()
     const other = await tenant.admin.createTeam({ params: tenant, body: { name: 'Other', region: 'us' } })
     const body = { label: 'minter', role: 'team_admin' as const, team_role_bindings: [{ team_id: tenant.team_id }] }
     const minter = await tenant.admin.createManagementKey({ params: tenant, body })
@@ -412,7 +416,7 @@ describe('a team access token', () => {
     expect(await errorOf(bearer(access_token).listUsers())).toMatchObject({ status: 401, detail: { error_type: 'INVALID_ACCESS_TOKEN' } })
   })
 
-  test('names the environment of this deployment and a team of the organisation', async () => {
+  test('requires the environment of this deployment and a team of the organization', async () => {
     expect(await errorOf(w.admin.createAccessToken({ params: w, body: { env: 'production' } }))).toMatchObject({
       status: 400,
       detail: { error_type: 'WRONG_DEPLOYMENT', error_message: expect.stringContaining('This deployment is sandbox us') },

@@ -13,20 +13,20 @@ beforeAll(async () => {
   w = await world({ env: { OAUTH_SOURCES: JSON.stringify({ fitbit: source.setting({ client_id, client_secret }) }) } })
 })
 
-const back = 'https://shop.example/back'
-const linkOf = (t: Tenant, wanted: Parameters<typeof aLink>[2] = {}) => aLink(w.base, t.api, wanted)
+const redirect_url = 'https://shop.example/back'
+const linkOf = (t: Tenant, options: Parameters<typeof aLink>[2] = {}) => aLink(w.base, t.api, options)
 
 async function open(path: string, options: RequestInit = {}) {
-  const answer = await fetch(w.base + path, { redirect: 'manual', ...options })
-  const { status, headers } = answer
-  return { status, headers, text: await answer.text(), to: headers.get('location') }
+  const response = await fetch(w.base + path, { redirect: 'manual', ...options })
+  const { status, headers } = response
+  return { status, headers, text: await response.text(), to: headers.get('location') }
 }
 
 const submit = (path: string, fields: Record<string, string>) =>
   open(path, { method: 'POST', body: new URLSearchParams(fields), headers: { 'content-type': 'application/x-www-form-urlencoded' } })
 
 describe('the link page', () => {
-  test('asks nobody else, is kept by nobody and framed by nobody', async () => {
+  test('loads nothing external and cannot be cached or framed', async () => {
     const { link_token } = await linkOf(w)
     const { status, headers, text } = await open(`/link?token=${link_token}`)
     expect([status, headers.get('content-type'), headers.get('cache-control'), headers.get('referrer-policy')]).toEqual([
@@ -41,22 +41,22 @@ describe('the link page', () => {
 
   test.each([
     ['no token', ''],
-    ['an unknown token', '?token=lt_nobody'],
+    ['an unknown token', '?token=lt_unknown'],
     ['two tokens', '?token=a&token=b'],
-  ])('with %s says that the link is not valid', async (_, search) => {
+  ])('reports an invalid link for %s', async (_, search) => {
     const { status, text } = await open(`/link${search}`)
     expect([status, text.includes('This link is not valid')]).toEqual([401, true])
   })
 
-  test('says that a link has expired', async () => {
-    const late = await world()
-    const { link_token } = await aLink(late.base, late.api)
-    late.advanceTime(HOUR)
-    const answer = await fetch(`${late.base}/link?token=${link_token}`)
-    expect([answer.status, (await answer.text()).includes('has expired')]).toEqual([401, true])
+  test('reports an expired link', async () => {
+    const instance = await world()
+    const { link_token } = await aLink(instance.base, instance.api)
+    instance.advanceTime(HOUR)
+    const response = await fetch(`${instance.base}/link?token=${link_token}`)
+    expect([response.status, (await response.text()).includes('has expired')]).toEqual([401, true])
   })
 
-  test('shows names as text', async () => {
+  test('escapes HTML in names and search terms', async () => {
     const t = await w.tenant({ team: `<script>alert('1')</script>` })
     const { link_token } = await linkOf(t)
     const { text } = await open(`/link?token=${link_token}&q=${encodeURIComponent('"><img src=x>')}`)
@@ -64,18 +64,18 @@ describe('the link page', () => {
     expect(text).toContain('&lt;script&gt;')
   })
 
-  test('narrows the list without a script', async () => {
+  test('filters the list without JavaScript', async () => {
     const { link_token } = await linkOf(w)
     const { text } = await open(`/link?token=${link_token}&q=ZW`)
     expect([text.includes('Zwift'), text.includes('Peloton'), text.includes('1 source')]).toEqual([true, false, true])
   })
 
-  test('goes straight to the source that the token names', async () => {
+  test('opens the source that the token names', async () => {
     const { link_token } = await linkOf(w, { provider: 'peloton' })
     expect((await open(`/link?token=${link_token}`)).text).toContain('Connect Peloton')
   })
 
-  test('does not show a source that the token is not for', async () => {
+  test('rejects a source that the token does not offer', async () => {
     const { link_token } = await linkOf(w, { filter_on_providers: ['zwift'] })
     for (const slug of ['peloton', 'nothing', 'apple_health_kit'])
       expect((await open(`/link/source/${slug}?token=${link_token}`)).status).toBe(404)
@@ -89,24 +89,24 @@ describe('the link page', () => {
     ['/link/password/nothing', { username: 'a', password: 'b' }, 404],
     ['/link/code/peloton', { mfa_code: '123456' }, 400],
     ['/link/strange/peloton', { username: 'a', password: 'b' }, 200],
-  ])('connects nothing by %s with %j', async (path, fields, status) => {
+  ])('does not connect through %s with %j', async (path, fields, status) => {
     const { link_token, user_id } = await linkOf(w)
     expect((await submit(path, { token: link_token, ...(fields as Record<string, string>) })).status).toBe(status)
     expect(await w.api.listConnections({ params: { user_id } })).toEqual({ providers: [] })
   })
 
-  test('offers what nobody has set up with made-up data, and says so', async () => {
-    const { link_token, user_id, link } = await linkOf(w, { redirect_url: back })
+  test('offers unconfigured sources with demo data and labels them', async () => {
+    const { link_token, user_id, link } = await linkOf(w, { redirect_url })
     const { text } = await open(`/link?token=${link_token}`)
-    const marked = (name: string) => new RegExp(`<strong>${name}</strong> <span class="badge">Demo data</span>`).test(text)
-    expect(['Oura', 'Apple HealthKit', 'Fitbit', 'Peloton'].map(marked)).toEqual([true, true, false, false])
+    const isLabeled = (name: string) => new RegExp(`<strong>${name}</strong> <span class="badge">Demo data</span>`).test(text)
+    expect(['Oura', 'Apple HealthKit', 'Fitbit', 'Peloton'].map(isLabeled)).toEqual([true, true, false, false])
     expect((await link.listLinkSources()).map(({ slug }) => slug)).not.toContain('oura')
 
     const page = await open(`/link/source/oura?token=${link_token}`)
     expect(page.text).toMatch(/with demo data: Harbour will see a month of generated data and none of yours.*Connect with demo data/s)
     const done = await submit('/link/demo/oura', { token: link_token })
     expect([done.status, done.text.includes('Oura is connected with demo data.')]).toEqual([200, true])
-    expect(done.text).toContain(`0;url=${back}?state=success`)
+    expect(done.text).toContain(`0;url=${redirect_url}?state=success`)
     expect((await w.api.listConnections({ params: { user_id } })).providers).toMatchObject([{ slug: 'oura', status: 'connected' }])
     const { activity } = await w.api.listActivity({ params: { user_id }, query: { start_date: '2000-01-01' } })
     expect(activity).toHaveLength(32)
@@ -116,40 +116,40 @@ describe('the link page', () => {
     ])
   })
 
-  test('makes nothing up of a source that can be connected, or is', async () => {
+  test('creates no demo data for a configured or connected source', async () => {
     const { link_token, user_id } = await linkOf(w)
     expect((await submit('/link/demo/fitbit', { token: link_token })).text).toContain('Continue to Fitbit')
     expect((await submit('/link/demo/nothing', { token: link_token })).status).toBe(404)
     await w.api.connectPushSource({ params: { provider: 'apple_health_kit' }, body: { user_id } })
-    const own = await submit('/link/demo/apple_health_kit', { token: link_token })
-    expect([own.status, own.text.includes('is already connected with your own data')]).toEqual([400, true])
+    const connected = await submit('/link/demo/apple_health_kit', { token: link_token })
+    expect([connected.status, connected.text.includes('is already connected with your own data')]).toEqual([400, true])
     expect((await w.api.listConnections({ params: { user_id } })).providers).toMatchObject([{ slug: 'apple_health_kit' }])
     expect((await open(`/link?token=${link_token}`)).status).toBe(200)
   })
 
-  test('makes up nothing in production', async () => {
-    const real = await world({ env: { ENVIRONMENT: 'production' }, database: await newDatabase() })
-    const { link_token } = await aLink(real.base, real.api)
-    const page = async (path: string, options = {}) => (await fetch(`${real.base}${path}`, options)).text()
+  test('creates no demo data in production', async () => {
+    const production = await world({ env: { ENVIRONMENT: 'production' }, database: await newDatabase() })
+    const { link_token } = await aLink(production.base, production.api)
+    const page = async (path: string, options = {}) => (await fetch(`${production.base}${path}`, options)).text()
     expect(await page(`/link?token=${link_token}`)).toContain('There is nothing to connect here yet')
     const form = { method: 'POST', body: new URLSearchParams({ token: link_token }) }
     expect(await page('/link/demo/oura', form)).toContain('cannot be connected with this link')
   })
 
-  test('takes no form that is larger than one', async () => {
+  test('rejects an oversized form', async () => {
     const { link_token } = await linkOf(w)
     expect((await submit('/link/password/peloton', { token: link_token, username: 'x'.repeat(20_000), password: 'x' })).status).toBe(413)
   })
 
-  test('takes a form and nothing else', async () => {
+  test('rejects a JSON body', async () => {
     const { link_token } = await linkOf(w)
     const body = JSON.stringify({ token: link_token, username: { of: 'rider' }, password: ['x'] })
     const headers = { 'content-type': 'application/json' }
     expect((await fetch(`${w.base}/link/password/peloton`, { method: 'POST', headers, body })).status).toBe(415)
   })
 
-  test('connects, and leaves for where the token says and nowhere else', async () => {
-    const { link_token, user_id } = await linkOf(w, { redirect_url: back })
+  test('connects and redirects only to the redirect_url of the token', async () => {
+    const { link_token, user_id } = await linkOf(w, { redirect_url })
     const { status, text } = await submit('/link/password/peloton', {
       ...{ token: link_token, username: 'rider', password: 'x', redirect_url: 'https://evil.example' },
     })
@@ -162,15 +162,15 @@ describe('the link page', () => {
     expect((await open(`/link?token=${link_token}`)).text).toContain('already used')
   })
 
-  test('closes: back to the app where the token says so, else nowhere', async () => {
-    const stays = await linkOf(w, { redirect_url: back })
-    expect(await open(`/link/close?token=${stays.link_token}`)).toMatchObject({ status: 200, to: null })
-    const goes = await linkOf(w, { redirect_url: back, on_close: 'redirect' })
-    const { to } = await open(`/link/close?token=${goes.link_token}`)
+  test('redirects on close only when on_close is redirect', async () => {
+    const plain = await linkOf(w, { redirect_url })
+    expect(await open(`/link/close?token=${plain.link_token}`)).toMatchObject({ status: 200, to: null })
+    const redirecting = await linkOf(w, { redirect_url, on_close: 'redirect' })
+    const { to } = await open(`/link/close?token=${redirecting.link_token}`)
     expect(new URL(to as string).searchParams.get('error_type')).toBe('user_cancelled')
   })
 
-  test('says so where a source is not set up', async () => {
+  test('reports a source that cannot be connected', async () => {
     const { link_token } = await linkOf(w)
     const { status, text } = await open(`/link/oauth/oura?token=${link_token}`)
     expect([status, text.includes('cannot be connected with this link')]).toEqual([400, true])
@@ -178,45 +178,52 @@ describe('the link page', () => {
   })
 })
 
-describe('a browser that set out to a source', () => {
-  async function setOut(wanted: Parameters<typeof aLink>[2] = {}) {
-    const made = await linkOf(w, { redirect_url: back, ...wanted })
-    const { to, headers } = await open(`/link/oauth/fitbit?token=${made.link_token}`)
+describe('the OAuth redirect', () => {
+  async function startOAuth(options: Parameters<typeof aLink>[2] = {}) {
+    const link = await linkOf(w, { redirect_url, ...options })
+    const { to, headers } = await open(`/link/oauth/fitbit?token=${link.link_token}`)
     const cookie = headers.get('set-cookie') as string
-    return { ...made, cookie, cookies: { cookie: cookie.split(';')[0] as string }, way: localUrl(w.base, source.visit(to as string)) }
+    return {
+      ...link,
+      cookie,
+      cookies: { cookie: cookie.split(';')[0] as string },
+      callbackUrl: localUrl(w.base, source.visit(to as string)),
+    }
   }
-  const arrive = (way: string, headers: Record<string, string> = {}) => fetch(way, { redirect: 'manual', headers })
+  const openCallback = (url: string, headers: Record<string, string> = {}) => fetch(url, { redirect: 'manual', headers })
 
-  test('has a cookie that nobody else reads', async () => {
-    expect((await setOut()).cookie).toMatch(/^assay_link=[\w-]{43}\.lt_\w+; Path=\/v2\/link\/oauth; HttpOnly; SameSite=Lax; Max-Age=900$/)
+  test('sets an HttpOnly cookie limited to its path', async () => {
+    expect((await startOAuth()).cookie).toMatch(
+      /^assay_link=[\w-]{43}\.lt_\w+; Path=\/v2\/link\/oauth; HttpOnly; SameSite=Lax; Max-Age=900$/,
+    )
   })
 
-  test('comes back alone: whoever has the address only connects nothing', async () => {
-    const mine = await setOut()
-    const theirs = await setOut()
-    const stolen = await arrive(mine.way, theirs.cookies)
+  test('connects nothing without the cookie of the same browser', async () => {
+    const mine = await startOAuth()
+    const theirs = await startOAuth()
+    const stolen = await openCallback(mine.callbackUrl, theirs.cookies)
     expect([stolen.status, stolen.headers.get('location')]).toEqual([400, null])
     expect(await w.api.listConnections({ params: mine })).toEqual({ providers: [] })
-    expect((await arrive(theirs.way)).status).toBe(400)
+    expect((await openCallback(theirs.callbackUrl)).status).toBe(400)
     expect(await w.api.listConnections({ params: theirs })).toEqual({ providers: [] })
   })
 
-  test('is connected and goes on', async () => {
-    const { way, cookies } = await setOut()
-    const answer = await arrive(way, cookies)
-    expect([answer.status, answer.headers.get('location')]).toEqual([307, `${back}?state=success`])
+  test('connects the source and continues to the redirect_url', async () => {
+    const { callbackUrl, cookies } = await startOAuth()
+    const response = await openCallback(callbackUrl, cookies)
+    expect([response.status, response.headers.get('location')]).toEqual([307, `${redirect_url}?state=success`])
   })
 
-  test('that was refused is shown why and can try again, or goes back where the token says so', async () => {
+  test('shows a denial with a retry link, or redirects when on_error is redirect', async () => {
     source.behavior.deny = true
-    const [stays, goes] = [await setOut(), await setOut({ on_error: 'redirect' })]
+    const [plain, redirecting] = [await startOAuth(), await startOAuth({ on_error: 'redirect' })]
     source.behavior.deny = false
-    const page = await arrive(stays.way, stays.cookies)
+    const page = await openCallback(plain.callbackUrl, plain.cookies)
     const text = await page.text()
     expect(page.status).toBe(422)
-    expect(text).toContain(`href="/link/source/fitbit?token=${stays.link_token}"`)
+    expect(text).toContain(`href="/link/source/fitbit?token=${plain.link_token}"`)
     expect(text).toContain('error_type=user_cancelled')
-    const left = await arrive(goes.way, goes.cookies)
-    expect(new URL(left.headers.get('location') as string).searchParams.get('error_type')).toBe('user_cancelled')
+    const redirect = await openCallback(redirecting.callbackUrl, redirecting.cookies)
+    expect(new URL(redirect.headers.get('location') as string).searchParams.get('error_type')).toBe('user_cancelled')
   })
 })

@@ -11,18 +11,18 @@ beforeAll(async () => {
   w = await world()
 })
 
-const linkOf = (t: Tenant, wanted: Parameters<typeof aLink>[2] = {}) => aLink(w.base, t.api, wanted)
+const linkOf = (t: Tenant, options: Parameters<typeof aLink>[2] = {}) => aLink(w.base, t.api, options)
 const peloton = { provider: 'peloton' as const }
 const signIn = (password = 'open sesame', username = 'rider') => ({ username, password })
 
 describe('a link token', () => {
-  test('is made for a user, with the address of the page', async () => {
+  test('is created for a user with the URL of the link page', async () => {
     const { link_token, link_web_url } = await linkOf(w)
     expect(link_token).toMatch(/^lt_\w{46}$/)
     expect(link_web_url).toBe(`http://127.0.0.1:8080/link?token=${link_token}`)
   })
 
-  test('is not made for a stranger', async () => {
+  test('returns 404 for a user of another team or an unknown user', async () => {
     const theirs = await aUser((await w.tenant()).api)
     for (const user_id of [theirs, newUuid()])
       expect(await errorOf(w.api.createLinkToken({ body: { user_id } }))).toMatchObject({
@@ -40,18 +40,18 @@ describe('a link token', () => {
     'tidemark://back',
     `https://shop.example/${'x'.repeat(2100)}`,
     'https://shop.example/\nback',
-  ])('leads back to no such place as %s', async (redirect_url) => {
+  ])('rejects the redirect_url %s', async (redirect_url) => {
     expect(await errorOf(linkOf(w, { redirect_url }))).toMatchObject({ status: 422, detail: [{ loc: ['body', 'redirect_url'] }] })
   })
 
   test.each(['https://shop.example/back?order=1', 'http://localhost:3000/back', 'http://127.0.0.1:3000/'])(
-    'may lead back to %s',
+    'accepts the redirect_url %s',
     async (redirect_url) => {
       expect(await linkOf(w, { redirect_url })).toMatchObject({ link_token: expect.any(String) })
     },
   )
 
-  test('leads back to this machine in the sandbox only', async () => {
+  test('accepts no localhost redirect_url and offers no simulated source in production', async () => {
     const env = { ENVIRONMENT: 'production' }
     const production = await world({ env, database: await newDatabase() })
     const user_id = await aUser(production.api)
@@ -65,16 +65,16 @@ describe('a link token', () => {
     })
   })
 
-  test('opens nothing but the routes of linking, and no key opens those', async () => {
+  test('works only for link endpoints, which accept no API key', async () => {
     const { link_token } = await linkOf(w)
-    const wrongly = [
+    const calls = [
       createClient(w.base, { 'x-service-api-key': link_token }).listUsers(),
       createClient(w.base, { authorization: `Bearer ${link_token}` }).listUsers(),
       createClient(w.base, { 'x-service-api-key': w.team_api_key }).listLinkSources(),
       createClient(w.base, { 'x-vital-link-token': w.team_api_key }).listLinkSources(),
       createClient(w.base, { 'x-vital-link-token': 'x'.repeat(5000) }).listLinkSources(),
     ]
-    const errors = await Promise.all(wrongly.map(errorOf))
+    const errors = await Promise.all(calls.map(errorOf))
     expect(errors.map(({ status, detail }) => [status, detail['error_type']])).toEqual([
       [401, 'INVALID_API_KEY'],
       [401, 'INVALID_ACCESS_TOKEN'],
@@ -84,19 +84,19 @@ describe('a link token', () => {
     ])
   })
 
-  test('is taken in either header', async () => {
+  test('is also accepted in x-service-link-token', async () => {
     const { link_token } = await linkOf(w)
     expect(await createClient(w.base, { 'x-service-link-token': link_token }).listLinkSources()).not.toEqual([])
   })
 
-  test('offers the sources that it is for', async () => {
+  test('offers only its own sources that can be connected', async () => {
     const { link } = await linkOf(w, { filter_on_providers: ['zwift', 'apple_health_kit', 'freestyle_libre', 'fitbit'] })
     const [zwift, libre, ...others] = await link.listLinkSources()
     expect(zwift).toEqual({
       ...{ id: 20, name: 'Zwift', slug: 'zwift', description: 'Indoor rides and runs with Zwift.', oauth_url: null, auth_type: 'password' },
       ...{ logo: expect.stringMatching(/zwift\.svg$/), form_components: { username: true, password: true } },
     })
-    // Fitbit is not set up here, and a phone is connected from the phone.
+    // Fitbit is not configured in this deployment, and Apple HealthKit is connected from the phone.
     expect([libre?.slug, others]).toEqual(['freestyle_libre', []])
     expect(await errorOf(link.connectByPassword({ params: peloton, body: signIn() }))).toMatchObject({
       status: 400,
@@ -104,60 +104,60 @@ describe('a link token', () => {
     })
   })
 
-  test('is for one source where it names one', async () => {
+  test('offers only the provider it names', async () => {
     const { link } = await linkOf(w, { provider: 'peloton' })
     expect((await link.listLinkSources()).map(({ slug }) => slug)).toEqual(['peloton'])
   })
 
   test.each([[{ filter_on_providers: [] }], [{ filter_on_providers: ['pedometer'] }], [{ provider: 'pedometer' }], [{ on_error: 'stay' }]])(
-    'is not made with %j',
-    async (wanted) => {
-      expect(await errorOf(linkOf(w, wanted as never))).toMatchObject({ status: 422 })
+    'is rejected with %j',
+    async (options) => {
+      expect(await errorOf(linkOf(w, options as never))).toMatchObject({ status: 422 })
     },
   )
 
-  test('ends after an hour', async () => {
-    const late = await world()
-    const { link, link_token } = await aLink(late.base, late.api)
-    expect(await late.api.checkLinkToken({ body: { token: link_token } })).toEqual({ valid: true })
-    late.advanceTime(HOUR - MINUTE)
+  test('expires after an hour', async () => {
+    const instance = await world()
+    const { link, link_token } = await aLink(instance.base, instance.api)
+    expect(await instance.api.checkLinkToken({ body: { token: link_token } })).toEqual({ valid: true })
+    instance.advanceTime(HOUR - MINUTE)
     expect(await link.listLinkSources()).not.toEqual([])
-    late.advanceTime(MINUTE)
+    instance.advanceTime(MINUTE)
     expect(await errorOf(link.listLinkSources())).toMatchObject({ status: 401, detail: { error_type: 'LINK_TOKEN_EXPIRED' } })
-    expect(await late.api.checkLinkToken({ body: { token: link_token } })).toEqual({ valid: false })
-    late.advanceTime(25 * HOUR)
-    await late.runJobs()
+    expect(await instance.api.checkLinkToken({ body: { token: link_token } })).toEqual({ valid: false })
+    instance.advanceTime(25 * HOUR)
+    await instance.runJobs()
     expect(await errorOf(link.listLinkSources())).toMatchObject({ status: 401, detail: { error_type: 'INVALID_LINK_TOKEN' } })
   })
 
-  test('ends with its user', async () => {
+  test('is invalid after its user is deleted', async () => {
     const { link, user_id } = await linkOf(w)
     await w.api.deleteUser({ params: { user_id } })
     expect(await errorOf(link.listLinkSources())).toMatchObject({ status: 401, detail: { error_type: 'INVALID_LINK_TOKEN' } })
   })
 
-  test('of another team is not valid', async () => {
+  test('is invalid for another team', async () => {
     const { link_token } = await linkOf(await w.tenant())
     expect(await w.api.checkLinkToken({ body: { token: link_token } })).toEqual({ valid: false })
   })
 
-  test('is kept as a hash', async () => {
+  test('is not stored in plaintext', async () => {
     const { link_token, user_id } = await linkOf(w)
     expect(JSON.stringify(await query(w.url, 'select * from link_tokens where user_id = $1', [user_id]))).not.toContain(link_token)
   })
 })
 
 describe('a source with a password', () => {
-  test('is connected once with a token, told, and nothing of the sign-in is kept', async () => {
+  test('connects once per token, emits an event and stores no credentials', async () => {
     const t = await w.tenant()
     const { link, user_id } = await linkOf(t, { redirect_url: 'https://shop.example/back?order=1' })
-    const answer = await link.connectByPassword({ params: peloton, body: signIn('a password of mine', 'zephyrine.q') })
-    expect(answer).toEqual({
+    const response = await link.connectByPassword({ params: peloton, body: signIn('a password of mine', 'zephyrine.q') })
+    expect(response).toEqual({
       ...{ state: 'success', redirect_url: 'https://shop.example/back?order=1&state=success', error_type: null, error: null },
       ...{ provider_mfa: null, provider: 'peloton', connected: true, provider_id: expect.stringMatching(/^simulated-/) },
     })
     const { providers } = await t.api.listConnections({ params: { user_id } })
-    expect(providers[0]).toMatchObject({ slug: 'peloton', status: 'connected', external_user_id: answer.provider_id })
+    expect(providers[0]).toMatchObject({ slug: 'peloton', status: 'connected', external_user_id: response.provider_id })
     expect((await connectionEvents(w.app, t.team_id)).map(({ event_type }) => event_type)).toEqual(['provider.connection.created'])
     const rows = JSON.stringify(await query(w.url, 'select * from connections where user_id = $1', [user_id]))
     expect(rows).not.toMatch(/a password of mine|zephyrine/)
@@ -171,15 +171,21 @@ describe('a source with a password', () => {
     ['expired', 'provider_password_expired'],
     ['unavailable', 'provider_api_error'],
     ['elsewhere', 'unsupported_region'],
-  ])('answers the password %s with %s, and the token stays good', async (password, error_type) => {
+  ])('responds to the password %s with %s and keeps the token valid', async (password, error_type) => {
     const { link, user_id } = await linkOf(w, { redirect_url: 'https://shop.example/back' })
-    const answer = await link.connectByPassword({ params: peloton, body: signIn(password) })
-    expect(answer).toMatchObject({ state: 'error', error_type, error: expect.stringMatching(/\.$/), connected: false, redirect_url: null })
+    const response = await link.connectByPassword({ params: peloton, body: signIn(password) })
+    expect(response).toMatchObject({
+      state: 'error',
+      error_type,
+      error: expect.stringMatching(/\.$/),
+      connected: false,
+      redirect_url: null,
+    })
     expect(await w.api.listConnections({ params: { user_id } })).toEqual({ providers: [] })
     expect(await link.connectByPassword({ params: peloton, body: signIn() })).toMatchObject({ state: 'success' })
   })
 
-  test('leads back after an error where the token says so', async () => {
+  test('redirects after an error when on_error is redirect', async () => {
     const { link } = await linkOf(w, { redirect_url: 'https://shop.example/back', on_error: 'redirect' })
     const { redirect_url } = await link.connectByPassword({ params: peloton, body: signIn('wrong') })
     const back = new URL(redirect_url as string)
@@ -190,7 +196,7 @@ describe('a source with a password', () => {
     ])
   })
 
-  test('may ask for a code first', async () => {
+  test('supports a multi-factor code', async () => {
     const { link, user_id } = await linkOf(w)
     const pending = await link.connectByPassword({ params: peloton, body: signIn('mfa') })
     expect(pending).toMatchObject({
@@ -204,7 +210,7 @@ describe('a source with a password', () => {
     expect((await w.api.listConnections({ params: { user_id } })).providers).toHaveLength(1)
   })
 
-  test('takes five wrong codes, then the sign-in begins anew', async () => {
+  test('discards the sign-in after five wrong codes', async () => {
     const { link } = await linkOf(w)
     await link.connectByPassword({ params: peloton, body: signIn('mfa') })
     for (let i = 0; i < 5; i++) await link.completeMfa({ params: peloton, body: { mfa_code: '000000' } })
@@ -214,37 +220,37 @@ describe('a source with a password', () => {
     })
   })
 
-  test('takes a code only for the sign-in that waits for one', async () => {
+  test('rejects a code for another source', async () => {
     const { link } = await linkOf(w)
     await link.connectByPassword({ params: peloton, body: signIn('mfa') })
     const elsewhere = link.completeMfa({ params: { provider: 'zwift' }, body: { mfa_code: '123456' } })
     expect(await errorOf(elsewhere)).toMatchObject({ status: 400, detail: { error_type: 'NO_SIGN_IN_WAITING' } })
   })
 
-  test('is connected once however many ask at once', async () => {
+  test('connects once for concurrent requests', async () => {
     const t = await w.tenant()
     const { link } = await linkOf(t)
     const calls = Array.from({ length: 5 }, () => link.connectByPassword({ params: peloton, body: signIn() }))
-    const answers = await Promise.allSettled(calls)
-    const states = answers.map((one) => (one.status === 'fulfilled' ? one.value.state : one.reason.status))
+    const responses = await Promise.allSettled(calls)
+    const states = responses.map((result) => (result.status === 'fulfilled' ? result.value.state : result.reason.status))
     expect(states.filter((state) => state === 'success')).toHaveLength(1)
     expect(await connectionEvents(w.app, t.team_id)).toHaveLength(1)
   })
 
-  test('refuses an account that another user has, where the team wants that', async () => {
+  test('rejects an account of another user when the team rejects duplicate connections', async () => {
     const t = await w.tenant()
     const first = await linkOf(t)
     await first.link.connectByPassword({ params: peloton, body: signIn() })
     const second = await linkOf(t)
     await t.admin.patchTeam({ params: t, body: { sandbox: { reject_duplicate_connection: true } } })
-    const answer = await second.link.connectByPassword({ params: peloton, body: signIn() })
-    expect(answer).toMatchObject({ state: 'error', error_type: 'duplicate_connection' })
+    const response = await second.link.connectByPassword({ params: peloton, body: signIn() })
+    expect(response).toMatchObject({ state: 'error', error_type: 'duplicate_connection' })
     expect(await second.link.connectByPassword({ params: peloton, body: signIn('x', 'another rider') })).toMatchObject({ state: 'success' })
     const again = await linkOf(t, { user_id: first.user_id })
     expect(await again.link.connectByPassword({ params: peloton, body: signIn() })).toMatchObject({ state: 'success' })
   })
 
-  test('tells nothing again when a connected account is connected again, and tells again after it broke', async () => {
+  test('emits no event for a repeated connection, and a new event after an error', async () => {
     const t = await w.tenant()
     const { user_id, link } = await linkOf(t)
     await link.connectByPassword({ params: peloton, body: signIn() })
@@ -261,7 +267,7 @@ describe('a source with a password', () => {
 describe('a source with an email address', () => {
   const libre = { provider: 'freestyle_libre' as const }
 
-  test('is connected', async () => {
+  test('connects', async () => {
     const { link, user_id } = await linkOf(w)
     expect(await link.connectByEmail({ params: libre, body: { email: 'reader@example.org', region: 'us' } })).toMatchObject({
       state: 'success',
@@ -269,20 +275,20 @@ describe('a source with an email address', () => {
     expect((await w.api.listConnections({ params: { user_id } })).providers[0]).toMatchObject({ slug: 'freestyle_libre' })
   })
 
-  test('answers by what stands before the @', async () => {
+  test('simulates an error named in the local part of the address', async () => {
     const { link } = await linkOf(w)
-    const answer = await link.connectByEmail({ params: libre, body: { email: 'wrong@example.org', region: 'us' } })
-    expect(answer).toMatchObject({ state: 'error', error_type: 'provider_credential_error' })
+    const response = await link.connectByEmail({ params: libre, body: { email: 'wrong@example.org', region: 'us' } })
+    expect(response).toMatchObject({ state: 'error', error_type: 'provider_credential_error' })
   })
 
-  test('is no source with a password', async () => {
+  test('rejects a sign-in with a password', async () => {
     const { link } = await linkOf(w)
     expect(await errorOf(link.connectByPassword({ params: libre as never, body: signIn() }))).toMatchObject({ status: 422 })
   })
 })
 
-describe('older spellings', () => {
-  test('begin, connect and tell what a token is for, and say that they are older', async () => {
+describe('deprecated link endpoints', () => {
+  test('start a link, connect a source and describe a token, with a Deprecation header', async () => {
     const t = await w.tenant()
     const body = { team_id: t.team_id, provider: 'oura' as const, client_id: 'app', client_secret: 'secret' }
     await t.admin.putTeamCredential({ params: { org_id: t.org_id, env: 'sandbox', region: 'us' }, body })
@@ -297,18 +303,18 @@ describe('older spellings', () => {
     expect(wrong).toMatchObject({ state: 'error', error_type: 'provider_credential_error' })
     const email = { email: 'reader@example.org', provider: 'freestyle_libre' as const, auth_type: 'email' }
     expect(await link.authByEmail({ body: email })).toMatchObject({ state: 'success' })
-    const answer = await fetch(`${w.base}/v2/link/state`, { headers: { 'x-vital-link-token': (await linkOf(t)).link_token } })
-    expect(answer.headers.get('deprecation')).toMatch(/^@\d+$/)
+    const response = await fetch(`${w.base}/v2/link/state`, { headers: { 'x-vital-link-token': (await linkOf(t)).link_token } })
+    expect(response.headers.get('deprecation')).toMatch(/^@\d+$/)
   })
 
-  test('do not begin with a token of another team', async () => {
+  test('reject a token of another team', async () => {
     const { link_token } = await linkOf(await w.tenant())
-    const begin = w.api.startLink({ body: { link_token, provider: 'peloton' } })
-    expect(await errorOf(begin)).toMatchObject({ status: 401, detail: { error_type: 'INVALID_LINK_TOKEN' } })
+    const start = w.api.startLink({ body: { link_token, provider: 'peloton' } })
+    expect(await errorOf(start)).toMatchObject({ status: 401, detail: { error_type: 'INVALID_LINK_TOKEN' } })
   })
 })
 
-test('what is done with a link token is in the audit log', async () => {
+test('link token requests are recorded in the audit log', async () => {
   const t = await w.tenant()
   const { link, user_id } = await linkOf(t)
   await link.connectByPassword({ params: peloton, body: signIn() })
@@ -320,10 +326,10 @@ test('what is done with a link token is in the audit log', async () => {
   expect(await query(w.url, 'select 1 from audit_log where actor_id = $1', [token?.id])).toHaveLength(1)
 })
 
-describe('a sign-in token of a user', () => {
+describe('a user sign-in token', () => {
   const bearer = (token: string) => createClient(w.base, { authorization: `Bearer ${token}` })
 
-  test('connects the phone of this user, and nothing of another', async () => {
+  test('connects the phone of its own user and grants no other access', async () => {
     const t = await w.tenant()
     const [user_id, other] = [await aUser(t.api), await aUser(t.api)]
     const { sign_in_token } = await t.api.createUserToken({ params: { user_id } })
@@ -331,8 +337,8 @@ describe('a sign-in token of a user', () => {
     const params = { provider: 'apple_health_kit' as const }
     expect(await phone.connectPushSource({ params, body: { user_id } })).toEqual({ success: true })
     expect(await phone.connectPushSource({ params, body: { user_id: user_id.toUpperCase() } })).toEqual({ success: true })
-    for (const stranger of [other, newUuid()])
-      expect(await errorOf(phone.connectPushSource({ params, body: { user_id: stranger } }))).toMatchObject({
+    for (const otherUser of [other, newUuid()])
+      expect(await errorOf(phone.connectPushSource({ params, body: { user_id: otherUser } }))).toMatchObject({
         status: 404,
         detail: { error_type: 'USER_NOT_FOUND' },
       })
@@ -342,18 +348,20 @@ describe('a sign-in token of a user', () => {
     })
   })
 
-  test('ends after an hour, and with the key that made it', async () => {
-    const late = await world()
-    const user_id = await aUser(late.api)
+  test('expires after an hour or when the key that created it is revoked', async () => {
+    const instance = await world()
+    const user_id = await aUser(instance.api)
     const phone = async () =>
-      createClient(late.base, { authorization: `Bearer ${(await late.api.createUserToken({ params: { user_id } })).sign_in_token}` })
-    const connect = async (one: Awaited<ReturnType<typeof phone>>) =>
-      one.connectPushSource({ params: { provider: 'manual' }, body: { user_id } })
+      createClient(instance.base, {
+        authorization: `Bearer ${(await instance.api.createUserToken({ params: { user_id } })).sign_in_token}`,
+      })
+    const connect = async (client: Awaited<ReturnType<typeof phone>>) =>
+      client.connectPushSource({ params: { provider: 'manual' }, body: { user_id } })
     const first = await phone()
-    late.advanceTime(HOUR)
+    instance.advanceTime(HOUR)
     expect(await errorOf(connect(first))).toMatchObject({ status: 401, detail: { error_type: 'INVALID_USER_TOKEN' } })
     const second = await phone()
-    await query(late.url, 'update team_api_keys set revoked_at = now() where team_id = $1', [late.team_id])
+    await query(instance.url, 'update team_api_keys set revoked_at = now() where team_id = $1', [instance.team_id])
     expect(await errorOf(connect(second))).toMatchObject({ status: 401, detail: { error_type: 'INVALID_USER_TOKEN' } })
   })
 })
