@@ -15,54 +15,54 @@ import { errorOf, world } from '../support/world.ts'
 
 const { w, source, OAUTH_SOURCES, connect, connectionOf } = await oauthWorld()
 
-describe('access', () => {
-  test('is renewed when it ends, with a refresh token that rotates', async () => {
+describe('access tokens', () => {
+  test('renews an expired access token with a rotating refresh token', async () => {
     const t = await w.tenant()
-    const late = await world({ env: { OAUTH_SOURCES } })
+    const advanced = await world({ env: { OAUTH_SOURCES } })
     const { user_id } = await connect(t)
     const connection = await connectionOf(t, user_id)
     const first = await accessTo(w.app, connection)
     expect(await accessTo(w.app, connection)).toEqual(first)
-    late.advanceTime(HOUR)
-    const second = await accessTo(late.app, connection)
+    advanced.advanceTime(HOUR)
+    const second = await accessTo(advanced.app, connection)
     expect(second).toMatchObject({ state: 'ready' })
     expect(second).not.toEqual(first)
-    late.advanceTime(HOUR)
-    const third = await accessTo(late.app, connection)
+    advanced.advanceTime(HOUR)
+    const third = await accessTo(advanced.app, connection)
     expect(third).toMatchObject({ state: 'ready' })
     expect(third).not.toEqual(second)
   })
 
-  test('is renewed by one of many who need it at once, and they all get the same', async () => {
+  test('renews a token once for concurrent callers and returns the same token to all', async () => {
     const t = await w.tenant()
     const { user_id } = await connect(t)
     await query(w.url, "update connections set expires_at = now() - interval '1 minute' where user_id = $1", [user_id])
     const connection = await connectionOf(t, user_id)
-    const asked = source.requests.length
-    let goOn = () => {}
+    const requestCount = source.requests.length
+    let release = () => {}
     source.behavior.holdUntil = new Promise<void>((done) => {
-      goOn = done
+      release = done
     })
     const calls = Array.from({ length: 8 }, () => accessTo(w.app, connection))
-    // Everybody has looked while the source still thinks.
-    await waitFor(() => expect(source.requests.length).toBeGreaterThan(asked))
+    // All callers have read the expired token while the source delays its response.
+    await waitFor(() => expect(source.requests.length).toBeGreaterThan(requestCount))
     await Promise.all(Array.from({ length: 8 }, () => connectionOf(t, user_id)))
-    goOn()
+    release()
     source.behavior.holdUntil = undefined
-    const all = await Promise.all(calls)
-    expect(source.requests).toHaveLength(asked + 1)
-    expect(all).toEqual(Array(8).fill({ state: 'ready', access_token: expect.any(String) }))
-    expect(new Set(all.map((one) => JSON.stringify(one))).size).toBe(1)
+    const results = await Promise.all(calls)
+    expect(source.requests).toHaveLength(requestCount + 1)
+    expect(results).toEqual(Array(8).fill({ state: 'ready', access_token: expect.any(String) }))
+    expect(new Set(results.map((result) => JSON.stringify(result))).size).toBe(1)
   })
 
-  test('that a source no longer gives breaks the connection, and the customer is told', async () => {
+  test('marks the connection as failed and emits an event when the source rejects the refresh token', async () => {
     const t = await w.tenant()
     const { user_id } = await connect(t)
     await query(w.url, "update connections set expires_at = now() - interval '1 minute' where user_id = $1", [user_id])
     source.behavior.rejectRefreshTokens = true
-    const answer = await errorOf(t.api.refreshUser({ params: { user_id } }))
+    const response = await errorOf(t.api.refreshUser({ params: { user_id } }))
     source.behavior.rejectRefreshTokens = false
-    expect(answer).toMatchObject({ status: 400, detail: { error_type: 'REFRESH_FAILED' } })
+    expect(response).toMatchObject({ status: 400, detail: { error_type: 'REFRESH_FAILED' } })
     const { providers } = await t.api.listConnections({ params: { user_id } })
     expect(providers[0]).toMatchObject({ status: 'error', error_details: { error_type: 'token_refresh_failed' } })
     expect((await connectionEvents(w.app, t.team_id)).at(-1)).toMatchObject({
@@ -73,7 +73,7 @@ describe('access', () => {
     expect((await t.api.listConnections({ params: { user_id } })).providers[0]).toMatchObject({ status: 'connected', error_details: null })
   })
 
-  test('outlives a source that is down for a while', async () => {
+  test('keeps the connection while the source is down', async () => {
     const t = await w.tenant()
     const { user_id } = await connect(t)
     await query(w.url, "update connections set expires_at = now() - interval '1 minute' where user_id = $1", [user_id])
@@ -85,26 +85,26 @@ describe('access', () => {
   })
 
   test.each([
-    ['a page of a proxy', 403, '<html>Forbidden</html>'],
-    ['an address that is gone', 404, '{"message":"no route"}'],
-    ['a refusal without a word', 400, ''],
+    ['a proxy error page', 403, '<html>Forbidden</html>'],
+    ['an unknown address', 404, '{"message":"no route"}'],
+    ['a refusal without a body', 400, ''],
     ['no tokens', 200, '{"access_token":null}'],
-    ['half of an answer', 200, '{"access_token":"abc'],
-    ['credentials of ours that it does not know', 401, '{"error":"invalid_client"}'],
-  ])('outlives a source that answers with %s', async (_, status, body) => {
+    ['a truncated response', 200, '{"access_token":"abc'],
+    ['a rejection of our client credentials', 401, '{"error":"invalid_client"}'],
+  ])('keeps the connection when the source responds with %s', async (_, status, body) => {
     const t = await w.tenant()
     const { user_id } = await connect(t)
     await query(w.url, "update connections set expires_at = now() - interval '1 minute' where user_id = $1", [user_id])
     const connection = await connectionOf(t, user_id)
     source.behavior.respondWith = { status, body }
-    const answer = await accessTo(w.app, connection)
+    const response = await accessTo(w.app, connection)
     source.behavior.respondWith = undefined
-    expect(answer).toEqual({ state: 'unavailable' })
+    expect(response).toEqual({ state: 'unavailable' })
     expect(await accessTo(w.app, connection)).toMatchObject({ state: 'ready' })
     expect((await t.api.listConnections({ params: { user_id } })).providers[0]).toMatchObject({ status: 'connected' })
   })
 
-  test('keeps its refresh token where the source gives no new one', async () => {
+  test('keeps the refresh token when the source returns no new one', async () => {
     const t = await w.tenant()
     const { user_id } = await connect(t)
     source.behavior.keepRefreshToken = true
@@ -115,7 +115,7 @@ describe('access', () => {
     source.behavior.keepRefreshToken = false
   })
 
-  test('is given back when the user disconnects, once the source can be reached', async () => {
+  test('revokes the token after a disconnect, once the source is reachable', async () => {
     const t = await w.tenant()
     const { user_id } = await connect(t)
     await t.api.endConnection({ params: { user_id, provider: 'fitbit' } })
@@ -127,15 +127,15 @@ describe('access', () => {
     await query(w.url, "update connections set farewell_at = now() - interval '1 second' where user_id = $1", [user_id])
     await w.runJobs()
     expect(source.revoked).toHaveLength(before + 1)
-    const [left] = await query(w.url, 'select id, sealed, account_hash, farewell_at from connections where user_id = $1', [user_id])
-    expect(left).toMatchObject({ account_hash: null, farewell_at: null })
+    const [row] = await query(w.url, 'select id, sealed, account_hash, farewell_at from connections where user_id = $1', [user_id])
+    expect(row).toMatchObject({ account_hash: null, farewell_at: null })
     const key = (await userSealingKey(w.app, t.team_id, user_id)) as SealingKey
-    expect(openAccount(key, left as Connection)).toEqual({ external_user_id: null })
+    expect(openAccount(key, row as Connection)).toEqual({ external_user_id: null })
   })
 })
 
-describe('asking for news', () => {
-  test('says which sources were asked; those that push are not', async () => {
+describe('refreshing a user', () => {
+  test('lists the refreshed sources and skips push sources', async () => {
     const t = await w.tenant()
     const { user_id } = await connect(t)
     await t.api.connectPushSource({ params: { provider: 'apple_health_kit' }, body: { user_id } })
@@ -144,44 +144,44 @@ describe('asking for news', () => {
     })
   })
 
-  test('answers 202 while a source takes longer', async () => {
+  test('reports sources that are still in progress', async () => {
     const t = await w.tenant()
     const { user_id } = await connect(t)
     await query(w.url, "update connections set expires_at = now() - interval '1 minute' where user_id = $1", [user_id])
-    let goOn = () => {}
+    let release = () => {}
     source.behavior.holdUntil = new Promise<void>((done) => {
-      goOn = done
+      release = done
     })
     const caller = { team_id: t.team_id } as Parameters<typeof refreshUser>[1]
-    const answer = await refreshUser(w.app, caller, user_id, 0.05)
-    goOn()
+    const response = await refreshUser(w.app, caller, user_id, 0.05)
+    release()
     source.behavior.holdUntil = undefined
-    expect(answer).toMatchObject({ success: true, refreshed_sources: [], in_progress_sources: ['fitbit'], failed_sources: [] })
-    expect([endpoints.refreshUser.isStillRunning(answer), endpoints.refreshUser.isStillRunning({ in_progress_sources: [] })]).toEqual([
+    expect(response).toMatchObject({ success: true, refreshed_sources: [], in_progress_sources: ['fitbit'], failed_sources: [] })
+    expect([endpoints.refreshUser.isStillRunning(response), endpoints.refreshUser.isStillRunning({ in_progress_sources: [] })]).toEqual([
       true,
       false,
     ])
   })
 
-  test('is possible eight times an hour for each user', async () => {
-    const late = await world()
-    const [user_id, other] = [await aUser(late.api), await aUser(late.api)]
-    for (let i = 0; i < 8; i++) await late.api.refreshUser({ params: { user_id } })
-    expect(await errorOf(late.api.refreshUser({ params: { user_id } }))).toMatchObject({
+  test('limits refreshes to eight per hour and user', async () => {
+    const advanced = await world()
+    const [user_id, other] = [await aUser(advanced.api), await aUser(advanced.api)]
+    for (let i = 0; i < 8; i++) await advanced.api.refreshUser({ params: { user_id } })
+    expect(await errorOf(advanced.api.refreshUser({ params: { user_id } }))).toMatchObject({
       status: 429,
       detail: { error_type: 'TOO_MANY_REFRESHES' },
     })
-    expect(await late.api.refreshUser({ params: { user_id: other } })).toMatchObject({ success: true })
-    late.advanceTime(HOUR)
-    expect(await late.api.refreshUser({ params: { user_id } })).toMatchObject({ success: true })
+    expect(await advanced.api.refreshUser({ params: { user_id: other } })).toMatchObject({ success: true })
+    advanced.advanceTime(HOUR)
+    expect(await advanced.api.refreshUser({ params: { user_id } })).toMatchObject({ success: true })
   })
 
-  test.each([4, 61, 'soon'])('does not wait for %s seconds', async (timeout) => {
+  test.each([4, 61, 'soon'])('rejects a timeout of %s seconds', async (timeout) => {
     const user_id = await aUser(w.api)
     expect(await errorOf(w.api.refreshUser({ params: { user_id }, query: { timeout: timeout as number } }))).toMatchObject({ status: 422 })
   })
 
-  test('is not possible for a stranger', async () => {
+  test('returns 404 for a user of another team', async () => {
     const user_id = await aUser((await w.tenant()).api)
     expect(await errorOf(w.api.refreshUser({ params: { user_id } }))).toMatchObject({
       status: 404,

@@ -8,18 +8,22 @@ import { errorOf, newDatabase, world } from '../support/world.ts'
 
 const { w, source, createLink, followCallback, connect } = await oauthWorld()
 
-describe('a source by OAuth', () => {
-  test('is connected with PKCE, and the browser goes back', async () => {
+describe('OAuth connections', () => {
+  test('connects a source with PKCE and redirects the browser back', async () => {
     const t = await w.tenant()
     const { link, user_id } = await createLink(t)
     const started = await link.startOAuth({ params: fitbit })
     expect(started).toMatchObject({ slug: 'fitbit', auth_type: 'oauth', is_active: true })
-    const sent = new URL(started.oauth_url as string).searchParams
-    expect(Object.fromEntries(sent)).toMatchObject({ response_type: 'code', code_challenge_method: 'S256', client_id: 'harbour-app' })
-    expect(sent.get('redirect_uri')).toBe('http://127.0.0.1:8080/v2/link/oauth/callback')
+    const authorizationQuery = new URL(started.oauth_url as string).searchParams
+    expect(Object.fromEntries(authorizationQuery)).toMatchObject({
+      response_type: 'code',
+      code_challenge_method: 'S256',
+      client_id: 'harbour-app',
+    })
+    expect(authorizationQuery.get('redirect_uri')).toBe('http://127.0.0.1:8080/v2/link/oauth/callback')
 
-    const answer = await followCallback(source.visit(started.oauth_url as string))
-    expect([answer.status, answer.location]).toEqual([307, `${redirectUrl}&state=success`])
+    const response = await followCallback(source.visit(started.oauth_url as string))
+    expect([response.status, response.location]).toEqual([307, `${redirectUrl}&state=success`])
 
     const { providers } = await t.api.listConnections({ params: { user_id } })
     expect(providers[0]).toMatchObject({ slug: 'fitbit', status: 'connected', external_user_id: 'account-1' })
@@ -34,31 +38,31 @@ describe('a source by OAuth', () => {
     expect(audited).toEqual([{ actor_kind: 'link_token', status: 200 }])
   })
 
-  test('is not connected twice with one way back, nor with one token', async () => {
+  test('rejects a callback or a link token that was already used', async () => {
     const t = await w.tenant()
     const { link } = await createLink(t)
-    const [one, two] = [await link.startOAuth({ params: fitbit }), await link.startOAuth({ params: fitbit })]
-    const way = source.visit(one.oauth_url as string)
-    expect((await followCallback(way)).redirectParams).toMatchObject({ state: 'success' })
-    expect(await followCallback(way)).toMatchObject({ status: 400, location: null })
-    const again = await followCallback(source.visit(two.oauth_url as string))
-    expect(again.text).toContain('already used')
+    const [first, second] = [await link.startOAuth({ params: fitbit }), await link.startOAuth({ params: fitbit })]
+    const callbackUrl = source.visit(first.oauth_url as string)
+    expect((await followCallback(callbackUrl)).redirectParams).toMatchObject({ state: 'success' })
+    expect(await followCallback(callbackUrl)).toMatchObject({ status: 400, location: null })
+    const repeated = await followCallback(source.visit(second.oauth_url as string))
+    expect(repeated.text).toContain('already used')
     expect(await errorOf(link.startOAuth({ params: fitbit }))).toMatchObject({ status: 401, detail: { error_type: 'LINK_TOKEN_CONSUMED' } })
     expect(await connectionEvents(w.app, t.team_id)).toHaveLength(1)
   })
 
-  test('cannot be finished with a state that nobody gave, or with that of another way', async () => {
+  test('rejects a callback with an unknown or missing state', async () => {
     const { link } = await createLink(w)
     const { oauth_url } = await link.startOAuth({ params: fitbit })
-    const way = new URL(source.visit(oauth_url as string))
-    for (const state of ['', 'x', newUuid(), `${way.searchParams.get('state')}x`]) {
-      way.searchParams.set('state', state)
-      expect(await followCallback(way.href)).toMatchObject({ status: 400, location: null })
+    const callbackUrl = new URL(source.visit(oauth_url as string))
+    for (const state of ['', 'x', newUuid(), `${callbackUrl.searchParams.get('state')}x`]) {
+      callbackUrl.searchParams.set('state', state)
+      expect(await followCallback(callbackUrl.href)).toMatchObject({ status: 400, location: null })
     }
     expect(await followCallback(`${w.base}/v2/link/oauth/callback`)).toMatchObject({ status: 400, location: null })
   })
 
-  test("cannot be finished with somebody else's code: the verifier is that of another way", async () => {
+  test('rejects the code of another flow because its PKCE verifier differs', async () => {
     const t = await w.tenant()
     const [mine, theirs] = [await createLink(t), await createLink(t)]
     const { oauth_url } = await mine.link.startOAuth({ params: fitbit })
@@ -69,7 +73,7 @@ describe('a source by OAuth', () => {
     expect(await t.api.listConnections({ params: mine })).toEqual({ providers: [] })
   })
 
-  test('that the user does not allow leads back with user_cancelled, and the token stays good', async () => {
+  test('redirects with user_cancelled after a denial and keeps the link token valid', async () => {
     const t = await w.tenant()
     const { link } = await createLink(t)
     source.behavior.deny = true
@@ -81,9 +85,9 @@ describe('a source by OAuth', () => {
   })
 
   test.each([
-    ['whose code has expired', { codeExpires: true }, 'provider_api_error'],
-    ['that is down', { down: true }, 'provider_api_error'],
-  ])('%s leads back with %s', async (_, mood, error_type) => {
+    ['has an expired code', { codeExpires: true }, 'provider_api_error'],
+    ['is down', { down: true }, 'provider_api_error'],
+  ])('redirects with an error when the source %s', async (_, mood, error_type) => {
     const t = await w.tenant()
     const before = { ...source.behavior }
     Object.assign(source.behavior, mood)
@@ -94,28 +98,28 @@ describe('a source by OAuth', () => {
     expect(await connectionEvents(w.app, t.team_id)).toEqual([])
   })
 
-  test('may be allowed within ten minutes', async () => {
-    const late = await world({
+  test('rejects a callback after ten minutes', async () => {
+    const advanced = await world({
       env: { OAUTH_SOURCES: JSON.stringify({ fitbit: source.setting({ client_id: 'harbour-app', client_secret: 'x' }) }) },
     })
-    const { link } = await aLink(late.base, late.api, { redirect_url: redirectUrl })
-    const way = source.visit((await link.startOAuth({ params: fitbit })).oauth_url as string)
-    late.advanceTime(10 * MINUTE)
-    const answer = await fetch(localUrl(late.base, way), { redirect: 'manual' })
-    expect(answer.status).toBe(400)
-    await late.runJobs()
-    expect(await query(late.url, 'select 1 from oauth_flows where team_id = $1', [late.team_id])).toEqual([])
+    const { link } = await aLink(advanced.base, advanced.api, { redirect_url: redirectUrl })
+    const callbackUrl = source.visit((await link.startOAuth({ params: fitbit })).oauth_url as string)
+    advanced.advanceTime(10 * MINUTE)
+    const response = await fetch(localUrl(advanced.base, callbackUrl), { redirect: 'manual' })
+    expect(response.status).toBe(400)
+    await advanced.runJobs()
+    expect(await query(advanced.url, 'select 1 from oauth_flows where team_id = $1', [advanced.team_id])).toEqual([])
   })
 
-  test('shows a page where there is nowhere to go back to', async () => {
+  test('shows a page when the link has no redirect URL', async () => {
     const t = await w.tenant()
     const { link } = await aLink(w.base, t.api)
-    const answer = await followCallback(source.visit((await link.startOAuth({ params: fitbit })).oauth_url as string))
-    expect(answer).toMatchObject({ status: 200, location: null })
-    expect(answer.text).toContain('Fitbit is connected')
+    const response = await followCallback(source.visit((await link.startOAuth({ params: fitbit })).oauth_url as string))
+    expect(response).toMatchObject({ status: 200, location: null })
+    expect(response.text).toContain('Fitbit is connected')
   })
 
-  test('refuses an account that another user has, where the team wants that, and gives the access back', async () => {
+  test('rejects a duplicate account if the team requires it and revokes its access', async () => {
     const t = await w.tenant()
     await t.admin.patchTeam({ params: t, body: { sandbox: { reject_duplicate_connection: true } } })
     expect((await connect(t)).redirectParams).toMatchObject({ state: 'success' })
@@ -124,7 +128,7 @@ describe('a source by OAuth', () => {
     expect(source.revoked).toHaveLength(before + 1)
   })
 
-  test('can be begun twenty times with one token, not more', async () => {
+  test('limits a link token to twenty open flows', async () => {
     const t = await w.tenant()
     const { link } = await createLink(t)
     for (let i = 0; i < 20; i++) await link.startOAuth({ params: fitbit })
@@ -133,7 +137,7 @@ describe('a source by OAuth', () => {
     expect(await link.startOAuth({ params: fitbit })).toMatchObject({ slug: 'fitbit' })
   })
 
-  test('that nobody set up is refused, whether addresses or an account are missing', async () => {
+  test('rejects a source that is not configured', async () => {
     const { link } = await createLink(await w.tenant())
     for (const oauth_provider of ['oura', 'ultrahuman', 'strava'] as const)
       expect(await errorOf(link.startOAuth({ params: { oauth_provider } }))).toMatchObject({
@@ -143,18 +147,18 @@ describe('a source by OAuth', () => {
     expect(await errorOf(link.startOAuth({ params: { oauth_provider: 'peloton' as never } }))).toMatchObject({ status: 422 })
   })
 
-  test('at a private address is not asked in production', async () => {
+  test('does not contact a private address in production', async () => {
     const env = {
       ENVIRONMENT: 'production',
       OAUTH_SOURCES: JSON.stringify({ fitbit: source.setting({ client_id: 'harbour-app', client_secret: 's' }) }),
     }
     const production = await world({ env, database: await newDatabase() })
     const { link } = await aLink(production.base, production.api, { redirect_url: redirectUrl })
-    const asked = source.requests.length
-    const answer = await fetch(localUrl(production.base, source.visit((await link.startOAuth({ params: fitbit })).oauth_url as string)), {
+    const requestCount = source.requests.length
+    const response = await fetch(localUrl(production.base, source.visit((await link.startOAuth({ params: fitbit })).oauth_url as string)), {
       redirect: 'manual',
     })
-    expect(new URL(answer.headers.get('location') as string).searchParams.get('error_type')).toBe('provider_api_error')
-    expect(source.requests).toHaveLength(asked)
+    expect(new URL(response.headers.get('location') as string).searchParams.get('error_type')).toBe('provider_api_error')
+    expect(source.requests).toHaveLength(requestCount)
   })
 })

@@ -10,22 +10,22 @@ import { anAddress, people } from '../support/people.ts'
 import { eventually } from '../support/process.ts'
 import { errorOf, world } from '../support/world.ts'
 
-const here = await world()
-const { api, app, team_id } = here
+const w = await world()
+const { api, app, team_id } = w
 
 const cancel = (order_id: string) => api.cancelOrder({ params: { order_id } })
 const get = (order_id: string) => api.getOrder({ params: { order_id } })
 const simulate = (order_id: string, final_status?: string, delay?: number) =>
   api.simulateOrder({ params: { order_id }, query: { final_status, delay }, body: undefined as never })
 const log: Awaited<ReturnType<typeof eventsOf>> = []
-const told = async (order_id: string) => {
+const orderEventsOf = async (order_id: string) => {
   log.push(...(await eventsOf(app, team_id, log.at(-1)?.seq)))
   return log.filter((event) => event.order_id === order_id)
 }
-const toldTypes = async (order_id: string) => (await told(order_id)).map(({ event_type }) => event_type)
+const eventTypesOf = async (order_id: string) => (await orderEventsOf(order_id)).map(({ event_type }) => event_type)
 
-/** Where the customer may still cancel, as the spec's reader knows it; everywhere else it is too late. */
-const window: Record<Method, string[]> = {
+/** The statuses at which a customer may cancel, written out independently of the lifecycle. */
+const cancellable: Record<Method, string[]> = {
   walk_in_test: [
     'ordered',
     'requisition_created',
@@ -47,7 +47,7 @@ const window: Record<Method, string[]> = {
   on_site_collection: ['ordered', 'requisition_created', 'requisition_bypassed', 'draw_completed'],
 }
 
-const kit = async () => {
+const orderTestkit = async () => {
   const receiver_name = `${people[2].first_name} ${people[2].last_name}`
   const shipping_details = { receiver_name, ...anAddress(), phone_number: people[2].phone_number }
   const body = { user_id: await aUser(api), lab_test_id: await testId(api, 'heart-and-sugar-card'), shipping_details }
@@ -55,43 +55,43 @@ const kit = async () => {
 }
 
 let samples = 0
-const imported = async (method: Method) => {
+const importOrder = async (method: Method) => {
   const { user_id, order_set } = await aNewOrder(api, method)
   const patient_address = { receiver_name: '', ...anAddress() }
   const body = { user_id, order_set, patient_details: aPatient(), patient_address, sample_id: `IMPORTED-${++samples}` }
   return (await api.importOrder({ body: { ...body, billing_type: 'client_bill', collection_method: method } })).order
 }
 
-/** The lab writes the requisition in the moment of registering, so only here does an order rest at registered. */
-const registered = async () => {
-  const { id } = await kit()
+/** Leaves an order at `registered`; the sandbox lab would create the requisition in the same step. */
+const registerTestkit = async () => {
+  const { id } = await orderTestkit()
   await simulate(id, statusOfStep('testkit', 'awaiting_registration'))
   await inTransaction(app, async (app) => advanceOrder(app, await lockOrder(app, team_id, id), 'registered'))
   return get(id)
 }
 
-const arrivals: Record<string, (method: Method) => Promise<{ id: string }>> = {
-  requisition_bypassed: imported,
-  awaiting_registration: kit,
-  registered,
+const orderCreators: Record<string, (method: Method) => Promise<{ id: string }>> = {
+  requisition_bypassed: importOrder,
+  awaiting_registration: orderTestkit,
+  registered: registerTestkit,
 }
 
-/** An order that rests at a step, brought there as customers bring it. */
-async function resting(method: Method, low: string) {
-  const { id } = await (arrivals[low] ?? placeOrder.bind(null, api))(method)
+/** Places an order and advances it to a status through the public API where possible. */
+async function orderAt(method: Method, status: string) {
+  const { id } = await (orderCreators[status] ?? placeOrder.bind(null, api))(method)
   const order = await get(id)
-  if (order.last_event.status !== statusOfStep(method, low)) await simulate(id, statusOfStep(method, low))
+  if (order.last_event.status !== statusOfStep(method, status)) await simulate(id, statusOfStep(method, status))
   return get(id)
 }
 
 describe.each(methods)('%s', (method) => {
-  const lows = Object.keys(lifecycle[method])
-  const over = ['cancelled', 'do_not_process']
+  const statuses = Object.keys(lifecycle[method])
+  const ended = ['cancelled', 'do_not_process']
 
-  test.each(lows.filter((low) => window[method].includes(low)))('can be cancelled at %s', async (low) => {
-    const before = await resting(method, low)
-    expect(before.last_event.status).toBe(statusOfStep(method, low))
-    const earlier = await toldTypes(before.id)
+  test.each(statuses.filter((status) => cancellable[method].includes(status)))('cancels an order at %s', async (status) => {
+    const before = await orderAt(method, status)
+    expect(before.last_event.status).toBe(statusOfStep(method, status))
+    const earlier = await eventTypesOf(before.id)
     const { order, ...reply } = await cancel(before.id)
     expect(reply).toEqual({ status: 'success', message: 'order cancelled' })
     expect(statusesOf(order)).toEqual([...statusesOf(before), 'cancelled'])
@@ -101,40 +101,43 @@ describe.each(methods)('%s', (method) => {
     })
     expect(order.order_transaction).toMatchObject({ status: 'cancelled', orders: [{ low_level_status: 'cancelled' }] })
     expect(await get(order.id)).toEqual(order)
-    expect(await toldTypes(order.id)).toEqual([...earlier, 'labtest.order.updated'])
-    expect((await told(order.id)).at(-1)?.data).toEqual(order)
+    expect(await eventTypesOf(order.id)).toEqual([...earlier, 'labtest.order.updated'])
+    expect((await orderEventsOf(order.id)).at(-1)?.data).toEqual(order)
   })
 
-  test.each(lows.filter((low) => !window[method].includes(low) && !over.includes(low)))('can no longer be cancelled at %s', async (low) => {
-    const before = await resting(method, low)
-    expect(before.last_event.status).toBe(statusOfStep(method, low))
-    const earlier = await toldTypes(before.id)
-    expect(await errorOf(cancel(before.id))).toMatchObject({ status: 400, detail: { error_type: 'ORDER_NOT_CANCELLABLE' } })
-    expect(await get(before.id)).toEqual(before)
-    expect(await toldTypes(before.id)).toEqual(earlier)
-  })
+  test.each(statuses.filter((status) => !cancellable[method].includes(status) && !ended.includes(status)))(
+    'rejects cancellation at %s',
+    async (status) => {
+      const before = await orderAt(method, status)
+      expect(before.last_event.status).toBe(statusOfStep(method, status))
+      const earlier = await eventTypesOf(before.id)
+      expect(await errorOf(cancel(before.id))).toMatchObject({ status: 400, detail: { error_type: 'ORDER_NOT_CANCELLABLE' } })
+      expect(await get(before.id)).toEqual(before)
+      expect(await eventTypesOf(before.id)).toEqual(earlier)
+    },
+  )
 
-  test.each(lows.filter((low) => over.includes(low)))('is not cancelled once more at %s', async (low) => {
-    const before = await resting(method, low)
-    const earlier = await toldTypes(before.id)
+  test.each(statuses.filter((status) => ended.includes(status)))('returns the unchanged order at %s', async (status) => {
+    const before = await orderAt(method, status)
+    const earlier = await eventTypesOf(before.id)
     expect(await cancel(before.id)).toEqual({ order: before, status: 'success', message: 'order already cancelled' })
     expect(await get(before.id)).toEqual(before)
-    expect(await toldTypes(before.id)).toEqual(earlier)
+    expect(await eventTypesOf(before.id)).toEqual(earlier)
   })
 })
 
-test('twenty who cancel at once cancel it once, and all are told so', async () => {
+test('cancels an order once for twenty concurrent requests', async () => {
   const { id } = await placeOrder(api)
   const replies = await Promise.all(Array.from({ length: 20 }, () => cancel(id)))
   expect(new Set(replies.map(({ order }) => JSON.stringify(order))).size).toBe(1)
   expect(replies.filter(({ message }) => message === 'order cancelled')).toHaveLength(1)
   expect(statusesOf(await get(id))).toEqual(['ordered', 'cancelled'])
-  expect(await toldTypes(id)).toEqual(['labtest.order.created', 'labtest.order.updated'])
+  expect(await eventTypesOf(id)).toEqual(['labtest.order.created', 'labtest.order.updated'])
 })
 
-describe('what was going on stops', () => {
-  test('an order that is held is never sent', async () => {
-    const tenant = await here.tenant()
+describe('work that stops on cancellation', () => {
+  test('never sends a canceled scheduled order to the lab', async () => {
+    const tenant = await w.tenant()
     const { id } = await placeOrder(tenant.api, 'walk_in_test', { activate_by: '2099-01-01' })
     const { order } = await tenant.api.cancelOrder({ params: { order_id: id } })
     expect(order).toMatchObject({
@@ -143,26 +146,26 @@ describe('what was going on stops', () => {
       last_event: { status: 'cancelled.walk_in_test.cancelled' },
     })
     await tenant.api.moveClock({ body: { now: '2099-01-03T00:00:00Z' } })
-    await here.runJobs()
+    await w.runJobs()
     expect(statusesOf(await tenant.api.getOrder({ params: { order_id: id } }))).toEqual(['ordered', 'cancelled'])
   })
 
-  test('an order that was just placed is never sent', async () => {
+  test('never sends a canceled new order to the lab', async () => {
     const { id } = await placeOrder(api)
     await cancel(id)
-    await here.runJobs()
+    await w.runJobs()
     expect(statusesOf(await get(id))).toEqual(['ordered', 'cancelled'])
   })
 
-  test('the steps that simulate was asked for are not taken any more', async () => {
-    const tenant = await here.tenant()
+  test('stops the remaining simulated steps', async () => {
+    const tenant = await w.tenant()
     const params = { order_id: (await placeOrder(tenant.api, 'at_home_phlebotomy')).id }
     await tenant.api.simulateOrder({ params, query: { delay: 60 }, body: undefined as never })
     await tenant.api.moveClock({ body: { advance_seconds: 61 } })
     expect(statusesOf(await tenant.api.getOrder({ params }))).toEqual(['ordered', 'requisition_created', 'appointment_pending'])
     await tenant.api.cancelOrder({ params })
     await tenant.api.moveClock({ body: { advance_seconds: 86_400 } })
-    await here.runJobs()
+    await w.runJobs()
     expect(statusesOf(await tenant.api.getOrder({ params }))).toEqual([
       'ordered',
       'requisition_created',
@@ -173,32 +176,32 @@ describe('what was going on stops', () => {
     expect(statusesOf(await tenant.api.getOrder({ params })).at(-1)).toBe('cancelled')
   })
 
-  test('a simulator that runs by itself leaves it alone', async () => {
-    const tenant = await here.tenant()
+  test('the automatic simulator skips a canceled order', async () => {
+    const tenant = await w.tenant()
     const team = { org_id: tenant.org_id, team_id: tenant.team_id }
     await tenant.admin.patchTeam({ params: team, body: { sandbox: { simulator: 'auto' } } })
-    const [gone, stays] = [await placeOrder(tenant.api), await placeOrder(tenant.api)]
-    await here.runJobs()
-    await tenant.api.cancelOrder({ params: { order_id: gone.id } })
+    const [canceled, active] = [await placeOrder(tenant.api), await placeOrder(tenant.api)]
+    await w.runJobs()
+    await tenant.api.cancelOrder({ params: { order_id: canceled.id } })
     await tenant.api.moveClock({ body: { advance_seconds: 60 * 86_400 } })
-    expect(statusesOf(await tenant.api.getOrder({ params: { order_id: gone.id } }))).toEqual([
+    expect(statusesOf(await tenant.api.getOrder({ params: { order_id: canceled.id } }))).toEqual([
       'ordered',
       'requisition_created',
       'cancelled',
     ])
-    expect(statusesOf(await tenant.api.getOrder({ params: { order_id: stays.id } })).at(-1)).toBe('completed')
+    expect(statusesOf(await tenant.api.getOrder({ params: { order_id: active.id } })).at(-1)).toBe('completed')
   })
 })
 
-describe('whose order it is', () => {
-  let stranger: Awaited<ReturnType<typeof here.tenant>>
+describe('order ownership', () => {
+  let otherTeam: Awaited<ReturnType<typeof w.tenant>>
   beforeAll(async () => {
-    stranger = await here.tenant()
+    otherTeam = await w.tenant()
   })
-  test('a stranger’s order and one that never was are not found', async () => {
+  test('returns 404 for an order of another team and for an unknown order', async () => {
     const { id } = await placeOrder(api)
     for (const order_id of [id, 'ffffffff-0000-4000-8000-000000000000'])
-      expect(await errorOf(stranger.api.cancelOrder({ params: { order_id } }))).toMatchObject({
+      expect(await errorOf(otherTeam.api.cancelOrder({ params: { order_id } }))).toMatchObject({
         status: 404,
         detail: { error_type: 'ORDER_NOT_FOUND' },
       })
@@ -206,16 +209,17 @@ describe('whose order it is', () => {
   })
 })
 
-test('whoever waits too long for an order that others change is asked to come again', async () => {
+test('returns 503 when the lock on an order cannot be taken in time', async () => {
   const { id } = await placeOrder(api)
-  let answer: ReturnType<typeof errorOf> | undefined
+  let response: ReturnType<typeof errorOf> | undefined
   await inTransaction(app, async (app) => {
     await lockOrder(app, team_id, id)
-    answer = errorOf(cancel(id))
-    // What the server does to a statement after a minute.
-    const end = "select pg_cancel_backend(pid) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
-    await eventually(async () => (await query(here.url, end)).length > 0)
-    expect(await answer).toMatchObject({ status: 503, detail: { error_type: 'DATABASE_UNAVAILABLE' } })
+    response = errorOf(cancel(id))
+    // Simulates the statement timeout of the server.
+    const cancelBlocked =
+      "select pg_cancel_backend(pid) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
+    await eventually(async () => (await query(w.url, cancelBlocked)).length > 0)
+    expect(await response).toMatchObject({ status: 503, detail: { error_type: 'DATABASE_UNAVAILABLE' } })
   })
   expect(statusesOf(await get(id))).toEqual(['ordered'])
 })

@@ -23,7 +23,7 @@ const typesOf = async (tenant: Tenant) => (await logOf(tenant)).map(({ event_typ
 const simulate = ({ api }: Tenant, order_id: string, final_status?: string, body: object = {}) =>
   api.simulateOrder({ params: { order_id }, query: { final_status }, body: body as never })
 
-test.each(methods)('a %s order is told once as created and once for each later step, as it was then', async (method) => {
+test.each(methods)('a %s order emits one created event and one updated event per later status change', async (method) => {
   const tenant = await w.tenant()
   const order = await placeOrder(tenant.api, method)
   await runJobs()
@@ -32,23 +32,23 @@ test.each(methods)('a %s order is told once as created and once for each later s
   const log = await logOf(tenant)
 
   expect(log.map(({ event_type }) => event_type)).toEqual([CREATED, ...done.events.slice(1).map(() => UPDATED)])
-  const told = log.map(({ data }) => data as typeof done)
-  expect(told.map(statusesOf)).toEqual(done.events.map((_, i) => statusesOf({ events: done.events.slice(0, i + 1) })))
-  expect(told.map(({ last_event }) => last_event)).toEqual(done.events)
+  const payloads = log.map(({ data }) => data as typeof done)
+  expect(payloads.map(statusesOf)).toEqual(done.events.map((_, i) => statusesOf({ events: done.events.slice(0, i + 1) })))
+  expect(payloads.map(({ last_event }) => last_event)).toEqual(done.events)
   expect(log.map(({ created_at }) => created_at)).toEqual(done.events.map(({ created_at }) => created_at))
-  expect(told[0]).toEqual(order)
-  expect(told.at(-1)).toEqual(done)
+  expect(payloads[0]).toEqual(order)
+  expect(payloads.at(-1)).toEqual(done)
   const seqs = log.map(({ seq }) => Number(seq))
   expect(seqs).toEqual([...new Set(seqs)].sort((a, b) => a - b))
 })
 
-test('what is told is what a reader gets at that moment, step by step', async () => {
+test('each event carries the order as the API returned it at that moment', async () => {
   const tenant = await w.tenant()
   const { id } = await placeOrder(tenant.api, 'at_home_phlebotomy', { passthrough: 'visit 7', clinical_notes: 'Ring twice.' })
   const read = () => tenant.api.getOrder({ params: { order_id: id } })
-  const seen = [await read()]
+  const snapshots = [await read()]
   await runJobs()
-  seen.push(await read())
+  snapshots.push(await read())
   for (const status of [
     'collecting_sample.at_home_phlebotomy.appointment_pending',
     'collecting_sample.at_home_phlebotomy.appointment_scheduled',
@@ -59,12 +59,12 @@ test('what is told is what a reader gets at that moment, step by step', async ()
   ]) {
     advanceTime(DAY)
     await simulate(tenant, id, status)
-    seen.push(await read())
+    snapshots.push(await read())
   }
-  expect((await logOf(tenant)).map(({ data }) => data)).toEqual(seen)
+  expect((await logOf(tenant)).map(({ data }) => data)).toEqual(snapshots)
 })
 
-test('the envelope names team, user and the customer’s own id of it', async () => {
+test('the envelope contains the team, the user and the client_user_id', async () => {
   const tenant = await w.tenant()
   const { user_id } = await tenant.api.createUser({ body: { client_user_id: 'ward-7' } })
   const order = await placeOrder(tenant.api, 'walk_in_test', { user_id })
@@ -83,7 +83,7 @@ test('the envelope names team, user and the customer’s own id of it', async ()
   ])
 })
 
-test('a kit that is registered for another user is told to be that user’s from then on', async () => {
+test('events after a testkit registration carry the registered user', async () => {
   const tenant = await w.tenant()
   const { api } = tenant
   const clinic = (await api.createUser({ body: { client_user_id: 'clinic' } })).user_id
@@ -106,7 +106,7 @@ test('a kit that is registered for another user is told to be that user’s from
   expect(log.map(({ data }) => (data as { user_id: string }).user_id)).toEqual([clinic, clinic, patient, patient])
 })
 
-test('a new day is told without a step; what changes nothing is not told', async () => {
+test('rescheduling emits an event without a new status, and a request without changes emits none', async () => {
   const tenant = await w.tenant()
   const { api } = tenant
   const [day, other] = [9, 10].map((days) => later(w.app.now(), days * DAY).slice(0, 10))
@@ -124,14 +124,14 @@ test('a new day is told without a step; what changes nothing is not told', async
   ])
 })
 
-test('an order that is refused is not told', async () => {
+test('a rejected order emits no event', async () => {
   const tenant = await w.tenant()
   const body = await aNewOrder(tenant.api, 'walk_in_test', { patient_details: aPatient({ dob: '2999-01-01' }) })
   expect(await errorOf(tenant.api.createOrder({ body }))).toMatchObject({ status: 422 })
   expect(await logOf(tenant)).toEqual([])
 })
 
-test('a critical result is told besides, with the marker and without its value', async () => {
+test('a critical result emits an additional event with the marker but not its value', async () => {
   const tenant = await w.tenant()
   const { id, user_id } = await placeOrder(tenant.api)
   await runJobs()
@@ -156,7 +156,7 @@ test('a critical result is told besides, with the marker and without its value',
   })
 })
 
-test('events hold nothing of a person in clear', async () => {
+test('stored events contain no personal data in plain text', async () => {
   const tenant = await w.tenant()
   const { id } = await placeOrder(tenant.api, 'walk_in_test', { passthrough: 'Marrowbone' })
   await simulate(tenant, id, undefined, { interpretation: 'critical' })
@@ -166,28 +166,28 @@ test('events hold nothing of a person in clear', async () => {
   for (const { row, sealed } of rows) expect(findLeaks(row + sealed.toString('latin1') + sealed.toString('utf8'), 'events')).toEqual([])
 })
 
-test('resending tells the latest event of the named orders once more, as they are now', async () => {
+test('resends the latest event of the given orders with their current state', async () => {
   const tenant = await w.tenant()
   const { api } = tenant
   const fresh = await placeOrder(api, 'walk_in_test', { activate_by: later(w.app.now(), 9 * DAY).slice(0, 10) })
   advanceTime(1)
-  const sent = await placeOrder(api)
+  const dispatched = await placeOrder(api)
   await placeOrder(api)
   await runJobs()
   const before = (await logOf(tenant)).length
   advanceTime(DAY)
-  const reply = await api.resendOrderEvents({ body: { order_ids: [sent.id, fresh.id] } })
-  expect(reply).toEqual({ order_ids: [fresh.id, sent.id] })
-  const again = (await logOf(tenant)).slice(before)
-  const now = await api.getOrder({ params: { order_id: sent.id } })
-  expect(again.map(({ event_type, order_id, data }) => ({ event_type, order_id, data }))).toEqual([
+  const reply = await api.resendOrderEvents({ body: { order_ids: [dispatched.id, fresh.id] } })
+  expect(reply).toEqual({ order_ids: [fresh.id, dispatched.id] })
+  const resent = (await logOf(tenant)).slice(before)
+  const now = await api.getOrder({ params: { order_id: dispatched.id } })
+  expect(resent.map(({ event_type, order_id, data }) => ({ event_type, order_id, data }))).toEqual([
     { event_type: CREATED, order_id: fresh.id, data: fresh },
-    { event_type: UPDATED, order_id: sent.id, data: now },
+    { event_type: UPDATED, order_id: dispatched.id, data: now },
   ])
   expect(new Set((await logOf(tenant)).map(({ id }) => id)).size).toBe(before + 2)
 })
 
-test('resending of a window takes the orders that changed in it; end_at is now unless told', async () => {
+test('resends orders that changed in a window, whose end_at defaults to now', async () => {
   const tenant = await w.tenant()
   const { api } = tenant
   const first = await placeOrder(api)
@@ -203,7 +203,7 @@ test('resending of a window takes the orders that changed in it; end_at is now u
   expect(await resend({ start_at: w.app.now() })).toEqual([])
 })
 
-test('a resent event does not change the order', async () => {
+test('resending does not change the order', async () => {
   const tenant = await w.tenant()
   const order = await placeOrder(tenant.api)
   advanceTime(DAY)
@@ -212,36 +212,36 @@ test('a resent event does not change the order', async () => {
 })
 
 test.each<[string, (now: string) => object]>([
-  ['nothing', () => ({})],
+  ['an empty body', () => ({})],
   ['an empty list', () => ({ order_ids: [] })],
-  ['an end alone', (now) => ({ end_at: now })],
+  ['an end without a start', (now) => ({ end_at: now })],
   ['an end before the start', (now) => ({ start_at: now, end_at: later(now, -1) })],
-  ['a start to come', (now) => ({ start_at: later(now, DAY) })],
+  ['a future start', (now) => ({ start_at: later(now, DAY) })],
   ['a window of more than 60 days', (now) => ({ start_at: later(now, -60 * DAY - 1), end_at: now })],
   ['a start more than 60 days ago', (now) => ({ start_at: later(now, -61 * DAY) })],
-  ['a day as a start', (now) => ({ start_at: now.slice(0, 10) })],
-  ['what is no id', () => ({ order_ids: ['one'] })],
-  ['more than 500 ids', () => ({ order_ids: Array.from({ length: 501 }, () => newUuid()) })],
-])('resending of %s is refused', async (_, body) => {
+  ['a date as start_at', (now) => ({ start_at: now.slice(0, 10) })],
+  ['an invalid ID', () => ({ order_ids: ['one'] })],
+  ['more than 500 IDs', () => ({ order_ids: Array.from({ length: 501 }, () => newUuid()) })],
+])('rejects resending with %s', async (_, body) => {
   expect(await errorOf(w.api.resendOrderEvents({ body: body(w.app.now()) }))).toMatchObject({ status: 422 })
 })
 
-test('a window of exactly 60 days is taken', async () => {
+test('accepts a window of exactly 60 days', async () => {
   const end_at = w.app.now()
   expect(await (await w.tenant()).api.resendOrderEvents({ body: { start_at: later(end_at, -60 * DAY), end_at } })).toEqual({
     order_ids: [],
   })
 })
 
-test('orders of another team are not resent', async () => {
-  const [mine, stranger] = [await w.tenant(), await w.tenant()]
-  const theirs = await placeOrder(stranger.api)
+test('does not resend orders of another team', async () => {
+  const [mine, otherTeam] = [await w.tenant(), await w.tenant()]
+  const theirs = await placeOrder(otherTeam.api)
   expect(await mine.api.resendOrderEvents({ body: { order_ids: [theirs.id, newUuid()] } })).toEqual({ order_ids: [] })
   expect(await mine.api.resendOrderEvents({ body: { start_at: theirs.created_at } })).toEqual({ order_ids: [] })
-  expect(await typesOf(stranger)).toEqual([CREATED])
+  expect(await typesOf(otherTeam)).toEqual([CREATED])
 })
 
-test('a window with more than 1,000 orders is refused whole', async () => {
+test('rejects a window with more than 1,000 orders without resending any', async () => {
   const tenant = await w.tenant()
   const order = await placeOrder(tenant.api)
   await sql`insert into orders select (jsonb_populate_record(o, jsonb_build_object('id', gen_random_uuid(), 'dispatch_at', null))).*

@@ -9,123 +9,123 @@ import { replica } from '../support/world.ts'
 
 type Reply = { order: { id: string; events: { status: string }[] } }
 
-const here = await replica()
-const other = await replica({ database: here.url })
+const w = await replica()
+const other = await replica({ database: w.url })
 const FIFTY = 50
 
 const times = <T>(count: number, work: (i: number) => Promise<T>) => Promise.all(Array.from({ length: count }, (_, i) => work(i)))
 
-async function story() {
-  const team = await here.tenant()
-  /** Every other request goes to the other replica. */
+async function setUp() {
+  const team = await w.tenant()
+  /** Alternates between the two replicas. */
   const post = (path: string, body: unknown, key?: string, i = 0) =>
-    sendRaw((i % 2 ? other : here).base + path, 'POST', {
+    sendRaw((i % 2 ? other : w).base + path, 'POST', {
       headers: { 'x-service-api-key': team.team_api_key, ...(key ? { 'x-idempotency-key': key } : {}) },
       body: JSON.stringify(body),
     })
-  const listed = async () => (await team.api.listOrders({ query: {} })).total
-  const told = async () => (await eventsOf(here.app, team.team_id)).map(({ event_type }) => event_type)
-  return { ...team, post, listed, told }
+  const orderCount = async () => (await team.api.listOrders({ query: {} })).total
+  const eventTypes = async () => (await eventsOf(w.app, team.team_id)).map(({ event_type }) => event_type)
+  return { ...team, post, orderCount, eventTypes }
 }
 
-const idsOf = (answers: RawResponse[]) => new Set(answers.map(({ body }) => (body as unknown as Reply).order.id))
+const idsOf = (responses: RawResponse[]) => new Set(responses.map(({ body }) => (body as unknown as Reply).order.id))
 
-function expectOneOutcome(answers: RawResponse[]) {
-  expect(answers.map(({ status }) => status)).toEqual(Array(answers.length).fill(200))
-  expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
-  expect(answers.filter(({ headers }) => headers.get('x-idempotency-replayed') === 'true')).toHaveLength(answers.length - 1)
+function expectOneOutcome(responses: RawResponse[]) {
+  expect(responses.map(({ status }) => status)).toEqual(Array(responses.length).fill(200))
+  expect(new Set(responses.map(({ text }) => text)).size).toBe(1)
+  expect(responses.filter(({ headers }) => headers.get('x-idempotency-replayed') === 'true')).toHaveLength(responses.length - 1)
 }
 
-describe('fifty identical orders at once', () => {
-  test('with one key are one order, and fifty equal answers', async () => {
-    const { api, post, listed, told } = await story()
+describe('fifty identical concurrent orders', () => {
+  test('with one key create one order and return the same response', async () => {
+    const { api, post, orderCount, eventTypes } = await setUp()
     const body = await aNewOrder(api)
-    const before = await countRows(here.app.db)
-    const answers = await times(FIFTY, (i) => post('/v3/order', body, 'the one', i))
-    expectOneOutcome(answers)
-    expect(await listed()).toBe(1)
-    expect(await told()).toEqual(['labtest.order.created'])
-    const after = await countRows(here.app.db)
-    const one = { orders: 1, order_events: 1, events: 1, user_info: 1 }
-    for (const [table, more] of Object.entries(one)) expect(after?.[table], table).toBe((before?.[table] ?? 0) + more)
+    const before = await countRows(w.app.db)
+    const responses = await times(FIFTY, (i) => post('/v3/order', body, 'same-key', i))
+    expectOneOutcome(responses)
+    expect(await orderCount()).toBe(1)
+    expect(await eventTypes()).toEqual(['labtest.order.created'])
+    const after = await countRows(w.app.db)
+    const added = { orders: 1, order_events: 1, events: 1, user_info: 1 }
+    for (const [table, more] of Object.entries(added)) expect(after?.[table], table).toBe((before?.[table] ?? 0) + more)
 
-    await here.runJobs()
-    const [late] = await times(1, () => post('/v3/order', body, 'the one'))
-    expect(late?.text).toBe(answers[0]?.text)
-    const [id = ''] = idsOf(answers)
+    await w.runJobs()
+    const [repeated] = await times(1, () => post('/v3/order', body, 'same-key'))
+    expect(repeated?.text).toBe(responses[0]?.text)
+    const [id = ''] = idsOf(responses)
     expect(statusesOf(await api.getOrder({ params: { order_id: id } }))).toEqual(['ordered', 'requisition_created'])
   })
 
-  test('with one key and all that is written besides are one order, one insurance and one test', async () => {
-    const { api, post, listed } = await story()
+  test('with one key create one order, one insurance and one lab test', async () => {
+    const { api, post, orderCount } = await setUp()
     const png = { content: 'iVBORw0KGgo=', content_type: 'image/png' }
     const body = await aNewOrder(api, 'walk_in_test', {
       collection_method: 'at_home_phlebotomy',
       health_insurance: { payor_code: 'OAKMU', insurance_id: 'MEMBER-55501', front_image: png },
     })
-    const before = await countRows(here.app.db)
-    expectOneOutcome(await times(10, (i) => post('/v3/order', body, 'the one', i)))
-    expect(await listed()).toBe(1)
-    const after = await countRows(here.app.db)
+    const before = await countRows(w.app.db)
+    expectOneOutcome(await times(10, (i) => post('/v3/order', body, 'same-key', i)))
+    expect(await orderCount()).toBe(1)
+    const after = await countRows(w.app.db)
     for (const table of ['orders', 'order_images', 'user_insurances', 'lab_tests'])
       expect(after?.[table], table).toBe((before?.[table] ?? 0) + 1)
   })
 
-  test('without a key are fifty orders', async () => {
-    const { api, post, listed, told } = await story()
+  test('without a key create fifty orders', async () => {
+    const { api, post, orderCount, eventTypes } = await setUp()
     const body = await aNewOrder(api)
-    const answers = await times(FIFTY, (i) => post('/v3/order', body, undefined, i))
-    expect(answers.map(({ status }) => status)).toEqual(Array(FIFTY).fill(200))
-    expect(idsOf(answers).size).toBe(FIFTY)
-    expect(await listed()).toBe(FIFTY)
-    expect(await told()).toEqual(Array(FIFTY).fill('labtest.order.created'))
+    const responses = await times(FIFTY, (i) => post('/v3/order', body, undefined, i))
+    expect(responses.map(({ status }) => status)).toEqual(Array(FIFTY).fill(200))
+    expect(idsOf(responses).size).toBe(FIFTY)
+    expect(await orderCount()).toBe(FIFTY)
+    expect(await eventTypes()).toEqual(Array(FIFTY).fill('labtest.order.created'))
   })
 
-  test('with fifty keys are fifty orders', async () => {
-    const { api, post, listed } = await story()
+  test('with fifty keys create fifty orders', async () => {
+    const { api, post, orderCount } = await setUp()
     const body = await aNewOrder(api)
     expect(idsOf(await times(FIFTY, (i) => post('/v3/order', body, newUuid(), i))).size).toBe(FIFTY)
-    expect(await listed()).toBe(FIFTY)
+    expect(await orderCount()).toBe(FIFTY)
   })
 })
 
-describe('a key', () => {
-  test('belongs to its body: another one is refused and places nothing', async () => {
-    const { api, post, listed } = await story()
+describe('idempotency keys', () => {
+  test('rejects a reused key with another body and places no order', async () => {
+    const { api, post, orderCount } = await setUp()
     const body = await aNewOrder(api)
     await post('/v3/order', body, 'mine')
     expect(await post('/v3/order', { ...body, priority: true }, 'mine')).toMatchObject({
       status: 409,
       body: { detail: { error_type: 'IDEMPOTENCY_KEY_REUSED' } },
     })
-    expect(await listed()).toBe(1)
+    expect(await orderCount()).toBe(1)
   })
 
-  test('of a refusal answers it again; one of a faulty request is free again', async () => {
-    const { api, post, listed } = await story()
+  test('replays a 400 response but frees the key after a validation error', async () => {
+    const { api, post, orderCount } = await setUp()
     const body = await aNewOrder(api)
     const { order_set: _, ...empty } = body
-    const answers = await times(5, (i) => post('/v3/order', empty, 'refused', i))
-    for (const answer of answers) expect(answer).toMatchObject({ status: 400, body: { detail: { error_type: 'NO_TESTS_NAMED' } } })
+    const responses = await times(5, (i) => post('/v3/order', empty, 'refused', i))
+    for (const response of responses) expect(response).toMatchObject({ status: 400, body: { detail: { error_type: 'NO_TESTS_NAMED' } } })
     const child = { ...body, patient_details: aPatient({ dob: '2020-01-01' }) }
     expect(await post('/v3/order', child, 'mended')).toMatchObject({ status: 422 })
     expect(await post('/v3/order', body, 'mended')).toMatchObject({ status: 200 })
-    expect(await listed()).toBe(1)
+    expect(await orderCount()).toBe(1)
   })
 
-  test('is the team’s and the path’s own', async () => {
-    const [one, two] = [await story(), await story()]
-    const answers = [
-      await one.post('/v3/order', await aNewOrder(one.api), 'same'),
-      await two.post('/v3/order', await aNewOrder(two.api), 'same'),
-      await one.post('/v3/order/testkit', await aKitBody(one.api), 'same'),
+  test('are scoped to the team and the path', async () => {
+    const [first, second] = [await setUp(), await setUp()]
+    const responses = [
+      await first.post('/v3/order', await aNewOrder(first.api), 'same'),
+      await second.post('/v3/order', await aNewOrder(second.api), 'same'),
+      await first.post('/v3/order/testkit', await aKitBody(first.api), 'same'),
     ]
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
-    expect(idsOf(answers).size).toBe(3)
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200])
+    expect(idsOf(responses).size).toBe(3)
   })
 })
 
-type Api = Awaited<ReturnType<typeof story>>['api']
+type Api = Awaited<ReturnType<typeof setUp>>['api']
 
 const aKitBody = async (api: Api) => ({
   user_id: await aUser(api),
@@ -143,33 +143,33 @@ const anImport = async (api: Api) => ({
   sample_id: `SAMPLE-${newUuid()}`,
 })
 
-describe('the other ways to an order', () => {
+describe('testkit and imported orders', () => {
   test.each([
     ['/v3/order/testkit', aKitBody, ['labtest.order.created']],
     ['/v3/order/import', anImport, ['labtest.order.created', 'labtest.order.updated']],
-  ] as const)('%s with one key is one order', async (path, bodyOf, events) => {
-    const { api, post, listed, told } = await story()
+  ] as const)('%s with one key creates one order', async (path, bodyOf, events) => {
+    const { api, post, orderCount, eventTypes } = await setUp()
     const body = await bodyOf(api)
-    expectOneOutcome(await times(20, (i) => post(path, body, 'the one', i)))
-    expect(await listed()).toBe(1)
-    expect(await told()).toEqual(events)
+    expectOneOutcome(await times(20, (i) => post(path, body, 'same-key', i)))
+    expect(await orderCount()).toBe(1)
+    expect(await eventTypes()).toEqual(events)
   })
 
-  test('kits without a key are as many orders', async () => {
-    const { api, post, listed } = await story()
+  test('testkit requests without a key create one order each', async () => {
+    const { api, post, orderCount } = await setUp()
     const body = await aKitBody(api)
     expect(idsOf(await times(20, (i) => post('/v3/order/testkit', body, undefined, i))).size).toBe(20)
-    expect(await listed()).toBe(20)
+    expect(await orderCount()).toBe(20)
   })
 
-  test('an import without a key happens once, since its sample is one', async () => {
-    const { api, post, listed, told } = await story()
+  test('an import without a key succeeds once per sample_id', async () => {
+    const { api, post, orderCount, eventTypes } = await setUp()
     const body = await anImport(api)
-    const answers = await times(10, (i) => post('/v3/order/import', body, undefined, i))
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
-    for (const answer of answers.filter(({ status }) => status !== 200))
-      expect(answer).toMatchObject({ status: 422, body: { detail: [{ type: 'sample_id_taken', loc: ['body', 'sample_id'] }] } })
-    expect(await listed()).toBe(1)
-    expect(await told()).toEqual(['labtest.order.created', 'labtest.order.updated'])
+    const responses = await times(10, (i) => post('/v3/order/import', body, undefined, i))
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1)
+    for (const response of responses.filter(({ status }) => status !== 200))
+      expect(response).toMatchObject({ status: 422, body: { detail: [{ type: 'sample_id_taken', loc: ['body', 'sample_id'] }] } })
+    expect(await orderCount()).toBe(1)
+    expect(await eventTypes()).toEqual(['labtest.order.created', 'labtest.order.updated'])
   })
 })
