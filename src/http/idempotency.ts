@@ -18,7 +18,7 @@ export async function withIdempotency(
   const claim = await claimLease(app, { team_id: caller.team_id, operation: route.name, key, request: input })
   if ('outcome' in claim) return { ...claim.outcome, replayed: true }
   return execute(claim.lease).catch(async (error) => {
-    if (store === 'all' && isStorable(error)) await claim.lease.keep(app, outcomeOf(error), subjectUser(state))
+    if (store === 'all' && isStorable(error)) await claim.lease.storeOutcome(app, outcomeOf(error), subjectUser(state))
     else await claim.lease.release()
     throw error
   })

@@ -1,9 +1,9 @@
 import { numberEvents } from '../delivery/events/log.ts'
 import { pruneInboxes } from '../delivery/webhooks/inbox.ts'
-import { endIdleLanes, PURGE, purgeWebhooks } from '../delivery/webhooks/management/ends.ts'
+import { deleteIdleLanes, PURGE, purgeWebhooks } from '../delivery/webhooks/management/purge.ts'
 import { REPAIR } from '../delivery/webhooks/repair/jobs.ts'
 import { repairWebhooks } from '../delivery/webhooks/repair/repair.ts'
-import { keepDays, sweepLanes } from '../delivery/webhooks/repair/retention.ts'
+import { applyRetention, sweepLanes } from '../delivery/webhooks/repair/retention.ts'
 import { STEP, takeDueSteps } from '../labs/adapters/simulator/advance.ts'
 import { DISPATCH, dispatchDue } from '../labs/orders/progress/dispatch.ts'
 import { eraseDueUsers } from '../operations/user-deletion/actions.ts'
@@ -44,11 +44,11 @@ export const jobs: Job[] = [
   { name: 'erase teams', everyMs: MINUTE, run: eraseNextTeam },
   { name: 'chain the audit log', everyMs: SECOND, run: chainAudit },
   { name: 'record last uses of keys', everyMs: 5 * SECOND, run: flushLastUses, everywhere: true },
-  { name: 'make and drop days of events', everyMs: HOUR, run: keepDays },
+  { name: 'make and drop days of events', everyMs: HOUR, run: applyRetention },
   { name: REPAIR, everyMs: SECOND / 2, run: repairWebhooks },
   { name: 'prune inboxes', everyMs: HOUR, run: pruneInboxes },
   { name: PURGE, everyMs: 10 * SECOND, run: purgeWebhooks },
-  { name: 'end idle lanes', everyMs: DAY, run: endIdleLanes },
+  { name: 'end idle lanes', everyMs: DAY, run: deleteIdleLanes },
   { name: 'sweep lanes', everyMs: MINUTE, run: sweepLanes },
   { name: 'prune idempotency keys', everyMs: 10 * MINUTE, run: pruneIdempotency },
   { name: 'prune invitations', everyMs: HOUR, run: pruneInvitations },

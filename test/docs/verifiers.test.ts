@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { retryWaits } from '../../src/delivery/webhooks/rules.ts'
-import { pauses, SUSPECT } from '../../src/delivery/webhooks/rules-health.ts'
+import { BREAKER_THRESHOLD, pausesMs } from '../../src/delivery/webhooks/rules-health.ts'
 import { headersOf, parseSecret, signatures } from '../../src/delivery/webhooks/sign.ts'
 import { newWebhookSecret } from '../support/seeded.ts'
 import { pageText } from './support/blocks.ts'
@@ -37,5 +37,8 @@ test('the page shows the pauses of the circuit breaker', () => {
   const text = pageText('docs/webhooks.md').replace(/\s+/g, ' ')
   const found = /After (\d+) failures in a row the circuit breaker pauses [^.]*? for (\d+) seconds, then ([\d, and]+)\./.exec(text)
   const [, failures, first, more = ''] = found ?? []
-  expect([Number(failures), [first, ...more.split(/, | and /)].map((seconds) => Number(seconds) * 1000)]).toEqual([SUSPECT, pauses])
+  expect([Number(failures), [first, ...more.split(/, | and /)].map((seconds) => Number(seconds) * 1000)]).toEqual([
+    BREAKER_THRESHOLD,
+    pausesMs,
+  ])
 })

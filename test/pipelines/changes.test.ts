@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { beforeAll, expect, test } from 'vitest'
 import { outboundOptionsOf } from '../../src/delivery/pipelines/destinations/outbound-options.ts'
 import { publishPending } from '../../src/delivery/pipelines/publishing/runner.ts'
-import { claimFree, held, release } from '../../src/delivery/pipelines/publishing/store-holding.ts'
+import { claimFree, listHeld, release } from '../../src/delivery/pipelines/publishing/store-holding.ts'
 import { aPipeline, emitEvents } from '../support/pipelines.ts'
 import { faults, openReceiver, type Receiver } from '../support/receiver.ts'
 import { newUuid } from '../support/seeded.ts'
@@ -45,12 +45,12 @@ function withhold(topic: string) {
 async function loadRunner({ team_id }: Tenant) {
   const { app } = w
   const holder = newUuid()
-  const hold = () => claimFree(app.db, holder, { seconds: 60, most: 100 })
+  const hold = () => claimFree(app.db, holder, { seconds: 60, limit: 100 })
   await hold()
-  const row = (await held(app.db, holder)).find((row) => row.team_id === team_id)
-  if (!row) throw new Error('the pipeline is not held')
-  const runner = { revision: row.revision, place: row.after_no, isOver: false }
-  const context = { app, holder, reach: outboundOptionsOf(app.config), noted: () => {}, ends: new AbortController().signal }
+  const row = (await listHeld(app.db, holder)).find((row) => row.team_id === team_id)
+  if (!row) throw new Error('the pipeline is not listHeld')
+  const runner = { revision: row.revision, position: row.after_no, isOver: false }
+  const context = { app, holder, outbound: outboundOptionsOf(app.config), recordMetrics: () => {}, signal: new AbortController().signal }
   return { hold, publish: () => publishPending(context, runner, row), letGo: () => release(app.db, holder) }
 }
 

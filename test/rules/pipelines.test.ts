@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { EventEnvelope } from '../../src/contract/delivery/event.ts'
 import { messageOf } from '../../src/delivery/pipelines/destinations/message.ts'
 import { publishAll } from '../../src/delivery/pipelines/publishing/publish.ts'
-import { checkProject, fresh, patternsOf, settingsFrom } from '../../src/delivery/pipelines/rules.ts'
+import { checkProject, newPipeline, patternsOf, settingsFrom } from '../../src/delivery/pipelines/rules.ts'
 import { failureOf, failureOfStatus, failures, retryAt, waits } from '../../src/delivery/pipelines/rules-failure.ts'
 import { brokerOf, hidePassword, restorePassword } from '../../src/delivery/pipelines/uri.ts'
 import { cidr, strictPolicy } from '../../src/platform/outbound/address.ts'
@@ -77,9 +77,9 @@ describe('settings of a pipeline', () => {
 
   test('begin with what is sent enabled', () => {
     const made = { push_historical_data: false, event_type_prefixes: null }
-    expect(settingsFrom({ rabbitmq }, fresh, [])).toEqual({ ...made, preferred: 'rabbitmq', enabled: ['rabbitmq'] })
-    expect(settingsFrom({ cloud_pubsub }, fresh, [])).toEqual({ ...made, preferred: 'cloud_pubsub', enabled: ['cloud_pubsub'] })
-    expect(settingsFrom({ rabbitmq, cloud_pubsub }, fresh, [])).toEqual({
+    expect(settingsFrom({ rabbitmq }, newPipeline, [])).toEqual({ ...made, preferred: 'rabbitmq', enabled: ['rabbitmq'] })
+    expect(settingsFrom({ cloud_pubsub }, newPipeline, [])).toEqual({ ...made, preferred: 'cloud_pubsub', enabled: ['cloud_pubsub'] })
+    expect(settingsFrom({ rabbitmq, cloud_pubsub }, newPipeline, [])).toEqual({
       ...made,
       preferred: 'cloud_pubsub',
       enabled: ['cloud_pubsub', 'rabbitmq'],
@@ -222,7 +222,7 @@ describe('a page', () => {
       )
     return { sent, outlet: { publish } }
   }
-  const page = (...keys: string[]) => keys.map((key, i) => ({ place: i + 1, key, event: anEvent() }))
+  const page = (...keys: string[]) => keys.map((key, i) => ({ position: i + 1, key, event: anEvent() }))
   const goesOn = () => false
   const turn = () => new Promise((done) => setImmediate(done))
   const until = async (holds: () => boolean) => {

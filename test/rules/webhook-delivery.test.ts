@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { checkHeaders } from '../../src/delivery/webhooks/management/rules-headers.ts'
-import { type Answered, afterAttempt, isGone, later, retryWaits } from '../../src/delivery/webhooks/rules.ts'
+import { type AttemptOutcome, afterAttempt, isGone, later, retryWaits } from '../../src/delivery/webhooks/rules.ts'
 import {
   type Breaker,
-  breaker,
+  breakerAfter,
   closedBreaker,
   type Health,
   healthAfter,
@@ -20,18 +20,18 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const plus = (ms: number) => later(start, ms)
 
-const delivered: Answered = { ok: true, status: 200, error: null, retry_after_ms: null }
-const answered = (status: number, retry_after_ms: number | null = null): Answered => ({
+const delivered: AttemptOutcome = { ok: true, status: 200, error: null, retry_after_ms: null }
+const answered = (status: number, retry_after_ms: number | null = null): AttemptOutcome => ({
   ok: false,
   status,
   error: failureOfStatus(status),
   retry_after_ms,
 })
-const dead: Answered = { ok: false, status: null, error: 'timeout', retry_after_ms: null }
-const stopped: Answered = { ok: false, status: null, error: 'aborted', retry_after_ms: null }
+const dead: AttemptOutcome = { ok: false, status: null, error: 'timeout', retry_after_ms: null }
+const stopped: AttemptOutcome = { ok: false, status: null, error: 'aborted', retry_after_ms: null }
 
 describe('after an attempt', () => {
-  const next = (attempts: number, outcome: Answered, random = 0) => afterAttempt({ attempts, outcome, at: start, random })
+  const next = (attempts: number, outcome: AttemptOutcome, random = 0) => afterAttempt({ attempts, outcome, at: start, random })
 
   test('any success delivers', () => {
     for (const attempts of [1, 4, 8]) expect(next(attempts, delivered)).toEqual({ state: 'delivered' })
@@ -92,11 +92,11 @@ describe('after an attempt', () => {
 
 describe('the breaker', () => {
   /** What becomes of it when outcomes arrive one second apart. */
-  const run = (outcomes: Answered[], from: Breaker = closedBreaker) =>
-    outcomes.reduce((state, outcome, i) => breaker(state, outcome, plus(i * SECOND)), from)
+  const run = (outcomes: AttemptOutcome[], from: Breaker = closedBreaker) =>
+    outcomes.reduce((state, outcome, i) => breakerAfter(state, outcome, plus(i * SECOND)), from)
   const open = run(Array(5).fill(dead))
   /** The one message that goes ahead after the pause. */
-  const probe = (state: Breaker, outcome: Answered, at: string) => breaker({ ...state, probing: true }, outcome, at)
+  const probe = (state: Breaker, outcome: AttemptOutcome, at: string) => breakerAfter({ ...state, probing: true }, outcome, at)
 
   test('lets everything pass until five failures in a row', () => {
     expect(run(Array(4).fill(dead)).open_until).toBe(null)
@@ -104,7 +104,7 @@ describe('the breaker', () => {
     expect(open.open_until).toBe(plus(4 * SECOND + 15 * SECOND))
   })
 
-  test.each<[string, Answered, boolean]>([
+  test.each<[string, AttemptOutcome, boolean]>([
     ['500', answered(500), true],
     ['503', answered(503), true],
     ['429', answered(429), true],
@@ -146,8 +146,8 @@ describe('the breaker', () => {
 
   test('our own stopping changes nothing', () => {
     const failing = run([dead, dead])
-    expect(breaker(failing, stopped, start)).toEqual(failing)
-    expect(breaker(open, stopped, start)).toEqual(open)
+    expect(breakerAfter(failing, stopped, start)).toEqual(failing)
+    expect(breakerAfter(open, stopped, start)).toEqual(open)
   })
 })
 

@@ -22,9 +22,9 @@ export async function expectEventsMatchCatalog(app: App) {
 
 async function* everyEvent(app: App, team_id: string) {
   for (let after = 0; ; ) {
-    const { events, place } = await readLog(app, team_id, { after, limit: 1000 })
+    const { events, position } = await readLog(app, team_id, { after, limit: 1000 })
     yield* events
-    if (place === after) return
-    after = place
+    if (position === after) return
+    after = position
   }
 }

@@ -39,8 +39,8 @@ export async function manualWorker(app: App, url: string, send: (got: ReceivedMe
   const context: DeliveryContext = {
     app,
     worker: workerLock.number,
-    inHand: 0,
-    noted: () => {},
+    lanesHeld: 0,
+    recordMetrics: () => {},
     send: async (message) => send(toReceivedMessage(message)),
     settle: (claimAndSend) => runs.push(claimAndSend),
   }
@@ -55,12 +55,12 @@ export async function manualWorker(app: App, url: string, send: (got: ReceivedMe
     context,
     /** Claims and sends; answers how many lanes it took. */
     async claimAndSend(webhook_ids: string[]) {
-      sending += (await deliverDue(context, webhook_ids)).took
+      sending += (await deliverDue(context, webhook_ids)).claimed
       await eventually(() => runs.length >= sending)
       return sending
     },
     /** Claims, without waiting for what is being sent. */
-    claim: async (webhook_ids: string[]) => (await deliverDue(context, webhook_ids)).took,
+    claim: async (webhook_ids: string[]) => (await deliverDue(context, webhook_ids)).claimed,
     /** What the next settling is about. */
     unsettled: (limit = runs.length) => runs.slice(0, limit).map(({ settled: { id, lease } }) => ({ id, lease })),
     /** Answers how many it could not settle yet. */
@@ -78,7 +78,7 @@ export async function manualWorker(app: App, url: string, send: (got: ReceivedMe
     /** As kill -9: nothing of what was sent is recorded. */
     async crash() {
       sending -= runs.splice(0).length
-      context.inHand = 0
+      context.lanesHeld = 0
       await renew()
     },
     /** Others take it for dead, but it lives and settles what it sent. */

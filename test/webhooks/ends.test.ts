@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { endIdleLanes, purgeWebhooks } from '../../src/delivery/webhooks/management/ends.ts'
-import * as store from '../../src/delivery/webhooks/management/store-ends.ts'
-import { backlogs } from '../../src/delivery/webhooks/sending/backlog.ts'
+import { deleteIdleLanes, purgeWebhooks } from '../../src/delivery/webhooks/management/purge.ts'
+import * as store from '../../src/delivery/webhooks/management/store-purge.ts'
+import { listBacklogs } from '../../src/delivery/webhooks/sending/backlog.ts'
 import { inTransaction } from '../../src/platform/app.ts'
 import { DAY, MINUTE } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
@@ -61,7 +61,7 @@ test.each([
   expect(await errorOf(admin.getWebhook({ params }))).toMatchObject({ status: 404, detail: { error_type: 'WEBHOOK_NOT_FOUND' } })
   expect(await errorOf(admin.deleteWebhook({ params }))).toMatchObject({ status: 404 })
   expect((await admin.listWebhooks({ params })).data).toEqual([])
-  expect((await backlogs(app.db)).map(({ webhook_id }) => webhook_id)).not.toContain(id)
+  expect((await listBacklogs(app.db)).map(({ webhook_id }) => webhook_id)).not.toContain(id)
   await emit('a')
   expect(await countPending(url, [id])).toBe(lanes * each)
   await purge()
@@ -119,19 +119,19 @@ test('deletes a lane after 30 idle days and continues its sequence when the key 
   await emit('a', 'a', 'b')
   await deliverPending()
   w.advanceTime(29 * DAY)
-  await endIdleLanes(app)
+  await deleteIdleLanes(app)
   expect(await keysOf(id)).toEqual(['a', 'b'])
   await emit('b')
   await deliverPending()
   w.advanceTime(2 * DAY)
-  await endIdleLanes(app)
+  await deleteIdleLanes(app)
   expect(await keysOf(id)).toEqual(['b'])
   await emit('a', 'a', 'c')
   await deliverPending()
   expect(numbers(received.filter(({ key }) => key === 'a'))).toEqual([1, 2, 3, 4])
   expect(numbers(received.filter(({ key }) => key === 'c'))).toEqual([1])
   w.advanceTime(31 * DAY)
-  await endIdleLanes(app)
+  await deleteIdleLanes(app)
   await emit('a')
   await deliverPending()
   expect(received.at(-1)).toMatchObject({ key: 'a', n: 5 })
@@ -144,7 +144,7 @@ test('never deletes a lane that has pending messages or is claimed by a worker',
   await emit('waiting')
   await admin.patchWebhook({ params, body: { disabled: true } })
   w.advanceTime(60 * DAY)
-  await endIdleLanes(app)
+  await deleteIdleLanes(app)
   expect(await keysOf(id)).toEqual(['in hand', 'waiting'])
   await worker.settle()
 })
@@ -156,7 +156,7 @@ test('gives the next number to a message that arrives while its lane is being de
   w.advanceTime(31 * DAY)
   const [deleted, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const deletion = inTransaction(app, async (app) => {
-    await store.endIdleLanes(app.db, app.wall(), 0, 100_000)
+    await store.deleteIdleLanes(app.db, app.wall(), 0, 100_000)
     deleted.resolve()
     await mayCommit.promise
   })
@@ -180,7 +180,7 @@ test('keeps an idle lane while a transaction writes to it', async () => {
   w.advanceTime(31 * DAY)
   await inTransaction(app, async (transaction) => {
     await emitTo(transaction, params.team_id, ['a'])
-    await store.endIdleLanes(app.db, app.wall(), 0, 100_000)
+    await store.deleteIdleLanes(app.db, app.wall(), 0, 100_000)
   })
   expect(await keysOf(id)).toEqual(['a'])
   await deliverPending()

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { numberEvents } from '../../src/delivery/events/log.ts'
-import { endIdleLanes } from '../../src/delivery/webhooks/management/store-ends.ts'
+import { deleteIdleLanes } from '../../src/delivery/webhooks/management/store-purge.ts'
 import { freeDeadLanes } from '../../src/delivery/webhooks/sending/store-lanes.ts'
 import { parseSecret, verify } from '../../src/delivery/webhooks/sign.ts'
 import type { Outcome } from '../../src/platform/outbound/outcome.ts'
@@ -139,7 +139,7 @@ async function setUp() {
     else if (step.does === 'lose connection') await courier?.loseLock()
     else if (step.does === 'number') await numberEvents(app)
     else if (step.does === 'free') await freeDeadLanes(app.db, app.wall())
-    else if (step.does === 'end idle') await endIdleLanes(app.db, later(app.wall(), DAY), 0, 100_000)
+    else if (step.does === 'end idle') await deleteIdleLanes(app.db, later(app.wall(), DAY), 0, 100_000)
     else if (step.does === 'pass') w.advanceTime(step.seconds * SECOND)
     else if (step.does === 'rotate') {
       await admin.rotateWebhookSecret({ params: path(step.webhook), body: {} })

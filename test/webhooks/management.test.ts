@@ -63,10 +63,10 @@ describe('webhooks', () => {
     expect((await create({ filter_types: prefixes })).filter_types).toEqual(prefixes)
   })
   test.each([
-    ['labtest.ordr.created', 'Is no event type. Did you mean labtest.order.created?'],
-    ['labtest.order', 'Is no event type. GET /event-types lists them all.'],
-    ['labtest.ordr.*', 'No event type begins so. Did you mean labtest.order.*?'],
-    ['weather*', 'No event type begins so. GET /event-types lists them all.'],
+    ['labtest.ordr.created', 'This is not an event type. Did you mean labtest.order.created?'],
+    ['labtest.order', 'This is not an event type. GET /event-types lists them all.'],
+    ['labtest.ordr.*', 'No event type starts with this prefix. Did you mean labtest.order.*?'],
+    ['weather*', 'No event type starts with this prefix. GET /event-types lists them all.'],
   ])('rejects the unknown event type %s in filter_types', async (filter, msg) => {
     const { admin, params, create } = await setUp()
     const filter_types = ['labtest.*', filter]

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { SUSPECT } from '../../src/delivery/webhooks/rules-health.ts'
+import { BREAKER_THRESHOLD } from '../../src/delivery/webhooks/rules-health.ts'
 import { claimLanes } from '../../src/delivery/webhooks/sending/store-lanes.ts'
 import { HOUR, later } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
@@ -26,7 +26,7 @@ async function setUp(rate_limit: number | undefined, failures = 0, pausedMs = 0)
     failures,
     paused_until,
   ])
-  const share = { worker: 1, most: 100, each: 30, in_a_row: 8, suspect: SUSPECT }
+  const share = { worker: 1, limit: 100, per_webhook: 30, messages_per_lane: 8, breaker_threshold: BREAKER_THRESHOLD }
   return async (ms: number) => {
     const now = later(start, ms)
     return (await claimLanes(app.db, { webhook_ids: [id], now, lease: newUuid(), until: later(now, HOUR), ...share })).length
@@ -55,10 +55,10 @@ test('claims at most the share of a webhook at once, whatever its rate limit', a
 })
 
 test('sends one message at a time to a failing webhook, whatever its rate limit', async () => {
-  expect(await claimAt(await setUp(5, SUSPECT - 1), [1000])).toEqual([5])
-  expect(await claimAt(await setUp(5, SUSPECT), [1000, 2000])).toEqual([1, 0])
+  expect(await claimAt(await setUp(5, BREAKER_THRESHOLD - 1), [1000])).toEqual([5])
+  expect(await claimAt(await setUp(5, BREAKER_THRESHOLD), [1000, 2000])).toEqual([1, 0])
 })
 
 test('sends nothing to a paused webhook, then one message after the pause', async () => {
-  expect(await claimAt(await setUp(undefined, SUSPECT, 15_000), [0, 14_999, 15_000, 20_000])).toEqual([0, 0, 1, 0])
+  expect(await claimAt(await setUp(undefined, BREAKER_THRESHOLD, 15_000), [0, 14_999, 15_000, 20_000])).toEqual([0, 0, 1, 0])
 })

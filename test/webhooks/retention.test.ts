@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { expect, test } from 'vitest'
-import { keepDays } from '../../src/delivery/webhooks/repair/retention.ts'
+import { applyRetention } from '../../src/delivery/webhooks/repair/retention.ts'
 import { DAY, later } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
 import { aWebhook, countPending, emitTo } from '../support/lanes.ts'
@@ -24,12 +24,12 @@ test('postpones creating and dropping event partitions during a long read withou
   atEnd(() => reader.end())
   await reader.query('begin; select count(*) from events')
 
-  await Promise.all([keepDays(app), emitTo(app, tenant.team_id, ['a'])])
+  await Promise.all([applyRetention(app), emitTo(app, tenant.team_id, ['a'])])
   expect(await countPending(url, [id])).toBe(1)
   expect([await tableExists(nameOf('events', old)), await tableExists(nameOf('events', next))]).toEqual([true, false])
 
   await reader.query('commit')
-  await keepDays(app)
+  await applyRetention(app)
   expect([await tableExists(nameOf('events', old)), await tableExists(nameOf('events', next))]).toEqual([false, true])
   expect(await tableExists(nameOf('attempts', next))).toBe(true)
 })

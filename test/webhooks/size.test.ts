@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { emit } from '../../src/delivery/events/emit.ts'
-import { chunks } from '../../src/delivery/events/rules-size.ts'
+import { splitIntoChunks } from '../../src/delivery/events/rules-size.ts'
 import { inTransaction } from '../../src/platform/app.ts'
 import type { SealingKey } from '../../src/platform/sealing/seal.ts'
 import { userSealingKey } from '../../src/platform/sealing/vault.ts'
@@ -44,14 +44,14 @@ test('emits an order of normal size unchanged and without left_out', async () =>
   expect(created).not.toHaveProperty('left_out')
 })
 
-test('splits a long batch of samples into chunks that fit and together hold the batch', async () => {
+test('splits a long batch of samples into splitIntoChunks that fit and together hold the batch', async () => {
   const receiver = await aReceiver()
   await aWebhook(w, { url: receiver.url, filter_types: ['daily.*'] })
   const user_id = await aUser(api)
   const key = (await userSealingKey(app, w.team_id, user_id)) as SealingKey
   const source = { name: 'Tidemark', slug: 'tidemark', logo: '', provider: 'tidemark', type: 'watch' }
   const data = Array.from({ length: 400 }, (_, i) => ({ timestamp: new Date(60_000 * i).toISOString(), unit: 'count', value: i }))
-  const parts = chunks({ user_id, source, source_id: 17, data }, app.config.EVENT_MAX_KB)
+  const parts = splitIntoChunks({ user_id, source, source_id: 17, data }, app.config.EVENT_MAX_KB)
   const event = { team_id: w.team_id, user_id, client_user_id: null, key: `${user_id}:steps`, at: app.now() }
   for (const data of parts) await inTransaction(app, (app) => emit(app, key, { ...event, event_type: 'daily.data.steps.created', data }))
   expect(parts.length).toBeGreaterThan(1)

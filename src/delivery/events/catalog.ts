@@ -1,15 +1,15 @@
 import { describeEvent, type EventName, eventNames, isEventName } from '../../contract/delivery/events.ts'
 import { problem } from '../../platform/problem.ts'
 
-type Described = ReturnType<typeof describeEvent>
+type EventDescription = ReturnType<typeof describeEvent>
 
-const described = new Map<string, Described>()
+const descriptions = new Map<string, EventDescription>()
 
 /** Built once per type, because the catalog never changes while the process runs. */
 function describe(name: EventName) {
-  const known = described.get(name) ?? describeEvent(name)
-  described.set(name, known)
-  return known
+  const description = descriptions.get(name) ?? describeEvent(name)
+  descriptions.set(name, description)
+  return description
 }
 
 export const listEventTypes = async () => ({ event_types: eventNames.map(describe) })

@@ -3,7 +3,7 @@ import type { DataOf, EventName } from '../../contract/delivery/events.ts'
 import { type App, type AppInTransaction, wakeAfterCommit } from '../../platform/app.ts'
 import { open, openText, type SealingKey, seal } from '../../platform/sealing/seal.ts'
 import { teamSealingKey } from '../../platform/sealing/vault.ts'
-import { fitting, roomIn } from './rules-size.ts'
+import { payloadLimit, shrinkToFit } from './rules-size.ts'
 import * as store from './store.ts'
 
 /** An event for the customer. Events with the same `key` are delivered in order. */
@@ -21,18 +21,18 @@ export type NewEvent<N extends EventName = EventName> = {
 }
 
 /** The row of an event. The user's key encrypts the payload, so erasing the user makes it unreadable. */
-export function eventRow<N extends EventName>(app: App, user: SealingKey, happening: NewEvent<N>): store.NewEvent {
-  const { client_user_id, data, ...event } = happening
+export function eventRow<N extends EventName>(app: App, user: SealingKey, newEvent: NewEvent<N>): store.NewEvent {
+  const { client_user_id, data, ...event } = newEvent
   const id = randomUUID()
-  const sealed = sealFitting(app, user, id, { client_user_id, data })
+  const sealed = sealWithinLimit(app, user, id, { client_user_id, data })
   return { ...event, id, order_id: event.order_id ?? null, partial: event.partial ?? false, sealed }
 }
 
 /** Encryption adds a fixed number of bytes, so the size limit is checked without measuring twice. */
-function sealFitting({ config }: App, key: SealingKey, id: string, told: { client_user_id: string | null; data: unknown }) {
-  const room = roomIn(config.EVENT_MAX_KB)
-  const whole = seal(key, associatedData(id), told)
-  return whole.length <= room ? whole : seal(key, associatedData(id), fitting(told, room))
+function sealWithinLimit({ config }: App, key: SealingKey, id: string, payload: { client_user_id: string | null; data: unknown }) {
+  const limit = payloadLimit(config.EVENT_MAX_KB)
+  const sealed = seal(key, associatedData(id), payload)
+  return sealed.length <= limit ? sealed : seal(key, associatedData(id), shrinkToFit(payload, limit))
 }
 
 /** Writes the event in the open transaction. */
@@ -41,12 +41,12 @@ export const emit = <N extends EventName>(app: AppInTransaction, user: SealingKe
 
 export const emitRow = async (app: AppInTransaction, row: store.NewEvent) => wakeAfterCommit(app, await store.emit(app.db, row))
 
-/** The same for several events, in order. */
+/** Writes several events, in order. */
 export const emitRows = async (app: AppInTransaction, rows: store.NewEvent[]) => {
   if (rows.length) wakeAfterCommit(app, await store.emitAll(app.db, rows))
 }
 
-/** An event that is not about a user. The team's key encrypts it. */
+/** Emits an event that is not about a user. The team's key encrypts it. */
 export const emitForTeam = async <N extends EventName>(
   app: AppInTransaction,
   event: Omit<NewEvent<N>, 'user_id' | 'client_user_id' | 'order_id'>,
@@ -58,7 +58,7 @@ export const emitForTeam = async <N extends EventName>(
 /** `left_out` lists the fields that were emptied to fit the size limit. */
 export type EventPayload = { client_user_id: string | null; data: Record<string, unknown>; left_out?: string[] }
 
-/** The same as JSON text, for senders. */
+/** Decrypts a payload as JSON text, for senders. */
 export const openEventText = (key: SealingKey, id: string, sealed: Buffer) => openText(key, associatedData(id), sealed)
 
 export const sealEvent = (key: SealingKey, id: string, payload: EventPayload) => seal(key, associatedData(id), payload)

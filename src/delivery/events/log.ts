@@ -6,26 +6,26 @@ import { openEvent } from './emit.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
-const NUMBERED_AT_ONCE = 1000
+const NUMBER_LIMIT = 1000
 /** A page ends early rather than exceed this size in memory. */
 const PAGE_BYTES = 8 * 1024 * 1024
 const END = 'end'
 
-/** Numbers committed events. Webhooks with log order get their messages with it. */
+/** Numbers committed events. Webhooks with log order get their messages in the same statement. */
 export async function numberEvents(app: App) {
-  const { numbered, told } = await store.numberEvents(app.db, NUMBERED_AT_ONCE)
-  if (told.length) app.wake(DELIVER, told)
-  return numbered === NUMBERED_AT_ONCE
+  const { numbered, webhook_ids } = await store.numberEvents(app.db, NUMBER_LIMIT)
+  if (webhook_ids.length) app.wake(DELIVER, webhook_ids)
+  return numbered === NUMBER_LIMIT
 }
 
 export type Filter = { event_type?: string[] | null | undefined; user_id?: string | null | undefined; order_id?: string | null | undefined }
 
 type Query = Filter & { after?: string | null | undefined; limit: number }
 
-/** The team's log after a cursor, oldest first. */
+/** Lists the team's log after a cursor, oldest first. */
 export async function listEvents(app: App, { team_id }: TeamCaller, { after, limit, ...filter }: Query) {
-  const { events, place } = await readLog(app, team_id, { ...filter, limit, after: await positionAfter(app, team_id, after) })
-  return { events, next_cursor: rules.cursorOf(place) }
+  const { events, position } = await readLog(app, team_id, { ...filter, limit, after: await positionAfter(app, team_id, after) })
+  return { events, next_cursor: rules.cursorOf(position) }
 }
 
 /** The position of a reader's cursor. */
@@ -37,33 +37,37 @@ export async function positionAfter(app: App, team_id: string, cursor: string | 
 export type LoggedEvent = EventEnvelope & { cursor: string }
 
 /** Events after a position, and the next position. */
-export async function readLog(app: App, team_id: string, reading: Reading) {
-  const { logged, place } = await logAfter(app, team_id, reading)
-  return { events: logged.map(({ event, place }): LoggedEvent => ({ ...event, cursor: rules.cursorOf(place) })), place }
+export async function readLog(app: App, team_id: string, query: LogQuery) {
+  const { entries, position } = await readEntries(app, team_id, query)
+  return { events: entries.map(({ event, position }): LoggedEvent => ({ ...event, cursor: rules.cursorOf(position) })), position }
 }
 
-type Reading = Filter & { after: number; limit: number }
+type LogQuery = Filter & { after: number; limit: number }
 
 /** An event with its position and its ordering key. */
-export type Logged = { place: number; key: string; event: EventEnvelope }
+export type LogEntry = { position: number; key: string; event: EventEnvelope }
 
 /**
  * Only numbered events are read. Numbers are assigned after the commit, so no event can appear before a position that was already read.
- * `told` leaves out events that are not delivered to the team: partial reports unless it opted in.
+ * `deliverable` leaves out partial reports unless the team opted in.
  */
-export async function logAfter(app: App, team_id: string, { after, ...reading }: Reading & { told?: boolean }) {
+export async function readEntries(app: App, team_id: string, { after, ...query }: LogQuery & { deliverable?: boolean }) {
   // Read before the events, so that the following query sees every event up to this position.
   const last = await store.lastPosition(app.db, team_id)
-  const rows = last > after ? await store.eventsAfter(app.db, { team_id, after, bytes: PAGE_BYTES, ...reading }) : []
+  const rows = last > after ? await store.eventsAfter(app.db, { team_id, after, bytes: PAGE_BYTES, ...query }) : []
   const team = rows.length ? await teamSealingKey(app, team_id) : undefined
-  const logged = rows.map((row): Logged => ({ place: row.no, key: row.key, event: opened(team as Key, team_id, row) }))
-  return { logged, place: rows.at(-1)?.no ?? Math.max(after, last) }
+  const entries = rows.map((row): LogEntry => ({ position: row.no, key: row.key, event: openEnvelope(team as Key, team_id, row) }))
+  return { entries, position: rows.at(-1)?.no ?? Math.max(after, last) }
 }
 
 type Key = Awaited<ReturnType<typeof teamSealingKey>>
 
-function opened(team: Key, team_id: string, { id, event_type, user_id, created_at, sealed, key_id, wrapped }: store.LogRow): EventEnvelope {
+function openEnvelope(
+  team: Key,
+  team_id: string,
+  { id, event_type, user_id, created_at, sealed, key_id, wrapped }: store.LogRow,
+): EventEnvelope {
   const key = user_id && key_id && wrapped ? unwrap(team, { team_id, user_id }, { id: key_id, wrapped }) : team
-  const { client_user_id, data, ...left } = openEvent(key, id, sealed)
-  return { event_type, data, team_id, user_id, client_user_id, event_id: id, created_at, ...left }
+  const { client_user_id, data, ...rest } = openEvent(key, id, sealed)
+  return { event_type, data, team_id, user_id, client_user_id, event_id: id, created_at, ...rest }
 }

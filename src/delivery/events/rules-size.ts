@@ -1,13 +1,13 @@
 /** The maximum size of the envelope around `client_user_id` and `data`: a type, three ids, a time and the field names. */
-const ENVELOPE = 512
-const MOST_SAMPLES = 2500
+const ENVELOPE_BYTES = 512
+const MAX_SAMPLES = 2500
 /** The two extra fields of a chunk. */
-const CHUNK = 64
+const CHUNK_FIELDS_BYTES = 64
 /** The longest client_user_id, fully escaped. */
-const CLIENT = 2048
+const CLIENT_USER_ID_BYTES = 2048
 
 /** The bytes left for `client_user_id` and `data` in a message of this many kB. */
-export const roomIn = (kb: number) => kb * 1024 - ENVELOPE
+export const payloadLimit = (kb: number) => kb * 1024 - ENVELOPE_BYTES
 
 type Batch<S> = { data: S[] }
 export type Chunk<B> = B & { chunk_index: number; total_chunks: number }
@@ -16,18 +16,18 @@ export type Chunk<B> = B & { chunk_index: number; total_chunks: number }
  * Splits a batch of samples into chunks that are complete messages on their own: each repeats the fields about the samples.
  * A sample that is too large for a message gets a chunk of its own.
  */
-export function chunks<S, B extends Batch<S>>(batch: B, kb: number): Chunk<B>[] {
-  const all = roomIn(kb) - CLIENT - CHUNK
+export function splitIntoChunks<S, B extends Batch<S>>(batch: B, kb: number): Chunk<B>[] {
+  const limit = payloadLimit(kb) - CLIENT_USER_ID_BYTES - CHUNK_FIELDS_BYTES
   // Measuring the batch as a whole takes half as long as measuring each sample.
-  if (batch.data.length <= MOST_SAMPLES && batch.data.length > 0 && bytesOf(batch) <= all)
+  if (batch.data.length <= MAX_SAMPLES && batch.data.length > 0 && bytesOf(batch) <= limit)
     return [{ ...batch, chunk_index: 0, total_chunks: 1 }]
-  const room = all - bytesOf({ ...batch, data: [] })
+  const dataLimit = limit - bytesOf({ ...batch, data: [] })
   const parts: S[][] = []
   let used = 0
   for (const sample of batch.data) {
     const bytes = bytesOf(sample) + 1
     const last = parts.at(-1)
-    if (last && last.length < MOST_SAMPLES && used + bytes <= room) {
+    if (last && last.length < MAX_SAMPLES && used + bytes <= dataLimit) {
       last.push(sample)
       used += bytes
     } else {
@@ -38,20 +38,20 @@ export function chunks<S, B extends Batch<S>>(batch: B, kb: number): Chunk<B>[] 
   return parts.map((data, chunk_index) => ({ ...batch, data, chunk_index, total_chunks: parts.length }))
 }
 
-type Fitted = { client_user_id: string | null; data: unknown; left_out?: string[] }
+type SizedPayload = { client_user_id: string | null; data: unknown; left_out?: string[] }
 
 /**
  * Shrinks a payload that is too large without changing its shape: its largest lists and texts are emptied, one by one, until it fits,
  * and their names are listed. Receivers that need them read the resource.
  */
-export function fitting({ client_user_id, data }: Omit<Fitted, 'left_out'>, room: number): Fitted {
-  let fitted: Fitted = { client_user_id, data }
+export function shrinkToFit({ client_user_id, data }: Omit<SizedPayload, 'left_out'>, limit: number): SizedPayload {
+  let payload: SizedPayload = { client_user_id, data }
   for (const { path } of partsOf(data).sort((a, b) => b.bytes - a.bytes)) {
-    if (bytesOf(fitted) <= room) break
-    fitted = { ...fitted, data: emptied(fitted.data, path), left_out: [...(fitted.left_out ?? []), ['data', ...path].join('.')] }
+    if (bytesOf(payload) <= limit) break
+    payload = { ...payload, data: emptyAt(payload.data, path), left_out: [...(payload.left_out ?? []), ['data', ...path].join('.')] }
   }
-  if (bytesOf(fitted) > room) throw new Error(`An event of ${bytesOf(fitted)} bytes has nothing that could be left out.`)
-  return fitted
+  if (bytesOf(payload) > limit) throw new Error(`An event of ${bytesOf(payload)} bytes cannot be shrunk to fit the size limit.`)
+  return payload
 }
 
 type Part = { path: string[]; bytes: number }
@@ -62,9 +62,9 @@ function partsOf(value: unknown, path: string[] = []): Part[] {
   return isObject(value) ? Object.entries(value).flatMap(([name, part]) => partsOf(part, [...path, name])) : []
 }
 
-function emptied(value: unknown, [name, ...rest]: string[]): unknown {
+function emptyAt(value: unknown, [name, ...rest]: string[]): unknown {
   if (name === undefined || !isObject(value)) return typeof value === 'string' ? '' : []
-  return { ...value, [name]: emptied(value[name], rest) }
+  return { ...value, [name]: emptyAt(value[name], rest) }
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,7 +1,7 @@
 import { invalid } from '../../platform/problem.ts'
 
 /** A position in the log as an opaque cursor. */
-export const cursorOf = (place: number) => Buffer.from(`e${place}`).toString('base64url')
+export const cursorOf = (position: number) => Buffer.from(`e${position}`).toString('base64url')
 
 /** Decodes a cursor. Anything that Assay did not issue is rejected at `loc`. */
 export function positionOf(cursor: string, loc: string[]): number {

@@ -15,26 +15,29 @@ export type NewEvent = {
 
 /** Returns the webhooks that receive the event. */
 export async function emit(db: Db, { id, team_id, user_id, order_id, event_type, key, sealed, at, partial }: NewEvent) {
-  const { rows } = await sql<{ told: string[] }>`
-    select emit(${id}, ${team_id}, ${user_id}, ${order_id}, ${event_type}, ${key}, ${sealed}, ${at}, ${partial}) as told`.execute(db)
-  return rows[0]?.told ?? []
+  const { rows } = await sql<{ webhook_ids: string[] }>`
+    select emit(${id}, ${team_id}, ${user_id}, ${order_id}, ${event_type}, ${key}, ${sealed}, ${at}, ${partial}) as webhook_ids`.execute(db)
+  return rows[0]?.webhook_ids ?? []
 }
 
-/** Several events, in order. */
+/** Writes several events in order and returns the webhooks that receive any of them. */
 export async function emitAll(db: Db, events: NewEvent[]) {
-  const { rows } = await sql<{ told: string[] }>`
-    select emit(e.id, e.team_id, e.user_id, e.order_id, e.event_type, e.key, e.sealed, e.at, e.partial) as told
+  const { rows } = await sql<{ webhook_ids: string[] }>`
+    select emit(e.id, e.team_id, e.user_id, e.order_id, e.event_type, e.key, e.sealed, e.at, e.partial) as webhook_ids
     from (values ${sql.join(events.map(valuesOf))}) as e (id, team_id, user_id, order_id, event_type, key, sealed, at, partial)`.execute(db)
-  return [...new Set(rows.flatMap(({ told }) => told))]
+  return [...new Set(rows.flatMap(({ webhook_ids }) => webhook_ids))]
 }
 
 const valuesOf = ({ id, team_id, user_id, order_id, event_type, key, sealed, at, partial }: NewEvent) =>
   sql`(${id}::uuid, ${team_id}::uuid, ${user_id}::uuid, ${order_id}::uuid, ${event_type}, ${key}, ${sealed}::bytea, ${at}::timestamptz, ${partial}::boolean)`
 
 /** Numbers committed events. Returns how many, and the webhooks that receive events in log order. */
-export async function numberEvents(db: Db, most: number) {
-  const { rows } = await sql<{ numbered: number; told: string[] }>`select numbered, told from number_events(${most})`.execute(db)
-  return rows[0] ?? { numbered: 0, told: [] }
+export async function numberEvents(db: Db, limit: number) {
+  const { rows } = await sql<{
+    numbered: number
+    webhook_ids: string[]
+  }>`select numbered, told as webhook_ids from number_events(${limit})`.execute(db)
+  return rows[0] ?? { numbered: 0, webhook_ids: [] }
 }
 
 /** Events of one type about the users, locked until the transaction ends. `logged_at` is text, because an ISO instant here has milliseconds only. */
@@ -80,7 +83,7 @@ export type LogRow = {
   wrapped: Buffer | null
 }
 
-type Reading = {
+type LogQuery = {
   team_id: string
   after: number
   limit: number
@@ -89,11 +92,11 @@ type Reading = {
   user_id?: string | null | undefined
   order_id?: string | null | undefined
   /** Leaves out partial reports unless the team opted in. */
-  told?: boolean | undefined
+  deliverable?: boolean | undefined
 }
 
 /** The log after a position, limited by count and, except for the first event, by bytes. */
-export async function eventsAfter(db: Db, { team_id, after, limit, bytes, event_type, user_id, order_id, told }: Reading) {
+export async function eventsAfter(db: Db, { team_id, after, limit, bytes, event_type, user_id, order_id, deliverable }: LogQuery) {
   const { rows } = await sql<LogRow>`
     select e.no, e.id, e.event_type, e.key, e.user_id, e.created_at, e.sealed, k.id as key_id, k.wrapped
     from (
@@ -103,7 +106,7 @@ export async function eventsAfter(db: Db, { team_id, after, limit, bytes, event_
           ${event_type ? sql`and takes(${event_type}::text[], event_type)` : sql``}
           ${user_id ? sql`and user_id = ${user_id}` : sql``}
           ${order_id ? sql`and order_id = ${order_id}` : sql``}
-          ${told ? sql`and (not partial or (select partial_webhooks_enabled from teams where id = ${team_id}))` : sql``}
+          ${deliverable ? sql`and (not partial or (select partial_webhooks_enabled from teams where id = ${team_id}))` : sql``}
         order by no limit ${limit}
       ) page
     ) e

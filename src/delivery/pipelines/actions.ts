@@ -7,11 +7,11 @@ import { pageAfter, pageOf } from '../../platform/paging.ts'
 import { requireTeam } from '../../tenants/teams/actions.ts'
 import { isReachable, visibleTeams } from '../../tenants/teams/rules.ts'
 import { positionAfter } from '../events/log.ts'
+import { openSettings, sealSettings } from './encrypted-settings.ts'
 import { presentPipelines } from './present.ts'
 import * as rules from './rules.ts'
-import { openSettings, sealSettings } from './sealed.ts'
 import * as store from './store.ts'
-import * as outletStore from './store-destinations.ts'
+import * as destinationStore from './store-destinations.ts'
 import { brokerOf, restorePassword } from './uri.ts'
 
 type ListQuery = { team_id?: string | null | undefined; next_cursor?: string | null | undefined }
@@ -23,49 +23,49 @@ export async function listPipelines(app: App, caller: ManagementCaller, { team_i
   return { pipelines: await presentPipelines(app, rows), next_cursor }
 }
 
-type Sent = Omit<z.output<typeof UpsertPipelines>, 'team_ids'>
+type PipelineBody = Omit<z.output<typeof UpsertPipelines>, 'team_ids'>
 
-export const upsertPipelines = (app: App, caller: ManagementCaller, { team_ids, ...sent }: z.output<typeof UpsertPipelines>) =>
+export const upsertPipelines = (app: App, caller: ManagementCaller, { team_ids, ...body }: z.output<typeof UpsertPipelines>) =>
   inTransaction(app, async (app) => {
     const rows = []
     // Sorted by id, so that two calls never deadlock.
     for (const team_id of [...new Set(team_ids)].sort()) {
       await requireTeam(app, caller, team_id)
-      rows.push(await upsert(app, team_id, sent))
+      rows.push(await upsert(app, team_id, body))
     }
     return presentPipelines(app, rows)
   })
 
-async function upsert(app: App, team_id: string, sent: Sent) {
+async function upsert(app: App, team_id: string, body: PipelineBody) {
   const at = app.wall()
-  const kept = await store.lockPipeline(app.db, { team_id, ...rules.fresh, created_at: at, updated_at: at })
-  const has = await outletStore.lockDestinations(app.db, [team_id])
+  const stored = await store.lockPipeline(app.db, { team_id, ...rules.newPipeline, created_at: at, updated_at: at })
+  const destinations = await destinationStore.lockDestinations(app.db, [team_id])
   const settings = rules.settingsFrom(
-    sent,
-    kept,
-    has.map(({ destination }) => destination),
+    body,
+    stored,
+    destinations.map(({ destination }) => destination),
   )
-  await outletStore.renewDestinations(app.db, team_id)
+  await destinationStore.renewDestinations(app.db, team_id)
   const after_no = settings.push_historical_data ? 0 : await positionAfter(app, team_id, 'end')
-  for (const destination of rules.given(sent)) {
-    const known = has.find((row) => row.destination === destination)
-    const to = destination === 'rabbitmq' ? await brokerFrom(app, sent.rabbitmq, known) : topicFrom(app, sent.cloud_pubsub)
-    const sealed = await sealSettings(app, team_id, destination, to)
-    await outletStore.putDestination(app.db, { team_id, destination, sealed, after_no, created_at: at })
+  for (const destination of rules.requestedDestinations(body)) {
+    const row = destinations.find((row) => row.destination === destination)
+    const destinationSettings = destination === 'rabbitmq' ? await brokerFrom(app, body.rabbitmq, row) : topicFrom(app, body.cloud_pubsub)
+    const sealed = await sealSettings(app, team_id, destination, destinationSettings)
+    await destinationStore.putDestination(app.db, { team_id, destination, sealed, after_no, created_at: at })
   }
   return store.updatePipeline(app.db, team_id, settings)
 }
 
-async function brokerFrom(app: App, sent: Sent['rabbitmq'], known: outletStore.DestinationRow | undefined) {
-  const { uri, exchange } = sent as rules.RabbitMq
-  const kept = known && (await openSettings(app, known, 'rabbitmq'))
-  const rabbitmq = { uri: restorePassword(uri, kept?.uri), exchange }
-  brokerOf(rabbitmq.uri, policyOf(app.config))
-  return rabbitmq
+async function brokerFrom(app: App, rabbitmq: PipelineBody['rabbitmq'], row: destinationStore.DestinationRow | undefined) {
+  const { uri, exchange } = rabbitmq as rules.RabbitMq
+  const stored = row && (await openSettings(app, row, 'rabbitmq'))
+  const broker = { uri: restorePassword(uri, stored?.uri), exchange }
+  brokerOf(broker.uri, policyOf(app.config))
+  return broker
 }
 
-function topicFrom(app: App, sent: Sent['cloud_pubsub']) {
-  const topic = sent as rules.PubSub
+function topicFrom(app: App, cloud_pubsub: PipelineBody['cloud_pubsub']) {
+  const topic = cloud_pubsub as rules.PubSub
   rules.checkProject(topic, app.config.PUBSUB_PROJECTS)
   return topic
 }
@@ -73,11 +73,11 @@ function topicFrom(app: App, sent: Sent['cloud_pubsub']) {
 /** Teams that the key cannot access, or that have no pipeline, are left out of the response. */
 export const deletePipelines = (app: App, caller: ManagementCaller, team_ids: string[]) =>
   inTransaction(app, async (app) => {
-    const reached = team_ids.filter((id) => isReachable(caller, id))
-    const rows = await store.lockPipelines(app.db, caller.org_id, reached)
+    const reachable = team_ids.filter((id) => isReachable(caller, id))
+    const rows = await store.lockPipelines(app.db, caller.org_id, reachable)
     const found = rows.map(({ team_id }) => team_id)
-    await outletStore.lockDestinations(app.db, found)
-    const answer = await presentPipelines(app, rows)
+    await destinationStore.lockDestinations(app.db, found)
+    const deleted = await presentPipelines(app, rows)
     await store.deletePipelines(app.db, found)
-    return answer
+    return deleted
   })

@@ -1,7 +1,7 @@
 import { type SupportedDestination, supportedDestinations } from '../../contract/delivery/pipelines.ts'
 import type { App } from '../../platform/app.ts'
+import { openSettings } from './encrypted-settings.ts'
 import { type Failure, failures } from './rules-failure.ts'
-import { openSettings } from './sealed.ts'
 import type { PipelineRow } from './store.ts'
 import * as store from './store-destinations.ts'
 import { hidePassword } from './uri.ts'
@@ -9,34 +9,34 @@ import { hidePassword } from './uri.ts'
 /** Pipelines as responses show them: their settings and the state of each destination. */
 export async function presentPipelines(app: App, rows: PipelineRow[]) {
   const team_ids = rows.map(({ team_id }) => team_id)
-  const ofTeam = Map.groupBy(await store.listDestinations(app.db, team_ids), ({ team_id }) => team_id)
-  const waiting = await store.countPending(app.db, team_ids, team_ids.length * supportedDestinations.length)
+  const destinationsByTeam = Map.groupBy(await store.listDestinations(app.db, team_ids), ({ team_id }) => team_id)
+  const pending = await store.countPending(app.db, team_ids, team_ids.length * supportedDestinations.length)
   const lagOf = (row: store.DestinationRow) =>
-    waiting.find(({ team_id, destination }) => team_id === row.team_id && destination === row.destination)?.lag ?? 0
+    pending.find(({ team_id, destination }) => team_id === row.team_id && destination === row.destination)?.lag ?? 0
   return Promise.all(
     rows.map(async ({ preferred, enabled, ...row }) => {
-      const its = ofTeam.get(row.team_id) ?? []
-      const rabbitmq = await settingsOf(app, its, 'rabbitmq')
+      const destinations = destinationsByTeam.get(row.team_id) ?? []
+      const rabbitmq = await settingsOf(app, destinations, 'rabbitmq')
       return {
         ...row,
         provider_raw_data: false,
         preferences: { preferred, enabled },
-        cloud_pubsub: await settingsOf(app, its, 'cloud_pubsub'),
+        cloud_pubsub: await settingsOf(app, destinations, 'cloud_pubsub'),
         rabbitmq: rabbitmq && { ...rabbitmq, uri: hidePassword(rabbitmq.uri) },
         svix: null,
         azure_amqp: null,
-        destinations: its.map((outlet) => shownOutlet(outlet, lagOf(outlet))),
+        destinations: destinations.map((destinationRow) => presentDestination(destinationRow, lagOf(destinationRow))),
       }
     }),
   )
 }
 
-async function settingsOf<D extends SupportedDestination>(app: App, its: store.DestinationRow[], name: D) {
-  const outlet = its.find(({ destination }) => destination === name)
-  return outlet ? openSettings(app, outlet, name) : null
+async function settingsOf<D extends SupportedDestination>(app: App, destinations: store.DestinationRow[], name: D) {
+  const destinationRow = destinations.find(({ destination }) => destination === name)
+  return destinationRow ? openSettings(app, destinationRow, name) : null
 }
 
-const shownOutlet = (row: store.DestinationRow, lag: number) => ({
+const presentDestination = (row: store.DestinationRow, lag: number) => ({
   ...row,
   lag,
   failing_since: row.first_failure_at,

@@ -1,15 +1,15 @@
 const SECOND = 1000
 
-/** Why publishing fails and what to do about it. The names are stable and shown on the pipeline. */
+/** Failure codes and their messages. The codes are stable and shown on the pipeline. */
 export const failures = {
-  dns: 'The host has no address.',
+  dns: 'The host name could not be resolved. Check the host.',
   forbidden_address: 'The host resolves to an address that Assay must not connect to.',
-  uri_refused: 'The URI is no longer allowed by the deployment. Send another one.',
+  uri_refused: 'The deployment no longer allows this URI. Send another one.',
   project_refused: 'Pipelines can no longer publish to the project. Ask the operator to add it to PUBSUB_PROJECTS.',
   refused: 'The host refused the connection. Check the host and port.',
   unreachable: 'The network has no route to the host.',
-  timeout: 'No answer came in time.',
-  tls: 'The TLS handshake failed: TLS 1.2 or newer and a certificate valid for the host are required.',
+  timeout: 'The destination did not respond in time.',
+  tls: 'The TLS handshake failed. The host must offer TLS 1.2 or newer and a valid certificate.',
   protocol: 'The server speaks neither AMQP 0-9-1 nor the Pub/Sub protocol.',
   login: 'The broker rejected the user name and password. Send a URI with the right ones.',
   credentials: "Google issued no token or rejected it. The operator must set up the service's credentials.",
@@ -17,22 +17,22 @@ export const failures = {
   exchange_missing: 'The exchange does not exist. Declare it on the broker.',
   topic_missing: 'The topic does not exist. Create it in the project.',
   forbidden: 'Permission denied. Allow the broker user to write to the exchange, or the service account to publish to the topic.',
-  unroutable: 'No queue takes the event: bind one for its type as the routing key, or narrow event_type_prefixes.',
-  nacked: 'The broker refused to keep the event, as a full queue does.',
-  rejected: 'The topic does not take the event, because of its schema or a policy; change the topic.',
-  quota: 'The quota of the project is used up; raise it, or wait.',
-  blocked: 'The broker takes nothing at present, because it is short of memory or disk.',
-  unavailable: 'Pub/Sub has a disturbance.',
-  too_large: 'The event is larger than the other side takes, or the exchange refuses its properties.',
-  closed: 'The other side ended the connection.',
-  failed: 'Any other failure.',
+  unroutable: 'No queue is bound for the event. Bind one with the event type as its routing key, or narrow event_type_prefixes.',
+  nacked: 'The broker rejected the event. A queue may be full.',
+  rejected: 'The topic rejected the event because of its schema or a policy. Change the topic.',
+  quota: 'The project has used up its Pub/Sub quota. Raise the quota, or wait until it resets.',
+  blocked: 'The broker has blocked publishing because it is low on memory or disk space.',
+  unavailable: 'Pub/Sub is temporarily unavailable.',
+  too_large: 'The event is larger than the destination allows, or the exchange rejected its properties.',
+  closed: 'The destination closed the connection.',
+  failed: 'Publishing failed for an unknown reason.',
 } as const
 
 export type Failure = keyof typeof failures
 
 export const isFailure = (code: string): code is Failure => code in failures
 
-type Fault = { code?: unknown; message?: string }
+type ErrorLike = { code?: unknown; message?: string }
 
 const byCode: [RegExp, Failure][] = [
   [/^(DNS_FAILED|ENOTFOUND|EAI_AGAIN)$/, 'dns'],
@@ -48,8 +48,8 @@ const byCode: [RegExp, Failure][] = [
   [/^406$/, 'too_large'],
 ]
 
-/** The library has words only for what happens while a connection is made, and for confirms. */
-const byWords: [RegExp, Failure][] = [
+/** amqplib reports handshake and confirm failures by message only, without a code. */
+const byMessage: [RegExp, Failure][] = [
   [/^Handshake terminated by server: 403/, 'login'],
   [/^Handshake terminated by server: 530|^Expected ConnectionOpenOk/, 'vhost'],
   [/ETIMEDOUT$/, 'timeout'],
@@ -59,10 +59,10 @@ const byWords: [RegExp, Failure][] = [
   [/^(Expected|Invalid|Frame|Server frameMax|SASL|Wasn't expecting)/, 'protocol'],
 ]
 
-export function failureOf({ code, message = '' }: Fault): Failure {
-  const known = String(code ?? '')
-  if (isFailure(known)) return known
-  return (byCode.find(([pattern]) => pattern.test(known)) ?? byWords.find(([pattern]) => pattern.test(message)))?.[1] ?? 'failed'
+export function failureOf({ code, message = '' }: ErrorLike): Failure {
+  const text = String(code ?? '')
+  if (isFailure(text)) return text
+  return (byCode.find(([pattern]) => pattern.test(text)) ?? byMessage.find(([pattern]) => pattern.test(message)))?.[1] ?? 'failed'
 }
 
 const byStatus: Record<number, Failure> = {
@@ -76,14 +76,14 @@ const byStatus: Record<number, Failure> = {
   499: 'unavailable',
 }
 
-/** What a status of Pub/Sub means; undefined where the event was taken. */
+/** The failure behind a Pub/Sub status, or undefined if Pub/Sub stored the event. */
 export const failureOfStatus = (status: number): Failure | undefined =>
   status === 200 ? undefined : (byStatus[status] ?? (status >= 500 ? 'unavailable' : 'protocol'))
 
-/** Waits after the first failure in a row, the second… The last one is repeated: the other side may come back at any time. */
+/** Waits after 1, 2, 3… consecutive failures. The last one repeats, because the destination may recover at any time. */
 export const waits = [1 * SECOND, 2 * SECOND, 5 * SECOND, 10 * SECOND, 30 * SECOND, 60 * SECOND]
 
-/** Up to a fifth longer, so that those that a broker shut out together do not come back together. */
+/** Each wait grows by up to a fifth at random, so that publishers do not reconnect to a broker together. */
 const JITTER = 0.2
 
 /** `random` is from 0 to 1. */

@@ -5,7 +5,7 @@ import type { Tables } from '../../platform/db/tables.ts'
 export type DestinationRow = Selectable<Tables['pipeline_outlets']>
 
 /** The destinations of teams, in the lock order. */
-const outletsOf = (db: Db, team_ids: string[]) =>
+const destinationsOf = (db: Db, team_ids: string[]) =>
   db
     .selectFrom('pipeline_outlets')
     .selectAll()
@@ -13,9 +13,9 @@ const outletsOf = (db: Db, team_ids: string[]) =>
     .orderBy('team_id')
     .orderBy('destination')
 
-export const listDestinations = (db: Db, team_ids: string[]) => outletsOf(db, team_ids).execute()
+export const listDestinations = (db: Db, team_ids: string[]) => destinationsOf(db, team_ids).execute()
 
-export const lockDestinations = (db: Db, team_ids: string[]) => outletsOf(db, team_ids).forUpdate().execute()
+export const lockDestinations = (db: Db, team_ids: string[]) => destinationsOf(db, team_ids).forUpdate().execute()
 
 /** An existing destination keeps its position in the log. */
 export const putDestination = (db: Db, { sealed, ...row }: Insertable<Tables['pipeline_outlets']>) =>
@@ -36,26 +36,26 @@ export const renewDestinations = (db: Db, team_id: string) =>
     .where('team_id', '=', team_id)
     .execute()
 
-/** The most events that are counted as pending after a position. */
-const LOOKED_AT = 10_000
+/** Counting stops at this many pending events per destination. */
+const COUNT_LIMIT = 10_000
 
 export type PendingEvents = { team_id: string; destination: string; lag: number; oldest_at: string | null }
 
-/** Pending events per destination, with the time of the oldest: of these teams, or of the first ones created. */
-export async function countPending(db: Db, team_ids: string[] | null, most: number) {
+/** Pending events per destination, with the time of the oldest. Without team ids, the destinations created first are counted. */
+export async function countPending(db: Db, team_ids: string[] | null, limit: number) {
   const { rows } = await sql<PendingEvents>`
     select o.team_id, o.destination, w.lag, w.oldest_at
     from (
       select o.team_id, o.destination, o.after_no, t.partial_webhooks_enabled
       from pipeline_outlets o join teams t on t.id = o.team_id
       where t.deleted_at is null and (${team_ids}::uuid[] is null or o.team_id = any(${team_ids}::uuid[]))
-      order by o.created_at, o.team_id, o.destination limit ${most}
+      order by o.created_at, o.team_id, o.destination limit ${limit}
     ) o
     join pipelines p on p.team_id = o.team_id
     cross join lateral (
       select count(*) as lag, min(logged_at) as oldest_at
       from (
-        select event_type, partial, logged_at from events e where e.team_id = o.team_id and e.no > o.after_no order by e.no limit ${LOOKED_AT}
+        select event_type, partial, logged_at from events e where e.team_id = o.team_id and e.no > o.after_no order by e.no limit ${COUNT_LIMIT}
       ) e
       where (not e.partial or o.partial_webhooks_enabled)
         and (p.event_type_prefixes is null or exists (select from unnest(p.event_type_prefixes) prefix where starts_with(e.event_type, prefix)))

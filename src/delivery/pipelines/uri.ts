@@ -6,14 +6,14 @@ import { problem } from '../../platform/problem.ts'
 export type Broker = { secure: boolean; hostname: string; port: number; username: string; password: string; vhost: string }
 
 const HIDDEN = '***:***@'
-const written = /^(amqps?):\/\/(?:([^/@]*)@)?([^/?#@]+)(\/[^?#]*)?$/i
+const pattern = /^(amqps?):\/\/(?:([^/@]*)@)?([^/?#@]+)(\/[^?#]*)?$/i
 
 /** Parses a broker URI. Its host is checked like a webhook's, and its addresses again at every connection. */
 export function brokerOf(uri: string, policy: Policy): Broker {
   if (!/^[!-~]+$/.test(uri) || uri.includes('\\'))
     throw refused('malformed', 'Use visible ASCII in uri and percent-encode everything else.')
   if (/[?#]/.test(uri)) throw refused('query', 'Remove ? and # and everything after them from uri; it takes no options.')
-  const [, scheme, credentials, authority, path = ''] = written.exec(uri) ?? []
+  const [, scheme, credentials, authority, path = ''] = pattern.exec(uri) ?? []
   if (!scheme || !authority) throw refused('malformed', 'Write uri as amqps://user:password@host:port/vhost, percent-encoded where needed.')
   const secure = scheme.toLowerCase() === 'amqps'
   if (!secure && policy.https_only) throw refused('scheme', 'Use an amqps URI. Production does not publish over plain amqp.')
@@ -34,13 +34,13 @@ function targetOf(authority: string, secure: boolean, policy: Policy) {
 }
 
 function credentialsOf(text = '') {
-  const [username, password, ...more] = text.split(':').map(plain)
+  const [username, password, ...more] = text.split(':').map(decode)
   if (!username || !password || more.length || `${text}@` === HIDDEN)
     throw refused('credentials', 'Include the user name and password in uri, percent-encoded: amqps://user:password@host/vhost.')
   return { username, password }
 }
 
-function plain(text: string) {
+function decode(text: string) {
   try {
     return decodeURIComponent(text)
   } catch {
@@ -52,7 +52,7 @@ function plain(text: string) {
 export const hidePassword = (uri: string) => uri.replace(/\/\/[^/@]*@/, `//${HIDDEN}`)
 
 /** A URI sent back with its password hidden keeps the stored one. */
-export const restorePassword = (sent: string, kept: string | undefined) => (kept && sent === hidePassword(kept) ? kept : sent)
+export const restorePassword = (uri: string, stored: string | undefined) => (stored && uri === hidePassword(stored) ? stored : uri)
 
 const notPublic =
   'Pipelines publish to public addresses only. Use a public host, or ask the operator to allow the network in WEBHOOK_ALLOWED_NETWORKS.'

@@ -33,55 +33,55 @@ export const sealSecrets = async (app: App, { id, team_id }: { id: string; team_
 export const openSecrets = async (app: App, { id, team_id, sealed }: { id: string; team_id: string; sealed: Buffer }) =>
   open<Secrets>(await teamSealingKey(app, team_id), associatedData(id), sealed)
 
-const OVERLAP = 24 * HOUR
-const MOST_OLD = 9
+const OVERLAP_MS = 24 * HOUR
+const MAX_OLD_KEYS = 9
 
 type Until = { until: string | null }
 
 /** The keys that sign at `now`. */
-export const validAt = <K extends Until>(known: K[], now: string) => known.filter(({ until }) => !until || until > now)
+export const validAt = <K extends Until>(keys: K[], now: string) => keys.filter(({ until }) => !until || until > now)
 
 /** The old keys that keep signing after a rotation. Only the newest do, because receivers limit the header's length. */
-export const stillSigning = <K extends Until>(known: K[], now: string) =>
-  validAt(known, now)
-    .slice(0, MOST_OLD)
-    .map((one) => ({ ...one, until: one.until ?? later(now, OVERLAP) }))
+export const oldKeysAfterRotation = <K extends Until>(keys: K[], now: string) =>
+  validAt(keys, now)
+    .slice(0, MAX_OLD_KEYS)
+    .map((key) => ({ ...key, until: key.until ?? later(now, OVERLAP_MS) }))
 
 const HIDDEN = '(hidden)'
 
-type Opened = Omit<Endpoint, 'secrets' | 'private_keys'> & {
+type OpenedEndpoint = Omit<Endpoint, 'secrets' | 'private_keys'> & {
   keys: { secret: KeyObject; until: string | null }[]
   pairs: NonNullable<Secrets['pairs']>
 }
 
-const MOST = 2000
+const CACHE_LIMIT = 2000
 
 /** Webhooks by id, each at one version of its row. Decrypting one costs more than claiming its deliveries. */
-const webhookCache = declareCache(() => new Map<string, { version: string; opened: Opened }>())
+const webhookCache = declareCache(() => new Map<string, { version: string; opened: OpenedEndpoint }>())
 
 /** The webhooks of lanes, ready for sending. Without a version they are read from the database. */
 export async function endpointsOf(app: App, lanes: { webhook_id: string; version?: string }[]): Promise<Map<string, Endpoint>> {
-  const kept = webhookCache(app)
+  const cache = webhookCache(app)
   const versions = new Map(lanes.map(({ webhook_id, version }) => [webhook_id, version]))
   // This call keeps its own references, because another may clear the cache while it waits.
-  const here = new Map<string, Opened>()
+  const endpoints = new Map<string, OpenedEndpoint>()
   for (const [id, version] of versions) {
-    const one = kept.get(id)
-    if (one && one.version === version) here.set(id, one.opened)
+    const cached = cache.get(id)
+    if (cached && cached.version === version) endpoints.set(id, cached.opened)
   }
-  const missing = [...versions.keys()].filter((id) => !here.has(id))
-  if (kept.size + missing.length > MOST) kept.clear()
+  const missing = [...versions.keys()].filter((id) => !endpoints.has(id))
+  if (cache.size + missing.length > CACHE_LIMIT) cache.clear()
   const loaded = missing.length ? await store.findByIds(app.db, missing) : []
   for (const { version, ...row } of loaded) {
-    const one = await opened(app, row)
-    here.set(row.id, one)
-    kept.set(row.id, { version, opened: one })
+    const opened = await openEndpoint(app, row)
+    endpoints.set(row.id, opened)
+    cache.set(row.id, { version, opened })
   }
   const now = app.wall()
-  return new Map([...here].map(([id, one]) => [id, endpointAt(one, now)]))
+  return new Map([...endpoints].map(([id, endpoint]) => [id, endpointAt(endpoint, now)]))
 }
 
-async function opened(app: App, { sealed, ...row }: store.WebhookRow): Promise<Opened> {
+async function openEndpoint(app: App, { sealed, ...row }: store.WebhookRow): Promise<OpenedEndpoint> {
   const { keys, pairs = [], headers, sensitive } = await openSecrets(app, { ...row, sealed })
   const hidden = Object.fromEntries(sensitive.map((name) => [name, HIDDEN]))
   return {
@@ -93,7 +93,7 @@ async function opened(app: App, { sealed, ...row }: store.WebhookRow): Promise<O
   }
 }
 
-const endpointAt = ({ keys, pairs, ...endpoint }: Opened, now: string): Endpoint => ({
+const endpointAt = ({ keys, pairs, ...endpoint }: OpenedEndpoint, now: string): Endpoint => ({
   ...endpoint,
   secrets: validAt(keys, now).map(({ secret }) => secret),
   private_keys: validAt(pairs, now).map(({ private_key }) => private_key),

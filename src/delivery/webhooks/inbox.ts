@@ -11,9 +11,9 @@ import { keyOfMessage } from './sending/contents.ts'
 import { newSecret, verify } from './sign.ts'
 import * as store from './store-inbox.ts'
 
-const AT_FIRST = 100
-const KEPT_DAYS = 7
-const PRUNED_AT_ONCE = 5000
+const INITIAL_MESSAGES = 100
+const RETENTION_DAYS = 7
+const PRUNE_LIMIT = 5000
 
 type Received = { headers: Record<string, string>; body: string }
 type Query = { limit: number; next_cursor?: string | null | undefined }
@@ -40,7 +40,7 @@ const openInbox = (app: App, team_id: string) =>
     const sealed = await sealSecrets(app, { id, team_id }, { keys: [{ key: newSecret(), until: null }], headers: {}, sensitive: [] })
     const row = { id, team_id, url: 'inbox', description: '', ordering: 'per_key', sealed, created_at: now, updated_at: now } as const
     if (!(await store.insertInbox(app.db, row))) return
-    await store.enqueueLast(app.db, team_id, id, AT_FIRST)
+    await store.enqueueLast(app.db, team_id, id, INITIAL_MESSAGES)
     wakeAfterCommit(app, [id])
   })
 
@@ -72,4 +72,4 @@ function unlessUserGone(error: unknown) {
 const associatedData = (id: string) => `inbox_messages.sealed.${id}`
 
 export const pruneInboxes = async (app: App) =>
-  (await store.pruneInboxes(app.db, later(app.wall(), -KEPT_DAYS * DAY), PRUNED_AT_ONCE)) === PRUNED_AT_ONCE
+  (await store.pruneInboxes(app.db, later(app.wall(), -RETENTION_DAYS * DAY), PRUNE_LIMIT)) === PRUNE_LIMIT

@@ -10,12 +10,12 @@ export const retryWaits = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HO
 /** Each wait grows by up to a tenth at random, so that messages that failed together are not retried together. */
 const JITTER = 0.1
 
-export type Answered = Pick<Outcome, 'ok' | 'status' | 'error' | 'retry_after_ms'>
+export type AttemptOutcome = Pick<Outcome, 'ok' | 'status' | 'error' | 'retry_after_ms'>
 
 export type Attempt = {
   /** Attempts so far, including this one. */
   attempts: number
-  outcome: Answered
+  outcome: AttemptOutcome
   at: string
   /** From 0 to 1. */
   random: number
@@ -28,11 +28,11 @@ export function afterAttempt({ attempts, outcome, at, random, schedule = retryWa
   if (outcome.ok) return { state: 'delivered' }
   const wait = schedule[attempts - 1]
   if (wait === undefined) return { state: 'exhausted' }
-  const asked = Math.min(outcome.retry_after_ms ?? 0, 2 * wait)
-  return { state: 'waiting', due_at: later(at, Math.max(wait, asked) * (1 + JITTER * random)) }
+  const requestedMs = Math.min(outcome.retry_after_ms ?? 0, 2 * wait)
+  return { state: 'waiting', due_at: later(at, Math.max(wait, requestedMs) * (1 + JITTER * random)) }
 }
 
 /** 410 Gone: the webhook is disabled, and its pending messages are kept. */
-export const isGone = ({ status }: Answered) => status === 410
+export const isGone = ({ status }: AttemptOutcome) => status === 410
 
 export const later = (at: string, ms: number) => new Date(Date.parse(at) + Math.round(ms)).toISOString()

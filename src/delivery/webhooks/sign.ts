@@ -60,13 +60,13 @@ export function verify(secret: Secret, headers: Headers, body: string | Buffer, 
   const age = Math.floor(Date.parse(now) / 1000) - Number(timestamp)
   if (age > TOLERANCE_S) return 'too_old'
   if (age < -TOLERANCE_S) return 'too_new'
-  const right = hmac(secret, signedContent(id, Number(timestamp), body))
-  return signature.split(' ').some((one) => isOurs(one, right)) ? 'verified' : 'wrong_signature'
+  const expected = hmac(secret, signedContent(id, Number(timestamp), body))
+  return signature.split(' ').some((candidate) => isExpected(candidate, expected)) ? 'verified' : 'wrong_signature'
 }
 
-function isOurs(signature: string, right: Buffer) {
-  const [version, given = ''] = signature.split(',')
-  return version === 'v1' && isSame(Buffer.from(given, 'base64'), right)
+function isExpected(signature: string, expected: Buffer) {
+  const [version, encoded = ''] = signature.split(',')
+  return version === 'v1' && isSame(Buffer.from(encoded, 'base64'), expected)
 }
 
 const isSame = (a: Buffer, b: Buffer) => a.length === b.length && timingSafeEqual(a, b)

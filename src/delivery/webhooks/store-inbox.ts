@@ -17,12 +17,12 @@ export const insertInbox = (db: Db, row: Insertable<Tables['webhooks']>) =>
     .executeTakeFirst()
 
 /** Queues the team's latest events, oldest first. */
-export const enqueueLast = (db: Db, team_id: string, webhook_id: string, most: number) =>
+export const enqueueLast = (db: Db, team_id: string, webhook_id: string, limit: number) =>
   sql`
     select enqueue_event(${webhook_id}, last.id, last.logged_at, last.key) from (
       select * from (
         select e.id, e.logged_at, e.key, e.seq from events e join teams t on t.id = e.team_id
-        where e.team_id = ${team_id} and (not e.partial or t.partial_webhooks_enabled) order by e.seq desc limit ${most}
+        where e.team_id = ${team_id} and (not e.partial or t.partial_webhooks_enabled) order by e.seq desc limit ${limit}
       ) newest order by seq
     ) last`.execute(db)
 
@@ -51,8 +51,8 @@ export const listMessages = (db: Db, team_id: string, page: Page) =>
 export const deleteMessages = (db: Db, team_id: string) => db.deleteFrom('inbox_messages').where('team_id', '=', team_id).execute()
 
 /** Deletes messages of any team received before a time. */
-export async function pruneInboxes(db: Db, before: string, most: number) {
+export async function pruneInboxes(db: Db, before: string, limit: number) {
   const { numAffectedRows } = await sql`
-    delete from inbox_messages where id in (select id from inbox_messages where received_at < ${before} limit ${most})`.execute(db)
+    delete from inbox_messages where id in (select id from inbox_messages where received_at < ${before} limit ${limit})`.execute(db)
   return Number(numAffectedRows ?? 0)
 }

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import { type Backlog, backlogs } from '../../delivery/webhooks/sending/backlog.ts'
+import { type Backlog, listBacklogs } from '../../delivery/webhooks/sending/backlog.ts'
 import type { Database } from '../../platform/db/open.ts'
 
 type Attempt = { outcome: string; event_at: string; at: string; ms: number }
@@ -24,7 +24,7 @@ export function deliveryMetrics(registry: Registry, database: Database): Deliver
   // Both gauges share one query per scrape. A scrape must succeed while the database is down.
   let pending: Promise<Backlog[]> | undefined
   const waiting = () => {
-    pending ??= backlogs(database.db)
+    pending ??= listBacklogs(database.db)
       .catch(() => [])
       .finally(() => {
         pending = undefined

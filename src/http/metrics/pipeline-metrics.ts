@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { SupportedDestination } from '../../contract/delivery/pipelines.ts'
-import { type PendingEvents, pipelinesBehind } from '../../delivery/pipelines/backlog.ts'
+import { type PendingEvents, listPipelinesBehind } from '../../delivery/pipelines/backlog.ts'
 import type { Database } from '../../platform/db/open.ts'
 
 export type Pipelines = { record(destination: SupportedDestination, result: { published: number } | { failure: string }): void }
@@ -23,7 +23,7 @@ export function pipelineMetrics(registry: Registry, database: Database): Pipelin
   // Both gauges share one query per scrape. A scrape must succeed while the database is down.
   let pending: Promise<PendingEvents[]> | undefined
   const waiting = () => {
-    pending ??= pipelinesBehind(database.db)
+    pending ??= listPipelinesBehind(database.db)
       .catch(() => [])
       .finally(() => {
         pending = undefined

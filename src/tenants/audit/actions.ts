@@ -23,19 +23,19 @@ type SystemActor =
   | { kind: 'job'; org_id?: string; team_id: string }
   | { kind: 'visitor'; org_id?: string; console: {} }
 
-export function auditRow(app: App, actor: Caller | SystemActor, deed: AuditEntry): store.NewAuditRow {
+export function auditRow(app: App, actor: Caller | SystemActor, entry: AuditEntry): store.NewAuditRow {
   const id = randomUUID()
   return {
     id,
     at: app.wall(),
     org_id: 'org_id' in actor ? actor.org_id : null,
-    team_id: 'team_id' in actor ? actor.team_id : (deed.team_id ?? null),
+    team_id: 'team_id' in actor ? actor.team_id : (entry.team_id ?? null),
     actor_kind: actorKindOf(actor),
     actor_id: consoleUserOf(actor)?.actor_id ?? ('key_id' in actor ? actor.key_id : null),
-    action: deed.action,
-    subject: deed.subject ?? null,
-    status: deed.status,
-    request_id: deed.request_id ?? null,
+    action: entry.action,
+    subject: entry.subject ?? null,
+    status: entry.status,
+    request_id: entry.request_id ?? null,
     via: 'console' in actor && actor.console ? 'console' : null,
     reason: encryptReason(app, actor, id),
   }
@@ -72,17 +72,17 @@ export type AuditBatch = (row: store.NewAuditRow) => Promise<void>
 
 /** Commits rows in batches: rows that arrive during a write join the next batch. */
 export function auditBatch(app: App): AuditBatch {
-  let waiting: store.NewAuditRow[] = []
+  let pending: store.NewAuditRow[] = []
   let next: Promise<void> | undefined
   let running: Promise<void> = Promise.resolve()
   const write = async () => {
-    const rows = waiting
-    waiting = []
+    const rows = pending
+    pending = []
     next = undefined
     for (let done = 0; done < rows.length; done += BATCH) await store.insertRows(app.db, rows.slice(done, done + BATCH))
   }
   return (row) => {
-    waiting.push(row)
+    pending.push(row)
     if (!next) {
       next = running.then(write)
       running = next.catch(() => {})
@@ -102,8 +102,8 @@ export const chainAudit = (app: App) =>
     if (!(await store.lockChain(app.db))) return false
     const end = await store.findRecordedEnd(app.db)
     let at: rules.Link = end?.hash ? { seq: end.seq, hash: end.hash } : rules.start
-    const fresh = await store.listUnchained(app.db, BATCH)
-    const links = fresh.map((row) => {
+    const unchained = await store.listUnchained(app.db, BATCH)
+    const links = unchained.map((row) => {
       at = rules.nextLink(auditKey(app), at, row)
       return { id: row.id, ...at }
     })
@@ -113,18 +113,18 @@ export const chainAudit = (app: App) =>
     return links.length === BATCH
   })
 
-type Verdict = { rows: number; unchained: number; broken?: rules.Break }
+type Verification = { rows: number; unchained: number; broken?: rules.Break }
 
 /** Verifies the whole chain up to its recorded end. */
-export async function verifyAudit(app: App): Promise<Verdict> {
+export async function verifyAudit(app: App): Promise<Verification> {
   const key = auditKey(app)
   const end = await store.findRecordedEnd(app.db)
   let at = rules.start
   let broken: rules.Break | undefined
   while (!broken && end && at.seq < end.seq) {
-    const walked = rules.findBreak(key, at, await store.listChained(app.db, at.seq, end.seq, BATCH))
-    at = walked.at
-    broken = walked.broken
+    const segment = rules.findBreak(key, at, await store.listChained(app.db, at.seq, end.seq, BATCH))
+    at = segment.at
+    broken = segment.broken
   }
   broken ??= rules.findBreakAtEnd(key, at, end)
   const { count } = await store.countUnchained(app.db)

@@ -36,17 +36,17 @@ async function loadActorNames(app: App, ids: string[]) {
   return new Map(people.flatMap((person) => (person ? [[person.id, person.name] as const] : [])))
 }
 
-type Verified = { verified_at: string; verdict: Awaited<ReturnType<typeof verifyAudit>> }
+type VerificationResult = { verified_at: string; verdict: Awaited<ReturnType<typeof verifyAudit>> }
 
-const lastVerification = declareCache((): { found?: Promise<Verified> } => ({}))
+const lastVerification = declareCache((): { running?: Promise<VerificationResult> } => ({}))
 
 /** The deployment shares one long chain, so a verification is reused for one minute. */
 export async function verifyAuditLog(app: App) {
   const last = lastVerification(app)
-  const known = await last.found?.catch(() => undefined)
-  const isFresh = known && known.verified_at > later(app.wall(), -MINUTE)
-  if (!isFresh || !last.found) last.found = verify(app)
-  const { verdict, verified_at } = await last.found
+  const previous = await last.running?.catch(() => undefined)
+  const isFresh = previous && previous.verified_at > later(app.wall(), -MINUTE)
+  if (!isFresh || !last.running) last.running = verify(app)
+  const { verdict, verified_at } = await last.running
   const { broken, rows, unchained } = verdict
   // The row's id is left out because the row may belong to another organization.
   return {
@@ -58,4 +58,4 @@ export async function verifyAuditLog(app: App) {
   }
 }
 
-const verify = async (app: App): Promise<Verified> => ({ verified_at: app.wall(), verdict: await verifyAudit(app) })
+const verify = async (app: App): Promise<VerificationResult> => ({ verified_at: app.wall(), verdict: await verifyAudit(app) })

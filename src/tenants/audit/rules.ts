@@ -15,7 +15,7 @@ export type AuditFields = {
   via?: string | null
   reason?: Buffer | null
 }
-type Chained = AuditFields & { chain_seq: number | null; chain_hash: Buffer | null }
+type ChainedRow = AuditFields & { chain_seq: number | null; chain_hash: Buffer | null }
 
 export type Link = { seq: number; hash: Buffer }
 
@@ -45,7 +45,7 @@ export function nextLink(key: Buffer, before: Link, row: AuditFields): Link {
 export type Break = { seq: number; id?: string; reason: string }
 
 /** Finds the first row that does not match the chain. `rows` are the next rows; an empty list means the end was cut off. */
-export function findBreak(key: Buffer, before: Link, rows: Chained[]): { at: Link; broken?: Break } {
+export function findBreak(key: Buffer, before: Link, rows: ChainedRow[]): { at: Link; broken?: Break } {
   let at = before
   if (!rows.length) return { at, broken: { seq: at.seq + 1, reason: 'the row is missing' } }
   for (const row of rows) {

@@ -11,8 +11,8 @@ const LOCK = 4_117_202_602
 
 /** Returns whether this transaction holds the lock on the chain. */
 export async function lockChain(db: Db) {
-  const { rows } = await sql<{ mine: boolean }>`select pg_try_advisory_xact_lock(${LOCK}) as mine`.execute(db)
-  return rows[0]?.mine === true
+  const { rows } = await sql<{ locked: boolean }>`select pg_try_advisory_xact_lock(${LOCK}) as locked`.execute(db)
+  return rows[0]?.locked === true
 }
 
 /** The recorded end of the chain, the hash of its row and the last chained row, read in one statement. */

@@ -13,8 +13,8 @@ type Attempt = { team_id: string; operation: string; key: string; request: unkno
 
 /** Lets the request that executes store its outcome. */
 export type IdempotencyLease = {
-  /** Stores an outcome whose action was rolled back. */
-  keep(app: App, outcome: Outcome, user_id?: string): Promise<void>
+  /** Stores the outcome of an action that was rolled back. */
+  storeOutcome(app: App, outcome: Outcome, user_id?: string): Promise<void>
   /** Builds the outcome's row, which commits in the action's transaction. */
   row(app: App, outcome: Outcome, user_id?: string, user?: SealingKey): Promise<OutcomeRow>
   release(): Promise<void>
@@ -56,14 +56,14 @@ export const pruneIdempotency = (app: App) => store.deleteOlderThan(app.db, late
 
 function createLease(app: App, team: SealingKey, slot: store.Slot, owner: string): IdempotencyLease {
   const renewal = setInterval(() => store.renew(app.db, slot, owner, later(app.wall(), LEASE_MS)).catch(() => {}), LEASE_MS / 3).unref()
-  async function row(app: App, outcome: Outcome, user_id?: string, known?: SealingKey) {
+  async function row(app: App, outcome: Outcome, user_id?: string, userKey?: SealingKey) {
     clearInterval(renewal)
-    const user = known ?? (user_id ? await userSealingKey(app, slot.team_id, user_id) : undefined)
+    const user = userKey ?? (user_id ? await userSealingKey(app, slot.team_id, user_id) : undefined)
     return { ...slot, ...encryptOutcome(user ?? team, slot, outcome), user_id: (user && user_id) ?? null, owner }
   }
   return {
     row,
-    async keep(app, outcome, user_id) {
+    async storeOutcome(app, outcome, user_id) {
       if (!(await store.complete(app.db, slot, owner, await row(app, outcome, user_id)))) throw leaseLost()
     },
     async release() {
@@ -86,9 +86,9 @@ export const leaseLost = () =>
   )
 
 /** Decrypts the stored outcome; undefined if its user was erased after the row was read. */
-async function decryptOutcome(app: App, team: SealingKey, slot: store.Slot, kept: store.StoredOutcome): Promise<Outcome | undefined> {
-  const key = kept.user_id ? await userSealingKey(app, slot.team_id, kept.user_id) : team
-  return key && { status: kept.status, body: open<{ body: unknown }>(key, associatedData(slot), kept.sealed).body }
+async function decryptOutcome(app: App, team: SealingKey, slot: store.Slot, stored: store.StoredOutcome): Promise<Outcome | undefined> {
+  const key = stored.user_id ? await userSealingKey(app, slot.team_id, stored.user_id) : team
+  return key && { status: stored.status, body: open<{ body: unknown }>(key, associatedData(slot), stored.sealed).body }
 }
 
 const associatedData = (slot: store.Slot) => `idempotency_keys.sealed.${slot.team_id}.${slot.operation}.${slot.key_hash.toString('hex')}`

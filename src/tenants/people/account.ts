@@ -43,10 +43,10 @@ export async function renewSecondFactor(app: App, caller: SessionCaller, proof: 
 
 export async function confirmSecondFactor(app: App, caller: SessionCaller, code: string) {
   // Attempts are limited because a correct guess at an unattended console would reveal new recovery codes.
-  const who = `person ${caller.console.actor_id}`
-  await countAttempt(app, who, MAX_ATTEMPTS_PER_PERSON)
+  const limiterKey = `person ${caller.console.actor_id}`
+  await countAttempt(app, limiterKey, MAX_ATTEMPTS_PER_PERSON)
   const confirmed = await confirm(app, caller, code)
-  await clearAttempts(app, who)
+  await clearAttempts(app, limiterKey)
   return confirmed
 }
 
@@ -93,9 +93,9 @@ async function requireOwnPerson(app: App, { org_id, console }: SessionCaller) {
 
 /** An open session does not prove identity, so account changes need the password and a code again. */
 async function checkProof(app: App, person: store.PersonRow, { password, code }: Proof) {
-  const who = `person ${person.id}`
-  await countAttempt(app, who, MAX_ATTEMPTS_PER_PERSON)
+  const limiterKey = `person ${person.id}`
+  await countAttempt(app, limiterKey, MAX_ATTEMPTS_PER_PERSON)
   const isRight = await isPassword(person.password, password)
   if (!isRight || !(await useCode(app, person, code))) throw signInRejected()
-  await clearAttempts(app, who)
+  await clearAttempts(app, limiterKey)
 }

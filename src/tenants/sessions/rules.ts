@@ -40,14 +40,14 @@ export function checkSameOrigin(config: Pick<Config, 'PUBLIC_URL' | 'HOST' | 'PO
     )
   const site = textOf(headers, 'sec-fetch-site')
   const origin = textOf(headers, 'origin')
-  if ((site && site !== 'same-origin') || (origin && !isOwn(config, origin, textOf(headers, 'host'))))
+  if ((site && site !== 'same-origin') || (origin && !isOwnOrigin(config, origin, textOf(headers, 'host'))))
     throw problem(
       'NOT_FROM_CONSOLE',
       'The request comes from another site, not from this console. Behind a proxy, set PUBLIC_URL to the address in the browser.',
     )
 }
 
-const isOwn = (config: Pick<Config, 'PUBLIC_URL' | 'HOST' | 'PORT'>, origin: string, host: string | undefined) =>
+const isOwnOrigin = (config: Pick<Config, 'PUBLIC_URL' | 'HOST' | 'PORT'>, origin: string, host: string | undefined) =>
   URL.canParse(origin) && [host, new URL(publicUrl(config)).host].includes(new URL(origin).host)
 
 /** Background requests of an open page do not extend the session. */

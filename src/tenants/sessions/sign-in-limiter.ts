@@ -11,18 +11,18 @@ const WINDOW_MS = 15 * MINUTE
 export const MAX_ATTEMPTS_PER_PERSON = 10
 export const MAX_ATTEMPTS_PER_ADDRESS = 100
 
-const keyOf = (app: App, who: string) => createHmac('sha256', derive(app.vault.root, 'sign-in turns')).update(who).digest()
+const keyOf = (app: App, limiterKey: string) => createHmac('sha256', derive(app.vault.root, 'sign-in turns')).update(limiterKey).digest()
 
 /** Counts an attempt before the credentials are checked, so concurrent attempts count too. */
-export async function countAttempt(app: App, who: string, limit: number) {
-  const { taken } = await store.countAttempt(app.db, keyOf(app, who), app.wall(), later(app.wall(), -WINDOW_MS))
+export async function countAttempt(app: App, limiterKey: string, limit: number) {
+  const { taken } = await store.countAttempt(app.db, keyOf(app, limiterKey), app.wall(), later(app.wall(), -WINDOW_MS))
   if (taken > limit) throw problem('TOO_MANY_SIGN_INS', 'Too many sign-in attempts. Wait 15 minutes, then sign in again.')
 }
 
 /** A successful attempt does not count. */
-export const uncountAttempt = (app: App, who: string) => store.uncountAttempt(app.db, keyOf(app, who))
+export const uncountAttempt = (app: App, limiterKey: string) => store.uncountAttempt(app.db, keyOf(app, limiterKey))
 
 /** A successful sign-in also clears the person's earlier failures. */
-export const clearAttempts = (app: App, who: string) => store.clearAttempts(app.db, keyOf(app, who))
+export const clearAttempts = (app: App, limiterKey: string) => store.clearAttempts(app.db, keyOf(app, limiterKey))
 
 export const pruneAttempts = (app: App) => store.deleteOldAttempts(app.db, later(app.wall(), -WINDOW_MS))

@@ -38,14 +38,14 @@ async function signInWithKey(app: AppInRequest, { management_key, team_api_key }
 }
 
 async function signInAsPerson(app: AppInRequest, body: SignIn & { email: string }): Promise<Holder> {
-  const who = `email ${body.email.trim().toLowerCase()}`
-  await countAttempt(app, who, MAX_ATTEMPTS_PER_PERSON)
+  const limiterKey = `email ${body.email.trim().toLowerCase()}`
+  await countAttempt(app, limiterKey, MAX_ATTEMPTS_PER_PERSON)
   const result = await checkPersonCredentials(app, body)
   if ('wrong' in result) {
     await recordFailure(app, result.wrong)
     throw signInRejected()
   }
-  await clearAttempts(app, who)
+  await clearAttempts(app, limiterKey)
   return personAsHolder(app, result.person.id)
 }
 

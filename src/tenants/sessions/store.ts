@@ -37,15 +37,15 @@ export const deleteEnded = (db: Db, now: string, seen_before: string) =>
     .where((eb) => eb.or([eb('ends_at', '<=', now), eb('seen_at', '<=', seen_before)]))
     .execute()
 
-/** Counts one attempt. The count restarts if the window began before `fresh`. */
-export const countAttempt = (db: Db, key: Buffer, now: string, fresh: string) =>
+/** Counts one attempt. The count restarts if the window began before `windowStart`. */
+export const countAttempt = (db: Db, key: Buffer, now: string, windowStart: string) =>
   db
     .insertInto('sign_in_turns')
     .values({ key, taken: 1, since: now })
     .onConflict((conflict) =>
       conflict.column('key').doUpdateSet({
-        taken: sql<number>`case when sign_in_turns.since < ${fresh}::timestamptz then 1 else sign_in_turns.taken + 1 end`,
-        since: sql<string>`case when sign_in_turns.since < ${fresh}::timestamptz then excluded.since else sign_in_turns.since end`,
+        taken: sql<number>`case when sign_in_turns.since < ${windowStart}::timestamptz then 1 else sign_in_turns.taken + 1 end`,
+        since: sql<string>`case when sign_in_turns.since < ${windowStart}::timestamptz then excluded.since else sign_in_turns.since end`,
       }),
     )
     .returning('taken')

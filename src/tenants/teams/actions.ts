@@ -44,8 +44,8 @@ export async function resolveTeam(app: App, caller: ManagementCaller, integratio
   return presentTeam(app, rules.requireReachable(caller, await store.findByIntegrationId(app.db, caller.org_id, integration_team_id)))
 }
 
-type SettingsIn = rules.ContactIn & Parameters<typeof rules.featureSettingsFrom>[0]
-type NewTeam = SettingsIn & {
+type SettingsInput = rules.ContactInput & Parameters<typeof rules.featureSettingsFrom>[0]
+type NewTeam = SettingsInput & {
   id?: string | null | undefined
   name: string
   region: string

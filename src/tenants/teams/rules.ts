@@ -35,10 +35,10 @@ export function checkFound(found: number, team_ids: string[]) {
 }
 
 type FeatureSettings = { [K in keyof typeof featureSettings]: boolean }
-type FeatureSettingsIn = { [K in keyof typeof featureSettings]?: boolean | null | undefined }
+type FeatureSettingsInput = { [K in keyof typeof featureSettings]?: boolean | null | undefined }
 
 /** The feature settings in the request; null means the default. */
-export function featureSettingsFrom(input: FeatureSettingsIn): Partial<FeatureSettings> {
+export function featureSettingsFrom(input: FeatureSettingsInput): Partial<FeatureSettings> {
   const names = Object.keys(featureSettings) as (keyof FeatureSettings)[]
   return Object.fromEntries(names.filter((name) => input[name] !== undefined).map((name) => [name, input[name] ?? featureSettings[name]]))
 }
@@ -65,26 +65,26 @@ type Brand = {
 
 /** The personal fields of a team's settings, encrypted as one document. */
 export type Contact = { critical_result_notification_email: string | null; brand_information: Brand | null; logo_url: string | null }
-type BrandIn = { [K in keyof Brand]?: Brand[K] | null | undefined }
-export type ContactIn = {
+type BrandInput = { [K in keyof Brand]?: Brand[K] | null | undefined }
+export type ContactInput = {
   critical_result_notification_email?: string | null | undefined
-  brand_information?: BrandIn | null | undefined
+  brand_information?: BrandInput | null | undefined
   logo_url?: string | null | undefined
 }
 
 export const noContact: Contact = { critical_result_notification_email: null, brand_information: null, logo_url: null }
 
 /** Applies a patch: an absent field stays, null clears it. */
-export function mergeContact(known: Contact, sent: ContactIn): Contact {
-  const { brand_information: brand, ...rest } = sent
+export function mergeContact(stored: Contact, input: ContactInput): Contact {
+  const { brand_information: brand, ...rest } = input
   return {
-    ...known,
+    ...stored,
     ...Object.fromEntries(Object.entries(rest).filter(([name, value]) => name in noContact && value !== undefined)),
-    brand_information: brand === undefined ? known.brand_information : brand && mergeBrand(known.brand_information, brand),
+    brand_information: brand === undefined ? stored.brand_information : brand && mergeBrand(stored.brand_information, brand),
   }
 }
 
-function mergeBrand(known: Brand | null, sent: BrandIn): Brand {
+function mergeBrand(stored: Brand | null, input: BrandInput): Brand {
   const blank: Brand = {
     company_name: '',
     company_website: '',
@@ -93,8 +93,8 @@ function mergeBrand(known: Brand | null, sent: BrandIn): Brand {
     company_address: '',
     brand_color: '',
   }
-  const given = Object.entries(sent).filter(([name, value]) => name in blank && value !== undefined)
-  const merged = { ...blank, ...known, ...Object.fromEntries(given.map(([name, value]) => [name, value ?? ''])) }
+  const changes = Object.entries(input).filter(([name, value]) => name in blank && value !== undefined)
+  const merged = { ...blank, ...stored, ...Object.fromEntries(changes.map(([name, value]) => [name, value ?? ''])) }
   if (!merged.company_name)
     throw problem('COMPANY_NAME_REQUIRED', 'brand_information has no company_name. Send brand_information.company_name.')
   return merged

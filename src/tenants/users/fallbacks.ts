@@ -7,8 +7,8 @@ import * as store from './store.ts'
 
 /** Gap: if the customer set no time zone, the first source that knows it sets it and keeps it current. */
 export async function fillTimeZone(app: App, user: UserRow, source_slug: SourceSlug, time_zone: string) {
-  const known = user.time_zone === null ? null : { value: user.time_zone, source_slug: user.time_zone_source }
-  if (!rules.mayFill(known, time_zone, source_slug)) return
+  const current = user.time_zone === null ? null : { value: user.time_zone, source_slug: user.time_zone_source }
+  if (!rules.mayFill(current, time_zone, source_slug)) return
   await store.fillTimeZone(app.db, user, { time_zone, time_zone_source: source_slug, time_zone_updated_at: app.now() })
 }
 

@@ -13,7 +13,7 @@ import * as rules from './rules.ts'
 import * as store from './store.ts'
 
 export type Info = z.output<typeof NewUserInfo>
-export type InsuranceIn = z.output<typeof NewInsurance>
+export type InsuranceInput = z.output<typeof NewInsurance>
 
 /** Stores a user's demographics encrypted, with a blind index for search. */
 export const putUserInfo = (app: App, { team_id }: TeamCaller, user_id: string, info: Info) =>
@@ -38,7 +38,7 @@ export async function loadPatient(app: App, team_id: string, user_id: string) {
   const info = user.info ? open<Info>(key, infoAssociatedData(user_id), user.info) : undefined
   const insurance =
     user.insurance && user.insurance_id
-      ? { id: user.insurance_id, ...open<InsuranceIn>(key, insuranceAssociatedData(user_id, user.insurance_id), user.insurance) }
+      ? { id: user.insurance_id, ...open<InsuranceInput>(key, insuranceAssociatedData(user_id, user.insurance_id), user.insurance) }
       : undefined
   return { ...user, key, info, insurance }
 }
@@ -73,7 +73,7 @@ export async function findPeople(app: App, { team_id }: TeamCaller, query: strin
   return presentUsers(app, matching)
 }
 
-export const createInsurance = (app: App, { team_id }: TeamCaller, user_id: string, insurance: InsuranceIn) =>
+export const createInsurance = (app: App, { team_id }: TeamCaller, user_id: string, insurance: InsuranceInput) =>
   inTransaction(app, async (app) => {
     rules.checkBirthDate('insured.dob', insurance.insured.dob, app.now().slice(0, 10))
     const user = await requireUser(app, team_id, user_id, store.lockUser)
@@ -86,7 +86,7 @@ export async function insertInsurance(
   app: App,
   { team_id, user_id }: { team_id: string; user_id: string },
   key: SealingKey,
-  insurance: InsuranceIn,
+  insurance: InsuranceInput,
 ) {
   const id = randomUUID()
   const sealed = seal(key, insuranceAssociatedData(user_id, id), insurance)
@@ -98,7 +98,11 @@ export async function getInsurance(app: App, { team_id }: TeamCaller, user_id: s
   const user = await requireUser(app, team_id, user_id)
   const row = await store.latestInsurance(app.db, team_id, user_id, is_primary)
   if (!row) throw problem('INSURANCE_NOT_FOUND', 'This user has no such insurance. Add one with POST /v2/user/{user_id}/insurance.')
-  return withCompany(app, team_id, open<InsuranceIn>(await unwrapUserKey(app, user), insuranceAssociatedData(user_id, row.id), row.sealed))
+  return withCompany(
+    app,
+    team_id,
+    open<InsuranceInput>(await unwrapUserKey(app, user), insuranceAssociatedData(user_id, row.id), row.sealed),
+  )
 }
 
 /** Loads the insurance an order names, as it was when the order was placed. */
@@ -108,10 +112,10 @@ export async function loadInsurance(
   id: string,
 ) {
   const row = await store.findInsurance(app.db, team_id, user_id, id)
-  return row && withCompany(app, team_id, open<InsuranceIn>(key, insuranceAssociatedData(user_id, id), row.sealed))
+  return row && withCompany(app, team_id, open<InsuranceInput>(key, insuranceAssociatedData(user_id, id), row.sealed))
 }
 
-const withCompany = async (app: App, team_id: string, insurance: InsuranceIn) => ({
+const withCompany = async (app: App, team_id: string, insurance: InsuranceInput) => ({
   ...insurance,
   company: await loadPayorCompany(app, team_id, insurance.payor_code),
 })

@@ -64,8 +64,8 @@ export function checkBirthDate(field: string, value: string, today: string) {
 type Fallback = { value: string; source_slug: string | null }
 
 /** A source may set an empty value or update its own; a value from the customer stays. */
-export const mayFill = (known: Fallback | null, value: string, source_slug: string) =>
-  !known || (known.source_slug === source_slug && known.value !== value)
+export const mayFill = (current: Fallback | null, value: string, source_slug: string) =>
+  !current || (current.source_slug === source_slug && current.value !== value)
 
 const DAY_ONLY = /^\d{4}-\d{2}-\d{2}$/
 

@@ -128,10 +128,10 @@ type Week = { date: string; value: number; all: number }
 export async function countSources(db: Db, team_id: string) {
   const { rows } = await sql<{ all: number; errored: number; by_week: Week[] }>`
     with live as (select status, created_at from connections where team_id = ${team_id} and ended_at is null),
-    weeks as (select date_trunc('week', created_at) as week, count(*) as came from live group by 1)
+    weeks as (select date_trunc('week', created_at) as week, count(*) as added from live group by 1)
     select (select count(*) from live) as all, (select count(*) from live where status = 'error') as errored,
-      (select coalesce(json_agg(json_build_object('date', to_char(week, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'value', came, 'all', total) order by week), '[]')
-       from (select week, came, sum(came) over (order by week) as total from weeks) as summed) as by_week`.execute(db)
+      (select coalesce(json_agg(json_build_object('date', to_char(week, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'value', added, 'all', total) order by week), '[]')
+       from (select week, added, sum(added) over (order by week) as total from weeks) as summed) as by_week`.execute(db)
   return rows[0] as { all: number; errored: number; by_week: Week[] }
 }
 

@@ -2,7 +2,7 @@ import type { EventName } from '../../contract/delivery/events.ts'
 import { sources } from '../../contract/tenants/sources.ts'
 import { type SeriesName, series } from '../../contract/wearables/series.ts'
 import { emit, eventRow } from '../../delivery/events/emit.ts'
-import { chunks } from '../../delivery/events/rules-size.ts'
+import { splitIntoChunks } from '../../delivery/events/rules-size.ts'
 import type { App, AppInTransaction } from '../../platform/app.ts'
 import { providerOf } from '../../tenants/sources/actions.ts'
 import type { IncomingPush } from './incoming-push.ts'
@@ -32,7 +32,7 @@ export function sampleEvents(app: App, { user, key, provider }: IncomingPush, na
       data: group.map(samplePresenter(row)),
     }
     const subject = about(app, user, event, `daily.data.${event}.${verb}` as EventName)
-    return chunks(batch, app.config.EVENT_MAX_KB).map((data) => eventRow(app, key, { ...subject, data: data as never }))
+    return splitIntoChunks(batch, app.config.EVENT_MAX_KB).map((data) => eventRow(app, key, { ...subject, data: data as never }))
   })
 }
 

@@ -6,36 +6,36 @@ import { type Failure, failureOfStatus } from '../rules-failure.ts'
 import type { Destination, OutboundOptions } from './destination.ts'
 import type { Message } from './message.ts'
 
-const CONNECT_WITHIN = 10 * SECOND
-const CONFIRM_WITHIN = 30 * SECOND
+const CONNECT_TIMEOUT_MS = 10 * SECOND
+const CONFIRM_TIMEOUT_MS = 30 * SECOND
 /** Each event is one request, so this is the number in flight. Idle connections close on their own. */
 const CONNECTIONS = 24
 /** Limits the response, which is a message id or an error. */
-const MAX_ANSWER = 64 * 1024
+const MAX_RESPONSE_BYTES = 64 * 1024
 
 /** A Google Cloud Pub/Sub topic over its REST API. Each event is one request, confirmed when Pub/Sub has stored it. */
-export async function openPubSub(topic: PubSub, { pubsub, ca }: OutboundOptions, ends?: AbortSignal): Promise<Destination> {
+export async function openPubSub(topic: PubSub, { pubsub, ca }: OutboundOptions, signal?: AbortSignal): Promise<Destination> {
   const { endpoint, projects, tokens } = pubsub
   // The operator may have removed the project since the topic was accepted.
   if (!isProjectOpen(topic.project, projects)) throw errorWithCode('project_refused' satisfies Failure)
   // Only the emulator uses plain HTTP, and it needs no token.
   const isSecure = endpoint.startsWith('https:')
-  if (isSecure) await tokens.current(ends)
-  const post = poster(endpoint, pathOf(topic), ca)
+  if (isSecure) await tokens.current(signal)
+  const poster = newPoster(endpoint, pathOf(topic), ca)
   let isOpen = true
 
   async function publish(message: Message) {
     const body = bodyOf(message, topic)
-    const known = isSecure ? await tokens.current(ends) : undefined
-    const status = await post.send(body, known)
-    const final = status === 401 && known ? await post.send(body, await tokens.after(known, ends)) : status
+    const token = isSecure ? await tokens.current(signal) : undefined
+    const status = await poster.send(body, token)
+    const final = status === 401 && token ? await poster.send(body, await tokens.after(token, signal)) : status
     const failure = failureOfStatus(final)
     if (failure) throw errorWithCode(failure)
   }
 
   async function close() {
     isOpen = false
-    await post.close()
+    await poster.close()
   }
 
   return { isOpen: () => isOpen, publish, close }
@@ -51,13 +51,13 @@ function bodyOf({ event_id, event_type, key, content, gzipped }: Message, { mess
 }
 
 /** Sends a request and returns its status. A success without a message id is not a Pub/Sub response. */
-function poster(endpoint: string, path: string, ca: string | undefined) {
+function newPoster(endpoint: string, path: string, ca: string | undefined) {
   const pool = new Pool(endpoint, {
     connections: CONNECTIONS,
     pipelining: 1,
     allowH2: false,
     // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED would change the default.
-    connect: { timeout: CONNECT_WITHIN, minVersion: 'TLSv1.2', rejectUnauthorized: true, ...(ca && { ca }) },
+    connect: { timeout: CONNECT_TIMEOUT_MS, minVersion: 'TLSv1.2', rejectUnauthorized: true, ...(ca && { ca }) },
     // Connections are renewed after this long to pick up DNS changes.
     clientTtl: 300 * SECOND,
   })
@@ -68,14 +68,14 @@ function poster(endpoint: string, path: string, ca: string | undefined) {
       'user-agent': 'Assay-Pipelines/1',
       ...(token && { authorization: `Bearer ${token}` }),
     }
-    const signal = AbortSignal.timeout(CONFIRM_WITHIN)
+    const timeout = AbortSignal.timeout(CONFIRM_TIMEOUT_MS)
     try {
-      const answer = await pool.request({ method: 'POST', path, headers, body, signal })
-      const text = await textOf(answer.body)
-      if (answer.statusCode === 200 && !isConfirm(text)) throw errorWithCode('protocol' satisfies Failure)
-      return answer.statusCode
+      const response = await pool.request({ method: 'POST', path, headers, body, signal: timeout })
+      const text = await textOf(response.body)
+      if (response.statusCode === 200 && !isConfirmation(text)) throw errorWithCode('protocol' satisfies Failure)
+      return response.statusCode
     } catch (error) {
-      throw signal.aborted ? errorWithCode('timeout' satisfies Failure) : error
+      throw timeout.aborted ? errorWithCode('timeout' satisfies Failure) : error
     }
   }
 
@@ -87,13 +87,13 @@ async function textOf(body: AsyncIterable<Buffer>) {
   let size = 0
   for await (const chunk of body) {
     size += chunk.length
-    if (size > MAX_ANSWER) throw errorWithCode('protocol' satisfies Failure)
+    if (size > MAX_RESPONSE_BYTES) throw errorWithCode('protocol' satisfies Failure)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()
 }
 
-function isConfirm(text: string) {
+function isConfirmation(text: string) {
   try {
     const { messageIds } = JSON.parse(text) as { messageIds?: unknown }
     return Array.isArray(messageIds) && messageIds.length === 1

@@ -1,39 +1,44 @@
 import { isIP } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type ChannelModel, type ConfirmChannel, connect, type Message as Returned } from 'amqplib'
+import { type ChannelModel, type ConfirmChannel, connect, type Message as ReturnedMessage } from 'amqplib'
 import { isForbidden } from '../../../platform/outbound/address.ts'
 import { errorWithCode, guardedLookup } from '../../../platform/outbound/pools.ts'
 import { SECOND } from '../../../platform/time.ts'
 import type { Failure } from '../rules-failure.ts'
 import type { Broker } from '../uri.ts'
-import { type Destination, type OutboundOptions, within } from './destination.ts'
+import { type Destination, type OutboundOptions, withTimeout } from './destination.ts'
 import type { Message } from './message.ts'
 
-const CONNECT_WITHIN = 10 * SECOND
-const CONFIRM_WITHIN = 30 * SECOND
-const CLOSE_WITHIN = SECOND
+const CONNECT_TIMEOUT_MS = 10 * SECOND
+const CONFIRM_TIMEOUT_MS = 30 * SECOND
+const CLOSE_TIMEOUT_MS = SECOND
 /** A broker that sends nothing for two of these intervals counts as dead. */
 const HEARTBEAT_SECONDS = 10
 /** Brokers send replies and returned events, which need no larger buffer. */
-const MAX_FRAME = 1024 * 1024
+const MAX_FRAME_BYTES = 1024 * 1024
 
 /** A broker connection with publisher confirms. The stop signal closes it. */
-export async function openRabbitMq(broker: Broker, exchange: string, reach: OutboundOptions, ends?: AbortSignal): Promise<Destination> {
-  const cut = new AbortController()
-  const late = AbortSignal.any([AbortSignal.timeout(CONNECT_WITHIN), ...(ends ? [ends] : [])])
-  const giveUp = () => cut.abort()
-  late.addEventListener('abort', giveUp)
-  if (late.aborted) giveUp()
+export async function openRabbitMq(
+  broker: Broker,
+  exchange: string,
+  outbound: OutboundOptions,
+  signal?: AbortSignal,
+): Promise<Destination> {
+  const abort = new AbortController()
+  const deadline = AbortSignal.any([AbortSignal.timeout(CONNECT_TIMEOUT_MS), ...(signal ? [signal] : [])])
+  const giveUp = () => abort.abort()
+  deadline.addEventListener('abort', giveUp)
+  if (deadline.aborted) giveUp()
   try {
-    const connection = await connectTo(broker, reach, cut.signal)
+    const connection = await connectTo(broker, outbound, abort.signal)
     // A connection error also rejects the pending confirms, which report it. Without a listener it would end the process.
     connection.on('error', () => {})
-    return outletOn(connection, await connection.createConfirmChannel(), exchange, cut)
+    return destinationOn(connection, await connection.createConfirmChannel(), exchange, abort)
   } catch (error) {
-    cut.abort()
-    throw late.aborted ? errorWithCode('timeout' satisfies Failure) : error
+    abort.abort()
+    throw deadline.aborted ? errorWithCode('timeout' satisfies Failure) : error
   } finally {
-    late.removeEventListener('abort', giveUp)
+    deadline.removeEventListener('abort', giveUp)
   }
 }
 
@@ -53,10 +58,10 @@ function connectTo(
     ...(secure && tls),
     clientProperties: { product: 'Assay' },
   }
-  return connect({ ...target, heartbeat: HEARTBEAT_SECONDS, maxFrameSize: MAX_FRAME }, socket)
+  return connect({ ...target, heartbeat: HEARTBEAT_SECONDS, maxFrameSize: MAX_FRAME_BYTES }, socket)
 }
 
-function outletOn(connection: ChannelModel, channel: ConfirmChannel, exchange: string, cut: AbortController): Destination {
+function destinationOn(connection: ChannelModel, channel: ConfirmChannel, exchange: string, abort: AbortController): Destination {
   const returned = new Set<string>()
   let fault: unknown
   let isOpen = true
@@ -65,7 +70,7 @@ function outletOn(connection: ChannelModel, channel: ConfirmChannel, exchange: s
     fault = error
   })
   // An unroutable message is returned before it is confirmed.
-  channel.on('return', ({ properties }: Returned) => returned.add(String(properties.messageId)))
+  channel.on('return', ({ properties }: ReturnedMessage) => returned.add(String(properties.messageId)))
   channel.on('close', () => {
     isOpen = false
   })
@@ -76,7 +81,7 @@ function outletOn(connection: ChannelModel, channel: ConfirmChannel, exchange: s
     isBlocked = false
   })
 
-  const confirmed = (message: Message) =>
+  const publishAndConfirm = (message: Message) =>
     new Promise<void>((resolve, reject) => {
       channel.publish(exchange, message.event_type, message.content, propertiesOf(message), (error) => {
         if (returned.delete(message.event_id)) reject(errorWithCode('unroutable' satisfies Failure))
@@ -85,13 +90,14 @@ function outletOn(connection: ChannelModel, channel: ConfirmChannel, exchange: s
       })
     })
 
-  const publish = (message: Message) => within(CONFIRM_WITHIN, confirmed(message), () => (isBlocked ? 'blocked' : 'timeout'))
+  const publish = (message: Message) =>
+    withTimeout(CONFIRM_TIMEOUT_MS, publishAndConfirm(message), () => (isBlocked ? 'blocked' : 'timeout'))
 
   /** The library waits forever for a broker that is gone. */
   async function close() {
-    const late = pause(CLOSE_WITHIN, undefined, { signal: cut.signal }).catch(() => {})
-    await Promise.race([connection.close().catch(() => {}), late])
-    cut.abort()
+    const timeout = pause(CLOSE_TIMEOUT_MS, undefined, { signal: abort.signal }).catch(() => {})
+    await Promise.race([connection.close().catch(() => {}), timeout])
+    abort.abort()
   }
 
   return { isOpen: () => isOpen, publish, close }

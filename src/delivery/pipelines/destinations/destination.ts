@@ -18,15 +18,15 @@ export type OutboundOptions = {
 }
 
 /** Limits work by time and by the stop signal. */
-export function within<T>(ms: number, work: Promise<T>, late: () => Failure, ends?: AbortSignal) {
+export function withTimeout<T>(ms: number, work: Promise<T>, failureOnTimeout: () => Failure, signal?: AbortSignal) {
   const { promise, resolve, reject } = Promise.withResolvers<T>()
-  const giveUp = () => reject(errorWithCode(late()))
+  const giveUp = () => reject(errorWithCode(failureOnTimeout()))
   const timer = setTimeout(giveUp, ms)
-  ends?.addEventListener('abort', giveUp)
-  if (ends?.aborted) giveUp()
+  signal?.addEventListener('abort', giveUp)
+  if (signal?.aborted) giveUp()
   work.then(resolve, reject)
   return promise.finally(() => {
     clearTimeout(timer)
-    ends?.removeEventListener('abort', giveUp)
+    signal?.removeEventListener('abort', giveUp)
   })
 }

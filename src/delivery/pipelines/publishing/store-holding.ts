@@ -6,32 +6,32 @@ import { healthyDestination } from '../store-destinations.ts'
 /** Uses the database clock, because the clocks of two processes may differ by more than a lease. */
 const fromNow = (seconds: number) => sql<string>`now() + make_interval(secs => ${seconds})`
 
-type Named = { team_id: string; destination: SupportedDestination }
+type DestinationKey = { team_id: string; destination: SupportedDestination }
 
 /** Claims destinations of any team that have no holder or an expired lease. */
-export async function claimFree(db: Db, holder: string, { seconds, most }: { seconds: number; most: number }) {
-  const { rows } = await sql<Named>`
+export async function claimFree(db: Db, holder: string, { seconds, limit }: { seconds: number; limit: number }) {
+  const { rows } = await sql<DestinationKey>`
     update pipeline_outlets set holder = ${holder}, leased_until = ${fromNow(seconds)} where (team_id, destination) in (
       select o.team_id, o.destination from pipeline_outlets o join pipelines p on p.team_id = o.team_id join teams t on t.id = o.team_id
       where o.destination = any(p.enabled) and t.deleted_at is null and (o.holder is null or o.leased_until < now())
-      order by o.team_id, o.destination limit ${most} for update of o skip locked
+      order by o.team_id, o.destination limit ${limit} for update of o skip locked
     ) returning team_id, destination`.execute(db)
   return rows
 }
 
 /** Uses the same lock order as changes to pipelines, so that neither deadlocks. */
-const inHand = (holder: string) => sql`
+const heldBy = (holder: string) => sql`
   (team_id, destination) in (
     select team_id, destination from pipeline_outlets where holder = ${holder} order by team_id, destination for update
   )`
 
 export const renew = (db: Db, holder: string, seconds: number) =>
-  sql`update pipeline_outlets set leased_until = ${fromNow(seconds)} where ${inHand(holder)}`.execute(db)
+  sql`update pipeline_outlets set leased_until = ${fromNow(seconds)} where ${heldBy(holder)}`.execute(db)
 
 export const release = (db: Db, holder: string) =>
-  sql`update pipeline_outlets set holder = null, leased_until = null where ${inHand(holder)}`.execute(db)
+  sql`update pipeline_outlets set holder = null, leased_until = null where ${heldBy(holder)}`.execute(db)
 
-export type Held = Named & {
+export type HeldDestination = DestinationKey & {
   created_at: string
   revision: number
   event_type_prefixes: string[] | null
@@ -43,8 +43,8 @@ export type Held = Named & {
 }
 
 /** The destinations a process holds, and whether the log has new events. */
-export async function held(db: Db, holder: string) {
-  const { rows } = await sql<Held>`
+export async function listHeld(db: Db, holder: string) {
+  const { rows } = await sql<HeldDestination>`
     select o.team_id, o.destination, o.created_at, o.revision, p.event_type_prefixes, o.sealed, o.after_no, o.failures, o.retry_at,
       exists (select from events e where e.team_id = o.team_id and e.no > o.after_no) as is_behind
     from pipeline_outlets o join pipelines p on p.team_id = o.team_id join teams t on t.id = o.team_id
@@ -52,18 +52,18 @@ export async function held(db: Db, holder: string) {
   return rows
 }
 
-type Advance = { holder: string; from: number; place: number; delivered: number; at: string }
+type Advance = { holder: string; from: number; position: number; delivered: number; at: string }
 
 /**
  * Records confirmed events. Returns false if another process holds the destination, or held it meanwhile, or if its settings changed:
  * from then on the new settings apply.
  */
-export async function advance(db: Db, row: Held, { holder, from, place, delivered, at }: Advance) {
+export async function advance(db: Db, row: HeldDestination, { holder, from, position, delivered, at }: Advance) {
   const { team_id, destination, sealed, event_type_prefixes } = row
   const { numUpdatedRows } = await db
     .updateTable('pipeline_outlets')
     .set((eb) => ({
-      after_no: place,
+      after_no: position,
       ...(delivered && {
         delivered: eb('delivered', '+', delivered),
         last_delivered_at: at,
@@ -82,10 +82,14 @@ export async function advance(db: Db, row: Held, { holder, from, place, delivere
   return numUpdatedRows > 0n
 }
 
-type Setback = { holder: string; error: string; at: string; retry_at: string }
+type FailedAttempt = { holder: string; error: string; at: string; retry_at: string }
 
 /** Records a failure for the settings it happened with. Newer settings are not delayed by it. */
-export const setBack = (db: Db, { team_id, destination, revision }: Held, { holder, error, at, retry_at }: Setback) =>
+export const recordFailure = (
+  db: Db,
+  { team_id, destination, revision }: HeldDestination,
+  { holder, error, at, retry_at }: FailedAttempt,
+) =>
   db
     .updateTable('pipeline_outlets')
     .set((eb) => ({

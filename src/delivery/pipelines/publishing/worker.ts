@@ -3,58 +3,58 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { appOf, type Service } from '../../../platform/app.ts'
 import { SECOND } from '../../../platform/time.ts'
 import type { OutboundOptions } from '../destinations/destination.ts'
-import { closeDestination, type Noted, type PublisherContext, publishPending, type Runner } from './runner.ts'
+import { closeDestination, type PublisherContext, publishPending, type RecordMetrics, type Runner } from './runner.ts'
 import * as store from './store-holding.ts'
 
-const POLL = SECOND / 4
+const POLL_MS = SECOND / 4
 /** Other processes take over a destination this long after its process last renewed its lease. */
 const LEASE_SECONDS = 6
-const RENEW_EVERY = 2 * SECOND
+const RENEW_EVERY_MS = 2 * SECOND
 /** Destinations claimed per poll, so that processes that start together share them. */
-const CLAIMED_AT_ONCE = 8
-const END_WITHIN = 5 * SECOND
+const CLAIM_LIMIT = 8
+const DRAIN_TIMEOUT_MS = 5 * SECOND
 
 export type Publisher = { stop(): Promise<void> }
 
 /** Publishes until it is stopped. One process at a time holds a destination. */
 export function startPublisher(
   service: Service,
-  reach: OutboundOptions,
-  failed: (error: unknown) => void,
-  noted: Noted = () => {},
+  outbound: OutboundOptions,
+  onError: (error: unknown) => void,
+  recordMetrics: RecordMetrics = () => {},
 ): Publisher {
   const app = appOf(service)
   const ending = new AbortController()
-  const desk: PublisherContext = { app, holder: randomUUID(), reach, noted, ends: ending.signal }
+  const context: PublisherContext = { app, holder: randomUUID(), outbound, recordMetrics, signal: ending.signal }
   const runners = new Map<string, Runner>()
   let renewedAt = 0
   let stopping = false
   let timer: NodeJS.Timeout | undefined
-  let looking: Promise<void> | undefined
+  let polling: Promise<void> | undefined
 
-  async function look() {
-    const { holder } = desk
-    if (performance.now() - renewedAt > RENEW_EVERY) {
+  async function poll() {
+    const { holder } = context
+    if (performance.now() - renewedAt > RENEW_EVERY_MS) {
       await store.renew(app.db, holder, LEASE_SECONDS)
       renewedAt = performance.now()
     }
-    const taken = await store.claimFree(app.db, holder, { seconds: LEASE_SECONDS, most: CLAIMED_AT_ONCE })
-    for (const { team_id, destination } of taken) app.log.info({ team_id, destination, holder }, 'pipeline claimed')
+    const claimed = await store.claimFree(app.db, holder, { seconds: LEASE_SECONDS, limit: CLAIM_LIMIT })
+    for (const { team_id, destination } of claimed) app.log.info({ team_id, destination, holder }, 'pipeline claimed')
     const now = app.wall()
-    const rows = new Map((await store.held(app.db, holder)).map((row) => [nameOf(row), row]))
-    for (const [name, runner] of runners) if (runner.isOver || rows.get(name)?.revision !== runner.revision) end(name, runner)
-    for (const [name, row] of rows) if (row.is_behind && !(row.retry_at && row.retry_at > now)) begin(name, row)
+    const rows = new Map((await store.listHeld(app.db, holder)).map((row) => [runnerName(row), row]))
+    for (const [name, runner] of runners) if (runner.isOver || rows.get(name)?.revision !== runner.revision) endRunner(name, runner)
+    for (const [name, row] of rows) if (row.is_behind && !(row.retry_at && row.retry_at > now)) startRunner(name, row)
   }
 
-  function begin(name: string, row: store.Held) {
-    const runner = runners.get(name) ?? { revision: row.revision, place: row.after_no, isOver: false }
+  function startRunner(name: string, row: store.HeldDestination) {
+    const runner = runners.get(name) ?? { revision: row.revision, position: row.after_no, isOver: false }
     if (runner.running || runner.isOver || stopping) return
-    // Another process held it meanwhile.
-    runner.place = Math.max(runner.place, row.after_no)
+    // Another process may have held the destination and moved its position.
+    runner.position = Math.max(runner.position, row.after_no)
     runners.set(name, runner)
-    runner.running = publishPending(desk, runner, row)
+    runner.running = publishPending(context, runner, row)
       .catch((error) => {
-        failed(error)
+        onError(error)
         runner.isOver = true
       })
       .finally(() => {
@@ -63,39 +63,39 @@ export function startPublisher(
   }
 
   /** The destination stays claimed until its events in flight are done, so that the next holder does not overtake them. */
-  function end(name: string, runner: Runner) {
+  function endRunner(name: string, runner: Runner) {
     runner.isOver = true
-    runner.ended ??= closeInTime(runner)
-      .catch(failed)
+    runner.ended ??= drainAndClose(runner)
+      .catch(onError)
       .finally(() => runners.delete(name))
   }
 
-  function lookNow() {
-    looking = look()
-      .catch(failed)
+  function pollNow() {
+    polling = poll()
+      .catch(onError)
       .finally(() => {
-        if (!stopping) timer = setTimeout(lookNow, POLL)
+        if (!stopping) timer = setTimeout(pollNow, POLL_MS)
       })
   }
-  lookNow()
+  pollNow()
 
   return {
     async stop() {
       stopping = true
       clearTimeout(timer)
       const all = [...runners]
-      for (const [name, runner] of all) end(name, runner)
+      for (const [name, runner] of all) endRunner(name, runner)
       ending.abort()
-      await looking
+      await polling
       await Promise.all(all.map(([, { ended }]) => ended))
-      await store.release(app.db, desk.holder).catch(failed)
+      await store.release(app.db, context.holder).catch(onError)
     },
   }
 }
 
 /** Events in flight may still be confirmed, within a short time limit. */
-async function closeInTime(runner: Runner) {
-  await Promise.race([runner.running, pause(END_WITHIN, undefined, { ref: false })])
+async function drainAndClose(runner: Runner) {
+  await Promise.race([runner.running, pause(DRAIN_TIMEOUT_MS, undefined, { ref: false })])
   await closeDestination(runner)
   await runner.running
   // The destination may have been opened only after the stop began.
@@ -103,4 +103,4 @@ async function closeInTime(runner: Runner) {
 }
 
 /** A pipeline that was deleted and recreated is a different one. */
-const nameOf = ({ team_id, destination, created_at }: store.Held) => `${team_id} ${destination} ${created_at}`
+const runnerName = ({ team_id, destination, created_at }: store.HeldDestination) => `${team_id} ${destination} ${created_at}`

@@ -9,11 +9,11 @@ import { pageAfter, pageOf } from '../../../platform/paging.ts'
 import { problem } from '../../../platform/problem.ts'
 import { requireTeam } from '../../../tenants/teams/actions.ts'
 import { openSecrets, sealSecrets } from '../endpoints.ts'
-import { triedAt } from '../rules-health.ts'
+import { nextAttemptAt } from '../rules-health.ts'
 import { newSecret, parseSecret } from '../sign.ts'
 import { newKeyPair, publicKeyOf } from '../sign-ed25519.ts'
 import * as store from '../store.ts'
-import { PURGE } from './ends.ts'
+import { PURGE } from './purge.ts'
 import { checkFilter } from './rules-filter.ts'
 
 type Path = { team_id: string }
@@ -28,7 +28,7 @@ export async function listWebhooks(
   const page = pageAfter(query.next_cursor, query.limit)
   const found = await store.listWebhooks(app.db, team_id, page)
   const { rows, next_cursor } = pageOf(found, page, (webhook) => ({ at: webhook.created_at, id: webhook.id }))
-  return { data: await shown(app, rows), next_cursor }
+  return { data: await presentWebhooks(app, rows), next_cursor }
 }
 
 export const createWebhook = (app: App, caller: ManagementCaller, { team_id }: Path, body: z.output<typeof NewWebhook>) =>
@@ -39,7 +39,7 @@ export const createWebhook = (app: App, caller: ManagementCaller, { team_id }: P
     const id = randomUUID()
     const key = body.secret ?? newSecret()
     parseSecret(key)
-    const pairs = body.asymmetric ? [newPair()] : []
+    const pairs = body.asymmetric ? [newSigningPair()] : []
     const now = app.wall()
     const row = await store.insertWebhook(app.db, {
       id,
@@ -54,11 +54,11 @@ export const createWebhook = (app: App, caller: ManagementCaller, { team_id }: P
       updated_at: now,
       disabled_at: body.disabled ? now : null,
     })
-    return one(app, row)
+    return presentWebhook(app, row)
   })
 
 export const getWebhook = async (app: App, caller: ManagementCaller, path: Path & { webhook_id: string }) =>
-  one(app, await requireWebhook(app, caller, path))
+  presentWebhook(app, await requireWebhook(app, caller, path))
 
 export const patchWebhook = (
   app: App,
@@ -73,29 +73,29 @@ export const patchWebhook = (
     const now = app.wall()
     const row = await store.updateWebhook(app.db, path.team_id, webhook.id, {
       updated_at: now,
-      ...(await switchedKeys(app, webhook, patch.asymmetric)),
+      ...(await keyChanges(app, webhook, patch.asymmetric)),
       ...(patch.url ? { url: patch.url } : {}),
       ...(patch.description === undefined ? {} : { description: patch.description ?? '' }),
       ...(patch.rate_limit === undefined ? {} : { rate_limit: patch.rate_limit }),
       ...(patch.filter_types === undefined ? {} : { filter_types: patch.filter_types?.length ? patch.filter_types : null }),
       ...(patch.ordering ? { ordering: patch.ordering } : {}),
-      ...switched(webhook, patch.disabled, now),
+      ...disabledChanges(webhook, patch.disabled, now),
     })
-    return one(app, row)
+    return presentWebhook(app, row)
   })
 
 /** Turning asymmetric signing off and on again creates a new key pair. */
-async function switchedKeys(app: App, webhook: store.WebhookRow, asymmetric: boolean | null | undefined) {
+async function keyChanges(app: App, webhook: store.WebhookRow, asymmetric: boolean | null | undefined) {
   if (typeof asymmetric !== 'boolean') return {}
-  const known = await openSecrets(app, webhook)
-  if (asymmetric && known.pairs?.length) return {}
-  return { sealed: await sealSecrets(app, webhook, { ...known, pairs: asymmetric ? [newPair()] : [] }) }
+  const secrets = await openSecrets(app, webhook)
+  if (asymmetric && secrets.pairs?.length) return {}
+  return { sealed: await sealSecrets(app, webhook, { ...secrets, pairs: asymmetric ? [newSigningPair()] : [] }) }
 }
 
-const newPair = () => ({ private_key: newKeyPair().private_key, until: null })
+const newSigningPair = () => ({ private_key: newKeyPair().private_key, until: null })
 
 /** Enabling a webhook resets its health. */
-function switched({ disabled_at }: store.WebhookRow, disabled: boolean | null | undefined, now: string) {
+function disabledChanges({ disabled_at }: store.WebhookRow, disabled: boolean | null | undefined, now: string) {
   if (disabled === true) return { disabled_at: disabled_at ?? now }
   if (disabled !== false) return {}
   return {
@@ -131,11 +131,12 @@ export async function requireWebhook(
   return webhook
 }
 
-const one = async (app: App, row: store.WebhookRow) => (await shown(app, [row]))[0] as Awaited<ReturnType<typeof shown>>[number]
+const presentWebhook = async (app: App, row: store.WebhookRow) =>
+  (await presentWebhooks(app, [row]))[0] as Awaited<ReturnType<typeof presentWebhooks>>[number]
 
-async function shown(app: App, rows: store.WebhookRow[]) {
+async function presentWebhooks(app: App, rows: store.WebhookRow[]) {
   const ids = rows.map(({ id }) => id)
-  const backlog = new Map((await store.backlogOf(app.db, ids)).map((one) => [one.webhook_id, one]))
+  const backlog = new Map((await store.backlogOf(app.db, ids)).map((row) => [row.webhook_id, row]))
   const keys = await Promise.all(rows.map(async (row) => (await openSecrets(app, row)).pairs?.[0]?.private_key))
   return rows.map((row, i) => ({
     ...row,
@@ -143,6 +144,6 @@ async function shown(app: App, rows: store.WebhookRow[]) {
     disabled: row.disabled_at !== null,
     waiting: Number(backlog.get(row.id)?.waiting ?? 0),
     failing_since: row.first_failure_at,
-    next_try_at: triedAt(row, backlog.get(row.id)?.next_at ?? null),
+    next_try_at: nextAttemptAt(row, backlog.get(row.id)?.next_at ?? null),
   }))
 }

@@ -3,15 +3,15 @@ import type { ManagementCaller } from '../../../platform/callers.ts'
 import { openSecrets } from '../endpoints.ts'
 import * as store from '../store.ts'
 import { requireWebhook } from './actions.ts'
-import { keepSecrets } from './keys.ts'
+import { saveSecrets } from './keys.ts'
 import { checkHeaders } from './rules-headers.ts'
 
 type Path = { team_id: string; webhook_id: string }
 
 export async function getWebhookHeaders(app: App, caller: ManagementCaller, path: Path) {
   const { headers, sensitive } = await openSecrets(app, await requireWebhook(app, caller, path))
-  const open = Object.entries(headers).filter(([name]) => !sensitive.includes(name))
-  return { headers: Object.fromEntries(open), sensitive }
+  const visible = Object.entries(headers).filter(([name]) => !sensitive.includes(name))
+  return { headers: Object.fromEntries(visible), sensitive }
 }
 
 const credentials = /authorization|token|secret|api-?key|password|cookie/i
@@ -22,8 +22,8 @@ export const putWebhookHeaders = (app: App, caller: ManagementCaller, path: Path
   inTransaction(app, async (app) => {
     const webhook = await requireWebhook(app, caller, path, store.lockWebhook)
     checkHeaders(headers)
-    const known = await openSecrets(app, webhook)
-    const named = (sensitive ?? []).map((name) => name.toLowerCase())
-    const hidden = Object.keys(headers).filter((name) => credentials.test(name) || named.includes(name.toLowerCase()))
-    await keepSecrets(app, webhook, { ...known, headers, sensitive: hidden })
+    const secrets = await openSecrets(app, webhook)
+    const sensitiveNames = (sensitive ?? []).map((name) => name.toLowerCase())
+    const hidden = Object.keys(headers).filter((name) => credentials.test(name) || sensitiveNames.includes(name.toLowerCase()))
+    await saveSecrets(app, webhook, { ...secrets, headers, sensitive: hidden })
   })

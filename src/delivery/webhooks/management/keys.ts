@@ -1,7 +1,7 @@
 import { type App, inTransaction } from '../../../platform/app.ts'
 import type { ManagementCaller } from '../../../platform/callers.ts'
 import { problem } from '../../../platform/problem.ts'
-import { openSecrets, type Secrets, sealSecrets, stillSigning, validAt } from '../endpoints.ts'
+import { oldKeysAfterRotation, openSecrets, type Secrets, sealSecrets, validAt } from '../endpoints.ts'
 import { newSecret, parseSecret } from '../sign.ts'
 import { jwkOf, newKeyPair, publicKeyOf } from '../sign-ed25519.ts'
 import * as store from '../store.ts'
@@ -14,24 +14,27 @@ export async function getWebhookSecret(app: App, caller: ManagementCaller, path:
   return { key: keys[0]?.key as string }
 }
 
-export const rotateWebhookSecret = (app: App, caller: ManagementCaller, path: Path, sent: string | null | undefined) =>
+export const rotateWebhookSecret = (app: App, caller: ManagementCaller, path: Path, secret: string | null | undefined) =>
   inTransaction(app, async (app) => {
     const webhook = await requireWebhook(app, caller, path, store.lockWebhook)
-    const key = sent ?? newSecret()
+    const key = secret ?? newSecret()
     parseSecret(key)
-    const known = await openSecrets(app, webhook)
-    const old = stillSigning(known.keys, app.wall())
-    await keepSecrets(app, webhook, { ...known, keys: [{ key, until: null }, ...old.filter((one) => one.key !== key)] })
+    const secrets = await openSecrets(app, webhook)
+    const old = oldKeysAfterRotation(secrets.keys, app.wall())
+    await saveSecrets(app, webhook, { ...secrets, keys: [{ key, until: null }, ...old.filter((oldKey) => oldKey.key !== key)] })
   })
 
 export const rotateWebhookKey = (app: App, caller: ManagementCaller, path: Path) =>
   inTransaction(app, async (app) => {
     const webhook = await requireWebhook(app, caller, path, store.lockWebhook)
-    const known = await openSecrets(app, webhook)
-    if (!known.pairs?.length)
+    const secrets = await openSecrets(app, webhook)
+    if (!secrets.pairs?.length)
       throw problem('WEBHOOK_NOT_ASYMMETRIC', 'This webhook has no Ed25519 key. Set asymmetric to true to create one.')
     const { private_key } = newKeyPair()
-    await keepSecrets(app, webhook, { ...known, pairs: [{ private_key, until: null }, ...stillSigning(known.pairs, app.wall())] })
+    await saveSecrets(app, webhook, {
+      ...secrets,
+      pairs: [{ private_key, until: null }, ...oldKeysAfterRotation(secrets.pairs, app.wall())],
+    })
   })
 
 /** Public, like any key list. Webhook ids cannot be guessed, and a webhook without keys looks like one that does not exist. */
@@ -44,7 +47,7 @@ export async function getWebhookJwks(app: App, webhook_id: string) {
   return { keys: keys.map((kid) => ({ ...jwkOf(kid), kid, use: 'sig', alg: 'EdDSA' }) as const) }
 }
 
-export async function keepSecrets(app: App, webhook: store.WebhookRow, secrets: Secrets) {
+export async function saveSecrets(app: App, webhook: store.WebhookRow, secrets: Secrets) {
   await store.updateWebhook(app.db, webhook.team_id, webhook.id, {
     updated_at: app.wall(),
     sealed: await sealSecrets(app, webhook, secrets),

@@ -6,7 +6,7 @@ import { pageAfter, pageOf } from '../../../platform/paging.ts'
 import { problem } from '../../../platform/problem.ts'
 import { open } from '../../../platform/sealing/seal.ts'
 import { requireWebhook } from '../management/actions.ts'
-import { attemptAssociatedData, bodyOf, headersOfMessage, type Kept, keyOfMessage } from '../sending/contents.ts'
+import { type AttemptContents, attemptAssociatedData, bodyOf, headersOfMessage, keyOfMessage } from '../sending/contents.ts'
 import * as store from './store-attempts.ts'
 
 type Path = { team_id: string; webhook_id: string }
@@ -26,16 +26,23 @@ export async function getWebhookAttempt(app: App, caller: ManagementCaller, path
   if (!found)
     throw problem('ATTEMPT_NOT_FOUND', 'This webhook has no such attempt, or it is past retention. List its attempts to see their ids.')
   const key = await keyOfMessage(app, found)
-  const { url, signature, headers, body, timing = null, ...answer } = open<Kept>(key, attemptAssociatedData(found.id), found.sealed)
+  const {
+    url,
+    signature,
+    headers,
+    body,
+    timing = null,
+    ...response
+  } = open<AttemptContents>(key, attemptAssociatedData(found.id), found.sealed)
   const { event_sealed, created_at } = found
-  const told = event_sealed && created_at ? bodyOf(key, { ...found, created_at, sealed: event_sealed }) : null
+  const eventBody = event_sealed && created_at ? bodyOf(key, { ...found, created_at, sealed: event_sealed }) : null
   return {
     ...presentAttempt(found),
     url,
     request_headers: { ...fixedHeaders, ...lowerCaseHeaders(headers), ...headersOfMessage(found, signature, found.at) },
-    request_body: body ?? told,
+    request_body: body ?? eventBody,
     timing,
-    ...answer,
+    ...response,
   }
 }
 

@@ -11,27 +11,27 @@ import * as store from './store-jobs.ts'
 export const REPAIR = 'repair webhooks'
 
 type Path = { team_id: string; webhook_id: string }
-type Order = { kind: 'recover' | 'replay'; from: string; to: string; event_types?: string[] | null | undefined; names: [string, string] }
+type NewJob = { kind: 'recover' | 'replay'; from: string; to: string; event_types?: string[] | null | undefined; names: [string, string] }
 
 export const recoverWebhook = (
   app: App,
   caller: ManagementCaller,
   path: Path,
   body: { since: string; until?: string | null | undefined },
-) => order(app, caller, path, { kind: 'recover', from: body.since, to: body.until ?? app.wall(), names: ['since', 'until'] })
+) => startJob(app, caller, path, { kind: 'recover', from: body.since, to: body.until ?? app.wall(), names: ['since', 'until'] })
 
 type Window = { from: string; to?: string | null | undefined; event_types?: string[] | null | undefined }
 
 export const replayWebhook = (app: App, caller: ManagementCaller, path: Path, { from, to, event_types }: Window) =>
-  order(app, caller, path, { kind: 'replay', from, to: to ?? app.wall(), event_types, names: ['from', 'to'] })
+  startJob(app, caller, path, { kind: 'replay', from, to: to ?? app.wall(), event_types, names: ['from', 'to'] })
 
-async function order(app: App, caller: ManagementCaller, path: Path, { kind, from, to, event_types, names }: Order) {
+async function startJob(app: App, caller: ManagementCaller, path: Path, { kind, from, to, event_types, names }: NewJob) {
   checkWindow(from, to, names)
   const job = await inTransaction(app, async (app) => {
     const { id: webhook_id, team_id } = await requireWebhook(app, caller, path)
     const now = app.wall()
     const window = { window_from: from, window_to: to, event_types: event_types ?? null }
-    return shown(
+    return presentJob(
       await store.insertJob(app.db, { id: randomUUID(), team_id, webhook_id, kind, ...window, created_at: now, updated_at: now }),
     )
   })
@@ -45,14 +45,14 @@ export async function listWebhookJobs(app: App, caller: ManagementCaller, path: 
   await requireWebhook(app, caller, path)
   const page = pageAfter(query.next_cursor, query.limit)
   const { rows, next_cursor } = pageOf(await store.listJobs(app.db, path, page), page, ({ created_at, id }) => ({ at: created_at, id }))
-  return { data: rows.map(shown), next_cursor }
+  return { data: rows.map(presentJob), next_cursor }
 }
 
 export async function getWebhookJob(app: App, caller: ManagementCaller, path: Path & { job_id: string }) {
   await requireWebhook(app, caller, path)
   const job = await store.findJob(app.db, path, path.job_id)
   if (!job) throw problem('WEBHOOK_JOB_NOT_FOUND', 'This webhook has no such job. List its jobs to see their ids.')
-  return shown(job)
+  return presentJob(job)
 }
 
 export const stopWebhookJob = (app: App, caller: ManagementCaller, path: Path & { job_id: string }) =>
@@ -62,4 +62,4 @@ export const stopWebhookJob = (app: App, caller: ManagementCaller, path: Path & 
     return getWebhookJob(app, caller, path)
   })
 
-const shown = (job: store.JobRow) => ({ ...job, from: job.window_from, to: job.window_to })
+const presentJob = (job: store.JobRow) => ({ ...job, from: job.window_from, to: job.window_to })

@@ -3,7 +3,7 @@ import type { ManagementCaller } from '../../../platform/callers.ts'
 import { pageAfter, pageOf } from '../../../platform/paging.ts'
 import { problem } from '../../../platform/problem.ts'
 import { requireWebhook } from '../management/actions.ts'
-import { triedAt } from '../rules-health.ts'
+import { nextAttemptAt } from '../rules-health.ts'
 import { updateWebhook, type WebhookRow } from '../store.ts'
 import * as store from './store-messages.ts'
 
@@ -12,23 +12,23 @@ type Query = { limit: number; next_cursor?: string | null | undefined }
 
 export async function listWebhookMessages(app: App, caller: ManagementCaller, path: Path, { limit, next_cursor }: Query) {
   const webhook = await requireWebhook(app, caller, path)
-  const page = pageAfter(next_cursor, limit, isPlace)
+  const page = pageAfter(next_cursor, limit, isPosition)
   const found = await store.listPending(app.db, path, limit, page.after && positionOf(page.after.at))
   const { rows, next_cursor: next } = pageOf(found, page, (message) => ({ at: textOf(message), id: message.event_id }))
-  return { data: rows.map((message) => ({ ...message, next_try_at: nextTry(webhook, message) })), next_cursor: next }
+  return { data: rows.map((message) => ({ ...message, next_try_at: nextAttempt(webhook, message) })), next_cursor: next }
 }
 
 /** Sixteen digits of microseconds last until the year 2286. Lane and message numbers have at most eighteen. */
-const isPlace = (text: string) => /^\d{1,16}\/\d{1,18}\/\d{1,18}$/.test(text)
+const isPosition = (text: string) => /^\d{1,16}\/\d{1,18}\/\d{1,18}$/.test(text)
 
 const textOf = ({ run_us, lane_id, sequence }: store.PendingMessage) => `${run_us}/${lane_id}/${sequence}`
 
-function positionOf(text: string): store.Place {
+function positionOf(text: string): store.ListPosition {
   const [run_us = 0, lane_id = 0, n = 0] = text.split('/').map(Number)
   return { run_us, lane_id, n }
 }
 
-const nextTry = (webhook: WebhookRow, { behind, run_at }: store.PendingMessage) => (behind > 0 ? null : triedAt(webhook, run_at))
+const nextAttempt = (webhook: WebhookRow, { behind, run_at }: store.PendingMessage) => (behind > 0 ? null : nextAttemptAt(webhook, run_at))
 
 /** A manual retry overrides the pause of a failing webhook until its next failure. */
 export const retryWebhookMessage = (app: App, caller: ManagementCaller, path: Path & { event_id: string }) =>
@@ -36,12 +36,12 @@ export const retryWebhookMessage = (app: App, caller: ManagementCaller, path: Pa
     const { event_id, team_id } = path
     const webhook = await requireWebhook(app, caller, path)
     if (webhook.disabled_at) throw problem('WEBHOOK_DISABLED', 'The webhook is disabled, so nothing is sent to it. Enable it first.')
-    const waiting = await store.findPending(app.db, path, event_id)
-    const { lane_id, sequence, behind } = waiting ?? (await resend(app, path))
+    const pending = await store.findPending(app.db, path, event_id)
+    const { lane_id, sequence, behind } = pending ?? (await resend(app, path))
     await store.retryLaneNow(app.db, path, lane_id, app.wall())
     if (webhook.paused_until) await updateWebhook(app.db, team_id, webhook.id, { paused_until: null })
     wakeAfterCommit(app, [webhook.id])
-    return { event_id, action: waiting ? 'retried' : 'resent', sequence, behind }
+    return { event_id, action: pending ? 'retried' : 'resent', sequence, behind }
   })
 
 /** Appends the event to the end of its queue. It becomes visible when the transaction commits. */

@@ -1,21 +1,21 @@
 import type { App } from '../../../platform/app.ts'
 import { maintainPartitions } from '../../../platform/db/partitions.ts'
 import { DAY, later } from '../../../platform/time.ts'
-import { keepEventDays } from '../../events/retention.ts'
+import { applyEventRetention } from '../../events/retention.ts'
 import { pruneJobs } from './store-jobs.ts'
 import * as store from './store-retention.ts'
 
-const SWEPT_AT_ONCE = 5000
+const SWEEP_LIMIT = 5000
 
 /** Creates the partitions of the coming days and drops those past retention, with the attempts and pending messages of their events. */
-export async function keepDays(app: App) {
+export async function applyRetention(app: App) {
   const oldest = later(app.wall(), -app.config.EVENT_RETENTION_DAYS * DAY).slice(0, 10)
-  await keepEventDays(app, oldest)
+  await applyEventRetention(app, oldest)
   await maintainPartitions(app, 'attempts', oldest)
   await store.deleteFromDefault(app.db, oldest)
   await pruneJobs(app.db, oldest)
-  for (let lane: number | null = 0; lane !== null; ) lane = await store.passGone(app.db, later(oldest, DAY), lane, SWEPT_AT_ONCE)
+  for (let lane: number | null = 0; lane !== null; ) lane = await store.skipExpired(app.db, later(oldest, DAY), lane, SWEEP_LIMIT)
 }
 
 /** Deletes lanes of unordered webhooks whose single message is done. */
-export const sweepLanes = async (app: App) => (await store.sweepPassing(app.db, SWEPT_AT_ONCE)) === SWEPT_AT_ONCE
+export const sweepLanes = async (app: App) => (await store.sweepPassing(app.db, SWEEP_LIMIT)) === SWEEP_LIMIT

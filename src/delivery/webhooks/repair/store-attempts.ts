@@ -33,9 +33,9 @@ const columns = [
   'next_at',
 ] as const
 
-type Of = { team_id: string; webhook_id: string }
+type WebhookKey = { team_id: string; webhook_id: string }
 
-export const listAttempts = (db: Db, { team_id, webhook_id }: Of, filter: AttemptFilter, page: Page): Promise<AttemptRow[]> =>
+export const listAttempts = (db: Db, { team_id, webhook_id }: WebhookKey, filter: AttemptFilter, page: Page): Promise<AttemptRow[]> =>
   db
     .selectFrom('attempts')
     .select(columns)
@@ -59,7 +59,7 @@ export type FullAttempt = AttemptRow & {
 }
 
 /** An attempt with its event. The attempt stores the event's time only to the millisecond. */
-export async function findAttempt(db: Db, { team_id, webhook_id }: Of, id: string) {
+export async function findAttempt(db: Db, { team_id, webhook_id }: WebhookKey, id: string) {
   const { rows } = await sql<FullAttempt>`
     select a.*, k.id as key_id, k.wrapped as wrapped_key, e.sealed as event_sealed, e.created_at
     from attempts a

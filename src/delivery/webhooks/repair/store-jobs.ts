@@ -6,23 +6,23 @@ import type { Page } from '../../../platform/paging.ts'
 
 export type JobRow = Selectable<Tables['webhook_jobs']>
 
-type Of = { team_id: string; webhook_id: string }
+type WebhookKey = { team_id: string; webhook_id: string }
 
-const jobsOf = (db: Db, { team_id, webhook_id }: Of) =>
+const jobsOf = (db: Db, { team_id, webhook_id }: WebhookKey) =>
   db.selectFrom('webhook_jobs').selectAll().where('webhook_id', '=', webhook_id).where('team_id', '=', team_id)
 
 export const insertJob = (db: Db, row: Insertable<Tables['webhook_jobs']>) =>
   db.insertInto('webhook_jobs').values(row).returningAll().executeTakeFirstOrThrow()
 
-export const listJobs = (db: Db, of: Of, page: Page) =>
-  jobsOf(db, of)
+export const listJobs = (db: Db, webhook: WebhookKey, page: Page) =>
+  jobsOf(db, webhook)
     .$call(descendingPage(page, 'created_at', 'id'))
     .execute()
 
-export const findJob = (db: Db, of: Of, id: string) => jobsOf(db, of).where('id', '=', id).executeTakeFirst()
+export const findJob = (db: Db, webhook: WebhookKey, id: string) => jobsOf(db, webhook).where('id', '=', id).executeTakeFirst()
 
 /** A job that has ended stays unchanged. */
-export const stopJob = (db: Db, { team_id, webhook_id }: Of, id: string, updated_at: string) =>
+export const stopJob = (db: Db, { team_id, webhook_id }: WebhookKey, id: string, updated_at: string) =>
   db
     .updateTable('webhook_jobs')
     .set({ state: 'stopped', updated_at })
@@ -33,12 +33,12 @@ export const stopJob = (db: Db, { team_id, webhook_id }: Of, id: string, updated
     .execute()
 
 /** Claims a job of any team that can continue: its webhook is enabled and has fewer pending messages than the limit. */
-export async function claimJob(db: Db, ahead: number) {
+export async function claimJob(db: Db, maxPending: number) {
   const { rows } = await sql<JobRow>`
     select j.* from webhook_jobs j join webhooks w on w.id = j.webhook_id
-    where j.state = 'running' and w.disabled_at is null and ${ahead} > (
+    where j.state = 'running' and w.disabled_at is null and ${maxPending} > (
       select coalesce(sum(l.tail - l.head), 0)
-      from (select tail, head from lanes where webhook_id = w.id and run_at is not null limit ${ahead}) l
+      from (select tail, head from lanes where webhook_id = w.id and run_at is not null limit ${maxPending}) l
     )
     order by j.updated_at limit 1 for update of j skip locked`.execute(db)
   return rows[0]
@@ -57,27 +57,27 @@ const logged = ({ team_id, webhook_id, window_from, window_to, event_types, afte
     and (not e.partial or t.partial_webhooks_enabled)`
 
 /** The number of events to process, or null if it exceeds the limit. */
-export async function countJob(db: Db, job: JobRow, most: number) {
+export async function countJob(db: Db, job: JobRow, limit: number) {
   const { rows } = await sql<{ found: number }>`
-    select count(*) as found from (${job.kind === 'recover' ? exhausted(job) : logged(job)} limit ${most + 1}) counted`.execute(db)
+    select count(*) as found from (${job.kind === 'recover' ? exhausted(job) : logged(job)} limit ${limit + 1}) counted`.execute(db)
   const found = rows[0]?.found ?? 0
-  return found > most ? null : found
+  return found > limit ? null : found
 }
 
 /** The result of one batch: events processed, messages queued, and where to continue. */
-export type Piece = { looked: number; sent: number; after_at: string | null; after_id: string | null; after_no: number | null }
+export type BatchResult = { processed: number; sent: number; after_at: string | null; after_id: string | null; after_no: number | null }
 
 /** The next exhausted messages, without those that were attempted since, are pending, or are past retention. */
-export async function recoverPiece(db: Db, job: JobRow, most: number) {
+export async function recoverBatch(db: Db, job: JobRow, limit: number) {
   const { webhook_id, after_at, after_id } = job
-  const { rows } = await sql<Piece>`
-    with looked as materialized (
+  const { rows } = await sql<BatchResult>`
+    with processed as materialized (
       ${exhausted(job)} ${after_at ? sql`and (a.at, a.id) > (${after_at}::timestamptz, ${after_id}::uuid)` : sql``}
-      order by a.at, a.id limit ${most}
+      order by a.at, a.id limit ${limit}
     ),
     due as materialized (
       select l.at, l.id, e.id as event_id, e.logged_at, e.key
-      from looked l
+      from processed l
       join events e on e.id = l.event_id and e.logged_at >= l.event_at and e.logged_at < l.event_at + interval '1 millisecond'
       where not exists (select from attempts a where a.event_id = l.event_id and a.webhook_id = ${webhook_id} and a.at > l.at)
         and not exists (
@@ -87,21 +87,21 @@ export async function recoverPiece(db: Db, job: JobRow, most: number) {
       order by l.at, l.id
     ),
     sent as materialized (select enqueue_event(${webhook_id}, due.event_id, due.logged_at, due.key) from due)
-    select (select count(*)::int from looked) as looked, (select count(*)::int from sent) as sent, null::bigint as after_no,
-      (select at from looked order by at desc, id desc limit 1) as after_at, (select id from looked order by at desc, id desc limit 1) as after_id`.execute(
+    select (select count(*)::int from processed) as processed, (select count(*)::int from sent) as sent, null::bigint as after_no,
+      (select at from processed order by at desc, id desc limit 1) as after_at, (select id from processed order by at desc, id desc limit 1) as after_id`.execute(
     db,
   )
-  return rows[0] as Piece
+  return rows[0] as BatchResult
 }
 
 /** The next events of a time window of the log. */
-export async function replayPiece(db: Db, job: JobRow, most: number) {
-  const { rows } = await sql<Piece>`
-    with looked as materialized (${logged(job)} order by e.no limit ${most}),
-    sent as materialized (select enqueue_event(${job.webhook_id}, l.id, l.logged_at, l.key) from looked l)
-    select (select count(*)::int from looked) as looked, (select count(*)::int from sent) as sent,
-      (select max(no) from looked) as after_no, null::timestamptz as after_at, null::uuid as after_id`.execute(db)
-  return rows[0] as Piece
+export async function replayBatch(db: Db, job: JobRow, limit: number) {
+  const { rows } = await sql<BatchResult>`
+    with processed as materialized (${logged(job)} order by e.no limit ${limit}),
+    sent as materialized (select enqueue_event(${job.webhook_id}, l.id, l.logged_at, l.key) from processed l)
+    select (select count(*)::int from processed) as processed, (select count(*)::int from sent) as sent,
+      (select max(no) from processed) as after_no, null::timestamptz as after_at, null::uuid as after_id`.execute(db)
+  return rows[0] as BatchResult
 }
 
 /** Whether an event of the window is not numbered yet. */
@@ -123,10 +123,10 @@ export const updateJob = (db: Db, { team_id, id }: JobRow, change: Updateable<Ta
   db.updateTable('webhook_jobs').set(change).where('id', '=', id).where('team_id', '=', team_id).execute()
 
 /** Records a failed run. Other jobs go first, and after several failures in a row the job is given up. */
-export const noteFailure = (db: Db, { team_id, id }: JobRow, most: number, now: string) =>
+export const recordFailure = (db: Db, { team_id, id }: JobRow, limit: number, now: string) =>
   sql`
     update webhook_jobs set failures = failures + 1, updated_at = ${now},
-      state = case when failures + 1 >= ${most} then 'failed' else state end
+      state = case when failures + 1 >= ${limit} then 'failed' else state end
     where id = ${id} and team_id = ${team_id} and state = 'running'`.execute(db)
 
 /** Deletes jobs of any team that ended before a time. */

@@ -15,10 +15,10 @@ export type PendingMessage = {
   lane_id: number
 }
 
-type Of = { team_id: string; webhook_id: string }
-export type Place = { run_us: number; lane_id: number; n: number }
+type WebhookKey = { team_id: string; webhook_id: string }
+export type ListPosition = { run_us: number; lane_id: number; n: number }
 
-const waiting = ({ team_id, webhook_id }: Of) => sql`
+const pendingMessages = ({ team_id, webhook_id }: WebhookKey) => sql`
   select d.event_id, e.event_type, l.key, d.n as sequence, e.created_at, case when d.n = l.head + 1 then l.attempts else 0 end as attempts,
     (d.n - l.head - 1)::int as behind, l.run_at, (extract(epoch from l.run_at) * 1000000)::bigint as run_us, l.id as lane_id
   from lanes l
@@ -27,28 +27,28 @@ const waiting = ({ team_id, webhook_id }: Of) => sql`
   where l.webhook_id = ${webhook_id} and l.run_at is not null`
 
 /** Pending messages, the next attempt first. Messages of erased users are left out. */
-export async function listPending(db: Db, of: Of, limit: number, after?: Place) {
+export async function listPending(db: Db, webhook: WebhookKey, limit: number, after?: ListPosition) {
   const from = after && sql`timestamptz 'epoch' + ${after.run_us}::float8 * interval '1 microsecond'`
-  const { rows } = await sql<PendingMessage>`${waiting(of)}
+  const { rows } = await sql<PendingMessage>`${pendingMessages(webhook)}
     ${after ? sql`and l.run_at >= ${from} and (l.run_at, l.id, d.n) > (${from}, ${after.lane_id}::bigint, ${after.n}::bigint)` : sql``}
     order by l.run_at, l.id, d.n limit ${limit + 1}`.execute(db)
   return rows
 }
 
 /** The latest message with this event, if it is pending. */
-export async function findPending(db: Db, of: Of, event_id: string) {
-  const { rows } = await sql<PendingMessage>`${waiting(of)} and d.event_id = ${event_id} order by d.n desc limit 1`.execute(db)
+export async function findPending(db: Db, webhook: WebhookKey, event_id: string) {
+  const { rows } = await sql<PendingMessage>`${pendingMessages(webhook)} and d.event_id = ${event_id} order by d.n desc limit 1`.execute(db)
   return rows[0]
 }
 
 /** Makes a lane the first due one of its webhook. A claimed lane is already being sent. */
-export const retryLaneNow = (db: Db, { team_id, webhook_id }: Of, lane_id: number, now: string) =>
+export const retryLaneNow = (db: Db, { team_id, webhook_id }: WebhookKey, lane_id: number, now: string) =>
   sql`
     update lanes l set run_at = least(${now}::timestamptz, (select min(run_at) from lanes where webhook_id = ${webhook_id})) - interval '1 microsecond'
     from webhooks w where w.id = l.webhook_id and w.team_id = ${team_id} and l.id = ${lane_id} and l.worker is null`.execute(db)
 
 /** Appends an event of the team to the end of its queue. Returns false if the event is past retention. */
-export async function resend(db: Db, { team_id, webhook_id }: Of, event_id: string) {
+export async function resend(db: Db, { team_id, webhook_id }: WebhookKey, event_id: string) {
   const { rows } = await sql`
     select enqueue_event(${webhook_id}, id, logged_at, key) from events where id = ${event_id} and team_id = ${team_id}`.execute(db)
   return rows.length > 0

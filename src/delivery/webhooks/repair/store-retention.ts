@@ -8,12 +8,12 @@ export const deleteFromDefault = (db: Db, before: string) => sql`delete from att
  * Skips messages past retention on the lanes of disabled webhooks. Lanes of enabled ones skip them when they are sent.
  * `last` is the highest message number this statement sees, which may not be the newest of the lane.
  */
-export async function passGone(db: Db, before: string, after: number, most: number) {
+export async function skipExpired(db: Db, before: string, after: number, limit: number) {
   const { rows } = await sql<{ last: number | null }>`
     with old as materialized (
       select l.id, l.head from lanes l join webhooks w on w.id = l.webhook_id
       where w.disabled_at is not null and l.run_at < ${before} and l.worker is null and l.id > ${after}
-      order by l.id limit ${most} for update of l skip locked
+      order by l.id limit ${limit} for update of l skip locked
     ),
     kept as (
       select old.id, coalesce((
@@ -32,9 +32,9 @@ export async function passGone(db: Db, before: string, after: number, most: numb
   return rows[0]?.last ?? null
 }
 
-export async function sweepPassing(db: Db, most: number) {
+export async function sweepPassing(db: Db, limit: number) {
   const { numAffectedRows } = await sql`
-    delete from lanes where id in (select id from lanes where passing and run_at is null and worker is null and head = tail limit ${most})`.execute(
+    delete from lanes where id in (select id from lanes where passing and run_at is null and worker is null and head = tail limit ${limit})`.execute(
     db,
   )
   return Number(numAffectedRows ?? 0)

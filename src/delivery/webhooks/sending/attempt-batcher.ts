@@ -1,50 +1,49 @@
-/** The size of a batch, and the milliseconds to wait for one to fill. */
-const TOGETHER = 64
-const SOON = 2
-const BUSY = 10
-const RETRY = 100
+const BATCH_SIZE = 64
+const BATCH_WAIT_MS = 2
+const BUSY_RETRY_MS = 10
+const RETRY_MS = 100
 
-type Recording<T> = {
-  /** Returns the runs that have to be recorded later. */
-  record(turns: T[]): Promise<T[]>
+type BatcherOptions<T> = {
+  /** Returns the runs that must be recorded later. */
+  record(runs: T[]): Promise<T[]>
   /** How long a failed batch is retried before other workers take over. */
   patienceMs: number
-  leave(turns: T[]): void
-  failed(error: unknown): void
+  abandon(runs: T[]): void
+  onError(error: unknown): void
 }
 
 /** Collects finished runs and records them, one batch after another. */
-export function attemptBatcher<T>({ record, patienceMs, leave, failed }: Recording<T>) {
-  let turns: T[] = []
-  let soon: NodeJS.Timeout | undefined
+export function attemptBatcher<T>({ record, patienceMs, abandon, onError }: BatcherOptions<T>) {
+  let runs: T[] = []
+  let timer: NodeJS.Timeout | undefined
   let recording: Promise<void> = Promise.resolve()
   let ending = false
 
-  function add(turn: T) {
-    turns.push(turn)
-    if (turns.length >= TOGETHER) flush()
-    else soon ??= setTimeout(flush, SOON)
+  function add(run: T) {
+    runs.push(run)
+    if (runs.length >= BATCH_SIZE) flush()
+    else timer ??= setTimeout(flush, BATCH_WAIT_MS)
   }
 
   function flush() {
-    clearTimeout(soon)
-    soon = undefined
-    const batch = turns
-    turns = []
-    if (batch.length) recording = recording.then(() => insist(batch))
+    clearTimeout(timer)
+    timer = undefined
+    const batch = runs
+    runs = []
+    if (batch.length) recording = recording.then(() => recordWithRetry(batch))
     return recording
   }
 
   /** Retries a batch that could not be recorded, because otherwise its messages would be sent again. */
-  async function insist(batch: T[], tries = 0): Promise<void> {
+  async function recordWithRetry(batch: T[], retries = 0): Promise<void> {
     try {
       const busy = await record(batch)
-      if (busy.length) setTimeout(() => busy.forEach(add), BUSY)
+      if (busy.length) setTimeout(() => busy.forEach(add), BUSY_RETRY_MS)
     } catch (error) {
-      failed(error)
-      if (ending || tries * RETRY > patienceMs) return leave(batch)
-      await new Promise((done) => setTimeout(done, RETRY))
-      return insist(batch, tries + 1)
+      onError(error)
+      if (ending || retries * RETRY_MS > patienceMs) return abandon(batch)
+      await new Promise((done) => setTimeout(done, RETRY_MS))
+      return recordWithRetry(batch, retries + 1)
     }
   }
 

@@ -2,8 +2,8 @@ import type { Db } from '../../../platform/db/open.ts'
 import * as store from './store-backlog.ts'
 
 /** The webhooks with the most pending messages. The limit bounds the size of the metrics. */
-const SHOWN = 1000
+const MAX_WEBHOOKS = 1000
 
 export type Backlog = { webhook_id: string; waiting: number; oldest_at: string | null }
 
-export const backlogs = (db: Db): Promise<Backlog[]> => store.backlogs(db, SHOWN)
+export const listBacklogs = (db: Db): Promise<Backlog[]> => store.listBacklogs(db, MAX_WEBHOOKS)

@@ -10,35 +10,35 @@ import { headersOf, signatures } from '../sign.ts'
 import { signEd25519 } from '../sign-ed25519.ts'
 import type { Message, NewAttempt } from './store-lanes.ts'
 
-type Sealed = Pick<Message, 'team_id' | 'user_id' | 'key_id' | 'wrapped_key'>
+type SealedMessage = Pick<Message, 'team_id' | 'user_id' | 'key_id' | 'wrapped_key'>
 
 /** The key that encrypts a message: the user's, or the team's if the event is not about a user. */
-export async function keyOfMessage(app: App, { team_id, user_id, key_id, wrapped_key }: Sealed) {
+export async function keyOfMessage(app: App, { team_id, user_id, key_id, wrapped_key }: SealedMessage) {
   const team = await teamSealingKey(app, team_id)
   return user_id && key_id && wrapped_key ? unwrap(team, { team_id, user_id }, { id: key_id, wrapped: wrapped_key }) : team
 }
 
-type Told = Pick<Message, 'event_id' | 'event_type' | 'team_id' | 'user_id' | 'created_at' | 'sealed'>
+type SealedEvent = Pick<Message, 'event_id' | 'event_type' | 'team_id' | 'user_id' | 'created_at' | 'sealed'>
 
 /**
  * The envelope of the spec, plus additive fields.
  * `client_user_id` and `data` are copied as the JSON text they were encrypted as: parsing and serializing them again would be most of the work.
  */
-export function bodyOf(key: SealingKey, { event_id, event_type, team_id, user_id, created_at, sealed }: Told) {
+export function bodyOf(key: SealingKey, { event_id, event_type, team_id, user_id, created_at, sealed }: SealedEvent) {
   const envelope = JSON.stringify({ event_type, team_id, user_id, event_id, created_at })
   return `${envelope.slice(0, -1)},${openEventText(key, event_id, sealed).slice(1)}`
 }
 
-type Numbered = Pick<Message, 'event_id' | 'n' | 'key'>
+type NumberedMessage = Pick<Message, 'event_id' | 'n' | 'key'>
 
 /** Signatures by every secret and key pair that is valid now. */
-export const signatureOf = ({ secrets, private_keys }: Endpoint, { event_id }: Numbered, body: string, at: string) =>
+export const signatureOf = ({ secrets, private_keys }: Endpoint, { event_id }: NumberedMessage, body: string, at: string) =>
   [signatures(secrets, event_id, secondsOf(at), body), ...private_keys.map((key) => signEd25519(key, event_id, secondsOf(at), body))].join(
     ' ',
   )
 
 /** The headers of a message, apart from the webhook's own. */
-export const headersOfMessage = ({ event_id, n, key }: Numbered, signature: string, at: string) => ({
+export const headersOfMessage = ({ event_id, n, key }: NumberedMessage, signature: string, at: string) => ({
   'content-type': 'application/json',
   ...headersOf({ id: event_id, timestamp: secondsOf(at), signature, sequence: n, key }),
 })
@@ -46,7 +46,7 @@ export const headersOfMessage = ({ event_id, n, key }: Numbered, signature: stri
 const secondsOf = (at: string) => Math.floor(Date.parse(at) / 1000)
 
 /** The encrypted part of an attempt. The rest of the request follows from its row and the event. */
-export type Kept = {
+export type AttemptContents = {
   url: string
   signature: string
   /** The webhook's headers with sensitive values hidden. */
@@ -62,17 +62,17 @@ export type Kept = {
 
 export const attemptAssociatedData = (id: string) => `attempts.sealed.${id}`
 
-type Tried = { attempt: number; at: string; outcome: Outcome; verdict: Next; signature: string; body?: string }
-type Attempted = Pick<Message, 'team_id' | 'user_id' | 'event_id' | 'event_at' | 'event_type' | 'key' | 'n'>
+type AttemptDetails = { attempt: number; at: string; outcome: Outcome; verdict: Next; signature: string; body?: string }
+type AttemptedMessage = Pick<Message, 'team_id' | 'user_id' | 'event_id' | 'event_at' | 'event_type' | 'key' | 'n'>
 
-export function attemptOf(key: SealingKey, endpoint: Endpoint, message: Attempted, tried: Tried): NewAttempt {
-  const { outcome, verdict } = tried
+export function attemptOf(key: SealingKey, endpoint: Endpoint, message: AttemptedMessage, details: AttemptDetails): NewAttempt {
+  const { outcome, verdict } = details
   const id = randomUUID()
-  const kept: Kept = {
+  const contents: AttemptContents = {
     url: endpoint.url,
-    signature: tried.signature,
+    signature: details.signature,
     headers: endpoint.shown_headers,
-    body: tried.body,
+    body: details.body,
     response_headers: outcome.response_headers,
     response_body: outcome.response_body.toString(),
     truncated: outcome.truncated,
@@ -80,7 +80,7 @@ export function attemptOf(key: SealingKey, endpoint: Endpoint, message: Attempte
   }
   return {
     id,
-    at: tried.at,
+    at: details.at,
     team_id: message.team_id,
     webhook_id: endpoint.id,
     user_id: message.user_id,
@@ -89,12 +89,12 @@ export function attemptOf(key: SealingKey, endpoint: Endpoint, message: Attempte
     event_type: message.event_type,
     key: message.key,
     n: message.n,
-    attempt: tried.attempt,
+    attempt: details.attempt,
     outcome: verdict.state === 'waiting' ? 'retried' : verdict.state,
     status: outcome.status,
     error: outcome.error,
     ms: Math.round(outcome.ms.total),
     next_at: verdict.state === 'waiting' ? verdict.due_at : null,
-    sealed: seal(key, attemptAssociatedData(id), kept),
+    sealed: seal(key, attemptAssociatedData(id), contents),
   }
 }

@@ -6,18 +6,18 @@ import { later, SECOND } from '../../../platform/time.ts'
 import { type Endpoint, endpointsOf } from '../endpoints.ts'
 import { receive } from '../inbox.ts'
 import * as rules from '../rules.ts'
-import { SUSPECT } from '../rules-health.ts'
+import { BREAKER_THRESHOLD } from '../rules-health.ts'
 import { attemptOf, bodyOf, headersOfMessage, keyOfMessage, signatureOf } from './contents.ts'
 import { emitExhausted } from './exhausted.ts'
-import { noteHealth } from './health.ts'
+import { recordHealth } from './health.ts'
 import * as store from './store-lanes.ts'
 
 /** Messages of one lane sent before they are settled. */
-const IN_A_ROW = 8
+const MESSAGES_PER_RUN = 8
 /** Lanes one worker holds at once, and how many of them for one webhook. */
-const AT_ONCE = 256
-const OF_ONE = 64
-export const LEASE = 60 * SECOND
+const MAX_LANES = 256
+const MAX_LANES_PER_WEBHOOK = 64
+export const LEASE_MS = 60 * SECOND
 
 type LaneRun = { settled: store.SettledLane & { lease: string }; attempts: store.NewAttempt[]; outcomes: Outcome[]; endpoint: Endpoint }
 
@@ -25,33 +25,38 @@ export type DeliveryContext = {
   app: App
   worker: number
   send: Sender['post']
-  settle(turn: LaneRun): void
+  settle(run: LaneRun): void
   /** Updates the metrics after attempts are recorded. */
-  noted(attempts: store.NewAttempt[]): void
-  inHand: number
+  recordMetrics(attempts: store.NewAttempt[]): void
+  lanesHeld: number
 }
 
 /** Claims due lanes of these webhooks and sends their messages. Returns how many lanes it claimed, and whether its capacity is used up. */
-export async function deliverDue(courier: DeliveryContext, webhook_ids: string[]) {
-  const { app, worker } = courier
-  const room = AT_ONCE - courier.inHand
-  if (room <= 0) return { took: 0, full: true }
+export async function deliverDue(context: DeliveryContext, webhook_ids: string[]) {
+  const { app, worker } = context
+  const capacity = MAX_LANES - context.lanesHeld
+  if (capacity <= 0) return { claimed: 0, full: true }
   const now = app.wall()
   const lease = randomUUID()
-  const until = later(now, LEASE)
+  const until = later(now, LEASE_MS)
   // No webhook takes all of the remaining capacity, so a few slow ones cannot block the others.
-  const share = { most: room, each: Math.min(OF_ONE, Math.ceil(room / 2)), in_a_row: IN_A_ROW, suspect: SUSPECT }
+  const share = {
+    limit: capacity,
+    per_webhook: Math.min(MAX_LANES_PER_WEBHOOK, Math.ceil(capacity / 2)),
+    messages_per_lane: MESSAGES_PER_RUN,
+    breaker_threshold: BREAKER_THRESHOLD,
+  }
   const claimed = await store.claimLanes(app.db, { webhook_ids, now, worker, lease, until, ...share })
-  courier.inHand += claimed.length
+  context.lanesHeld += claimed.length
   // Sending is not awaited, so the next lanes are claimed meanwhile.
-  if (claimed.length) void sendLanes(courier, claimed, lease)
-  return { took: claimed.length, full: claimed.length === room }
+  if (claimed.length) void sendLanes(context, claimed, lease)
+  return { claimed: claimed.length, full: claimed.length === capacity }
 }
 
 type Claimed = Awaited<ReturnType<typeof store.claimLanes>>
 
-async function sendLanes(courier: DeliveryContext, claimed: Claimed, lease: string) {
-  const { app, worker } = courier
+async function sendLanes(context: DeliveryContext, claimed: Claimed, lease: string) {
+  const { app, worker } = context
   try {
     const endpoints = await endpointsOf(
       app,
@@ -60,31 +65,31 @@ async function sendLanes(courier: DeliveryContext, claimed: Claimed, lease: stri
     for (const { lane, messages } of claimed) {
       const endpoint = endpoints.get(lane.webhook_id)
       // The team was erased after the claim, so the lane no longer exists.
-      if (!endpoint) courier.inHand--
-      else void sendLane(courier, lane, lease, endpoint, endpoint.rate_limit ? messages.slice(0, 1) : messages)
+      if (!endpoint) context.lanesHeld--
+      else void sendLane(context, lane, lease, endpoint, endpoint.rate_limit ? messages.slice(0, 1) : messages)
     }
   } catch (error) {
     app.log.error({ code: (error as { code?: string }).code }, 'webhook loading failed')
-    courier.inHand -= claimed.length
+    context.lanesHeld -= claimed.length
     await store.returnLanes(app.db, worker, lease).catch(() => {})
   }
 }
 
 /** Sends the messages of a lane in order and stops at the first failure. */
-async function sendLane(courier: DeliveryContext, lane: store.Lane, lease: string, endpoint: Endpoint, messages: store.Message[]) {
-  const turn: LaneRun = { settled: { ...lane, lease, run_at: null }, attempts: [], outcomes: [], endpoint }
+async function sendLane(context: DeliveryContext, lane: store.Lane, lease: string, endpoint: Endpoint, messages: store.Message[]) {
+  const run: LaneRun = { settled: { ...lane, lease, run_at: null }, attempts: [], outcomes: [], endpoint }
   try {
-    for (const message of messages) if (!(await sendOne(courier, turn, message))) break
+    for (const message of messages) if (!(await sendMessage(context, run, message))) break
   } catch (error) {
     // An internal failure is retried and must not end the worker.
-    courier.app.log.error({ webhook_id: lane.webhook_id, code: (error as { code?: string }).code }, 'delivery failed internally')
-    turn.settled.run_at = later(courier.app.wall(), 30 * SECOND)
+    context.app.log.error({ webhook_id: lane.webhook_id, code: (error as { code?: string }).code }, 'delivery failed internally')
+    run.settled.run_at = later(context.app.wall(), 30 * SECOND)
   }
-  courier.settle(turn)
+  context.settle(run)
 }
 
-async function sendOne({ app, send }: DeliveryContext, turn: LaneRun, message: store.Message): Promise<boolean> {
-  const { settled, endpoint } = turn
+async function sendMessage({ app, send }: DeliveryContext, run: LaneRun, message: store.Message): Promise<boolean> {
+  const { settled, endpoint } = run
   // The user was erased, so there is no payload left to deliver.
   if (!message.sealed) {
     settled.head = message.n
@@ -102,8 +107,8 @@ async function sendOne({ app, send }: DeliveryContext, turn: LaneRun, message: s
   if (outcome.error === 'aborted') return false
   const attempt = settled.attempts + 1
   const verdict = rules.afterAttempt({ attempts: attempt, outcome, at: app.wall(), random: Math.random() })
-  turn.outcomes.push(outcome)
-  if (!endpoint.inbox) turn.attempts.push(attemptOf(key, endpoint, message, { attempt, at, outcome, verdict, signature }))
+  run.outcomes.push(outcome)
+  if (!endpoint.inbox) run.attempts.push(attemptOf(key, endpoint, message, { attempt, at, outcome, verdict, signature }))
   if (verdict.state === 'waiting') {
     settled.attempts = attempt
     settled.run_at = verdict.due_at
@@ -115,31 +120,31 @@ async function sendOne({ app, send }: DeliveryContext, turn: LaneRun, message: s
 }
 
 /** Settles runs and records the health of their webhooks. Returns the webhooks with more to do, and the runs to settle later. */
-export async function settleRuns(courier: DeliveryContext, turns: LaneRun[]) {
-  const { app } = courier
-  const settled = await record(app, turns)
+export async function settleRuns(context: DeliveryContext, runs: LaneRun[]) {
+  const { app } = context
+  const settled = await record(app, runs)
   const waiting = new Set(settled.filter(({ busy }) => busy).map(({ id }) => id))
-  const [busy, done] = [turns.filter(isOf(waiting)), turns.filter((turn) => !isOf(waiting)(turn))]
-  courier.inHand -= done.length
-  courier.noted(done.flatMap((turn) => turn.attempts))
+  const [busy, done] = [runs.filter(isAmong(waiting)), runs.filter((run) => !isAmong(waiting)(run))]
+  context.lanesHeld -= done.length
+  context.recordMetrics(done.flatMap((run) => run.attempts))
   // A failure here must not repeat the settlement. The next failed delivery records the same health again.
-  await noteHealth(app, done).catch((error: { code?: string }) => app.log.error({ code: error.code }, 'webhook health update failed'))
+  await recordHealth(app, done).catch((error: { code?: string }) => app.log.error({ code: error.code }, 'webhook health update failed'))
   return { busy, more: new Set(settled.filter(({ more, busy }) => more && !busy).map(({ webhook_id }) => webhook_id)) }
 }
 
-const isOf = (lanes: Set<number>) => (turn: LaneRun) => lanes.has(turn.settled.id)
+const isAmong = (lanes: Set<number>) => (run: LaneRun) => lanes.has(run.settled.id)
 
 /** The event about an exhausted message commits with the settlement that exhausts it. */
-async function record(app: App, turns: LaneRun[]) {
-  const attempts = turns.flatMap((turn) => turn.attempts)
-  const settlement = { lanes: turns.map((turn) => turn.settled), attempts, now: app.wall() }
+async function record(app: App, runs: LaneRun[]) {
+  const attempts = runs.flatMap((run) => run.attempts)
+  const settlement = { lanes: runs.map((run) => run.settled), attempts, now: app.wall() }
   if (attempts.every(({ outcome }) => outcome !== 'exhausted')) return store.settleLanes(app.db, settlement)
   return inTransaction(app, async (app) => {
     const settled = await store.settleLanes(app.db, settlement)
     const held = new Set(settled.filter(({ busy }) => !busy).map(({ id }) => id))
     await emitExhausted(
       app,
-      turns.filter(isOf(held)).flatMap((turn) => turn.attempts),
+      runs.filter(isAmong(held)).flatMap((run) => run.attempts),
     )
     return settled
   })

@@ -6,18 +6,19 @@ import { isGone } from '../rules.ts'
 import * as rules from '../rules-health.ts'
 import * as store from '../store.ts'
 
-type Turn = { endpoint: Endpoint; outcomes: Outcome[] }
+type LaneOutcomes = { endpoint: Endpoint; outcomes: Outcome[] }
 
 /** Records health only when a webhook fails or recovers, so that a healthy webhook's row is never written. */
-export async function noteHealth(app: App, turns: Turn[]) {
-  for (const [webhook_id, its] of Map.groupBy(turns, (turn) => turn.endpoint.id)) if (!its.every(isWell)) await judge(app, webhook_id, its)
+export async function recordHealth(app: App, runs: LaneOutcomes[]) {
+  for (const [webhook_id, runsOfWebhook] of Map.groupBy(runs, (run) => run.endpoint.id))
+    if (!runsOfWebhook.every(isHealthy)) await recordHealthOf(app, webhook_id, runsOfWebhook)
 }
 
-const isWell = ({ endpoint, outcomes }: Turn) =>
+const isHealthy = ({ endpoint, outcomes }: LaneOutcomes) =>
   outcomes.every(({ ok }) => ok) && endpoint.failures === 0 && endpoint.first_failure_at === null
 
 /** Several workers may report on one webhook, so each locks its row first. */
-const judge = (app: App, webhook_id: string, turns: Turn[]) =>
+const recordHealthOf = (app: App, webhook_id: string, runs: LaneOutcomes[]) =>
   inTransaction(app, async (app) => {
     const row = await store.lockHealth(app.db, webhook_id)
     if (!row || row.disabled_at) return
@@ -25,11 +26,11 @@ const judge = (app: App, webhook_id: string, turns: Turn[]) =>
     let breaker = { failures: row.failures, trips: row.trips, open_until: row.paused_until, probing: false }
     let health: rules.Health = row
     let because: string | null = null
-    for (const { endpoint, outcomes } of turns) {
+    for (const { endpoint, outcomes } of runs) {
       // A delivery claimed after the pause began is the probe that ends it.
       const probing = endpoint.paused_until !== null && endpoint.paused_until === breaker.open_until
       for (const outcome of outcomes) {
-        breaker = rules.breaker({ ...breaker, probing }, outcome, at)
+        breaker = rules.breakerAfter({ ...breaker, probing }, outcome, at)
         health = rules.healthAfter(health, outcome, at)
         if (isGone(outcome)) because = 'gone'
         else if (rules.mayDisable(health, outcome, at)) because ??= 'failing'

@@ -1,6 +1,6 @@
 /** Polls at an interval, and at once when asked. Polls never overlap. */
-export function startPoller(look: () => Promise<void>, everyMs: number, failed: (error: unknown) => void) {
-  let looking: Promise<void> | undefined
+export function startPoller(poll: () => Promise<void>, everyMs: number, onError: (error: unknown) => void) {
+  let polling: Promise<void> | undefined
   let again = false
   let ended = false
   let timer: NodeJS.Timeout | undefined
@@ -9,11 +9,11 @@ export function startPoller(look: () => Promise<void>, everyMs: number, failed: 
     if (ended) return
     clearTimeout(timer)
     // The running poll may already be past the new work.
-    if (looking) again = true
-    looking ??= look()
-      .catch(failed)
+    if (polling) again = true
+    polling ??= poll()
+      .catch(onError)
       .finally(() => {
-        looking = undefined
+        polling = undefined
         if (!ended) timer = setTimeout(now, again ? 0 : everyMs)
         again = false
       })
@@ -24,7 +24,7 @@ export function startPoller(look: () => Promise<void>, everyMs: number, failed: 
     async end() {
       ended = true
       clearTimeout(timer)
-      await looking
+      await polling
     },
   }
 }

@@ -68,20 +68,23 @@ type Claim = {
   now: string
   worker: number
   lease: string
-  most: number
-  each: number
+  limit: number
+  per_webhook: number
   until: string
-  in_a_row: number
+  messages_per_lane: number
   /** Consecutive failures after which only one message at a time is sent. */
-  suspect: number
+  breaker_threshold: number
 }
 
 /**
  * Claims lanes with their first messages in order, per webhook as many as its health, rate and share allow.
  * A message whose user was erased has no payload. A lane may come without messages: the statement saw the lane, but not yet its message.
  */
-export async function claimLanes(db: Db, { webhook_ids, now, worker, lease, most, each, until, in_a_row, suspect }: Claim) {
-  const values = [webhook_ids, now, worker, lease, most, each, until, in_a_row, suspect]
+export async function claimLanes(
+  db: Db,
+  { webhook_ids, now, worker, lease, limit, per_webhook, until, messages_per_lane, breaker_threshold }: Claim,
+) {
+  const values = [webhook_ids, now, worker, lease, limit, per_webhook, until, messages_per_lane, breaker_threshold]
   const { rows } = await db.executeQuery<Claimed>(CompiledQuery.raw(claim, values))
   return [...Map.groupBy(rows, ({ id }) => id).values()].map((rows) => ({
     lane: laneOf(rows[0] as Claimed),

@@ -2,61 +2,61 @@ import { randomInt } from 'node:crypto'
 import type { PoolConnection } from '../../../platform/db/open.ts'
 import { CHANNEL, WORKERS } from './store-lanes.ts'
 
-const RETRY = 100
+const RETRY_MS = 100
 
-type Holding = {
+type LeaseOptions = {
   connect(): Promise<PoolConnection>
   /** The worker holds its lease under this number. */
-  held(worker: number): void
-  heard(payload: string | undefined): void
-  failed(error: unknown): void
+  onAcquired(worker: number): void
+  onNotification(payload: string | undefined): void
+  onError(error: unknown): void
 }
 
 /**
  * The connection that proves a worker is alive: it holds an advisory lock on the worker's number. Without it the worker counts as dead.
  * It returns under a new number, so that lanes it claimed without knowing are freed.
  */
-export function newWorkerLease({ connect, held, heard, failed }: Holding) {
-  let line: PoolConnection | undefined
+export function newWorkerLease({ connect, onAcquired, onNotification, onError }: LeaseOptions) {
+  let connection: PoolConnection | undefined
   let ended = false
 
-  async function hold(): Promise<void> {
+  async function acquire(): Promise<void> {
     if (ended) return
-    const client = await connect().catch(failed)
-    if (!client) return void setTimeout(hold, RETRY)
+    const client = await connect().catch(onError)
+    if (!client) return void setTimeout(acquire, RETRY_MS)
     let lost = false
-    const lose = () => {
+    const drop = () => {
       if (lost) return
       lost = true
-      line = undefined
+      connection = undefined
       client.release(true)
-      setTimeout(hold, RETRY)
+      setTimeout(acquire, RETRY_MS)
     }
-    client.once('error', lose)
-    client.on('notification', ({ payload }) => heard(payload))
+    client.once('error', drop)
+    client.on('notification', ({ payload }) => onNotification(payload))
     const worker = newWorkerNumber()
     try {
       await client.query('select pg_advisory_lock($1, $2)', [WORKERS, worker])
       await client.query(`listen ${CHANNEL}`)
     } catch (error) {
-      failed(error)
-      return lose()
+      onError(error)
+      return drop()
     }
     if (lost) return
-    // Nothing would release it anymore, and closing the pool would wait for it.
-    if (ended) return lose()
-    line = client
-    held(worker)
+    // After end() nothing else releases the client, and closing the pool would wait for it.
+    if (ended) return drop()
+    connection = client
+    onAcquired(worker)
   }
 
   return {
-    hold,
-    isHeld: () => line !== undefined,
+    acquire,
+    isHeld: () => connection !== undefined,
     end() {
       ended = true
-      line?.removeAllListeners('notification')
-      line?.release(true)
-      line = undefined
+      connection?.removeAllListeners('notification')
+      connection?.release(true)
+      connection = undefined
     },
   }
 }

@@ -3,16 +3,16 @@ import type { PoolConnection } from '../../../platform/db/open.ts'
 import type { Sender } from '../../../platform/outbound/send.ts'
 import { SECOND } from '../../../platform/time.ts'
 import { attemptBatcher } from './attempt-batcher.ts'
-import { type DeliveryContext, deliverDue, LEASE, settleRuns } from './deliver.ts'
+import { type DeliveryContext, deliverDue, LEASE_MS, settleRuns } from './deliver.ts'
 import { startPoller } from './poller.ts'
 import * as store from './store-lanes.ts'
 import { newWorkerLease } from './worker-lease.ts'
 
 /** The longest time until a due delivery is found, whichever process wrote it. */
-const POLL = 250
+const POLL_MS = 250
 /** After a database outage every worker has lost its lease, so each gives the others time to return before it frees their lanes. */
-const GRACE = SECOND
-const END_WITHIN = 10 * SECOND
+const GRACE_MS = SECOND
+const STOP_TIMEOUT_MS = 10 * SECOND
 
 export type Worker = { wake(webhook_ids: Iterable<string>): void; stop(): Promise<void> }
 
@@ -21,47 +21,47 @@ export async function startWorker(
   service: Service,
   connect: () => Promise<PoolConnection>,
   send: Sender['post'],
-  failed: (error: unknown) => void,
-  noted: DeliveryContext['noted'] = () => {},
+  onError: (error: unknown) => void,
+  recordMetrics: DeliveryContext['recordMetrics'] = () => {},
 ): Promise<Worker> {
   const app = appOf(service)
-  const hot = new Set<string>()
+  const due = new Set<string>()
   let heldAt = 0
   let stopping = false
   let pumping: Promise<void> | undefined
   let again = false
-  const turns = attemptBatcher<Parameters<DeliveryContext['settle']>[0]>({
+  const batcher = attemptBatcher<Parameters<DeliveryContext['settle']>[0]>({
     async record(batch) {
-      const { more, busy } = await settleRuns(courier, batch)
+      const { more, busy } = await settleRuns(context, batch)
       wake(more)
       return busy
     },
-    patienceMs: LEASE,
-    leave: (batch) => {
-      courier.inHand -= batch.length
+    patienceMs: LEASE_MS,
+    abandon: (batch) => {
+      context.lanesHeld -= batch.length
     },
-    failed,
+    onError,
   })
-  const courier: DeliveryContext = { app, worker: 0, send, inHand: 0, noted, settle: turns.add }
+  const context: DeliveryContext = { app, worker: 0, send, lanesHeld: 0, recordMetrics, settle: batcher.add }
 
   /** A webhook without free capacity waits until something is settled, and so does one that has used its share. */
   async function pump() {
-    while (hot.size && line.isHeld() && !stopping) {
-      const asked = [...hot]
-      hot.clear()
-      const { full } = await deliverDue(courier, asked)
+    while (due.size && lease.isHeld() && !stopping) {
+      const webhook_ids = [...due]
+      due.clear()
+      const { full } = await deliverDue(context, webhook_ids)
       if (!full) continue
-      for (const id of asked) hot.add(id)
+      for (const id of webhook_ids) due.add(id)
       return
     }
   }
 
   function wake(webhook_ids: Iterable<string>) {
-    for (const id of webhook_ids) hot.add(id)
+    for (const id of webhook_ids) due.add(id)
     if (pumping) again = true
-    if (pumping || stopping || !line.isHeld() || !hot.size) return
+    if (pumping || stopping || !lease.isHeld() || !due.size) return
     pumping = pump()
-      .catch(failed)
+      .catch(onError)
       .finally(() => {
         pumping = undefined
         if (!again) return
@@ -71,43 +71,43 @@ export async function startWorker(
   }
 
   /** Numbers committed events, frees the lanes of dead workers, and finds due webhooks. */
-  async function look() {
-    if (!line.isHeld()) return
+  async function poll() {
+    if (!lease.isHeld()) return
     app.wake(NUMBER)
-    if (performance.now() - heldAt > GRACE) await store.freeDeadLanes(app.db, app.wall())
+    if (performance.now() - heldAt > GRACE_MS) await store.freeDeadLanes(app.db, app.wall())
     wake(await store.webhooksWithWork(app.db, app.wall()))
   }
-  const looks = startPoller(look, POLL, failed)
+  const poller = startPoller(poll, POLL_MS, onError)
 
-  const line = newWorkerLease({
+  const lease = newWorkerLease({
     connect,
-    held(worker) {
-      courier.worker = worker
+    onAcquired(worker) {
+      context.worker = worker
       heldAt = performance.now()
-      looks.now()
+      poller.now()
     },
-    heard(payload) {
-      if (!payload) return looks.now()
+    onNotification(payload) {
+      if (!payload) return poller.now()
       app.wake(NUMBER)
       wake(payload.split(','))
     },
-    failed,
+    onError,
   })
-  await line.hold()
+  await lease.acquire()
 
   return {
     wake,
     async stop() {
       stopping = true
-      turns.end()
-      const giveUpAt = Date.now() + END_WITHIN
-      await Promise.all([pumping, looks.end()])
-      while (courier.inHand > 0 && Date.now() < giveUpAt) {
-        await turns.flush()
-        if (courier.inHand > 0) await new Promise((done) => setTimeout(done, 20))
+      batcher.end()
+      const giveUpAt = Date.now() + STOP_TIMEOUT_MS
+      await Promise.all([pumping, poller.end()])
+      while (context.lanesHeld > 0 && Date.now() < giveUpAt) {
+        await batcher.flush()
+        if (context.lanesHeld > 0) await new Promise((done) => setTimeout(done, 20))
       }
-      await store.returnLanes(app.db, courier.worker).catch(failed)
-      line.end()
+      await store.returnLanes(app.db, context.worker).catch(onError)
+      lease.end()
     },
   }
 }
