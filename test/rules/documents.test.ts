@@ -83,7 +83,7 @@ describe('the flag of a result', () => {
     [low, 'Low'],
     [{ interpretation: 'normal', is_above_max_range: true } as const, 'High'],
     [{ interpretation: 'abnormal' } as const, 'Abnormal'],
-    [{ interpretation: 'unknown' } as const, 'Not rated'],
+    [{ interpretation: 'unknown' } as const, 'Not interpreted'],
     [{}, 'Normal'],
   ])('%j is called %s', (change, word) => expect(flagOf(aResult(change)).word).toBe(word))
 

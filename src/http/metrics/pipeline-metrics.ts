@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { SupportedDestination } from '../../contract/delivery/pipelines.ts'
-import { type PendingEvents, listPipelinesBehind } from '../../delivery/pipelines/backlog.ts'
+import { listPipelinesBehind, type PendingEvents } from '../../delivery/pipelines/backlog.ts'
 import type { Database } from '../../platform/db/open.ts'
 
 export type Pipelines = { record(destination: SupportedDestination, result: { published: number } | { failure: string }): void }

@@ -78,15 +78,15 @@ type Patch = { name?: string | null | undefined; active?: boolean | null | undef
 
 export const patchLabTest = (app: App, { team_id }: TeamCaller, id: string, { name, active }: Patch) =>
   inTransaction(app, async (app) => {
-    const given = typeof active === 'boolean'
-    if (!name && !given) throw problem('NOTHING_TO_PATCH', 'The request changes nothing. Send name or active.')
+    const changesActive = typeof active === 'boolean'
+    if (!name && !changesActive) throw problem('NOTHING_TO_PATCH', 'The request changes nothing. Send name or active.')
     const test = await requireLabTest(app, team_id, id, store.lockLabTest)
     rules.checkOwn(test)
     const now = app.now()
     await store.updateLabTest(app.db, team_id, id, {
       updated_at: now,
       ...(name ? { name } : {}),
-      ...(given ? { archived_at: active ? null : (test.archived_at ?? now) } : {}),
+      ...(changesActive ? { archived_at: active ? null : (test.archived_at ?? now) } : {}),
     })
     return presentLabTest(await requireLabTest(app, team_id, id))
   })

@@ -62,7 +62,7 @@ export async function resolveOrderSet(app: App, caller: TeamCaller, { lab_test_i
 }
 
 const sortByIds = (tests: store.LabTestRow[], ids: string[] | null | undefined) =>
-  tests.sort((one, other) => (ids ?? []).indexOf(one.id) - (ids ?? []).indexOf(other.id))
+  tests.sort((a, b) => (ids ?? []).indexOf(a.id) - (ids ?? []).indexOf(b.id))
 
 /** Finds the markers by marker_ids or provider_ids, in the order of the request. */
 export async function pickMarkers(
@@ -75,7 +75,7 @@ export async function pickMarkers(
   rules.checkMarkersFound(selection, found)
   const positionOf = (marker: store.MarkerRow) =>
     selection.marker_ids?.length ? selection.marker_ids.indexOf(marker.id) : (selection.provider_ids ?? []).indexOf(marker.provider_id)
-  return found.sort((one, other) => positionOf(one) - positionOf(other))
+  return found.sort((a, b) => positionOf(a) - positionOf(b))
 }
 
 export async function getMarker(app: App, caller: TeamCaller, lab_id: number, provider_id: string, lab_account_id?: string | null) {

@@ -45,11 +45,11 @@ export function checkOrderable(markers: Marker[]) {
 }
 
 export function checkALaCarte(markers: Marker[]) {
-  const bound = markers.filter((marker) => !marker.a_la_carte_enabled)
-  if (bound.length)
+  const bundledOnly = markers.filter((marker) => !marker.a_la_carte_enabled)
+  if (bundledOnly.length)
     throw problem(
       'MARKER_NOT_A_LA_CARTE',
-      `The lab runs these markers only as part of a lab test: ${idsOf(bound)}. Choose markers with a_la_carte_enabled.`,
+      `The lab runs these markers only as part of a lab test: ${idsOf(bundledOnly)}. Choose markers with a_la_carte_enabled.`,
     )
 }
 
@@ -95,19 +95,22 @@ type SelectableAccount = Account & { id: string; org_id: string | null }
 export function selectAccount<A extends SelectableAccount>(
   accounts: A[],
   lab_id: number,
-  named: string | null | undefined,
+  lab_account_id: string | null | undefined,
   usable: readonly string[] = ['active'],
 ): A {
-  const there = accounts.filter((account) => account.lab_id === lab_id)
-  const linked = there.filter(({ org_id }) => org_id)
+  const atLab = accounts.filter((account) => account.lab_id === lab_id)
+  const linked = atLab.filter(({ org_id }) => org_id)
   const active = linked.filter(({ status }) => status === 'active')
   const [first, another] = active.length ? active : linked.filter(({ status }) => usable.includes(status))
-  if (!named && another) throw problem('LAB_ACCOUNT_AMBIGUOUS', 'The team has several active accounts at this lab. Send lab_account_id.')
-  const account = named ? accounts.find(({ id }) => id === named) : (first ?? linked[0] ?? there.find(({ org_id }) => !org_id))
-  const known = requireAccount(account)
-  checkAccount(known, lab_id)
-  if (!usable.includes(known.status)) checkAccountActive(known)
-  return known
+  if (!lab_account_id && another)
+    throw problem('LAB_ACCOUNT_AMBIGUOUS', 'The team has several active accounts at this lab. Send lab_account_id.')
+  const account = lab_account_id
+    ? accounts.find(({ id }) => id === lab_account_id)
+    : (first ?? linked[0] ?? atLab.find(({ org_id }) => !org_id))
+  const selected = requireAccount(account)
+  checkAccount(selected, lab_id)
+  if (!usable.includes(selected.status)) checkAccountActive(selected)
+  return selected
 }
 
 export function requireLab<L extends Lab>(lab: L | undefined): L {

@@ -39,7 +39,7 @@ const versions = (db: Db, team_id: string) =>
     .select(['id', sql<string>`updated_at || ' ' || coalesce((select version from catalogue), '')`.as('version')])
     .where((eb) => eb.or([eb('team_id', 'is', null), eb('team_id', '=', team_id)]))
 
-/** The versions of the tests that a team sees. One id uses a prepared statement; PostgreSQL plans a list anew each time. */
+/** The versions of the tests that a team sees. One id uses a prepared statement; PostgreSQL would plan a list every time. */
 export const testVersions = (db: Db, team_id: string, ids: string[]) =>
   ids.length === 1
     ? oneVersion(db, team_id, ids[0] as string)
@@ -92,7 +92,7 @@ export const listLabTests = (db: Db, team_id: string, filter: LabTestFilter, { k
 /** Inserts the test and its markers in the order of the request. */
 export const insertLabTest = (db: Db, row: Insertable<Tables['lab_tests']>, marker_ids: number[]) =>
   db
-    .with('made', (db) => db.insertInto('lab_tests').values(row).returning('id'))
+    .with('inserted', (db) => db.insertInto('lab_tests').values(row).returning('id'))
     .insertInto('lab_test_markers')
     .columns(['lab_test_id', 'marker_id', 'position'])
     .expression(markerRowsOfInserted(marker_ids))
@@ -104,7 +104,7 @@ export const findAutoTest = (db: Db, team_id: string, auto_key: string) =>
 /** Does nothing if a concurrent order has already created the test. */
 export const insertAutoTest = (db: Db, row: Insertable<Tables['lab_tests']>, marker_ids: number[]) =>
   db
-    .with('made', (db) =>
+    .with('inserted', (db) =>
       db
         .insertInto('lab_tests')
         .values({ ...row, auto_generated: true })
@@ -117,12 +117,12 @@ export const insertAutoTest = (db: Db, row: Insertable<Tables['lab_tests']>, mar
     .execute()
 
 const markerRowsOfInserted = (marker_ids: number[]) =>
-  sql`select made.id, named.id, named.position from made, unnest(${marker_ids}::int[]) with ordinality as named (id, position)`
+  sql`select inserted.id, marker.id, marker.position from inserted, unnest(${marker_ids}::int[]) with ordinality as marker (id, position)`
 
 export const updateLabTest = (db: Db, team_id: string, id: string, change: Updateable<Tables['lab_tests']>) =>
   db.updateTable('lab_tests').set(change).where('team_id', '=', team_id).where('id', '=', id).execute()
 
-/** Of every team, for the operator. */
+/** Pending tests of every team, for the operator. */
 export const listPending = (db: Db) =>
   db
     .selectFrom('lab_tests')

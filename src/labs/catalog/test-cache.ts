@@ -15,7 +15,7 @@ export async function labTestsOf(app: App, team_id: string, ids: string[]): Prom
   const cache = labTestCache(app)
   const versions = await store.testVersions(app.db, team_id, ids)
   // The call keeps its own references, because another call may clear the cache while it waits.
-  const testsById = new Map(versions.map((one) => [one.id, cache.get(keyOf(one))]))
+  const testsById = new Map(versions.map((version) => [version.id, cache.get(keyOf(version))]))
   const missing = versions.filter(({ id }) => !testsById.get(id))
   if (cache.size + missing.length > MAX_CACHED_TESTS) cache.clear()
   if (missing.length) {
@@ -25,9 +25,9 @@ export async function labTestsOf(app: App, team_id: string, ids: string[]): Prom
       missing.map(({ id }) => id),
     )
     for (const test of found) testsById.set(test.id, test)
-    for (const one of missing) {
-      const test = testsById.get(one.id)
-      if (test) cache.set(keyOf(one), test)
+    for (const version of missing) {
+      const test = testsById.get(version.id)
+      if (test) cache.set(keyOf(version), test)
     }
   }
   return versions.flatMap(({ id }) => testsById.get(id) ?? [])

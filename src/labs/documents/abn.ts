@@ -21,63 +21,63 @@ export type AdvanceNotice = {
 }
 
 export function abn(input: AdvanceNotice): Promise<Buffer> {
-  const paper = openPage({ title: 'Advance Beneficiary Notice', subject: `Order ${input.order_id}`, created_at: input.created_at })
-  letterhead(paper, input.laboratory, 'Advance Beneficiary Notice')
-  facts(paper, 3, [
+  const page = openPage({ title: 'Advance Beneficiary Notice', subject: `Order ${input.order_id}`, created_at: input.created_at })
+  letterhead(page, input.laboratory, 'Advance Beneficiary Notice')
+  facts(page, 3, [
     ['Patient', nameOf(input.patient)],
     ['Date of birth', birthWithAge(input.patient, input.created_at)],
     ['Order', input.order_id],
     ['Insurance', input.insurer],
     ['Member ID', input.member_id],
   ])
-  writeFormNumber(paper)
-  writeReason(paper, input.insurer)
-  writeTests(paper, input)
-  writeChoices(paper)
-  paper.y += 4
-  writeText(paper, closing, large)
-  signatureLines(paper, ['Signature of the patient or representative', 'Printed name', 'Date'])
-  paper.y += 6
-  writeText(paper, scope, ink.quiet)
-  return closePage(paper, footer(paper, `${nameOf(input.patient)} · Order ${input.order_id}`))
+  writeFormNumber(page)
+  writeReason(page, input.insurer)
+  writeTests(page, input)
+  writeChoices(page)
+  page.y += 4
+  writeText(page, closing, large)
+  signatureLines(page, ['Signature of the patient or representative', 'Printed name', 'Date'])
+  page.y += 6
+  writeText(page, scope, ink.quiet)
+  return closePage(page, footer(page, `${nameOf(input.patient)} · Order ${input.order_id}`))
 }
 
-function writeFormNumber(paper: Page) {
-  paper.y += 4
-  banner(paper, notTheForm, ink.strong, color.tint)
+function writeFormNumber(page: Page) {
+  page.y += 4
+  banner(page, notTheForm, ink.strong, color.tint)
 }
 
 const notTheForm =
   'This is not form CMS-R-131. Where Original Medicare requires an Advance Beneficiary Notice of Noncoverage (ABN), it requires form CMS-R-131. This notice does not replace that form.'
 
-function writeReason(paper: Page, insurer: string | null) {
+function writeReason(page: Page, insurer: string | null) {
   const payer = insurer ?? 'Your insurance'
-  banner(paper, `${payer} may not pay for the tests below. If it does not pay, you may have to.`, ink.warn, color.warn_tint)
+  banner(page, `${payer} may not pay for the tests below. If it does not pay, you may have to.`, ink.warn, color.warn_tint)
   writeText(
-    paper,
-    'Your clinician may have good reasons to order tests that your insurance does not pay for. Read this notice before your sample is collected. Ask questions if anything is unclear. Then choose one option below.',
+    page,
+    'Your clinician may have good reasons to order tests that your insurance does not pay for. Read this notice before your sample is collected. Ask questions if anything is unclear. Then check one box below.',
     large,
   )
 }
 
-function writeTests(paper: Page, { tests, estimated_total }: AdvanceNotice) {
-  heading(paper, 'Tests that may not be covered')
-  tableRow(paper, ['Test', 'Why it may not be covered', 'Estimated cost'], ink.head)
+function writeTests(page: Page, { tests, estimated_total }: AdvanceNotice) {
+  heading(page, 'Tests that may not be covered')
+  tableRow(page, ['Test', 'Why it may not be covered', 'Estimated cost'], ink.head)
   for (const { name, code, reason, estimated_cost } of tests)
-    tableRow(paper, [code ? `${name} (${code})` : name, reason, money(estimated_cost)], large)
+    tableRow(page, [code ? `${name} (${code})` : name, reason, money(estimated_cost)], large)
   const unknown = tests.some(({ estimated_cost }) => estimated_cost === null)
   const total = unknown ? 'Total of known estimates' : 'Estimated total'
-  if (estimated_total !== null) tableRow(paper, [total, '', money(estimated_total)], { ...large, weight: 'bold' })
+  if (estimated_total !== null) tableRow(page, [total, '', money(estimated_total)], { ...large, weight: 'bold' })
 }
 
-function tableRow(paper: Page, [test, reason, cost]: [string, string, string], style: typeof ink.body) {
-  const x = paper.left
-  row(paper, [
+function tableRow(page: Page, [test, reason, cost]: [string, string, string], style: typeof ink.body) {
+  const x = page.left
+  row(page, [
     { text: test, style, x, width: 170 },
     { text: reason, style, x: x + 180, width: 240 },
-    { text: cost, style, x: x + 430, width: paper.width - 430 },
+    { text: cost, style, x: x + 430, width: page.width - 430 },
   ])
-  paper.y += 4
+  page.y += 4
 }
 
 const money = (amount: string | null) => (amount === null ? 'Not known' : `$${amount}`)
@@ -91,19 +91,17 @@ const choices = [
   'I do not want the tests. I pay nothing for them. I cannot appeal, because no claim is filed.',
 ]
 
-function writeChoices(paper: Page) {
-  heading(paper, 'Your choice: check one box')
+function writeChoices(page: Page) {
+  heading(page, 'Your choice: check one box')
   for (const [index, choice] of choices.entries()) {
-    row(paper, [{ text: `Choice ${index + 1}. ${choice}`, style: large, x: paper.left + 24, width: paper.width - 24 }], () =>
-      checkBox(paper),
-    )
-    paper.y += 8
+    row(page, [{ text: `Choice ${index + 1}. ${choice}`, style: large, x: page.left + 24, width: page.width - 24 }], () => checkBox(page))
+    page.y += 8
   }
 }
 
-function checkBox(paper: Page) {
-  paper.doc
-    .rect(paper.left + 2, paper.y + 1, 12, 12)
+function checkBox(page: Page) {
+  page.doc
+    .rect(page.left + 2, page.y + 1, 12, 12)
     .lineWidth(0.9)
     .strokeColor(color.text)
     .stroke()

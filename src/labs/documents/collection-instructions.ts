@@ -21,41 +21,41 @@ export type CollectionInstructions = {
 }
 
 export function collectionInstructions(input: CollectionInstructions): Promise<Buffer> {
-  const paper = openPage({ title: 'Collection instructions', subject: `Lab test ${input.id}`, created_at: input.created_at })
-  writeText(paper, 'Collection instructions', ink.heading)
-  writeText(paper, input.name, ink.title)
-  if (input.description) writeText(paper, input.description, ink.quiet)
-  paper.y += 10
-  facts(paper, 4, [
+  const page = openPage({ title: 'Collection instructions', subject: `Lab test ${input.id}`, created_at: input.created_at })
+  writeText(page, 'Collection instructions', ink.heading)
+  writeText(page, input.name, ink.title)
+  if (input.description) writeText(page, input.description, ink.quiet)
+  page.y += 10
+  facts(page, 4, [
     ['Collection', inWords(input.method)],
     ['Sample', inWords(input.sample_type)],
     ['Fasting', input.fasting ? 'Yes' : 'No'],
     ['Laboratory', input.laboratory_name],
   ])
-  paper.y += 4
+  page.y += 4
   if (input.fasting)
-    banner(paper, 'Fasting is required: only plain water for 8 to 12 hours before the collection.', ink.warn, color.warn_tint)
-  heading(paper, 'Step by step')
-  paper.y += 4
-  for (const [index, step] of stepsFor(input).entries()) writeStep(paper, index + 1, step)
-  heading(paper, 'If something goes wrong')
-  writeText(paper, help(input), stepInk)
-  return closePage(paper, footer(paper, `Collection instructions · ${input.name}`))
+    banner(page, 'Fasting is required: drink only plain water for 8 to 12 hours before the collection.', ink.warn, color.warn_tint)
+  heading(page, 'Step by step')
+  page.y += 4
+  for (const [index, step] of stepsFor(input).entries()) writeStep(page, index + 1, step)
+  heading(page, 'If something goes wrong')
+  writeText(page, help(input), stepInk)
+  return closePage(page, footer(page, `Collection instructions · ${input.name}`))
 }
 
 const stepInk = { ...ink.body, size: 10.5 }
 
-function writeStep(paper: Page, number: number, step: string) {
-  const x = paper.left + 30
-  row(paper, [{ text: step, style: stepInk, x, width: paper.width - 30 }], () => numberBadge(paper, number))
-  paper.y += 8
+function writeStep(page: Page, number: number, step: string) {
+  const x = page.left + 30
+  row(page, [{ text: step, style: stepInk, x, width: page.width - 30 }], () => numberBadge(page, number))
+  page.y += 8
 }
 
-function numberBadge(paper: Page, number: number) {
-  const [x, y] = [paper.left + 10, paper.y + 7]
-  paper.doc.circle(x, y, 9).fill(color.accent)
+function numberBadge(page: Page, number: number) {
+  const [x, y] = [page.left + 10, page.y + 7]
+  page.doc.circle(x, y, 9).fill(color.accent)
   const style = { ...ink.strong, color: color.white }
-  writeLine(paper, String(number), y - 6, style, { x: x - 10, width: 20, align: 'center' })
+  writeLine(page, String(number), y - 6, style, { x: x - 10, width: 20, align: 'center' })
 }
 
 const blood = ['serum', 'dried_blood_spot', 'arm_collector']

@@ -12,37 +12,37 @@ const threadState = declareCache((): ThreadState => ({ last: 0 }))
 /** Draws a document as a PDF. A long one takes seconds, so a worker thread draws it while the process serves requests. */
 export function draw<P extends keyof Documents>(
   service: { caches: Caches },
-  paper: P,
+  document: P,
   input: Parameters<Documents[P]>[0],
 ): Promise<Buffer> {
   const state = threadState(service)
   state.current ??= startThread(state)
   const { thread, pending } = state.current
   const id = ++state.last
-  const drawn = Promise.withResolvers<Buffer>()
-  pending.set(id, drawn)
+  const request = Promise.withResolvers<Buffer>()
+  pending.set(id, request)
   // A pending document keeps the process alive; an idle thread does not.
   thread.ref()
-  thread.postMessage({ id, paper, input: input as never } satisfies DrawRequest)
-  return drawn.promise
+  thread.postMessage({ id, document, input: input as never } satisfies DrawRequest)
+  return request.promise
 }
 
 function startThread(state: ThreadState): DrawingThread {
   const thread = new Worker(new URL('./thread.ts', import.meta.url))
   const pending: DrawingThread['pending'] = new Map()
-  thread.on('message', (drawn: DrawResponse) => {
-    const one = pending.get(drawn.id)
-    pending.delete(drawn.id)
+  thread.on('message', (response: DrawResponse) => {
+    const request = pending.get(response.id)
+    pending.delete(response.id)
     if (!pending.size) thread.unref()
-    if ('bytes' in drawn) one?.resolve(Buffer.from(drawn.bytes.buffer, drawn.bytes.byteOffset, drawn.bytes.byteLength))
-    else one?.reject(drawingError(drawn.stack))
+    if ('bytes' in response) request?.resolve(Buffer.from(response.bytes.buffer, response.bytes.byteOffset, response.bytes.byteLength))
+    else request?.reject(drawingError(response.stack))
   })
   thread.on('error', () => {})
   thread.on('exit', () => {
     state.current = undefined
-    for (const one of pending.values()) one.reject(drawingError('The drawing thread exited.'))
+    for (const request of pending.values()) request.reject(drawingError('The drawing thread exited.'))
   })
-  return { thread, pending: pending }
+  return { thread, pending }
 }
 
 /** Keeps the stack but drops the message, which may quote personal data. */

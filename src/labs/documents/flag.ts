@@ -26,7 +26,7 @@ export function flagOf({ interpretation, is_above_max_range, is_below_min_range 
   const side = is_above_max_range ? 'High' : is_below_min_range ? 'Low' : ''
   if (interpretation === 'critical') return { word: `CRITICAL ${side.toUpperCase()}`.trim(), style: ink.alert, shade: color.alert }
   if (side || interpretation === 'abnormal') return { word: side || 'Abnormal', style: ink.warn, shade: color.warn }
-  if (interpretation === 'unknown') return { word: 'Not rated', style: ink.quiet, shade: color.quiet }
+  if (interpretation === 'unknown') return { word: 'Not interpreted', style: ink.quiet, shade: color.quiet }
   return { word: 'Normal', style: ink.quiet, shade: color.good }
 }
 
@@ -35,9 +35,9 @@ export function barOf(result: Result): RangeBar | null {
   const value = result.type === 'numeric' && /^\s*[+-]?\d/.test(result.result) ? Number(result.result) : Number.NaN
   const bar = rangeBar(value, { min: result.min_range_value, max: result.max_range_value })
   if (!bar) return null
-  const said = result.is_above_max_range ? 'above' : result.is_below_min_range ? 'below' : 'inside'
-  const silent = result.is_above_max_range === null && result.is_below_min_range === null
-  return silent || said === bar.side ? bar : null
+  const statedSide = result.is_above_max_range ? 'above' : result.is_below_min_range ? 'below' : 'inside'
+  const isUnstated = result.is_above_max_range === null && result.is_below_min_range === null
+  return isUnstated || statedSide === bar.side ? bar : null
 }
 
 export function rangeInWords({ reference_range, min_range_value: min, max_range_value: max }: Result) {

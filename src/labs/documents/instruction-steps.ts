@@ -24,7 +24,7 @@ const opening = [
 
 const sending = [
   'Put the closed sample into the protective bag. Put the bag into the return box with any form that came with the kit.',
-  'Ship the box on the day of collection with the return label from the kit. Do not leave it in a hot car or outside. Do not collect on the day before a weekend or holiday.',
+  'Ship the box on the day of collection with the return label from the kit. Do not leave it in a hot car or outside. Avoid collecting on the day before a weekend or holiday.',
 ]
 
 const fingertip = [
@@ -88,14 +88,14 @@ const drawnByStaff = [
 const byStaff: Partial<Record<SampleType, string[]>> = {
   saliva: [...spit.slice(0, 2), 'Let saliva run into the tube that the staff gives you, up to the mark. Close it and hand it back.'],
   urine: [
-    'Drink a glass of water beforehand. Do not empty your bladder in the hour before.',
+    'Drink a glass of water beforehand. Do not empty your bladder in the hour before the collection.',
     ...midstream.slice(0, 2),
     'Close the cup and hand it back.',
   ],
   stool: ['Ask for the container ahead of time. You may collect the sample at home.', ...stoolSample.slice(0, 3)],
 }
 
-const identify = 'Check that your name, date of birth and sample number are on each tube before the staff takes it away.'
+const identify = 'Check that your name, date of birth and sample number on each tube are correct before the staff takes it away.'
 
 const before = {
   walk_in_test: [

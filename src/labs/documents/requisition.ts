@@ -45,28 +45,28 @@ export type Requisition = {
 }
 
 export function requisition(input: Requisition): Promise<Buffer> {
-  const paper = openPage({ title: 'Laboratory requisition', subject: `Order ${input.order_id}`, created_at: input.created_at })
-  letterhead(paper, input.laboratory, 'Laboratory requisition')
-  if (input.is_priority) banner(paper, 'STAT: process with priority.', ink.alert, color.alert_tint)
-  writeSample(paper, input.sample_id)
-  facts(paper, 3, orderFacts(input))
-  writePatient(paper, input)
-  writeBilling(paper, input)
-  writeTests(paper, input.tests)
-  writeAnswers(paper, input.aoe_answers)
-  if (input.clinical_notes) writeNotes(paper, input.clinical_notes)
-  heading(paper, 'Complete at collection', 46)
-  signatureLines(paper, ['Collected by', 'Date and time', 'Fasting hours'])
-  return closePage(paper, footer(paper, `${nameOf(input.patient)} · Order ${input.order_id}`))
+  const page = openPage({ title: 'Laboratory requisition', subject: `Order ${input.order_id}`, created_at: input.created_at })
+  letterhead(page, input.laboratory, 'Laboratory requisition')
+  if (input.is_priority) banner(page, 'STAT: process with priority.', ink.alert, color.alert_tint)
+  writeSample(page, input.sample_id)
+  facts(page, 3, orderFacts(input))
+  writePatient(page, input)
+  writeBilling(page, input)
+  writeTests(page, input.tests)
+  writeAnswers(page, input.aoe_answers)
+  if (input.clinical_notes) writeNotes(page, input.clinical_notes)
+  heading(page, 'Complete at collection', 46)
+  signatureLines(page, ['Collected by', 'Date and time', 'Fasting hours'])
+  return closePage(page, footer(page, `${nameOf(input.patient)} · Order ${input.order_id}`))
 }
 
-function writeSample(paper: Page, sample_id: string | null) {
+function writeSample(page: Page, sample_id: string | null) {
   if (!sample_id) return
-  const box = { x: paper.left, width: paper.width, align: 'center' } as const
-  const height = drawBarcode(paper, sample_id, { x: paper.left, y: paper.y, width: paper.width, height: 40 }) ? 43 : 0
-  paper.y += height
-  writeText(paper, sample_id, { ...ink.strong, size: 11 }, box)
-  paper.y += 8
+  const box = { x: page.left, width: page.width, align: 'center' } as const
+  const height = drawBarcode(page, sample_id, { x: page.left, y: page.y, width: page.width, height: 40 }) ? 43 : 0
+  page.y += height
+  writeText(page, sample_id, { ...ink.strong, size: 11 }, box)
+  page.y += 8
 }
 
 const orderFacts = ({ time_zone, ...input }: Requisition): Fact[] => [
@@ -81,9 +81,9 @@ const orderFacts = ({ time_zone, ...input }: Requisition): Fact[] => [
   ['Fasting', input.fasting ? 'Required' : 'Not required'],
 ]
 
-function writePatient(paper: Page, { patient, created_at }: Requisition) {
-  heading(paper, 'Patient')
-  facts(paper, 3, [
+function writePatient(page: Page, { patient, created_at }: Requisition) {
+  heading(page, 'Patient')
+  facts(page, 3, [
     ['Name', lastNameFirst(patient)],
     ['Date of birth', birthWithAge(patient, created_at)],
     ['Sex', patient.gender && inWords(patient.gender)],
@@ -92,9 +92,9 @@ function writePatient(paper: Page, { patient, created_at }: Requisition) {
   ])
 }
 
-function writeBilling(paper: Page, { billing_type, insurance, icd_codes }: Requisition) {
-  heading(paper, 'Billing and diagnosis')
-  facts(paper, 3, [
+function writeBilling(page: Page, { billing_type, insurance, icd_codes }: Requisition) {
+  heading(page, 'Billing and diagnosis')
+  facts(page, 3, [
     ['Bill to', inWords(billing_type)],
     ['Diagnosis (ICD-10)', icd_codes.map(({ code, description }) => (description ? `${code} ${description}` : code)).join('\n')],
     ...(insurance ? insuranceFacts(insurance) : []),
@@ -104,45 +104,45 @@ function writeBilling(paper: Page, { billing_type, insurance, icd_codes }: Requi
 function insuranceFacts(insurance: Coverage) {
   const list: Fact[] = [
     ['Insurance', insurance.payor_name],
-    ['Member', insurance.member_id],
-    ['Group', insurance.group_id],
+    ['Member ID', insurance.member_id],
+    ['Group ID', insurance.group_id],
     ['Insured', insurance.insured_name],
     ['Relationship to insured', insurance.relationship],
   ]
   return list.filter(([, value]) => value)
 }
 
-function writeTests(paper: Page, tests: OrderedTest[]) {
-  heading(paper, 'Tests ordered')
+function writeTests(page: Page, tests: OrderedTest[]) {
+  heading(page, 'Tests ordered')
   for (const test of tests) {
-    line(paper, [test.code ?? '', test.name, test.sample_type ? inWords(test.sample_type) : ''], ink.strong)
-    for (const marker of test.markers) line(paper, [marker.code ?? '', marker.name, ''], ink.body)
-    paper.y += 4
+    line(page, [test.code ?? '', test.name, test.sample_type ? inWords(test.sample_type) : ''], ink.strong)
+    for (const marker of test.markers) line(page, [marker.code ?? '', marker.name, ''], ink.body)
+    page.y += 4
   }
 }
 
-function line(paper: Page, [code, name, note]: [string, string, string], style: typeof ink.body) {
-  const x = paper.left
-  row(paper, [
+function line(page: Page, [code, name, note]: [string, string, string], style: typeof ink.body) {
+  const x = page.left
+  row(page, [
     { text: code, style, x, width: 76 },
     { text: name, style, x: x + 84, width: 280 },
-    { text: note, style: ink.body, x: x + 372, width: paper.width - 372 },
+    { text: note, style: ink.body, x: x + 372, width: page.width - 372 },
   ])
 }
 
-function writeAnswers(paper: Page, answers: Requisition['aoe_answers']) {
+function writeAnswers(page: Page, answers: Requisition['aoe_answers']) {
   if (!answers.length) return
-  heading(paper, 'Ask-on-order-entry questions')
+  heading(page, 'Ask-on-order-entry questions')
   for (const { marker, question, answer } of answers) {
-    row(paper, [
-      { text: `${marker}: ${question}`, style: ink.body, x: paper.left, width: 330 },
-      { text: answer, style: ink.strong, x: paper.left + 340, width: paper.width - 340 },
+    row(page, [
+      { text: `${marker}: ${question}`, style: ink.body, x: page.left, width: 330 },
+      { text: answer, style: ink.strong, x: page.left + 340, width: page.width - 340 },
     ])
-    paper.y += 3
+    page.y += 3
   }
 }
 
-function writeNotes(paper: Page, notes: string) {
-  heading(paper, 'Clinical notes')
-  writeText(paper, notes)
+function writeNotes(page: Page, notes: string) {
+  heading(page, 'Clinical notes')
+  writeText(page, notes)
 }

@@ -34,27 +34,22 @@ export type ResultReport = {
 }
 
 export function resultReport(input: ResultReport): Promise<Buffer> {
-  const paper = openPage({ title: 'Laboratory report', subject: `Order ${input.order_id}`, created_at: input.created_at })
-  letterhead(paper, input.laboratory, 'Laboratory report')
-  writeStatus(paper, input.status)
-  facts(paper, 3, factsOf(input))
-  writeInterpretation(paper, input.interpretation)
-  for (const section of input.sections) writeSection(paper, section)
-  if (input.notes) writeNotes(paper, input.notes)
-  paper.y += 8
-  writeText(paper, 'End of report', ink.small, { x: paper.left, width: paper.width, align: 'center' })
-  return closePage(paper, footer(paper, `${nameOf(input.patient)} · Order ${input.order_id}`))
+  const page = openPage({ title: 'Laboratory report', subject: `Order ${input.order_id}`, created_at: input.created_at })
+  letterhead(page, input.laboratory, 'Laboratory report')
+  writeStatus(page, input.status)
+  facts(page, 3, factsOf(input))
+  writeInterpretation(page, input.interpretation)
+  for (const section of input.sections) writeSection(page, section)
+  if (input.notes) writeNotes(page, input.notes)
+  page.y += 8
+  writeText(page, 'End of report', ink.small, { x: page.left, width: page.width, align: 'center' })
+  return closePage(page, footer(page, `${nameOf(input.patient)} · Order ${input.order_id}`))
 }
 
-function writeStatus(paper: Page, status: ReportStatus) {
-  if (status === 'final') return banner(paper, 'Final report.', { ...ink.strong, color: color.accent }, color.tint)
-  if (status === 'partial') return banner(paper, 'Partial report. More results will follow.', ink.warn, color.warn_tint)
-  banner(
-    paper,
-    'Corrected report. It replaces every earlier report of this order. Do not use earlier reports.',
-    ink.alert,
-    color.alert_tint,
-  )
+function writeStatus(page: Page, status: ReportStatus) {
+  if (status === 'final') return banner(page, 'Final report.', { ...ink.strong, color: color.accent }, color.tint)
+  if (status === 'partial') return banner(page, 'Partial report. More results will follow.', ink.warn, color.warn_tint)
+  banner(page, 'Corrected report. It replaces every earlier report of this order. Do not use earlier reports.', ink.alert, color.alert_tint)
 }
 
 function factsOf({ patient, time_zone, ...input }: ResultReport): [string, string | null][] {
@@ -74,45 +69,48 @@ function factsOf({ patient, time_zone, ...input }: ResultReport): [string, strin
 const physicianOf = (physician: Physician | null) => physician && nameOf(physician) + (physician.npi ? ` (NPI ${physician.npi})` : '')
 
 const overall = {
-  normal: { text: 'Overall: normal. All rated results are within their reference ranges.', style: { ...ink.strong, color: color.good } },
+  normal: {
+    text: 'Overall: normal. All interpreted results are within their reference ranges.',
+    style: { ...ink.strong, color: color.good },
+  },
   abnormal: { text: 'Overall: abnormal. At least one result is outside its reference range.', style: ink.warn },
   critical: { text: 'Overall: CRITICAL. At least one result needs medical attention without delay.', style: ink.alert },
-  unknown: { text: 'Overall: not rated. The laboratory did not rate every result.', style: { ...ink.strong, color: color.quiet } },
+  unknown: { text: 'Overall: not interpreted. At least one result has no interpretation.', style: { ...ink.strong, color: color.quiet } },
 }
 
-function writeInterpretation(paper: Page, interpretation: Interpretation | null) {
+function writeInterpretation(page: Page, interpretation: Interpretation | null) {
   if (!interpretation) return
   const { text, style } = overall[interpretation]
-  paper.y += 2
-  rule(paper)
-  paper.y += 6
-  writeText(paper, text, style)
+  page.y += 2
+  rule(page)
+  page.y += 6
+  writeText(page, text, style)
 }
 
-function writeSection(paper: Page, { title, results, missing }: ReportSection) {
-  heading(paper, title || 'Results', 60)
-  if (results.length) resultTable(paper, results)
-  else writeText(paper, 'No results yet.', ink.quiet)
-  if (missing.length) writeMissing(paper, missing)
+function writeSection(page: Page, { title, results, missing }: ReportSection) {
+  heading(page, title || 'Results', 60)
+  if (results.length) resultTable(page, results)
+  else writeText(page, 'No results yet.', ink.quiet)
+  if (missing.length) writeMissing(page, missing)
 }
 
-function writeMissing(paper: Page, missing: MissingResult[]) {
-  heading(paper, 'Tests without a result')
+function writeMissing(page: Page, missing: MissingResult[]) {
+  heading(page, 'Tests without a result')
   for (const { name, inferred_failure_type, note } of missing) {
-    row(paper, [
-      { text: name, style: ink.strong, x: paper.left + 6, width: 190 },
+    row(page, [
+      { text: name, style: ink.strong, x: page.left + 6, width: 190 },
       {
         text: [inWords(inferred_failure_type), note].filter(Boolean).join('\n'),
         style: ink.body,
-        x: paper.left + 204,
-        width: paper.width - 210,
+        x: page.left + 204,
+        width: page.width - 210,
       },
     ])
-    paper.y += 4
+    page.y += 4
   }
 }
 
-function writeNotes(paper: Page, notes: string) {
-  heading(paper, 'Notes')
-  writeText(paper, notes)
+function writeNotes(page: Page, notes: string) {
+  heading(page, 'Notes')
+  writeText(page, notes)
 }

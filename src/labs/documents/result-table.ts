@@ -18,34 +18,34 @@ type Column = keyof typeof columns
 /** A longer result is printed as text across the page. */
 const MAX_VALUE_LENGTH = 28
 
-export function resultTable(paper: Page, results: Result[]) {
-  keepTogether(paper, 48)
-  drawHeader(paper)
-  paper.repeat = () => drawHeader(paper)
-  for (const result of results) resultRow(paper, result)
-  paper.repeat = null
+export function resultTable(page: Page, results: Result[]) {
+  keepTogether(page, 48)
+  drawHeader(page)
+  page.repeat = () => drawHeader(page)
+  for (const result of results) resultRow(page, result)
+  page.repeat = null
 }
 
-function drawHeader(paper: Page) {
-  paper.doc.rect(paper.left, paper.y, paper.width, 16).fill(color.tint)
-  for (const name of Object.keys(columns) as Column[]) writeLine(paper, columns[name].title, paper.y + 3, ink.head, columnBox(paper, name))
-  paper.y += 20
+function drawHeader(page: Page) {
+  page.doc.rect(page.left, page.y, page.width, 16).fill(color.tint)
+  for (const name of Object.keys(columns) as Column[]) writeLine(page, columns[name].title, page.y + 3, ink.head, columnBox(page, name))
+  page.y += 20
 }
 
-function resultRow(paper: Page, result: Result) {
+function resultRow(page: Page, result: Result) {
   const flag = flagOf(result)
   const isText = result.type === 'comment' || result.result.length > MAX_VALUE_LENGTH
   const bar = barOf(result)
   const below = textsBelow(result, isText)
   keepTogether(
-    paper,
-    below.reduce((sum, { text, style }) => sum + heightOf(paper, text, style), 2 * lineHeight(ink.body)),
+    page,
+    below.reduce((sum, { text, style }) => sum + heightOf(page, text, style), 2 * lineHeight(ink.body)),
   )
-  row(paper, cellsOf(paper, result, { flag, isText }), () => bar && drawBar(paper, bar, flag))
-  for (const { text, style } of below) writeText(paper, text, style, innerBox(paper))
-  paper.y += 3
-  rule(paper)
-  paper.y += 4
+  row(page, cellsOf(page, result, { flag, isText }), () => bar && drawBar(page, bar, flag))
+  for (const { text, style } of below) writeText(page, text, style, innerBox(page))
+  page.y += 3
+  rule(page)
+  page.y += 4
 }
 
 /** Full-width texts under the row; they stay on the row's page if they fit. */
@@ -57,9 +57,9 @@ function textsBelow(result: Result, isText: boolean) {
   ].filter(({ text }) => text)
 }
 
-function cellsOf(paper: Page, result: Result, { flag, isText }: { flag: Flag; isText: boolean }) {
+function cellsOf(page: Page, result: Result, { flag, isText }: { flag: Flag; isText: boolean }) {
   const value = flag.style.weight === 'bold' ? flag.style : ink.strong
-  const cell = (column: Column, text: string, style: Ink) => ({ text, style, ...columnBox(paper, column) })
+  const cell = (column: Column, text: string, style: Ink) => ({ text, style, ...columnBox(page, column) })
   return [
     cell('name', result.name, ink.body),
     cell('result', isText ? '' : result.result, value),
@@ -75,10 +75,10 @@ const panelsOf = ({ name, source_markers }: Result) => {
   return names.length ? `Part of ${names.join(', ')}` : ''
 }
 
-function drawBar(paper: Page, bar: RangeBar, { shade }: Flag) {
-  const { x, width } = columnBox(paper, 'bar')
-  const { doc } = paper
-  const middle = paper.y + 6
+function drawBar(page: Page, bar: RangeBar, { shade }: Flag) {
+  const { x, width } = columnBox(page, 'bar')
+  const { doc } = page
+  const middle = page.y + 6
   const marked = x + bar.at * width
   doc.roundedRect(x, middle - 2.5, width, 5, 2.5).fill(color.rule)
   doc.rect(x + bar.from * width, middle - 2.5, (bar.to - bar.from) * width, 5).fill(color.good_tint)
@@ -87,8 +87,8 @@ function drawBar(paper: Page, bar: RangeBar, { shade }: Flag) {
   return doc.polygon([marked + tip, middle], [marked - tip, middle - 4.5], [marked - tip, middle + 4.5]).fill(shade)
 }
 
-const heightOf = (paper: Page, text: string, style: Ink) => linesOf(paper, text, innerBox(paper).width, style).length * lineHeight(style)
+const heightOf = (page: Page, text: string, style: Ink) => linesOf(page, text, innerBox(page).width, style).length * lineHeight(style)
 
-const innerBox = (paper: Page) => ({ x: paper.left + columns.name.x, width: paper.width - 2 * columns.name.x })
+const innerBox = (page: Page) => ({ x: page.left + columns.name.x, width: page.width - 2 * columns.name.x })
 
-const columnBox = (paper: Page, column: Column) => ({ x: paper.left + columns[column].x, width: columns[column].width })
+const columnBox = (page: Page, column: Column) => ({ x: page.left + columns[column].x, width: columns[column].width })

@@ -8,13 +8,13 @@ import { resultReport } from './result-report.ts'
 const documents = { abn, collectionInstructions, labels, requisition, resultReport }
 
 export type Documents = typeof documents
-export type DrawRequest = { id: number; paper: keyof Documents; input: never }
+export type DrawRequest = { id: number; document: keyof Documents; input: never }
 export type DrawResponse = { id: number; bytes: Uint8Array } | { id: number; stack: string | undefined }
 
-parentPort?.on('message', async ({ id, paper, input }: DrawRequest) => {
-  const reply = (drawn: DrawResponse) => parentPort?.postMessage(drawn)
+parentPort?.on('message', async ({ id, document, input }: DrawRequest) => {
+  const reply = (response: DrawResponse) => parentPort?.postMessage(response)
   try {
-    reply({ id, bytes: await documents[paper](input) })
+    reply({ id, bytes: await documents[document](input) })
   } catch (error) {
     reply({ id, stack: (error as Error).stack })
   }

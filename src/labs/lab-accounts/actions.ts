@@ -10,7 +10,7 @@ type Filter = { lab_account_id?: string | null | undefined; team_id?: string | n
 
 /** Gap 63: an organization's own accounts; a Team Management Key sees the accounts that are open to its teams. */
 export async function listOrgLabAccounts(app: App, caller: ManagementCaller, { team_id, ...filter }: Filter) {
-  const visible = { ...filter, open_to: visibleTeams(caller, team_id), reach: caller.team_ids }
+  const visible = { ...filter, open_to: visibleTeams(caller, team_id), visible_team_ids: caller.team_ids }
   return { data: await store.listAccounts(app.db, caller.org_id, visible) }
 }
 
@@ -18,7 +18,7 @@ export async function listOrgLabAccounts(app: App, caller: ManagementCaller, { t
 export const patchLabAccount = (app: App, { org_id }: ManagementCaller, id: string, team_ids: string[]) =>
   inTransaction(app, async (app) => {
     rules.requireAccount(await store.lockAccount(app.db, org_id, id))
-    await openTo(app, org_id, id, team_ids)
+    await bindTeams(app, org_id, id, team_ids)
     return { lab_account: rules.requireAccount(await store.findAccount(app.db, org_id, id)) }
   })
 
@@ -41,7 +41,7 @@ export const createLabAccount = (app: App, { billing, team_ids, ...account }: Ne
     const id = randomUUID()
     const allowed = rules.allowedBilling(await getLab(app, lab_id), billing)
     await store.insertAccount(app.db, { ...account, id, allowed_billing: JSON.stringify(allowed), created_at: app.wall() })
-    await openTo(app, org_id, id, team_ids)
+    await bindTeams(app, org_id, id, team_ids)
     return rules.requireAccount(await store.findAccount(app.db, org_id, id))
   })
 
@@ -54,7 +54,7 @@ export const listAllLabAccounts = (app: App) => store.listAllAccounts(app.db)
 export const setLabAccountStatus = (app: App, id: string, status: string) =>
   inTransaction(app, (app) => store.setStatus(app.db, id, status))
 
-async function openTo(app: App, org_id: string, id: string, team_ids: string[]) {
-  const wanted = [...new Set(team_ids)]
-  rules.checkTeamsBound(await store.openTo(app.db, org_id, id, wanted), wanted.length)
+async function bindTeams(app: App, org_id: string, id: string, team_ids: string[]) {
+  const uniqueIds = [...new Set(team_ids)]
+  rules.checkTeamsBound(await store.bindTeams(app.db, org_id, id, uniqueIds), uniqueIds.length)
 }

@@ -6,8 +6,8 @@ type Billing = Record<string, string[]>
 
 /** The billing types and states of an account: as the operator states them (`*` is every state), or else all that the lab supports. */
 export function allowedBilling(lab: Lab, billing: Billing): Billing {
-  const named = Object.entries(billing)
-  return named.length ? Object.fromEntries(named.map(([type, states]) => [type, statesFor(lab, type, states)])) : allBilling(lab)
+  const entries = Object.entries(billing)
+  return entries.length ? Object.fromEntries(entries.map(([type, states]) => [type, statesFor(lab, type, states)])) : allBilling(lab)
 }
 
 function statesFor(lab: Lab, type: string, states: string[]) {
@@ -25,7 +25,7 @@ export function requireAccount<A>(account: A | undefined): A {
   throw problem('LAB_ACCOUNT_NOT_FOUND', 'The organization has no lab account with this id. List the lab accounts to find its id.')
 }
 
-export function checkTeamsBound(opened: number, wanted: number) {
-  if (opened !== wanted)
+export function checkTeamsBound(bound: number, requested: number) {
+  if (bound !== requested)
     throw problem('UNKNOWN_TEAM', 'team_id_allowlist names a team that is not in this organization. List the teams to find their ids.')
 }

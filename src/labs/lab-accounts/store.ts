@@ -3,8 +3,8 @@ import { liveTeams } from '../../platform/db/live-teams.ts'
 import type { Db } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
-/** Accounts with the live teams that they are open to, limited to `reach` if it is set. */
-const accounts = (db: Db, reach?: string[]) =>
+/** Accounts with the live teams that they are open to, limited to `visible_team_ids` if it is set. */
+const accounts = (db: Db, visible_team_ids?: string[]) =>
   db
     .selectFrom('lab_accounts')
     .innerJoin('labs', 'labs.id', 'lab_accounts.lab_id')
@@ -13,7 +13,9 @@ const accounts = (db: Db, reach?: string[]) =>
       'labs.slug as lab',
       sql<string[]>`array(select teams.id from lab_account_teams join teams on teams.id = team_id
         where lab_account_id = lab_accounts.id and deleted_at is null
-        and (${reach ?? null}::uuid[] is null or teams.id = any(${reach ?? null}::uuid[])) order by teams.id)`.as('team_id_allowlist'),
+        and (${visible_team_ids ?? null}::uuid[] is null or teams.id = any(${visible_team_ids ?? null}::uuid[])) order by teams.id)`.as(
+        'team_id_allowlist',
+      ),
     ])
     .orderBy('lab_accounts.lab_id')
     .orderBy('lab_accounts.created_at')
@@ -22,14 +24,14 @@ const accounts = (db: Db, reach?: string[]) =>
 export type AccountFilter = {
   lab_account_id?: string | null | undefined
   status?: string | null | undefined
-  /** Accounts that are open to one of these. */
+  /** Accounts that are open to one of these teams. */
   open_to: string[] | undefined
   /** The teams that the caller can see. */
-  reach: string[] | undefined
+  visible_team_ids: string[] | undefined
 }
 
 export const listAccounts = (db: Db, org_id: string, filter: AccountFilter) =>
-  accounts(db, filter.reach)
+  accounts(db, filter.visible_team_ids)
     .where('lab_accounts.org_id', '=', org_id)
     .$if(!!filter.lab_account_id, (query) => query.where('lab_accounts.id', '=', filter.lab_account_id as string))
     .$if(!!filter.status, (query) => query.where('lab_accounts.status', '=', filter.status as string))
@@ -53,7 +55,7 @@ export const listAllAccounts = (db: Db) => accounts(db).execute()
 export const insertAccount = (db: Db, row: Insertable<Tables['lab_accounts']>) => db.insertInto('lab_accounts').values(row).execute()
 
 /** Binds to exactly these live teams of the organization and returns how many there were. */
-export async function openTo(db: Db, org_id: string, lab_account_id: string, team_ids: string[]) {
+export async function bindTeams(db: Db, org_id: string, lab_account_id: string, team_ids: string[]) {
   await db.deleteFrom('lab_account_teams').where('lab_account_id', '=', lab_account_id).execute()
   const bound = await db
     .insertInto('lab_account_teams')

@@ -40,12 +40,12 @@ export function pathTo(order: Order, final: string): string[] {
 
 /** Leaves the usual path for `final` with the shortest detour; of equal detours, the latest. */
 function detourTo(order: Order, steps: string[], final: string): string[] | undefined {
-  const turns = [order.low_level, ...steps].flatMap((low, i) => {
+  const detours = [order.low_level, ...steps].flatMap((low, i) => {
     const way = wayTo(order.method, low, final)
     return way && canTakeAll(order, [...steps.slice(0, i), ...way]) ? [[...steps.slice(0, i), ...way]] : []
   })
-  const length = (turn: string[], i: number) => turn.length - i
-  return turns.sort((a, b) => length(a, sharedLength(a, steps)) - length(b, sharedLength(b, steps)) || b.length - a.length)[0]
+  const length = (detour: string[], i: number) => detour.length - i
+  return detours.sort((a, b) => length(a, sharedLength(a, steps)) - length(b, sharedLength(b, steps)) || b.length - a.length)[0]
 }
 
 function canTakeAll(order: Order, [low, ...rest]: string[]): boolean {
@@ -53,9 +53,9 @@ function canTakeAll(order: Order, [low, ...rest]: string[]): boolean {
   return canFollow(order, low) && canTakeAll({ ...order, low_level: low, events: [...order.events, { low_level: low }] }, rest)
 }
 
-const sharedLength = (turn: string[], steps: string[]) => {
-  const i = turn.findIndex((low, i) => low !== steps[i])
-  return i < 0 ? turn.length : i
+const sharedLength = (detour: string[], steps: string[]) => {
+  const i = detour.findIndex((low, i) => low !== steps[i])
+  return i < 0 ? detour.length : i
 }
 
 const onlyOutbound = [...outbound, 'problem_in_transit_customer', 'failure_to_deliver_to_customer']
@@ -116,7 +116,7 @@ const isHeld = ({ low_level, dispatch_at }: Scheduled) =>
 
 type Scheduled = Order & { scheduled: boolean; dispatch_at: string | null }
 
-export function checkReschedule(order: Scheduled, dayIsOpen: boolean) {
+export function checkReschedule(order: Scheduled, canActivate: boolean) {
   if (!isHeld(order))
     throw problem(
       'ORDER_NOT_HELD',
@@ -127,7 +127,7 @@ export function checkReschedule(order: Scheduled, dayIsOpen: boolean) {
       'ORDER_NOT_SCHEDULED',
       'The order was created without activate_by, so it has no date to change. Cancel it and place a new order.',
     )
-  if (!dayIsOpen) throw problem('ACTIVATE_BY_PASSED', 'activate_by has passed. Send today or a later day.')
+  if (!canActivate) throw problem('ACTIVATE_BY_PASSED', 'activate_by has passed. Send today or a later day.')
 }
 
 export function checkDraw(order: Order) {

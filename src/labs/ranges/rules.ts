@@ -5,10 +5,10 @@ import { type Interpretation, type NewResult, numberText, type ResultType, range
 export type Interval = { low: number; high: number; low_open: boolean; high_open: boolean }
 
 /** Interprets a result by its range and, if the unit matches the catalog, by the critical limits. */
-export function interpret(posted: NewResult, type: ResultType, analyte: Analyte | undefined, gender: string) {
-  const comparable = analyte && sameUnit(posted.unit, analyte.unit) ? analyte : undefined
-  const range = hasRange(posted) ? labRange(posted) : catalogRange(comparable, gender)
-  const measured = type === 'numeric' || type === 'range' ? readMeasured(posted.result) : null
+export function interpret(newResult: NewResult, type: ResultType, analyte: Analyte | undefined, gender: string) {
+  const comparable = analyte && sameUnit(newResult.unit, analyte.unit) ? analyte : undefined
+  const range = hasRange(newResult) ? labRange(newResult) : catalogRange(comparable, gender)
+  const measured = type === 'numeric' || type === 'range' ? readMeasured(newResult.result) : null
   return {
     reference_range: range.text,
     min_range_value: finite(range.interval?.low),
@@ -16,11 +16,11 @@ export function interpret(posted: NewResult, type: ResultType, analyte: Analyte 
     is_above_max_range: measured && range.interval && isAbove(measured, range.interval),
     is_below_min_range: measured && range.interval && isBelow(measured, range.interval),
     interpretation: chooseInterpretation(
-      posted,
+      newResult,
       measured && comparable?.critical ? isCritical(measured, comparable.critical) : false,
       () => {
         if (measured) return range.interval ? interpretRange(measured, range.interval) : 'unknown'
-        return type === 'coded_value' ? interpretCode(posted.result, range.expected) : interpretText(posted.result, range.expected)
+        return type === 'coded_value' ? interpretCode(newResult.result, range.expected) : interpretText(newResult.result, range.expected)
       },
     ),
   }
@@ -150,8 +150,8 @@ const findings: Record<string, string> = {
 }
 
 export function interpretCode(code: string, expected: string | null): Interpretation {
-  const known = code.trim().toUpperCase()
-  return codeInterpretations[known] ?? interpretText(findings[known] ?? code, expected)
+  const normalized = code.trim().toUpperCase()
+  return codeInterpretations[normalized] ?? interpretText(findings[normalized] ?? code, expected)
 }
 
 /** A different text is abnormal only if the expected text is a finding: a range may also read "see comment". */
@@ -165,8 +165,7 @@ export function interpretText(text: string, expected: string | null): Interpreta
 const normalizeText = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}+]/gu, '')
 
 /** Catalog limits apply only in the same unit. Case, brackets and the micro sign do not matter. */
-export const sameUnit = (one: string | null | undefined, other: string | null | undefined) =>
-  !one || !other || normalizeUnit(one) === normalizeUnit(other)
+export const sameUnit = (a: string | null | undefined, b: string | null | undefined) => !a || !b || normalizeUnit(a) === normalizeUnit(b)
 
 const normalizeUnit = (unit: string) =>
   unit

@@ -24,26 +24,26 @@ export type Report = {
 }
 
 /** Stores a lab report unless it is a repeat. A report without reported_at may restore the values of an earlier report. */
-export async function recordResults(app: AppInTransaction, order: LoadedOrder, posted: NewResults): Promise<LoadedOrder> {
-  const known = await store.findByDigest(app.db, order.id, digestOf(order, posted))
-  if (known && (posted.reported_at || known.version === order.result_version)) return order
-  const faults = rules.resultFaults(await orderedOf(app, order.lab_test), posted.results)
+export async function recordResults(app: AppInTransaction, order: LoadedOrder, newResults: NewResults): Promise<LoadedOrder> {
+  const stored = await store.findByDigest(app.db, order.id, digestOf(order, newResults))
+  if (stored && (newResults.reported_at || stored.version === order.result_version)) return order
+  const faults = rules.resultFaults(await orderedOf(app, order.lab_test), newResults.results)
   if (faults.length) throw new Problem('invalid', faults)
-  return storeReport(app, order, posted)
+  return storeReport(app, order, newResults)
 }
 
-const digestOf = ({ key }: LoadedOrder, posted: NewResults) =>
-  createHmac('sha256', derive(key, 'report digest')).update(JSON.stringify(posted)).digest()
+const digestOf = ({ key }: LoadedOrder, newResults: NewResults) =>
+  createHmac('sha256', derive(key, 'report digest')).update(JSON.stringify(newResults)).digest()
 
 /** Stores a new report version, advances the order and emits new critical results. A late report changes nothing. */
-export async function storeReport(app: AppInTransaction, order: LoadedOrder, posted: NewResults): Promise<LoadedOrder> {
-  const status = statusOf(order, posted)
+export async function storeReport(app: AppInTransaction, order: LoadedOrder, newResults: NewResults): Promise<LoadedOrder> {
+  const status = statusOf(order, newResults)
   const low = stepOf[status]
   const stepless = status === 'partial' && order.method === 'testkit'
   checkAcceptsResults(order)
   if (classifyReport(order, stepless ? 'completed' : low) === 'late') return order
-  const before = await latestReport(app, order)
-  const report = await buildReport(app, order, { ...posted, status }, before)
+  const previous = await latestReport(app, order)
+  const report = await buildReport(app, order, { ...newResults, status }, previous)
   const version = order.result_version + 1
   const interpretation = rules.interpretationOf(report.results) ?? 'unknown'
   await store.insertVersion(app.db, {
@@ -51,7 +51,7 @@ export async function storeReport(app: AppInTransaction, order: LoadedOrder, pos
     version,
     status,
     interpretation,
-    digest: digestOf(order, posted),
+    digest: digestOf(order, newResults),
     sealed: seal(order.key, associatedData(order.id, version), report),
     created_at: app.now(),
   })
@@ -59,10 +59,10 @@ export async function storeReport(app: AppInTransaction, order: LoadedOrder, pos
     result_version: version,
     interpretation,
     has_missing_results: rules.hasMissing(status, report.missing_results),
-    ...(posted.collected_at ? { collected_at: posted.collected_at } : {}),
+    ...(newResults.collected_at ? { collected_at: newResults.collected_at } : {}),
   }
   const moved = stepless ? await changeOrder(app, order, change) : await advanceOrder(app, order, low, change)
-  const critical = rules.findNewCritical(before?.results ?? [], report.results)
+  const critical = rules.findNewCritical(previous?.results ?? [], report.results)
   if (critical.length) await store.insertCritical(app.db, { order_id: order.id, version, team_id: order.team_id, reported_at: app.now() })
   for (const result of critical) await emitCritical(app, moved, status, result)
   return moved
@@ -77,21 +77,21 @@ function statusOf({ low_level }: LoadedOrder, { status }: NewResults): NewResult
   return final ? 'corrected' : 'final'
 }
 
-async function buildReport(app: App, order: LoadedOrder, posted: NewResults, before: Report | undefined): Promise<Report> {
+async function buildReport(app: App, order: LoadedOrder, newResults: NewResults, previous: Report | undefined): Promise<Report> {
   const ordered = await orderedOf(app, order.lab_test)
-  const reported_at = posted.reported_at ?? app.now()
+  const reported_at = newResults.reported_at ?? app.now()
   const patient = { gender: order.document.patient_details?.gender ?? 'unknown', sample_id: order.sample_id }
-  const fresh = rules.completeResults(ordered, patient, { ...posted, reported_at })
-  const merged = rules.mergeReports([...(before ? [before] : []), { results: fresh, missing_results: [] }])
+  const completed = rules.completeResults(ordered, patient, { ...newResults, reported_at })
+  const merged = rules.mergeReports([...(previous ? [previous] : []), { results: completed, missing_results: [] }])
   const results = rules.sortResults(ordered, merged.results)
   return {
-    status: posted.status,
+    status: newResults.status,
     results,
-    missing_results: rules.missingResults(ordered, results, [...(before?.missing_results ?? []), ...posted.missing_results]),
-    collected_at: posted.collected_at ?? before?.collected_at ?? null,
-    received_at: posted.received_at ?? before?.received_at ?? null,
+    missing_results: rules.missingResults(ordered, results, [...(previous?.missing_results ?? []), ...newResults.missing_results]),
+    collected_at: newResults.collected_at ?? previous?.collected_at ?? null,
+    received_at: newResults.received_at ?? previous?.received_at ?? null,
     reported_at,
-    notes: posted.notes ?? before?.notes ?? null,
+    notes: newResults.notes ?? previous?.notes ?? null,
   }
 }
 
@@ -99,7 +99,7 @@ async function buildReport(app: App, order: LoadedOrder, posted: NewResults, bef
 const emitCritical = (app: AppInTransaction, order: LoadedOrder, status: string, { name, slug }: BiomarkerResult) => {
   const at = app.now()
   const { id: order_id, team_id, user_id, client_user_id, sample_id, created_at } = order
-  const about = { order_id, sample_id, status: status === 'partial' ? 'partial' : 'final', interpretation: 'critical' }
+  const summary = { order_id, sample_id, status: status === 'partial' ? 'partial' : 'final', interpretation: 'critical' }
   return emit(app, order.key, {
     team_id,
     user_id,
@@ -107,7 +107,7 @@ const emitCritical = (app: AppInTransaction, order: LoadedOrder, status: string,
     client_user_id,
     event_type: 'labtest.result.critical',
     key: `critical:${order_id}`,
-    data: { ...about, team_id, user_id, created_at, updated_at: at, marker: { name, slug } },
+    data: { ...summary, team_id, user_id, created_at, updated_at: at, marker: { name, slug } },
     at,
   })
 }
@@ -168,7 +168,7 @@ export async function transactionReports(app: App, { team_id }: TeamCaller, tran
 export async function getTransactionResults(app: App, caller: TeamCaller, transaction_id: string) {
   const reported = await transactionReports(app, caller, transaction_id)
   const { order, report } = reported.at(-1) as (typeof reported)[number]
-  const combined = { ...report, ...rules.mergeReports(reported.map((one) => one.report)) }
-  const samples = reported.map((one) => presentResults(app, one.order, one.report).sample_information)
+  const combined = { ...report, ...rules.mergeReports(reported.map((entry) => entry.report)) }
+  const samples = reported.map((entry) => presentResults(app, entry.order, entry.report).sample_information)
   return { ...presentResults(app, order, combined), sample_information: Object.assign({}, ...samples) }
 }

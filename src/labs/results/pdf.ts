@@ -18,13 +18,13 @@ export async function transactionResultsPdf(app: App, caller: TeamCaller, transa
   const reported = await transactionReports(app, caller, transaction_id)
   const { order, report } = reported.at(-1) as (typeof reported)[number]
   const titled = reported.length > 1
-  const sections = reported.map((one, i) => ({
-    title: titled ? `Order ${one.order.id} (${one.order.origin}), sample ${one.order.sample_id ?? 'unknown'}` : null,
+  const sections = reported.map((entry, i) => ({
+    title: titled ? `Order ${entry.order.id} (${entry.order.origin}), sample ${entry.order.sample_id ?? 'unknown'}` : null,
     results: rules.resultsNotIn(
-      one.report.results,
-      reported.slice(i + 1).flatMap((later) => later.report.results),
+      entry.report.results,
+      reported.slice(i + 1).flatMap((newer) => newer.report.results),
     ),
-    missing: i === reported.length - 1 ? missingOf(one.report) : [],
+    missing: i === reported.length - 1 ? missingOf(entry.report) : [],
   }))
   return reportPdf(app, order, report, sections)
 }

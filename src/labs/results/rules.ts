@@ -16,25 +16,29 @@ import {
 } from '../../contract/labs/results.ts'
 import { interpret } from '../ranges/rules.ts'
 
-type Posted = Pick<NewResults, 'results' | 'reported_at'>
+type PostedReport = Pick<NewResults, 'results' | 'reported_at'>
 type Patient = { gender: string; sample_id?: string | null }
 
 /** Completes posted results with the data of the catalog. */
-export const completeResults = (ordered: OrderedMeasurements, patient: Patient, { results, reported_at }: Posted): BiomarkerResult[] =>
-  results.map((posted) => {
-    const analyte = findAnalyte(ordered, posted)
-    const type = typeOf(posted, analyte)
+export const completeResults = (
+  ordered: OrderedMeasurements,
+  patient: Patient,
+  { results, reported_at }: PostedReport,
+): BiomarkerResult[] =>
+  results.map((newResult) => {
+    const analyte = findAnalyte(ordered, newResult)
+    const type = typeOf(newResult, analyte)
     return {
-      ...identityOf(ordered, posted, analyte),
-      value: type === 'numeric' ? Number(posted.result) : -1,
-      result: posted.result,
+      ...identityOf(ordered, newResult, analyte),
+      value: type === 'numeric' ? Number(newResult.result) : -1,
+      result: newResult.result,
       type,
-      unit: posted.unit === undefined ? (analyte?.unit ?? null) : posted.unit,
+      unit: newResult.unit === undefined ? (analyte?.unit ?? null) : newResult.unit,
       timestamp: reported_at ?? null,
-      notes: posted.notes ?? null,
-      ...interpret(posted, type, analyte, patient.gender),
-      source_interpretation: posted.interpretation ?? '',
-      performing_laboratory: posted.performing_laboratory ?? null,
+      notes: newResult.notes ?? null,
+      ...interpret(newResult, type, analyte, patient.gender),
+      source_interpretation: newResult.interpretation ?? '',
+      performing_laboratory: newResult.performing_laboratory ?? null,
       source_sample_id: patient.sample_id ?? null,
     }
   })
@@ -42,10 +46,10 @@ export const completeResults = (ordered: OrderedMeasurements, patient: Patient, 
 /** Finds unknown slugs and measurements that are reported twice. */
 export function resultFaults(ordered: OrderedMeasurements, results: NewResult[]): Fault[] {
   const seen = new Set<string>()
-  return results.flatMap((posted, i): Fault[] => {
-    const analyte = findAnalyte(ordered, posted)
+  return results.flatMap((newResult, i): Fault[] => {
+    const analyte = findAnalyte(ordered, newResult)
     const at = (field: string) => ['body', 'results', i, field]
-    if (posted.slug && analyte?.slug !== posted.slug)
+    if (newResult.slug && analyte?.slug !== newResult.slug)
       return [
         {
           type: 'measurement_unknown',
@@ -53,7 +57,7 @@ export function resultFaults(ordered: OrderedMeasurements, results: NewResult[])
           msg: 'The catalog has no measurement with this slug. Send its LOINC code instead, or remove the result.',
         },
       ]
-    const key = analyte?.slug ?? posted.loinc ?? posted.provider_id ?? ''
+    const key = analyte?.slug ?? newResult.loinc ?? newResult.provider_id ?? ''
     if (seen.has(key))
       return [{ type: 'measurement_twice', loc: at('result'), msg: 'The report has this measurement twice. Send it once.' }]
     seen.add(key)
@@ -73,16 +77,18 @@ function findAnalyte({ analytes, markers }: OrderedMeasurements, { slug, loinc, 
   )
 }
 
-function identityOf({ markers }: OrderedMeasurements, posted: MeasurementName, analyte: Analyte | undefined) {
-  const slug = analyte?.slug ?? posted.slug ?? ''
-  const asking = markers.filter(({ expected_results }) => expected_results.includes(slug))
+function identityOf({ markers }: OrderedMeasurements, newResult: MeasurementName, analyte: Analyte | undefined) {
+  const slug = analyte?.slug ?? newResult.slug ?? ''
+  const sourceMarkers = markers.filter(({ expected_results }) => expected_results.includes(slug))
   return {
-    name: analyte?.name ?? posted.name ?? posted.slug ?? posted.loinc ?? posted.provider_id ?? '',
+    name: analyte?.name ?? newResult.name ?? newResult.slug ?? newResult.loinc ?? newResult.provider_id ?? '',
     slug,
-    loinc: analyte?.loinc ?? posted.loinc ?? null,
+    loinc: analyte?.loinc ?? newResult.loinc ?? null,
     loinc_slug: analyte?.slug ?? null,
-    provider_id: posted.provider_id ?? null,
-    source_markers: asking.length ? asking.map(({ id, name, slug, provider_id }) => ({ marker_id: id, name, slug, provider_id })) : null,
+    provider_id: newResult.provider_id ?? null,
+    source_markers: sourceMarkers.length
+      ? sourceMarkers.map(({ id, name, slug, provider_id }) => ({ marker_id: id, name, slug, provider_id }))
+      : null,
   }
 }
 
@@ -95,38 +101,38 @@ function typeOf({ type, result }: NewResult, analyte: Analyte | undefined): Resu
 
 /** The worst interpretation; null without results. */
 export function interpretationOf(results: Pick<BiomarkerResult, 'interpretation'>[]): Interpretation | null {
-  const worst = interpretations.findLast((one) => results.some(({ interpretation }) => interpretation === one))
+  const worst = interpretations.findLast((candidate) => results.some(({ interpretation }) => interpretation === candidate))
   return worst ?? null
 }
 
 /** Every expected result of the markers, once, in report order. */
 export const expectedOf = ({ markers, analytes }: OrderedMeasurements): Analyte[] =>
   [...new Set(markers.flatMap(({ expected_results }) => expected_results))].flatMap(
-    (slug) => analytes.find((one) => one.slug === slug) ?? [],
+    (slug) => analytes.find((analyte) => analyte.slug === slug) ?? [],
   )
 
 /** Sorts by the order of the markers; results that were not ordered come last. */
 export function sortResults(ordered: OrderedMeasurements, results: BiomarkerResult[]) {
-  const place = new Map(expectedOf(ordered).map(({ slug }, i) => [slug, i]))
-  const of = ({ slug }: BiomarkerResult) => place.get(slug) ?? place.size
-  return results.toSorted((one, other) => of(one) - of(other))
+  const ranks = new Map(expectedOf(ordered).map(({ slug }, i) => [slug, i]))
+  const rankOf = ({ slug }: BiomarkerResult) => ranks.get(slug) ?? ranks.size
+  return results.toSorted((a, b) => rankOf(a) - rankOf(b))
 }
 
-type Reported = Omit<NewMissingResult, 'inferred_failure_type'> & { inferred_failure_type: string }
+type ReportedMissing = Omit<NewMissingResult, 'inferred_failure_type'> & { inferred_failure_type: string }
 
-export function missingResults(ordered: OrderedMeasurements, results: BiomarkerResult[], reported: Reported[]): MissingResult[] {
-  const reportedMissing = reported.map((one) => ({
-    ...identityOf(ordered, one, findAnalyte(ordered, one)),
-    inferred_failure_type: one.inferred_failure_type,
-    note: one.note ?? null,
+export function missingResults(ordered: OrderedMeasurements, results: BiomarkerResult[], reported: ReportedMissing[]): MissingResult[] {
+  const reportedMissing = reported.map((missing) => ({
+    ...identityOf(ordered, missing, findAnalyte(ordered, missing)),
+    inferred_failure_type: missing.inferred_failure_type,
+    note: missing.note ?? null,
   }))
   const expected = expectedOf(ordered).map((analyte) => ({
     ...identityOf(ordered, {}, analyte),
     inferred_failure_type: 'unknown_failure' as const,
     note: null,
   }))
-  const there = new Set(results.map(keyOf))
-  return latestByKey([...expected, ...reportedMissing]).filter((one) => !there.has(keyOf(one)))
+  const reportedKeys = new Set(results.map(keyOf))
+  return latestByKey([...expected, ...reportedMissing]).filter((missing) => !reportedKeys.has(keyOf(missing)))
 }
 
 /** Null until the results are final, because results may still arrive. */
@@ -134,7 +140,10 @@ export const hasMissing = (status: string, missing: MissingResult[]) => (status 
 
 /** Critical results without an earlier alert: the same value of the same measurement alerts once. */
 export const findNewCritical = (before: BiomarkerResult[], after: BiomarkerResult[]) =>
-  after.filter((one) => isCritical(one) && !before.some((old) => isCritical(old) && keyOf(old) === keyOf(one) && old.result === one.result))
+  after.filter(
+    (result) =>
+      isCritical(result) && !before.some((old) => isCritical(old) && keyOf(old) === keyOf(result) && old.result === result.result),
+  )
 
 const isCritical = ({ interpretation }: BiomarkerResult) => interpretation === 'critical'
 
@@ -143,22 +152,22 @@ type Versions = { results: BiomarkerResult[]; missing_results: MissingResult[] }
 /** Merges reports, oldest first: the newest result of each measurement wins. */
 export function mergeReports(versions: Versions) {
   const results = latestByKey(versions.flatMap((version) => version.results))
-  const there = new Set(results.map(keyOf))
+  const reportedKeys = new Set(results.map(keyOf))
   const missing = latestByKey(versions.flatMap((version) => version.missing_results))
-  return { results, missing_results: missing.filter((one) => !there.has(keyOf(one))) }
+  return { results, missing_results: missing.filter((missing) => !reportedKeys.has(keyOf(missing))) }
 }
 
 /** Returns the results that no later result replaces. */
 export const resultsNotIn = (results: BiomarkerResult[], later: BiomarkerResult[]) => {
   const newer = new Set(later.map(keyOf))
-  return results.filter((one) => !newer.has(keyOf(one)))
+  return results.filter((result) => !newer.has(keyOf(result)))
 }
 
 type Identity = Pick<BiomarkerResult, 'slug' | 'loinc' | 'provider_id' | 'name'>
 
 const keyOf = ({ slug, loinc, provider_id, name }: Identity) => slug || loinc || provider_id || name
 
-const latestByKey = <One extends Identity>(list: One[]) => [...new Map(list.map((one) => [keyOf(one), one])).values()]
+const latestByKey = <T extends Identity>(list: T[]) => [...new Map(list.map((item) => [keyOf(item), item])).values()]
 
 type Person = { first_name: string; last_name: string }
 type Report = {

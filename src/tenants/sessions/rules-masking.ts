@@ -10,12 +10,12 @@ export type Mask = (value: unknown) => unknown
 type Options = {
   /** The values may have fields the shape does not name; those are hidden. */
   loose: boolean
-  known: Map<z.ZodType, Mask>
+  cache: Map<z.ZodType, Mask>
 }
 
 /** Builds the mask for responses of a shape, once per endpoint; undefined if the shape has no personal fields. */
 export const maskOf = (shape: z.ZodType): Mask | undefined =>
-  isPersonal(shape) ? build(shape, { loose: false, known: new Map() }) : undefined
+  isPersonal(shape) ? build(shape, { loose: false, cache: new Map() }) : undefined
 
 const show: Mask = (value) => value
 
@@ -28,32 +28,32 @@ function hide(value: unknown): unknown {
 }
 
 /** Enough to tell two rows apart, too little to identify a person. */
-const onText =
+const maskText =
   (mask: (text: string) => string): Mask =>
   (value) =>
     typeof value === 'string' && value ? mask(value) : hide(value)
 
-const initial = (text: string) => `${[...text][0]}${DOTS}`
+const initialOf = (text: string) => `${[...text][0]}${DOTS}`
 
 const masks: Record<Mark, Mask> = {
   safe: show,
   text: hide,
-  name: onText(initial),
-  email: onText((text) => `${initial(text)}@${DOTS}`),
-  date: onText(() => '••••-••-••'),
-  phone: onText((text) => `${DOTS} ${text.replace(/\D/g, '').slice(-2)}`),
+  name: maskText(initialOf),
+  email: maskText((text) => `${initialOf(text)}@${DOTS}`),
+  date: maskText(() => '••••-••-••'),
+  phone: maskText((text) => `${DOTS} ${text.replace(/\D/g, '').slice(-2)}`),
   message: maskMessage,
-  message_text: onText(maskMessageText),
+  message_text: maskText(maskMessageText),
   message_stream: hide,
 }
 
 function build(shape: z.ZodType, options: Options): Mask {
   const mark = markOf(shape)
   if (mark) return masks[mark]
-  const known = options.known.get(shape)
-  if (known) return known
+  const cached = options.cache.get(shape)
+  if (cached) return cached
   const mask = buildUnmarked(shape, options)
-  options.known.set(shape, mask)
+  options.cache.set(shape, mask)
   return mask
 }
 
@@ -88,9 +88,9 @@ function recordMask(shape: z.ZodRecord, options: Options): Mask {
 
 /** A value can match several options of the same kind, so the personal option decides. */
 function unionMask(shape: z.ZodUnion, options: Options): Mask {
-  const among = (shape.options as z.ZodType[]).map((option) => ({ kind: kindOf(option), option }))
+  const candidates = (shape.options as z.ZodType[]).map((option) => ({ kind: kindOf(option), option }))
   const maskFor = (kind: string) => {
-    const found = among.filter((one) => one.kind === kind).map(({ option }) => option)
+    const found = candidates.filter((candidate) => candidate.kind === kind).map(({ option }) => option)
     const option = found.find(isPersonal) ?? found[0]
     return option ? build(option, options) : hide
   }
@@ -120,7 +120,7 @@ const mapFields = (value: object, change: (name: string, inside: unknown) => unk
 const eventMasks = buildEventMasks()
 
 function buildEventMasks() {
-  const options: Options = { loose: true, known: new Map() }
+  const options: Options = { loose: true, cache: new Map() }
   return new Map<unknown, Mask>(Object.entries(eventTypes).map(([name, { data }]) => [name, build(data as z.ZodType, options)]))
 }
 
@@ -140,7 +140,7 @@ function maskMessageText(text: string) {
 }
 
 /** Only the `data:` lines of an event stream are personal. */
-export const maskChunk = (piece: string) => piece.replace(/^data: (.*)$/gm, (_, data: string) => `data: ${maskMessageText(data)}`)
+export const maskChunk = (chunk: string) => chunk.replace(/^data: (.*)$/gm, (_, data: string) => `data: ${maskMessageText(data)}`)
 
 /** Rejects masked values, which would overwrite the real ones. */
 export function checkNotMasked(value: unknown): void {

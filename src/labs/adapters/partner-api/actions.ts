@@ -46,11 +46,11 @@ const positionOf = (order: { changed_at: string; id: string }) => ({ at: order.c
 async function loadInOrder(app: App, rows: { team_id: string; id: string }[]): Promise<LoadedOrder[]> {
   const byTeam = Map.groupBy(rows, ({ team_id }) => team_id)
   const loaded = new Map<string, LoadedOrder>()
-  for (const [team_id, its] of byTeam)
+  for (const [team_id, rowsOfTeam] of byTeam)
     for (const order of await ordersById(
       app,
       team_id,
-      its.map(({ id }) => id),
+      rowsOfTeam.map(({ id }) => id),
     ))
       loaded.set(order.id, order)
   return rows.flatMap(({ id }) => loaded.get(id) ?? [])
@@ -66,8 +66,8 @@ export const reportStep = (app: App, caller: LabCaller, id: string, step: Step) 
   withOrder(app, caller, id, async (app, order) => {
     const changes = changesIn(order, step, app.now())
     // The same step again is a retry unless it carries new data.
-    const again = step.status === order.low_level && !Object.keys(changes).length
-    if (again || rules.classifyReport(order, step.status) === 'late') return order
+    const isRepeat = step.status === order.low_level && !Object.keys(changes).length
+    if (isRepeat || rules.classifyReport(order, step.status) === 'late') return order
     const change = { ...changes, status_detail: step.status_detail ?? null }
     return step.status === 'redraw_available' ? offerRedraw(app, order, change) : advanceOrder(app, order, step.status, change)
   })
@@ -89,13 +89,13 @@ const noShipment = {
   notes: null,
 }
 
-function shipmentOf({ document, id }: LoadedOrder, sent: NonNullable<Step['shipment']>, at: string) {
-  const given = Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined))
-  return { id, created_at: at, ...noShipment, ...document.shipment, ...given, updated_at: at }
+function shipmentOf({ document, id }: LoadedOrder, reported: NonNullable<Step['shipment']>, at: string) {
+  const reportedFields = Object.fromEntries(Object.entries(reported).filter(([, value]) => value !== undefined))
+  return { id, created_at: at, ...noShipment, ...document.shipment, ...reportedFields, updated_at: at }
 }
 
-export const reportResults = (app: App, caller: LabCaller, id: string, posted: NewResults) =>
-  withOrder(app, caller, id, (app, order) => recordResults(app, order, posted))
+export const reportResults = (app: App, caller: LabCaller, id: string, newResults: NewResults) =>
+  withOrder(app, caller, id, (app, order) => recordResults(app, order, newResults))
 
 /** Results arrived for an order that ended, so a new order of its transaction accepts them. */
 export const recreate = (app: App, caller: LabCaller, id: string) => withOrder(app, caller, id, recreateOrder)
@@ -109,15 +109,15 @@ const withOrder = (
   rejectTakenSample(() =>
     inTransaction(app, async (app) => {
       const { team_id, clock_offset_ms } = await requireSentOrder(app, lab_id, id)
-      const timed = onTeamClock(app, { clock_offset_ms })
-      return presentLabOrder(await work(timed, await lockOrder(timed, team_id, id)))
+      const appOnTeamClock = onTeamClock(app, { clock_offset_ms })
+      return presentLabOrder(await work(appOnTeamClock, await lockOrder(appOnTeamClock, team_id, id)))
     }),
   )
 
 async function requireSentOrder(app: App, lab_id: number, id: string) {
-  const sent = await store.findSent(app.db, lab_id, id)
-  if (!sent) throw problem('ORDER_NOT_FOUND', 'The lab has received no order with this id. List the orders with GET /lab/v1/orders.')
-  return sent
+  const order = await store.findSent(app.db, lab_id, id)
+  if (!order) throw problem('ORDER_NOT_FOUND', 'The lab has received no order with this id. List the orders with GET /lab/v1/orders.')
+  return order
 }
 
 /** The order for the lab: names in the lab's charset, without the customer's internal fields. */

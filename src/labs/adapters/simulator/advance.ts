@@ -22,10 +22,10 @@ type Flags = z.output<typeof SimulationFlags>
 type Query = { final_status?: string | null | undefined; delay?: number | null | undefined }
 
 /** Advances an order to the requested status, immediately or one step per delay. */
-export const simulateOrder = (app: App, { team_id }: TeamCaller, order_id: string, query: Query, sent: Flags | null | undefined) =>
+export const simulateOrder = (app: App, { team_id }: TeamCaller, order_id: string, query: Query, body: Flags | null | undefined) =>
   inTransaction(app, async (app) => {
     const order = await lockOrder(app, team_id, order_id)
-    const flags = sent ?? SimulationFlags.parse({})
+    const flags = body ?? SimulationFlags.parse({})
     const steps = withPartials(stepsTo(order, query.final_status), flags.partials)
     // A delayed step has no caller to reject, so the redraw is checked now.
     if (steps.includes('redraw_available')) rules.checkRedraw(order)
@@ -77,17 +77,17 @@ async function takeStep(app: AppInTransaction, order: LoadedOrder, low: string, 
   return advanceOrder(app, order, low, {
     sent_at: order.sent_at ?? app.now(),
     sample_id: order.sample_id ?? newSampleId(),
-    status_detail: last ? (simulation?.status_detail ?? usualDetail(low)) : usualDetail(low),
+    status_detail: last ? (simulation?.status_detail ?? defaultDetail(low)) : defaultDetail(low),
     ...(low === 'transit_customer' && !order.document.shipment ? { document: { shipment: simulateShipment(order, app.now()) } } : {}),
   })
 }
 
-const usualDetail = (low: string): StatusDetail | null =>
+const defaultDetail = (low: string): StatusDetail | null =>
   ({ sample_error: 'sample_hemolyzed' as const, lab_processing_blocked: 'date_of_collection_unspecified' as const })[low] ?? null
 
 type Status = 'partial' | 'final' | 'corrected'
 
-/** What the lab reports now. Of several partial reports each has a larger part. */
+/** Simulates the lab's next report. Each further partial report covers more results. */
 async function reportOf(app: App, order: LoadedOrder, status: Status, simulation: Simulation | undefined): Promise<NewResults> {
   const patient = order.document.patient_details
   const now = app.now()
@@ -108,7 +108,7 @@ async function reportOf(app: App, order: LoadedOrder, status: Status, simulation
 
 export const STEP = 'simulate steps'
 
-/** Takes the steps that are due on their team's clock, of one team or of any; answers whether there may be more. */
+/** Takes the steps that are due on their team's clock, of one team or of all; returns whether there may be more. */
 export const takeDueSteps = (app: App, team_id?: string) =>
   onDueSteps(app, team_id, async (app, order) => {
     const low = order.simulation?.steps[0] ?? rules.nextStep(order)

@@ -5,9 +5,9 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-type Span = readonly [least: number, most: number]
+type Span = readonly [min: number, max: number]
 
-/** How long it takes to reach a step, whatever the step before. */
+/** The time to reach a step from any previous step. */
 const spans: Record<string, Span> = {
   awaiting_registration: [1 * MINUTE, 10 * MINUTE],
   requisition_created: [2 * MINUTE, 20 * MINUTE],
@@ -35,7 +35,7 @@ const spans: Record<string, Span> = {
   do_not_process: [1 * MINUTE, 30 * MINUTE],
 }
 
-/** Durations that depend on the step before. */
+/** Durations that depend on the previous step. */
 const exceptions: Record<string, Span> = {
   'on_site_collection: requisition_created → draw_completed': [1 * HOUR, 1 * DAY],
   'on_site_collection: requisition_bypassed → draw_completed': [1 * HOUR, 1 * DAY],
@@ -53,13 +53,13 @@ const withLab = ['partial_results', 'draw_completed', 'delivered_to_lab', 'lab_p
 
 type Move = { method: Method; from: string; to: string; seed: string; common_tat_days: number | null }
 
-/** Realistic milliseconds between two steps of an order; the same seed gives the same. */
+/** A realistic delay in milliseconds between two steps of an order. The same seed gives the same delay. */
 export function stepDelay({ method, from, to, seed, common_tat_days }: Move): number {
   if (!stepsOf(method)[to]) throw new Error(`${method} has no step ${to}`)
   const random = seededRandom(seed, 'delay', from, to)
-  const within = ([least, most]: Span) => Math.round(least + random() * (most - least))
-  if (to !== 'partial_results' && to !== 'completed') return within(exceptions[`${method}: ${from} → ${to}`] ?? (spans[to] as Span))
-  const [least, most] = labWork[to === 'partial_results' ? 'partial' : from === 'partial_results' ? 'rest' : 'all']
+  const pickFrom = ([min, max]: Span) => Math.round(min + random() * (max - min))
+  if (to !== 'partial_results' && to !== 'completed') return pickFrom(exceptions[`${method}: ${from} → ${to}`] ?? (spans[to] as Span))
+  const [min, max] = labWork[to === 'partial_results' ? 'partial' : from === 'partial_results' ? 'rest' : 'all']
   const turnaround = Math.max(1, common_tat_days ?? 3) * DAY
-  return within([least * turnaround, most * turnaround]) + (withLab.includes(from) ? 0 : within(untilVisit))
+  return pickFrom([min * turnaround, max * turnaround]) + (withLab.includes(from) ? 0 : pickFrom(untilVisit))
 }

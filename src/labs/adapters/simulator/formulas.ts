@@ -4,7 +4,7 @@ export type Traits = { sex: Sex; age: number }
 type Formula = {
   needs: string[]
   /** Null if a lab would not calculate it. */
-  value: (of: (slug: string) => number, who: Traits) => number | null
+  value: (valueFor: (slug: string) => number, traits: Traits) => number | null
   /** Labs measure it; only the simulator derives it, so that the values are consistent. */
   measured?: true
 }
@@ -17,40 +17,44 @@ const estimateIfValid = (triglycerides: number, value: number) => (triglycerides
 export const formulas: Record<string, Formula> = {
   'vldl-cholesterol-calc': {
     needs: ['triglycerides'],
-    value: (of) => estimateIfValid(of('triglycerides'), of('triglycerides') / 5),
+    value: (valueFor) => estimateIfValid(valueFor('triglycerides'), valueFor('triglycerides') / 5),
   },
   'ldl-cholesterol-calc': {
     needs: ['cholesterol-total', 'hdl-cholesterol', 'triglycerides'],
-    value: (of) => estimateIfValid(of('triglycerides'), of('cholesterol-total') - of('hdl-cholesterol') - of('triglycerides') / 5),
+    value: (valueFor) =>
+      estimateIfValid(
+        valueFor('triglycerides'),
+        valueFor('cholesterol-total') - valueFor('hdl-cholesterol') - valueFor('triglycerides') / 5,
+      ),
   },
   'non-hdl-cholesterol': {
     needs: ['cholesterol-total', 'hdl-cholesterol'],
-    value: (of) => of('cholesterol-total') - of('hdl-cholesterol'),
+    value: (valueFor) => valueFor('cholesterol-total') - valueFor('hdl-cholesterol'),
   },
   'cholesterol-hdl-ratio': {
     needs: ['cholesterol-total', 'hdl-cholesterol'],
-    value: (of) => of('cholesterol-total') / of('hdl-cholesterol'),
+    value: (valueFor) => valueFor('cholesterol-total') / valueFor('hdl-cholesterol'),
   },
-  egfr: { needs: ['creatinine'], value: (of, who) => estimateGfr(of('creatinine'), who) },
-  'bun-creatinine-ratio': { needs: ['bun', 'creatinine'], value: (of) => of('bun') / of('creatinine') },
-  'globulin-calc': { needs: ['protein-total', 'albumin'], value: (of) => of('protein-total') - of('albumin') },
-  'bilirubin-direct': { needs: ['bilirubin-total'], value: (of) => of('bilirubin-total') / 4, measured: true },
-  'iron-saturation': { needs: ['iron', 'tibc'], value: (of) => (100 * of('iron')) / of('tibc') },
+  egfr: { needs: ['creatinine'], value: (valueFor, traits) => estimateGfr(valueFor('creatinine'), traits) },
+  'bun-creatinine-ratio': { needs: ['bun', 'creatinine'], value: (valueFor) => valueFor('bun') / valueFor('creatinine') },
+  'globulin-calc': { needs: ['protein-total', 'albumin'], value: (valueFor) => valueFor('protein-total') - valueFor('albumin') },
+  'bilirubin-direct': { needs: ['bilirubin-total'], value: (valueFor) => valueFor('bilirubin-total') / 4, measured: true },
+  'iron-saturation': { needs: ['iron', 'tibc'], value: (valueFor) => (100 * valueFor('iron')) / valueFor('tibc') },
   'albumin-creatinine-ratio': {
     needs: ['urine-albumin', 'urine-creatinine'],
-    value: (of) => (100 * of('urine-albumin')) / of('urine-creatinine'),
+    value: (valueFor) => (100 * valueFor('urine-albumin')) / valueFor('urine-creatinine'),
   },
-  hematocrit: { needs: ['hemoglobin', 'mchc'], value: (of) => (100 * of('hemoglobin')) / of('mchc'), measured: true },
-  rbc: { needs: ['hematocrit', 'mcv'], value: (of) => (10 * of('hematocrit')) / of('mcv'), measured: true },
-  mch: { needs: ['hemoglobin', 'rbc'], value: (of) => (10 * of('hemoglobin')) / of('rbc') },
+  hematocrit: { needs: ['hemoglobin', 'mchc'], value: (valueFor) => (100 * valueFor('hemoglobin')) / valueFor('mchc'), measured: true },
+  rbc: { needs: ['hematocrit', 'mcv'], value: (valueFor) => (10 * valueFor('hematocrit')) / valueFor('mcv'), measured: true },
+  mch: { needs: ['hemoglobin', 'rbc'], value: (valueFor) => (10 * valueFor('hemoglobin')) / valueFor('rbc') },
   wbc: {
     needs: ['neutrophils-absolute', 'lymphocytes-absolute', 'monocytes-absolute', 'eosinophils-absolute', 'basophils-absolute'],
-    value: (of) =>
-      of('neutrophils-absolute') +
-      of('lymphocytes-absolute') +
-      of('monocytes-absolute') +
-      of('eosinophils-absolute') +
-      of('basophils-absolute'),
+    value: (valueFor) =>
+      valueFor('neutrophils-absolute') +
+      valueFor('lymphocytes-absolute') +
+      valueFor('monocytes-absolute') +
+      valueFor('eosinophils-absolute') +
+      valueFor('basophils-absolute'),
     measured: true,
   },
 }

@@ -4,10 +4,10 @@ import { formulas, isDerived, type Traits } from './formulas.ts'
 import { type Band, bandOf, scaleOf, spreadOf, stepsIn } from './value-bands.ts'
 
 /** The measurement that gets the requested interpretation, and the band of its value. */
-export type Target = { slug: string; place: Band }
+export type Target = { slug: string; band: Band }
 export type Measured = Map<string, number | null>
 
-type MeasureRequest = { seed: string; who: Traits; target: Target; draft: string }
+type MeasureRequest = { seed: string; traits: Traits; target: Target; draft: string }
 
 const MAX_DRAWS = 500
 
@@ -15,33 +15,33 @@ const MAX_DRAWS = 500
  * Draws a value for each analyte: the target in its band, the others in their ranges, derived values by formula.
  * Only the target and the values derived from it depend on `draft`, so another draft is a correction.
  */
-export const measure = (analytes: Analyte[], wish: MeasureRequest): Measured =>
-  new Map(groupsOf(analytes).flatMap((group) => [...measureGroup(group, wish)]))
+export const measure = (analytes: Analyte[], request: MeasureRequest): Measured =>
+  new Map(groupsOf(analytes).flatMap((group) => [...measureGroup(group, request)]))
 
-function measureGroup(group: Analyte[], { seed, who, target, draft }: MeasureRequest): Measured {
-  const hit = group.some(({ slug }) => slug === target.slug)
-  const random = seededRandom(seed, hit ? draft : '', ...group.map(({ slug }) => slug))
-  const place = hit ? target.place : 'normal'
-  for (let tries = 0; tries < MAX_DRAWS; tries++) {
-    const values = drawGroup(group, random, who, target)
-    if (group.every((analyte) => fits(analyte, values.get(analyte.slug), who, place))) return values
+function measureGroup(group: Analyte[], { seed, traits, target, draft }: MeasureRequest): Measured {
+  const hasTarget = group.some(({ slug }) => slug === target.slug)
+  const random = seededRandom(seed, hasTarget ? draft : '', ...group.map(({ slug }) => slug))
+  const band = hasTarget ? target.band : 'normal'
+  for (let attempt = 0; attempt < MAX_DRAWS; attempt++) {
+    const values = drawGroup(group, random, traits, target)
+    if (group.every((analyte) => fits(analyte, values.get(analyte.slug), traits, band))) return values
   }
   // No draw satisfied every formula, so the requested bands win over consistent values.
-  return new Map(group.map((analyte) => [analyte.slug, drawValue(analyte, random, who, target)]))
+  return new Map(group.map((analyte) => [analyte.slug, drawValue(analyte, random, traits, target)]))
 }
 
-function drawGroup(group: Analyte[], random: Random, who: Traits, target: Target): Measured {
+function drawGroup(group: Analyte[], random: Random, traits: Traits, target: Target): Measured {
   const slugs = group.map(({ slug }) => slug)
-  const free = group.filter(({ slug }) => !isDerived(slug, slugs))
-  const values: Measured = new Map(free.map((analyte) => [analyte.slug, drawValue(analyte, random, who, target)]))
+  const independent = group.filter(({ slug }) => !isDerived(slug, slugs))
+  const values: Measured = new Map(independent.map((analyte) => [analyte.slug, drawValue(analyte, random, traits, target)]))
   for (const [slug, { value }] of Object.entries(formulas)) {
-    const analyte = group.find((one) => one.slug === slug && !values.has(slug))
+    const analyte = group.find((candidate) => candidate.slug === slug && !values.has(slug))
     if (analyte)
       values.set(
         slug,
         roundValue(
           analyte,
-          value((need) => values.get(need) ?? Number.NaN, who),
+          value((need) => values.get(need) ?? Number.NaN, traits),
         ),
       )
   }
@@ -49,12 +49,12 @@ function drawGroup(group: Analyte[], random: Random, who: Traits, target: Target
 }
 
 function drawValue(analyte: Analyte, random: Random, { sex }: Traits, target: Target) {
-  const place = analyte.slug === target.slug ? target.place : 'normal'
-  const steps = stepsIn(analyte, sex, place) ?? { from: 0, to: 0 }
+  const band = analyte.slug === target.slug ? target.band : 'normal'
+  const steps = stepsIn(analyte, sex, band) ?? { from: 0, to: 0 }
   const { mean, sd } = spreadOf(analyte, sex)
   const likely = Math.round((mean + sd * normal(random)) * scaleOf(analyte))
-  const inside = place === 'normal' && likely >= steps.from && likely <= steps.to
-  return (inside ? likely : integer(random, steps.from, steps.to)) / scaleOf(analyte)
+  const isTypical = band === 'normal' && likely >= steps.from && likely <= steps.to
+  return (isTypical ? likely : integer(random, steps.from, steps.to)) / scaleOf(analyte)
 }
 
 const roundValue = (analyte: Analyte, value: number | null) => value && Math.round(value * scaleOf(analyte)) / scaleOf(analyte)
@@ -63,19 +63,19 @@ const roundValue = (analyte: Analyte, value: number | null) => value && Math.rou
 function fits(analyte: Analyte, value: number | null | undefined, { sex }: Traits, target: Band) {
   if (value === null || value === undefined) return true
   if (!(value >= 0)) return false
-  const place = bandOf(analyte, sex, value)
-  if (target === 'normal') return place === 'normal'
-  return target.startsWith('critical') || !place.startsWith('critical')
+  const band = bandOf(analyte, sex, value)
+  if (target === 'normal') return band === 'normal'
+  return target.startsWith('critical') || !band.startsWith('critical')
 }
 
 /** Groups the analytes that formulas connect. */
 function groupsOf(analytes: Analyte[]): Analyte[][] {
   const slugs = analytes.map(({ slug }) => slug)
-  const bonds = slugs.filter((slug) => isDerived(slug, slugs)).map((slug) => [slug, ...(formulas[slug]?.needs ?? [])])
+  const links = slugs.filter((slug) => isDerived(slug, slugs)).map((slug) => [slug, ...(formulas[slug]?.needs ?? [])])
   let groups = analytes.map((analyte) => [analyte])
-  for (const bond of bonds) {
-    const tied = groups.filter((group) => group.some(({ slug }) => bond.includes(slug)))
-    groups = [...groups.filter((group) => !tied.includes(group)), tied.flat()]
+  for (const link of links) {
+    const linked = groups.filter((group) => group.some(({ slug }) => link.includes(slug)))
+    groups = [...groups.filter((group) => !linked.includes(group)), linked.flat()]
   }
   return groups
 }

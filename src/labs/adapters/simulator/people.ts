@@ -4,20 +4,20 @@ import { integer, oneOf, seededRandom } from '../../../platform/seeded.ts'
 import type { LoadedOrder } from '../../orders/reading/present.ts'
 
 /** A fictitious patient for a simulated kit registration, named after the recipient if there is one. */
-export function simulatePatient({ document: { shipping_details: sent }, seed }: LoadedOrder) {
-  const [first_name = 'Sandbox', ...rest] = (sent?.receiver_name ?? '').split(/\s+/).filter(Boolean)
+export function simulatePatient({ document: { shipping_details: shipping }, seed }: LoadedOrder) {
+  const [first_name = 'Sandbox', ...rest] = (shipping?.receiver_name ?? '').split(/\s+/).filter(Boolean)
   const random = seededRandom(seed, 'someone')
-  const two = (n: number) => String(n).padStart(2, '0')
+  const twoDigits = (n: number) => String(n).padStart(2, '0')
   const patient_details = {
     first_name: first_name.slice(0, 50),
     last_name: (rest.join(' ') || 'Patient').slice(0, 50),
-    dob: `${integer(random, 1950, 2000)}-${two(integer(random, 1, 12))}-${two(integer(random, 1, 28))}`,
+    dob: `${integer(random, 1950, 2000)}-${twoDigits(integer(random, 1, 12))}-${twoDigits(integer(random, 1, 28))}`,
     gender: oneOf<'female' | 'male'>(random, ['female', 'male']) ?? ('unknown' as const),
-    phone_number: sent?.phone_number ?? '+12025550100',
+    phone_number: shipping?.phone_number ?? '+12025550100',
     email: 'patient@example.com',
   }
-  const home = sent ?? { first_line: '1 Example Street', city: 'Phoenix', state: 'AZ', zip: '85004', country: 'US' }
-  const patient_address = { receiver_name: '', ...home, access_notes: null }
+  const address = shipping ?? { first_line: '1 Example Street', city: 'Phoenix', state: 'AZ', zip: '85004', country: 'US' }
+  const patient_address = { receiver_name: '', ...address, access_notes: null }
   return { patient_details, patient_address, consents: [] }
 }
 
@@ -25,8 +25,8 @@ const COURIER = 'Sandbox Courier'
 
 /** A shipped kit with its return label. */
 export function simulateShipment({ seed, id: order_id }: LoadedOrder, at: string): Shipment {
-  const number = (way: string) => {
-    const random = seededRandom(seed, 'tracking', way)
+  const number = (direction: string) => {
+    const random = seededRandom(seed, 'tracking', direction)
     return `SC${Array.from({ length: 12 }, () => integer(random, 0, 9)).join('')}`
   }
   const url = (number: string) => `https://tracking.example.com/${number}`

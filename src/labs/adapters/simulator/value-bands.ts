@@ -17,26 +17,26 @@ export function intervalFor(analyte: Analyte, sex: Sex) {
 }
 
 /** The values in a band; null if there are none. */
-export function stepsIn(analyte: Analyte, sex: Sex, place: Band): Steps | null {
-  const steps = stepRange(analyte, sex, place)
+export function stepsIn(analyte: Analyte, sex: Sex, band: Band): Steps | null {
+  const steps = stepRange(analyte, sex, band)
   return steps && steps.from <= steps.to ? steps : null
 }
 
-function stepRange(analyte: Analyte, sex: Sex, place: Band): Steps | null {
+function stepRange(analyte: Analyte, sex: Sex, band: Band): Steps | null {
   const scale = scaleOf(analyte)
   const normal = normalSteps(analyte, sex)
   const width = normal.to - normal.from
   const range = intervalFor(analyte, sex)
   const { below, above } = analyte.critical ?? { below: null, above: null }
   const [lowest, highest] = [roundUp((below ?? 0) * scale), roundDown((above ?? Infinity) * scale)]
-  if (place === 'normal') return normal
-  if (place === 'above' && range && range.high < Infinity)
+  if (band === 'normal') return normal
+  if (band === 'above' && range && range.high < Infinity)
     return { from: normal.to + 1, to: Math.min(highest, normal.to + Math.max(1, Math.floor(width * 0.4))) }
-  if (place === 'below' && range && range.low > -Infinity)
+  if (band === 'below' && range && range.low > -Infinity)
     return { from: Math.max(lowest, normal.from - Math.max(1, Math.floor(width * 0.2))), to: normal.from - 1 }
-  if (place === 'critical_above' && above !== null)
+  if (band === 'critical_above' && above !== null)
     return { from: highest + 1, to: highest + 1 + Math.floor(Math.max(0, highest - normal.to) * 0.5) }
-  if (place === 'critical_below' && below !== null)
+  if (band === 'critical_below' && below !== null)
     return { from: Math.max(0, lowest - 1 - Math.floor(Math.max(0, normal.from - lowest) * 0.5)), to: lowest - 1 }
   return null
 }

@@ -22,17 +22,17 @@ export type Simulation = OrderedMeasurements & {
 /** Simulates the report of a lab. The same seed gives the same values, so a final report repeats the values of its partials. */
 export function simulateResults(simulation: Simulation): Pick<NewResults, 'status' | 'results' | 'missing_results'> {
   const expected = expectedOf(simulation)
-  const who: Traits = { sex: sexOf(simulation), age: simulation.age }
-  const target = targetOf(simulation, expected, who.sex)
+  const traits: Traits = { sex: sexOf(simulation), age: simulation.age }
+  const target = targetOf(simulation, expected, traits.sex)
   const last = target ? missingOf(simulation.seed, expected, target.slug) : []
   const missing = simulation.has_missing_results ? last : []
   // A partial report leaves out the results that the final report may lack.
   const absent = simulation.version === 'partial' && last.length < expected.length ? last : missing
-  const values = target ? valuesOf(simulation, expected, who, target) : new Map()
+  const values = target ? valuesOf(simulation, expected, traits, target) : new Map()
   const results = expected.map((analyte, i) =>
-    writeResult(simulation, analyte, values, { who, target, type: typeAt(simulation, analyte, i) }),
+    writeResult(simulation, analyte, values, { traits, target, type: typeAt(simulation, analyte, i) }),
   )
-  const reported = results.filter(({ slug }) => !absent.some((one) => one.slug === slug))
+  const reported = results.filter(({ slug }) => !absent.some((result) => result.slug === slug))
   return {
     status: simulation.version,
     results: target ? selectReported(simulation, expected, reported, target.slug) : [],
@@ -44,37 +44,37 @@ export function simulateResults(simulation: Simulation): Pick<NewResults, 'statu
 const sexOf = ({ gender, seed }: Simulation): Sex =>
   gender === 'male' || gender === 'female' ? gender : (oneOf(seededRandom(seed, 'sex'), ['male', 'female'] as const) as Sex)
 
-/** `stated` is the lab's own interpretation, for analytes without a fitting value. */
-type Target = { slug: string; place: Band | 'opposite'; stated?: Interpretation }
+/** `statedInterpretation` is the lab's own interpretation, for analytes without a fitting value. */
+type Target = { slug: string; band: Band | 'opposite'; statedInterpretation?: Interpretation }
 
 function targetOf({ seed, interpretation }: Simulation, expected: Analyte[], sex: Sex): Target | undefined {
   const slugs = expected.map(({ slug }) => slug)
-  const free = expected.filter(({ slug }) => !isDerived(slug, slugs))
-  const possible = free.flatMap((analyte) => bandsFor(analyte, sex, interpretation).map((place) => ({ slug: analyte.slug, place })))
-  const [first] = free
+  const independent = expected.filter(({ slug }) => !isDerived(slug, slugs))
+  const possible = independent.flatMap((analyte) => bandsFor(analyte, sex, interpretation).map((band) => ({ slug: analyte.slug, band })))
+  const [first] = independent
   return (
     oneOf(seededRandom(seed, 'target'), possible) ??
-    (first && { slug: first.slug, place: bandsFor(first, sex, 'abnormal')[0] ?? 'normal', stated: interpretation })
+    (first && { slug: first.slug, band: bandsFor(first, sex, 'abnormal')[0] ?? 'normal', statedInterpretation: interpretation })
   )
 }
 
-function bandsFor(analyte: Analyte, sex: Sex, interpretation: Interpretation): Target['place'][] {
+function bandsFor(analyte: Analyte, sex: Sex, interpretation: Interpretation): Target['band'][] {
   if (interpretation === 'normal' || interpretation === 'unknown') return ['normal']
   if (isText(analyte)) return interpretation === 'abnormal' ? ['opposite'] : []
-  const places = interpretation === 'abnormal' ? (['above', 'below'] as const) : (['critical_above', 'critical_below'] as const)
-  return places.filter((place) => stepsIn(analyte, sex, place))
+  const bands = interpretation === 'abnormal' ? (['above', 'below'] as const) : (['critical_above', 'critical_below'] as const)
+  return bands.filter((band) => stepsIn(analyte, sex, band))
 }
 
 const MAX_CORRECTION_DRAWS = 20
 
 /** A correction changes the value of the target if another value exists. */
-function valuesOf({ seed, version }: Simulation, expected: Analyte[], who: Traits, { slug, place }: Target): Measured {
+function valuesOf({ seed, version }: Simulation, expected: Analyte[], traits: Traits, { slug, band }: Target): Measured {
   const numeric = expected.filter((analyte) => !isText(analyte))
-  const target = { slug, place: place === 'opposite' ? ('normal' as const) : place }
-  const first = measure(numeric, { seed, who, target, draft: '' })
+  const target = { slug, band: band === 'opposite' ? ('normal' as const) : band }
+  const first = measure(numeric, { seed, traits, target, draft: '' })
   if (version !== 'corrected') return first
   for (let draft = 1; draft < MAX_CORRECTION_DRAWS; draft++) {
-    const values = measure(numeric, { seed, who, target, draft: String(draft) })
+    const values = measure(numeric, { seed, traits, target, draft: String(draft) })
     if (values.get(slug) !== first.get(slug)) return values
   }
   return first
@@ -83,19 +83,19 @@ function valuesOf({ seed, version }: Simulation, expected: Analyte[], who: Trait
 const typeAt = ({ result_types }: Simulation, { result_type }: Analyte, i: number) =>
   (result_types?.length ? result_types[i % result_types.length] : result_type) as ResultType
 
-type Context = { who: Traits; target: Target | undefined; type: ResultType }
+type Context = { traits: Traits; target: Target | undefined; type: ResultType }
 
-function writeResult(simulation: Simulation, analyte: Analyte, values: Measured, { who, target, type }: Context): NewResult {
+function writeResult(simulation: Simulation, analyte: Analyte, values: Measured, { traits, target, type }: Context): NewResult {
   const { slug, loinc, unit } = analyte
   const isTarget = slug === target?.slug
-  const usual = !(isTarget && target.place === 'opposite')
+  const isExpected = !(isTarget && target.band === 'opposite')
   return {
     slug,
     loinc,
     unit,
-    ...statedRange(analyte, simulation.gender, who.sex),
-    ...(isText(analyte) ? writeFinding(analyte, usual, type) : writeValue(analyte, who.sex, values.get(slug) ?? null, type)),
-    ...(isTarget && target.stated ? { interpretation: target.stated } : {}),
+    ...statedRange(analyte, simulation.gender, traits.sex),
+    ...(isText(analyte) ? writeFinding(analyte, isExpected, type) : writeValue(analyte, traits.sex, values.get(slug) ?? null, type)),
+    ...(isTarget && target.statedInterpretation ? { interpretation: target.statedInterpretation } : {}),
     ...(simulation.interpretation === 'unknown' ? withoutRange : {}),
     ...(isTarget && simulation.version === 'corrected' ? { notes: 'Corrected result.' } : {}),
   }
@@ -120,21 +120,21 @@ function missingOf(seed: string, expected: Analyte[], target: string): NewMissin
   const reason = oneOf(random, failures) as (typeof failures)[number]
   const missing: NewMissingResult[] = [{ slug: failed, ...reason }]
   for (const [slug, { needs }] of Object.entries(formulas))
-    if (isCalculated(slug, slugs) && slug !== failed && needs.some((need) => missing.some((one) => one.slug === need)))
+    if (isCalculated(slug, slugs) && slug !== failed && needs.some((need) => missing.some((missingResult) => missingResult.slug === need)))
       missing.push({ slug, inferred_failure_type: 'missing_result_calc_failure', note: 'A value needed for the calculation is missing.' })
   return missing
 }
 
 /** The target comes first and calculated results after their inputs, so a partial shows the requested interpretation. */
 function selectReported({ seed, version, share }: Simulation, expected: Analyte[], results: NewResult[], target: string) {
-  const part = share ?? (version === 'partial' ? 0.5 : 1)
-  const count = Math.max(1, Math.round(part * results.length))
+  const reportedShare = share ?? (version === 'partial' ? 0.5 : 1)
+  const count = Math.max(1, Math.round(reportedShare * results.length))
   const slugs = expected.map(({ slug }) => slug)
   const rankOf = (slug: string): number => {
     if (isCalculated(slug, slugs)) return Math.max(...(formulas[slug]?.needs ?? []).map(rankOf)) + 1e-9
     return slug === target ? -1 : seededRandom(seed, 'turn', slug)()
   }
   const ranks = new Map(results.map(({ slug }) => [slug, rankOf(slug as string)]))
-  const last = [...ranks.values()].sort((one, other) => one - other)[count - 1] ?? 1
+  const last = [...ranks.values()].sort((a, b) => a - b)[count - 1] ?? 1
   return results.filter(({ slug }) => (ranks.get(slug) ?? 0) <= last)
 }

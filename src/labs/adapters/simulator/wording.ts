@@ -8,13 +8,13 @@ type WrittenResult = Pick<NewResult, 'type' | 'result'> & Partial<NewResult>
 /** Writes a value like a lab for this result type; null means not calculable. */
 export function writeValue(analyte: Analyte, sex: Sex, value: number | null, type: ResultType): WrittenResult {
   if (value === null) return { type: 'comment', result: 'Not calculated', unit: null, interpretation: 'unknown' }
-  const place = bandOf(analyte, sex, value)
+  const band = bandOf(analyte, sex, value)
   // Without a range the value alone has no interpretation.
-  const stated = intervalFor(analyte, sex) || place !== 'normal' ? {} : ({ interpretation: 'normal' } as const)
+  const stated = intervalFor(analyte, sex) || band !== 'normal' ? {} : ({ interpretation: 'normal' } as const)
   if (type === 'numeric') return { type, result: formatValue(analyte, value), ...stated }
-  if (type === 'range') return { type, result: rangeAround(analyte, sex, value, place), ...stated }
-  if (type === 'coded_value') return { type, result: codes[place], unit: null }
-  return { type, result: phrases[place], unit: null, interpretation: meanings[place] }
+  if (type === 'range') return { type, result: rangeAround(analyte, sex, value, band), ...stated }
+  if (type === 'coded_value') return { type, result: codes[band], unit: null }
+  return { type, result: phrases[band], unit: null, interpretation: meanings[band] }
 }
 
 const codes: Record<Band, string> = { normal: 'N', above: 'H', below: 'L', critical_above: 'HH', critical_below: 'LL' }
@@ -37,17 +37,17 @@ const meanings: Record<Band, Interpretation> = {
 
 const formatValue = ({ decimals }: Analyte, value: number) => value.toFixed(decimals ?? 0)
 
-function rangeAround(analyte: Analyte, sex: Sex, value: number, place: Band) {
+function rangeAround(analyte: Analyte, sex: Sex, value: number, band: Band) {
   const { low = 0, high = 0, low_open, high_open } = intervalFor(analyte, sex) ?? {}
-  if (place === 'above') return `${high_open ? '>=' : '>'}${formatValue(analyte, high)}`
-  if (place === 'below') return `${low_open ? '<=' : '<'}${formatValue(analyte, low)}`
-  if (place === 'critical_above') return `>${formatValue(analyte, analyte.critical?.above ?? value)}`
-  if (place === 'critical_below') return `<${formatValue(analyte, analyte.critical?.below ?? value)}`
+  if (band === 'above') return `${high_open ? '>=' : '>'}${formatValue(analyte, high)}`
+  if (band === 'below') return `${low_open ? '<=' : '<'}${formatValue(analyte, low)}`
+  if (band === 'critical_above') return `>${formatValue(analyte, analyte.critical?.above ?? value)}`
+  if (band === 'critical_below') return `<${formatValue(analyte, analyte.critical?.below ?? value)}`
   const scale = scaleOf(analyte)
   const step = Math.round(value * scale)
   const { from, to } = stepsIn(analyte, sex, 'normal') ?? { from: step, to: step }
-  const [least, most] = [Math.min(step, Math.max(from, step - 1)), Math.max(step, Math.min(to, step + 1))]
-  return `${formatValue(analyte, least / scale)}-${formatValue(analyte, most / scale)}`
+  const [min, max] = [Math.min(step, Math.max(from, step - 1)), Math.max(step, Math.min(to, step + 1))]
+  return `${formatValue(analyte, min / scale)}-${formatValue(analyte, max / scale)}`
 }
 
 const opposites: Record<string, string> = { Negative: 'Positive', 'Not detected': 'Detected', 'Non-reactive': 'Reactive' }
@@ -64,14 +64,14 @@ const findingCodes: Record<string, string> = {
 const index = { unit: '{index}', reference_range: '<1', max_range_value: 1 }
 
 /** Writes the expected finding, or its opposite. */
-export function writeFinding({ expected_value }: Analyte, usual: boolean, type: ResultType): WrittenResult {
+export function writeFinding({ expected_value }: Analyte, isExpected: boolean, type: ResultType): WrittenResult {
   const expected = expected_value ?? 'Normal'
-  const found = usual ? expected : (opposites[expected] ?? 'Abnormal')
-  const stated = expected_value ? {} : { interpretation: usual ? ('normal' as const) : ('abnormal' as const) }
-  if (type === 'numeric') return { type, result: usual ? '0' : '3', ...index }
-  if (type === 'range') return { type, result: usual ? '<1' : '>=1', ...index }
-  if (type === 'coded_value') return { type, result: findingCodes[found] ?? (usual ? 'N' : 'A') }
-  return { type, result: found, ...stated }
+  const finding = isExpected ? expected : (opposites[expected] ?? 'Abnormal')
+  const stated = expected_value ? {} : { interpretation: isExpected ? ('normal' as const) : ('abnormal' as const) }
+  if (type === 'numeric') return { type, result: isExpected ? '0' : '3', ...index }
+  if (type === 'range') return { type, result: isExpected ? '<1' : '>=1', ...index }
+  if (type === 'coded_value') return { type, result: findingCodes[finding] ?? (isExpected ? 'N' : 'A') }
+  return { type, result: finding, ...stated }
 }
 
 /** States the range explicitly if the patient's gender does not determine it. */

@@ -76,9 +76,9 @@ async function upsertRows<T extends store.SharedTable>(
   table: T,
   rows: store.SharedRow<T>[],
   key: string,
-  kept: string[] = [],
+  keptColumns: string[] = [],
 ) {
-  for (const batch of batchesOf(rows)) await store.upsert(db, table, batch, key, kept)
+  for (const batch of batchesOf(rows)) await store.upsert(db, table, batch, key, keptColumns)
 }
 
 const batchesOf = <R>(rows: R[]) =>

@@ -146,11 +146,11 @@ function parseJson(text: string): unknown {
 }
 
 function invalidCatalog(faults: Fault[]) {
-  const named = faults.slice(0, MAX_LISTED_FAULTS).map(({ path, message }) => `  ${formatPath(path) || 'the file'}: ${message}`)
+  const listed = faults.slice(0, MAX_LISTED_FAULTS).map(({ path, message }) => `  ${formatPath(path) || 'the file'}: ${message}`)
   const more = faults.length > MAX_LISTED_FAULTS ? [`  and ${faults.length - MAX_LISTED_FAULTS} more`] : []
-  return setupProblem(['The catalog file is not valid:', ...named, ...more].join('\n'))
+  return setupProblem(['The catalog file is not valid:', ...listed, ...more].join('\n'))
 }
 
 /** `lab_tests[3].marker_ids[0]`. */
 const formatPath = (path: PropertyKey[]) =>
-  path.reduce<string>((place, step) => (typeof step === 'number' ? `${place}[${step}]` : `${place}${place && '.'}${String(step)}`), '')
+  path.reduce<string>((text, step) => (typeof step === 'number' ? `${text}[${step}]` : `${text}${text && '.'}${String(step)}`), '')

@@ -37,16 +37,16 @@ function findDuplicates<R>(list: string, field: string, rows: R[], keyOf: (row: 
 }
 
 function markerFaults({ labs, analytes, markers, lab_markers }: Catalog): Fault[] {
-  const slugs = new Set(analytes.map(({ slug }) => slug))
-  const described = new Set(markers.map(({ slug }) => slug))
+  const analyteSlugs = new Set(analytes.map(({ slug }) => slug))
+  const markerSlugs = new Set(markers.map(({ slug }) => slug))
   const labIds = new Set(labs.map(({ id }) => id))
   return [
     ...markers.flatMap(({ expected_results }, i) =>
-      expected_results.flatMap((slug, j) => missingReference(slugs.has(slug), ['markers', i, 'expected_results', j], 'analytes')),
+      expected_results.flatMap((slug, j) => missingReference(analyteSlugs.has(slug), ['markers', i, 'expected_results', j], 'analytes')),
     ),
     ...lab_markers.flatMap(({ lab_id, marker_slug }, i) => [
       ...missingReference(labIds.has(lab_id), ['lab_markers', i, 'lab_id'], 'labs'),
-      ...missingReference(described.has(marker_slug), ['lab_markers', i, 'marker_slug'], 'markers'),
+      ...missingReference(markerSlugs.has(marker_slug), ['lab_markers', i, 'marker_slug'], 'markers'),
     ]),
   ]
 }
@@ -74,9 +74,9 @@ function testFaults({ labs, lab_markers, lab_tests }: Catalog): Fault[] {
 }
 
 function centerFaults({ labs, patient_service_centers }: Catalog): Fault[] {
-  const slugs = new Set(labs.map(({ slug }) => slug))
+  const labSlugs = new Set(labs.map(({ slug }) => slug))
   return patient_service_centers.flatMap(({ lab_slug }, i) =>
-    missingReference(slugs.has(lab_slug), ['patient_service_centers', i, 'lab_slug'], 'labs'),
+    missingReference(labSlugs.has(lab_slug), ['patient_service_centers', i, 'lab_slug'], 'labs'),
   )
 }
 

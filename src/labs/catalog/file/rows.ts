@@ -33,11 +33,11 @@ export const analyteRow = ({ reference_range, critical, sim, expected_value, dec
 
 /** One row per lab and marker: the description with the lab's code, price, samples and turnaround. */
 export function markerRows({ markers, lab_markers }: Catalog) {
-  const described = new Map(markers.map((marker) => [marker.slug, marker]))
-  return lab_markers.map(({ marker_slug, ...there }) => {
+  const markersBySlug = new Map(markers.map((marker) => [marker.slug, marker]))
+  return lab_markers.map(({ marker_slug, ...labMarker }) => {
     // readCatalog rejects a file with an undescribed marker.
-    const { aoe, ...what } = described.get(marker_slug) as Catalog['markers'][number]
-    return { ...what, aoe: json(aoe), ...there }
+    const { aoe, ...description } = markersBySlug.get(marker_slug) as Catalog['markers'][number]
+    return { ...description, aoe: json(aoe), ...labMarker }
   })
 }
 

@@ -12,11 +12,11 @@ export const findLoadedCatalog = (db: Db) => db.selectFrom('catalogue').select([
 export type SharedTable = 'labs' | 'analytes' | 'markers' | 'lab_tests' | 'service_centers' | 'catalogue'
 export type SharedRow<T extends SharedTable> = Insertable<Tables[T]>
 
-/** Upserts catalog rows by key; existing non-null values of the columns in `kept` stay. */
-export const upsert = <T extends SharedTable>(db: Db, table: T, rows: SharedRow<T>[], key: string, kept: string[] = []) => {
+/** Upserts catalog rows by key; existing non-null values of the columns in `keptColumns` stay. */
+export const upsert = <T extends SharedTable>(db: Db, table: T, rows: SharedRow<T>[], key: string, keptColumns: string[] = []) => {
   const columns = Object.keys(rows[0] ?? {}).filter((column) => column !== key)
   const newValue = (column: string) =>
-    kept.includes(column)
+    keptColumns.includes(column)
       ? sql`coalesce(${sql.ref(`${table}.${column}`)}, ${sql.ref(`excluded.${column}`)})`
       : sql.ref(`excluded.${column}`)
   return (

@@ -1,4 +1,4 @@
-/** Widths of bar, space, bar, space, bar, space of each symbol, counted in modules; the last is the stop with its final bar. */
+/** Widths of the bars and spaces of each symbol, in modules. The last symbol is the stop with its final bar. */
 const patterns = `
 212222 222122 222221 121223 121322 131222 122213 122312 132212 221213 221312 231212 112232 122132 122231 113222 123122 123221
 223211 221132 221231 213212 223112 312131 311222 321122 321221 312212 322112 322211 212123 212321 232121 111323 131123 131321
@@ -11,7 +11,7 @@ const patterns = `
 
 const [toC, toB, startB, startC, stop] = [99, 100, 104, 105, 106]
 
-/** Code 128 of printable ASCII, pairs of digits packed; widths of bars and spaces in turn. Null where it cannot write the text. */
+/** Encodes printable ASCII as Code 128 and returns alternating bar and space widths; null for any other text. */
 export function code128(text: string): number[] | null {
   if (!/^[ -~]+$/.test(text)) return null
   const symbols = symbolsOf(text)

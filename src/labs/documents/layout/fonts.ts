@@ -15,7 +15,7 @@ const files = {
 export type Face = keyof typeof files
 export const faces = Object.keys(files) as Face[]
 
-/** Tried in this order for each character: the handsome one, then the broad one, then the one that has nearly all of Unicode. */
+/** The fonts tried for each character, in order. The last one covers nearly all of Unicode. */
 export const chains: Record<Weight, Face[]> = {
   regular: ['noto', 'dejavu', 'unifont'],
   bold: ['noto_bold', 'dejavu_bold', 'unifont'],
@@ -23,7 +23,7 @@ export const chains: Record<Weight, Face[]> = {
 
 const loaded = new Map<Face, Font>()
 
-/** Read and parsed at its first use, then kept: parsing costs more than a whole document. */
+/** Fonts are cached, because parsing one costs more than drawing a document. */
 export function fontOf(face: Face) {
   const font = loaded.get(face) ?? load(face)
   loaded.set(face, font)

@@ -37,31 +37,31 @@ export function openPage(about: About, size = letter, margin = 48, foot = 24): P
     info: { Title: about.title, Subject: about.subject, Producer: 'Assay', Creator: 'Assay', CreationDate: new Date(about.created_at) },
   })
   const [width, height] = size
-  const room = { left: margin, top: margin, width: width - 2 * margin, bottom: height - margin - foot }
-  return { doc, ...room, y: margin, repeat: null, widths: new Map() }
+  const area = { left: margin, top: margin, width: width - 2 * margin, bottom: height - margin - foot }
+  return { doc, ...area, y: margin, repeat: null, widths: new Map() }
 }
 
 /** Returns the bytes. `foot` is drawn on every page once the page count is known. */
-export function closePage(paper: Page, foot?: (page: number, pages: number) => void): Promise<Buffer> {
-  const pages = paper.doc.bufferedPageRange().count
-  for (let page = 0; page < pages && foot; page++) {
-    paper.doc.switchToPage(page)
-    foot(page + 1, pages)
+export function closePage(page: Page, foot?: (number: number, pages: number) => void): Promise<Buffer> {
+  const pages = page.doc.bufferedPageRange().count
+  for (let index = 0; index < pages && foot; index++) {
+    page.doc.switchToPage(index)
+    foot(index + 1, pages)
   }
-  paper.doc.end()
-  return buffer(paper.doc)
+  page.doc.end()
+  return buffer(page.doc)
 }
 
-export function turnPage(paper: Page) {
-  paper.doc.addPage()
-  paper.y = paper.top
-  paper.repeat?.()
+export function turnPage(page: Page) {
+  page.doc.addPage()
+  page.y = page.top
+  page.repeat?.()
 }
 
 /** Starts a new page unless this height is left; content taller than a page starts at the current position. */
-export function keepTogether(paper: Page, height: number) {
-  const whole = paper.bottom - paper.top
-  if (paper.y + height > paper.bottom && paper.y > paper.top && height <= whole) turnPage(paper)
+export function keepTogether(page: Page, height: number) {
+  const pageHeight = page.bottom - page.top
+  if (page.y + height > page.bottom && page.y > page.top && height <= pageHeight) turnPage(page)
 }
 
-export const rightEdge = (paper: Page) => paper.left + paper.width
+export const rightEdge = (page: Page) => page.left + page.width

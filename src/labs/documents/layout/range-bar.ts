@@ -18,13 +18,13 @@ export function rangeBar(value: number, { min, max }: Bounds): RangeBar | null {
   if (min !== null && max !== null && min > max) return null
   const side = min !== null && value < min ? 'below' : max !== null && value > max ? 'above' : 'inside'
   const { from, to } = { from: min === null ? 0 : low, to: max === null ? 1 : high }
-  const wanted = positionOf(value, { min, max })
-  const at = within(
-    wanted,
+  const position = positionOf(value, { min, max })
+  const at = clamp(
+    position,
     side === 'above' ? to + edge : side === 'inside' ? from : 0,
     side === 'below' ? from - edge : side === 'inside' ? to : 1,
   )
-  return { from, to, side, at: within(at, edge, 1 - edge), beyond: wanted < 0 || wanted > 1 }
+  return { from, to, side, at: clamp(at, edge, 1 - edge), beyond: position < 0 || position > 1 }
 }
 
 /** Half of the bar is as long as the range, or with one bound as long as its distance from zero. */
@@ -35,4 +35,4 @@ function positionOf(value: number, { min, max }: Bounds) {
   return high + (high * (value - top)) / (Math.abs(top) || 1)
 }
 
-const within = (value: number, least: number, most: number) => Math.min(Math.max(value, least), most)
+const clamp = (value: number, min: number, max: number) => Math.min(Math.max(value, min), max)

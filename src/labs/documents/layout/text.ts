@@ -7,63 +7,63 @@ import { shorten, wrap } from './wrap.ts'
 export type Align = 'left' | 'right' | 'center'
 type Box = { x: number; width: number; align?: Align }
 
-/** A right-to-left run is laid out as a whole, because its words are drawn in another order. */
+/** A right-to-left run is laid out as one unit, because its words are drawn in another order. */
 const layout = (text: string) => (/[\u0590-\u08ff\ufb1d-\ufefc]/.test(text) ? { features: [] } : {})
 
 /** Writes one line, truncated with an ellipsis if it does not fit. */
-export function writeLine(paper: Page, text: string, y: number, style: Ink, box: Box) {
+export function writeLine(page: Page, text: string, y: number, style: Ink, box: Box) {
   drawLine(
-    paper,
-    shorten(drawable(text), box.width, (part) => widthOf(paper, part, style)),
+    page,
+    shorten(drawable(text), box.width, (part) => widthOf(page, part, style)),
     y,
     style,
     box,
   )
 }
 
-export const linesOf = (paper: Page, text: string, width: number, style: Ink) =>
-  wrap(drawable(text), width, (part) => widthOf(paper, part, style))
+export const linesOf = (page: Page, text: string, width: number, style: Ink) =>
+  wrap(drawable(text), width, (part) => widthOf(page, part, style))
 
 /** Writes wrapped lines from the current position, across pages if needed. */
-export function writeText(paper: Page, text: string, style: Ink = ink.body, box: Box = { x: paper.left, width: paper.width }) {
-  const lines = linesOf(paper, text, box.width, style)
+export function writeText(page: Page, text: string, style: Ink = ink.body, box: Box = { x: page.left, width: page.width }) {
+  const lines = linesOf(page, text, box.width, style)
   // At least two lines stay together, because a single line at the foot of a page is easily missed.
-  keepTogether(paper, lineHeight(style) * Math.min(lines.length, 2))
+  keepTogether(page, lineHeight(style) * Math.min(lines.length, 2))
   for (const line of lines) {
-    keepTogether(paper, lineHeight(style))
-    drawLine(paper, line, paper.y, style, box)
-    paper.y += lineHeight(style)
+    keepTogether(page, lineHeight(style))
+    drawLine(page, line, page.y, style, box)
+    page.y += lineHeight(style)
   }
 }
 
 /** Measuring is most of the work and words repeat, so widths are cached. */
-export function widthOf(paper: Page, text: string, style: Ink) {
+export function widthOf(page: Page, text: string, style: Ink) {
   const key = `${style.weight} ${style.size} ${text}`
-  const known = paper.widths.get(key)
-  if (known !== undefined) return known
-  const width = runsOf(text, style.weight).reduce((sum, run) => sum + widthOfRun(paper, run, style), 0)
-  paper.widths.set(key, width)
+  const cached = page.widths.get(key)
+  if (cached !== undefined) return cached
+  const width = runsOf(text, style.weight).reduce((sum, run) => sum + widthOfRun(page, run, style), 0)
+  page.widths.set(key, width)
   return width
 }
 
-export function drawLine(paper: Page, line: string, y: number, style: Ink, box: Box) {
+export function drawLine(page: Page, line: string, y: number, style: Ink, box: Box) {
   if (!line) return
-  const slack = box.align === undefined || box.align === 'left' ? 0 : box.width - widthOf(paper, line, style)
+  const slack = box.align === undefined || box.align === 'left' ? 0 : box.width - widthOf(page, line, style)
   let x = box.x + (box.align === 'center' ? slack / 2 : slack)
   for (const run of runsOf(line, style.weight)) {
-    const width = widthOfRun(paper, run, style)
-    paper.doc
+    const width = widthOfRun(page, run, style)
+    page.doc
       .fillColor(style.color)
       .text(run.text, x, y + style.size * 1.05, { lineBreak: false, baseline: 'alphabetic', ...layout(run.text) })
     x += width
   }
 }
 
-function widthOfRun(paper: Page, { face, text }: Run, { size }: Ink) {
-  return selectFont(paper, face).fontSize(size).widthOfString(text, layout(text))
+function widthOfRun(page: Page, { face, text }: Run, { size }: Ink) {
+  return selectFont(page, face).fontSize(size).widthOfString(text, layout(text))
 }
 
-function selectFont(paper: Page, face: Run['face']) {
+function selectFont(page: Page, face: Run['face']) {
   // pdfkit also accepts a parsed font, which its types do not declare.
-  return paper.doc.font(fontOf(face) as unknown as string, face)
+  return page.doc.font(fontOf(face) as unknown as string, face)
 }

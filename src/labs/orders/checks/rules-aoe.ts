@@ -4,28 +4,28 @@ import { type Finding, fieldError, warning, when } from './rules-findings.ts'
 export type Answer = { marker_id: number; question_id: number; answer: string }
 export type MarkerQuestions = { id: number; aoe: AoE | null }
 type Question = AoE['questions'][number]
-type ResolvedAnswer = Answer & { i: number; question: Question | undefined; known: boolean }
+type ResolvedAnswer = Answer & { i: number; question: Question | undefined; markerFound: boolean }
 
 /** Finds every error and warning in the AoE answers. */
 export function aoeFindings(markers: MarkerQuestions[], answers: Answer[]): Finding[] {
-  const given = answers.map((answer, i) => ({ ...answer, i, ...findQuestion(markers, answer) }))
+  const resolved = answers.map((answer, i) => ({ ...answer, i, ...findQuestion(markers, answer) }))
   return [
-    ...given.flatMap((answer) => referenceFindings(answer, given)),
-    ...given.flatMap(answerFindings),
+    ...resolved.flatMap((answer) => referenceFindings(answer, resolved)),
+    ...resolved.flatMap(answerFindings),
     ...missingAnswerFindings(markers, answers),
   ]
 }
 
 function findQuestion(markers: MarkerQuestions[], { marker_id, question_id }: Answer) {
   const marker = markers.find(({ id }) => id === marker_id)
-  return { known: !!marker, question: marker?.aoe?.questions.find(({ id }) => id === question_id) }
+  return { markerFound: !!marker, question: marker?.aoe?.questions.find(({ id }) => id === question_id) }
 }
 
-const sameQuestion = (one: Answer, other: Answer) => one.marker_id === other.marker_id && one.question_id === other.question_id
+const sameQuestion = (a: Answer, b: Answer) => a.marker_id === b.marker_id && a.question_id === b.question_id
 
 function referenceFindings(answer: ResolvedAnswer, all: ResolvedAnswer[]): Finding[] {
   const path = ['aoe_answers', answer.i]
-  if (!answer.known)
+  if (!answer.markerFound)
     return [fieldError('aoe_marker_unknown', [...path, 'marker_id'], 'The marker is not part of this order.', 'Remove the answer.')]
   if (!answer.question)
     return [
@@ -49,7 +49,7 @@ function answerFindings({ i, question, answer }: ResolvedAnswer): Finding[] {
   if (question.type === 'numeric') return numericFindings(path, question, answer)
   if (question.type === 'text') return textFindings(path, question, answer)
   const codes = question.answers.map(({ code }) => code)
-  return when(!codesOf(question, answer).every((code) => codes.some((known) => known.toUpperCase() === code)), () =>
+  return when(!codesOf(question, answer).every((code) => codes.some((offered) => offered.toUpperCase() === code)), () =>
     fieldError('aoe_answer_code', path, 'The question does not offer this answer.', `Send one of these codes: ${codes.join(', ')}.`),
   )
 }
@@ -61,23 +61,23 @@ const codesOf = ({ type }: Question, answer: string) =>
 function numericFindings(path: Finding['path'], { constraint }: Question, answer: string): Finding[] {
   if (!/^[+-]?(?:\d+(?:\.\d+)?|\.\d+)$/.test(answer.trim()))
     return [fieldError('aoe_answer_not_a_number', path, 'The answer is not a number.', 'Send digits, with a point before decimals.')]
-  const [, least, most] = /(\d+)-(\d+)/.exec(constraint ?? '') ?? []
+  const [, min, max] = /(\d+)-(\d+)/.exec(constraint ?? '') ?? []
   const value = Number(answer)
-  return when(least && (value < Number(least) || value > Number(most)), () =>
+  return when(min && (value < Number(min) || value > Number(max)), () =>
     warning('aoe_answer_out_of_range', path, 'The number is outside the range that the lab expects.', `The lab expects: ${constraint}.`),
   )
 }
 
-const formats: [constraint: RegExp, form: RegExp][] = [
+const formats: [constraint: RegExp, format: RegExp][] = [
   [/^YYYYMMDD/, /^\d{4}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$/],
   [/^HHMM/, /^([01]\d|2[0-3])[0-5]\d$/],
 ]
 
 function textFindings(path: Finding['path'], { constraint }: Question, answer: string): Finding[] {
-  const form = formats.find(([wanted]) => wanted.test(constraint ?? ''))?.[1]
-  const [, most] = /^up to (\d+) characters/.exec(constraint ?? '') ?? []
-  const odd = (form && !form.test(answer.trim())) || (most && answer.trim().length > Number(most))
-  return when(odd, () =>
+  const format = formats.find(([pattern]) => pattern.test(constraint ?? ''))?.[1]
+  const [, max] = /^up to (\d+) characters/.exec(constraint ?? '') ?? []
+  const isMalformed = (format && !format.test(answer.trim())) || (max && answer.trim().length > Number(max))
+  return when(isMalformed, () =>
     warning('aoe_answer_form', path, 'The answer does not have the format that the lab expects.', `The lab expects: ${constraint}.`),
   )
 }
@@ -86,8 +86,8 @@ function textFindings(path: Finding['path'], { constraint }: Question, answer: s
 function missingAnswerFindings(markers: MarkerQuestions[], answers: Answer[]): Finding[] {
   return markers.flatMap((marker) =>
     (marker.aoe?.questions ?? [])
-      .filter(({ required, default: otherwise }) => required && !otherwise)
-      .filter(({ id }) => !answers.some((one) => one.marker_id === marker.id && one.question_id === id && one.answer.trim()))
+      .filter(({ required, default: defaultAnswer }) => required && !defaultAnswer)
+      .filter(({ id }) => !answers.some((answer) => answer.marker_id === marker.id && answer.question_id === id && answer.answer.trim()))
       .map(({ id, value, answers }) =>
         fieldError(
           'aoe_answer_missing',
@@ -105,8 +105,8 @@ const FASTING_OF_TEST = 'from_lab_test.fasting'
 export function resolveAoeAnswers(markers: MarkerQuestions[], answers: Answer[], fasting: boolean): Answer[] {
   return markers.flatMap((marker) =>
     (marker.aoe?.questions ?? []).flatMap((question) => {
-      const given = answers.find((one) => one.marker_id === marker.id && one.question_id === question.id)?.answer.trim()
-      const answer = given ? normalizeAnswer(question, given) : defaultOf(question, fasting)
+      const sentAnswer = answers.find((answer) => answer.marker_id === marker.id && answer.question_id === question.id)?.answer.trim()
+      const answer = sentAnswer ? normalizeAnswer(question, sentAnswer) : defaultOf(question, fasting)
       return answer ? [{ marker_id: marker.id, question_id: question.id, answer }] : []
     }),
   )
@@ -114,9 +114,9 @@ export function resolveAoeAnswers(markers: MarkerQuestions[], answers: Answer[],
 
 function normalizeAnswer(question: Question, answer: string) {
   if (!question.answers.length) return answer
-  const codes = codesOf(question, answer).map((code) => question.answers.find((one) => one.code.toUpperCase() === code)?.code ?? code)
+  const codes = codesOf(question, answer).map((code) => question.answers.find((choice) => choice.code.toUpperCase() === code)?.code ?? code)
   return [...new Set(codes)].join(',')
 }
 
-const defaultOf = ({ default: otherwise }: Question, fasting: boolean) =>
-  otherwise === FASTING_OF_TEST ? (fasting ? 'Y' : 'N') : otherwise
+const defaultOf = ({ default: defaultAnswer }: Question, fasting: boolean) =>
+  defaultAnswer === FASTING_OF_TEST ? (fasting ? 'Y' : 'N') : defaultAnswer

@@ -13,11 +13,11 @@ export type Billing = {
   payor_known: boolean
 }
 
-export function billingFindings(order: NewOrder, billing: Billing): Finding[] {
+export function billingFindings(body: NewOrder, billing: Billing): Finding[] {
   const path = ['billing_type']
   const { lab, account } = billing
-  const insured = order.billing_type === 'commercial_insurance'
-  const supported = lab.supported_bill_types.includes(order.billing_type)
+  const insured = body.billing_type === 'commercial_insurance'
+  const supported = lab.supported_bill_types.includes(body.billing_type)
   return [
     ...when(!supported, () =>
       ruleError(
@@ -27,7 +27,7 @@ export function billingFindings(order: NewOrder, billing: Billing): Finding[] {
         `Send one of ${lab.supported_bill_types.join(', ')}.`,
       ),
     ),
-    ...when(supported && !canBill(account, order), () =>
+    ...when(supported && !canBill(account, body), () =>
       ruleError(
         'BILLING_TYPE_NOT_ALLOWED',
         path,
@@ -35,8 +35,8 @@ export function billingFindings(order: NewOrder, billing: Billing): Finding[] {
         'Check allowed_billing in GET /v3/lab_test/lab_account.',
       ),
     ),
-    ...(insured ? insuranceFindings(order, billing) : []),
-    ...codeFindings(order, insured),
+    ...(insured ? insuranceFindings(body, billing) : []),
+    ...codeFindings(body, insured),
     ...when(!billing.payor_known, () =>
       warning(
         'payor_unknown',
@@ -54,14 +54,15 @@ function canBill({ org_id, allowed_billing }: Account, { billing_type, patient_a
 }
 
 /** The payor with the member ID, or an image of the card, identifies the policy. */
-const namesPolicy = (given: NewOrder['health_insurance']) => !!(given?.front_image || (given?.payor_code && given.insurance_id))
+const identifiesPolicy = (health_insurance: NewOrder['health_insurance']) =>
+  !!(health_insurance?.front_image || (health_insurance?.payor_code && health_insurance.insurance_id))
 
-function insuranceFindings(order: NewOrder, { insurance }: Billing): Finding[] {
-  const given = namesPolicy(order.health_insurance) ? order.health_insurance : undefined
-  const through = given ? (given.responsible_relationship ?? 'Self') : insurance?.relationship
-  const guaranteed = given ? given.responsible_details : insurance?.has_guarantor
+function insuranceFindings(body: NewOrder, { insurance }: Billing): Finding[] {
+  const policy = identifiesPolicy(body.health_insurance) ? body.health_insurance : undefined
+  const relationship = policy ? (policy.responsible_relationship ?? 'Self') : insurance?.relationship
+  const hasGuarantor = policy ? policy.responsible_details : insurance?.has_guarantor
   return [
-    ...when(!given && !insurance, () =>
+    ...when(!policy && !insurance, () =>
       ruleError(
         'INSURANCE_REQUIRED',
         ['health_insurance'],
@@ -69,7 +70,7 @@ function insuranceFindings(order: NewOrder, { insurance }: Billing): Finding[] {
         'Record it with POST /v2/user/{user_id}/insurance, or send health_insurance with payor_code and insurance_id.',
       ),
     ),
-    ...when(through && through !== 'Self' && !guaranteed, () =>
+    ...when(relationship && relationship !== 'Self' && !hasGuarantor, () =>
       ruleError(
         'GUARANTOR_REQUIRED',
         ['health_insurance', 'responsible_details'],
@@ -77,7 +78,7 @@ function insuranceFindings(order: NewOrder, { insurance }: Billing): Finding[] {
         'Send responsible_details, or record the insurance with its guarantor.',
       ),
     ),
-    ...when(!codesOf(order).length, () =>
+    ...when(!codesOf(body).length, () =>
       ruleError(
         'ICD_CODES_REQUIRED',
         ['icd_codes'],
@@ -95,12 +96,12 @@ const codesOf = ({ icd_codes, health_insurance }: NewOrder): Code[] => [
   ...(health_insurance?.diagnosis_codes ?? []).map((code, i) => ({ code, path: ['health_insurance', 'diagnosis_codes', i] })),
 ]
 
-const codeFindings = (order: NewOrder, insured: boolean): Finding[] =>
-  codesOf(order)
+const codeFindings = (body: NewOrder, insured: boolean): Finding[] =>
+  codesOf(body)
     .filter(({ code }) => !normalizeIcdCode(code))
     .map(({ path }) => {
-      const said = [path, 'The code is not in ICD-10-CM format.', 'Write it like E78.5.'] as const
-      return insured ? ruleError('ICD_CODE_INVALID', ...said) : warning('icd_code_malformed', ...said)
+      const text = [path, 'The code is not in ICD-10-CM format.', 'Write it like E78.5.'] as const
+      return insured ? ruleError('ICD_CODE_INVALID', ...text) : warning('icd_code_malformed', ...text)
     })
 
 /** Removes duplicates and normalizes valid codes; an invalid code stays unchanged. */

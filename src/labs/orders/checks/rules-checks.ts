@@ -19,31 +19,31 @@ type Lab = Billing['lab'] & {
 export type OrderContext = PatientContext & Billing & { lab: Lab; markers: MarkerQuestions[] }
 
 /** Collects the findings (errors and warnings) for an order whose tests are resolved. */
-export const orderFindings = (order: NewOrder, context: OrderContext): Finding[] => [
-  ...ageFindings(order, context),
-  ...proxyFindings(order),
-  ...aoeFindings(context.markers, order.aoe_answers ?? []),
-  ...scheduleFindings(order, context),
-  ...labFindings(order, context),
-  ...billingFindings(order, context),
-  ...physicianFindings(order, context),
-  ...nameFindings(order, context.lab),
-  ...phoneFindings(order),
-  ...addressFindings(order),
-  ...consentFindings(order),
-  ...imageFindings(order),
+export const orderFindings = (body: NewOrder, context: OrderContext): Finding[] => [
+  ...ageFindings(body, context),
+  ...proxyFindings(body),
+  ...aoeFindings(context.markers, body.aoe_answers ?? []),
+  ...scheduleFindings(body, context),
+  ...labFindings(body, context),
+  ...billingFindings(body, context),
+  ...physicianFindings(body, context),
+  ...nameFindings(body, context.lab),
+  ...phoneFindings(body),
+  ...addressFindings(body),
+  ...consentFindings(body),
+  ...imageFindings(body),
 ]
 
 /** Collects the findings that do not depend on the tests, lab and account. */
-export const generalFindings = (order: NewOrder, care: PatientContext): Finding[] => [
-  ...ageFindings(order, care),
-  ...proxyFindings(order),
-  ...scheduleFindings(order, care),
-  ...(order.physician ? namedPhysicianFindings(order.physician, order) : []),
-  ...phoneFindings(order),
-  ...addressFindings(order),
-  ...consentFindings(order),
-  ...imageFindings(order),
+export const generalFindings = (body: NewOrder, context: PatientContext): Finding[] => [
+  ...ageFindings(body, context),
+  ...proxyFindings(body),
+  ...scheduleFindings(body, context),
+  ...(body.physician ? namedPhysicianFindings(body.physician, body) : []),
+  ...phoneFindings(body),
+  ...addressFindings(body),
+  ...consentFindings(body),
+  ...imageFindings(body),
 ]
 
 function scheduleFindings({ activate_by }: NewOrder, { now, zone }: PatientContext): Finding[] {
@@ -135,10 +135,10 @@ function imageFindings({ physician, health_insurance }: NewOrder): Finding[] {
   }
   return Object.entries(images)
     .filter(([, image]) => image && !image.content.startsWith(imagePrefixes[image.content_type]))
-    .map(([place]) =>
+    .map(([field]) =>
       warning(
         'image_unlike_its_type',
-        place.split('.'),
+        field.split('.'),
         'The bytes of the image do not match its content_type.',
         'Check content_type and content.',
       ),

@@ -20,22 +20,22 @@ type FindingText = [path: Finding['path'], message: string, remedy: string]
 
 const newFinding = (code: Finding['code'], [path, message, remedy]: FindingText) => ({ path, code, message, remedy })
 
-export const ruleError = (code: OrderRefusal, ...said: FindingText): Finding => ({
-  ...newFinding(code, said),
+export const ruleError = (code: OrderRefusal, ...text: FindingText): Finding => ({
+  ...newFinding(code, text),
   severity: 'hard',
   status: 400,
 })
 
-export const fieldError = (code: OrderFaultCode, ...said: FindingText): Finding => ({
-  ...newFinding(code, said),
+export const fieldError = (code: OrderFaultCode, ...text: FindingText): Finding => ({
+  ...newFinding(code, text),
   severity: 'hard',
   status: 422,
 })
 
-export const warning = (code: OrderWarningCode, ...said: FindingText): Finding => ({ ...newFinding(code, said), severity: 'advisory' })
+export const warning = (code: OrderWarningCode, ...text: FindingText): Finding => ({ ...newFinding(code, text), severity: 'advisory' })
 
 /** Turns an error into a warning. */
-export const asWarning = ({ status: _, ...newFinding }: Finding): Finding => ({ ...newFinding, severity: 'advisory' })
+export const asWarning = ({ status: _, ...finding }: Finding): Finding => ({ ...finding, severity: 'advisory' })
 
 export const when = (condition: unknown, finding: () => Finding): Finding[] => (condition ? [finding()] : [])
 
@@ -80,4 +80,4 @@ const fieldOf = (code: ErrorName): Finding['path'] => (code in orderRefusals ? [
 export const warningsOf = (findings: Finding[]) =>
   findings
     .filter(({ severity }) => severity === 'advisory')
-    .map((one) => ({ code: one.code, path: ['body', ...one.path], message: messageOf(one) }))
+    .map((finding) => ({ code: finding.code, path: ['body', ...finding.path], message: messageOf(finding) }))

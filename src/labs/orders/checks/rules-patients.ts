@@ -6,7 +6,7 @@ import { isUnitedStates, stateCode, zipMatches } from './rules-states.ts'
 import { dayIn } from './rules-zones.ts'
 
 export type PatientContext = {
-  /** ISO. */
+  /** An ISO 8601 time. */
   now: string
   zone: string
   method: string
@@ -21,21 +21,21 @@ type Lab = { name: string; name_rules: Record<string, unknown> }
 
 const MAX_AGE_YEARS = 125
 
-export const personFindings = (patient: Patient, care: PatientContext): Finding[] => [
-  ...ageFindings(patient, care),
+export const personFindings = (patient: Patient, context: PatientContext): Finding[] => [
+  ...ageFindings(patient, context),
   ...proxyFindings(patient),
 ]
 
-export function ageFindings({ patient_details: { dob, medical_proxy }, patient_address }: Patient, care: PatientContext): Finding[] {
-  const today = dayIn(care.zone, care.now)
+export function ageFindings({ patient_details: { dob, medical_proxy }, patient_address }: Patient, context: PatientContext): Finding[] {
+  const today = dayIn(context.zone, context.now)
   const path = ['patient_details', 'dob']
   // The birth date must be in the future both in UTC and in the patient's zone, so that a newborn is accepted.
-  if (dob > today && dob > care.now.slice(0, 10))
+  if (dob > today && dob > context.now.slice(0, 10))
     return [fieldError('birth_date_in_the_future', path, 'The birth date is in the future.', 'Send the day on which the patient was born.')]
   const age = ageOn(dob, today)
-  const minor = age < ageOfConsent(stateCode(patient_address.state), care.consent_ages)
+  const minor = age < ageOfConsent(stateCode(patient_address.state), context.consent_ages)
   return [
-    ...when(minor && !care.minor_ordering_enabled, () =>
+    ...when(minor && !context.minor_ordering_enabled, () =>
       ruleError(
         'MINORS_NOT_ALLOWED',
         path,
@@ -43,7 +43,7 @@ export function ageFindings({ patient_details: { dob, medical_proxy }, patient_a
         'Turn on minor_ordering_enabled for the team.',
       ),
     ),
-    ...when(minor && !medical_proxy && !care.known_proxy, () =>
+    ...when(minor && !medical_proxy && !context.known_proxy, () =>
       fieldError(
         'minor_without_proxy',
         ['patient_details', 'medical_proxy'],
@@ -51,7 +51,7 @@ export function ageFindings({ patient_details: { dob, medical_proxy }, patient_a
         'Send medical_proxy, or record it with PATCH /v2/user/{user_id}/info.',
       ),
     ),
-    ...when(age < ADULT_AGE_YEARS && care.method === 'at_home_phlebotomy', () =>
+    ...when(age < ADULT_AGE_YEARS && context.method === 'at_home_phlebotomy', () =>
       warning('minor_at_home', ['collection_method'], 'Phlebotomists do not visit minors at home.', 'Choose another collection_method.'),
     ),
     ...when(age > MAX_AGE_YEARS, () =>
@@ -76,26 +76,31 @@ export function proxyFindings({ patient_details }: Patient): Finding[] {
 
 /** Names that the lab must alter are warnings, or errors at labs with strict name rules. */
 export function nameFindings({ patient_details }: Patient, lab: Lab): Finding[] {
-  const say = lab.name_rules['strict'] === true ? fieldError : warning
+  const newFinding = lab.name_rules['strict'] === true ? fieldError : warning
   return (['first_name', 'last_name'] as const).flatMap((field) => {
     const path = ['patient_details', field]
     const name = patient_details[field]
-    const sent = transmissionName(name, lab)
+    const transmitted = transmissionName(name, lab)
     const max = maxNameLength(lab, field) ?? Number.POSITIVE_INFINITY
     return [
-      ...when(sent.split('?').length > name.split('?').length, () =>
-        say('name_not_transmissible', path, `${lab.name} cannot store some letters of the name.`, 'Send the name in Latin letters.'),
+      ...when(transmitted.split('?').length > name.split('?').length, () =>
+        newFinding('name_not_transmissible', path, `${lab.name} cannot store some letters of the name.`, 'Send the name in Latin letters.'),
       ),
-      ...when(sent !== name && !sent.includes('?'), () =>
-        say(
+      ...when(transmitted !== name && !transmitted.includes('?'), () =>
+        newFinding(
           'name_transliterated',
           path,
           `${lab.name} stores the name with plain letters instead of accented ones.`,
           'Accept the plain spelling, or send the spelling that the lab should use.',
         ),
       ),
-      ...when(sent.length > max, () =>
-        say('name_too_long', path, `${lab.name} stores at most ${max} letters of the name.`, 'Shorten the name as the patient would.'),
+      ...when(transmitted.length > max, () =>
+        newFinding(
+          'name_too_long',
+          path,
+          `${lab.name} stores at most ${max} letters of the name.`,
+          'Shorten the name as the patient would.',
+        ),
       ),
     ]
   })

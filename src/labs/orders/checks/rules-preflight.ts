@@ -20,18 +20,18 @@ const placeholders: Json = {
 }
 
 /** Returns the body with its invalid parts removed, or replaced by placeholders if they are required. */
-export function correctOrder(sent: Json, faults: Finding[]): Json {
-  const body = structuredClone(sent)
-  for (const { path } of faults) correctField(body, placeholders, path)
-  return body
+export function correctOrder(body: Json, faults: Finding[]): Json {
+  const corrected = structuredClone(body)
+  for (const { path } of faults) correctField(corrected, placeholders, path)
+  return corrected
 }
 
-function correctField(body: Json, good: Json, [name, ...rest]: Path) {
+function correctField(body: Json, placeholders: Json, [name, ...rest]: Path) {
   if (typeof name !== 'string') return
-  const inside = good[name]
-  if (isObject(inside) && isObject(body[name]) && rest.length) correctField(body[name], inside, rest)
-  else if (inside === undefined) delete body[name]
-  else body[name] = structuredClone(inside)
+  const placeholder = placeholders[name]
+  if (isObject(placeholder) && isObject(body[name]) && rest.length) correctField(body[name], placeholder, rest)
+  else if (placeholder === undefined) delete body[name]
+  else body[name] = structuredClone(placeholder)
 }
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -39,8 +39,10 @@ const isObject = (value: unknown): value is Json => typeof value === 'object' &&
 /** Keeps the findings that do not depend on an invalid part. */
 export const besideFaults = (findings: Finding[], faults: Finding[]) =>
   findings.filter(
-    (found) =>
-      !faults.some(({ path }) => isWithin(found.path, path) || isWithin(path, found.path) || (!found.status && found.path[0] === path[0])),
+    (finding) =>
+      !faults.some(
+        ({ path }) => isWithin(finding.path, path) || isWithin(path, finding.path) || (!finding.status && finding.path[0] === path[0]),
+      ),
   )
 
 const isWithin = (inner: Path, outer: Path) => outer.every((step, i) => inner[i] === step)
@@ -48,17 +50,17 @@ const isWithin = (inner: Path, outer: Path) => outer.every((step, i) => inner[i]
 /** Returns the selection without the rejected part; undefined if nothing is left to resolve. */
 export function withoutRejectedPart(
   { lab_test_id, order_set, collection_method, lab_account_id }: TestSelection,
-  refusal: Problem,
+  rejection: Problem,
 ): TestSelection | undefined {
-  const part = findingsFrom(refusal)[0]?.path.join('.')
+  const part = findingsFrom(rejection)[0]?.path.join('.')
   const account = lab_account_id ?? order_set?.lab_account_id
   if (part === 'lab_account_id')
     return account ? { lab_test_id, order_set: order_set && { ...order_set, lab_account_id: null }, collection_method } : undefined
   if (part === 'order_set.add_on' && (lab_test_id || order_set?.lab_test_ids?.length))
     return { lab_test_id, order_set: { ...order_set, add_on: null }, collection_method, lab_account_id }
-  const refused = (refusal.detail as { lab_test_ids?: string[] }).lab_test_ids
-  if (part !== 'order_set.lab_test_ids' || !refused) return undefined
-  const left = [...(lab_test_id ? [lab_test_id] : []), ...(order_set?.lab_test_ids ?? [])].filter((id) => !refused.includes(id))
-  if (!left.length && !order_set?.add_on) return undefined
-  return { order_set: { ...order_set, lab_test_ids: left }, collection_method, lab_account_id }
+  const rejectedIds = (rejection.detail as { lab_test_ids?: string[] }).lab_test_ids
+  if (part !== 'order_set.lab_test_ids' || !rejectedIds) return undefined
+  const remaining = [...(lab_test_id ? [lab_test_id] : []), ...(order_set?.lab_test_ids ?? [])].filter((id) => !rejectedIds.includes(id))
+  if (!remaining.length && !order_set?.add_on) return undefined
+  return { order_set: { ...order_set, lab_test_ids: remaining }, collection_method, lab_account_id }
 }

@@ -68,9 +68,9 @@ const states = new Map(
 )
 
 function parseState(line: string): State {
-  const [what = '', zone = '', zips = ''] = line.split('|')
+  const [label = '', zone = '', zips = ''] = line.split('|')
   const ranges = zips.split(' ').map((range): [string, string] => [range.slice(0, 3), range.slice(-3)])
-  return { code: what.slice(0, 2), name: what.slice(3), zone: /^Pacific/.test(zone) ? zone : `America/${zone}`, zips: ranges }
+  return { code: label.slice(0, 2), name: label.slice(3), zone: /^Pacific/.test(zone) ? zone : `America/${zone}`, zips: ranges }
 }
 
 const otherNames = {
@@ -115,8 +115,8 @@ const hasZipPrefix = ({ zips }: State, prefix: string) => zips.some(([first, las
 
 /** False only if the ZIP code is known to belong to another state. */
 export function zipMatches(state: string, zip: string): boolean {
-  const known = states.get(state)
-  return !known || hasZipPrefix(known, zip.slice(0, 3))
+  const entry = states.get(state)
+  return !entry || hasZipPrefix(entry, zip.slice(0, 3))
 }
 
 export const stateOfZip = (zip: string) => [...states.values()].find((state) => hasZipPrefix(state, zip.slice(0, 3)))?.code

@@ -54,13 +54,13 @@ const namesOfOtherMarkers = (tests: Test[], markers: Marker[]) =>
 
 /** Picks a sample type that serves all markers, or else the first one, because a test has only one. */
 function sampleOf(lab: Recipe['lab'], tests: Test[], markers: Marker[]): string {
-  const serving = (type: string) => markers.every((marker) => marker.sample_types.includes(type))
-  const wanted = [...tests.map(({ sample_type }) => sample_type), ...lab.sample_types]
-  return wanted.find(serving) ?? wanted[0] ?? 'serum'
+  const servesAllMarkers = (type: string) => markers.every((marker) => marker.sample_types.includes(type))
+  const candidates = [...tests.map(({ sample_type }) => sample_type), ...lab.sample_types]
+  return candidates.find(servesAllMarkers) ?? candidates[0] ?? 'serum'
 }
 
 function autoKey(lab_id: number, method: string, fasting: boolean, markers: { id: number }[]) {
-  const ids = markers.map(({ id }) => id).sort((one, other) => one - other)
+  const ids = markers.map(({ id }) => id).sort((a, b) => a - b)
   return createHash('sha256')
     .update(JSON.stringify([lab_id, method, fasting, ids]))
     .digest('hex')

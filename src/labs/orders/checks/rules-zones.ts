@@ -25,8 +25,8 @@ type Location = { state: string; zip: string; country: string }
 /** The time zone of an order: from the ZIP code, the state or the team, else UTC. */
 export function zoneOf({ state, zip, country }: Location, team_zone?: string | null): string {
   const abroad = countryCode(country) !== undefined && !isUnitedStates(country)
-  const known = abroad ? undefined : (stateCode(state) ?? (isUnitedStates(country) ? stateOfZip(zip) : undefined))
-  return zoneWithin(known, zip) ?? team_zone ?? 'UTC'
+  const code = abroad ? undefined : (stateCode(state) ?? (isUnitedStates(country) ? stateOfZip(zip) : undefined))
+  return zoneWithin(code, zip) ?? team_zone ?? 'UTC'
 }
 
 function zoneWithin(state: string | undefined, zip: string) {
@@ -39,7 +39,7 @@ const formatters = new Map<string, Intl.DateTimeFormat>()
 
 /** Creating a formatter is slow, so each zone keeps one. */
 function formatterFor(timeZone: string) {
-  const clock =
+  const formatter =
     formatters.get(timeZone) ??
     new Intl.DateTimeFormat('en-US', {
       timeZone,
@@ -51,8 +51,8 @@ function formatterFor(timeZone: string) {
       minute: '2-digit',
       second: '2-digit',
     })
-  formatters.set(timeZone, clock)
-  return clock
+  formatters.set(timeZone, formatter)
+  return formatter
 }
 
 /** Local time in the zone, as milliseconds of the same digits in UTC. */
@@ -67,11 +67,11 @@ const dayAt = (zone: string, ms: number) => new Date(wallTime(zone, ms)).toISOSt
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** Local midnight. Both offsets around it are tried, because daylight saving time may change on that day. */
+/** Local midnight. Both UTC offsets around it are candidates, because daylight saving time may change on that day. */
 export function startOfDay(day: string, zone: string): string {
   const utc = Date.parse(`${day}T00:00:00Z`)
-  const tries = [utc - DAY_MS, utc + DAY_MS].map((ms) => utc - (wallTime(zone, ms) - ms))
-  return new Date(Math.min(...tries.filter((ms) => dayAt(zone, ms) >= day))).toISOString()
+  const candidates = [utc - DAY_MS, utc + DAY_MS].map((ms) => utc - (wallTime(zone, ms) - ms))
+  return new Date(Math.min(...candidates.filter((ms) => dayAt(zone, ms) >= day))).toISOString()
 }
 
 /** Accepts today or later, in UTC or in the patient's zone. */
@@ -81,9 +81,9 @@ type Clocks = { now(): string; wall(): string }
 
 /**
  * When an order goes to the lab: at local midnight of activate_by, or immediately.
- * Immediately means real time: a team's clock never runs behind it, so the order stays due however the clock moves.
+ * Immediately means real time. A team's clock never runs behind real time, so the order stays due when the clock moves.
  */
-export function dispatchAt(activate_by: string | null, formatters: Clocks, zone: string) {
-  const begins = activate_by && startOfDay(activate_by, zone)
-  return begins && begins > formatters.now() ? begins : formatters.wall()
+export function dispatchAt(activate_by: string | null, clock: Clocks, zone: string) {
+  const startsAt = activate_by && startOfDay(activate_by, zone)
+  return startsAt && startsAt > clock.now() ? startsAt : clock.wall()
 }

@@ -23,24 +23,24 @@ export async function storeImages(app: App, order: { id: string; key: SealingKey
 }
 
 type Patient = { team_id: string; user_id: string; key: SealingKey }
-type Insured = Pick<NewOrder, 'health_insurance' | 'patient_details' | 'patient_address'>
+type InsuredOrder = Pick<NewOrder, 'health_insurance' | 'patient_details' | 'patient_address'>
 
 /** Records the deprecated health_insurance as an insurance of the user if it names payor and member; returns its id. */
 export async function recordInsurance(
   app: AppInTransaction,
   patient: Patient,
-  { health_insurance: sent, patient_details, patient_address }: Insured,
+  { health_insurance, patient_details, patient_address }: InsuredOrder,
 ) {
-  if (!sent?.payor_code || !sent.insurance_id) return undefined
+  if (!health_insurance?.payor_code || !health_insurance.insurance_id) return undefined
   const { first_name, last_name, email, phone_number, gender, dob } = patient_details
-  const { receiver_name: _, phone_number: __, ...place } = patient_address
-  const address = { ...place, second_line: place.second_line ?? null }
-  const responsible = sent.responsible_details
+  const { receiver_name: _, phone_number: __, ...addressFields } = patient_address
+  const address = { ...addressFields, second_line: addressFields.second_line ?? null }
+  const responsible = health_insurance.responsible_details
   return insertInsurance(app, patient, patient.key, {
-    payor_code: sent.payor_code,
-    member_id: sent.insurance_id,
+    payor_code: health_insurance.payor_code,
+    member_id: health_insurance.insurance_id,
     group_id: null,
-    relationship: sent.responsible_relationship ?? 'Self',
+    relationship: health_insurance.responsible_relationship ?? 'Self',
     insured: { first_name, last_name, email, phone_number, gender, dob, address },
     guarantor: responsible ? { ...responsible, household_income: null, household_size: null, email: null } : null,
     is_primary: true,

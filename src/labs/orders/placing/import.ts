@@ -16,18 +16,18 @@ import { patientContextOf } from './review.ts'
 import { labTestOf, resolveTests } from './tests.ts'
 
 /** Imports an order that the lab already accepted, so its AoE answers and address are not checked again. */
-export const importOrder = (app: App, caller: TeamCaller, sent: z.output<typeof ImportOrder>) =>
+export const importOrder = (app: App, caller: TeamCaller, body: z.output<typeof ImportOrder>) =>
   rejectTakenSample(() =>
     inTransaction(app, async (app) => {
-      const patient = await loadPatient(app, caller.team_id, sent.user_id)
-      const resolved = await resolveTests(app, caller, sent, ['active', 'pending'])
-      const body = normalizeOrder({ ...sent, patient_address: { ...sent.patient_address, phone_number: null } }, patient.info)
-      const { patient_details, patient_address } = body
+      const patient = await loadPatient(app, caller.team_id, body.user_id)
+      const resolved = await resolveTests(app, caller, body, ['active', 'pending'])
+      const normalized = normalizeOrder({ ...body, patient_address: { ...body.patient_address, phone_number: null } }, patient.info)
+      const { patient_details, patient_address } = normalized
       const zone = zoneOf(patient_address, patient.team_zone)
-      const found = personFindings(sent, patientContextOf(app, patient, zone, resolved.method))
-      const refusal = problemFrom(found)
+      const findings = personFindings(body, patientContextOf(app, patient, zone, resolved.method))
+      const refusal = problemFrom(findings)
       if (refusal) throw refusal
-      await recordInfo(app, patient, infoOf(body, patient.info))
+      await recordInfo(app, patient, infoOf(normalized, patient.info))
       const now = app.now()
       const order = newOrder(
         {
@@ -36,8 +36,8 @@ export const importOrder = (app: App, caller: TeamCaller, sent: z.output<typeof 
             ...emptyDocument,
             patient_details,
             patient_address,
-            ...withoutImages(sent),
-            warnings: warningsOf(found),
+            ...withoutImages(body),
+            warnings: warningsOf(findings),
           },
           lab_test: await labTestOf(app, caller, resolved),
           lab_account_id: resolved.account.id,
@@ -47,13 +47,13 @@ export const importOrder = (app: App, caller: TeamCaller, sent: z.output<typeof 
           dispatch_at: null,
           sent_at: now,
           seed: seedOf(patient, resolved.recipe.name),
-          billing_type: sent.billing_type,
-          sample_id: sent.sample_id,
+          billing_type: body.billing_type,
+          sample_id: body.sample_id,
         },
         now,
       )
       await insertOrder(app, order)
-      await storeImages(app, order, sent)
+      await storeImages(app, order, body)
       return orderReply(app, await advanceOrder(app, order, 'requisition_bypassed'), 'Order imported successfully')
     }),
   )

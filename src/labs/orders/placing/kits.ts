@@ -77,18 +77,18 @@ export const registerTestkit = (app: App, caller: TeamCaller, body: Registration
     const answers = body.aoe_answers ?? []
     const findings = [
       ...personFindings(body, patientContextOf(app, patient, zone, 'testkit')),
-      ...aoeFindings(order.lab_test.markers, answers).map((found) => (answers.length ? found : asWarning(found))),
+      ...aoeFindings(order.lab_test.markers, answers).map((finding) => (answers.length ? finding : asWarning(finding))),
     ]
     const refusal = problemFrom(findings)
     if (refusal) throw refusal
     await recordInfo(app, patient, infoOf({ patient_details, patient_address }, patient.info))
     const health_insurance_id = (await recordInsurance(app, patient, body)) ?? null
     const { key, user_id, client_user_id } = patient
-    const bound = { ...order, key, user_id, client_user_id, health_insurance_id, zone }
-    const registered = await registerKit(app, bound, { ...body, patient_details, patient_address }, warningsOf(findings))
+    const reassigned = { ...order, key, user_id, client_user_id, health_insurance_id, zone }
+    const registered = await registerKit(app, reassigned, { ...body, patient_details, patient_address }, warningsOf(findings))
     await storeImages(app, registered, body)
-    const ready = app.config.ENVIRONMENT === 'sandbox' ? await advanceOrder(app, registered, 'requisition_created') : registered
-    return orderReply(app, ready, 'Kit registered successfully')
+    const latest = app.config.ENVIRONMENT === 'sandbox' ? await advanceOrder(app, registered, 'requisition_created') : registered
+    return orderReply(app, latest, 'Kit registered successfully')
   })
 
 export async function registerKit(

@@ -7,14 +7,14 @@ import { countryCode, stateCode } from '../checks/rules-states.ts'
 type PatientFields = Pick<NewOrder, 'patient_details' | 'patient_address'> & { icd_codes?: string[] | null | undefined }
 
 /** Gap 45: normalizes state, country, phone and diagnosis codes, and fills in the known proxy; everything else stays as sent. */
-export function normalizeOrder<O extends PatientFields>(order: O, known: Info | undefined): O {
-  const { patient_details: patient, patient_address: address, icd_codes } = order
+export function normalizeOrder<B extends PatientFields>(body: B, storedInfo: Info | undefined): B {
+  const { patient_details: patient, patient_address: address, icd_codes } = body
   return {
-    ...order,
+    ...body,
     patient_details: {
       ...patient,
       phone_number: normalizePhone(patient.phone_number) ?? patient.phone_number,
-      medical_proxy: patient.medical_proxy ?? known?.medical_proxy ?? null,
+      medical_proxy: patient.medical_proxy ?? storedInfo?.medical_proxy ?? null,
     },
     patient_address: {
       ...address,
@@ -26,7 +26,7 @@ export function normalizeOrder<O extends PatientFields>(order: O, known: Info | 
 }
 
 /** The demographics that an order carries. */
-export function infoOf({ patient_details, patient_address }: PatientFields, known: Info | undefined): Info {
+export function infoOf({ patient_details, patient_address }: PatientFields, storedInfo: Info | undefined): Info {
   const { first_name, last_name, email, phone_number, gender, dob, race, ethnicity, sexual_orientation, gender_identity } = patient_details
   const { first_line, second_line, country, zip, city, state, access_notes } = patient_address
   return {
@@ -38,9 +38,9 @@ export function infoOf({ patient_details, patient_address }: PatientFields, know
     dob,
     address: { first_line, second_line: second_line ?? '', country, zip, city, state, access_notes: access_notes ?? null },
     medical_proxy: patient_details.medical_proxy ?? null,
-    race: race ?? known?.race ?? null,
-    ethnicity: ethnicity ?? known?.ethnicity ?? null,
-    sexual_orientation: sexual_orientation ?? known?.sexual_orientation ?? null,
-    gender_identity: gender_identity ?? known?.gender_identity ?? null,
+    race: race ?? storedInfo?.race ?? null,
+    ethnicity: ethnicity ?? storedInfo?.ethnicity ?? null,
+    sexual_orientation: sexual_orientation ?? storedInfo?.sexual_orientation ?? null,
+    gender_identity: gender_identity ?? storedInfo?.gender_identity ?? null,
   }
 }

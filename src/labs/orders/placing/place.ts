@@ -23,9 +23,9 @@ export async function placeOrder(app: App, caller: TeamCaller, body: NewOrder) {
   const plan = await planOrder(app, caller, body)
   const refusal = problemFrom(plan.findings)
   if (refusal) throw refusal
-  const alone = plan.resolved.lab_test && !body.health_insurance && !body.physician?.signature_image
-  const reply = alone ? await placeInOneStatement(app, plan) : await inTransaction(app, (app) => placeWithExtras(app, caller, plan))
-  if (!plan.body.activate_by) app.wake(DISPATCH)
+  const isSimple = plan.resolved.lab_test && !body.health_insurance && !body.physician?.signature_image
+  const reply = isSimple ? await placeInOneStatement(app, plan) : await inTransaction(app, (app) => placeWithExtras(app, caller, plan))
+  if (!body.activate_by) app.wake(DISPATCH)
   return reply
 }
 
@@ -46,12 +46,12 @@ async function placeInOneStatement(app: App, plan: Plan) {
 async function placeWithExtras(app: AppInTransaction, caller: TeamCaller, plan: Plan) {
   const lab_test = await labTestOf(app, caller, plan.resolved)
   const fields = orderFieldsOf(app, plan)
-  const health_insurance_id = plan.body.health_insurance
-    ? ((await recordInsurance(app, plan.patient, plan.body)) ?? null)
+  const health_insurance_id = plan.normalized.health_insurance
+    ? ((await recordInsurance(app, plan.patient, plan.normalized)) ?? null)
     : fields.health_insurance_id
   const order = newOrder({ ...fields, lab_test, health_insurance_id }, app.now())
   await insertOrder(app, order, { info: await changedInfo(app, plan) })
-  await storeImages(app, order, plan.body)
+  await storeImages(app, order, plan.normalized)
   return orderReply(app, order, CREATED_MESSAGE)
 }
 
@@ -60,74 +60,79 @@ const CREATED_MESSAGE = 'Order created successfully'
 const isInsured = ({ billing_type, health_insurance }: NewOrder) => billing_type === 'commercial_insurance' || Boolean(health_insurance)
 
 /** Resolves and reviews an order without writing anything. */
-async function planOrder(app: App, caller: TeamCaller, sent: NewOrder) {
-  const tests = resolveTests(app, caller, sent)
+async function planOrder(app: App, caller: TeamCaller, body: NewOrder) {
+  const tests = resolveTests(app, caller, body)
   // An unknown patient is reported first; a rejection of the tests is awaited below.
   tests.catch(() => {})
-  const patient = await loadPatient(app, caller.team_id, sent.user_id)
+  const patient = await loadPatient(app, caller.team_id, body.user_id)
   const resolved = await tests.catch((error) => {
-    throw fieldErrorsOf(app, sent, patient) ?? error
+    throw fieldErrorsOf(app, body, patient) ?? error
   })
-  return { body: normalizeOrder(sent, patient.info), patient, resolved, ...(await reviewOrder(app, caller, sent, { patient, resolved })) }
+  return {
+    normalized: normalizeOrder(body, patient.info),
+    patient,
+    resolved,
+    ...(await reviewOrder(app, caller, body, { patient, resolved })),
+  }
 }
 
 /** Errors in the fields take precedence over tests that cannot be resolved. */
-function fieldErrorsOf(app: App, sent: NewOrder, patient: Awaited<ReturnType<typeof loadPatient>>) {
-  const zone = zoneOf(sent.patient_address, patient.team_zone)
-  const found = generalFindings(sent, patientContextOf(app, patient, zone, sent.collection_method ?? ''))
-  return problemFrom(found.filter(({ status }) => status === 422))
+function fieldErrorsOf(app: App, body: NewOrder, patient: Awaited<ReturnType<typeof loadPatient>>) {
+  const zone = zoneOf(body.patient_address, patient.team_zone)
+  const findings = generalFindings(body, patientContextOf(app, patient, zone, body.collection_method ?? ''))
+  return problemFrom(findings.filter(({ status }) => status === 422))
 }
 
-function orderFieldsOf(app: App, { body, patient, resolved, zone, payor, findings }: Plan) {
-  const activate_by = body.activate_by ?? null
+function orderFieldsOf(app: App, { normalized, patient, resolved, zone, payor, findings }: Plan) {
+  const activate_by = normalized.activate_by ?? null
   return {
     team_id: patient.team_id,
     user_id: patient.user_id,
     client_user_id: patient.client_user_id,
     key: patient.key,
-    document: documentOf(body, resolved, findings),
+    document: documentOf(normalized, resolved, findings),
     lab_account_id: resolved.account.id,
     method: resolved.method as Method,
     zone,
     activate_by,
     dispatch_at: dispatchAt(activate_by, app, zone),
     seed: seedOf(patient, resolved.lab_test?.slug ?? resolved.recipe.name),
-    billing_type: body.billing_type,
-    priority: body.priority,
+    billing_type: normalized.billing_type,
+    priority: normalized.priority,
     has_abn: needsAbn({
       payor_name: payor?.name ?? '',
-      icd_codes: [...(body.icd_codes ?? []), ...(body.health_insurance?.diagnosis_codes ?? [])],
+      icd_codes: [...(normalized.icd_codes ?? []), ...(normalized.health_insurance?.diagnosis_codes ?? [])],
     }),
-    health_insurance_id: isInsured(body) ? (patient.insurance?.id ?? null) : null,
+    health_insurance_id: isInsured(normalized) ? (patient.insurance?.id ?? null) : null,
   }
 }
 
-function documentOf(body: NewOrder, { markers, tests, account }: Plan['resolved'], found: Finding[]): OrderDocument {
-  const notes = [account.default_clinical_notes, body.clinical_notes].filter(Boolean)
+function documentOf(normalized: NewOrder, { markers, tests, account }: Plan['resolved'], findings: Finding[]): OrderDocument {
+  const notes = [account.default_clinical_notes, normalized.clinical_notes].filter(Boolean)
   return {
-    patient_details: body.patient_details,
-    patient_address: body.patient_address,
+    patient_details: normalized.patient_details,
+    patient_address: normalized.patient_address,
     shipping_details: null,
     shipment: null,
-    ...withoutImages(body),
-    icd_codes: body.icd_codes ?? null,
-    consents: body.consents,
+    ...withoutImages(normalized),
+    icd_codes: normalized.icd_codes ?? null,
+    consents: normalized.consents,
     aoe_answers: resolveAoeAnswers(
       markers,
-      body.aoe_answers ?? [],
+      normalized.aoe_answers ?? [],
       tests.some((test) => test.fasting),
     ),
-    passthrough: body.passthrough ?? null,
+    passthrough: normalized.passthrough ?? null,
     clinical_notes: notes.length ? notes.join('\n') : null,
     notes: null,
-    creator_member_id: body.creator_member_id ?? null,
-    warnings: warningsOf(found),
+    creator_member_id: normalized.creator_member_id ?? null,
+    warnings: warningsOf(findings),
   }
 }
 
 /** The demographics of the order, if they differ from the stored ones. */
-async function changedInfo(app: App, { body, patient }: Plan) {
-  const info = infoOf(body, patient.info)
+async function changedInfo(app: App, { normalized, patient }: Plan) {
+  const info = infoOf(normalized, patient.info)
   if (JSON.stringify(info) === JSON.stringify(patient.info)) return undefined
   return encryptInfo(app, patient.team_id, patient.user_id, patient.key, info)
 }

@@ -13,53 +13,53 @@ import { patientContextOf, reviewOrder } from './review.ts'
 import { type Resolved, resolveTests } from './tests.ts'
 
 /** Returns every error and warning that placing the order would raise, without writing anything. */
-export async function validateOrder(app: App, caller: TeamCaller, sent: Record<string, unknown>) {
-  const problems = await preflight(app, caller, sent)
+export async function validateOrder(app: App, caller: TeamCaller, body: Record<string, unknown>) {
+  const problems = await preflight(app, caller, body)
   return {
     valid: problems.every(({ severity }) => severity === 'advisory'),
-    problems: problems.map((found) => ({ ...found, path: ['body', ...found.path], status: found.status ?? null })),
+    problems: problems.map((problem) => ({ ...problem, path: ['body', ...problem.path], status: problem.status ?? null })),
   }
 }
 
 /** Reports invalid parts, and checks the rest as if those parts were valid. */
-async function preflight(app: App, caller: TeamCaller, sent: Record<string, unknown>): Promise<Finding[]> {
-  const parsed = NewOrder.safeParse(sent)
+async function preflight(app: App, caller: TeamCaller, body: Record<string, unknown>): Promise<Finding[]> {
+  const parsed = NewOrder.safeParse(body)
   if (parsed.success) return reviewAll(app, caller, parsed.data)
-  const faults = findingsFrom(new Problem('invalid', faultsOf(parsed.error, 'body', sent)))
-  const rest = NewOrder.safeParse(correctOrder(sent, faults))
+  const faults = findingsFrom(new Problem('invalid', faultsOf(parsed.error, 'body', body)))
+  const rest = NewOrder.safeParse(correctOrder(body, faults))
   return [...faults, ...(rest.success ? besideFaults(await reviewAll(app, caller, rest.data), faults) : [])]
 }
 
 const unknownPatient = { team_zone: null, minor_ordering_enabled: true, info: undefined, insurance: undefined }
 
 /** Continues where placing stops: at an unknown user or unknown tests. */
-async function reviewAll(app: App, caller: TeamCaller, order: NewOrder): Promise<Finding[]> {
-  const [known, { resolved, refused }] = await Promise.all([
-    orProblem(loadPatient(app, caller.team_id, order.user_id)),
-    resolveAll(app, caller, order),
+async function reviewAll(app: App, caller: TeamCaller, body: NewOrder): Promise<Finding[]> {
+  const [patientOrProblem, { resolved, rejections }] = await Promise.all([
+    orProblem(loadPatient(app, caller.team_id, body.user_id)),
+    resolveAll(app, caller, body),
   ])
-  const patient = known instanceof Problem ? unknownPatient : known
-  const refusals = [...(known instanceof Problem ? findingsFrom(known) : []), ...refused]
-  if (resolved && !refused.length) return [...refusals, ...(await reviewOrder(app, caller, order, { patient, resolved })).findings]
-  const care = patientContextOf(app, patient, zoneOf(order.patient_address, patient.team_zone), order.collection_method ?? '')
-  return [...refusals, ...generalFindings(order, care)]
+  const patient = patientOrProblem instanceof Problem ? unknownPatient : patientOrProblem
+  const allRejections = [...(patientOrProblem instanceof Problem ? findingsFrom(patientOrProblem) : []), ...rejections]
+  if (resolved && !rejections.length) return [...allRejections, ...(await reviewOrder(app, caller, body, { patient, resolved })).findings]
+  const context = patientContextOf(app, patient, zoneOf(body.patient_address, patient.team_zone), body.collection_method ?? '')
+  return [...allRejections, ...generalFindings(body, context)]
 }
 
 const isAboutAccount = ({ path }: Finding) => path[0] === 'lab_account_id'
 
 /** Collects the rejected parts of the selection, and resolves the rest without them. */
-async function resolveAll(app: App, caller: TeamCaller, order: NewOrder) {
-  const refused: Finding[] = []
-  let named: TestSelection | undefined = order
-  while (named) {
-    const resolved: Resolved | Problem = await orProblem(resolveTests(app, caller, named))
-    if (!(resolved instanceof Problem)) return { resolved, refused }
+async function resolveAll(app: App, caller: TeamCaller, body: NewOrder) {
+  const rejections: Finding[] = []
+  let selection: TestSelection | undefined = body
+  while (selection) {
+    const resolved: Resolved | Problem = await orProblem(resolveTests(app, caller, selection))
+    if (!(resolved instanceof Problem)) return { resolved, rejections }
     const findings = findingsFrom(resolved)
-    // Without the named account the choice may be ambiguous, which says nothing to a caller who named one.
-    if (!refused.some(isAboutAccount) || !findings.some(isAboutAccount)) refused.push(...findings)
-    named = withoutRejectedPart(named, resolved)
+    // Without the named account the choice may be ambiguous, which is no help to a caller who named one.
+    if (!rejections.some(isAboutAccount) || !findings.some(isAboutAccount)) rejections.push(...findings)
+    selection = withoutRejectedPart(selection, resolved)
   }
-  return { refused }
+  return { rejections }
 }
 
 const orProblem = <T>(work: Promise<T>): Promise<T | Problem> =>

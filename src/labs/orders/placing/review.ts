@@ -13,22 +13,22 @@ type Patient = Pick<Awaited<ReturnType<typeof loadPatient>>, 'team_zone' | 'mino
 export async function reviewOrder(
   app: App,
   caller: TeamCaller,
-  order: NewOrder,
+  body: NewOrder,
   { patient, resolved }: { patient: Patient; resolved: Resolved },
 ) {
   const { lab, markers, method, account } = resolved
-  const zone = zoneOf(order.patient_address, patient.team_zone)
-  const payor_code = order.health_insurance?.payor_code ?? patient.insurance?.payor_code
-  const payor = payor_code && usesPayor(order) ? await findPayor(app, caller.team_id, payor_code) : undefined
+  const zone = zoneOf(body.patient_address, patient.team_zone)
+  const payor_code = body.health_insurance?.payor_code ?? patient.insurance?.payor_code
+  const payor = payor_code && usesPayor(body) ? await findPayor(app, caller.team_id, payor_code) : undefined
   const context = {
     ...patientContextOf(app, patient, zone, method),
     lab,
     markers,
     account,
     insurance: patient.insurance && { relationship: patient.insurance.relationship, has_guarantor: Boolean(patient.insurance.guarantor) },
-    payor_known: !payor_code || !usesPayor(order) || Boolean(payor),
+    payor_known: !payor_code || !usesPayor(body) || Boolean(payor),
   }
-  return { zone, payor, findings: orderFindings(order, context) }
+  return { zone, payor, findings: orderFindings(body, context) }
 }
 
 /** With client_bill the customer pays, so no payor is involved. */

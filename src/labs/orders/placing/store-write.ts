@@ -67,7 +67,7 @@ first as (insert into order_events (order_id, id, low_level, created_at)
 
 const emitCreated = `
 select emit(${parameterAt(EVENT)}, ${parameter('team_id')}, ${parameter('user_id')}, ${parameter('id')}, ${parameterAt(EVENT + 1)}, ${parameterAt(EVENT + 2)}, ${parameterAt(EVENT + 3)},
-  ${parameter('created_at')}, false) as told`
+  ${parameter('created_at')}, false) as webhook_ids`
 
 const putInfo = `, put_user_info(${parameter('user_id')}, ${parameter('team_id')}, ${parameterAt(INFO)}, ${parameterAt(INFO + 1)}, ${parameter('created_at')})`
 
@@ -128,7 +128,7 @@ const appendEvent = `,
 event as (insert into order_events (order_id, id, low_level, status_detail, created_at)
   values ($1, ${parameterAt(mutable.indexOf('last_event') + 1)}, ${parameterAt(mutable.indexOf('low_level') + 1)}, ${parameterAt(EVENT_OF_CHANGE + 7)}, ${parameterAt(mutable.indexOf('last_event_at') + 1)}))`
 const emitUpdated = `
-select emit(${parameterAt(EVENT_OF_CHANGE)}, ${parameterAt(EVENT_OF_CHANGE + 1)}, ${parameterAt(mutable.indexOf('user_id') + 1)}, $1, ${parameterAt(EVENT_OF_CHANGE + 2)}, ${parameterAt(EVENT_OF_CHANGE + 3)}, ${parameterAt(EVENT_OF_CHANGE + 4)}, ${parameterAt(EVENT_OF_CHANGE + 5)}, ${parameterAt(EVENT_OF_CHANGE + 6)}) as told`
+select emit(${parameterAt(EVENT_OF_CHANGE)}, ${parameterAt(EVENT_OF_CHANGE + 1)}, ${parameterAt(mutable.indexOf('user_id') + 1)}, $1, ${parameterAt(EVENT_OF_CHANGE + 2)}, ${parameterAt(EVENT_OF_CHANGE + 3)}, ${parameterAt(EVENT_OF_CHANGE + 4)}, ${parameterAt(EVENT_OF_CHANGE + 5)}, ${parameterAt(EVENT_OF_CHANGE + 6)}) as webhook_ids`
 
 const advance = prepareStatement('advance_order', changeOrder + appendEvent + emitUpdated)
 const change = prepareStatement('change_order', changeOrder + emitUpdated)
@@ -143,8 +143,8 @@ export function updateOrder(db: Db, row: OrderRow, event: NewEvent & { at: strin
 
 /** Returns the webhooks that have a new message. */
 async function runEmitting(db: Db, text: string, values: unknown[]) {
-  const [row] = await runPrepared<{ told: string[] }>(db, text, values, 'writing')
-  return row?.told ?? []
+  const [row] = await runPrepared<{ webhook_ids: string[] }>(db, text, values, 'writing')
+  return row?.webhook_ids ?? []
 }
 
 const json = (value: unknown) => (value === null ? null : JSON.stringify(value))

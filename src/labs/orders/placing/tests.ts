@@ -8,12 +8,12 @@ import { findStandaloneTest, methodFor, orderSetOf, recipeOf, type TestSelection
 export type Resolved = Awaited<ReturnType<typeof resolveTests>>
 
 /** Resolves the tests, markers, lab, method and account of an order. Writes nothing. */
-export async function resolveTests(app: App, caller: TeamCaller, named: TestSelection, usableAccounts?: readonly string[]) {
-  const set = orderSetOf(named)
+export async function resolveTests(app: App, caller: TeamCaller, selection: TestSelection, usableAccounts?: readonly string[]) {
+  const set = orderSetOf(selection)
   const { tests, markers, lab_id, accounts } = await resolveOrderSet(app, caller, set)
   checkActive(tests)
   checkOrderable(markers)
-  const method = methodFor(tests, named.collection_method)
+  const method = methodFor(tests, selection.collection_method)
   const lab = tests[0]?.lab ?? (await findLab(app, lab_id))
   checkMethod(lab, method)
   const account = selectAccount(accounts, lab_id, set.lab_account_id, usableAccounts)

@@ -27,16 +27,16 @@ const postponed = declareCache(() => new Map<string, string>())
 const stillPostponed = (app: App) => [...postponed(app)].filter(([, until]) => until > app.wall()).map(([id]) => id)
 
 /** An order that fails does not block the others: it is postponed, and the first error is thrown at the end. */
-async function forEachOrder<T extends { id: string }>(app: App, due: T[], work: (one: T) => Promise<unknown>) {
+async function forEachOrder<T extends { id: string }>(app: App, due: T[], work: (order: T) => Promise<unknown>) {
   const failures: unknown[] = []
-  for (const one of due)
-    await work(one).then(
-      () => postponed(app).delete(one.id),
+  for (const order of due)
+    await work(order).then(
+      () => postponed(app).delete(order.id),
       (error) => {
         // The database is unavailable, so the whole run is retried.
         if (isDatabaseUnavailable(error)) throw error
         failures.push(error)
-        if (!app.transaction) postponed(app).set(one.id, later(app.wall(), POSTPONE_MS))
+        if (!app.transaction) postponed(app).set(order.id, later(app.wall(), POSTPONE_MS))
       },
     )
   if (failures.length) throw failures[0]
@@ -44,7 +44,7 @@ async function forEachOrder<T extends { id: string }>(app: App, due: T[], work: 
 
 export const nextDispatch = async (app: App, team_id: string) => (await dueStore.nextDispatch(app.db, team_id))?.at ?? undefined
 
-/** While a team's clock advances, time already stands at the due moment. */
+/** While a team's clock advances, the app's clock already shows the due time. */
 export const onOrderClock = (app: App, clock_offset_ms: number): App => (app.transaction ? app : onTeamClock(app, { clock_offset_ms }))
 
 /**
@@ -56,9 +56,9 @@ function withLockedOrder(
   { id, team_id }: Due,
   work: (app: AppInTransaction, locked: { dispatch_at: string | null; step_at: string | null }) => Promise<unknown>,
 ) {
-  const journey = app.transaction
+  const isClockAdvance = app.transaction
   return inTransaction(app, async (app) => {
-    const [locked] = journey ? await store.lockOrders(app.db, team_id, [id]) : [await store.tryLockOrder(app.db, team_id, id)]
+    const [locked] = isClockAdvance ? await store.lockOrders(app.db, team_id, [id]) : [await store.tryLockOrder(app.db, team_id, id)]
     if (locked) await work(app, locked)
   })
 }
@@ -87,9 +87,9 @@ export async function onDueSteps(
   work: (app: AppInTransaction, order: LoadedOrder) => Promise<unknown>,
 ) {
   const due = await dueStore.dueSteps(app.db, app.wall(), { limit: BATCH_SIZE, team_id, except: stillPostponed(app) })
-  await forEachOrder(app, due, (one) =>
-    withLockedOrder(onOrderClock(app, one.clock_offset_ms), one, async (app, { step_at }) => {
-      if (step_at && step_at <= app.now()) await work(app, await lockOrder(app, one.team_id, one.id))
+  await forEachOrder(app, due, (order) =>
+    withLockedOrder(onOrderClock(app, order.clock_offset_ms), order, async (app, { step_at }) => {
+      if (step_at && step_at <= app.now()) await work(app, await lockOrder(app, order.team_id, order.id))
     }),
   )
   return due.length === BATCH_SIZE

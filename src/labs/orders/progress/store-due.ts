@@ -44,9 +44,9 @@ export function dueSteps(db: Db, wall: string, query: DueQuery) {
   const automatic = all.where('teams.simulator', '=', 'auto')
   const requested = all.where('teams.simulator', '<>', 'auto').where('orders.simulation', 'is not', null)
   const either = db
-    .selectFrom(automatic.as('one'))
+    .selectFrom(automatic.as('automatic'))
     .selectAll()
-    .unionAll(db.selectFrom(requested.as('other')).selectAll())
+    .unionAll(db.selectFrom(requested.as('requested')).selectAll())
   return db
     .selectFrom(either.as('due'))
     .select(['id', 'team_id', 'at', 'clock_offset_ms'])
@@ -57,7 +57,7 @@ export function dueSteps(db: Db, wall: string, query: DueQuery) {
     .execute()
 }
 
-/** On the team's clock. No order is due before it was placed. */
+/** The next dispatch on the team's clock. No order is due before it was placed. */
 export const nextDispatch = (db: Db, team_id: string) =>
   db
     .selectFrom('orders')

@@ -67,10 +67,10 @@ async function filterOf(app: App, { team_id }: TeamCaller, query: Query): Promis
   const team = await teamSealingKey(app, team_id)
   const terms = (text: string | null | undefined, field: string) => (text ? orNoMatch(queryTerms(team, text, field)) : undefined)
   const { search_input: search, order_activation_types: activation } = query
-  const filled = <T>(list: T[] | null | undefined) => (list?.length ? list : undefined)
+  const nonEmpty = <T>(list: T[] | null | undefined) => (list?.length ? list : undefined)
   return {
     search: search
-      ? { patient: queryTerms(team, search, 'patient'), recipient: queryTerms(team, search, 'recipient'), beginning: likeText(search) }
+      ? { patient: queryTerms(team, search, 'patient'), recipient: queryTerms(team, search, 'recipient'), prefix: likeText(search) }
       : undefined,
     patient: terms(query.patient_name, 'patient'),
     recipient: terms(query.shipping_recipient_name, 'recipient'),
@@ -78,13 +78,13 @@ async function filterOf(app: App, { team_id }: TeamCaller, query: Query): Promis
     created_to: query.end_date ? lastMoment(query.end_date) : undefined,
     updated_from: query.updated_start_date ? firstMoment(query.updated_start_date) : undefined,
     updated_to: query.updated_end_date ? lastMoment(query.updated_end_date) : undefined,
-    low_levels: filled(query.status),
-    methods: filled(query.order_type),
+    low_levels: nonEmpty(query.status),
+    methods: nonEmpty(query.order_type),
     critical: query.is_critical ?? undefined,
     interpretation: query.interpretation ?? undefined,
     scheduled: new Set(activation).size === 1 ? { after: app.now().slice(0, 10), is: activation?.[0] === 'scheduled' } : undefined,
     user_id: query.user_id ?? undefined,
-    order_ids: filled(query.order_ids),
+    order_ids: nonEmpty(query.order_ids),
     transaction_id: query.order_transaction_id ?? undefined,
   }
 }

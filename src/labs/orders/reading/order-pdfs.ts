@@ -111,9 +111,9 @@ async function coverageOf(app: App, order: LoadedOrder) {
 /** The fields that every document of an order shares. */
 export function documentHeader(order: LoadedOrder) {
   const { document, lab_test, id: order_id, created_at } = order
-  const { patient_details: patient, patient_address: home, shipping_details: sent } = document
+  const { patient_details: patient, patient_address: home, shipping_details: shipping } = document
   const [first_name = 'Unregistered', last_name = 'kit'] = patient ? [patient.first_name, patient.last_name] : []
-  const address = home ?? sent
+  const address = home ?? shipping
   return {
     created_at,
     order_id,
@@ -133,7 +133,7 @@ function answersOf({ document, lab_test }: LoadedOrder) {
   return document.aoe_answers.map(({ marker_id, question_id, answer }) => {
     const marker = lab_test.markers.find(({ id }) => id === marker_id)
     const question = marker?.aoe?.questions.find(({ id }) => id === question_id)
-    const values = answer.split(',').map((code) => question?.answers.find((one) => one.code === code.trim())?.value ?? code)
+    const values = answer.split(',').map((code) => question?.answers.find((choice) => choice.code === code.trim())?.value ?? code)
     return { marker: marker?.name ?? String(marker_id), question: question?.value ?? String(question_id), answer: values.join(', ') }
   })
 }

@@ -24,7 +24,7 @@ export async function requireOrder(app: App, team_id: string, id: string): Promi
   return loaded as LoadedOrder
 }
 
-/** The same, locked until the transaction ends. */
+/** Loads an order and locks it until the transaction ends. */
 export async function lockOrder(app: AppInTransaction, team_id: string, id: string): Promise<LoadedOrder> {
   await store.lockOrders(app.db, team_id, [id])
   return requireOrder(app, team_id, id)
@@ -34,7 +34,7 @@ export async function lockOrder(app: AppInTransaction, team_id: string, id: stri
 export const ordersById = async (app: App, team_id: string, ids: string[]): Promise<LoadedOrder[]> =>
   ids.length ? loadAll(app, team_id, await store.findOrders(app.db, team_id, ids)) : []
 
-/** The same, locked until the transaction ends. */
+/** Loads orders and locks them until the transaction ends. */
 export async function lockOrders(app: AppInTransaction, team_id: string, ids: string[]): Promise<LoadedOrder[]> {
   await store.lockOrders(app.db, team_id, ids)
   return ordersById(app, team_id, ids)
@@ -103,7 +103,7 @@ export function presentOrder(app: App, order: LoadedOrder) {
 }
 
 /** An immediate order is due in real time, which may be earlier than the team's clock. */
-const latest = (one: string, other: string) => (one > other ? one : other)
+const latest = (a: string, b: string) => (a > b ? a : b)
 
 const optionals = ['race', 'ethnicity', 'sexual_orientation', 'gender_identity'] as const
 
@@ -112,8 +112,8 @@ const noAddress = { second_line: null, access_notes: null, phone_number: null }
 /** The interface reports absent fields as Not Specified and the birth date as a date-time. */
 function presentPatient(patient: OrderDocument['patient_details']) {
   if (!patient) return null
-  const given = Object.fromEntries(optionals.map((name) => [name, patient[name] ?? 'Not Specified']))
-  return { household_income: null, household_size: null, ...patient, ...given, dob: `${patient.dob}T00:00:00+00:00` }
+  const specified = Object.fromEntries(optionals.map((name) => [name, patient[name] ?? 'Not Specified']))
+  return { household_income: null, household_size: null, ...patient, ...specified, dob: `${patient.dob}T00:00:00+00:00` }
 }
 
 /** Gap 43: the details carry the id and times of the order. */

@@ -4,7 +4,7 @@ import type { Tables } from '../../../platform/db/tables.ts'
 
 /** Names are terms of the blind index. */
 export type ListFilter = {
-  search?: { patient: string[]; recipient: string[]; beginning: string } | undefined
+  search?: { patient: string[]; recipient: string[]; prefix: string } | undefined
   patient?: string[] | undefined
   recipient?: string[] | undefined
   created_from?: string | undefined
@@ -24,10 +24,10 @@ export type ListFilter = {
 
 export type ListOrder = { key: 'created_at' | 'last_status'; direction: 'asc' | 'desc' }
 
-type Matching = SelectQueryBuilder<Tables, 'orders', {}>
+type OrderQuery = SelectQueryBuilder<Tables, 'orders', {}>
 
-const matching = (db: Db, team_id: string, filter: ListFilter): Matching => {
-  let query: Matching = db.selectFrom('orders').where('team_id', '=', team_id).where('user_id', 'is not', null)
+const matchingOrders = (db: Db, team_id: string, filter: ListFilter): OrderQuery => {
+  let query: OrderQuery = db.selectFrom('orders').where('team_id', '=', team_id).where('user_id', 'is not', null)
   const { search, patient, recipient, low_levels, methods, critical, interpretation, scheduled } = filter
   if (filter.user_id) query = query.where('user_id', '=', filter.user_id)
   if (filter.transaction_id) query = query.where('transaction_id', '=', filter.transaction_id)
@@ -48,9 +48,9 @@ const matching = (db: Db, team_id: string, filter: ListFilter): Matching => {
     query = query.where((eb) =>
       eb.or([
         ...(search.patient.length ? [hasTerms(search.patient), hasTerms(search.recipient)] : []),
-        eb(sql`id::text`, 'like', `${search.beginning.toLowerCase()}%`),
-        eb(sql`user_id::text`, 'like', `${search.beginning.toLowerCase()}%`),
-        eb(sql`upper(sample_id)`, 'like', `${search.beginning.toUpperCase()}%`),
+        eb(sql`id::text`, 'like', `${search.prefix.toLowerCase()}%`),
+        eb(sql`user_id::text`, 'like', `${search.prefix.toLowerCase()}%`),
+        eb(sql`upper(sample_id)`, 'like', `${search.prefix.toUpperCase()}%`),
       ]),
     )
   return query
@@ -61,7 +61,7 @@ const hasTerms = (terms: string[]) => sql<boolean>`terms @> ${terms}::text[]`
 export const countMatching = async (db: Db, team_id: string, filter: ListFilter, limit: number) => {
   const { count } = await db
     .selectFrom(
-      matching(db, team_id, filter)
+      matchingOrders(db, team_id, filter)
         .select('id')
         .limit(limit + 1)
         .as('found'),
@@ -72,7 +72,7 @@ export const countMatching = async (db: Db, team_id: string, filter: ListFilter,
 }
 
 export const pageOfIds = (db: Db, team_id: string, filter: ListFilter, { key, direction }: ListOrder, limit: number, offset: number) =>
-  matching(db, team_id, filter)
+  matchingOrders(db, team_id, filter)
     .select('id')
     .$if(key === 'last_status', (query) => query.orderBy('low_level', direction))
     .orderBy('created_at', direction)
@@ -84,7 +84,7 @@ export const pageOfIds = (db: Db, team_id: string, filter: ListFilter, { key, di
 /** The encrypted documents of every matching order. */
 export const encryptedDocuments = (db: Db, team_id: string, filter: ListFilter, limit: number) =>
   db
-    .selectFrom(matching(db, team_id, filter).select(['id', 'user_id', 'sealed', 'created_at']).limit(limit).as('found'))
+    .selectFrom(matchingOrders(db, team_id, filter).select(['id', 'user_id', 'sealed', 'created_at']).limit(limit).as('found'))
     .innerJoin('sealing_keys', 'sealing_keys.user_id', 'found.user_id')
     .select([
       'found.id',
