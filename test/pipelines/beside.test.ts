@@ -11,10 +11,11 @@ describe.skipIf(!emulator || !rabbitmq)(`${withBroker} and ${withEmulator}`, () 
   let w: Awaited<ReturnType<typeof world>>
   let google: Emulator
   let broker: Broker
+  let publisher: ReturnType<typeof w.startPublishing>
   beforeAll(async () => {
     ;[google, broker] = await Promise.all([startEmulator(), startBroker()])
     w = await world({ env: { PUBSUB_PROJECTS: '*', PUBSUB_ENDPOINT: google.endpoint } })
-    w.startPublishing()
+    publisher = w.startPublishing()
   })
   afterAll(() => Promise.all([google?.kill(), broker?.stop()]))
 
@@ -31,6 +32,9 @@ describe.skipIf(!emulator || !rabbitmq)(`${withBroker} and ${withEmulator}`, () 
     await waitFor(async () => expect(await pipeline.state('rabbitmq')).toMatchObject({ last_error: null, lag: 0, delivered: 5 }))
     await waitFor(() => expect(queue.ids()).toEqual([...first, ...second]))
     await pipeline.enable('cloud_pubsub')
+    // A running publisher notices the change at its next poll, so a new one starts with it.
+    await publisher.stop()
+    publisher = w.startPublishing()
     const third = await emitEvents(w.app, w, ['a'])
     await pipeline.put({ cloud_pubsub })
     await waitFor(async () => expect(await subscription.ids()).toEqual([...first, ...second, ...third]))
