@@ -18,7 +18,7 @@ const aRow = (change: Partial<AuditFields> = {}): AuditFields => ({
   ...change,
 })
 
-function chained(rows: AuditFields[]) {
+function chainRows(rows: AuditFields[]) {
   let at: Link = start
   return rows.map((row) => {
     at = nextLink(key, at, row)
@@ -26,15 +26,15 @@ function chained(rows: AuditFields[]) {
   })
 }
 
-describe('the audit chain', () => {
-  const rows = chained([aRow(), aRow(), aRow(), aRow()])
+describe('audit chain', () => {
+  const rows = chainRows([aRow(), aRow(), aRow(), aRow()])
   const last = rows[3] as (typeof rows)[number]
 
-  test('is intact as it was written, also when it is walked in parts', () => {
-    const whole = findBreak(key, start, rows)
-    expect(whole).toEqual({ at: { seq: 4, hash: last.chain_hash } })
+  test('verifies in one pass and in parts', () => {
+    const verified = findBreak(key, start, rows)
+    expect(verified).toEqual({ at: { seq: 4, hash: last.chain_hash } })
     const half = findBreak(key, start, rows.slice(0, 2))
-    expect(findBreak(key, half.at, rows.slice(2))).toEqual(whole)
+    expect(findBreak(key, half.at, rows.slice(2))).toEqual(verified)
   })
   test.each<Partial<AuditFields>>([
     { id: newUuid() },
@@ -47,21 +47,21 @@ describe('the audit chain', () => {
     { subject: null },
     { status: 404 },
     { request_id: 'r-2' },
-  ])('names the row whose field became %j', (change) => {
+  ])('reports the row changed to %j', (change) => {
     const tampered = rows.map((row, i) => (i === 1 ? { ...row, ...change } : row))
     expect(findBreak(key, start, tampered).broken).toEqual({ seq: 2, id: tampered[1]?.id, reason: 'the row was changed' })
   })
-  test('names the row that is missing in the middle and the one that is missing at the end', () => {
+  test('reports a row missing in the middle and one missing at the end', () => {
     expect(findBreak(key, start, rows.toSpliced(1, 1)).broken).toMatchObject({
       seq: 2,
       reason: expect.stringContaining(rows[2]?.id as string),
     })
     expect(findBreak(key, { seq: 4, hash: last.chain_hash as Buffer }, []).broken).toEqual({ seq: 5, reason: 'the row is missing' })
   })
-  test('cannot be written anew without the key', () => {
+  test('fails verification under a different key', () => {
     expect(findBreak(newBytes(32), start, rows).broken).toMatchObject({ seq: 1 })
   })
-  test('ends where its head says', () => {
+  test('matches the recorded head', () => {
     const end = { seq: 4, hash: last.chain_hash as Buffer }
     const recorded = (at: Link, last: number | null) => ({ seq: at.seq, mac: endMac(key, at), last })
     expect(findBreakAtEnd(key, end, recorded(end, 4))).toBeUndefined()

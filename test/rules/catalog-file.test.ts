@@ -5,12 +5,12 @@ import { type Catalog, readCatalog } from '../../src/labs/catalog/file/file.ts'
 const builtIn = readFileSync(new URL('../../catalog/catalog.json', import.meta.url), 'utf8')
 
 /** The built-in file with something changed. */
-function changed(change: (file: Catalog) => unknown) {
+function catalogWith(change: (file: Catalog) => unknown) {
   const file = JSON.parse(builtIn) as Catalog
   change(file)
   return JSON.stringify(file)
 }
-const faultsOf = (text: string) => {
+const errorsOf = (text: string) => {
   try {
     readCatalog(text)
   } catch (error) {
@@ -22,13 +22,13 @@ const faultsOf = (text: string) => {
   return []
 }
 
-test('the built-in file can be loaded, whole', () => {
+test('reads the entire built-in catalog file', () => {
   const read = readCatalog(builtIn)
   expect([read.labs.length, read.lab_markers.length, read.lab_tests.length]).toEqual([5, 122, 21])
   expect(read.lab_markers[0]).toMatchObject({ id: 1001, provider_id: 'QM10007', price: '18.00' })
 })
 
-test('payors, diagnosis codes and service centers may be left out', () => {
+test('accepts a file without payors, diagnosis codes or service centers', () => {
   const { labs, analytes, markers, lab_markers, lab_tests } = JSON.parse(builtIn)
   expect(readCatalog(JSON.stringify({ labs, analytes, markers, lab_markers, lab_tests }))).toMatchObject({
     payors: [],
@@ -36,7 +36,7 @@ test('payors, diagnosis codes and service centers may be left out', () => {
   })
 })
 
-describe('a file is refused by the place that is wrong', () => {
+describe('reports the path of an invalid value', () => {
   test.each<[string, (file: Catalog) => unknown, string]>([
     ['a wrong type', (file) => Object.assign(file.labs[0] as object, { zipcode: 85004 }), 'labs[0].zipcode: '],
     ['a missing field', (file) => Reflect.deleteProperty(file.lab_tests[2] as object, 'method'), 'lab_tests[2].method: '],
@@ -46,39 +46,43 @@ describe('a file is refused by the place that is wrong', () => {
       'labs[1].collection_methods[0]: ',
     ],
     [
-      'a zone that is none',
+      'an invalid time zone',
       (file) => Object.assign(file.labs[2] as object, { iana_timezone: 'Phoenix' }),
       'labs[2].iana_timezone: Must be',
     ],
-    ['a state that is none', (file) => file.labs[0]?.excluded_states.push('ZZ'), 'labs[0].excluded_states[0]: Must be the two-letter code'],
     [
-      'a price that is none',
+      'an invalid state code',
+      (file) => file.labs[0]?.excluded_states.push('ZZ'),
+      'labs[0].excluded_states[0]: Must be the two-letter code',
+    ],
+    [
+      'an invalid price',
       (file) => Object.assign(file.lab_markers[0] as object, { price: '$18' }),
       'lab_markers[0].price: Must be an amount in US dollars',
     ],
     [
-      'a code of a team',
+      'a payor code with the team prefix',
       (file) => Object.assign(file.payors[0] as object, { payor_code: 'TEAM-1' }),
       'payors[0].payor_code: Must not start with TEAM-',
     ],
-    ['no list of labs', (file) => Reflect.deleteProperty(file, 'labs'), 'labs: '],
+    ['a missing list of labs', (file) => Reflect.deleteProperty(file, 'labs'), 'labs: '],
     [
-      'an id that is there twice',
+      'a duplicate id',
       (file) => Object.assign(file.lab_tests[4] as object, { id: file.lab_tests[0]?.id }),
       'lab_tests[4].id: Must be unique; this value occurs twice.',
     ],
     [
-      'a code twice at one lab',
+      'a duplicate code at one lab',
       (file) => Object.assign(file.lab_markers[1] as object, { provider_id: 'QM10007' }),
       'lab_markers[1].provider_id: Must be unique; this value occurs twice.',
     ],
     [
-      'a marker of nowhere',
+      'an unknown marker',
       (file) => Object.assign(file.lab_markers[3] as object, { marker_slug: 'moon' }),
       'lab_markers[3].marker_slug: Must name an entry in markers.',
     ],
     [
-      'a lab of nowhere',
+      'an unknown lab',
       (file) => Object.assign(file.lab_tests[0] as object, { lab_id: 9 }),
       'lab_tests[0].lab_id: Must name an entry in labs.',
     ],
@@ -88,7 +92,7 @@ describe('a file is refused by the place that is wrong', () => {
       'markers[0].expected_results[0]: Must name an entry in analytes.',
     ],
     [
-      'a center of no lab',
+      'a service center of an unknown lab',
       (file) => Object.assign(file.patient_service_centers[0] as object, { lab_slug: 'moon' }),
       'patient_service_centers[0].lab_slug: Must name an entry in labs.',
     ],
@@ -98,31 +102,31 @@ describe('a file is refused by the place that is wrong', () => {
       'lab_tests[0].marker_ids[5]: Must be a marker of this lab in lab_markers.',
     ],
     [
-      'a marker named twice',
+      'a duplicate marker id',
       (file) => file.lab_tests[0]?.marker_ids.push(1001),
       'lab_tests[0].marker_ids: Must be unique; this value occurs twice.',
     ],
     [
-      'a method the lab has not',
+      'a method the lab does not offer',
       (file) => Object.assign(file.lab_tests[0] as object, { method: 'testkit' }),
       'lab_tests[0].method: Must be one of the collection_methods of the lab.',
     ],
-  ])('%s', (_, change, fault) => {
-    const faults = faultsOf(changed(change))
-    expect(faults).toHaveLength(1)
-    expect(faults[0]).toContain(fault)
+  ])('%s', (_, change, error) => {
+    const errors = errorsOf(catalogWith(change))
+    expect(errors).toHaveLength(1)
+    expect(errors[0]).toContain(error)
   })
 
-  test('and by every one of them, up to twenty', () => {
-    const text = changed((file) => {
+  test('lists at most twenty errors', () => {
+    const text = catalogWith((file) => {
       for (const marker of file.lab_markers) Object.assign(marker, { price: 'much' })
     })
-    expect(faultsOf(text)).toHaveLength(21)
-    expect(faultsOf(text).at(-1)).toBe('and 102 more')
+    expect(errorsOf(text)).toHaveLength(21)
+    expect(errorsOf(text).at(-1)).toBe('and 102 more')
   })
 
-  test('what is no JSON, or no object', () => {
+  test('rejects invalid JSON and a value that is not an object', () => {
     expect(() => readCatalog('{')).toThrow('The catalog file is not valid JSON')
-    expect(faultsOf('[]')[0]).toMatch(/^the file: /)
+    expect(errorsOf('[]')[0]).toMatch(/^the file: /)
   })
 })

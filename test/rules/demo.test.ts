@@ -12,22 +12,22 @@ import { fc } from '../support/properties.ts'
 const DAY = 86_400_000
 const MINUTE = 60_000
 
-type Asked = { source: SourceSlug; user_id: string; date: string; zone: string; until: number }
+type DemoDay = { source: SourceSlug; user_id: string; date: string; zone: string; until: number }
 
-/** One day, told once it is over unless it is said otherwise. */
+/** The report of one day, complete unless `until` is set. */
 function reportOf({
   source = 'fitbit',
   user_id = 'c0ffee00-0000-4000-8000-000000000001',
   date = '2026-03-02',
   ...more
-}: Partial<Asked> = {}) {
+}: Partial<DemoDay> = {}) {
   const { zone = 'UTC', until = Date.parse(date) + 3 * DAY } = more
   return demoReport({ source, user_id, dates: [date], zoneAt: zoneClock(zone), until, isLive: true })
 }
 
 type Report = ReturnType<typeof reportOf>
 
-const samplesOf = ({ samples }: Report, name: string) => samples.find((one) => one.name === name)?.samples ?? []
+const samplesOf = ({ samples }: Report, name: string) => samples.find((series) => series.name === name)?.samples ?? []
 const valuesOf = (report: Report, name: string) => samplesOf(report, name).map(({ value }) => value as number)
 const total = (values: number[]) => values.reduce((sum, value) => sum + value, 0)
 
@@ -44,40 +44,39 @@ const someDay = fc.record({
   zone: fc.constantFrom('UTC', 'America/Los_Angeles', 'Europe/Berlin', 'Asia/Kathmandu', 'Pacific/Auckland'),
 })
 
-const property = (name: string, check: (asked: Omit<Asked, 'until'>) => void) =>
+const property = (name: string, check: (day: Omit<DemoDay, 'until'>) => void) =>
   test(name, () => fc.assert(fc.property(someDay, check), { numRuns: 40 }))
 
-describe('a day of the demo', () => {
-  property('is the same every time', (asked) => {
-    expect(reportOf(asked)).toEqual(reportOf(asked))
+describe('demo day', () => {
+  property('is deterministic', (day) => {
+    expect(reportOf(day)).toEqual(reportOf(day))
   })
 
-  property('has at least one sample of each resource and one summary of each kind, whatever the source', (asked) => {
-    const report = reportOf(asked)
+  property('has a sample of every resource and a summary of every kind for any source', (day) => {
+    const report = reportOf(day)
     const bodies = Object.keys(report.summaries.body[0] as object)
     expect(bodies).toEqual(['source_type', 'body_mass', 'body_fat_percentage', 'body_mass_index', 'lean_body_mass', 'waist_circumference'])
-    const brought = ['body_weight', 'body_fat', 'body_mass_index', 'lean_body_mass', 'waist_circumference', 'hypnogram']
-    expect([...report.samples.map(({ name }) => name), ...brought].sort()).toEqual(seriesNames.toSorted())
+    const fromSummaries = ['body_weight', 'body_fat', 'body_mass_index', 'lean_body_mass', 'waist_circumference', 'hypnogram']
+    expect([...report.samples.map(({ name }) => name), ...fromSummaries].sort()).toEqual(seriesNames.toSorted())
     expect(report.samples.filter(({ samples }) => !samples.length).map(({ name }) => name)).toEqual([])
     expect(Object.entries(report.summaries).filter(([, items]) => !items.length)).toEqual([])
     expect(report.streams).toHaveLength(1)
   })
 
-  property('keeps to the units and bounds of the table of resources', (asked) => {
-    const reading = { loc: ['body', 'data'], zoneAt: () => 0, now: Date.parse(asked.date) + 3 * DAY, version: null }
-    for (const { name, samples } of reportOf(asked).samples)
-      expect(readSamples(series[name], samples, reading)).toHaveLength(samples.length)
+  property('stays within the units and bounds of the series table', (day) => {
+    const reading = { loc: ['body', 'data'], zoneAt: () => 0, now: Date.parse(day.date) + 3 * DAY, version: null }
+    for (const { name, samples } of reportOf(day).samples) expect(readSamples(series[name], samples, reading)).toHaveLength(samples.length)
   })
 
-  property('names each sample once', (asked) => {
-    for (const { samples } of reportOf(asked).samples)
+  property('has no duplicate samples', (day) => {
+    for (const { samples } of reportOf(day).samples)
       expect(new Set(samples.map(({ start_date, type }) => `${start_date} ${type}`)).size).toBe(samples.length)
   })
 
-  property('lies on its own date where the user is, but for the night before', (asked) => {
-    const zoneAt = zoneClock(asked.zone)
-    const [from, to] = [startOf(asked.date, zoneAt), startOf(dayAfter(asked.date), zoneAt)]
-    const report = reportOf(asked)
+  property('covers the local date of the user', (day) => {
+    const zoneAt = zoneClock(day.zone)
+    const [from, to] = [startOf(day.date, zoneAt), startOf(dayAfter(day.date), zoneAt)]
+    const report = reportOf(day)
     const times = ['heartrate', 'steps', 'glucose', 'calories_basal', 'water', 'workout_duration'].flatMap((name) =>
       samplesOf(report, name).map(({ start_date }) => Date.parse(start_date)),
     )
@@ -85,19 +84,19 @@ describe('a day of the demo', () => {
     expect(Math.max(...times)).toBeLessThan(to)
   })
 
-  property('sums up to its activity', (asked) => {
-    const report = reportOf(asked)
-    const day = activityOf(report)
-    expect(day['steps_sum']).toBe(total(valuesOf(report, 'steps')))
-    expect(day['distance_sum']).toBeCloseTo(total(valuesOf(report, 'distance')), 1)
-    expect(day['active_energy_burned_sum']).toBeCloseTo(total(valuesOf(report, 'calories_active')), 1)
-    expect(day['basal_energy_burned_sum']).toBeCloseTo(total(valuesOf(report, 'calories_basal')), 1)
-    expect(day['floors_climbed_sum']).toBe(total(valuesOf(report, 'floors_climbed')))
-    expect(day['heart_rate_maximum']).toBe(Math.max(...valuesOf(report, 'heartrate')))
+  property('has samples that add up to the activity summary', (day) => {
+    const report = reportOf(day)
+    const activity = activityOf(report)
+    expect(activity['steps_sum']).toBe(total(valuesOf(report, 'steps')))
+    expect(activity['distance_sum']).toBeCloseTo(total(valuesOf(report, 'distance')), 1)
+    expect(activity['active_energy_burned_sum']).toBeCloseTo(total(valuesOf(report, 'calories_active')), 1)
+    expect(activity['basal_energy_burned_sum']).toBeCloseTo(total(valuesOf(report, 'calories_basal')), 1)
+    expect(activity['floors_climbed_sum']).toBe(total(valuesOf(report, 'floors_climbed')))
+    expect(activity['heart_rate_maximum']).toBe(Math.max(...valuesOf(report, 'heartrate')))
   })
 
-  property('has a night whose stages follow on each other without a gap', (asked) => {
-    const { start_date, end_date, sleep_stages } = nightOf(reportOf(asked))
+  property('has a night of contiguous sleep stages', (day) => {
+    const { start_date, end_date, sleep_stages } = nightOf(reportOf(day))
     const edges = sleep_stages.map(({ start_date, end_date }) => [start_date, end_date])
     expect(edges.map(([from]) => from)).toEqual([start_date, ...edges.slice(0, -1).map(([, to]) => to)])
     expect(edges.at(-1)?.[1]).toBe(end_date)
@@ -107,8 +106,8 @@ describe('a day of the demo', () => {
     expect(hours).toBeLessThan(10)
   })
 
-  property('has a heart that beats faster in the workout than at night', (asked) => {
-    const report = reportOf(asked)
+  property('has a higher heart rate during the workout than at night', (day) => {
+    const report = reportOf(day)
     const { start_date, end_date } = report.summaries.workouts[0] as Night
     const during = (from: string, to: string) =>
       samplesOf(report, 'heartrate').flatMap((sample) =>
@@ -120,8 +119,8 @@ describe('a day of the demo', () => {
     expect(Math.max(...during(start_date, end_date))).toBeGreaterThan(Math.max(...during(night.start_date, night.end_date)) + 20)
   })
 
-  property('has a stream of lists of the same length, within the workout', (asked) => {
-    const report = reportOf(asked)
+  property('has a workout stream of equal-length lists within the workout', (day) => {
+    const report = reportOf(day)
     const { start_date, end_date, distance } = report.summaries.workouts[0] as Night & { distance: number }
     const stream = report.streams[0]?.stream as Record<string, number[]>
     expect(new Set(Object.values(stream).map((list) => list.length)).size).toBe(1)
@@ -131,20 +130,20 @@ describe('a day of the demo', () => {
   })
 })
 
-test('sources tell of the same night and workout, each with errors of its own', () => {
-  const [one, other] = [reportOf({ source: 'fitbit' }), reportOf({ source: 'oura' })]
+test('sources agree on the night and workout and differ in heart rate', () => {
+  const [fitbit, oura] = [reportOf({ source: 'fitbit' }), reportOf({ source: 'oura' })]
   const times = ({ start_date, end_date }: Night) => [start_date, end_date]
-  expect(times(nightOf(one))).toEqual(times(nightOf(other)))
-  expect(times(one.summaries.workouts[0] as Night)).toEqual(times(other.summaries.workouts[0] as Night))
-  expect(valuesOf(one, 'heartrate')).not.toEqual(valuesOf(other, 'heartrate'))
+  expect(times(nightOf(fitbit))).toEqual(times(nightOf(oura)))
+  expect(times(fitbit.summaries.workouts[0] as Night)).toEqual(times(oura.summaries.workouts[0] as Night))
+  expect(valuesOf(fitbit, 'heartrate')).not.toEqual(valuesOf(oura, 'heartrate'))
 })
 
-test('a sensor measures glucose every five minutes, a meter a few times', () => {
+test('a glucose sensor measures every five minutes and a meter four times a day', () => {
   expect(samplesOf(reportOf({ source: 'freestyle_libre' }), 'glucose')).toHaveLength(288)
   expect(samplesOf(reportOf({ source: 'fitbit' }), 'glucose')).toHaveLength(4)
 })
 
-test('samples come from a device that the source has', () => {
+test('samples come from a device type of the source', () => {
   const typesOf = (source: SourceSlug, name: string) => [...new Set(samplesOf(reportOf({ source }), name).map(({ type }) => type))]
   expect(typesOf('oura', 'heartrate')).toEqual(['ring'])
   expect(typesOf('withings', 'blood_pressure')).toEqual(['cuff'])
@@ -152,7 +151,7 @@ test('samples come from a device that the source has', () => {
   expect(typesOf('fitbit', 'stand_hour').toSorted()).toEqual(['idle', 'stood'])
 })
 
-test('a day that is not over tells what has ended, and grows into the whole day', () => {
+test('a day in progress contains only finished samples of the full day', () => {
   const noon = Date.parse('2026-03-02T12:00:00Z')
   const [half, whole] = [reportOf({ until: noon }), reportOf()]
   expect(samplesOf(half, 'heartrate')).toEqual(samplesOf(whole, 'heartrate').filter(({ start_date }) => Date.parse(start_date) <= noon))
@@ -164,7 +163,7 @@ test('a day that is not over tells what has ended, and grows into the whole day'
   expect(activityOf(half)['steps_sum']).toBeLessThan(activityOf(whole)['steps_sum'] as number)
 })
 
-test('days on which the clocks change neither overlap nor leave anything out of their sums', () => {
+test('days with a clock change have 23 or 25 hours and complete sums', () => {
   const zone = 'Europe/Berlin'
   for (const [date, hours] of [
     ['2026-03-29', 23],
@@ -178,7 +177,7 @@ test('days on which the clocks change neither overlap nor leave anything out of 
   }
 })
 
-test('any 30 days have a cycle that ended in them, and the current one besides', () => {
+test('any 30 days contain a finished cycle and the current one', () => {
   const days = (user_id: string) => Array.from({ length: 30 }, (_, i) => ({ person: personOf(user_id), date: dayAfter('2026-02-01', i) }))
   fc.assert(
     fc.property(fc.uuid(), (user_id) => {

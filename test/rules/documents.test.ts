@@ -11,7 +11,7 @@ import { shorten, wrap } from '../../src/labs/documents/layout/wrap.ts'
 import { aResult, high, low } from '../support/documents.ts'
 import { fc } from '../support/properties.ts'
 
-describe('the bar of a reference range', () => {
+describe('reference range bar', () => {
   const bounds = { min: 10, max: 20 }
 
   test.each([
@@ -21,34 +21,34 @@ describe('the bar of a reference range', () => {
     [25, 'above', 1 - 0.03],
     [22, 'above', 0.85],
     [7, 'below', 0.1],
-  ] as const)('%s in 10 to 20 is marked %s', (value, side, at) => {
+  ] as const)('marks %s in the range 10 to 20 as %s', (value, side, at) => {
     const bar = rangeBar(value, bounds)
     expect(bar).toMatchObject({ side, beyond: false })
     expect(bar?.at).toBeCloseTo(at)
   })
 
-  test('marks a value just outside visibly outside', () => {
+  test('draws a value just outside the range visibly outside', () => {
     expect(rangeBar(20.0001, bounds)?.at).toBeGreaterThan(0.77)
     expect(rangeBar(9.9999, bounds)?.at).toBeLessThan(0.23)
   })
 
-  test('keeps a value far outside at the end and says that it lies beyond', () => {
+  test('puts a value far outside the range at the end and flags it as beyond', () => {
     expect(rangeBar(4000, bounds)).toMatchObject({ side: 'above', beyond: true, at: 0.97 })
     expect(rangeBar(-4000, bounds)).toMatchObject({ side: 'below', beyond: true, at: 0.03 })
   })
 
-  test('runs to the end where there is no bound', () => {
+  test('extends to the end if a bound is missing', () => {
     expect(rangeBar(50, { min: 40, max: null })).toMatchObject({ from: 0.25, to: 1, side: 'inside' })
     expect(rangeBar(210, { min: null, max: 200 })).toMatchObject({ from: 0, to: 0.75, side: 'above' })
   })
 
-  test('is not drawn where there is nothing to show', () => {
+  test('is not drawn without bounds, without a value or with reversed bounds', () => {
     expect(rangeBar(5, { min: null, max: null })).toBeNull()
     expect(rangeBar(Number.NaN, bounds)).toBeNull()
     expect(rangeBar(5, { min: 20, max: 10 })).toBeNull()
   })
 
-  test('always puts the mark on the side where the value is', () => {
+  test('always puts the mark on the side of the value', () => {
     const bound = fc.option(fc.double({ noNaN: true, noDefaultInfinity: true }))
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), bound, bound, (value, min, max) => {
@@ -63,7 +63,7 @@ describe('the bar of a reference range', () => {
     )
   })
 
-  test("gives way to the laboratory's flag where the two disagree", () => {
+  test('is not drawn if it contradicts the flag of the lab', () => {
     expect(barOf(aResult({ result: '151' }))).toBeNull()
     expect(barOf(aResult({ result: '151', ...high }))).toMatchObject({ side: 'above' })
     expect(barOf(aResult({ result: '151', is_above_max_range: null, is_below_min_range: null }))).toMatchObject({ side: 'above' })
@@ -74,7 +74,7 @@ describe('the bar of a reference range', () => {
   })
 })
 
-describe('the flag of a result', () => {
+describe('result flag', () => {
   test.each([
     [{ interpretation: 'critical', is_above_max_range: true } as const, 'CRITICAL HIGH'],
     [{ interpretation: 'critical', is_below_min_range: true } as const, 'CRITICAL LOW'],
@@ -85,9 +85,9 @@ describe('the flag of a result', () => {
     [{ interpretation: 'abnormal' } as const, 'Abnormal'],
     [{ interpretation: 'unknown' } as const, 'Not interpreted'],
     [{}, 'Normal'],
-  ])('%j is called %s', (change, word) => expect(flagOf(aResult(change)).word).toBe(word))
+  ])('labels %j as %s', (change, word) => expect(flagOf(aResult(change)).word).toBe(word))
 
-  test('a range without words is told from its bounds', () => {
+  test('builds the range text from its bounds', () => {
     expect(rangeInWords(aResult({ reference_range: null }))).toBe('15 – 150')
     expect(rangeInWords(aResult({ reference_range: null, max_range_value: null }))).toBe('≥ 15')
     expect(rangeInWords(aResult({ reference_range: null, min_range_value: null }))).toBe('≤ 150')
@@ -102,7 +102,7 @@ describe('Code 128', () => {
     return new Code128Reader().decodeRow(0, line, new Map()).getText()
   }
 
-  test('says what it was given, read by another program', () => {
+  test('decodes to the original text', () => {
     const digits = fc.stringMatching(/^[0-9]{1,24}$/)
     const ascii = fc.stringMatching(/^[ -~]{1,24}$/)
     const mixed = fc.tuple(ascii, digits, ascii, digits).map((parts) => parts.join(''))
@@ -113,24 +113,24 @@ describe('Code 128', () => {
     )
   })
 
-  test('packs digits, so that a long number still fits on a tube', () => {
+  test('packs two digits into one symbol', () => {
     const modules = (text: string) => code128(text)?.reduce((sum, width) => sum + width, 0)
     expect(modules('123456789012')).toBe(11 * (1 + 6 + 1) + 13)
   })
 
-  test.each(['', 'Probe-Ä', '試料', 'a\nb'])('cannot write %j', (text) => expect(code128(text)).toBeNull())
+  test.each(['', 'Probe-Ä', '試料', 'a\nb'])('returns null for %j', (text) => expect(code128(text)).toBeNull())
 })
 
-describe('lines', () => {
+describe('line wrapping', () => {
   const width = (text: string) => [...text].length
 
-  test('break at spaces, inside words that are too wide, and where the text breaks', () => {
+  test('breaks at spaces, at newlines and inside words that are too wide', () => {
     expect(wrap('one two three', 8, width)).toEqual(['one two', 'three'])
     expect(wrap('a abcdefghijk l', 5, width)).toEqual(['a', 'abcde', 'fghij', 'k l'])
     expect(wrap('one\n\ntwo', 8, width)).toEqual(['one', '', 'two'])
   })
 
-  test('never grow wider than asked, and lose nothing', () => {
+  test('never exceeds the width and loses no text', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[a-z ]{0,200}$/), fc.integer({ min: 1, max: 40 }), (text, most) => {
         const lines = wrap(text, most, width)
@@ -140,13 +140,13 @@ describe('lines', () => {
     )
   })
 
-  test('end in an ellipsis where there is one line only', () => {
+  test('shortens a single line with an ellipsis', () => {
     expect(shorten('Quillfeather', 6, width)).toBe('Quill…')
     expect(shorten('Quill', 6, width)).toBe('Quill')
   })
 })
 
-describe('words', () => {
+describe('text formatting', () => {
   test.each([
     ['1961-07-23', '2026-07-22', '64 years'],
     ['1961-07-23', '2026-07-23', '65 years'],
@@ -154,21 +154,21 @@ describe('words', () => {
     ['2024-12-05', '2026-01-05', '13 months'],
     ['2024-02-29', '2026-02-28', '23 months'],
     ['2027-01-01', '2026-01-01', null],
-  ])('born %s is on %s aged %s', (dob, on, age) => expect(ageInWords(dob, on)).toBe(age))
+  ])('formats the age of a person born %s on %s as %s', (dob, on, age) => expect(ageInWords(dob, on)).toBe(age))
 
-  test('a moment is told in the zone that was asked for, and names it', () => {
+  test('formats a timestamp in the given time zone, or UTC, with its abbreviation', () => {
     expect(instantInWords('2026-03-02T15:05:00.000Z', 'America/Phoenix')).toBe('Mar 2, 2026, 08:05 MST')
     expect(instantInWords('2026-03-02T00:05:00.000Z', null)).toBe('Mar 2, 2026, 00:05 UTC')
     expect(instantInWords(null, null)).toBeNull()
   })
 
-  test('a code that nobody listed is told by its own letters', () => expect(inWords('hair_root')).toBe('Hair root'))
+  test('formats an unlisted code by replacing underscores', () => expect(inWords('hair_root')).toBe('Hair root'))
 })
 
 describe('collection steps', () => {
   const every = methods.flatMap((method) => sampleTypes.map((sample_type) => ({ method, sample_type })))
 
-  test.each(every)('$method with $sample_type', (test) => {
+  test.each(every)('lists distinct steps for $method with $sample_type', (test) => {
     const steps = stepsFor({ ...test, fasting: false })
     expect(steps.length).toBeGreaterThanOrEqual(4)
     expect(new Set(steps).size).toBe(steps.length)
@@ -177,13 +177,13 @@ describe('collection steps', () => {
     expect(stepsFor({ ...test, fasting: true }).join(' ')).toContain('plain water for 8 to 12 hours')
   })
 
-  test('speak of the sample that is taken', () => {
-    const said = (sample_type: (typeof sampleTypes)[number]) => stepsFor({ method: 'testkit', sample_type, fasting: false }).join(' ')
-    expect(said('dried_blood_spot')).toContain('card')
-    expect(said('arm_collector')).toContain('upper arm')
-    expect(said('saliva')).toContain('saliva')
-    expect(said('urine')).toContain('cup')
-    expect(said('stool')).toContain('stool')
-    expect(said('serum')).toContain('not for self-collection')
+  test('mention the sample type', () => {
+    const textFor = (sample_type: (typeof sampleTypes)[number]) => stepsFor({ method: 'testkit', sample_type, fasting: false }).join(' ')
+    expect(textFor('dried_blood_spot')).toContain('card')
+    expect(textFor('arm_collector')).toContain('upper arm')
+    expect(textFor('saliva')).toContain('saliva')
+    expect(textFor('urine')).toContain('cup')
+    expect(textFor('stool')).toContain('stool')
+    expect(textFor('serum')).toContain('not for self-collection')
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import * as rules from '../../src/tenants/insurance/rules.ts'
 import { fc } from '../support/properties.ts'
 
-describe('an ICD-10-CM code', () => {
+describe('ICD-10-CM code', () => {
   test.each([
     ['E78.5', 'E78.5'],
     ['e785', 'E78.5'],
@@ -13,7 +13,7 @@ describe('an ICD-10-CM code', () => {
     ['S72.001A', 'S72.001A'],
     ['s72001a', 'S72.001A'],
     ['M1A.0110', 'M1A.0110'],
-  ])('%j is %s', (sent, code) => expect(rules.normalizeIcdCode(sent)).toBe(code))
+  ])('normalizes %j to %s', (sent, code) => expect(rules.normalizeIcdCode(sent)).toBe(code))
 
   test.each([
     '',
@@ -29,9 +29,9 @@ describe('an ICD-10-CM code', () => {
     'E78.5;',
     'Ｅ78.5',
     `E78.${'5'.repeat(60_000)}`,
-  ])('%.20j is none', (sent) => expect(rules.normalizeIcdCode(sent)).toBeUndefined())
+  ])('rejects %.20j', (sent) => expect(rules.normalizeIcdCode(sent)).toBeUndefined())
 
-  test('that was normalised stays as it is', () => {
+  test('normalizing is idempotent', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[A-Za-z]\d[0-9A-Za-z]\.?[0-9A-Za-z]{1,4}$/), (sent) => {
         const code = rules.normalizeIcdCode(sent) as string
@@ -40,7 +40,7 @@ describe('an ICD-10-CM code', () => {
     )
   })
 
-  test('that is wrong is named by its place, never repeated', () => {
+  test('reports an invalid code by its index and never repeats it', () => {
     expect(rules.icdErrors(['E78.5', 'hello', 'I10', '?'])).toEqual([
       'codes[1] is not an ICD-10-CM code. Send a code such as E78.5.',
       'codes[3] is not an ICD-10-CM code. Send a code such as E78.5.',

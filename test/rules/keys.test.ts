@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import * as rules from '../../src/tenants/keys/rules.ts'
 
-const refused = (work: () => unknown) => {
+const errorTypeOf = (work: () => unknown) => {
   try {
     work()
   } catch (error) {
@@ -11,20 +11,20 @@ const refused = (work: () => unknown) => {
   return 'nothing'
 }
 
-test('a key is its prefix, forty random characters and six that check them', () => {
+test('a key is its prefix and 46 random characters, including the checksum', () => {
   const secrets = Array.from({ length: 200 }, () => rules.newSecret('sk_us_'))
   for (const secret of secrets) expect(secret).toMatch(/^sk_us_[0-9A-Za-z]{46}$/)
   expect(new Set(secrets).size).toBe(200)
 })
 
-test('what is shown of a key is too little to guess the rest', () => {
+test('shows only the first characters of a key', () => {
   const secret = rules.newSecret('mg_')
   expect(rules.prefixOf(secret)).toBe(secret.slice(0, 12))
   expect(rules.prefixOf('fixed-key')).toBe('fixe')
   expect(rules.maskKey('mg_abc')).toBe('mg_abc…')
 })
 
-test('a key is kept as its SHA-256', () => {
+test('a key is stored as its SHA-256 hash', () => {
   expect(rules.hashSecret('mg_x').toString('hex')).toBe(createHash('sha256').update('mg_x').digest('hex'))
 })
 
@@ -38,7 +38,7 @@ test.each([
   ['sk_uk_abc', undefined],
   ['xsk_us_abc', undefined],
   ['', undefined],
-])('%s names the deployment %s', (secret, name) => {
+])('key %s belongs to deployment %s', (secret, name) => {
   expect(rules.deploymentOfKey(secret)).toBe(name)
 })
 
@@ -48,27 +48,27 @@ test.each([
   ['lk_us_abc', undefined],
   ['sk_us_abc', undefined],
   ['xlks_us_abc', undefined],
-])('the lab key %s names the deployment %s', (secret, name) => {
+])('lab key %s belongs to deployment %s', (secret, name) => {
   expect([rules.deploymentOfLabKey(secret), rules.isLabKey(secret)]).toEqual([name, name !== undefined])
 })
 
-test('a lab key is not taken for a key of a team', () => {
+test('a lab key is not a team key', () => {
   expect(rules.deploymentOfKey('lks_us_abc')).toBeUndefined()
 })
 
-describe('the teams of a management key', () => {
+describe('team bindings of a management key', () => {
   test.each([
     ['org_admin', undefined, 'nothing'],
     ['org_admin', ['a'], 'TEAM_BINDINGS_NOT_ALLOWED'],
     ['team_admin', ['a', 'b'], 'nothing'],
     ['team_admin', [], 'TEAM_BINDINGS_REQUIRED'],
     ['team_admin', undefined, 'TEAM_BINDINGS_REQUIRED'],
-  ])('%s with %j is refused for %s', (role, team_ids, reason) => {
-    expect(refused(() => rules.checkBindings(role, team_ids))).toBe(reason)
+  ])('%s with teams %j fails with %s', (role, team_ids, reason) => {
+    expect(errorTypeOf(() => rules.checkBindings(role, team_ids))).toBe(reason)
   })
 })
 
-describe('a key may expire', () => {
+describe('key expiry', () => {
   const now = '2026-03-01T12:00:00.000Z'
   test.each([
     [undefined, 'nothing'],
@@ -77,7 +77,7 @@ describe('a key may expire', () => {
     ['2026-03-01T13:30:00+01:00', 'nothing'],
     [now, 'EXPIRY_IN_THE_PAST'],
     ['2026-03-01T13:00:00+02:00', 'EXPIRY_IN_THE_PAST'],
-  ])('at %s: refused for %s', (expires_at, reason) => {
-    expect(refused(() => rules.checkExpiry(expires_at, now))).toBe(reason)
+  ])('%s fails with %s', (expires_at, reason) => {
+    expect(errorTypeOf(() => rules.checkExpiry(expires_at, now))).toBe(reason)
   })
 })

@@ -5,17 +5,17 @@ import { allowedBilling } from '../../src/labs/lab-accounts/rules.ts'
 const lab = { name: 'Wrenfield', supported_bill_types: ['client_bill', 'patient_bill'], excluded_states: ['AK', 'HI'] }
 const served = usStates.filter((state) => state !== 'AK' && state !== 'HI')
 
-describe('how an account may bill', () => {
-  test('is what the operator says, for those ways only', () => {
+describe('allowed billing of a lab account', () => {
+  test('covers only the billing types of the operator', () => {
     expect(allowedBilling(lab, { client_bill: ['AZ', 'CA'] })).toEqual({ client_bill: ['AZ', 'CA'] })
   })
-  test('a star is every state that the lab serves', () => {
+  test('expands a star to every state the lab serves', () => {
     expect(allowedBilling(lab, { client_bill: ['*'], patient_bill: ['TX'] })).toEqual({ client_bill: served, patient_bill: ['TX'] })
   })
-  test('nothing said is everything the lab does', () => {
+  test('defaults to every billing type and state of the lab', () => {
     expect(allowedBilling(lab, {})).toEqual({ client_bill: served, patient_bill: served })
   })
-  test('cannot be what the lab does not do', () => {
+  test('rejects a billing type or state the lab does not support', () => {
     expect(() => allowedBilling(lab, { commercial_insurance: ['AZ'] })).toThrow(
       /does not support the billing type commercial_insurance; use client_bill/,
     )

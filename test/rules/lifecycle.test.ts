@@ -106,7 +106,7 @@ const arrows: Record<Method, Record<string, string>> = {
 
 const words = (text = '') => text.split(' ').filter(Boolean).sort()
 
-test('the table has every status of the spec exactly once, and no other', () => {
+test('the lifecycle table has exactly the statuses of the specification', () => {
   const wanted = methods.flatMap((method) =>
     Object.entries(spec[method]).flatMap(([top, lows]) => words(lows).map((low) => `${top}.${method}.${low}`)),
   )
@@ -120,16 +120,16 @@ describe.each(methods)('%s', (method) => {
   const steps = Object.keys(stepsOf(method))
   const step = fc.constantFrom(...steps)
 
-  test('has exactly the arrows that were decided', () => {
+  test('has exactly the specified transitions', () => {
     const drawn = Object.fromEntries(steps.map((low) => [low, [...(stepsOf(method)[low]?.to ?? [])].sort()]))
     expect(drawn).toEqual(Object.fromEntries(steps.map((low) => [low, words(arrows[method][low])])))
   })
 
-  test('can become every step from ordered, and ordered never again', () => {
+  test('reaches every status from ordered and never returns to ordered', () => {
     expect([...reachableFrom(method, 'ordered'), 'ordered'].sort()).toEqual([...steps].sort())
   })
 
-  test('ends where no arrow leaves, which is in a failure, a cancellation or a redraw', () => {
+  test('ends in a failure, a cancellation or a redraw', () => {
     const ends = steps.filter((low) => isEnd(method, low))
     expect(ends).toEqual(steps.filter((low) => !arrows[method][low]))
     const tops = ends.filter((low) => low !== 'redraw_available').map((low) => stepsOf(method)[low]?.top)
@@ -137,7 +137,7 @@ describe.each(methods)('%s', (method) => {
     expect(isEnd(method, 'nowhere')).toBe(false)
   })
 
-  test('goes by its usual way from every step to completed, along arrows', () => {
+  test('leads from every step with a next step to completed', () => {
     for (const start of steps.filter((low) => stepsOf(method)[low]?.next)) {
       let low = start
       for (let next = stepsOf(method)[low]?.next; next; next = stepsOf(method)[low]?.next) {
@@ -148,7 +148,7 @@ describe.each(methods)('%s', (method) => {
     }
   })
 
-  test('ten thousand random walks never leave the table', () => {
+  test('stays inside the table in ten thousand random walks', () => {
     const known = new Set(orderStatuses)
     const choices = fc.array(fc.nat(), { maxLength: 30 })
     fc.assert(
@@ -167,7 +167,7 @@ describe.each(methods)('%s', (method) => {
     )
   })
 
-  test('the way to a step goes along arrows, ends there, repeats nothing, and exists where the step is reachable', () => {
+  test('finds a path of valid transitions to every reachable status', () => {
     fc.assert(
       fc.property(step, step, (from, to) => {
         const way = wayTo(method, from, to)
@@ -182,18 +182,18 @@ describe.each(methods)('%s', (method) => {
   })
 })
 
-test('a shipped kit is not cancelled, a drawn sample can be, and a finished order only corrected', () => {
+test('a shipped kit cannot be canceled, a drawn sample can be, and a completed order can only be corrected', () => {
   expect(canBecome('testkit', 'transit_customer', 'cancelled')).toBe(false)
   expect(canBecome('at_home_phlebotomy', 'draw_completed', 'cancelled')).toBe(true)
   expect(reachableFrom('walk_in_test', 'completed')).toEqual(new Set(['corrected']))
 })
 
-test('the way through a kit that was registered at home turns back to received', () => {
+test('a kit registered at home returns to a received status', () => {
   expect(wayTo('testkit', 'with_customer', 'requisition_created')).toEqual(['registered', 'requisition_created'])
   expect(statusOfStep('testkit', 'registered')).toBe('received.testkit.registered')
 })
 
-test('a step that a method does not have is an error of ours', () => {
+test('throws for a status that the collection method does not have', () => {
   expect(() => statusOfStep('walk_in_test', 'lost')).toThrow('walk_in_test has no step lost')
   expect(canBecome('walk_in_test', 'lost', 'cancelled')).toBe(false)
   expect(wayTo('walk_in_test', 'ordered', 'lost')).toBeUndefined()

@@ -16,22 +16,22 @@ test.each([
   [{ ...good, expires_at: now }, 'token_expired'],
   [{ ...good, consumed_at: now }, 'token_consumed'],
   [{ expires_at: now, consumed_at: now }, 'token_consumed'],
-])('a token %j is spent as %s', (token, why) => {
+])('token %j fails with %s', (token, why) => {
   expect(rules.tokenFailure(token, now)).toBe(why)
 })
 
-describe('the way back', () => {
-  test('keeps what the customer put into it', () => {
+describe('return URL', () => {
+  test('keeps the query and fragment of the customer', () => {
     expect(rules.returnUrl('https://shop.example/a?b=c#d', rules.linkSucceeded)).toBe('https://shop.example/a?b=c&state=success#d')
   })
 
-  test('overwrites what only we may say', () => {
+  test('overwrites the state and error_type parameters', () => {
     const url = new URL(rules.returnUrl('https://shop.example/?state=success&error_type=none', rules.linkFailed('token_expired')))
     expect(url.searchParams.getAll('state')).toEqual(['error'])
     expect(url.searchParams.getAll('error_type')).toEqual(['token_expired'])
   })
 
-  test('always leads to the origin that was named', () => {
+  test('always keeps the origin', () => {
     fc.assert(
       fc.property(
         fc.webUrl({ withQueryParameters: true, withFragments: true }),
@@ -49,33 +49,33 @@ test.each([
   [{ provider: null, filter_on_providers: ['oura', 'fitbit'] }, 2],
   [{ provider: 'oura', filter_on_providers: ['fitbit'] }, 1],
   [{ provider: null, filter_on_providers: ['a source of the past'] }, 0],
-])('a token for %j is for %i sources', (wanted, count) => {
-  expect(rules.sourcesOf(wanted)).toHaveLength(count)
+])('a token for %j allows %i sources', (token, count) => {
+  expect(rules.sourcesOf(token)).toHaveLength(count)
 })
 
-describe('what can be read', () => {
+describe('resource availability', () => {
   const needs = { sleep: ['sleep'], steps: ['activity', 'location'] }
 
-  test('is everything where nothing is known of scopes', () => {
+  test('covers everything if scopes are unknown', () => {
     expect(new Set(Object.values(availabilityOf('fitbit')).map(({ status }) => status))).toEqual(new Set(['available']))
   })
 
-  test('hangs on every scope that it needs', () => {
-    const of = (granted: string[]) => availabilityOf('fitbit', { granted, denied: ['location'], needs })
-    expect(of(['activity'])['steps']).toEqual({
+  test('requires every scope of a resource', () => {
+    const availabilityFor = (granted: string[]) => availabilityOf('fitbit', { granted, denied: ['location'], needs })
+    expect(availabilityFor(['activity'])['steps']).toEqual({
       status: 'unavailable',
       scope_requirements: { user_granted: { required: ['activity'], optional: [] }, user_denied: { required: ['location'], optional: [] } },
     })
-    expect(of(['activity', 'location'])['steps']?.status).toBe('available')
-    expect(of([])['profile']?.status).toBe('available')
+    expect(availabilityFor(['activity', 'location'])['steps']?.status).toBe('available')
+    expect(availabilityFor([])['profile']?.status).toBe('available')
   })
 })
 
-test('the sandbox has a password for every outcome, and takes every other', () => {
+test('the sandbox has a password for every outcome and accepts any other', () => {
   const states = ['wrong', 'expired', 'unavailable', 'elsewhere', 'mfa', 'constructor', 'Wrong'].map((password) =>
     signIn({ username: 'a', password }),
   )
-  expect(states.map((one) => (one.state === 'error' ? one.error_type : one.state))).toEqual([
+  expect(states.map((result) => (result.state === 'error' ? result.error_type : result.state))).toEqual([
     ...[
       'provider_credential_error',
       'provider_password_expired',
@@ -90,7 +90,7 @@ test('the sandbox has a password for every outcome, and takes every other', () =
   expect(signIn({ username: ' Rider ', password: 'a' })).toEqual(signIn({ username: 'rider', password: 'b' }))
 })
 
-test('HTML holds whatever is put into it as text', () => {
+test('HTML templates escape every value', () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       const inside = html`<p title="${text}">${text}</p>`.html.slice('<p title="'.length, -'</p>'.length)
@@ -100,12 +100,12 @@ test('HTML holds whatever is put into it as text', () => {
   expect(html`${[html`<b>${1}</b>`, '&']}${null}${false}${undefined}`.html).toBe('<b>1</b>&amp;')
 })
 
-test('a logo is one letter, and the same every time', () => {
+test('a logo is one letter and deterministic', () => {
   expect(logo('oura', 'Oura')).toBe(logo('oura', 'Oura'))
   expect(logo('x', '"<Tidemark>"')).toMatch(/aria-label="Tidemark".*>T<\/text>/)
 })
 
-test('details of a credential are shown without their secrets, however deep', () => {
+test('masks secrets in credential details at any depth', () => {
   const details = {
     ...{ client: 'shop', fitbit: { verify_token: 'a', deep: { webhook_secret: 'b', on: true } }, list: ['x'], api_key: null },
     ...{ apps: [{ name: 'one', client_secret: 'c' }, [{ password: 'd' }]], tokens: { live: 'e' }, secrets: ['f'] },
@@ -128,6 +128,6 @@ test.each([
   [['a'], ['b'], []],
   [['a', 'b'], ['b'], ['b']],
   [['a'], [], ['a']],
-])('of %j the wanted %j are %j', (visible, wanted, teams) => {
-  expect(narrowScopes(visible, wanted)).toEqual(teams)
+])('narrows %j by %j to %j', (visible, requested, expected) => {
+  expect(narrowScopes(visible, requested)).toEqual(expected)
 })

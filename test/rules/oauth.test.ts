@@ -9,19 +9,19 @@ const client: rules.Client = {
   ...{ authorize_params: { prompt: 'consent' }, client_id: 'a b', client_secret: 'ä:+', redirect_uri: 'https://we.example/back' },
 }
 
-test('a challenge is the one of RFC 7636, appendix B', () => {
+test('computes the code challenge of RFC 7636, appendix B', () => {
   expect(rules.challengeOf('dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk')).toBe('E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM')
 })
 
-test('a verifier follows from the state and our key, and has the length that RFC 7636 asks for', () => {
-  const [one, two] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)].map((bytes) => createSecretKey(bytes))
-  if (!one || !two) throw new Error('no keys')
-  expect(rules.verifierOf(one, 'state')).toMatch(/^[\w-]{43}$/)
-  expect(rules.verifierOf(one, 'state')).toBe(rules.verifierOf(one, 'state'))
-  expect(new Set([rules.verifierOf(one, 'state'), rules.verifierOf(one, 'other'), rules.verifierOf(two, 'state')]).size).toBe(3)
+test('derives a 43-character code verifier from the state and the key', () => {
+  const [first, second] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)].map((bytes) => createSecretKey(bytes))
+  if (!first || !second) throw new Error('no keys')
+  expect(rules.verifierOf(first, 'state')).toMatch(/^[\w-]{43}$/)
+  expect(rules.verifierOf(first, 'state')).toBe(rules.verifierOf(first, 'state'))
+  expect(new Set([rules.verifierOf(first, 'state'), rules.verifierOf(first, 'other'), rules.verifierOf(second, 'state')]).size).toBe(3)
 })
 
-test('the address at the source keeps its own query and holds ours', () => {
+test('the authorization URL keeps its query and adds the OAuth parameters', () => {
   const url = new URL(rules.authorizeUrl(client, { state: 's', challenge: 'c', scopes: ['sleep', 'steps'] }))
   expect(Object.fromEntries(url.searchParams)).toEqual({
     ...{ kind: 'a', prompt: 'consent', response_type: 'code', client_id: 'a b', redirect_uri: 'https://we.example/back' },
@@ -32,7 +32,7 @@ test('the address at the source keeps its own query and holds ours', () => {
   expect(new URL(rules.authorizeUrl(client, { state: 's', challenge: 'c', scopes: [] })).searchParams.has('scope')).toBe(false)
 })
 
-test('a client says who it is in the header or in the body, encoded as RFC 6749 asks', () => {
+test('sends client credentials in the header or the body, encoded as in RFC 6749', () => {
   const basic = rules.clientRequest(client, { grant_type: 'x' })
   expect(Buffer.from((basic.headers['authorization'] as string).slice('Basic '.length), 'base64').toString()).toBe('a+b:%C3%A4%3A%2B')
   expect(basic.body).toBe('grant_type=x')
@@ -41,43 +41,43 @@ test('a client says who it is in the header or in the body, encoded as RFC 6749 
   expect(Object.fromEntries(new URLSearchParams(body.body))).toEqual({ grant_type: 'x', client_id: 'a b', client_secret: 'ä:+' })
 })
 
-describe('what a source grants', () => {
-  const granted = (answer: unknown, asked = ['sleep']) => rules.grantedBy(client, answer, asked)
+describe('token response', () => {
+  const grantFrom = (response: unknown, requested = ['sleep']) => rules.grantedBy(client, response, requested)
 
-  test('is read from its answer', () => {
-    const answer = { access_token: 'a', refresh_token: 'r', expires_in: '3600', scope: 'sleep,steps  heart', user: { id: 7 } }
-    expect(granted(answer)).toEqual({
+  test('yields tokens, expiry, scopes and account', () => {
+    const response = { access_token: 'a', refresh_token: 'r', expires_in: '3600', scope: 'sleep,steps  heart', user: { id: 7 } }
+    expect(grantFrom(response)).toEqual({
       ...{ access_token: 'a', refresh_token: 'r', expires_in: 3600, granted: ['sleep', 'steps', 'heart'], external_user_id: '7' },
     })
   })
 
-  test('is what was asked for where the answer says nothing else', () => {
-    expect(granted({ access_token: 'a' })).toEqual({
+  test('defaults to the requested scopes', () => {
+    expect(grantFrom({ access_token: 'a' })).toEqual({
       ...{ access_token: 'a', refresh_token: null, expires_in: null, granted: ['sleep'], external_user_id: null },
     })
-    expect(granted({ access_token: 'a', scope: '' })?.granted).toEqual([])
+    expect(grantFrom({ access_token: 'a', scope: '' })?.granted).toEqual([])
   })
 
   test.each([undefined, null, 'text', [], {}, { access_token: '' }, { access_token: 7 }, { access_token: ['a'] }])(
-    'is nothing in %j',
-    (answer) => {
-      expect(granted(answer)).toBeUndefined()
+    'is rejected for %j',
+    (response) => {
+      expect(grantFrom(response)).toBeUndefined()
     },
   )
 
-  test.each([0, -1, 'soon', null, '1e400'])('has no end where it says %s', (expires_in) => {
-    expect(granted({ access_token: 'a', expires_in })?.expires_in).toBeNull()
+  test.each([0, -1, 'soon', null, '1e400'])('has no expiry for expires_in %s', (expires_in) => {
+    expect(grantFrom({ access_token: 'a', expires_in })?.expires_in).toBeNull()
   })
 
   test.each([{ user: null }, { user: 'x' }, { user: { id: {} } }, { user: { id: null } }, { user: { id: '' } }, {}])(
-    'names no account in %j',
+    'has no account in %j',
     (more) => {
-      expect(granted({ access_token: 'a', ...more })?.external_user_id).toBeNull()
+      expect(grantFrom({ access_token: 'a', ...more })?.external_user_id).toBeNull()
     },
   )
 })
 
-test('a team asks for what it requires and allows, each once; else the source decides', () => {
+test('requests the required and optional scopes of the team, or those of the source', () => {
   expect(rules.scopesToAsk(client, undefined)).toEqual(['sleep', 'steps'])
   expect(rules.scopesToAsk(client, { user_must_grant: ['a', 'b'], user_may_grant: ['b', 'c'] })).toEqual(['a', 'b', 'c'])
   expect(rules.isMissing({ user_must_grant: ['a'], user_may_grant: ['b'] }, ['b'])).toBe(true)
@@ -88,7 +88,7 @@ test('a team asks for what it requires and allows, each once; else the source de
 describe('OAUTH_SOURCES', () => {
   const read = (text: string) => readConfig({ OAUTH_SOURCES: text }).OAUTH_SOURCES
 
-  test('is JSON by source', () => {
+  test('is a JSON object keyed by source', () => {
     expect(read('{"fitbit":{"client_id":"a","client_secret":"b"}}')).toEqual({ fitbit: { client_id: 'a', client_secret: 'b' } })
     expect(readConfig({}).OAUTH_SOURCES).toEqual({})
   })
@@ -100,7 +100,7 @@ describe('OAUTH_SOURCES', () => {
     '{"fitbit":{"token_url":"ftp://x"}}',
     '{"fitbit":{"secret":"x"}}',
     '{"fitbit":{"client_auth":"tls"}}',
-  ])('is refused as %s, and its values are not repeated', (text) => {
+  ])('rejects %s without repeating its values', (text) => {
     expect(() => read(text.replace('"x"', '"hush-hush"'))).toThrow(/^OAUTH_SOURCES/)
     expect(() => read(text.replace('"x"', '"hush-hush"'))).not.toThrow(/hush-hush/)
   })
