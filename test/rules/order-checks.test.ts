@@ -57,57 +57,57 @@ const advisoriesOf = (order: NewOrder, given: Partial<OrderContext> = {}) =>
     .filter(({ severity }) => severity === 'advisory')
     .map(({ code, path }) => `${code} ${path.join('.')}`)
 
-test('an ordinary order has nothing against it', () => expect(orderFindings(anOrder(), context())).toEqual([]))
+test('an ordinary order has no findings', () => expect(orderFindings(anOrder(), context())).toEqual([]))
 
-describe('the age of the patient', () => {
+describe('patient age', () => {
   const WITHOUT = ['422 minor_without_proxy patient_details.medical_proxy']
 
-  test('17 years and 364 days need a medical proxy, 18 years do not', () => {
+  test('requires a medical proxy one day before the 18th birthday and none on it', () => {
     expect(hardOf(anOrder({ details: { dob: '2008-03-02' } }))).toEqual(WITHOUT)
     expect(hardOf(anOrder({ details: { dob: '2008-03-01' } }))).toEqual([])
   })
 
-  test('a proxy on the order or in the demographics is enough', () => {
+  test('accepts a proxy on the order or in the demographics', () => {
     const child = { dob: '2015-06-01' }
     expect(hardOf(anOrder({ details: { ...child, medical_proxy: proxy } }))).toEqual([])
     expect(hardOf(anOrder({ details: child }), { known_proxy: true })).toEqual([])
     expect(hardOf(anOrder({ details: { ...child, medical_proxy: null } }))).toEqual(WITHOUT)
   })
 
-  test('born on 29 February, one comes of age on 1 March', () => {
+  test('a patient born on February 29 comes of age on March 1', () => {
     const leapling = anOrder({ details: { dob: '2008-02-29' } })
     expect(hardOf(leapling, { now: '2026-02-28T18:00:00.000Z' })).toEqual(WITHOUT)
     expect(hardOf(leapling, { now: '2026-03-01T18:00:00.000Z' })).toEqual([])
     expect(ageOn('2008-02-29', '2028-02-29')).toBe(20)
   })
 
-  test('is counted by the day at the patient', () => {
+  test('counts days in the time zone of the patient', () => {
     const order = anOrder({ details: { dob: '2008-03-02' } })
     expect(hardOf(order, { now: '2026-03-02T06:59:00.000Z' })).toEqual(WITHOUT)
     expect(hardOf(order, { now: '2026-03-02T07:00:00.000Z' })).toEqual([])
   })
 
-  test('a birth date in the future is refused, one of today is not', () => {
+  test('rejects a future birth date and accepts the current day', () => {
     const born = (dob: string) => anOrder({ details: { dob, medical_proxy: proxy } })
     expect(hardOf(born('2026-03-02'))).toEqual(['422 birth_date_in_the_future patient_details.dob'])
     expect(hardOf(born('2026-03-01'))).toEqual([])
     expect(hardOf(born('2026-03-02'), { zone: 'Pacific/Guam' })).toEqual([])
   })
 
-  test('a team may keep out minors', () => {
+  test('rejects minors if the team disables minor ordering', () => {
     const child = anOrder({ details: { dob: '2015-06-01', medical_proxy: proxy } })
     expect(hardOf(child, { minor_ordering_enabled: false })).toEqual(['400 MINORS_NOT_ALLOWED patient_details.dob'])
     expect(hardOf(anOrder(), { minor_ordering_enabled: false })).toEqual([])
   })
 
-  test('an operator may know states with another age', () => {
+  test('applies the ages of consent the operator sets per state', () => {
     const alabama = anOrder({ details: { dob: '2008-03-01' }, address: { state: 'AL', zip: '35203' } })
     expect(hardOf(alabama)).toEqual([])
     expect(hardOf(alabama, { consent_ages: { AL: 19 } })).toEqual(WITHOUT)
     expect(ageOfConsent(undefined, { AL: 19 })).toBe(18)
   })
 
-  test('what is odd is said: a minor at home, a proxy with the name of the patient, an age nobody reaches', () => {
+  test('warns about a minor at home, a proxy named like the patient and an implausible age', () => {
     const child = anOrder({ details: { dob: '2015-06-01', medical_proxy: { ...proxy, first_name: 'zephyrine ' } } })
     expect(advisoriesOf(child, { method: 'at_home_phlebotomy' })).toEqual([
       'minor_at_home collection_method',
@@ -117,7 +117,7 @@ describe('the age of the patient', () => {
   })
 })
 
-describe('questions of a marker', () => {
+describe('ask-on-entry questions', () => {
   const lead = { id: 1, aoe: aoeOf('lead-blood') }
   const afp = { id: 2, aoe: aoeOf('afp-maternal') }
   const lipids = { id: 3, aoe: aoeOf('lipid-panel') }
@@ -126,19 +126,19 @@ describe('questions of a marker', () => {
   const leadAnswers = [answer(1, 700040, 'INIT'), answer(1, 700050, 'ven')]
   const codesOf = (...args: Parameters<typeof aoeFindings>) => aoeFindings(...args).map(({ code, path }) => `${code} ${path.join('.')}`)
 
-  test('are answered by code, in any case', () => {
+  test('accept an answer code in any case', () => {
     expect(codesOf([lead], leadAnswers)).toEqual([])
     expect(codesOf([lead], [answer(1, 700040, 'First test'), answer(1, 700050, 'CAP')])).toEqual(['aoe_answer_code aoe_answers.0.answer'])
   })
 
-  test('must be answered where the lab needs it, and a blank is no answer', () => {
+  test('require an answer if the lab does, and a blank does not count', () => {
     expect(codesOf([lead], [answer(1, 700040, 'INIT')])).toEqual(['aoe_answer_missing aoe_answers'])
     expect(codesOf([lead], [answer(1, 700040, 'INIT'), answer(1, 700050, ' ')])).toEqual(['aoe_answer_missing aoe_answers'])
     expect(codesOf([lead], [])).toHaveLength(2)
     expect(aoeFindings([lead], [])[0]?.message).toContain('question 700040')
   })
 
-  test('are those of the markers that are ordered, each once', () => {
+  test('reject answers to unknown markers, unknown questions and duplicates', () => {
     const stray = (extra: ReturnType<typeof answer>) => codesOf([lead, plain], [...leadAnswers, extra])
     expect(stray(answer(9, 700040, 'INIT'))).toEqual(['aoe_marker_unknown aoe_answers.2.marker_id'])
     expect(stray(answer(4, 700040, 'INIT'))).toEqual(['aoe_question_unknown aoe_answers.2.question_id'])
@@ -146,7 +146,7 @@ describe('questions of a marker', () => {
     expect(stray(answer(1, 700040, 'REPEAT'))).toEqual(['aoe_answer_duplicate aoe_answers.2'])
   })
 
-  test('take numbers, dates and several codes', () => {
+  test('accept numbers, dates and several codes', () => {
     const given = (change: Record<number, string> = {}) => {
       const texts = { 700130: '20260901', 700140: 'US', 700150: '140.5', 700160: '1', 700170: 'N', 700180: 'N', 700200: 'valp, CARB' }
       return Object.entries({ ...texts, ...change }).map(([id, text]) => answer(2, Number(id), text))
@@ -159,7 +159,7 @@ describe('questions of a marker', () => {
     expect(odd.map(({ code, severity }) => `${severity} ${code}`)).toEqual(['advisory aoe_answer_form', 'advisory aoe_answer_out_of_range'])
   })
 
-  test('about fasting answer themselves by the test, unless the order does', () => {
+  test('about fasting default to the lab test', () => {
     expect(codesOf([lipids], [])).toEqual([])
     const required = { ...lipids, aoe: { questions: (lipids.aoe?.questions ?? []).map((question) => ({ ...question, required: true })) } }
     expect(codesOf([required], [])).toEqual([])
@@ -168,14 +168,14 @@ describe('questions of a marker', () => {
     expect(resolveAoeAnswers([lipids], [answer(3, 700010, 'n')], true)).toEqual([answer(3, 700010, 'N')])
   })
 
-  test('are recorded as the lab writes the codes', () => {
+  test('are recorded with the codes of the lab', () => {
     expect(resolveAoeAnswers([afp, plain], [answer(2, 700200, 'carb, valp,CARB'), answer(2, 700150, ' 140 ')], false)).toEqual([
       answer(2, 700150, '140'),
       answer(2, 700200, 'CARB,VALP'),
     ])
   })
 
-  test('refuse an order with 422', () => {
+  test('reject an order without answers with 422', () => {
     expect(hardOf(anOrder(), { markers: [{ id: 1, aoe: aoeOf('lead-blood') }] })).toEqual([
       '422 aoe_answer_missing aoe_answers',
       '422 aoe_answer_missing aoe_answers',
@@ -183,40 +183,40 @@ describe('questions of a marker', () => {
   })
 })
 
-test('activate_by may be today but not a day that has passed', () => {
+test('rejects a past activate_by and accepts the current day', () => {
   expect(hardOf(anOrder({ activate_by: '2026-02-28' }))).toEqual(['422 activate_by_in_the_past activate_by'])
   expect(hardOf(anOrder({ activate_by: '2026-03-01' }))).toEqual([])
   expect(hardOf(anOrder({ activate_by: null }))).toEqual([])
 })
 
-describe('the lab', () => {
-  test('must work in the state, however it is written', () => {
-    const SERVED_NOT = ['400 LAB_DOES_NOT_SERVE_STATE patient_address.state']
-    expect(hardOf(anOrder({ address: { state: 'AK', zip: '99501' } }), { lab: wrenfield })).toEqual(SERVED_NOT)
-    expect(hardOf(anOrder({ address: { state: 'alaska', zip: '99501' } }), { lab: wrenfield })).toEqual(SERVED_NOT)
+describe('lab', () => {
+  test('must serve the state, as a code or a name', () => {
+    const NOT_SERVED = ['400 LAB_DOES_NOT_SERVE_STATE patient_address.state']
+    expect(hardOf(anOrder({ address: { state: 'AK', zip: '99501' } }), { lab: wrenfield })).toEqual(NOT_SERVED)
+    expect(hardOf(anOrder({ address: { state: 'alaska', zip: '99501' } }), { lab: wrenfield })).toEqual(NOT_SERVED)
     expect(hardOf(anOrder({ address: { state: 'AK', zip: '99501' } }))).toEqual([])
   })
 
-  test('may need a physician in some states', () => {
+  test('requires a physician in some states', () => {
     const newYork = { state: 'NY', zip: '10001' }
     const physician = { first_name: 'Isolde', last_name: 'Fenwright', npi: '1234567893' }
     expect(hardOf(anOrder({ address: newYork }))).toEqual(['400 PHYSICIAN_REQUIRED physician'])
     expect(hardOf(anOrder({ address: newYork, physician }))).toEqual([])
   })
 
-  test('without STAT orders takes one with a warning', () => {
+  test('accepts a priority order with a warning if it does not support STAT', () => {
     expect(advisoriesOf(anOrder({ priority: true }), { lab: wrenfield })).toEqual(['stat_not_supported priority'])
     expect(advisoriesOf(anOrder({ priority: true }))).toEqual([])
   })
 })
 
 describe('billing', () => {
-  test('must be known to the lab', () => {
+  test('rejects a billing type the lab does not support', () => {
     expect(hardOf(anOrder({ billing_type: 'patient_bill_passthrough' }))).toEqual(['400 BILLING_TYPE_NOT_SUPPORTED billing_type'])
     expect(hardOf(anOrder({ billing_type: 'patient_bill' }))).toEqual([])
   })
 
-  test('must be open to the lab account in the state', () => {
+  test('rejects a billing type the lab account does not have in the state', () => {
     const physician = { first_name: 'Isolde', last_name: 'Fenwright', npi: '1234567893' }
     expect(hardOf(anOrder({ physician }), { account: own })).toEqual([])
     expect(hardOf(anOrder({ physician, billing_type: 'patient_bill' }), { account: own })).toEqual([
@@ -227,7 +227,7 @@ describe('billing', () => {
     ])
   })
 
-  test("the platform's account bills in the capital and the territories too", () => {
+  test('the platform account bills in DC and the territories', () => {
     expect(hardOf(anOrder({ address: { state: 'DC', zip: '20001' } }))).toEqual([])
     expect(hardOf(anOrder({ address: { state: 'PR', zip: '00901' } }))).toEqual([])
   })
@@ -242,35 +242,35 @@ describe('commercial insurance', () => {
   const CODES = '400 ICD_CODES_REQUIRED icd_codes'
   const icd_codes = ['e785']
 
-  test('names one refusal for each thing that is missing', () => {
+  test('reports every missing requirement', () => {
     expect(hardOf(anOrder({ billing_type }))).toEqual([NONE, CODES])
     expect(hardOf(anOrder({ billing_type }), { insurance: spouse })).toEqual([GUARANTOR, CODES])
     expect(hardOf(anOrder({ billing_type, icd_codes }), { insurance: self })).toEqual([])
     expect(hardOf(anOrder({ billing_type, icd_codes }), { insurance: { ...spouse, has_guarantor: true } })).toEqual([])
   })
 
-  test('needs every code well formed; elsewhere a bad one is a warning', () => {
+  test('rejects a malformed ICD code, which is a warning for other billing types', () => {
     const codes = ['E78.5', 'E78.55555']
     expect(hardOf(anOrder({ billing_type, icd_codes: codes }), { insurance: self })).toEqual(['400 ICD_CODE_INVALID icd_codes.1'])
     expect(hardOf(anOrder({ icd_codes: codes }))).toEqual([])
     expect(advisoriesOf(anOrder({ icd_codes: codes }))).toEqual(['icd_code_malformed icd_codes.1'])
   })
 
-  test('may come with the order, in the older way', () => {
+  test('accepts a policy sent with the order in health_insurance', () => {
     const policy = { payor_code: 'OAKMU', insurance_id: 'MEMBER-55501', diagnosis_codes: ['E78.5'] }
     expect(hardOf(anOrder({ billing_type, health_insurance: policy }))).toEqual([])
     expect(hardOf(anOrder({ billing_type, health_insurance: {}, icd_codes }))).toEqual([NONE])
-    const wife = { ...policy, responsible_relationship: 'Spouse' }
-    expect(hardOf(anOrder({ billing_type, health_insurance: wife }))).toEqual([GUARANTOR])
-    expect(hardOf(anOrder({ billing_type, health_insurance: { ...wife, responsible_details: proxy } }))).toEqual([])
+    const spousePolicy = { ...policy, responsible_relationship: 'Spouse' }
+    expect(hardOf(anOrder({ billing_type, health_insurance: spousePolicy }))).toEqual([GUARANTOR])
+    expect(hardOf(anOrder({ billing_type, health_insurance: { ...spousePolicy, responsible_details: proxy } }))).toEqual([])
   })
 
-  test('a payor that nobody knows is a warning', () => {
+  test('warns about an unknown payor', () => {
     expect(advisoriesOf(anOrder(), { payor_known: false })).toEqual(['payor_unknown health_insurance.payor_code'])
   })
 })
 
-test('a notice to the beneficiary is due where Medicare has no diagnosis to pay for', () => {
+test('requires an advance beneficiary notice if Medicare has no covered diagnosis', () => {
   const payor_name = 'Medicare (federal, inferred by state)'
   expect(needsAbn({ payor_name, icd_codes: [] })).toBe(true)
   expect(needsAbn({ payor_name, icd_codes: ['Z1231', 'z00.00'] })).toBe(true)
@@ -281,10 +281,10 @@ test('a notice to the beneficiary is due where Medicare has no diagnosis to pay 
     expect(needsAbn({ payor_name, icd_codes: [] })).toBe(false)
 })
 
-test('diagnoses are kept as the code book writes them, each once', () =>
+test('normalizes and deduplicates diagnosis codes', () =>
   expect(normalizeIcdCodes(['e785', 'E78.5', 'I10', 'what?'])).toEqual(['E78.5', 'I10', 'what?']))
 
-describe('names', () => {
+describe('patient names', () => {
   const charset = (charset: string) => ({ name_rules: { charset } })
 
   test.each([
@@ -295,15 +295,17 @@ describe('names', () => {
     ['Æsa Bjørn', 'AEsa Bjorn'],
     ['Łucja', 'Lucja'],
     ['中文', '??'],
-  ])('%s goes to a lab of plain letters as %s', (given, sent) => expect(transmissionName(given, charset('latin_ascii'))).toBe(sent))
+  ])('transliterates %s to %s for an ASCII lab', (name, transmitted) =>
+    expect(transmissionName(name, charset('latin_ascii'))).toBe(transmitted),
+  )
 
-  test('keep the letters that the lab has', () => {
+  test('keep the letters the charset of the lab contains', () => {
     expect(transmissionName('José Łukasz', charset('latin_1'))).toBe('José Lukasz')
     expect(transmissionName('中文', charset('utf_8'))).toBe('中文')
     expect(transmissionName('Bartholomäus the Elder', wrenfield, 'first_name')).toBe('Bartholomaus th')
   })
 
-  test('are taken with a warning', () => {
+  test('are accepted with a warning if they change on the way to the lab', () => {
     const named = (first_name: string) => anOrder({ details: { first_name } })
     expect(advisoriesOf(named('José'))).toEqual(['name_transliterated patient_details.first_name'])
     expect(advisoriesOf(named('中文'))).toEqual(['name_not_transmissible patient_details.first_name'])
@@ -312,7 +314,7 @@ describe('names', () => {
     expect(hardOf(named('中文'))).toEqual([])
   })
 
-  test('are sent back by a strict lab', () => {
+  test('are rejected by a strict lab if they change', () => {
     const strict = { ...quillmoor, name_rules: { ...quillmoor.name_rules, strict: true } }
     expect(hardOf(anOrder({ details: { last_name: 'O’Connor' } }), { lab: strict })).toEqual([
       '422 name_transliterated patient_details.last_name',
@@ -321,8 +323,8 @@ describe('names', () => {
   })
 })
 
-describe('what is accepted with a warning', () => {
-  test('a phone that is written in an unknown way', () => {
+describe('warnings', () => {
+  test('warns about an unusual phone number', () => {
     expect(advisoriesOf(anOrder({ details: { phone_number: 'ask her sister' } }))).toEqual(['phone_unusual patient_details.phone_number'])
     expect(normalizePhone('(415) 555-2671')).toBe('+14155552671')
     expect(normalizePhone('1 415.555.2671')).toBe('+14155552671')
@@ -331,7 +333,7 @@ describe('what is accepted with a warning', () => {
     expect(normalizePhone('5552671')).toBeUndefined()
   })
 
-  test('an address that reads oddly', () => {
+  test('warns about an unusual address', () => {
     expect(advisoriesOf(anOrder({ address: { state: 'Arizona' } }))).toEqual(['state_normalised patient_address.state'])
     expect(advisoriesOf(anOrder({ address: { state: 'Bavaria' } }))).toEqual(['state_unknown patient_address.state'])
     expect(advisoriesOf(anOrder({ address: { zip: '10001' } }))).toEqual(['zip_not_in_state patient_address.zip'])
@@ -339,7 +341,7 @@ describe('what is accepted with a warning', () => {
     expect(advisoriesOf(anOrder({ address: { country: 'U.S.' } }))).toEqual([])
   })
 
-  test('a physician with a wrong number, or without a licence in the state', () => {
+  test('warns about an invalid NPI and a physician not licensed in the state', () => {
     const physician = { first_name: 'Isolde', last_name: 'Fenwright', npi: '1234567890', licensed_states: ['NM', 'Utah'] }
     expect(advisoriesOf(anOrder({ physician }))).toEqual(['npi_invalid physician.npi', 'physician_not_licensed physician.licensed_states'])
     expect(advisoriesOf(anOrder({ physician: { ...physician, npi: '1234567893', licensed_states: ['arizona'] } }))).toEqual([])
@@ -347,7 +349,7 @@ describe('what is accepted with a warning', () => {
     expect(isNpi('123456789')).toBe(false)
   })
 
-  test('an own lab account without a physician, consents that are missing, bytes that are no image', () => {
+  test('warns about a missing physician, missing consents and an invalid image', () => {
     expect(advisoriesOf(anOrder(), { account: own })).toEqual(['physician_expected physician'])
     expect(advisoriesOf(anOrder({ consents: [] }))).toEqual(['consents_missing consents'])
     const front_image = { content: 'aGVsbG8=', content_type: 'image/png' }
@@ -355,10 +357,10 @@ describe('what is accepted with a warning', () => {
   })
 })
 
-describe('a refusal', () => {
+describe('error response', () => {
   const minor = anOrder({ details: { dob: '2015-06-01' }, billing_type: 'patient_bill_passthrough' })
 
-  test('tells every fault at once, before any rule', () => {
+  test('reports 422 errors before 400 errors', () => {
     const refusal = problemFrom(orderFindings(minor, context()))
     expect(refusal).toMatchObject({
       kind: 'invalid',
@@ -366,7 +368,7 @@ describe('a refusal', () => {
     })
   })
 
-  test('names the first rule that is broken and lists the others', () => {
+  test('names the first violated rule and lists the others', () => {
     const refusal = problemFrom(orderFindings(anOrder({ billing_type: 'commercial_insurance' }), context()))
     expect(refusal).toMatchObject({
       kind: 'refused',
@@ -374,9 +376,10 @@ describe('a refusal', () => {
     })
   })
 
-  test('is none where all is advice', () => expect(problemFrom(orderFindings(anOrder({ consents: [] }), context()))).toBeUndefined())
+  test('is undefined if every finding is a warning', () =>
+    expect(problemFrom(orderFindings(anOrder({ consents: [] }), context()))).toBeUndefined())
 
-  test('of the tests is a finding like others', () => {
+  test('converts a lab test error to a finding', () => {
     expect(findingsFrom(problem('NO_TESTS_NAMED', 'Name some.'))).toEqual([
       {
         path: ['order_set'],
@@ -396,7 +399,7 @@ describe('a refusal', () => {
     expect(findingsFrom(problem('NO_TESTS_NAMED', text))).toMatchObject([{ message: 'The order names no lab test and no marker.', remedy }])
   })
 
-  test('never repeats what the patient gave', () => {
+  test('never repeats patient data', () => {
     const order = anOrder({
       details: { first_name: 'Bartholomäus', dob: '2031-01-01', phone_number: 'call Marrowbone' },
       address: { state: 'Marrowbone', country: 'US' },
@@ -409,7 +412,7 @@ describe('a refusal', () => {
   })
 })
 
-test.each(['a', '1', ' ', '=', '-', '.', 'é', '1.', 'a@', '?'])('60,000 times %j take less than two seconds', (unit) => {
+test.each(['a', '1', ' ', '=', '-', '.', 'é', '1.', 'a@', '?'])('checks 60,000 repetitions of %j in under two seconds', (unit) => {
   const long = unit.repeat(60_000)
   const before = process.cpuUsage()
   for (const reads of [stateCode, countryCode, normalizePhone, isNpi, (text: string) => normalizeIcdCodes([text, `${text}!`])]) reads(long)

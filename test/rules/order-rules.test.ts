@@ -14,7 +14,7 @@ const anOrder = (method: Method, path: string, registrable = false): Order => {
 const kit = (path: string) => anOrder('testkit', path)
 const stockKit = (path: string) => anOrder('testkit', path, true)
 
-const stepped = (order: Order, low_level: string): Order => ({ ...order, low_level, events: [...order.events, { low_level }] })
+const withStep = (order: Order, low_level: string): Order => ({ ...order, low_level, events: [...order.events, { low_level }] })
 
 /** What a decision comes to: its answer, or the name of its refusal. */
 function outcome<T>(decide: () => T): T | string {
@@ -26,61 +26,80 @@ function outcome<T>(decide: () => T): T | string {
   }
 }
 
-describe('a report of a lab or courier', () => {
+describe('report from a lab or courier', () => {
   const shipped = 'ordered requisition_created transit_customer out_for_delivery with_customer'
   const registered = 'ordered awaiting_registration transit_customer out_for_delivery with_customer registered requisition_created'
 
   test.each<[string, Order, string, string]>([
-    ['follows an arrow', kit('ordered requisition_created'), 'transit_customer', 'take'],
+    ['follows a transition', kit('ordered requisition_created'), 'transit_customer', 'take'],
     ['skips scans that were missed', kit('ordered requisition_created'), 'delivered_to_lab', 'take'],
-    ['comes twice', kit(shipped), 'with_customer', 'late'],
+    ['is a duplicate', kit(shipped), 'with_customer', 'late'],
     ['is overtaken by a later one', kit('ordered requisition_created transit_lab'), 'out_for_delivery', 'late'],
-    ['tells of a parcel that the patient has in hand', kit(shipped), 'transit_customer', 'late'],
-    ['tells of a problem on a way that is over', kit(shipped), 'problem_in_transit_customer', 'late'],
-    ['repeats the requisition of a kit under way', kit('ordered requisition_created transit_customer'), 'requisition_created', 'late'],
-    ['repeats a scan of before the registration', stockKit(registered), 'transit_customer', 'late'],
+    ['reports transit of a delivered kit', kit(shipped), 'transit_customer', 'late'],
+    ['reports a problem with a finished shipment', kit(shipped), 'problem_in_transit_customer', 'late'],
+    ['repeats the requisition of a shipped kit', kit('ordered requisition_created transit_customer'), 'requisition_created', 'late'],
+    ['repeats a scan from before the registration', stockKit(registered), 'transit_customer', 'late'],
     [
-      'brings the requisition before the patient is known',
+      'reports the requisition before the patient is known',
       stockKit('ordered awaiting_registration'),
       'requisition_created',
       'STATUS_NOT_REACHABLE',
     ],
-    ['has nothing to register', kit(shipped), 'registered', 'late'],
-    ['sends a kit back that nobody registered', stockKit('ordered awaiting_registration with_customer'), 'transit_lab', 'take'],
+    ['reports the registration of a kit that has a patient', kit(shipped), 'registered', 'late'],
+    ['reports the return of an unregistered kit', stockKit('ordered awaiting_registration with_customer'), 'transit_lab', 'take'],
     ['recovers from a problem', kit('ordered transit_customer problem_in_transit_customer'), 'transit_customer', 'take'],
-    ['goes on after a problem without its recovery', kit('ordered transit_customer problem_in_transit_customer'), 'with_customer', 'take'],
-    ['has a second problem', kit('ordered transit_lab problem_in_transit_lab transit_lab'), 'problem_in_transit_lab', 'take'],
-    ['cancels within the window', kit('ordered requisition_created'), 'cancelled', 'take'],
-    ['cannot cancel what is under way', kit(shipped), 'cancelled', 'STATUS_NOT_REACHABLE'],
-    ['does not cancel by skipping ahead', anOrder('at_home_phlebotomy', 'ordered partial_results'), 'cancelled', 'STATUS_NOT_REACHABLE'],
-    ['comes for a cancelled draw', anOrder('at_home_phlebotomy', 'ordered requisition_created cancelled'), 'draw_completed', 'late'],
     [
-      'has results of a cancelled order',
+      'continues after a problem without a recovery scan',
+      kit('ordered transit_customer problem_in_transit_customer'),
+      'with_customer',
+      'take',
+    ],
+    ['reports a second problem', kit('ordered transit_lab problem_in_transit_lab transit_lab'), 'problem_in_transit_lab', 'take'],
+    ['cancels before shipping', kit('ordered requisition_created'), 'cancelled', 'take'],
+    ['cannot cancel a shipped kit', kit(shipped), 'cancelled', 'STATUS_NOT_REACHABLE'],
+    ['cannot cancel after partial results', anOrder('at_home_phlebotomy', 'ordered partial_results'), 'cancelled', 'STATUS_NOT_REACHABLE'],
+    [
+      'reports the draw of a canceled order',
+      anOrder('at_home_phlebotomy', 'ordered requisition_created cancelled'),
+      'draw_completed',
+      'late',
+    ],
+    [
+      'reports results for a canceled order',
       anOrder('walk_in_test', 'ordered requisition_created cancelled'),
       'completed',
       'STATUS_NOT_REACHABLE',
     ],
-    ['is partial after the final one', anOrder('walk_in_test', 'ordered requisition_created completed'), 'partial_results', 'late'],
-    ['is partial once more', anOrder('walk_in_test', 'ordered partial_results'), 'partial_results', 'take'],
-    ['names a step of another method', anOrder('walk_in_test', 'ordered'), 'transit_lab', 'STATUS_NOT_REACHABLE'],
-    ['asks for a redraw after a part came', anOrder('walk_in_test', 'ordered partial_results'), 'redraw_available', 'take'],
-    ['wants the beginning back', anOrder('walk_in_test', 'ordered requisition_created'), 'ordered', 'late'],
-  ])('%s', (_, order, low, judged) => expect(outcome(() => rules.classifyReport(order, low))).toBe(judged))
+    [
+      'reports partial results after the final results',
+      anOrder('walk_in_test', 'ordered requisition_created completed'),
+      'partial_results',
+      'late',
+    ],
+    ['reports partial results again', anOrder('walk_in_test', 'ordered partial_results'), 'partial_results', 'take'],
+    ['reports a status of another collection method', anOrder('walk_in_test', 'ordered'), 'transit_lab', 'STATUS_NOT_REACHABLE'],
+    ['requests a redraw after partial results', anOrder('walk_in_test', 'ordered partial_results'), 'redraw_available', 'take'],
+    ['reports the initial status again', anOrder('walk_in_test', 'ordered requisition_created'), 'ordered', 'late'],
+  ])('%s', (_, order, low, expected) => expect(outcome(() => rules.classifyReport(order, low))).toBe(expected))
 })
 
-describe('a kit can be registered', () => {
+describe('kit registration', () => {
   test.each<[string, Order, string | undefined]>([
-    ['before it is scanned', stockKit('ordered awaiting_registration'), undefined],
-    ['while it is on its way', stockKit('ordered awaiting_registration transit_customer'), undefined],
-    ['once it is there', stockKit('ordered awaiting_registration transit_customer with_customer'), undefined],
-    ['not twice', stockKit('ordered awaiting_registration registered requisition_created'), 'KIT_REGISTERED'],
-    ['not on its way back', stockKit('ordered awaiting_registration with_customer transit_lab'), 'KIT_NOT_REGISTRABLE'],
-    ['not when it was cancelled', stockKit('ordered awaiting_registration cancelled'), 'KIT_NOT_REGISTRABLE'],
-    ['not when it has its patient', kit('ordered requisition_created'), 'KIT_HAS_A_PATIENT'],
-  ])('%s', (_, order, refused) => expect(outcome(() => rules.checkRegistrable(order))).toBe(refused))
+    ['succeeds before the first scan', stockKit('ordered awaiting_registration'), undefined],
+    ['succeeds in transit', stockKit('ordered awaiting_registration transit_customer'), undefined],
+    ['succeeds after delivery', stockKit('ordered awaiting_registration transit_customer with_customer'), undefined],
+    ['fails the second time', stockKit('ordered awaiting_registration registered requisition_created'), 'KIT_REGISTERED'],
+    [
+      'fails once the kit is on its way to the lab',
+      stockKit('ordered awaiting_registration with_customer transit_lab'),
+      'KIT_NOT_REGISTRABLE',
+    ],
+    ['fails for a canceled kit', stockKit('ordered awaiting_registration cancelled'), 'KIT_NOT_REGISTRABLE'],
+    ['fails for a kit that has a patient', kit('ordered requisition_created'), 'KIT_HAS_A_PATIENT'],
+  ])('%s', (_, order, errorType) => expect(outcome(() => rules.checkRegistrable(order))).toBe(errorType))
 })
 
-describe('the usual way', () => {
+describe('default path', () => {
   test.each<[string, Order, string]>([
     ['walk-in', anOrder('walk_in_test', 'ordered'), 'requisition_created partial_results completed'],
     [
@@ -95,20 +114,20 @@ describe('the usual way', () => {
       'awaiting_registration transit_customer out_for_delivery with_customer registered requisition_created transit_lab delivered_to_lab completed',
     ],
     [
-      'kit that was registered before it went out',
+      'kit registered before shipping',
       stockKit('ordered awaiting_registration registered requisition_created'),
       'transit_customer out_for_delivery with_customer transit_lab delivered_to_lab completed',
     ],
     [
-      'kit that was registered on its way',
+      'kit registered in transit',
       stockKit('ordered awaiting_registration transit_customer registered requisition_created'),
       'transit_lab delivered_to_lab completed',
     ],
     ['imported kit', kit('ordered requisition_bypassed'), 'delivered_to_lab completed'],
     ['on site', anOrder('on_site_collection', 'ordered'), 'requisition_created draw_completed partial_results completed'],
-  ])('of a %s order ends in its results', (_, order, way) => expect(rules.pathTo(order, 'completed')).toEqual(way.split(' ')))
+  ])('leads a %s order to its results', (_, order, way) => expect(rules.pathTo(order, 'completed')).toEqual(way.split(' ')))
 
-  test('turns off as late as it can', () => {
+  test('branches off as late as possible', () => {
     expect(rules.pathTo(kit('ordered'), 'problem_in_transit_lab').slice(-2)).toEqual(['transit_lab', 'problem_in_transit_lab'])
     expect(rules.pathTo(kit('ordered'), 'do_not_process')).toEqual(['requisition_created', 'do_not_process'])
     expect(rules.pathTo(anOrder('walk_in_test', 'ordered'), 'corrected').slice(-2)).toEqual(['completed', 'corrected'])
@@ -120,8 +139,8 @@ describe('the usual way', () => {
   })
 })
 
-/** All that anybody can ask of an order. A door answers the steps that it takes, all of them or none. */
-const doors: Record<string, (order: Order, low: string) => string[]> = {
+/** Every operation on an order. An operation returns the steps it takes, or throws and takes none. */
+const operations: Record<string, (order: Order, low: string) => string[]> = {
   report: (order, low) => (rules.classifyReport(order, low) === 'take' ? [low] : []),
   simulate: (order, low) => rules.pathTo(order, low),
   cancel: (order) => {
@@ -144,43 +163,43 @@ const refusals = ['STATUS_NOT_REACHABLE', 'ORDER_NOT_CANCELLABLE', 'NOT_ON_SITE'
   'KIT_NOT_REGISTRABLE',
 ])
 
-/** Only a report may skip steps, and registering: whoever has the kit in hand can, whether or not it was scanned. */
-const maySkip = (door: string, i: number) => door === 'report' || (door === 'register' && i === 0)
+/** Reports may skip steps. So may a registration, because a patient can register a kit that was never scanned. */
+const maySkip = (operation: string, i: number) => operation === 'report' || (operation === 'register' && i === 0)
 
-/** What is wrong with a step; plain conditions, because they are asked half a million times. */
-function faultOf(door: string, i: number, order: Order, low: string) {
+/** The rule that a step violates. It runs half a million times, so it uses plain conditions instead of `expect`. */
+function violationOf(operation: string, i: number, order: Order, low: string) {
   const { method, low_level, registrable } = order
   const passed = (one: string) => order.events.some((event) => event.low_level === one)
-  const byArrow = canBecome(method, low_level, low)
-  const faults = {
+  const isTransition = canBecome(method, low_level, low)
+  const violations = {
     'not reachable': !reachableFrom(method, low_level).has(low),
-    'no arrow': !byArrow && !maySkip(door, i),
-    'ended by skipping': !byArrow && ['cancelled', 'do_not_process'].includes(low),
-    'registered twice or for nobody': ['registered', 'awaiting_registration'].includes(low) && (!registrable || passed('registered')),
+    'no transition': !isTransition && !maySkip(operation, i),
+    'ended by skipping': !isTransition && ['cancelled', 'do_not_process'].includes(low),
+    'registered twice or not registrable': ['registered', 'awaiting_registration'].includes(low) && (!registrable || passed('registered')),
     'a requisition without a patient': low === 'requisition_created' && registrable && !passed('registered'),
-    'brought again': ['transit_customer', 'out_for_delivery', 'with_customer'].includes(low) && passed('with_customer'),
+    'delivered twice': ['transit_customer', 'out_for_delivery', 'with_customer'].includes(low) && passed('with_customer'),
   }
-  const fault = Object.entries(faults).find(([, is]) => is)?.[0]
-  return fault && `${door}: ${low_level} → ${low}: ${fault}`
+  const violation = Object.entries(violations).find(([, is]) => is)?.[0]
+  return violation && `${operation}: ${low_level} → ${low}: ${violation}`
 }
 
-describe.each(methods)('whatever anybody does to a %s order', (method) => {
-  const door = fc.constantFrom(...Object.keys(doors), 'report', 'report')
-  // Mostly steps of the method, with strangers among them.
+describe.each(methods)('random operations on a %s order', (method) => {
+  const operation = fc.constantFrom(...Object.keys(operations), 'report', 'report')
+  // Mostly steps of the method, with a few of other methods.
   const low = fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...Object.keys(stepsOf(method))) }, fc.constantFrom(...lowLevels))
-  const calls = fc.array(fc.tuple(door, low), { maxLength: 12 })
+  const calls = fc.array(fc.tuple(operation, low), { maxLength: 12 })
 
-  test('in ten thousand random lives, it only takes steps that arrows lead to', () => {
+  test('follow only valid transitions in ten thousand random runs', () => {
     fc.assert(
       fc.property(fc.boolean(), calls, (registrable, calls) => {
         let order = anOrder(method, 'ordered', registrable && method === 'testkit')
-        for (const [door, low] of calls) {
-          const steps = outcome(() => doors[door]?.(order, low) ?? [])
+        for (const [operation, low] of calls) {
+          const steps = outcome(() => operations[operation]?.(order, low) ?? [])
           if (typeof steps === 'string' && !refusals.includes(steps)) throw new Error(steps)
           for (const [i, step] of typeof steps === 'string' ? [] : steps.entries()) {
-            const fault = faultOf(door, i, order, step)
-            if (fault) throw new Error(fault)
-            order = stepped(order, step)
+            const violation = violationOf(operation, i, order, step)
+            if (violation) throw new Error(violation)
+            order = withStep(order, step)
           }
         }
       }),
@@ -188,13 +207,13 @@ describe.each(methods)('whatever anybody does to a %s order', (method) => {
     )
   })
 
-  test('a report that was taken is late when it comes again, but for an arrow that leads back to itself', () => {
+  test('classify a repeated report as late unless the status can repeat', () => {
     fc.assert(
       fc.property(fc.boolean(), fc.array(low, { maxLength: 10 }), (registrable, reports) => {
         let order = anOrder(method, 'ordered', registrable && method === 'testkit')
         for (const low of reports) {
           if (outcome(() => rules.classifyReport(order, low)) !== 'take') continue
-          order = stepped(order, low)
+          order = withStep(order, low)
           expect(rules.classifyReport(order, low)).toBe(canBecome(method, low, low) ? 'take' : 'late')
         }
       }),
@@ -202,7 +221,7 @@ describe.each(methods)('whatever anybody does to a %s order', (method) => {
     )
   })
 
-  test('simulating comes exactly to where it was asked to, by arrows, or refuses', () => {
+  test('simulate a valid path to the requested status or fail', () => {
     for (const from of Object.keys(stepsOf(method)))
       for (const final of Object.keys(stepsOf(method))) {
         const order = anOrder(method, from === 'ordered' ? from : `ordered ${from}`)
@@ -213,7 +232,7 @@ describe.each(methods)('whatever anybody does to a %s order', (method) => {
   })
 })
 
-describe('a transaction', () => {
+describe('transaction status', () => {
   const initial = (low_level: string) => ({ id: 'one', method: 'walk_in_test' as const, low_level, parent_id: null })
   const redraw = (low_level: string) => ({ id: 'two', method: 'walk_in_test' as const, low_level, parent_id: 'one' })
 

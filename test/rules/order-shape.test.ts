@@ -6,23 +6,23 @@ type Json = Record<string, unknown>
 
 const patient = (change: Json = {}) => ({ ...people[0], gender: 'female', ...change })
 
-describe('the shape of an order', () => {
+describe('order schema', () => {
   const shapeOf = (change: Json, details: Json = {}, address: Json = {}) => {
-    const sent = { user_id: '5F0C8F9E-4A0E-4A5B-8A67-6A7C4F1F2B11', ...change }
-    const parsed = NewOrder.safeParse({ ...sent, patient_details: patient(details), patient_address: anAddress(address) })
+    const body = { user_id: '5F0C8F9E-4A0E-4A5B-8A67-6A7C4F1F2B11', ...change }
+    const parsed = NewOrder.safeParse({ ...body, patient_details: patient(details), patient_address: anAddress(address) })
     return parsed.success ? parsed.data : parsed.error.issues.map(({ path }) => path.join('.'))
   }
 
   test.each(['1980-05-04', '1980/05/04', '19800504', '1980-05-04T00:00:00Z', '1980-05-04 00:00:00.000+00:00'])(
-    'takes a birth date as %s',
+    'accepts the birth date %s',
     (dob) => expect(shapeOf({}, { dob })).toMatchObject({ patient_details: { dob: '1980-05-04' } }),
   )
 
-  test.each(['1981-02-29', '04.05.1980', '1980-05/04', '1980-05-04T00:00:01Z', '', null, 19800504])('takes no birth date as %s', (dob) =>
+  test.each(['1981-02-29', '04.05.1980', '1980-05/04', '1980-05-04T00:00:01Z', '', null, 19800504])('rejects the birth date %s', (dob) =>
     expect(shapeOf({}, { dob })).toEqual(['patient_details.dob']),
   )
 
-  test('trims names and counts their letters: 1 to 50', () => {
+  test('trims names and accepts 1 to 50 characters', () => {
     expect(shapeOf({}, { first_name: '  José ' })).toMatchObject({ patient_details: { first_name: 'José' } })
     expect(shapeOf({}, { last_name: ` ${'x'.repeat(50)} ` })).toMatchObject({ patient_details: { last_name: 'x'.repeat(50) } })
     expect(shapeOf({}, { first_name: 'x'.repeat(51), last_name: '   ' })).toEqual([
@@ -31,7 +31,7 @@ describe('the shape of an order', () => {
     ])
   })
 
-  test('fills in what the specification fills in', () => {
+  test('fills in the defaults of the specification', () => {
     expect(
       shapeOf({ physician: { first_name: 'Isolde', last_name: 'Fenwright', npi: '1' }, consents: [{ consentType: 'terms-of-use' }] }),
     ).toMatchObject({
@@ -51,25 +51,25 @@ describe('the shape of an order', () => {
     ['85004-12', false],
     ['85004\n', false],
     [' 85004', false],
-  ])('takes the zip %j: %s', (zip, taken) => expect(Array.isArray(shapeOf({}, {}, { zip }))).toBe(!taken))
+  ])('accepts the ZIP code %j: %s', (zip, isAccepted) => expect(Array.isArray(shapeOf({}, {}, { zip }))).toBe(!isAccepted))
 
-  test('takes notes of 1000 characters and no more', () => {
+  test('accepts access notes of at most 1000 characters', () => {
     expect(shapeOf({}, {}, { access_notes: 'x'.repeat(1000) })).toMatchObject({ priority: false })
     expect(shapeOf({}, {}, { access_notes: 'x'.repeat(1001) })).toEqual(['patient_address.access_notes'])
   })
 
-  test('takes images in base64 up to 5 MB', () => {
-    const imaged = (content: string, content_type = 'image/png') =>
+  test('accepts base64 images up to 5 MB', () => {
+    const withImage = (content: string, content_type = 'image/png') =>
       shapeOf({ health_insurance: { front_image: { content, content_type } } })
     const bytes = (count: number) => Buffer.alloc(count, 1).toString('base64')
-    expect(imaged('aGVs\nbG8=')).toMatchObject({ health_insurance: { front_image: { content: 'aGVsbG8=' } } })
-    expect(imaged(bytes(5 * 1024 * 1024))).toMatchObject({ priority: false })
-    expect(imaged(bytes(5 * 1024 * 1024 + 1))).toEqual(['health_insurance.front_image.content'])
-    expect(imaged('not base64!')).toEqual(['health_insurance.front_image.content'])
-    expect(imaged('aGVsbG8=', 'image/gif')).toEqual(['health_insurance.front_image.content_type'])
+    expect(withImage('aGVs\nbG8=')).toMatchObject({ health_insurance: { front_image: { content: 'aGVsbG8=' } } })
+    expect(withImage(bytes(5 * 1024 * 1024))).toMatchObject({ priority: false })
+    expect(withImage(bytes(5 * 1024 * 1024 + 1))).toEqual(['health_insurance.front_image.content'])
+    expect(withImage('not base64!')).toEqual(['health_insurance.front_image.content'])
+    expect(withImage('aGVsbG8=', 'image/gif')).toEqual(['health_insurance.front_image.content_type'])
   })
 
-  test('names no value in what it says', () => {
+  test('never repeats a value in its messages', () => {
     const parsed = NewOrder.safeParse({ patient_details: patient({ gender: 'Quillfeather', dob: 'Quillfeather', email: 'Quillfeather' }) })
     expect(parsed.error?.issues.length).toBeGreaterThan(3)
     expect(parsed.error?.issues.map(({ message }) => message).join()).not.toContain('Quillfeather')

@@ -4,7 +4,7 @@ import { canActivateOn, dayIn, startOfDay, zoneOf } from '../../src/labs/orders/
 
 const inUS = (state: string, zip: string) => zoneOf({ state, zip, country: 'US' })
 
-describe('a state', () => {
+describe('state codes', () => {
   test.each([
     ['CA', 'CA'],
     ['ca', 'CA'],
@@ -18,12 +18,12 @@ describe('a state', () => {
     ['gu', 'GU'],
     ['American Samoa', 'AS'],
     ['MP', 'MP'],
-  ])('%s is %s', (text, code) => expect(stateCode(text)).toBe(code))
+  ])('reads %s as %s', (text, code) => expect(stateCode(text)).toBe(code))
 
-  test.each(['', 'XX', 'Calif', 'Bavaria', 'C A', '加州'])('%s is none', (text) => expect(stateCode(text)).toBeUndefined())
+  test.each(['', 'XX', 'Calif', 'Bavaria', 'C A', '加州'])('rejects %s', (text) => expect(stateCode(text)).toBeUndefined())
 })
 
-describe('a country', () => {
+describe('country codes', () => {
   test.each([
     ['US', 'US'],
     ['U.S.', 'US'],
@@ -32,9 +32,9 @@ describe('a country', () => {
     ['United States of America', 'US'],
     ['de', 'DE'],
     ['PR', 'PR'],
-  ])('%s is %s', (text, code) => expect(countryCode(text)).toBe(code))
+  ])('reads %s as %s', (text, code) => expect(countryCode(text)).toBe(code))
 
-  test.each(['', 'QQ', 'Germany', 'USSR'])('%s is left alone', (text) => expect(countryCode(text)).toBeUndefined())
+  test.each(['', 'QQ', 'Germany', 'USSR'])('does not recognize %s', (text) => expect(countryCode(text)).toBeUndefined())
 })
 
 describe('ZIP codes and states', () => {
@@ -45,23 +45,23 @@ describe('ZIP codes and states', () => {
     ['MA', '05501'],
     ['TX', '73301'],
     ['DC', '20001-1234'],
-  ])('%s has %s', (state, zip) => expect(zipMatches(state, zip)).toBe(true))
+  ])('ZIP code of %s: %s', (state, zip) => expect(zipMatches(state, zip)).toBe(true))
 
   test.each([
     ['CA', '10001'],
     ['VT', '05501'],
     ['OK', '73301'],
     ['DC', '20101'],
-  ])('%s has no %s', (state, zip) => expect(zipMatches(state, zip)).toBe(false))
+  ])('not a ZIP code of %s: %s', (state, zip) => expect(zipMatches(state, zip)).toBe(false))
 
-  test('a ZIP code tells its state', () => {
+  test('derives the state from a ZIP code', () => {
     expect(stateOfZip('94110')).toBe('CA')
     expect(stateOfZip('00999')).toBe('PR')
     expect(stateOfZip('00000')).toBeUndefined()
   })
 })
 
-describe('the zone of an order', () => {
+describe('time zone of an order', () => {
   test.each([
     ['CA', '94110', 'America/Los_Angeles'],
     ['texas', '75001', 'America/Chicago'],
@@ -82,11 +82,11 @@ describe('the zone of an order', () => {
     ['HI', '96813', 'Pacific/Honolulu'],
     ['Guam', '96910', 'Pacific/Guam'],
     ['AS', '96799', 'Pacific/Pago_Pago'],
-  ])('in %s %s is %s', (state, zip, zone) => expect(inUS(state, zip)).toBe(zone))
+  ])('is derived from %s %s: %s', (state, zip, zone) => expect(inUS(state, zip)).toBe(zone))
 
-  test('follows the ZIP code where the state is not understood', () => expect(inUS('Calif.', '94110')).toBe('America/Los_Angeles'))
+  test('is derived from the ZIP code if the state is unknown', () => expect(inUS('Calif.', '94110')).toBe('America/Los_Angeles'))
 
-  test('is that of the team abroad, and UTC where the team has none', () => {
+  test('falls back to the time zone of the team abroad, then to UTC', () => {
     const perth = { state: 'WA', zip: '60001', country: 'AU' }
     expect(zoneOf(perth, 'Australia/Perth')).toBe('Australia/Perth')
     expect(zoneOf(perth)).toBe('UTC')
@@ -101,7 +101,7 @@ describe('the zone of an order', () => {
   })
 })
 
-describe('a day', () => {
+describe('start of day', () => {
   test.each([
     ['2026-01-01', 'America/Los_Angeles', '2026-01-01T08:00:00.000Z'],
     ['2026-07-01', 'America/Los_Angeles', '2026-07-01T07:00:00.000Z'],
@@ -113,11 +113,11 @@ describe('a day', () => {
     ['2026-01-01', 'Pacific/Guam', '2025-12-31T14:00:00.000Z'],
     ['2026-01-01', 'Pacific/Pago_Pago', '2026-01-01T11:00:00.000Z'],
     ['2026-01-01', 'UTC', '2026-01-01T00:00:00.000Z'],
-    // The clocks skip midnight there.
+    // Daylight saving time skips midnight.
     ['2023-03-12', 'America/Havana', '2023-03-12T05:00:00.000Z'],
-    // And here they show it twice.
+    // Midnight occurs twice.
     ['2023-11-05', 'America/Havana', '2023-11-05T04:00:00.000Z'],
-  ])('%s in %s begins at %s', (day, zone, instant) => {
+  ])('%s in %s starts at %s', (day, zone, instant) => {
     expect(startOfDay(day, zone)).toBe(instant)
     expect(dayIn(zone, instant)).toBe(day)
     expect(dayIn(zone, new Date(Date.parse(instant) - 1).toISOString()) < day).toBe(true)
@@ -131,11 +131,11 @@ describe('activate_by', () => {
     ['2025-12-31', 'Pacific/Honolulu', true],
     ['2025-12-31', 'Pacific/Guam', false],
     ['2026-01-01', 'Pacific/Guam', true],
-  ])('%s in %s at 02:00 UTC of the first of January 2026: %s', (day, zone, accepted) =>
+  ])('%s in %s on 2026-01-01 at 02:00 UTC is accepted: %s', (day, zone, accepted) =>
     expect(canActivateOn(day, '2026-01-01T02:00:00.000Z', zone)).toBe(accepted),
   )
 
-  test('a day of UTC is enough where the patient is a day ahead', () => {
+  test('accepts the current UTC day if the patient is a day ahead', () => {
     expect(dayIn('Pacific/Guam', '2026-01-01T20:00:00.000Z')).toBe('2026-01-02')
     expect(canActivateOn('2026-01-01', '2026-01-01T20:00:00.000Z', 'Pacific/Guam')).toBe(true)
   })

@@ -4,7 +4,7 @@ import { checkPassword, plainCode, recoveryCode, teamScopeOf } from '../../src/t
 import { base32, codeAt, findStep, fromBase32, stepAt } from '../../src/tenants/people/rules-totp.ts'
 import { fc } from '../support/properties.ts'
 
-describe('the second factor', () => {
+describe('TOTP code', () => {
   const secret = Buffer.from('12345678901234567890')
 
   test.each([
@@ -14,7 +14,7 @@ describe('the second factor', () => {
     ['2009-02-13T23:31:30Z', '89005924'],
     ['2033-05-18T03:33:20Z', '69279037'],
     ['2603-10-11T11:33:20Z', '65353130'],
-  ])('at %s is what RFC 6238 says', (now, code) => {
+  ])('matches RFC 6238 at %s', (now, code) => {
     expect(codeAt(secret, stepAt(now), 8)).toBe(code)
   })
 
@@ -27,46 +27,46 @@ describe('the second factor', () => {
     [0, true],
     [1, true],
     [2, false],
-  ])('of %i steps away is taken: %s', (shift, taken) => {
-    expect(findStep(secret, at(shift), now, 0)).toBe(taken ? stepAt(now) + shift : undefined)
+  ])('of %i steps away is accepted: %s', (shift, isAccepted) => {
+    expect(findStep(secret, at(shift), now, 0)).toBe(isAccepted ? stepAt(now) + shift : undefined)
   })
 
-  test('is never taken again, nor one before it', () => {
+  test('is rejected once it or a later one was used', () => {
     const used = stepAt(now)
     expect(findStep(secret, at(0), now, used)).toBeUndefined()
     expect(findStep(secret, at(-1), now, used)).toBeUndefined()
     expect(findStep(secret, at(1), now, used)).toBe(used + 1)
   })
 
-  test('may be typed with a space', () => {
+  test('may contain a space', () => {
     expect(findStep(secret, `${at(0).slice(0, 3)} ${at(0).slice(3)}`, now, 0)).toBe(stepAt(now))
   })
 
-  test('has a secret that is written as RFC 4648 says, and read back', () => {
+  test('has a secret in RFC 4648 base32 that decodes to the same bytes', () => {
     expect(base32(Buffer.from('foobar'))).toBe('MZXW6YTBOI')
     fc.assert(fc.property(fc.uint8Array(), (bytes) => fromBase32(base32(Buffer.from(bytes))).equals(Buffer.from(bytes))))
   })
 })
 
-test('a recovery code is the same with and without its dash, in either case', () => {
+test('a recovery code ignores case, spaces and the dash', () => {
   const code = recoveryCode('ABCDE23456ZZ')
   expect(code).toBe('abcde-23456')
   for (const typed of [code, 'ABCDE-23456', 'abcde 23456', ' abcde23456 ']) expect(plainCode(typed)).toBe('abcde23456')
 })
 
-describe('a password', () => {
-  test.each(['a lantern over quiet water', 'Tr0ub4dor&3xyz', '海と灯台と静かな夜と星と風と波'])('%s is taken', (password) => {
+describe('password', () => {
+  test.each(['a lantern over quiet water', 'Tr0ub4dor&3xyz', '海と灯台と静かな夜と星と風と波'])('accepts %s', (password) => {
     expect(() => checkPassword(password, 'zoe@clinic.example')).not.toThrow()
   })
   test.each(['eleven char', 'PASSWORD 1234', 'abababababab', 'my zoe12 password', 'correct horse battery staple'])(
-    '%s is not',
+    'rejects %s',
     (password) => {
       expect(() => checkPassword(password, 'zoe12@clinic.example')).toThrow(/The password .+\. Choose a sentence/)
     },
   )
 })
 
-test.each(personRoles)('%s reaches the teams that fit it', (role) => {
+test.each(personRoles)('%s gets the team scope of its role', (role) => {
   const outcome = (ids: string[] | undefined) => {
     try {
       const { every_team, team_ids } = teamScopeOf(role, ids)

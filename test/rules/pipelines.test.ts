@@ -14,8 +14,8 @@ import { newUuid } from '../support/seeded.ts'
 const at = '2026-03-01T09:30:00.000Z'
 const sandbox = { https_only: false, allow_loopback: true, allowed: [] }
 
-describe('the URI of a broker', () => {
-  test('names host, port, virtual host and credentials', () => {
+describe('broker URI', () => {
+  test('contains host, port, virtual host and credentials', () => {
     expect(brokerOf('amqps://reader:p%40ss%3Aword@broker.example.com/eu%2Flabs', strictPolicy)).toEqual({
       secure: true,
       hostname: 'broker.example.com',
@@ -56,13 +56,13 @@ describe('the URI of a broker', () => {
     ['amqps://a:b@broker.example.com.', 'host'],
     ['amqps://a:b@broker.example.com:22', 'port'],
     ['amqps://a:b@broker.example.com:6667', 'port'],
-  ])('%s is refused in production: %s', (uri, reason) => {
+  ])('%s is rejected in production: %s', (uri, reason) => {
     expect(() => brokerOf(uri, strictPolicy)).toThrow(
       expect.objectContaining({ detail: expect.objectContaining({ error_type: 'BROKER_URI_REFUSED', reason }) }),
     )
   })
 
-  test('is answered without user and password, and such an answer stands for what is kept', () => {
+  test('is returned masked, and the masked URI restores the stored credentials', () => {
     const uri = 'amqps://reader:secret@broker.example.com:5671/eu'
     expect(hidePassword(uri)).toBe('amqps://***:***@broker.example.com:5671/eu')
     expect(restorePassword(hidePassword(uri), uri)).toBe(uri)
@@ -70,55 +70,55 @@ describe('the URI of a broker', () => {
   })
 })
 
-describe('settings of a pipeline', () => {
-  const kept = { push_historical_data: true, preferred: 'rabbitmq', enabled: ['rabbitmq'], event_type_prefixes: ['labtest.'] }
+describe('pipeline settings', () => {
+  const stored = { push_historical_data: true, preferred: 'rabbitmq', enabled: ['rabbitmq'], event_type_prefixes: ['labtest.'] }
   const rabbitmq = { uri: 'amqps://a:b@broker.example.com', exchange: 'events' }
-  const cloud_pubsub = { project: 'harbour-events', topic: 'health', message_ordering: true }
+  const cloud_pubsub = { project: 'harbor-events', topic: 'health', message_ordering: true }
 
-  test('begin with what is sent enabled', () => {
-    const made = { push_historical_data: false, event_type_prefixes: null }
-    expect(settingsFrom({ rabbitmq }, newPipeline, [])).toEqual({ ...made, preferred: 'rabbitmq', enabled: ['rabbitmq'] })
-    expect(settingsFrom({ cloud_pubsub }, newPipeline, [])).toEqual({ ...made, preferred: 'cloud_pubsub', enabled: ['cloud_pubsub'] })
+  test('enable every destination of a new pipeline', () => {
+    const defaults = { push_historical_data: false, event_type_prefixes: null }
+    expect(settingsFrom({ rabbitmq }, newPipeline, [])).toEqual({ ...defaults, preferred: 'rabbitmq', enabled: ['rabbitmq'] })
+    expect(settingsFrom({ cloud_pubsub }, newPipeline, [])).toEqual({ ...defaults, preferred: 'cloud_pubsub', enabled: ['cloud_pubsub'] })
     expect(settingsFrom({ rabbitmq, cloud_pubsub }, newPipeline, [])).toEqual({
-      ...made,
+      ...defaults,
       preferred: 'cloud_pubsub',
       enabled: ['cloud_pubsub', 'rabbitmq'],
     })
   })
-  test('stay where nothing or null is sent', () => {
+  test('keep their values if a field is absent or null', () => {
     const nothing = { push_historical_data: null, preferences: null, event_type_prefixes: null, rabbitmq: null, cloud_pubsub: null }
-    expect(settingsFrom(nothing, kept, ['rabbitmq'])).toEqual(kept)
+    expect(settingsFrom(nothing, stored, ['rabbitmq'])).toEqual(stored)
   })
-  test('change where something is sent; no prefixes take every type', () => {
-    const sent = { push_historical_data: false, preferences: { preferred: 'rabbitmq' as const, enabled: [] }, event_type_prefixes: [] }
-    expect(settingsFrom(sent, kept, ['rabbitmq'])).toEqual({
+  test('change if a field is sent, and no prefixes match every event type', () => {
+    const body = { push_historical_data: false, preferences: { preferred: 'rabbitmq' as const, enabled: [] }, event_type_prefixes: [] }
+    expect(settingsFrom(body, stored, ['rabbitmq'])).toEqual({
       push_historical_data: false,
       preferred: 'rabbitmq',
       enabled: [],
       event_type_prefixes: null,
     })
   })
-  test('enable a destination that is added, and leave one paused that is only changed', () => {
-    expect(settingsFrom({ cloud_pubsub }, kept, ['rabbitmq']).enabled).toEqual(['rabbitmq', 'cloud_pubsub'])
-    expect(settingsFrom({ cloud_pubsub }, kept, ['cloud_pubsub', 'rabbitmq']).enabled).toEqual(['rabbitmq'])
+  test('enable an added destination and keep a changed one paused', () => {
+    expect(settingsFrom({ cloud_pubsub }, stored, ['rabbitmq']).enabled).toEqual(['rabbitmq', 'cloud_pubsub'])
+    expect(settingsFrom({ cloud_pubsub }, stored, ['cloud_pubsub', 'rabbitmq']).enabled).toEqual(['rabbitmq'])
   })
   test.each([
     [[], false],
-    [['harbour-lab'], false],
-    [['harbour-lab', 'harbour-events'], true],
+    [['harbor-lab'], false],
+    [['harbor-lab', 'harbor-events'], true],
     [['*'], true],
-  ])('a topic of harbour-events where %j is open: %s', (open, isOpen) => {
+  ])('accept a topic of harbor-events if %j is allowed: %s', (open, isOpen) => {
     const check = () => checkProject(cloud_pubsub, open)
     if (isOpen) expect(check).not.toThrow()
     else expect(check).toThrow(expect.objectContaining({ detail: expect.objectContaining({ error_type: 'PUBSUB_PROJECT_REFUSED' }) }))
   })
-  test('prefixes are patterns of the log', () => {
+  test('turn prefixes into event patterns', () => {
     expect(patternsOf(['daily.data.', 'labtest.order.created'])).toEqual(['daily.data.*', 'labtest.order.created*'])
     expect(patternsOf(null)).toBeNull()
   })
 })
 
-describe('after a failure', () => {
+describe('publish failure', () => {
   test.each([
     [1, 1],
     [2, 2],
@@ -128,11 +128,11 @@ describe('after a failure', () => {
     [6, 60],
     [7, 60],
     [500, 60],
-  ])('number %i in a row the wait is %i seconds and up to a fifth more', (failures, seconds) => {
+  ])('retries failure %i in a row after %i seconds plus up to 20%%', (failures, seconds) => {
     const wait = (random: number) => Date.parse(retryAt(failures, at, random)) - Date.parse(at)
     expect([wait(0), wait(1)]).toEqual([seconds * 1000, seconds * 1200])
   })
-  test('the waits never become shorter', () => {
+  test('has waits that never get shorter', () => {
     expect(waits).toEqual([...waits].sort((a, b) => a - b))
   })
 
@@ -156,7 +156,7 @@ describe('after a failure', () => {
     [{ message: 'Response does not match the HTTP/1.1 protocol (Expected HTTP/, RTSP/ or ICE/)' }, 'protocol'],
     [{ code: 'ENOTFOUND' }, 'dns'],
     [{ message: 'something else' }, 'failed'],
-  ])('%o means %s', (error, failure) => {
+  ])('classifies %o as %s', (error, failure) => {
     expect(failureOf(error)).toBe(failure)
   })
 })
@@ -173,7 +173,7 @@ test.each([
   [429, 'quota'],
   [500, 'unavailable'],
   [503, 'unavailable'],
-])('%i of Pub/Sub means %s', (status, failure) => {
+])('Pub/Sub status %i means %s', (status, failure) => {
   expect(failureOfStatus(status)).toBe(failure)
 })
 
@@ -187,13 +187,13 @@ const anEvent = (text = ''): EventEnvelope => ({
   created_at: at,
 })
 
-describe('a message', () => {
+describe('published message', () => {
   const bytes = (event: EventEnvelope) => Buffer.byteLength(JSON.stringify(event))
   const ofBytes = (size: number) => {
     const empty = anEvent()
     return { ...empty, data: { text: 'x'.repeat(size - bytes(empty)) } }
   }
-  test.each([1023, 1024])('of %i bytes goes as it is', async (size) => {
+  test.each([1023, 1024])('of %i bytes is not compressed', async (size) => {
     const event = ofBytes(size)
     expect(await messageOf(event, 'a')).toEqual({
       event_id: event.event_id,
@@ -204,7 +204,7 @@ describe('a message', () => {
       gzipped: false,
     })
   })
-  test('of 1025 bytes goes compressed', async () => {
+  test('of 1025 bytes is compressed', async () => {
     const event = ofBytes(1025)
     const { gzipped, content } = await messageOf(event, 'a')
     expect(gzipped).toBe(true)
@@ -212,8 +212,8 @@ describe('a message', () => {
   })
 })
 
-describe('a page', () => {
-  /** A broker that answers when the test says so. */
+describe('page of events', () => {
+  /** A broker that confirms or rejects when the test says so. */
   function slowBroker() {
     const sent: { id: string; confirm(): void; refuse(): void }[] = []
     const publish = ({ event_id }: { event_id: string }) =>
@@ -223,29 +223,29 @@ describe('a page', () => {
     return { sent, outlet: { publish } }
   }
   const page = (...keys: string[]) => keys.map((key, i) => ({ position: i + 1, key, event: anEvent() }))
-  const goesOn = () => false
+  const isNotOver = () => false
   const turn = () => new Promise((done) => setImmediate(done))
   const until = async (holds: () => boolean) => {
     while (!holds()) await turn()
   }
 
-  test('is published without waiting, but for events of the same key', async () => {
+  test('is published concurrently, except for events of the same key', async () => {
     const { sent, outlet } = slowBroker()
     const logged = page('a', 'b', 'a', 'c')
-    const done = publishAll(outlet, logged, goesOn)
+    const done = publishAll(outlet, logged, isNotOver)
     await until(() => sent.length === 2)
     await turn()
     expect(sent.map(({ id }) => id)).toEqual(logged.slice(0, 2).map(({ event }) => event.event_id))
     sent[0]?.confirm()
     await until(() => sent.length === 4)
-    for (const one of sent) one.confirm()
+    for (const message of sent) message.confirm()
     expect(await done).toEqual({ confirmed: 4 })
     expect(sent.map(({ id }) => id)).toEqual(logged.map(({ event }) => event.event_id))
   })
 
-  test('ends before the first event that was refused, and none of its key overtakes it', async () => {
+  test('stops before the first rejected event and holds back later events of its key', async () => {
     const { sent, outlet } = slowBroker()
-    const done = publishAll(outlet, page('a', 'b', 'c', 'b', 'd'), goesOn)
+    const done = publishAll(outlet, page('a', 'b', 'c', 'b', 'd'), isNotOver)
     await until(() => sent.length === 3)
     sent[1]?.refuse()
     sent[2]?.confirm()
@@ -254,26 +254,26 @@ describe('a page', () => {
     expect(sent).toHaveLength(3)
   })
 
-  test('ends after what is on its way, where it is over', async () => {
+  test('stops after the events in flight once the run is over', async () => {
     const { sent, outlet } = slowBroker()
     let isOver = false
     const done = publishAll(outlet, page('a', 'b', 'a', 'c'), () => isOver)
     await until(() => sent.length === 2)
     isOver = true
-    for (const one of sent) one.confirm()
+    for (const message of sent) message.confirm()
     expect(await done).toEqual({ confirmed: 2 })
     expect(sent).toHaveLength(2)
   })
 })
 
-describe('the page', () => {
+describe('docs/pipelines.md', () => {
   const page = pageText('docs/pipelines.md')
-  test('tells the waits and every failure', () => {
-    const told = page.split('\n').find((line) => line.startsWith('| Next attempt after')) as string
-    expect([...told.matchAll(/(\d+) s/g)].map(([, seconds]) => Number(seconds) * 1000)).toEqual(waits)
+  test('documents the waits and every failure', () => {
+    const row = page.split('\n').find((line) => line.startsWith('| Next attempt after')) as string
+    expect([...row.matchAll(/(\d+) s/g)].map(([, seconds]) => Number(seconds) * 1000)).toEqual(waits)
     expect(Object.keys(failures).filter((code) => code !== 'failed' && !page.includes(`\`${code}\``))).toEqual([])
   })
-  test('reads what is published', async () => {
+  test('has sample code that reads published messages', async () => {
     const { eventFromRabbitMq } = await moduleOf('docs/pipelines.md', 'eventFromRabbitMq')
     const { eventFromPubSub } = await moduleOf('docs/pipelines.md', 'eventFromPubSub')
     for (const event of [anEvent(), anEvent('long '.repeat(1000))]) {

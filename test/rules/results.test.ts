@@ -13,7 +13,7 @@ const markers = [
 ]
 const ordered: OrderedMeasurements = { analytes, markers }
 
-function completed(posted: NewResult, gender = 'female') {
+function completeResult(posted: NewResult, gender = 'female') {
   const [result] = rules.completeResults(
     ordered,
     { gender, sample_id: 'S-1' },
@@ -21,11 +21,11 @@ function completed(posted: NewResult, gender = 'female') {
   )
   return result as BiomarkerResult
 }
-const glucose = (result: string, more: Partial<NewResult> = {}) => completed({ slug: 'glucose', result, ...more })
+const glucose = (result: string, more: Partial<NewResult> = {}) => completeResult({ slug: 'glucose', result, ...more })
 const critical = (result: string) => glucose(result, { interpretation: 'critical' })
 
-describe('what a lab posted is completed', () => {
-  test('with all that the catalogue knows about the measurement', () => {
+describe('completing a result from the lab', () => {
+  test('adds the catalog data of the analyte', () => {
     expect(glucose('104')).toEqual({
       name: 'Glucose',
       slug: 'glucose',
@@ -70,46 +70,50 @@ describe('what a lab posted is completed', () => {
     ['80-120', 'unknown'],
     ['9'.repeat(400), 'unknown'],
     ['<80', 'unknown'],
-    ['hemolysed', 'unknown'],
-  ])('a glucose of %s is %s', (result, interpretation) => expect(glucose(result).interpretation).toBe(interpretation))
+    ['hemolyzed', 'unknown'],
+  ])('interprets a glucose of %s as %s', (result, interpretation) => expect(glucose(result).interpretation).toBe(interpretation))
 
-  test('a bound that its range excludes is outside of it', () => {
-    expect(completed({ slug: 'triglycerides', result: '150' })).toMatchObject({ is_above_max_range: true, interpretation: 'abnormal' })
-    expect(completed({ slug: 'triglycerides', result: '149' })).toMatchObject({ is_above_max_range: false, interpretation: 'normal' })
-    expect(completed({ slug: 'hdl-cholesterol', result: '50' })).toMatchObject({ max_range_value: null, interpretation: 'normal' })
+  test('treats an exclusive bound as outside the range', () => {
+    expect(completeResult({ slug: 'triglycerides', result: '150' })).toMatchObject({ is_above_max_range: true, interpretation: 'abnormal' })
+    expect(completeResult({ slug: 'triglycerides', result: '149' })).toMatchObject({ is_above_max_range: false, interpretation: 'normal' })
+    expect(completeResult({ slug: 'hdl-cholesterol', result: '50' })).toMatchObject({ max_range_value: null, interpretation: 'normal' })
   })
 
-  test('against the range of the sex, and against none where the sexes differ and neither is known', () => {
+  test('uses the range of the sex, and none if the sex is unknown and the ranges differ', () => {
     const hemoglobin = { slug: 'hemoglobin', result: '12.0' }
-    expect(completed(hemoglobin, 'female').interpretation).toBe('normal')
-    expect(completed(hemoglobin, 'male').interpretation).toBe('abnormal')
-    expect(completed(hemoglobin, 'other')).toMatchObject({ interpretation: 'unknown', reference_range: null, is_below_min_range: null })
-    expect(completed({ slug: 'glucose', result: '80' }, 'unknown').interpretation).toBe('normal')
+    expect(completeResult(hemoglobin, 'female').interpretation).toBe('normal')
+    expect(completeResult(hemoglobin, 'male').interpretation).toBe('abnormal')
+    expect(completeResult(hemoglobin, 'other')).toMatchObject({
+      interpretation: 'unknown',
+      reference_range: null,
+      is_below_min_range: null,
+    })
+    expect(completeResult({ slug: 'glucose', result: '80' }, 'unknown').interpretation).toBe('normal')
   })
 
-  test('a text is normal if it is the expected one, however it is spelled', () => {
-    const hiv = (result: string) => completed({ slug: 'hiv-ag-ab', result })
+  test('treats the expected text as normal regardless of spelling', () => {
+    const hiv = (result: string) => completeResult({ slug: 'hiv-ag-ab', result })
     expect(hiv('NONREACTIVE')).toMatchObject({ interpretation: 'normal', type: 'comment', value: -1, reference_range: 'Non-reactive' })
     expect(hiv('Reactive').interpretation).toBe('abnormal')
-    expect(completed({ slug: 'hiv-ag-ab', result: 'NR', type: 'coded_value' }).interpretation).toBe('normal')
-    expect(completed({ slug: 'hiv-ag-ab', result: 'RR', type: 'coded_value' }).interpretation).toBe('abnormal')
-    expect(completed({ slug: 'potassium', result: 'HH', type: 'coded_value' }).interpretation).toBe('critical')
+    expect(completeResult({ slug: 'hiv-ag-ab', result: 'NR', type: 'coded_value' }).interpretation).toBe('normal')
+    expect(completeResult({ slug: 'hiv-ag-ab', result: 'RR', type: 'coded_value' }).interpretation).toBe('abnormal')
+    expect(completeResult({ slug: 'potassium', result: 'HH', type: 'coded_value' }).interpretation).toBe('critical')
   })
 
-  test('a text is judged by the text of the lab, if that is a finding', () => {
-    const culture = (result: string, reference_range: string) => completed({ slug: 'culture', result, reference_range }).interpretation
+  test('compares a text with the reference text of the lab', () => {
+    const culture = (result: string, reference_range: string) => completeResult({ slug: 'culture', result, reference_range }).interpretation
     expect(culture('negative', 'Negative')).toBe('normal')
     expect(culture('Positive', 'Negative')).toBe('abnormal')
     expect(culture('Positive', 'See comment')).toBe('unknown')
   })
 
-  test('limits of the catalogue do not judge a value in another unit', () => {
+  test('does not apply catalog limits to a value in another unit', () => {
     expect(glucose('5.1', { unit: 'mmol/L' })).toMatchObject({ interpretation: 'unknown', min_range_value: null, unit: 'mmol/L' })
     expect(glucose('5.1', { unit: 'mmol/L', reference_range: '3.9–5.5' })).toMatchObject({ interpretation: 'normal', max_range_value: 5.5 })
     expect(glucose('104', { unit: 'mg/dl' }).interpretation).toBe('abnormal')
   })
 
-  test('the range of the lab comes before ours; null means that it has none', () => {
+  test('prefers the range of the lab, and null means no range', () => {
     expect(glucose('104', { min_range_value: 60, max_range_value: 110 })).toMatchObject({
       interpretation: 'normal',
       reference_range: '60-110',
@@ -119,21 +123,21 @@ describe('what a lab posted is completed', () => {
     expect(glucose('104', { reference_range: null })).toMatchObject({ interpretation: 'unknown', reference_range: null })
   })
 
-  test("the lab's own word counts, but it cannot silence a critical limit", () => {
+  test('uses the interpretation of the lab but never below a critical limit', () => {
     expect(glucose('104', { interpretation: 'normal' })).toMatchObject({ interpretation: 'normal', source_interpretation: 'normal' })
     expect(glucose('90', { interpretation: 'critical' }).interpretation).toBe('critical')
     expect(glucose('30', { interpretation: 'normal' }).interpretation).toBe('critical')
   })
 
-  test('a code of the lab tells the measurement where the marker is only one', () => {
-    expect(completed({ provider_id: 'QM3', result: '1.0' })).toMatchObject({ slug: 'lead-blood', provider_id: 'QM3' })
-    expect(completed({ provider_id: 'QM1', result: '1.0', name: 'Something' })).toMatchObject({ slug: '', name: 'Something' })
-    expect(completed({ loinc: '2823-3', result: '4.0' }).slug).toBe('potassium')
+  test('identifies the analyte by the lab code of a single-analyte marker', () => {
+    expect(completeResult({ provider_id: 'QM3', result: '1.0' })).toMatchObject({ slug: 'lead-blood', provider_id: 'QM3' })
+    expect(completeResult({ provider_id: 'QM1', result: '1.0', name: 'Something' })).toMatchObject({ slug: '', name: 'Something' })
+    expect(completeResult({ loinc: '2823-3', result: '4.0' }).slug).toBe('potassium')
   })
 
-  test('what nobody asked for has no source markers', () => {
-    expect(completed({ slug: 'tsh', result: '2.000' })).toMatchObject({ source_markers: null, interpretation: 'normal' })
-    expect(completed({ slug: 'novel-marker', result: '7' })).toMatchObject({
+  test('leaves source markers empty for an unordered result', () => {
+    expect(completeResult({ slug: 'tsh', result: '2.000' })).toMatchObject({ source_markers: null, interpretation: 'normal' })
+    expect(completeResult({ slug: 'novel-marker', result: '7' })).toMatchObject({
       source_markers: null,
       interpretation: 'unknown',
       name: 'novel-marker',
@@ -141,12 +145,12 @@ describe('what a lab posted is completed', () => {
     })
   })
 
-  test('a result below a number is not below zero', () => {
-    expect(completed({ slug: 'hs-crp', result: '<0.15' })).toMatchObject({ type: 'range', value: -1, interpretation: 'normal' })
+  test('does not read a less-than result as negative', () => {
+    expect(completeResult({ slug: 'hs-crp', result: '<0.15' })).toMatchObject({ type: 'range', value: -1, interpretation: 'normal' })
   })
 })
 
-describe('the interpretation of an order', () => {
+describe('interpretation of an order', () => {
   const of = (...list: string[]) => rules.interpretationOf(list.map((interpretation) => ({ interpretation })))
   test('is that of its worst result', () => {
     expect(of()).toBeNull()
@@ -158,19 +162,23 @@ describe('the interpretation of an order', () => {
 })
 
 describe('missing results', () => {
-  const reported = { slug: 'potassium', inferred_failure_type: 'collection_process_failure', note: 'Hemolysed.' } as const
+  const reported = { slug: 'potassium', inferred_failure_type: 'collection_process_failure', note: 'Hemolyzed.' } as const
 
-  test('are what was expected and did not come, with the reason that the lab gave', () => {
+  test('are the expected results that did not arrive, with the reason from the lab', () => {
     expect(rules.missingResults(ordered, [glucose('90')], [reported])).toMatchObject([
-      { slug: 'potassium', inferred_failure_type: 'collection_process_failure', note: 'Hemolysed.', source_markers: [{ marker_id: 1 }] },
+      { slug: 'potassium', inferred_failure_type: 'collection_process_failure', note: 'Hemolyzed.', source_markers: [{ marker_id: 1 }] },
       { slug: 'lead-blood', inferred_failure_type: 'unknown_failure', note: null, source_markers: [{ marker_id: 3 }] },
     ])
   })
-  test('are not those that came after all', () => {
-    const results = [glucose('90'), completed({ slug: 'potassium', result: '4.0' }), completed({ slug: 'lead-blood', result: '1.0' })]
+  test('exclude results that arrived later', () => {
+    const results = [
+      glucose('90'),
+      completeResult({ slug: 'potassium', result: '4.0' }),
+      completeResult({ slug: 'lead-blood', result: '1.0' }),
+    ]
     expect(rules.missingResults(ordered, results, [reported])).toEqual([])
   })
-  test('include what the lab misses beyond the order', () => {
+  test('include results the lab reports missing beyond the order', () => {
     const extra = { loinc: '3016-3', name: 'TSH', inferred_failure_type: 'internal_lab_failure' } as const
     expect(rules.missingResults({ analytes: [], markers: [] }, [], [extra])).toMatchObject([
       { name: 'TSH', slug: '', source_markers: null },
@@ -184,22 +192,22 @@ describe('missing results', () => {
   })
 })
 
-describe('a critical result alarms', () => {
-  test('once, though the final repeats what the partial had', () => {
+describe('critical result alert', () => {
+  test('is raised once if the final report repeats the partial one', () => {
     const partial = [critical('500')]
     expect(rules.findNewCritical([], partial)).toEqual(partial)
-    expect(rules.findNewCritical(partial, [critical('500'), completed({ slug: 'potassium', result: '4.0' })])).toEqual([])
+    expect(rules.findNewCritical(partial, [critical('500'), completeResult({ slug: 'potassium', result: '4.0' })])).toEqual([])
   })
-  test('once when a correction turns it critical, and not when it takes it back', () => {
+  test('is raised if a correction makes a result critical, not if it reverts one', () => {
     expect(rules.findNewCritical([glucose('90')], [glucose('500')])).toHaveLength(1)
     expect(rules.findNewCritical([glucose('500')], [glucose('90')])).toEqual([])
   })
-  test('again when its value changes, or the same text becomes critical', () => {
+  test('is raised again if the value changes or the same text becomes critical', () => {
     expect(rules.findNewCritical([critical('500')], [critical('520')])).toHaveLength(1)
     expect(rules.findNewCritical([glucose('90')], [critical('90')])).toHaveLength(1)
   })
-  test('for another measurement of the same text', () => {
-    const potassium = completed({ slug: 'potassium', result: '500' })
+  test('is raised for another analyte with the same text', () => {
+    const potassium = completeResult({ slug: 'potassium', result: '500' })
     expect(rules.findNewCritical([critical('500')], [critical('500'), potassium])).toEqual([potassium])
   })
 })
@@ -207,8 +215,8 @@ describe('a critical result alarms', () => {
 describe('results of a redraw', () => {
   const first = { results: [glucose('90')], missing_results: rules.missingResults(ordered, [glucose('90')], []) }
 
-  test('fill what was missing and leave the rest as it was', () => {
-    const redraw = { results: [completed({ slug: 'potassium', result: '4.0' })], missing_results: [] }
+  test('fill in missing results and keep the rest', () => {
+    const redraw = { results: [completeResult({ slug: 'potassium', result: '4.0' })], missing_results: [] }
     const { results, missing_results } = rules.mergeReports([first, redraw])
     expect(results.map(({ slug, result }) => [slug, result])).toEqual([
       ['glucose', '90'],
@@ -216,7 +224,7 @@ describe('results of a redraw', () => {
     ])
     expect(missing_results.map(({ slug }) => slug)).toEqual(['lead-blood'])
   })
-  test('replace an older value, and one that is missing now does not take away the older one', () => {
+  test('replace an older value, and a missing result does not remove one', () => {
     const again = { results: [glucose('85')], missing_results: [] }
     const failed = { results: [], missing_results: rules.missingResults(ordered, [], []) }
     expect(rules.mergeReports([first, again]).results).toMatchObject([{ result: '85' }])
@@ -224,7 +232,7 @@ describe('results of a redraw', () => {
   })
 })
 
-describe('the head of a report', () => {
+describe('report metadata', () => {
   const report = {
     patient: { first_name: 'Ida', last_name: 'Example', dob: '1980-02-29' },
     physician: { first_name: 'Otto', last_name: 'Sample' },
@@ -236,7 +244,7 @@ describe('the head of a report', () => {
     reported_at: '2026-03-02T08:00:00.000Z',
     results: [glucose('104')],
   }
-  test('tells patient, physician, lab and the age at collection', () => {
+  test('contains patient, physician, lab and the age at collection', () => {
     expect(rules.metadataOf(report)).toEqual({
       age: '45',
       dob: '1980-02-29',
@@ -252,11 +260,11 @@ describe('the head of a report', () => {
       interpretation: 'abnormal',
     })
   })
-  test('goes out with the rest as the contract has it', () => {
+  test('matches the contract together with the results', () => {
     const sample = { ...report, fasting: true, notes: null }
     const all = {
       metadata: rules.metadataOf(report),
-      results: [glucose('104'), glucose('<50'), glucose('9'.repeat(400)), completed({ slug: 'novel-marker', result: 'x' })],
+      results: [glucose('104'), glucose('<50'), glucose('9'.repeat(400)), completeResult({ slug: 'novel-marker', result: 'x' })],
       missing_results: rules.missingResults(ordered, [], []),
       sample_information: rules.sampleInformationOf(sample),
     }
@@ -264,7 +272,7 @@ describe('the head of a report', () => {
     expect(all.sample_information).toMatchObject({ 'S-1': { clinical_information: { fasting: true } } })
     expect(rules.sampleInformationOf({ ...sample, sample_id: null })).toBeNull()
   })
-  test('tells the age at the report where the collection is unknown, and what is partial', () => {
+  test('uses the age at the report if the collection date is unknown', () => {
     const partial = { ...report, collected_at: null, physician: null, status: 'partial' }
     expect(rules.metadataOf(partial)).toMatchObject({ age: '46', provider: null, status: 'partial' })
   })
@@ -278,7 +286,7 @@ test.each([
   ['2008-06-15', '2026-06-14', 17],
   ['2008-06-15', '2026-06-15', 18],
   ['2008-12-31', '2009-01-01', 0],
-])('born on %s, on %s: %d years', (dob, day, years) => expect(rules.ageOn(dob, day)).toBe(years))
+])('a person born on %s is on %s %d years old', (dob, day, years) => expect(rules.ageOn(dob, day)).toBe(years))
 
 test.each([
   ['2026-01-30', 1, 2, '2026-01-31', '2026-02-01'],
@@ -288,18 +296,18 @@ test.each([
 ])('collected on %s, results are due after %d and %d days', (day, common, worst, expected, latest) => {
   expect(rules.datesOf(day, common, worst)).toEqual({ expected_result_by_date: expected, worst_case_result_by_date: latest })
 })
-test('without a collection or a turnaround nothing is due', () => {
+test('has no due dates without a collection date or a turnaround', () => {
   expect(rules.datesOf(null, 1, 2)).toEqual({ expected_result_by_date: null, worst_case_result_by_date: null })
   expect(rules.datesOf('2026-01-01', null, 2)).toMatchObject({ expected_result_by_date: null, worst_case_result_by_date: '2026-01-03' })
 })
 
-test('what two markers share is expected once', () => {
+test('expects a shared analyte once', () => {
   expect(rules.expectedOf(ordered).map(({ slug }) => slug)).toEqual(['glucose', 'potassium', 'lead-blood'])
   expect(rules.expectedOf(orderedTest('ct-ng-home'))).toHaveLength(2)
 })
 
-describe('a lab may post', () => {
-  const refused = (result: object) =>
+describe('results posted by a lab', () => {
+  const errorsOf = (result: object) =>
     NewResults.safeParse({ status: 'final', results: [result] }).error?.issues.map(({ message }) => message) ?? []
 
   test.each([
@@ -310,23 +318,23 @@ describe('a lab may post', () => {
     [{ slug: 'glucose', result: '5', min_range_value: 9, max_range_value: 1 }, 'Must not be less than min_range_value'],
     [{ loinc: 'glucose', result: '5' }, 'Must be a LOINC code'],
     [{ slug: 'glucose', result: '' }, 'Must not be empty'],
-  ])('not %j', (result, why) => expect(refused(result).join()).toContain(why))
+  ])('reject %j', (result, message) => expect(errorsOf(result).join()).toContain(message))
 
-  test('no value of which is repeated in a refusal', () => {
+  test('never repeat a value in an error', () => {
     const odd = fc.string({ minLength: 8, maxLength: 30 }).filter((text) => /[^ ]{8}/.test(text))
     fc.assert(
       fc.property(odd, (text) => {
-        expect(refused({ slug: 'glucose', type: 'numeric', result: text }).join()).not.toContain(text)
+        expect(errorsOf({ slug: 'glucose', type: 'numeric', result: text }).join()).not.toContain(text)
       }),
     )
   })
-  test('neither nothing nor more than 500 results', () => {
+  test('reject an empty list and more than 500 results', () => {
     const many = Array.from({ length: 501 }, () => ({ slug: 'glucose', result: '5' }))
     expect(NewResults.safeParse({ status: 'final', results: [] }).success).toBe(false)
     expect(NewResults.safeParse({ status: 'final', results: many }).success).toBe(false)
     expect(NewResults.safeParse({ status: 'final', results: many.slice(1) }).success).toBe(true)
   })
-  test('only what is missing, without a reason', () => {
+  test('accept missing results without a reason', () => {
     const posted = NewResults.parse({ status: 'final', results: [], missing_results: [{ slug: 'glucose' }] })
     expect(posted.missing_results).toEqual([{ slug: 'glucose', inferred_failure_type: 'unknown_failure' }])
   })

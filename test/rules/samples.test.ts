@@ -31,8 +31,8 @@ const anything = fc.record<Sample>({
 
 const aDay = fc.array(anything, { maxLength: 60 }).map((samples) => samples.map((sample) => ({ ...sample, end: sample.at + sample.end })))
 
-describe('a day of samples', () => {
-  test('comes back as it was, to the last bit', () => {
+describe('sample encoding', () => {
+  test('decodes to the same samples, bit for bit', () => {
     fc.assert(
       fc.property(aDay, (samples) => {
         expect(decodeSamples(encodeSamples(samples))).toEqual(samples)
@@ -51,24 +51,24 @@ describe('a day of samples', () => {
     expect(decodeSamples(encodeSamples(samples)).every((sample, i) => Object.is(sample.value, samples[i]?.value))).toBe(true)
   })
 
-  test('takes few bytes: a heart rate every 15 seconds is under one for each', () => {
+  test('stores a heart rate every 15 seconds in less than one byte per sample', () => {
     const beats = Array.from({ length: 5760 }, (_, i) => aSample({ at: DAY + i * 15_000, value: 60 + Math.round(9 * Math.sin(i * i)) }))
     expect(encodeSamples(beats).length / beats.length).toBeLessThan(1)
   })
 
-  test('of another format is refused by name', () => {
+  test('rejects an unknown format by its number', () => {
     const { deflateRawSync } = process.getBuiltinModule('node:zlib')
     expect(() => decodeSamples(deflateRawSync(Buffer.of(9, 0)))).toThrow('format 9')
   })
 })
 
-describe('a day in pieces', () => {
+describe('day stored in chunks', () => {
   const keyed = aDay.map((samples) => onePerKey(samples) as Sample[]).filter((samples) => samples.length > 0)
   const hours = (first: number, count: number, value = 60) =>
     Array.from({ length: count }, (_, i) => aSample({ at: DAY + (first + i) * 3_600_000, value }))
   const laid = (batches: Incoming[][]) => batches.reduce<Piece[]>((pieces, batch) => mergePieces(pieces, batch, DAY).pieces, [])
 
-  test('is the same day, however it came in', () => {
+  test('equals the merged day for any order of batches', () => {
     fc.assert(
       fc.property(fc.array(keyed, { minLength: 1, maxLength: 12 }), (batches) => {
         let [whole, pieces] = [[] as Sample[], [] as Piece[]]
@@ -86,27 +86,27 @@ describe('a day in pieces', () => {
     )
   })
 
-  test('what follows is a piece of its own, and what was there is not written again', () => {
+  test('appends later samples as a new chunk and leaves earlier chunks alone', () => {
     const before = laid([hours(0, 4)])
     const { pieces } = mergePieces(before, hours(4, 4), DAY)
     expect(pieces.map(({ count }) => count)).toEqual([4, 4])
     expect(pieces[0]).toBe(before[0])
   })
 
-  test('a correction touches the piece it is about', () => {
+  test('rewrites only the chunk that a correction affects', () => {
     const before = laid([hours(0, 4), hours(4, 4), hours(8, 4)])
     const { pieces, updated } = mergePieces(before, [aSample({ at: DAY + 5 * 3_600_000, value: 61, version: DAY + 1 })], DAY)
     expect(updated).toHaveLength(1)
     expect(pieces.map((piece) => before.includes(piece))).toEqual([true, false, true])
   })
 
-  test('is put together again once it has many pieces', () => {
+  test('is compacted once it has many chunks', () => {
     expect(laid(Array.from({ length: 8 }, (_, hour) => hours(hour, 1)))).toHaveLength(8)
     const [whole, ...others] = laid(Array.from({ length: 9 }, (_, hour) => hours(hour, 1)))
     expect([whole?.count, others]).toEqual([9, []])
   })
 
-  test('that was written before there were pieces is one', () => {
+  test('reads the format without chunks as one chunk', () => {
     const samples = hours(0, 24)
     expect(readDay(encodeSamples(samples))).toEqual(laid([samples]))
   })
@@ -117,7 +117,7 @@ const aSample = (change: Partial<Sample>): Sample => {
   return { at, end: at, type: '', value: 1, second: 0, text: '', zone: null, version: 1, more: '', ...change }
 }
 
-/** Few keys, few versions and few values, so that they meet. */
+/** Few keys, versions and values, so that collisions are common. */
 const versioned = fc
   .record({
     at: fc.integer({ min: 0, max: 3 }),
@@ -129,9 +129,9 @@ const versioned = fc
 
 const laidOver = (batches: Incoming[][]) => batches.reduce<Sample[]>((day, batch) => mergeDay(day, onePerKey(batch), 0).samples, [])
 
-describe('versions of samples', () => {
-  test('end in the same state in any order, in any batches, however often they come', () => {
-    const stories = fc.array(versioned, { maxLength: 12 }).chain((samples) =>
+describe('sample versions', () => {
+  test('converge for any order, batching and repetition', () => {
+    const histories = fc.array(versioned, { maxLength: 12 }).chain((samples) =>
       fc.record({
         samples: fc.constant(samples),
         shuffled: fc.shuffledSubarray([...samples, ...samples, ...samples], { minLength: samples.length * 3 }),
@@ -139,7 +139,7 @@ describe('versions of samples', () => {
       }),
     )
     fc.assert(
-      fc.property(stories, ({ samples, shuffled, cuts }) => {
+      fc.property(histories, ({ samples, shuffled, cuts }) => {
         const edges = [0, ...cuts.toSorted((a, b) => a - b), shuffled.length]
         const batches = edges.slice(1).map((to, i) => shuffled.slice(edges[i], to))
         expect(laidOver(batches)).toEqual(laidOver(samples.map((sample) => [sample])))
@@ -148,7 +148,7 @@ describe('versions of samples', () => {
     )
   })
 
-  test('leave nothing to write or to tell when they come a second time', () => {
+  test('cause no write and no event the second time', () => {
     fc.assert(
       fc.property(fc.array(versioned, { maxLength: 20 }), (samples) => {
         const day = laidOver([samples])
@@ -157,7 +157,7 @@ describe('versions of samples', () => {
     )
   })
 
-  test('are told apart: new, changed, the same and stale', () => {
+  test('are classified as created, updated, unchanged or stale', () => {
     const [older, newer] = [aSample({ value: 60, version: 10 }), aSample({ value: 61, version: 20 })]
     expect(mergeDay([], [older], 0)).toMatchObject({ created: [older], updated: [], changed: true })
     expect(mergeDay([older], [newer], 0)).toMatchObject({ created: [], updated: [newer], samples: [newer] })
@@ -165,14 +165,14 @@ describe('versions of samples', () => {
     expect(mergeDay([newer], [newer], 0)).toMatchObject({ unchanged: 1, changed: false })
   })
 
-  test('a newer version of the same value is kept, so that one in between cannot win later, but tells nobody', () => {
+  test('store a newer version of the same value without an event', () => {
     const again = aSample({ value: 60, version: 30 })
     const merged = mergeDay([aSample({ value: 60, version: 10 })], [again], 0)
     expect(merged).toMatchObject({ changed: true, created: [], updated: [], unchanged: 1 })
     expect(mergeDay(merged.samples, [aSample({ value: 99, version: 20 })], 0)).toMatchObject({ stale: 1 })
   })
 
-  test('without one, what came in last wins, also over a clock that runs ahead', () => {
+  test('are optional: without one the last write wins, even over a clock that runs ahead', () => {
     const ahead = aSample({ value: 60, version: 5000 })
     const merged = mergeDay([ahead], [{ ...ahead, value: 61, version: null }], 1000)
     expect(merged.updated).toEqual([{ ...ahead, value: 61, version: 5000 }])
@@ -180,7 +180,7 @@ describe('versions of samples', () => {
     expect(mergeDay(merged.samples, [aSample({ value: 62, version: 1500 })], 3000)).toMatchObject({ stale: 1 })
   })
 
-  test('keep a day sorted, each key once', () => {
+  test('keep a day sorted with unique keys', () => {
     fc.assert(
       fc.property(fc.array(versioned), fc.array(versioned), (first, second) => {
         const day = laidOver([first, second])
@@ -190,7 +190,7 @@ describe('versions of samples', () => {
   })
 })
 
-test('every series has a unit that it takes itself, bounds that take its example, and one name in events', () => {
+test('every series accepts its own unit and example and has a distinct event name', () => {
   for (const name of seriesNames) {
     const { unit, unitFactors: takes, least, most, example, valueKind: says } = series[name]
     if (says !== 'text') expect([name, takes[unit.toLowerCase()]]).toEqual([name, 1])

@@ -10,7 +10,7 @@ test.each([
   [0, { now: '2026-03-01T13:00:00.000Z' }, HOUR],
   [HOUR, { now: '2026-03-01T13:00:00.000Z' }, HOUR],
   [0, { now: '2999-12-31T23:59:59.999Z' }, Date.parse('2999-12-31T23:59:59.999Z') - Date.parse(wall)],
-])('an offset of %d ms moved by %j is %d ms', (offset_ms, move, after) => {
+])('moves a clock offset of %d ms by %j to %d ms', (offset_ms, move, after) => {
   expect(offsetAfter(wall, offset_ms, move)).toBe(after)
 })
 
@@ -21,6 +21,6 @@ test.each([
   [HOUR, { now: '2026-03-01T12:59:59.999Z' }, 'The clock only moves forward'],
   [0, { now: '3000-01-01T00:00:00.000Z' }, 'The clock cannot move past the year 2999.'],
   [0, { advance_seconds: 40_000_000_000 }, 'The clock cannot move past the year 2999.'],
-])('an offset of %d ms is not moved by %j: %s', (offset_ms, move, why) => {
+])('does not move a clock offset of %d ms by %j: %s', (offset_ms, move, why) => {
   expect(() => offsetAfter(wall, offset_ms, move)).toThrow(why)
 })

@@ -8,66 +8,69 @@ import { newBytes, newUuid } from '../support/seeded.ts'
 
 const aKey = () => sealingKey(newUuid(), newBytes(32))
 const key = aKey()
-const place = 'user_info.sealed.7'
+const associatedData = 'user_info.sealed.7'
 
-describe('a sealed document', () => {
-  test('opens where it was sealed, whatever it holds', () => {
+describe('encrypted document', () => {
+  test('decrypts any JSON with its associated data', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (document) => {
         const plain = JSON.parse(JSON.stringify({ document }))
-        expect(open(key, place, seal(key, place, plain))).toEqual(plain)
+        expect(open(key, associatedData, seal(key, associatedData, plain))).toEqual(plain)
       }),
     )
   })
   test('carries its version and the id of its key', () => {
-    const sealed = seal(key, place, people[0])
+    const sealed = seal(key, associatedData, people[0])
     expect(sealed[0]).toBe(1)
     expect(keyIdOf(sealed)).toBe(key.id)
   })
-  test('is never written twice in the same way', () => {
-    expect(seal(key, place, people[0])).not.toEqual(seal(key, place, people[0]))
+  test('never encrypts to the same bytes twice', () => {
+    expect(seal(key, associatedData, people[0])).not.toEqual(seal(key, associatedData, people[0]))
   })
-  test('holds nothing readable', () => {
-    const text = seal(key, place, people[0]).toString('latin1')
+  test('contains no plain text', () => {
+    const text = seal(key, associatedData, people[0]).toString('latin1')
     for (const value of Object.values(people[0])) expect(text).not.toContain(value)
   })
-  test.each(['user_info.sealed.8', 'user_insurances.sealed.7', 'user_info.terms.7', ''])('does not open at %s', (elsewhere) => {
-    expect(() => open(key, elsewhere, seal(key, place, people[0]))).toThrow()
+  test.each(['user_info.sealed.8', 'user_insurances.sealed.7', 'user_info.terms.7', ''])(
+    'does not decrypt with the associated data %j',
+    (otherData) => {
+      expect(() => open(key, otherData, seal(key, associatedData, people[0]))).toThrow()
+    },
+  )
+  test('does not decrypt with another key, even with the same id', () => {
+    const sealed = seal(key, associatedData, people[0])
+    expect(() => open(aKey(), associatedData, sealed)).toThrow('Encrypted with another key')
+    expect(() => open(sealingKey(key.id, newBytes(32)), associatedData, sealed)).toThrow()
   })
-  test('does not open with another key, not even one that claims its id', () => {
-    const sealed = seal(key, place, people[0])
-    expect(() => open(aKey(), place, sealed)).toThrow('Encrypted with another key')
-    expect(() => open(sealingKey(key.id, newBytes(32)), place, sealed)).toThrow()
-  })
-  test('of an unknown version is refused by its number', () => {
-    const sealed = seal(key, place, people[0])
+  test('rejects an unknown version by its number', () => {
+    const sealed = seal(key, associatedData, people[0])
     sealed[0] = 2
-    expect(() => open(key, place, sealed)).toThrow(/version 2/)
+    expect(() => open(key, associatedData, sealed)).toThrow(/version 2/)
   })
-  test('does not open after any byte was changed or cut off', () => {
+  test('does not decrypt after any byte is changed or cut off', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), fc.nat(), fc.integer({ min: 1, max: 255 }), (plain, where, flip) => {
-        const sealed = sealBytes(key, place, Buffer.from(plain))
+        const sealed = sealBytes(key, associatedData, Buffer.from(plain))
         const at = where % sealed.length
         const changed = Buffer.from(sealed)
         changed[at] = (changed[at] as number) ^ flip
-        expect(() => openBytes(key, place, changed)).toThrow()
-        expect(() => openBytes(key, place, sealed.subarray(0, at))).toThrow()
+        expect(() => openBytes(key, associatedData, changed)).toThrow()
+        expect(() => openBytes(key, associatedData, sealed.subarray(0, at))).toThrow()
       }),
     )
   })
 })
 
-describe('keys', () => {
+describe('encryption keys', () => {
   const vault = openVault('one secret of thirty-two characters')
   const ofTeam = { team_id: newUuid() }
   const ofUser = { ...ofTeam, user_id: newUuid() }
-  test('the key-encryption key and its id follow from the setting', () => {
+  test('derives the key-encryption key and its id from the setting', () => {
     expect(openVault('one secret of thirty-two characters').root).toEqual(vault.root)
     expect(openVault('two secrets of thirty-two characters').root).not.toEqual(vault.root)
     expect(vault.root.id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
   })
-  test('each key is wrapped by the one above it and by no other', () => {
+  test('wraps each key with its parent only', () => {
     const { key: team, row: wrappedTeam } = newSealingKey(vault.root, ofTeam)
     const { key: user, row } = newSealingKey(team, ofUser)
     expect(unwrap(vault.root, ofTeam, wrappedTeam)).toEqual(team)
@@ -77,23 +80,23 @@ describe('keys', () => {
     expect(() => unwrap(vault.root, ofUser, row)).toThrow()
     expect(() => unwrap(openVault('two secrets of thirty-two characters').root, ofTeam, wrappedTeam)).toThrow()
   })
-  test('a wrapped key does not open under the id of another, nor for another user', () => {
+  test('does not unwrap a key under another id or for another user', () => {
     const team = aKey()
     const { row } = newSealingKey(team, ofUser)
     expect(() => unwrap(team, ofUser, { ...row, id: newUuid() })).toThrow()
     expect(() => unwrap(team, { ...ofUser, user_id: newUuid() }, row)).toThrow()
   })
-  test('a derived key differs by purpose and is not the key', () => {
+  test('derives a different key for each purpose', () => {
     expect(derive(key, 'blind index')).toEqual(derive(key, 'blind index'))
     expect(derive(key, 'blind index')).not.toEqual(derive(key, 'idempotency key'))
     expect(derive(key, 'blind index')).not.toEqual(key.bytes)
   })
 })
 
-describe('the blind index', () => {
+describe('blind index', () => {
   const letters = fc.constantFrom(...'abcdefghijklmnopqrstuvwxyzäöüéßøñçжя')
   const word = fc.string({ unit: letters, minLength: 2, maxLength: 20 })
-  test('finds every indexed word by each of its beginnings from two letters on', () => {
+  test('finds every indexed word by each prefix of at least two letters', () => {
     fc.assert(
       fc.property(fc.array(word, { minLength: 1, maxLength: 4 }), fc.nat(), fc.nat(), (words, which, cut) => {
         const chosen = words[which % words.length] as string
@@ -102,13 +105,13 @@ describe('the blind index', () => {
       }),
     )
   })
-  test('holds neither words nor what another team would hold', () => {
+  test('contains no words and no terms of another team', () => {
     const terms = indexTerms(key, ['Quillfeather'])
     expect(terms).toHaveLength('quillfeather'.length - 1)
     expect(terms.join(' ').toLowerCase()).not.toContain('quillfe')
     expect(terms.some((term) => indexTerms(aKey(), ['Quillfeather']).includes(term))).toBe(false)
   })
-  test('asks for a long word by its first twelve letters', () => {
+  test('searches a long word by its first twelve letters', () => {
     expect(queryTerms(key, 'Bartholomausburger')).toEqual(queryTerms(key, 'bartholomaus'))
   })
   test.each([
@@ -126,7 +129,7 @@ describe('the blind index', () => {
     ['202-555-0143 1961-07-23 Ysolde', ['2025550143', '19610723', 'ysolde']],
     ['a b', []],
     ['  ', []],
-  ])('%s has the words %j', (text, words) => {
+  ])('splits %s into the words %j', (text, words) => {
     expect(wordsOf(text)).toEqual(words)
   })
 })
