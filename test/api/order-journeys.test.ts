@@ -20,41 +20,41 @@ const read = (api: Client, order_id: string) => api.getOrder({ params: { order_i
 const daysOf = (order: { events: { status: string; created_at: string }[] }) =>
   order.events.map(({ status, created_at }) => `${created_at.slice(5, 10)} ${status.split('.')[2]}`)
 
-const auto = ({ admin, org_id, team_id }: Tenant) =>
+const enableAutoSimulator = ({ admin, org_id, team_id }: Tenant) =>
   admin.patchTeam({ params: { org_id, team_id }, body: { sandbox: { simulator: 'auto' } } })
 
-describe('a test kit, three weeks long', () => {
-  /** Held for a week, lost from sight on its way out, delayed on its way back. */
-  async function journey(tenant: Tenant) {
+describe('a testkit order over three weeks', () => {
+  /** Schedules a testkit order one week ahead and reports a shipping problem in each direction. */
+  async function runJourney(tenant: Tenant) {
     const { api } = tenant
-    await auto(tenant)
+    await enableAutoSimulator(tenant)
     await api.moveClock({ body: { now: '2031-03-03T15:00:00Z' } })
     const { user_id } = await api.createUser({ body: { client_user_id: 'traveller' } })
     const { id } = (await api.createOrder({ body: await aNewOrder(api, 'testkit', { user_id, activate_by: '2031-03-10' }) })).order
     await runJobs()
     const params = { order_id: id }
-    const seen: string[] = []
+    const history: string[] = []
     for (let day = 4; day <= 24; day++) {
       await api.moveClock({ body: { now: `2031-03-${String(day).padStart(2, '0')}T15:00:00Z` } })
       const { last_event } = await read(api, id)
       const low = last_event.status.split('.')[2] as string
-      seen.push(low)
-      if (low === 'transit_customer' && !seen.includes('problem_in_transit_customer')) {
+      history.push(low)
+      if (low === 'transit_customer' && !history.includes('problem_in_transit_customer')) {
         await kitLab.reportLabStep({ params, body: { status: 'problem_in_transit_customer', status_detail: 'fulfillment_error' } })
-        seen.push('problem_in_transit_customer')
+        history.push('problem_in_transit_customer')
       }
-      if (low === 'transit_lab' && !seen.includes('problem_in_transit_lab')) {
+      if (low === 'transit_lab' && !history.includes('problem_in_transit_lab')) {
         await kitLab.reportLabStep({ params, body: { status: 'problem_in_transit_lab' } })
         await kitLab.reportLabStep({ params, body: { status: 'transit_lab', shipment: { notes: 'Found in Tucson.' } } })
-        seen.push('problem_in_transit_lab')
+        history.push('problem_in_transit_lab')
       }
     }
     return { order: await read(api, id), results: await api.getResults({ params }) }
   }
 
-  test('is told step by step, and the same calls tell the same in another team', async () => {
-    const [one, two] = [await w.tenant(), await w.tenant()]
-    const { order, results } = await journey(one)
+  test('emits every status change, and the same calls produce the same log in another team', async () => {
+    const [first, second] = [await w.tenant(), await w.tenant()]
+    const { order, results } = await runJourney(first)
     expect(daysOf(order)).toEqual([
       '03-03 ordered',
       '03-10 requisition_created',
@@ -79,22 +79,22 @@ describe('a test kit, three weeks long', () => {
       has_missing_results: false,
       status: 'completed',
     })
-    expect(await orderEvents(app, one.team_id)).toEqual(expectedEvents(...(statusesOf(order) as string[])))
+    expect(await orderEvents(app, first.team_id)).toEqual(expectedEvents(...(statusesOf(order) as string[])))
 
-    const again = await journey(two)
-    expect(daysOf(again.order)).toEqual(daysOf(order))
-    expect(again.results.results.map(({ source_sample_id: _, timestamp: __, ...result }) => result)).toEqual(
+    const repeated = await runJourney(second)
+    expect(daysOf(repeated.order)).toEqual(daysOf(order))
+    expect(repeated.results.results.map(({ source_sample_id: _, timestamp: __, ...result }) => result)).toEqual(
       results.results.map(({ source_sample_id: _, timestamp: __, ...result }) => result),
     )
-    expect(await orderEvents(app, two.team_id)).toEqual(await orderEvents(app, one.team_id))
+    expect(await orderEvents(app, second.team_id)).toEqual(await orderEvents(app, first.team_id))
   })
 })
 
-/** The calls of a story in a fresh team, and what came of them, without what is random or depends on when it ran. */
-async function simulated(method: 'walk_in_test' | 'at_home_phlebotomy' | 'on_site_collection') {
+/** Runs one order in a new team and returns its outcome without random or time-dependent values. */
+async function runSimulation(method: 'walk_in_test' | 'at_home_phlebotomy' | 'on_site_collection') {
   const tenant = await w.tenant()
   const { api, team_id } = tenant
-  await auto(tenant)
+  await enableAutoSimulator(tenant)
   const { user_id } = await api.createUser({ body: { client_user_id: 'the same' } })
   const { id } = (await api.createOrder({ body: await aNewOrder(api, method, { user_id }) })).order
   await runJobs()
@@ -111,16 +111,19 @@ async function simulated(method: 'walk_in_test' | 'at_home_phlebotomy' | 'on_sit
   }
 }
 
-test.each(['walk_in_test', 'at_home_phlebotomy', 'on_site_collection'] as const)('same seed, same log: %s', async (method) => {
-  const [one, two] = [await simulated(method), await simulated(method)]
-  expect(one.steps.at(-1)).toBe('completed')
-  expect(two).toEqual(one)
-})
+test.each(['walk_in_test', 'at_home_phlebotomy', 'on_site_collection'] as const)(
+  'produces the same log for the same seed: %s',
+  async (method) => {
+    const [first, second] = [await runSimulation(method), await runSimulation(method)]
+    expect(first.steps.at(-1)).toBe('completed')
+    expect(second).toEqual(first)
+  },
+)
 
 const glucose = (result: string, change: object = {}) => ({ slug: 'glucose', result, ...change })
 
-describe('a redraw', () => {
-  test('opens a second order of the transaction, which ends with combined results', async () => {
+describe('redraws', () => {
+  test('opens a second order in the transaction and combines the results', async () => {
     const { api, team_id } = await w.tenant()
     const { id } = await placeOrder(api)
     await runJobs()
@@ -144,10 +147,10 @@ describe('a redraw', () => {
     expect(await errorOf(api.cancelOrder({ params }))).toMatchObject({ status: 400, detail: { error_type: 'ORDER_NOT_CANCELLABLE' } })
 
     await runJobs()
-    const again = await read(api, redraw)
-    expect(statusesOf(again)).toEqual(['ordered', 'requisition_created'])
-    expect(again.sample_id).not.toBe(initial.sample_id)
-    expect(again).toMatchObject({ origin: 'redraw', interpretation: null, patient_details: initial.patient_details })
+    const redrawOrder = await read(api, redraw)
+    expect(statusesOf(redrawOrder)).toEqual(['ordered', 'requisition_created'])
+    expect(redrawOrder.sample_id).not.toBe(initial.sample_id)
+    expect(redrawOrder).toMatchObject({ origin: 'redraw', interpretation: null, patient_details: initial.patient_details })
     expect(await errorOf(lab.reportLabStep({ params: { order_id: redraw }, body: { status: 'redraw_available' } }))).toMatchObject({
       status: 400,
       detail: { error_type: 'REDRAW_NOT_OFFERED' },
@@ -159,11 +162,11 @@ describe('a redraw', () => {
 
     const combined = await api.getTransactionResults({ params: { transaction_id } })
     expect(combined.results.map(({ slug, result, source_sample_id }) => [slug, result, source_sample_id])).toEqual([
-      ['glucose', '95', again.sample_id],
+      ['glucose', '95', redrawOrder.sample_id],
       ['hba1c', '5.0', initial.sample_id],
-      ['tsh', '2.0', again.sample_id],
+      ['tsh', '2.0', redrawOrder.sample_id],
     ])
-    expect(Object.keys(combined.sample_information ?? {})).toEqual([initial.sample_id, again.sample_id])
+    expect(Object.keys(combined.sample_information ?? {})).toEqual([initial.sample_id, redrawOrder.sample_id])
     expect(combined.order_transaction?.status).toBe('completed')
     expect((await api.getOrderTransaction({ params: { transaction_id } })).status).toBe('completed')
     expect((await read(api, id)).order_transaction?.status).toBe('completed')
@@ -173,7 +176,7 @@ describe('a redraw', () => {
     ])
     expect(await orderEvents(app, team_id, redraw)).toEqual(expectedEvents('ordered', 'requisition_created', 'completed'))
   })
-  test('is offered once, and the late word of it changes nothing', async () => {
+  test('opens a redraw once and ignores a repeated report', async () => {
     const { api } = await w.tenant()
     const { id } = await placeOrder(api)
     await runJobs()
@@ -184,7 +187,7 @@ describe('a redraw', () => {
     expect(await snapshotOf(w.url, id)).toEqual(before)
     expect((await api.listOrders()).total).toBe(2)
   })
-  test('is cancelled under its own id, and the transaction is over', async () => {
+  test('cancels a redraw by its own ID and completes the transaction', async () => {
     const { api } = await w.tenant()
     const { id } = await placeOrder(api)
     await api.simulateOrder({
@@ -199,7 +202,7 @@ describe('a redraw', () => {
       orders: [{ low_level_status: 'redraw_available' }, { low_level_status: 'cancelled' }],
     })
   })
-  test('is nothing that every lab does', async () => {
+  test('rejects a redraw from a lab that does not offer redraws', async () => {
     const { api } = await w.tenant()
     const { id } = await placeOrder(api, 'walk_in_test', { order_set: { lab_test_ids: [await testId(api, 'kidney-urine')] } })
     await runJobs()
@@ -214,7 +217,7 @@ describe('a redraw', () => {
 })
 
 describe('results', () => {
-  test('that a correction turns critical alarm once, and the earlier ones are kept', async () => {
+  test('emits one critical alert when a correction turns critical and keeps earlier versions', async () => {
     const { api, team_id } = await w.tenant()
     const { id } = await placeOrder(api)
     await runJobs()
@@ -230,30 +233,30 @@ describe('results', () => {
     const order = await read(api, id)
     expect(statusesOf(order)).toEqual(['ordered', 'requisition_created', 'completed', 'corrected', 'corrected'])
     expect(order).toMatchObject({ interpretation: 'critical', status: 'completed' })
-    expect((await api.listOrders({ query: { interpretation: 'critical' } })).orders.map((one) => one.id)).toEqual([id])
+    expect((await api.listOrders({ query: { interpretation: 'critical' } })).orders.map((order) => order.id)).toEqual([id])
     expect(await orderEvents(app, team_id)).toEqual([
       ...expectedEvents('ordered', 'requisition_created', 'completed', 'corrected'),
       'critical glucose',
       'updated corrected',
     ])
-    const alarm = (await eventsOf(app, team_id)).find(({ event_type }) => event_type === 'labtest.result.critical')
-    expect(alarm).toMatchObject({
+    const alert = (await eventsOf(app, team_id)).find(({ event_type }) => event_type === 'labtest.result.critical')
+    expect(alert).toMatchObject({
       user_id: order.user_id,
       data: { order_id: id, sample_id: order.sample_id, status: 'final', interpretation: 'critical', marker: { slug: 'glucose' } },
     })
-    expect(leavesOf(alarm).map(String)).not.toContain('512')
+    expect(leavesOf(alert).map(String)).not.toContain('512')
     expect(await query(w.url, 'select version, status, interpretation from results where order_id = $1 order by version', [id])).toEqual([
       { version: 1, status: 'final', interpretation: 'normal' },
       { version: 2, status: 'corrected', interpretation: 'critical' },
       { version: 3, status: 'corrected', interpretation: 'critical' },
     ])
   })
-  test('come in parts before they are final, and each part is in the log', async () => {
+  test('accepts partial results before the final ones and emits an event for each', async () => {
     const { api, team_id } = await w.tenant()
     const { id } = await placeOrder(api)
     await runJobs()
     const params = { order_id: id }
-    const seen = []
+    const history = []
     for (const [status, result] of [
       ['partial', glucose('91')],
       ['partial', { slug: 'hba1c', result: '6.4' }],
@@ -262,9 +265,9 @@ describe('results', () => {
       await lab.reportLabResults({ params, body: { status, results: [result] } })
       const { interpretation, has_missing_results } = await read(api, id)
       const { results, metadata } = await api.getResults({ params })
-      seen.push([metadata.status, interpretation, has_missing_results, results.map(({ slug }) => slug).join(' ')])
+      history.push([metadata.status, interpretation, has_missing_results, results.map(({ slug }) => slug).join(' ')])
     }
-    expect(seen).toEqual([
+    expect(history).toEqual([
       ['partial', 'normal', null, 'glucose'],
       ['partial', 'abnormal', null, 'glucose hba1c'],
       ['final', 'abnormal', true, 'glucose hba1c tsh'],
@@ -273,7 +276,7 @@ describe('results', () => {
     expect(statusesOf(await read(api, id))).toEqual(all)
     expect(await orderEvents(app, team_id)).toEqual(expectedEvents(...all))
   })
-  test('of a kit may come in parts too, which is no step', async () => {
+  test('accepts partial results of a testkit without a status change', async () => {
     const { api, team_id } = await w.tenant()
     const { id } = await placeOrder(api, 'testkit')
     await runJobs()
@@ -294,8 +297,8 @@ describe('results', () => {
   })
 })
 
-describe('a kit from the shelf', () => {
-  test('goes out under a stock user and is registered for its patient, once', async () => {
+describe('unregistered testkits', () => {
+  test('ships under a stock user and is registered once for its patient', async () => {
     const { api, team_id } = await w.tenant()
     const [stock, patient] = [await aUser(api), await aUser(api)]
     const { id } = await placeKit(api, stock)
@@ -306,12 +309,12 @@ describe('a kit from the shelf', () => {
     const { sample_id, patient_details } = await read(api, id)
     expect(patient_details).toBeNull()
 
-    const stranger = await w.tenant()
+    const otherTeam = await w.tenant()
     const before = await snapshotOf(w.url, id)
-    const foreign = aRegistration(sample_id as string, { user_id: await aUser(stranger.api) })
+    const foreign = aRegistration(sample_id as string, { user_id: await aUser(otherTeam.api) })
     expect(await errorOf(api.registerTestkit({ body: foreign }))).toMatchObject({ status: 404, detail: { error_type: 'USER_NOT_FOUND' } })
-    const theirs = aRegistration(sample_id as string, { user_id: await aUser(stranger.api) })
-    expect(await errorOf(stranger.api.registerTestkit({ body: theirs }))).toMatchObject({
+    const theirs = aRegistration(sample_id as string, { user_id: await aUser(otherTeam.api) })
+    expect(await errorOf(otherTeam.api.registerTestkit({ body: theirs }))).toMatchObject({
       status: 404,
       detail: { error_type: 'KIT_NOT_FOUND' },
     })
@@ -329,12 +332,12 @@ describe('a kit from the shelf', () => {
     const done = [...all, 'transit_lab', 'delivered_to_lab', 'completed']
     expect(statusesOf(await read(api, id))).toEqual(done)
     expect(await orderEvents(app, team_id)).toEqual(expectedEvents(...done))
-    const whose = (await eventsOf(app, team_id)).map(({ user_id }) => user_id)
-    expect(whose).toEqual([...Array(5).fill(stock), ...Array(5).fill(patient)])
+    const userIds = (await eventsOf(app, team_id)).map(({ user_id }) => user_id)
+    expect(userIds).toEqual([...Array(5).fill(stock), ...Array(5).fill(patient)])
     expect((await api.listOrders({ query: { user_id: stock } })).total).toBe(0)
     expect((await api.listOrders({ query: { user_id: patient, patient_name: 'quill' } })).total).toBe(1)
   })
-  test('stays with its user where no other is named, and may be registered before it is scanned', async () => {
+  test('keeps its user if no other is given, and can be registered before it ships', async () => {
     const { api } = await w.tenant()
     const user_id = await aUser(api)
     const { id } = await placeKit(api, user_id)
@@ -349,9 +352,9 @@ describe('a kit from the shelf', () => {
       ),
     )
   })
-  test('waits for its patient, however long, in a team whose simulator runs by itself', async () => {
+  test('waits for its registration although the simulator runs automatically', async () => {
     const tenant = await w.tenant()
-    await auto(tenant)
+    await enableAutoSimulator(tenant)
     const { id } = await placeKit(tenant.api, await aUser(tenant.api))
     await runJobs()
     await tenant.api.moveClock({ body: { advance_seconds: (60 * DAY) / 1000 } })
@@ -364,7 +367,7 @@ describe('a kit from the shelf', () => {
   })
 })
 
-describe('an order that the lab has already', () => {
+describe('imported orders', () => {
   const anImport = async (api: Client, sample_id: string) => ({
     user_id: await aUser(api),
     billing_type: 'client_bill' as const,
@@ -375,7 +378,7 @@ describe('an order that the lab has already', () => {
     sample_id,
   })
 
-  test('is taken over without a requisition and takes its results', async () => {
+  test('skips the requisition and accepts results', async () => {
     const { api, team_id } = await w.tenant()
     const { order } = await api.importOrder({ body: await anImport(api, 'IMPORT-1') })
     expect(statusesOf(order)).toEqual(['ordered', 'requisition_bypassed'])
@@ -386,10 +389,10 @@ describe('an order that the lab has already', () => {
     expect(statusesOf(await read(api, order.id))).toEqual(all)
     expect(await orderEvents(app, team_id)).toEqual(expectedEvents(...all))
   })
-  test('has a sample of its own: a second one with its number is refused, in this team and in another', async () => {
-    const [one, two] = [await w.tenant(), await w.tenant()]
-    await one.api.importOrder({ body: await anImport(one.api, 'IMPORT-2') })
-    for (const { api, team_id } of [one, two]) {
+  test('rejects a sample_id that is already used, in the same team and in another', async () => {
+    const [first, second] = [await w.tenant(), await w.tenant()]
+    await first.api.importOrder({ body: await anImport(first.api, 'IMPORT-2') })
+    for (const { api, team_id } of [first, second]) {
       const count = (await api.listOrders()).total
       expect(await errorOf(api.importOrder({ body: await anImport(api, 'IMPORT-2') }))).toMatchObject({
         status: 422,
@@ -400,8 +403,8 @@ describe('an order that the lab has already', () => {
   })
 })
 
-describe('results of an order that is over', () => {
-  test('are taken by a new order of the same transaction', async () => {
+describe('results after an order has ended', () => {
+  test('recreates the order in the same transaction to accept the results', async () => {
     const { api, team_id } = await w.tenant()
     const { id } = await placeOrder(api)
     await runJobs()
@@ -413,21 +416,24 @@ describe('results of an order that is over', () => {
       status: 400,
       detail: { error_type: 'STATUS_NOT_REACHABLE' },
     })
-    const made = await lab.recreateLabOrder({ params })
-    expect(made).toMatchObject({ origin: 'recreation', parent_id: id, status: 'requisition_created', result_version: 0 })
-    expect(await lab.recreateLabOrder({ params })).toEqual(made)
+    const recreated = await lab.recreateLabOrder({ params })
+    expect(recreated).toMatchObject({ origin: 'recreation', parent_id: id, status: 'requisition_created', result_version: 0 })
+    expect(await lab.recreateLabOrder({ params })).toEqual(recreated)
     expect(await snapshotOf(w.url, id)).toEqual(before)
-    await lab.reportLabResults({ params: { order_id: made.id }, body: report })
+    await lab.reportLabResults({ params: { order_id: recreated.id }, body: report })
 
-    const order = await read(api, made.id)
+    const order = await read(api, recreated.id)
     expect(statusesOf(order)).toEqual(['ordered', 'requisition_created', 'completed'])
-    expect(order).toMatchObject({ origin: 'recreation', order_transaction: { status: 'completed', orders: [{ id }, { id: made.id }] } })
+    expect(order).toMatchObject({
+      origin: 'recreation',
+      order_transaction: { status: 'completed', orders: [{ id }, { id: recreated.id }] },
+    })
     expect(await orderEvents(app, team_id)).toEqual([
       ...expectedEvents('ordered', 'requisition_created', 'cancelled'),
       ...expectedEvents('ordered', 'requisition_created', 'completed'),
     ])
   })
-  test('while it goes on, or where it can be corrected, nothing is made anew', async () => {
+  test('rejects a recreation while the order is active or can be corrected', async () => {
     const { api } = await w.tenant()
     const { id } = await placeOrder(api)
     await runJobs()

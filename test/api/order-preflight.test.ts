@@ -5,27 +5,27 @@ import { people, personalWords } from '../support/people.ts'
 import { sendRaw } from '../support/raw.ts'
 import { replica } from '../support/world.ts'
 
-type Found = { path: (string | number)[]; code: string; message: string; remedy: string; severity: string; status: number | null }
+type Finding = { path: (string | number)[]; code: string; message: string; remedy: string; severity: string; status: number | null }
 
-const here = await replica()
-here.setTime(NOW)
-const team = await here.tenant()
+const w = await replica()
+w.setTime(NOW)
+const team = await w.tenant()
 let known: Fixtures
 let before: Awaited<ReturnType<typeof countRows>>
 beforeAll(async () => {
   const { data } = await team.api.listLabTests({ query: { lab_test_limit: 500 } })
   known = { user_id: await aUser(team.api), tests: Object.fromEntries(data.map(({ slug, id }) => [slug, id])) }
-  before = await countRows(here.app.db)
+  before = await countRows(w.app.db)
 })
 
 const post = (path: string, body: unknown) =>
-  sendRaw(here.base + path, 'POST', { headers: { 'x-service-api-key': team.team_api_key }, body: JSON.stringify(body) })
+  sendRaw(w.base + path, 'POST', { headers: { 'x-service-api-key': team.team_api_key }, body: JSON.stringify(body) })
 
-/** Sends a body to be checked: it is answered with 200, writes nothing and repeats nothing of the patient's. */
-async function checked(body: unknown) {
-  const { status, text, body: answer } = await post('/v3/order/validate', body)
+/** Validates a body, and asserts that the request returns 200, writes nothing and repeats no patient data. */
+async function validate(body: unknown) {
+  const { status, text, body: response } = await post('/v3/order/validate', body)
   expect(status, text).toBe(200)
-  const { valid, problems } = answer as { valid: boolean; problems: Found[] }
+  const { valid, problems } = response as { valid: boolean; problems: Finding[] }
   expect(valid).toBe(problems.every(({ severity }) => severity === 'advisory'))
   for (const { path, message, remedy, severity, status, code } of problems) {
     expect(path[0]).toBe('body')
@@ -34,24 +34,24 @@ async function checked(body: unknown) {
     expect([severity, status]).toEqual(severity === 'advisory' ? ['advisory', null] : ['hard', expect.any(Number)])
   }
   for (const word of personalWords) expect(text).not.toContain(word)
-  expect(await countRows(here.app.db)).toEqual(before)
+  expect(await countRows(w.app.db)).toEqual(before)
   return problems
 }
 
-const written = ({ status, code, path }: Found) => `${status ?? 'advisory'} ${code} ${path.slice(1).join('.')}`
-const hardOf = (problems: Found[]) => problems.filter(({ severity }) => severity === 'hard').map(written)
-const withoutPlace = (text: string) => (text.startsWith('422') ? text : text.split(' ').slice(0, 2).join(' '))
+const summaryOf = ({ status, code, path }: Finding) => `${status ?? 'advisory'} ${code} ${path.slice(1).join('.')}`
+const hardOf = (problems: Finding[]) => problems.filter(({ severity }) => severity === 'hard').map(summaryOf)
+const withoutPath = (text: string) => (text.startsWith('422') ? text : text.split(' ').slice(0, 2).join(' '))
 
-test.each(orderRules)('refuses what placing refuses: %s (%#)', async (_, broken, kept) => {
+test.each(orderRules)('rejects what POST /v3/order rejects: %s (%#)', async (_, broken, kept) => {
   const body = orderBody(known, broken)
   const refused = errorsIn(await post('/v3/order', body))
-  expect(hardOf(await checked(body)).map(withoutPlace)).toEqual(refused)
-  expect(hardOf(await checked(orderBody(known, kept)))).toEqual([])
+  expect(hardOf(await validate(body)).map(withoutPath)).toEqual(refused)
+  expect(hardOf(await validate(orderBody(known, kept)))).toEqual([])
 })
 
-describe('everything is told at once', () => {
-  test('values, rules and advice', async () => {
-    const problems = await checked(
+describe('findings of one request', () => {
+  test('include values, rules and advice', async () => {
+    const problems = await validate(
       orderBody(known, {
         details: { ...people[1], dob: '2015-06-01', phone_number: '555' },
         address: { state: 'New Jersey', zip: '10001' },
@@ -63,7 +63,7 @@ describe('everything is told at once', () => {
         aoe_answers: [{ marker_id: 9, question_id: 9, answer: '' }],
       }),
     )
-    expect(problems.map(written)).toEqual([
+    expect(problems.map(summaryOf)).toEqual([
       '422 minor_without_proxy patient_details.medical_proxy',
       '422 aoe_marker_unknown aoe_answers.0.marker_id',
       '422 activate_by_in_the_past activate_by',
@@ -79,8 +79,8 @@ describe('everything is told at once', () => {
     ])
   })
 
-  test('what is wrong of the shape, and of the rest all the same', async () => {
-    const problems = await checked(
+  test('include schema errors and rule violations together', async () => {
+    const problems = await validate(
       orderBody(known, {
         user_id: 7,
         details: { dob: '2015-06-01', email: undefined },
@@ -91,7 +91,7 @@ describe('everything is told at once', () => {
         activate_by: '2027-03-09',
       }),
     )
-    expect(problems.map(written)).toEqual([
+    expect(problems.map(summaryOf)).toEqual([
       '422 type_error user_id',
       '422 missing patient_details.email',
       '422 format_error patient_address.zip',
@@ -103,26 +103,26 @@ describe('everything is told at once', () => {
     ])
   })
 
-  test('a user and tests that are not there, with what can be said without them', async () => {
+  test('include an unknown user and unknown tests, and every check that needs neither', async () => {
     const unknown = 'ffffffff-0000-4000-8000-000000000000'
     const child = { details: { dob: '2015-06-01' } }
-    expect(hardOf(await checked(orderBody(known, { ...child, user_id: unknown, lab_test_id: unknown })))).toEqual([
+    expect(hardOf(await validate(orderBody(known, { ...child, user_id: unknown, lab_test_id: unknown })))).toEqual([
       '404 USER_NOT_FOUND user_id',
       '400 UNKNOWN_LAB_TEST order_set.lab_test_ids',
       '422 minor_without_proxy patient_details.medical_proxy',
     ])
-    expect(hardOf(await checked(orderBody(known, { ...child, user_id: unknown, billing_type: 'patient_bill_passthrough' })))).toEqual([
+    expect(hardOf(await validate(orderBody(known, { ...child, user_id: unknown, billing_type: 'patient_bill_passthrough' })))).toEqual([
       '404 USER_NOT_FOUND user_id',
       '422 minor_without_proxy patient_details.medical_proxy',
       '400 BILLING_TYPE_NOT_SUPPORTED billing_type',
     ])
   })
 
-  test('tests, markers and an account that are not there, all at once', async () => {
+  test('include unknown tests, markers and lab accounts together', async () => {
     const unknown = 'ffffffff-0000-4000-8000-000000000000'
-    const named = [known.tests['colon-fit-home'], unknown, known.tests['gut-inflammation-home']]
-    const order_set = { lab_test_ids: named, add_on: { marker_ids: [99_999_999] }, lab_account_id: unknown }
-    expect(hardOf(await checked(orderBody(known, { lab_test_id: undefined, order_set, collection_method: 'testkit' })))).toEqual([
+    const lab_test_ids = [known.tests['colon-fit-home'], unknown, known.tests['gut-inflammation-home']]
+    const order_set = { lab_test_ids, add_on: { marker_ids: [99_999_999] }, lab_account_id: unknown }
+    expect(hardOf(await validate(orderBody(known, { lab_test_id: undefined, order_set, collection_method: 'testkit' })))).toEqual([
       '400 UNKNOWN_LAB_TEST order_set.lab_test_ids',
       '400 UNKNOWN_LAB_ACCOUNT lab_account_id',
       '400 UNKNOWN_MARKER order_set.add_on',
@@ -130,8 +130,8 @@ describe('everything is told at once', () => {
     ])
   })
 
-  test('nothing at all is told field by field', async () => {
-    expect((await checked({})).map(written)).toEqual([
+  test('name each missing field of an empty body', async () => {
+    expect((await validate({})).map(summaryOf)).toEqual([
       '422 missing user_id',
       '422 missing patient_details',
       '422 missing patient_address',
@@ -141,8 +141,8 @@ describe('everything is told at once', () => {
   })
 })
 
-test('a finding says where, what and what to do', async () => {
-  expect(await checked(orderBody(known, { address: { zip: '8500' }, consents: [{ consentType: 'terms-of-use' }] }))).toEqual([
+test('returns the path, message and remedy of a finding', async () => {
+  expect(await validate(orderBody(known, { address: { zip: '8500' }, consents: [{ consentType: 'terms-of-use' }] }))).toEqual([
     {
       path: ['body', 'patient_address', 'zip'],
       code: 'format_error',
@@ -152,7 +152,7 @@ test('a finding says where, what and what to do', async () => {
       status: 422,
     },
   ])
-  expect(await checked(orderBody(known, { order_set: null, consents: [{ consentType: 'terms-of-use' }] }))).toEqual([
+  expect(await validate(orderBody(known, { order_set: null, consents: [{ consentType: 'terms-of-use' }] }))).toEqual([
     {
       path: ['body', 'order_set'],
       code: 'NO_TESTS_NAMED',
@@ -164,13 +164,13 @@ test('a finding says where, what and what to do', async () => {
   ])
 })
 
-test('an order that is all right has no problems, and its advice becomes its warnings', async () => {
+test('reports only advice for a valid order, which becomes the warnings of the order', async () => {
   const body = orderBody(known, {
     details: { ...people[1], medical_proxy: aProxy({ phone_number: '5' }) },
     consents: [{ consentType: 'hipaa-authorization' }],
   })
-  const advice = await checked(body)
-  expect(advice.map(written)).toEqual([
+  const advice = await validate(body)
+  expect(advice.map(summaryOf)).toEqual([
     'advisory name_transliterated patient_details.first_name',
     'advisory name_transliterated patient_details.last_name',
     'advisory phone_unusual patient_details.medical_proxy.phone_number',
@@ -179,7 +179,7 @@ test('an order that is all right has no problems, and its advice becomes its war
   expect(order.warnings.map(({ code, path }) => [code, path])).toEqual(advice.map(({ code, path }) => [code, path]))
 })
 
-test.each(['[]', 'null', '"order"', '7'])('a body that is no object is refused: %s', async (body) => {
-  const answer = await sendRaw(`${here.base}/v3/order/validate`, 'POST', { headers: { 'x-service-api-key': team.team_api_key }, body })
-  expect(errorsIn(answer)).toEqual(['422 type_error '])
+test.each(['[]', 'null', '"order"', '7'])('rejects a body that is not an object: %s', async (body) => {
+  const response = await sendRaw(`${w.base}/v3/order/validate`, 'POST', { headers: { 'x-service-api-key': team.team_api_key }, body })
+  expect(errorsIn(response)).toEqual(['422 type_error '])
 })
