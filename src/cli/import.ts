@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline'
 import { Id } from '../contract/common.ts'
 import { requireTeam } from '../operations/transfer/read.ts'
 import type { Records } from '../operations/transfer/records.ts'
-import { brokenLine, type Row } from '../operations/transfer/rules.ts'
+import { lineProblem, type Row } from '../operations/transfer/rules.ts'
 import { type Line, type Target, writeRecordLine, writeTest, writeUser } from '../operations/transfer/write.ts'
 import type { App } from '../platform/app.ts'
 import { setupProblem } from '../platform/problem.ts'
@@ -47,7 +47,7 @@ async function read(app: App, path: string, target: Target) {
   for await (const text of linesOf(path)) {
     no++
     const line = parsed(text) as (Line & { users?: number; end?: object }) | undefined
-    if (!line) throw brokenLine(no, 'is not JSON; repeat or resume the export')
+    if (!line) throw lineProblem(no, 'is not JSON; repeat or resume the export')
     if (no === 1) checkHead(line)
     if (no === 1) bar = progress('users', line.users)
     if (line.lab_test) await writeTest(app, target, line, no)

@@ -4,34 +4,34 @@ import type { Job } from './index.ts'
 type Loop = { stop(): Promise<void>; wake(name: string): void }
 
 /** Runs each job at its interval. A failed job is logged and retried. A crash loses no work, because the tables hold it. */
-export function startJobs(service: Service, jobs: Job[], failed: (job: string, error: unknown) => void): Loop {
+export function startJobs(service: Service, jobs: Job[], onFailure: (job: string, error: unknown) => void): Loop {
   let stopping = false
   const timers = new Map<Job, NodeJS.Timeout>()
   const running = new Map<Job, Promise<void>>()
   const woken = new Set<Job>()
 
-  const turn = async (job: Job) => {
+  const runJob = async (job: Job) => {
     try {
       while (!stopping && (await job.run(appOf(service))) === true);
     } catch (error) {
-      failed(job.name, error)
+      onFailure(job.name, error)
     }
     running.delete(job)
     schedule(job)
   }
-  const begin = (job: Job) => {
+  const startJob = (job: Job) => {
     woken.delete(job)
     clearTimeout(timers.get(job))
-    running.set(job, turn(job))
+    running.set(job, runJob(job))
   }
   const schedule = (job: Job) => {
     if (!stopping)
       timers.set(
         job,
-        setTimeout(() => begin(job), woken.has(job) ? 0 : job.everyMs),
+        setTimeout(() => startJob(job), woken.has(job) ? 0 : job.everyMs),
       )
   }
-  for (const job of jobs) begin(job)
+  for (const job of jobs) startJob(job)
 
   return {
     /** A running job may already be past the new work, so it runs once more. */
@@ -39,7 +39,7 @@ export function startJobs(service: Service, jobs: Job[], failed: (job: string, e
       const job = jobs.find((job) => job.name === name)
       if (!job || stopping) return
       if (running.has(job)) woken.add(job)
-      else begin(job)
+      else startJob(job)
     },
     async stop() {
       stopping = true

@@ -4,7 +4,7 @@ import { readPrivate, writePrivate } from '../platform/private-files.ts'
 import { workingKeys } from '../tenants/keys/authenticate.ts'
 import { firstOrgAndTeam } from '../tenants/teams/orgs.ts'
 import { type Keys, provideKeys } from './deployment/actions.ts'
-import { mayMakeKeys } from './deployment/rules.ts'
+import { mayCreateKeys } from './deployment/rules.ts'
 
 export type Credentials = {
   path: string
@@ -18,40 +18,40 @@ export type Credentials = {
 
 const FILE = 'credentials.json'
 
-/** Writes the first keys to DATA_DIR at each start: those the operator set, else those of an earlier start, else new ones in the sandbox. */
+/** Writes the first keys to DATA_DIR at each start: the operator's, else those of an earlier start, else new ones in the sandbox. */
 export async function openCredentials(app: App, base_url: string): Promise<Credentials> {
-  const kept = await keptKeys(app)
+  const stored = await storedKeys(app)
   const { BOOTSTRAP_TEAM_API_KEY, BOOTSTRAP_MANAGEMENT_KEY } = app.config
-  const given = {
-    team_api_key: BOOTSTRAP_TEAM_API_KEY ?? kept.team_api_key,
-    management_key: BOOTSTRAP_MANAGEMENT_KEY ?? kept.management_key,
+  const preset = {
+    team_api_key: BOOTSTRAP_TEAM_API_KEY ?? stored.team_api_key,
+    management_key: BOOTSTRAP_MANAGEMENT_KEY ?? stored.management_key,
   }
-  const keys = mayMakeKeys(app.config)
-    ? await provideKeys(app, given, { org: 'First organization', team: 'First team', plan: 'scale' })
-    : { ...(await idsOnly(app)), ...kept }
+  const keys = mayCreateKeys(app.config)
+    ? await provideKeys(app, preset, { org: 'First organization', team: 'First team', plan: 'scale' })
+    : { ...(await findFirstIds(app)), ...stored }
   const path = inDataDir(app.config, FILE)
   writePrivate(path, `${JSON.stringify({ base_url, ...keys }, null, 2)}\n`)
-  const first = keys.team_api_key !== kept.team_api_key || keys.management_key !== kept.management_key
+  const first = keys.team_api_key !== stored.team_api_key || keys.management_key !== stored.management_key
   return { path, first, base_url, ...keys }
 }
 
-async function keptKeys(app: App): Promise<Partial<Keys>> {
-  return workingKeys(app, parsed(readPrivate(inDataDir(app.config, FILE)) ?? ''))
+async function storedKeys(app: App): Promise<Partial<Keys>> {
+  return workingKeys(app, parseKeys(readPrivate(inDataDir(app.config, FILE)) ?? ''))
 }
 
 /** The file may have been edited by hand, so anything that is not text is ignored. */
-function parsed(text: string) {
+function parseKeys(text: string) {
   try {
     const { team_api_key, management_key } = JSON.parse(text)
-    return { team_api_key: textOr(team_api_key), management_key: textOr(management_key) }
+    return { team_api_key: textOrUndefined(team_api_key), management_key: textOrUndefined(management_key) }
   } catch {
     return {}
   }
 }
 
-const textOr = (value: unknown) => (typeof value === 'string' ? value : undefined)
+const textOrUndefined = (value: unknown) => (typeof value === 'string' ? value : undefined)
 
-async function idsOnly(app: App) {
+async function findFirstIds(app: App) {
   const found = await firstOrgAndTeam(app)
   return { ...(found && { org_id: found.org.id }), ...(found?.team && { team_id: found.team.id }) }
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
-import { type Due, timeline } from '../../src/operations/sandbox/timeline.ts'
+import { type DueWork, timeline } from '../../src/operations/sandbox/timeline.ts'
 import type { App } from '../../src/platform/app.ts'
 import { DAY, HOUR, later, MINUTE, SECOND } from '../../src/platform/time.ts'
 import { eventually } from '../support/process.ts'
@@ -172,11 +172,11 @@ describe('work due by a clock move', () => {
   })
 
   /** A timeline entry that records when it runs and how many users remain. */
-  function recordingEntry(tenant: Tenant, moments: string[]): Due {
+  function recordingEntry(tenant: Tenant, moments: string[]): DueWork {
     const remaining = [...moments]
     return {
       nextDue: async (_: App, team_id) => (team_id === tenant.team_id ? remaining[0] : undefined),
-      happen: async (app, team_id) => {
+      run: async (app, team_id) => {
         remaining.shift()
         const rows = await app.db.selectFrom('users').select('user_id').where('team_id', '=', team_id).execute()
         runs.push({ at: app.now(), users: rows.length })
@@ -224,9 +224,9 @@ describe('work due by a clock move', () => {
     const { api } = tenant
     const user = await api.createUser({ body: aUser() })
     await api.deleteUser({ params: user })
-    const broken: Due = {
+    const broken: DueWork = {
       nextDue: async (_, team_id) => (team_id === tenant.team_id ? later(w.app.wall(), 7.5 * DAY) : undefined),
-      happen: () => Promise.reject(new Error('timeline entry failed')),
+      run: () => Promise.reject(new Error('timeline entry failed')),
     }
     timeline.push(broken)
     expect((await errorOf(api.moveClock({ body: { advance_seconds: 8 * 24 * 3600 } }))).status).toBe(500)

@@ -177,7 +177,7 @@ test('into another team of the same deployment it is a copy with ids of its own,
   const refused = await cli.run('import', '--team', copy.team_id, '--file', path)
   expect([refused.code, refused.err]).toEqual([
     1,
-    expect.stringMatching(/^Line \d+: the user is of another team of this deployment; --new-ids/m),
+    expect.stringMatching(/^Line \d+: the user belongs to another team of this deployment; use --new-ids/m),
   ])
   expect(await cli.json('import', '--team', copy.team_id, '--file', path, '--new-ids')).toMatchObject({ written: USERS, there: 0 })
   const shape = (read: unknown) =>
@@ -288,7 +288,7 @@ describe('refused by its line, and nothing of that user is written', () => {
       ),
       '--new-ids',
     )
-    expect(err).toMatch(/Line \d+: the database refused it \(23502\)/)
+    expect(err).toMatch(/Line \d+: the database rejected the line \(23502\)/)
     for (const word of Object.values(people[0])) expect(err).not.toContain(word)
   })
   test('a lab test that is not in the catalogue', async () => {
@@ -299,13 +299,13 @@ describe('refused by its line, and nothing of that user is written', () => {
       ),
       '--new-ids',
     )
-    expect(err).toMatch(/Line \d+: an order names a lab test that is not in the catalogue here/)
+    expect(err).toMatch(/Line \d+: an order refers to a lab test that is not in the catalog/)
   })
   test('a client_user_id that somebody else has, and a team that is none', async () => {
     const team = await w.tenant()
     await team.api.createUser({ body: { client_user_id: 'three' } })
     expect((await cli.run('import', '--team', team.team_id, '--file', path, '--new-ids')).err).toMatch(
-      /another user of the team has its client_user_id/,
+      /another user of the team has the same client_user_id/,
     )
     expect((await cli.run('import', '--team', w.org_id, '--file', path)).err).toContain('No such team')
     expect((await cli.run('export', '--team', w.org_id, '--file', file('x'))).err).toContain('No such team')

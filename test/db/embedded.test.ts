@@ -196,5 +196,5 @@ test('a password file of another database is refused at once, with what to do', 
   await (await start(dataDir)).stop()
   fs.writeFileSync(join(dataDir, 'postgres.json'), '{"password":"0123456789abcdef"}')
 
-  await expect(start(dataDir)).rejects.toThrow(/password authentication failed .* remove .*postgres\.json and start again/)
+  await expect(start(dataDir)).rejects.toThrow(/password authentication failed .* remove .*postgres\.json and restart/)
 })

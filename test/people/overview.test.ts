@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { endpoints } from '../../src/contract/index.ts'
-import { countByStage, figuresOf, ingestionOf, pulseOf, stagesOf } from '../../src/operations/overview/rules.ts'
+import { boundedCount, figuresOf, ingestionOf, pulseOf, stagesOf } from '../../src/operations/overview/rules.ts'
 import { later, MINUTE, SECOND } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
 import { fastPasswords, joinOrganization, signIn } from '../support/console.ts'
@@ -138,7 +138,7 @@ test('omits minutes before the last 30 minutes and partly scanned ones', () => {
 
 describe('bounded counts', () => {
   test('reports a lower bound beyond the limit', () => {
-    expect([countByStage(9, 10), countByStage(10, 10), countByStage(11, 10)]).toEqual([
+    expect([boundedCount(9, 10), boundedCount(10, 10), boundedCount(11, 10)]).toEqual([
       { count: 9, at_least: false },
       { count: 10, at_least: false },
       { count: 10, at_least: true },

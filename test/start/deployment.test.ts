@@ -89,9 +89,11 @@ test('a database is bound to its key, its environment and its region', async () 
   const answer = await wrong({ ENCRYPTION_KEY: another })
   expect(answer).toEqual(refusedBy(/^ENCRYPTION_KEY is not the key that encrypted this database/))
   expect(answer.lines.join()).not.toContain(another)
-  expect(await wrong({ REGION: 'eu' })).toEqual(refusedBy(/belongs to the sandbox us deployment; ENVIRONMENT and REGION say sandbox eu/))
+  expect(await wrong({ REGION: 'eu' })).toEqual(
+    refusedBy(/belongs to the sandbox us deployment, but ENVIRONMENT and REGION are set to sandbox eu/),
+  )
   expect(await wrong({ ENVIRONMENT: 'production' })).toEqual(
-    refusedBy(/belongs to the sandbox us deployment; ENVIRONMENT and REGION say production us/),
+    refusedBy(/belongs to the sandbox us deployment, but ENVIRONMENT and REGION are set to production us/),
   )
   await start(env)
 })

@@ -8,30 +8,30 @@ import type { Database, PoolConnection } from '../../platform/db/open.ts'
 import { setupProblem } from '../../platform/problem.ts'
 import { derive } from '../../platform/sealing/seal.ts'
 import type { Vault } from '../../platform/sealing/vault.ts'
-import { findDeployment, holdsAnything } from '../deployment/actions.ts'
+import { findDeployment, hasData } from '../deployment/actions.ts'
 import * as rules from '../deployment/rules.ts'
 import { backupReader, backupWriter, type Head, type Reader } from './file.ts'
 
-export type Step = (rows: number) => void
+export type OnRows = (rows: number) => void
 
 /** Backs up the whole database as of one moment while the service runs. Encrypted data stays encrypted. */
-export async function writeBackup(database: Database, path: string, step: Step) {
+export async function writeBackup(database: Database, path: string, onRows: OnRows) {
   if (existsSync(path)) throw setupProblem('The file already exists; choose another name')
   const part = `${path}.part`
   await rm(part, { force: true })
-  const line = await database.pool.connect()
+  const connection = await database.pool.connect()
   try {
-    await dump.beginSnapshot(line)
-    const written = await writeAll(line, await headOf(database, line), part, step)
+    await dump.beginSnapshot(connection)
+    const written = await writeAll(connection, await headOf(database, connection), part, onRows)
     await rename(part, path)
     return written
   } finally {
     await rm(part, { force: true })
-    line.release(true)
+    connection.release(true)
   }
 }
 
-async function headOf({ db }: Database, line: PoolConnection): Promise<Head> {
+async function headOf({ db }: Database, connection: PoolConnection): Promise<Head> {
   const deployment = await findDeployment(db)
   if (!deployment) throw setupProblem('The database is empty; there is nothing to back up')
   const { environment, region, key_check } = deployment
@@ -42,82 +42,82 @@ async function headOf({ db }: Database, line: PoolConnection): Promise<Head> {
     environment,
     region,
     key_check: key_check.toString('hex'),
-    migrations: await dump.migrationsOf(line),
-    tables: await dump.tablesOf(line),
-    partitions: await dump.partitionsOf(line),
+    migrations: await dump.migrationsOf(connection),
+    tables: await dump.tablesOf(connection),
+    partitions: await dump.partitionsOf(connection),
   }
 }
 
-async function writeAll(line: PoolConnection, head: Head, path: string, step: Step) {
+async function writeAll(connection: PoolConnection, head: Head, path: string, onRows: OnRows) {
   const file = backupWriter(path)
   await file.head(head)
   let rows = 0
   for (const table of head.tables)
-    for await (const some of dump.rowsOf(line, table)) {
-      for (const row of some) await file.row(table.name, row)
-      rows += some.length
-      step(some.length)
+    for await (const batch of dump.rowsOf(connection, table)) {
+      for (const row of batch) await file.row(table.name, row)
+      rows += batch.length
+      onRows(batch.length)
     }
-  await file.end({ rows, sequences: await dump.sequencesOf(line) })
+  await file.end({ rows, sequences: await dump.sequencesOf(connection) })
   return { rows, tables: head.tables.length, created_at: head.created_at }
 }
 
 /** Checks that a backup is complete and readable, without a database. */
-export async function checkBackup(path: string, step: Step) {
+export async function checkBackup(path: string, onRows: OnRows) {
   const file = await backupReader(path)
-  for await (const _ of file.rows) step(1)
-  const { assay_backup: _, key_check: __, partitions: ___, tables, ...told } = file.head
-  return { ...told, tables: tables.length, rows: file.end().rows }
+  for await (const _ of file.rows) onRows(1)
+  const { assay_backup: _, key_check: __, partitions: ___, tables, ...summary } = file.head
+  return { ...summary, tables: tables.length, rows: file.end().rows }
 }
 
-type Place = { config: Config; vault: Vault }
+type Target = { config: Config; vault: Vault }
 
 /** Restores a backup into an empty database, completely or not at all. */
-export async function restoreBackup(database: Database, { config, vault }: Place, path: string, step: Step) {
+export async function restoreBackup(database: Database, { config, vault }: Target, path: string, onRows: OnRows) {
   const file = await backupReader(path)
   const { environment, region, key_check, migrations } = file.head
   const ours = { environment: config.ENVIRONMENT, region: config.REGION, key_check: derive(vault.root, 'check value') }
   rules.checkDatabase({ environment, region, key_check: Buffer.from(key_check, 'hex') }, ours, 'backup')
   rules.checkVersions(migrations, await migrationFiles())
-  if (await holdsAnything(database.db)) throw rules.notEmpty()
+  if (await hasData(database.db)) throw rules.notEmpty()
   await migrate(database.pool, migrations)
-  const rows = await loadAll(database, file, step)
+  const rows = await loadAll(database, file, onRows)
   await migrate(database.pool)
   return { rows, created_at: file.head.created_at, version: file.head.version }
 }
 
-async function loadAll(database: Database, file: Reader, step: Step) {
-  const line = await database.pool.connect()
+async function loadAll(database: Database, file: Reader, onRows: OnRows) {
+  const connection = await database.pool.connect()
   try {
-    const finish = await dump.beginLoad(line, file.head.tables)
-    await dump.createPartitions(line, file.head.partitions)
-    await loadRows(line, file, step)
-    await dump.setSequences(line, file.end().sequences)
+    const finish = await dump.beginLoad(connection, file.head.tables)
+    await dump.createPartitions(connection, file.head.partitions)
+    await loadRows(connection, file, onRows)
+    await dump.setSequences(connection, file.end().sequences)
     await finish()
     return file.end().rows
   } finally {
     // Closes the session, which rolls back an unfinished transaction.
-    line.release(true)
+    connection.release(true)
   }
 }
 
-const AT_ONCE = 500
+const BATCH_SIZE = 500
 
-async function loadRows(line: PoolConnection, { head, rows }: Reader, step: Step) {
+async function loadRows(connection: PoolConnection, { head, rows }: Reader, onRows: OnRows) {
   const tables = new Map(head.tables.map((table) => [table.name, table]))
-  let some: string[] = []
-  let of = ''
+  let batch: string[] = []
+  let batchTable = ''
   const flush = async () => {
-    const table = tables.get(of)
-    if (some.length && !table) throw setupProblem('The backup has rows of a table that it does not list. Use another backup')
-    if (some.length && table) await dump.loadRows(line, table, some)
-    step(some.length)
-    some = []
+    const table = tables.get(batchTable)
+    if (batch.length && !table) throw setupProblem('The backup has rows of a table that it does not list. Use another backup')
+    if (batch.length && table) await dump.loadRows(connection, table, batch)
+    onRows(batch.length)
+    batch = []
   }
   for await (const { table, row } of rows) {
-    if (table !== of || some.length >= AT_ONCE) await flush()
-    of = table
-    some.push(row)
+    if (table !== batchTable || batch.length >= BATCH_SIZE) await flush()
+    batchTable = table
+    batch.push(row)
   }
   await flush()
 }

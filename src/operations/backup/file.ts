@@ -36,13 +36,13 @@ export function backupWriter(path: string) {
   const digest = createHash('sha256')
   const failed = new Promise<never>((_, reject) => file.once('error', reject))
   failed.catch(() => {})
-  const put = async (line: string) => {
+  const writeLine = async (line: string) => {
     digest.update(line)
     if (!zip.write(`${line}\n`)) await Promise.race([new Promise((resolve) => zip.once('drain', resolve)), failed])
   }
   return {
-    head: (head: Head) => put(JSON.stringify(head)),
-    row: (table: string, row: string) => put(`{"table":${JSON.stringify(table)},"row":${row}}`),
+    head: (head: Head) => writeLine(JSON.stringify(head)),
+    row: (table: string, row: string) => writeLine(`{"table":${JSON.stringify(table)},"row":${row}}`),
     async end(end: Omit<End, 'digest'>) {
       zip.end(`${JSON.stringify({ end: { ...end, digest: digest.digest('hex') } })}\n`)
       await finished(file)
@@ -56,21 +56,21 @@ export type Reader = { head: Head; rows: AsyncGenerator<{ table: string; row: st
 export async function backupReader(path: string): Promise<Reader> {
   const source = createReadStream(path)
   const lines = createInterface({ input: source.pipe(createGunzip()), crlfDelay: Number.POSITIVE_INFINITY })
-  const all = readable(lines, source)
-  const first = await all.next()
-  const head = Head.safeParse(parsed(first.value))
+  const lineReader = readLines(lines, source)
+  const first = await lineReader.next()
+  const head = Head.safeParse(parseLine(first.value))
   if (!head.success) throw setupProblem('The file is not an Assay backup, or it comes from an unknown version')
   const digest = createHash('sha256').update(first.value as string)
   let end: End | undefined
   async function* rows() {
     let count = 0
-    for await (const line of all) {
-      const last = line.startsWith('{"end":') ? End.safeParse((parsed(line) as { end: unknown }).end) : undefined
+    for await (const line of lineReader) {
+      const last = line.startsWith('{"end":') ? End.safeParse((parseLine(line) as { end: unknown }).end) : undefined
       if (last?.success) end = last.data
       if (last) break
       digest.update(line)
       count++
-      yield split(line)
+      yield splitRow(line)
     }
     if (!end) throw setupProblem('The backup was cut off: its last line is missing. Use another backup')
     if (end.rows !== count || end.digest !== digest.digest('hex'))
@@ -80,13 +80,13 @@ export async function backupReader(path: string): Promise<Reader> {
 }
 
 /** Turns a read or decompression error into one line. */
-async function* readable(lines: AsyncIterable<string>, source: NodeJS.EventEmitter): AsyncGenerator<string, undefined> {
+async function* readLines(lines: AsyncIterable<string>, source: NodeJS.EventEmitter): AsyncGenerator<string, undefined> {
   const failed = new Promise<never>((_, reject) => source.once('error', reject))
   failed.catch(() => {})
-  const all = lines[Symbol.asyncIterator]()
+  const lineReader = lines[Symbol.asyncIterator]()
   try {
     for (;;) {
-      const next = await Promise.race([all.next(), failed])
+      const next = await Promise.race([lineReader.next(), failed])
       if (next.done) return undefined
       yield next.value
     }
@@ -95,13 +95,13 @@ async function* readable(lines: AsyncIterable<string>, source: NodeJS.EventEmitt
   }
 }
 
-function split(line: string) {
+function splitRow(line: string) {
   const [, table, row] = /^\{"table":"(\w+)","row":(.*)\}$/s.exec(line) ?? []
   if (!table || !row) throw setupProblem('The backup has an invalid line. Use another backup')
   return { table, row }
 }
 
-function parsed(line: string | undefined): unknown {
+function parseLine(line: string | undefined): unknown {
   try {
     return JSON.parse(line ?? '')
   } catch {

@@ -14,16 +14,16 @@ import * as store from './store.ts'
 
 /**
  * Claims an empty database for this deployment, or rejects one that belongs to another deployment or key.
- * `founding`: the operator is about to create the first organization.
+ * `isFirstOrg`: the operator is about to create the first organization.
  */
-export const claimDatabase = (app: App, founding = false) =>
+export const claimDatabase = (app: App, isFirstOrg = false) =>
   inTransaction(app, async (app) => {
     const ours = { ...deploymentOf(app.config), key_check: derive(app.vault.root, 'check value') }
     await store.lockStart(app.db)
-    const known = await store.findDeployment(app.db)
-    if (known) rules.checkDatabase(known, ours)
-    if (!founding && !rules.mayMakeKeys(app.config) && !(await firstOrgAndTeam(app))) throw rules.emptyInProduction()
-    if (known) return
+    const stored = await store.findDeployment(app.db)
+    if (stored) rules.checkDatabase(stored, ours)
+    if (!isFirstOrg && !rules.mayCreateKeys(app.config) && !(await firstOrgAndTeam(app))) throw rules.emptyInProduction()
+    if (stored) return
     await store.insertDeployment(app.db, ours)
     await openChain(app)
   })
@@ -32,7 +32,7 @@ export const claimDatabase = (app: App, founding = false) =>
 export const findDeployment = (db: Db) => store.findDeployment(db)
 
 /** Whether a database holds more than an empty one does after its migrations. */
-export const holdsAnything = (db: Db) => store.holdsAnything(db)
+export const hasData = (db: Db) => store.hasData(db)
 
 export const isClaimed = async (db: Db) => (await store.findDeployment(db)) !== undefined
 
@@ -43,32 +43,32 @@ export const isDatabaseUp = (app: App) =>
   )
 
 export type Keys = { org_id: string; team_id: string; team_api_key: string; management_key: string }
-type Given = { team_api_key?: string | undefined; management_key?: string | undefined }
+type PresetKeys = { team_api_key?: string | undefined; management_key?: string | undefined }
 type FirstStart = { org: string; team: string; plan: Plan }
 
 /**
  * The first organization and team with working keys: created on an empty database, found afterwards.
- * `given` are keys that the operator set or an earlier start stored. Missing ones are created.
+ * `preset` are keys that the operator set or an earlier start stored. Missing ones are created.
  */
-export const provideKeys = (app: App, given: Given, names: FirstStart): Promise<Keys> =>
+export const provideKeys = (app: App, preset: PresetKeys, names: FirstStart): Promise<Keys> =>
   inTransaction(app, async (app) => {
     await store.lockStart(app.db)
     const region = app.config.REGION
     const { org, ...found } = (await firstOrgAndTeam(app)) ?? (await createOrg(app, { ...names, region }))
     const team = found.team ?? (await insertTeam(app, org.id, { name: names.team, region }))
-    const team_api_key = given.team_api_key ?? newSecret(teamKeyPrefix(app.config))
-    const management_key = given.management_key ?? newSecret(MANAGEMENT_PREFIX)
+    const team_api_key = preset.team_api_key ?? newSecret(teamKeyPrefix(app.config))
+    const management_key = preset.management_key ?? newSecret(MANAGEMENT_PREFIX)
     await ensureTeamKey(app, team_api_key, { label: 'first start', team_id: team.id })
     await ensureManagementKey(app, management_key, { label: 'first start', org_id: org.id })
     return { org_id: org.id, team_id: team.id, team_api_key, management_key }
   })
 
 /** Creates the first keys of an empty database. A database with an organization is left unchanged. */
-export const bootstrap = (app: App, given: Given, names: FirstStart) =>
+export const bootstrap = (app: App, preset: PresetKeys, names: FirstStart) =>
   inTransaction(app, async (app) => {
     await store.lockStart(app.db)
     if (await firstOrgAndTeam(app)) throw setupProblem('The database already has an organization; create more keys with: assay keys create')
-    return provideKeys(app, given, names)
+    return provideKeys(app, preset, names)
   })
 
 /** Runs before the database is touched, so that rejected settings never claim it. */

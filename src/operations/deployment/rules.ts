@@ -6,13 +6,13 @@ import { deploymentOfKey, isLabKey, isManagementKey } from '../../tenants/keys/r
 type Deployment = { environment: string; region: string; key_check: Buffer }
 
 /** A database and its backups belong to one deployment and one key. */
-export function checkDatabase(known: Deployment, here: Deployment, what = 'database') {
-  if (known.environment !== here.environment || known.region !== here.region)
+export function checkDatabase(stored: Deployment, ours: Deployment, subject = 'database') {
+  if (stored.environment !== ours.environment || stored.region !== ours.region)
     throw setupProblem(
-      `The ${what} belongs to the ${known.environment} ${known.region} deployment; ENVIRONMENT and REGION say ${here.environment} ${here.region}`,
+      `The ${subject} belongs to the ${stored.environment} ${stored.region} deployment, but ENVIRONMENT and REGION are set to ${ours.environment} ${ours.region}`,
     )
-  if (!timingSafeEqual(known.key_check, here.key_check))
-    throw setupProblem(`ENCRYPTION_KEY is not the key that encrypted this ${what}; use the key of the first start`)
+  if (!timingSafeEqual(stored.key_check, ours.key_check))
+    throw setupProblem(`ENCRYPTION_KEY is not the key that encrypted this ${subject}; use the key of the first start`)
 }
 
 /** A backup must come from this version or an older one. */
@@ -29,21 +29,21 @@ export const notEmpty = () =>
 
 /** Bootstrap keys must have the right kind and belong to this deployment. */
 export function checkBootstrapKeys(deployment: string, team: string | undefined, management: string | undefined) {
-  if (team && isManagementKey(team)) throw setupProblem('BOOTSTRAP_TEAM_API_KEY is a management key; a team API key is needed')
-  if (team && isLabKey(team)) throw setupProblem('BOOTSTRAP_TEAM_API_KEY is a lab key; a team API key is needed')
-  if (management && isLabKey(management)) throw setupProblem('BOOTSTRAP_MANAGEMENT_KEY is a lab key; a management key is needed')
-  const named = team && deploymentOfKey(team)
-  if (named && named !== deployment) throw setupProblem(`BOOTSTRAP_TEAM_API_KEY belongs to the ${named} deployment; this is ${deployment}`)
+  if (team && isManagementKey(team)) throw setupProblem('BOOTSTRAP_TEAM_API_KEY is a management key; set a team API key')
+  if (team && isLabKey(team)) throw setupProblem('BOOTSTRAP_TEAM_API_KEY is a lab key; set a team API key')
+  if (management && isLabKey(management)) throw setupProblem('BOOTSTRAP_MANAGEMENT_KEY is a lab key; set a management key')
+  const keyDeployment = team && deploymentOfKey(team)
+  if (keyDeployment && keyDeployment !== deployment)
+    throw setupProblem(`BOOTSTRAP_TEAM_API_KEY belongs to the ${keyDeployment} deployment; this is ${deployment}`)
   if (team && team === management)
     throw setupProblem('BOOTSTRAP_TEAM_API_KEY and BOOTSTRAP_MANAGEMENT_KEY are the same; use two different keys')
-  if (management && deploymentOfKey(management))
-    throw setupProblem('BOOTSTRAP_MANAGEMENT_KEY is a team API key; a management key is needed')
+  if (management && deploymentOfKey(management)) throw setupProblem('BOOTSTRAP_MANAGEMENT_KEY is a team API key; set a management key')
 }
 
 type KeySettings = Pick<Config, 'ENVIRONMENT' | 'BOOTSTRAP_TEAM_API_KEY' | 'BOOTSTRAP_MANAGEMENT_KEY'>
 
 /** A sandbox creates its own keys. Production uses only keys that the operator set. */
-export const mayMakeKeys = ({ ENVIRONMENT, BOOTSTRAP_TEAM_API_KEY, BOOTSTRAP_MANAGEMENT_KEY }: KeySettings) =>
+export const mayCreateKeys = ({ ENVIRONMENT, BOOTSTRAP_TEAM_API_KEY, BOOTSTRAP_MANAGEMENT_KEY }: KeySettings) =>
   ENVIRONMENT === 'sandbox' || Boolean(BOOTSTRAP_TEAM_API_KEY && BOOTSTRAP_MANAGEMENT_KEY)
 
 export const emptyInProduction = () =>

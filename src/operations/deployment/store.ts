@@ -10,7 +10,7 @@ export const lockStart = (db: Db) => sql`select pg_advisory_xact_lock(${LOCK})`.
 export const ping = (db: Db) => sql`select 1`.execute(db)
 
 /** Whether the database holds more than the migrations create. */
-export async function holdsAnything(db: Db) {
+export async function hasData(db: Db) {
   const { rows } = await sql<{ migrated: boolean; tables: number }>`
     select to_regclass('migrations') is not null as migrated,
       (select count(*) from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p'))::integer as tables`.execute(db)

@@ -17,27 +17,27 @@ import type { Examine, Finding } from './finding.ts'
 /** The checks only read. An outdated or foreign schema ends them, because the rest could not be read. */
 export async function checks(config: Config, database: Database, quick: boolean, examine: Examine) {
   const server = await inspectServer(database)
-  const found = [
+  const results = [
     await examine('database', () => serverFinding(config, server)),
     await examine('clock', () => clockFinding(server)),
     await examine('connections', () => connectionFinding(config, server)),
     await examine('schema', () => schemaFinding(database)),
   ]
-  if (found.at(-1)?.finding.state !== 'ok') return found
+  if (results.at(-1)?.finding.state !== 'ok') return results
   const key = await examine('encryption key', async () => keyFinding(config, database))
-  found.push(key, await examine('jobs', async () => jobsFinding(await oldestUnnumbered(database))))
+  results.push(key, await examine('jobs', async () => jobsFinding(await oldestUnnumbered(database))))
   const skipped: Finding = { state: 'skipped', text: 'not checked' }
-  found.push(await examine('webhooks', async () => (quick ? skipped : reachFinding(await webhookUrls(database, 5)))))
-  const intact = key.finding.state === 'ok' && !quick
-  found.push(await examine('audit chain', async () => (intact ? auditFinding(config, database) : skipped)))
-  return found
+  results.push(await examine('webhooks', async () => (quick ? skipped : reachFinding(await webhookUrls(database, 5)))))
+  const checksAudit = key.finding.state === 'ok' && !quick
+  results.push(await examine('audit chain', async () => (checksAudit ? auditFinding(config, database) : skipped)))
+  return results
 }
 
 function serverFinding({ DATABASE_URL, ENVIRONMENT }: Config, { version, fsync }: Server): Finding {
-  const isLive = ENVIRONMENT === 'production'
+  const isProduction = ENVIRONMENT === 'production'
   const text = `PostgreSQL ${version}${DATABASE_URL ? '' : ', embedded'}${fsync ? '' : ', without fsync'}`
-  if (!fsync) return { state: isLive ? 'wrong' : 'warning', text, remedy: 'set fsync = on; without it a power failure loses data' }
-  if (!DATABASE_URL && isLive) return { state: 'warning', text, remedy: 'set DATABASE_URL to a PostgreSQL server with backups' }
+  if (!fsync) return { state: isProduction ? 'wrong' : 'warning', text, remedy: 'set fsync = on; without it a power failure loses data' }
+  if (!DATABASE_URL && isProduction) return { state: 'warning', text, remedy: 'set DATABASE_URL to a PostgreSQL server with backups' }
   return { state: 'ok', text }
 }
 
@@ -49,31 +49,32 @@ function clockFinding({ skew_ms }: Server): Finding {
 }
 
 function connectionFinding({ DATABASE_POOL_SIZE: size }: Config, { max_connections, reserved, connected }: Server): Finding {
-  const room = max_connections - reserved
-  const text = `${connected} of ${room} in use; each process uses up to ${size}`
-  if (size > room)
+  const available = max_connections - reserved
+  const text = `${connected} of ${available} in use; each process uses up to ${size}`
+  if (size > available)
     return {
       state: 'wrong',
       text,
-      remedy: `set DATABASE_POOL_SIZE to at most ${Math.max(2, Math.floor(room / 2))}, or raise max_connections`,
+      remedy: `set DATABASE_POOL_SIZE to at most ${Math.max(2, Math.floor(available / 2))}, or raise max_connections`,
     }
-  if (connected + size > room)
+  if (connected + size > available)
     return { state: 'warning', text, remedy: 'there are too few for one more process; lower DATABASE_POOL_SIZE or raise max_connections' }
   return { state: 'ok', text }
 }
 
 async function schemaFinding({ pool }: Database): Promise<Finding> {
-  const line = await pool.connect()
-  const missing = await pendingMigrations(line).finally(() => line.release())
+  const connection = await pool.connect()
+  const missing = await pendingMigrations(connection).finally(() => connection.release())
   if (!missing.length) return { state: 'ok', text: 'up to date' }
   return { state: 'wrong', text: `${missing.length} migrations are pending`, remedy: 'run assay migrate, or start the service' }
 }
 
 async function keyFinding(config: Config, { db }: Database): Promise<Finding> {
-  const known = await findDeployment(db)
-  if (!known) return { state: 'warning', text: 'the database is empty', remedy: 'start the service, or run assay bootstrap in production' }
+  const deployment = await findDeployment(db)
+  if (!deployment)
+    return { state: 'warning', text: 'the database is empty', remedy: 'start the service, or run assay bootstrap in production' }
   const { root } = vaultOf(config)
-  checkDatabase(known, { ...deploymentOf(config), key_check: derive(root, 'check value') })
+  checkDatabase(deployment, { ...deploymentOf(config), key_check: derive(root, 'check value') })
   return { state: 'ok', text: 'matches this database' }
 }
 
@@ -88,28 +89,28 @@ function jobsFinding(seconds: number): Finding {
 async function reachFinding(urls: string[]): Promise<Finding> {
   if (!urls.length) return { state: 'skipped', text: 'no enabled webhooks' }
   const hosts = [...new Set(urls.map((url) => new URL(url).host))]
-  const deaf = (await Promise.all(urls.map(async (url) => ((await answers(new URL(url))) ? [] : [new URL(url).host])))).flat()
-  if (!deaf.length) return { state: 'ok', text: `${hosts.join(', ')} can be reached from here` }
+  const unreachable = (await Promise.all(urls.map(async (url) => ((await isReachable(new URL(url))) ? [] : [new URL(url).host])))).flat()
+  if (!unreachable.length) return { state: 'ok', text: `${hosts.join(', ')} can be reached from here` }
   const remedy = 'check DNS and the firewall of this machine; messages to the receiver stay pending'
-  return { state: 'warning', text: `${[...new Set(deaf)].join(', ')} cannot be reached from here`, remedy }
+  return { state: 'warning', text: `${[...new Set(unreachable)].join(', ')} cannot be reached from here`, remedy }
 }
 
 /** Opens a connection and sends nothing. */
-const answers = ({ hostname, port, protocol }: URL) =>
+const isReachable = ({ hostname, port, protocol }: URL) =>
   new Promise<boolean>((resolve) => {
     const socket = connect({
       host: hostname.replace(/^\[|\]$/g, ''),
       port: Number(port) || (protocol === 'https:' ? 443 : 80),
       timeout: 3000,
     })
-    const end = (reached: boolean) => {
+    const settle = (isConnected: boolean) => {
       socket.destroy()
-      resolve(reached)
+      resolve(isConnected)
     }
     socket
-      .once('connect', () => end(true))
-      .once('timeout', () => end(false))
-      .once('error', () => end(false))
+      .once('connect', () => settle(true))
+      .once('timeout', () => settle(false))
+      .once('error', () => settle(false))
   })
 
 async function auditFinding(config: Config, { db }: Database): Promise<Finding> {

@@ -6,8 +6,8 @@ import type { Config } from '../../platform/config.ts'
 import type { Finding } from './finding.ts'
 
 export function nodeVersion(version: string): Finding {
-  const isNew = Number(version.split('.')[0]) >= 24
-  return isNew
+  const isSupported = Number(version.split('.')[0]) >= 24
+  return isSupported
     ? { state: 'ok', text: version }
     : { state: 'wrong', text: `${version} is too old`, remedy: 'run with Node 24 or newer, such as node_modules/.bin/node' }
 }
@@ -45,8 +45,8 @@ export function dataFolder(dataDir: string): Finding {
 const GIB = 1024 ** 3
 
 export async function diskSpace(dataDir: string): Promise<Finding> {
-  const there = existsSync(dataDir) ? dataDir : dirname(resolve(dataDir))
-  const { bavail, bsize, blocks } = await statfs(there)
+  const folder = existsSync(dataDir) ? dataDir : dirname(resolve(dataDir))
+  const { bavail, bsize, blocks } = await statfs(folder)
   const free = bavail * bsize
   const text = `${(free / GIB).toFixed(1)} GiB free of ${((blocks * bsize) / GIB).toFixed(1)}`
   const remedy = 'free some space, or move DATA_DIR; a full disk stops PostgreSQL'
@@ -57,11 +57,11 @@ export async function diskSpace(dataDir: string): Promise<Finding> {
 /** The port must be free, or a running Assay must respond on it. */
 export async function port({ HOST, PORT }: Config): Promise<Finding> {
   const host = HOST === '0.0.0.0' || HOST === '::' ? '127.0.0.1' : HOST
-  const answer = await fetch(`http://${host.includes(':') ? `[${host}]` : host}:${PORT}/ready`, {
+  const response = await fetch(`http://${host.includes(':') ? `[${host}]` : host}:${PORT}/ready`, {
     signal: AbortSignal.timeout(3000),
   }).catch(() => undefined)
-  if (answer?.headers.get('x-request-id'))
-    return answer.ok
+  if (response?.headers.get('x-request-id'))
+    return response.ok
       ? { state: 'ok', text: `the service is ready on ${PORT}` }
       : {
           state: 'wrong',

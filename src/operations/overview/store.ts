@@ -2,19 +2,19 @@ import { sql } from 'kysely'
 import type { Method } from '../../contract/labs/lifecycle.ts'
 import type { Db } from '../../platform/db/open.ts'
 
-/** Orders by step and method. Each step is counted up to `most` plus one, from an index alone. */
-export async function countSteps(db: Db, team_id: string, lows: string[], most: number) {
+/** Counts orders by step and method, up to `limit` plus one per step, from an index alone. */
+export async function countSteps(db: Db, team_id: string, lowLevels: string[], limit: number) {
   const { rows } = await sql<{ low_level: string; method: Method; count: number }>`
-    select s.low_level, c.method, c.count from unnest(${lows}::text[]) as s (low_level)
+    select s.low_level, c.method, c.count from unnest(${lowLevels}::text[]) as s (low_level)
     cross join lateral (
       select method, count(*) as count from (
-        select method from orders where team_id = ${team_id} and low_level = s.low_level and user_id is not null limit ${most + 1}
+        select method from orders where team_id = ${team_id} and low_level = s.low_level and user_id is not null limit ${limit + 1}
       ) found group by method
     ) c`.execute(db)
   return rows
 }
 
-export async function openCriticals(db: Db, team_id: string, most: number) {
+export async function openCriticals(db: Db, team_id: string, limit: number) {
   return db
     .selectFrom('critical_results')
     .innerJoin('orders', 'orders.id', 'critical_results.order_id')
@@ -23,39 +23,39 @@ export async function openCriticals(db: Db, team_id: string, most: number) {
     .where('acknowledged_at', 'is', null)
     .where('orders.user_id', 'is not', null)
     .orderBy('reported_at', 'desc')
-    .limit(most + 1)
+    .limit(limit + 1)
     .execute()
 }
 
 export type Figures = { attempts: number; cut: boolean; delivered: number; p50_ms: number | null; p95_ms: number | null }
 
-/** The outcomes of the newest attempts of each webhook since a time, at most `most` in total. */
-export async function attemptFigures(db: Db, team_id: string, since: { hour: string; day: string }, most: number) {
+/** Summarizes the newest attempts of each webhook since a time, at most `limit` in total. */
+export async function attemptFigures(db: Db, team_id: string, since: { hour: string; day: string }, limit: number) {
   const { rows } = await sql<{ hour: Figures; day: Figures }>`
     with hooks as (select id from webhooks where team_id = ${team_id} and deleted_at is null),
-    share as (select (${most} / greatest(count(*), 1))::int + 1 as each from hooks),
-    tried as (
+    share as (select (${limit} / greatest(count(*), 1))::int + 1 as each from hooks),
+    recent as (
       select hooks.id, a.at, a.outcome, a.ms from hooks cross join share cross join lateral (
         select at, outcome, ms from attempts where webhook_id = hooks.id and at >= ${since.day}::timestamptz order by at desc limit share.each
       ) a
     )
-    select ${figures(sql`at >= ${since.hour}::timestamptz`)} as hour, ${figures(sql`true`)} as day from tried`.execute(db)
+    select ${figures(sql`at >= ${since.hour}::timestamptz`)} as hour, ${figures(sql`true`)} as day from recent`.execute(db)
   return rows[0] as { hour: Figures; day: Figures }
 }
 
-const figures = (those: ReturnType<typeof sql>) => sql`json_build_object(
-  'attempts', count(*) filter (where ${those}),
-  'cut', exists (select from tried group by id having count(*) filter (where ${those}) = (select each from share)),
-  'delivered', count(*) filter (where ${those} and outcome = 'delivered'),
-  'p50_ms', percentile_disc(0.5) within group (order by ms) filter (where ${those}),
-  'p95_ms', percentile_disc(0.95) within group (order by ms) filter (where ${those}))`
+const figures = (condition: ReturnType<typeof sql>) => sql`json_build_object(
+  'attempts', count(*) filter (where ${condition}),
+  'cut', exists (select from recent group by id having count(*) filter (where ${condition}) = (select each from share)),
+  'delivered', count(*) filter (where ${condition} and outcome = 'delivered'),
+  'p50_ms', percentile_disc(0.5) within group (order by ms) filter (where ${condition}),
+  'p95_ms', percentile_disc(0.95) within group (order by ms) filter (where ${condition}))`
 
-/** Pending messages on the first lanes of each webhook, and when the oldest was emitted. */
-export async function backlogOf(db: Db, team_id: string, most: number) {
+/** Counts pending messages on the first lanes of each webhook and finds the oldest. */
+export async function backlogOf(db: Db, team_id: string, limit: number) {
   const { rows } = await sql<{ waiting: number; lanes: number; oldest_at: string | null }>`
     with due as (
       select l.* from webhooks w cross join lateral (
-        select id, head, tail from lanes where webhook_id = w.id and run_at is not null order by run_at limit ${most}
+        select id, head, tail from lanes where webhook_id = w.id and run_at is not null order by run_at limit ${limit}
       ) l where w.team_id = ${team_id} and w.deleted_at is null
     )
     select coalesce(sum(tail - head), 0)::bigint as waiting, count(*) as lanes,
@@ -64,12 +64,12 @@ export async function backlogOf(db: Db, team_id: string, most: number) {
   return rows[0] as { waiting: number; lanes: number; oldest_at: string | null }
 }
 
-/** The newest events of a team by minute, `most` plus one at most; `data` counts wearable data. */
-export async function loggedByMinute(db: Db, team_id: string, since: string, most: number) {
+/** Counts the newest events of a team by minute, up to `limit` plus one; `data` counts wearable data. */
+export async function loggedByMinute(db: Db, team_id: string, since: string, limit: number) {
   const { rows } = await sql<{ minute: string; events: number; data: number }>`
     with newest as (
       select logged_at, event_type from events
-      where team_id = ${team_id} and no is not null and logged_at >= ${since}::timestamptz order by no desc limit ${most + 1}
+      where team_id = ${team_id} and no is not null and logged_at >= ${since}::timestamptz order by no desc limit ${limit + 1}
     )
     select date_trunc('minute', logged_at) as minute, count(*) as events, count(*) filter (where event_type like '%.data.%') as data
     from newest group by 1 order by 1`.execute(db)

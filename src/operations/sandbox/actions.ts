@@ -10,18 +10,18 @@ import { deleteUsersOf } from '../../tenants/users/actions.ts'
 import * as rules from './rules.ts'
 import { timeline } from './timeline.ts'
 
-export const getClock = async (app: App, { clock_offset_ms }: TeamCaller) => reading(app, clock_offset_ms)
+export const getClock = async (app: App, { clock_offset_ms }: TeamCaller) => presentClock(app, clock_offset_ms)
 
 export const moveClock = (app: App, { team_id }: TeamCaller, move: rules.Move) =>
-  journey(app, team_id, (app, offset_ms) => travel(app, team_id, rules.offsetAfter(app.wall(), offset_ms, move)))
+  withLockedClock(app, team_id, (app, offset_ms) => advanceTo(app, team_id, rules.offsetAfter(app.wall(), offset_ms, move)))
 
-export const resetClock = (app: App, { team_id }: TeamCaller) => journey(app, team_id, (app) => travel(app, team_id, 0))
+export const resetClock = (app: App, { team_id }: TeamCaller) => withLockedClock(app, team_id, (app) => advanceTo(app, team_id, 0))
 
 /** Deletes all of the team's data for good. Its configuration stays. */
-export const resetTeam = (app: App, caller: TeamCaller, named: string) => {
+export const resetTeam = (app: App, caller: TeamCaller, confirmed_id: string) => {
   const { team_id } = caller
-  rules.checkNamed(team_id, named)
-  return journey(app, team_id, async (app) => {
+  rules.checkConfirmation(team_id, confirmed_id)
+  return withLockedClock(app, team_id, async (app) => {
     const orders = await deleteOrdersOf(app, team_id)
     const users = await deleteUsersOf(app, team_id)
     await deleteOutcomesOf(app, team_id)
@@ -31,14 +31,14 @@ export const resetTeam = (app: App, caller: TeamCaller, named: string) => {
   })
 }
 
-const PATIENCE = 30 * SECOND
+const MAX_WAIT_MS = 30 * SECOND
 
 /** Moves of one team's clock run one after another. A waiting request holds no connection. */
-async function journey<T>(app: App, team_id: string, work: (app: AppInTransaction, offset_ms: number) => Promise<T>): Promise<T> {
-  const giveUpAt = later(app.wall(), PATIENCE)
+async function withLockedClock<T>(app: App, team_id: string, work: (app: AppInTransaction, offset_ms: number) => Promise<T>): Promise<T> {
+  const giveUpAt = later(app.wall(), MAX_WAIT_MS)
   for (;;) {
     try {
-      return await inTransaction(app, async (app) => work(app, rules.mine(await lockTeamClock(app, team_id))))
+      return await inTransaction(app, async (app) => work(app, rules.requireLock(await lockTeamClock(app, team_id))))
     } catch (error) {
       if (!rules.isMoving(error) || app.wall() > giveUpAt) throw error
     }
@@ -47,23 +47,23 @@ async function journey<T>(app: App, team_id: string, work: (app: AppInTransactio
 }
 
 /** Moves the clock from one due time to the next, so that everything happens at its own time and in order. */
-async function travel(app: AppInTransaction, team_id: string, offset_ms: number) {
+async function advanceTo(app: AppInTransaction, team_id: string, offset_ms: number) {
   for (;;) {
     const due = await firstDue(app, team_id)
     if (!due || due.at > later(app.wall(), offset_ms)) break
     await setClockOffset(app, team_id, Date.parse(due.at) - Date.parse(app.wall()))
-    await due.happen({ ...app, now: () => due.at }, team_id)
+    await due.run({ ...app, now: () => due.at }, team_id)
   }
   await setClockOffset(app, team_id, offset_ms)
-  return reading(app, offset_ms)
+  return presentClock(app, offset_ms)
 }
 
 async function firstDue(app: App, team_id: string) {
-  const dues = await Promise.all(timeline.map(async (kind) => ({ at: await kind.nextDue(app, team_id), happen: kind.happen })))
+  const dues = await Promise.all(timeline.map(async (kind) => ({ at: await kind.nextDue(app, team_id), run: kind.run })))
   return dues
-    .flatMap(({ at, happen }) => (at ? [{ at, happen }] : []))
+    .flatMap(({ at, run }) => (at ? [{ at, run }] : []))
     .sort((a, b) => a.at.localeCompare(b.at))
     .at(0)
 }
 
-const reading = (app: App, offset_ms: number) => ({ now: later(app.wall(), offset_ms), offset_seconds: offset_ms / 1000 })
+const presentClock = (app: App, offset_ms: number) => ({ now: later(app.wall(), offset_ms), offset_seconds: offset_ms / 1000 })

@@ -6,8 +6,8 @@ const moving = problem('CLOCK_IS_MOVING', 'Another request is still moving this 
 
 export const isMoving = (error: unknown) => error === moving
 
-/** The offset of a clock that this request may move. */
-export function mine(locked: { clock_offset_ms: number } | undefined) {
+/** Returns the offset of a locked clock. Undefined means that another request holds the lock. */
+export function requireLock(locked: { clock_offset_ms: number } | undefined) {
   if (!locked) throw moving
   return locked.clock_offset_ms
 }
@@ -16,21 +16,21 @@ const END = Date.parse('3000-01-01T00:00:00.000Z')
 
 /** The clock's offset from real time after a move. */
 export function offsetAfter(wall: string, offset_ms: number, move: Move) {
-  const offset = wantedOffset(wall, offset_ms, move)
+  const offset = requestedOffset(wall, offset_ms, move)
   if (offset < offset_ms)
     throw problem('CLOCK_MOVES_FORWARD', 'The clock only moves forward. POST /sandbox/clock/reset sets it back to real time.')
   if (Date.parse(wall) + offset >= END) throw invalid(['body'], 'The clock cannot move past the year 2999.')
   return offset
 }
 
-function wantedOffset(wall: string, offset_ms: number, { advance_seconds, now }: Move) {
+function requestedOffset(wall: string, offset_ms: number, { advance_seconds, now }: Move) {
   if (advance_seconds !== undefined && now === undefined) return offset_ms + Math.round(advance_seconds * 1000)
   if (now !== undefined && advance_seconds === undefined) return Date.parse(now) - Date.parse(wall)
   throw invalid(['body'], 'Send either advance_seconds or now, not both.')
 }
 
 /** Resetting a team requires its id as a confirmation. */
-export function checkNamed(team_id: string, named: string) {
-  if (named.toLowerCase() !== team_id)
+export function checkConfirmation(team_id: string, confirmed_id: string) {
+  if (confirmed_id.toLowerCase() !== team_id)
     throw problem('NOT_THE_TEAM', 'team_id is not the team of this key. Send the id of the team to reset, with a key of that team.')
 }

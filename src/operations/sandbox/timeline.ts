@@ -5,15 +5,15 @@ import { nextErasure } from '../../tenants/users/actions.ts'
 import { eraseDueUsers } from '../user-deletion/actions.ts'
 
 /** A kind of work that falls due by a team's clock. */
-export type Due = {
+export type DueWork = {
   nextDue(app: App, team_id: string): Promise<string | undefined>
   /** Does the work due at one time; called with the clock at that time. */
-  happen(app: App, team_id: string): Promise<unknown>
+  run(app: App, team_id: string): Promise<unknown>
 }
 
 /** Every kind of work that moves with the sandbox clock. A new kind is one line here. */
-export const timeline: Due[] = [
-  { nextDue: nextDispatch, happen: dispatchDue },
-  { nextDue: nextDueStep, happen: takeDueSteps },
-  { nextDue: nextErasure, happen: eraseDueUsers },
+export const timeline: DueWork[] = [
+  { nextDue: nextDispatch, run: dispatchDue },
+  { nextDue: nextDueStep, run: takeDueSteps },
+  { nextDue: nextErasure, run: eraseDueUsers },
 ]

@@ -13,12 +13,12 @@ import { type Account, accountHash } from '../../wearables/connections/account.t
 import { type About, fingerprintOf } from '../../wearables/connections/devices.ts'
 import * as connections from '../../wearables/connections/transfer.ts'
 import * as data from '../../wearables/data/transfer.ts'
-import type { Part as Described, Row } from './rules.ts'
+import type { Part as PartDescription, Row } from './rules.ts'
 
-/** A part, with the owner's function that inserts its rows. */
-type Part = Described & { insert(app: AppInTransaction, rows: Row[]): Promise<void> }
+/** Adds the function of the owning feature that inserts the rows. */
+type Part = PartDescription & { insert(app: AppInTransaction, rows: Row[]): Promise<void> }
 
-/** Everything that belongs to a user, in write order. A new kind of data is one row here. */
+/** The tables with a user's data, in write order. A new kind of data is one row here. */
 export const parts: Part[] = [
   {
     table: 'user_info',
@@ -28,7 +28,7 @@ export const parts: Part[] = [
     ids: ['user_id'],
     order: 'updated_at',
   },
-  // The sequence that marks the latest one is assigned again.
+  // The import assigns a new sequence number, which marks the latest insurance.
   {
     table: 'user_insurances',
     insert: (app, rows) => users.insertTransferred(app, 'user_insurances', rows),
@@ -114,8 +114,8 @@ export const parts: Part[] = [
 
 export type Keys = { team_id: string; user: SealingKey }
 
-/** The search terms of a row, recomputed with the keys of the target team and user. */
-export async function encryptFor(app: App, { team_id, user }: Keys, table: string, row: Row): Promise<Row> {
+/** Recomputes search terms and hashes of a row with the keys of the target team and user. */
+export async function recomputeHashes(app: App, { team_id, user }: Keys, table: string, row: Row): Promise<Row> {
   const document = row['sealed']
   if (table === 'user_info') return { terms: indexTerms(await teamSealingKey(app, team_id), searchableTexts(document as Info)) }
   if (table === 'orders') return { terms: await termsOf(app, team_id, document as OrderDocument) }

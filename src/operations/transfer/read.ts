@@ -14,7 +14,6 @@ export async function requireTeam(app: App, team_id: string) {
   return team
 }
 
-/** The header of the file. */
 export async function headOf(app: App, team_id: string) {
   const { id, name } = await requireTeam(app, team_id)
   return {
@@ -26,9 +25,9 @@ export async function headOf(app: App, team_id: string) {
   }
 }
 
-/** The tests that the team created, which its orders refer to. */
+/** Reads the lab tests that the team created, because its orders refer to them. */
 export async function testsOf(app: App, team_id: string) {
-  const tests = await store.ownTests(app.db, team_id)
+  const tests = await store.listTeamTests(app.db, team_id)
   const markers = await store.rowsBy(
     app.db,
     'lab_test_markers',
@@ -39,42 +38,42 @@ export async function testsOf(app: App, team_id: string) {
   return tests.map(({ id, row }) => ({ lab_test: row, markers: markers.filter(({ lab_test_id }) => lab_test_id === id) }))
 }
 
-const AT_ONCE = 50
+const BATCH_SIZE = 50
 
-/** Every user with their decrypted data, in a fixed order after a given one: a line for the user, then lines for samples. */
+/** Reads users with their decrypted data in a fixed order, so an export can resume after a user. */
 export async function* usersOf(app: App, team_id: string, after?: string) {
   const by = await teamSealingKey(app, team_id)
   for (let last = after; ; ) {
-    const users = await store.usersAfter(app.db, team_id, last, AT_ONCE)
+    const users = await store.usersAfter(app.db, team_id, last, BATCH_SIZE)
     for (const { user_id, key_id, wrapped, row } of users) {
       const key = unwrap(by, { team_id, user_id }, { id: key_id, wrapped })
-      yield { user: opened(key, 'users', ['user_id'], row), ...(await belongings(app, key, user_id)) }
+      yield { user: decryptRow(key, 'users', ['user_id'], row), ...(await readParts(app, key, user_id)) }
       yield* recordsOf(app, key, { team_id, user_id })
     }
     last = users.at(-1)?.user_id
-    if (users.length < AT_ONCE) return
+    if (users.length < BATCH_SIZE) return
   }
 }
 
-async function belongings(app: App, key: SealingKey, user_id: string) {
-  const found: Record<string, Row[]> = {}
+async function readParts(app: App, key: SealingKey, user_id: string) {
+  const rowsByTable: Record<string, Row[]> = {}
   for (const { table, by, sealed, order, drop = [], secret = [] } of parts) {
-    const ids = by === 'user_id' ? [user_id] : (found['orders'] ?? []).map(({ id }) => id as string)
+    const ids = by === 'user_id' ? [user_id] : (rowsByTable['orders'] ?? []).map(({ id }) => id as string)
     const rows = ids.length ? await store.rowsBy(app.db, table, by, ids, order) : []
-    const open = (row: Row) => (sealed ? opened(key, table, sealed, row, secret) : row)
-    found[table] = rows
+    const open = (row: Row) => (sealed ? decryptRow(key, table, sealed, row, secret) : row)
+    rowsByTable[table] = rows
       .filter((row) => table !== 'connections' || isLive(row))
       .map((row) => without(open(row), [...drop, 'terms', 'team_id']))
   }
-  return found
+  return rowsByTable
 }
 
-/** An ended connection is kept only for its deregistration. */
+/** An ended connection stays in the table only until it is deregistered. */
 const isLive = ({ ended_at }: Row) => ended_at === null
 
 const without = (row: Row, names: string[]): Row => Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name)))
 
-function opened(key: SealingKey, table: string, columns: string[], row: Row, secret: string[] = []): Row {
+function decryptRow(key: SealingKey, table: string, columns: string[], row: Row, secret: string[] = []): Row {
   if (typeof row['sealed'] !== 'string') return row
   const document = open<Row>(key, associatedDataOf(table, columns, row), Buffer.from(row['sealed'].slice(2), 'hex'))
   return { ...row, sealed: secret.length ? without(document, secret) : document }

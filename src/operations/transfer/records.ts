@@ -9,28 +9,28 @@ import { insertTransferred } from '../../wearables/data/transfer.ts'
 import { type IdOf, type Row, renameIdsInside } from './rules.ts'
 import * as store from './store.ts'
 
-type Whose = { team_id: string; user_id: string }
+type Owner = { team_id: string; user_id: string }
 
-/** The data that would make a user's line too long: days of samples, and streams, a few per line. */
+/** Samples and streams have their own lines, because they would make a user's line too long. */
 export type Records = {
   records_of: string
   sample_days?: (Omit<store.Day, 'sealed'> & { samples: Sample[] })[]
   workout_streams?: (Row & { workout_id: string; stream: unknown })[]
 }
 
-const SAMPLES = 20_000
-const STREAMS = 20
+const SAMPLES_PER_LINE = 20_000
+const STREAMS_PER_LINE = 20
 
-export async function* recordsOf(app: App, key: SealingKey, { team_id, user_id }: Whose): AsyncGenerator<Records> {
+export async function* recordsOf(app: App, key: SealingKey, { team_id, user_id }: Owner): AsyncGenerator<Records> {
   for (let last: store.Day | undefined; ; ) {
-    const days = await store.daysAfter(app.db, user_id, last, SAMPLES)
+    const days = await store.daysAfter(app.db, user_id, last, SAMPLES_PER_LINE)
     last = days.at(-1)
     if (!last) break
     const open = ({ sealed, ...day }: store.Day) => ({ ...day, samples: openDay(key, { team_id, user_id, ...day }, { ...day, sealed }) })
     yield { records_of: user_id, sample_days: days.map(open) }
   }
   for (let last: string | undefined; ; ) {
-    const streams = await store.streamsAfter(app.db, user_id, last, STREAMS)
+    const streams = await store.streamsAfter(app.db, user_id, last, STREAMS_PER_LINE)
     last = streams.at(-1)?.workout_id
     if (!last) break
     const open = ({ sealed, team_id: _, user_id: __, ...row }: (typeof streams)[number]) => ({
@@ -41,7 +41,7 @@ export async function* recordsOf(app: App, key: SealingKey, { team_id, user_id }
   }
 }
 
-/** Writes missing records, encrypted with the keys of the target team. */
+/** Writes records that are missing, encrypted with the user's new key. */
 export async function writeRecords(
   app: AppInTransaction,
   team_id: string,
@@ -52,7 +52,7 @@ export async function writeRecords(
   const key = await userSealingKey(app, team_id, user_id)
   if (!key) return
   const days = sample_days.map(({ samples, ...day }) => {
-    const sealed = sealDay(key, { team_id, user_id, ...day }, day, [pieceOf(samples.map(renamedSample(idOf)))])
+    const sealed = sealDay(key, { team_id, user_id, ...day }, day, [pieceOf(samples.map(renameSampleIds(idOf)))])
     return { ...day, team_id, user_id, samples: samples.length, sealed: hex(sealed) }
   })
   const streams = workout_streams.map(({ stream, ...row }) => {
@@ -63,8 +63,8 @@ export async function writeRecords(
   await insertTransferred(app, 'workout_streams', streams)
 }
 
-/** The extra fields of a sample may name a device. */
-const renamedSample = (idOf: IdOf) => (sample: Sample) => {
+/** A sample may refer to a device in its extra fields. */
+const renameSampleIds = (idOf: IdOf) => (sample: Sample) => {
   if (!sample.more.includes('device_id')) return sample
   const { device_id } = JSON.parse(sample.more) as { device_id: string }
   return { ...sample, more: JSON.stringify(renameIdsInside(JSON.parse(sample.more), new Set([device_id]), idOf)) }

@@ -19,7 +19,7 @@ export type Row = Record<string, unknown>
 export const associatedDataOf = (table: string, columns: string[], row: Row) =>
   `${table}.sealed.${columns.map((column) => row[column]).join('.')}`
 
-/** The ids of the copies. They are always the same for one team, so that a second import finds what the first has written. */
+/** Derives new ids from the team and the old id, so a repeated import finds the rows of the first. */
 export function newIds(team_id: string) {
   return (old: unknown) => {
     if (typeof old !== 'string') return old
@@ -37,8 +37,8 @@ export const renameIds = (row: Row, columns: string[], idOf: IdOf): Row => ({
   ...Object.fromEntries(columns.map((column) => [column, idOf(row[column])])),
 })
 
-/** An imported order is history: no lab receives it, it owns no sample, and nothing of it falls due. */
-export const asHistory = (order: Row): Row => ({
+/** A copied order is history: Assay sends it to no lab and schedules no work for it. */
+export const toHistory = (order: Row): Row => ({
   ...order,
   sample_id: null,
   sent_at: null,
@@ -47,8 +47,8 @@ export const asHistory = (order: Row): Row => ({
   simulation: null,
 })
 
-/** Tokens are not exported, so the user has to connect the source again. */
-export const withoutAccess = (connection: Row, at: string): Row =>
+/** Exports contain no tokens, so the user has to connect the source again. */
+export const requireReconnect = (connection: Row, at: string): Row =>
   connection['kind'] !== 'oauth'
     ? connection
     : {
@@ -57,8 +57,8 @@ export const withoutAccess = (connection: Row, at: string): Row =>
         error_message: 'The connection was imported without its tokens. The user has to connect again.',
       }
 
-/** A historical pull that was running elsewhere is not continued. */
-export const noLongerRead = (pull: Row, at: string): Row =>
+/** An import does not continue a historical pull that was running. */
+export const endRunningPull = (pull: Row, at: string): Row =>
   pull['status'] === 'success' || pull['status'] === 'failure'
     ? pull
     : { ...pull, status: 'failure', error_details: 'non_retriable_error', ended_at: at }
@@ -66,7 +66,7 @@ export const noLongerRead = (pull: Row, at: string): Row =>
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 
 /** Replaces the ids of referenced records, such as a sleep or a device, in a document. Other ids stay. */
-export const renameIdsInside = <T>(document: T, named: Set<unknown>, idOf: IdOf): T =>
-  JSON.parse(JSON.stringify(document).replaceAll(UUID, (id) => (named.has(id) ? String(idOf(id)) : id))) as T
+export const renameIdsInside = <T>(document: T, referenced: Set<unknown>, idOf: IdOf): T =>
+  JSON.parse(JSON.stringify(document).replaceAll(UUID, (id) => (referenced.has(id) ? String(idOf(id)) : id))) as T
 
-export const brokenLine = (line: number, why: string) => setupProblem(`Line ${line}: ${why}`)
+export const lineProblem = (line: number, reason: string) => setupProblem(`Line ${line}: ${reason}`)

@@ -3,7 +3,6 @@ import type { Db } from '../../platform/db/open.ts'
 
 type Row = Record<string, unknown>
 
-/** The team's name and region. */
 export const findTeam = (db: Db, team_id: string) =>
   db.selectFrom('teams').select(['id', 'name', 'org_id']).where('id', '=', team_id).where('deleted_at', 'is', null).executeTakeFirst()
 
@@ -17,7 +16,6 @@ export const countUsers = async (db: Db, team_id: string) =>
       .executeTakeFirstOrThrow()
   ).count
 
-/** Users in a fixed order, each with their wrapped key. */
 export const usersAfter = (db: Db, team_id: string, after: string | undefined, limit: number) =>
   db
     .selectFrom('users')
@@ -31,7 +29,7 @@ export const usersAfter = (db: Db, team_id: string, after: string | undefined, l
     .limit(limit)
     .execute()
 
-/** The rows of a table. Its name comes from the code, never from a caller. */
+/** `table` must come from the code, never from a caller. */
 export async function rowsBy(db: Db, table: string, column: string, ids: string[], order: string): Promise<Row[]> {
   const { rows } = await sql<{ row: Row }>`
     select to_jsonb(t) as row from ${sql.table(table)} t where ${sql.ref(`t.${column}`)} = any(${ids}::uuid[]) order by ${sql.ref(`t.${order}`)}`.execute(
@@ -42,7 +40,7 @@ export async function rowsBy(db: Db, table: string, column: string, ids: string[
 
 export type Day = { resource: string; day: string; provider: string; source_type: string; revision: number; sealed: Buffer }
 
-/** The days of a user in a fixed order after a given one, up to a number of samples. */
+/** Reads days in a fixed order until they hold `samples` samples. */
 export async function daysAfter(db: Db, user_id: string, after: Day | undefined, samples: number) {
   const { rows } = await sql<Day>`
     select resource, day, provider, source_type, revision, sealed from (
@@ -54,7 +52,6 @@ export async function daysAfter(db: Db, user_id: string, after: Day | undefined,
   return rows
 }
 
-/** The workout streams of a user in a fixed order after a given one. */
 export const streamsAfter = (db: Db, user_id: string, after: string | undefined, limit: number) =>
   db
     .selectFrom('workout_streams')
@@ -65,11 +62,10 @@ export const streamsAfter = (db: Db, user_id: string, after: string | undefined,
     .limit(limit)
     .execute()
 
-/** The team a user belongs to. */
 export const ownerOf = (db: Db, user_id: string) =>
   db.selectFrom('users').select('team_id').where('user_id', '=', user_id).executeTakeFirst()
 
-export const isTaken = async (db: Db, team_id: string, client_user_id: string) =>
+export const isClientUserIdTaken = async (db: Db, team_id: string, client_user_id: string) =>
   (await db
     .selectFrom('users')
     .select('user_id')
@@ -78,7 +74,7 @@ export const isTaken = async (db: Db, team_id: string, client_user_id: string) =
     .where('deleted_at', 'is', null)
     .executeTakeFirst()) !== undefined
 
-export const ownTests = (db: Db, team_id: string) =>
+export const listTeamTests = (db: Db, team_id: string) =>
   db
     .selectFrom('lab_tests')
     .select('id')
@@ -87,8 +83,8 @@ export const ownTests = (db: Db, team_id: string) =>
     .orderBy('id')
     .execute()
 
-export const knownTests = async (db: Db, ids: string[]) =>
+export const existingTests = async (db: Db, ids: string[]) =>
   (await db.selectFrom('lab_tests').select('id').where('id', '=', sql<string>`any(${ids}::uuid[])`).execute()).map(({ id }) => id)
 
-export const knownAccounts = async (db: Db, ids: string[]) =>
+export const existingAccounts = async (db: Db, ids: string[]) =>
   (await db.selectFrom('lab_accounts').select('id').where('id', '=', sql<string>`any(${ids}::uuid[])`).execute()).map(({ id }) => id)

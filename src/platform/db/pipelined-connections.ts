@@ -87,7 +87,7 @@ export function coalesceReads(connection: PipelinedConnection): PipelinedConnect
       const pending = next.get(key)
       if (pending) return pending.result.promise
       const result = Promise.withResolvers<Awaited<Result>>()
-      next.set(key, { statement, result: result })
+      next.set(key, { statement, result })
       if (!busy) setImmediate(sendBatch)
       busy = true
       return result.promise

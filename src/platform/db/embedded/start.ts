@@ -91,7 +91,7 @@ async function prepareCluster(paths: ClusterPaths, settings: EmbeddedOptions['se
   restorePermissions(paths, account)
   if (version !== undefined && !stored) await resetPassword(plan)
   storeAccess(paths, access)
-  return { paths: paths, account, binaries, access }
+  return { paths, account, binaries, access }
 }
 
 async function useRunning(paths: ClusterPaths): Promise<Embedded | undefined> {
