@@ -30,7 +30,7 @@ describe('data endpoints', () => {
   })
 
   test.each<[string, Headers]>([
-    ['no credential', {}],
+    ['a request without a credential', {}],
     ['an empty key', { 'x-service-api-key': '' }],
     ['whitespace', { 'x-service-api-key': '   ' }],
     ['an empty Bearer token', { authorization: 'Bearer ' }],
@@ -118,7 +118,7 @@ describe('management endpoints', () => {
   })
 
   test.each<[string, Headers]>([
-    ['no credential', {}],
+    ['a request without a credential', {}],
     ['an empty key', { 'x-management-key': '' }],
     ['whitespace', { 'x-management-key': ' ' }],
   ])('reject %s and name the header to send', async (_, headers) => {

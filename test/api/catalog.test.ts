@@ -66,7 +66,7 @@ describe('the catalog', () => {
     expect(test.lab).not.toHaveProperty('name_rules')
   })
 
-  test('is left alone by a second load and updated from a changed file', async () => {
+  test('is unchanged by a second load and updated from a changed file', async () => {
     const rows = () => query(w.url, 'select xmin::text, to_jsonb(t) as row from lab_tests t order by id')
     const before = await rows()
     await loadCatalog(w.app)

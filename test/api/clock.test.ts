@@ -60,8 +60,8 @@ describe("a team's clock", () => {
     expect((await api.getClock()).offset_seconds).toBe(0)
   })
   test.each([
-    ['neither field', {}],
-    ['both fields', { advance_seconds: 1, now: '2031-01-01T00:00:00Z' }],
+    ['a body with neither field', {}],
+    ['a body with both fields', { advance_seconds: 1, now: '2031-01-01T00:00:00Z' }],
     ['zero seconds', { advance_seconds: 0 }],
     ['negative seconds', { advance_seconds: -5 }],
     ['more than ten years', { advance_seconds: 315_576_001 }],
@@ -207,7 +207,7 @@ describe('work due by a clock move', () => {
     await api.moveClock({ body: { advance_seconds: 24 * 3600 } })
     expect(runs.at(-1)).toEqual({ at: moments[3], users: 0 })
   })
-  test('runs completely for 600 erasures', async () => {
+  test('is completed for 600 deleted users', async () => {
     const { api, team_id } = await w.tenant()
     const deleteUsers = async () => {
       for (let i = 0; i < 15; i++) await api.deleteUser({ params: await api.createUser({ body: aUser() }) })

@@ -303,7 +303,7 @@ describe('the event stream', () => {
     close()
   })
 
-  test('rejects invalid requests and writes one audit row per request', async () => {
+  test('rejects invalid requests and writes one audit row per authenticated request', async () => {
     const tenant = await w.tenant()
     const url = `${w.base}/events/stream`
     expect((await sendRaw(url, 'GET')).status).toBe(401)

@@ -99,7 +99,7 @@ describe('a request body', () => {
     expect((await send('GET', `/v2/user/resolve/${encodeURIComponent(client_user_id)}`)).text).toBe(created.text)
   })
 
-  test('is optional only for an endpoint without one', async () => {
+  test('is optional only when the endpoint takes none', async () => {
     const response = await send('POST', '/sandbox/clock/reset')
     expect(response.status).toBe(200)
     expect((await send('POST', '/sandbox/clock/reset', { body: '' })).status).toBe(200)
@@ -185,7 +185,7 @@ describe('a URL', () => {
     },
   )
 
-  test('returns its allowed methods with a 405', async () => {
+  test('returns the allowed methods with a 405', async () => {
     const { status, headers, body } = await send('DELETE', '/v2/user')
     expect([status, headers.get('allow')]).toEqual([405, 'POST, GET'])
     expect(body.detail).toMatchObject({ error_type: 'UNKNOWN_METHOD', error_message: expect.stringContaining('POST, GET') })

@@ -55,7 +55,7 @@ describe('partner lab endpoints', () => {
   })
 
   test.each<[string, Headers]>([
-    ['no credential', {}],
+    ['a request without a credential', {}],
     ['an empty key', { 'x-lab-key': '' }],
     ['whitespace', { 'x-lab-key': '  ' }],
   ])('reject %s and name the header to send', async (_, headers) => {

@@ -40,7 +40,7 @@ describe('the link page', () => {
   })
 
   test.each([
-    ['no token', ''],
+    ['a missing token', ''],
     ['an unknown token', '?token=lt_unknown'],
     ['two tokens', '?token=a&token=b'],
   ])('reports an invalid link for %s', async (_, search) => {
