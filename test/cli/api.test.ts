@@ -16,39 +16,39 @@ function file(content: unknown, name = 'file.json') {
   return path
 }
 
-describe('where the service is', () => {
-  const kept = (base_url: string) => {
+describe('service URL and key', () => {
+  const withCredentials = (base_url: string) => {
     const DATA_DIR = temporaryFolder()
     writeFileSync(join(DATA_DIR, 'credentials.json'), JSON.stringify({ base_url, team_api_key: w.team_api_key }))
     return assay(w.url, { DATA_DIR })
   }
 
-  test('is what the folder of the service says, with its key', async () => {
-    expect(await kept(w.base).json('users', 'list')).toMatchObject({ users: [], total: 0 })
+  test('are read from credentials.json in DATA_DIR', async () => {
+    expect(await withCredentials(w.base).json('users', 'list')).toMatchObject({ users: [], total: 0 })
   })
 
-  test('may be an option, and the key a file', async () => {
-    const given = ['--url', `${w.base}/`, '--key-file', file(`${w.team_api_key}\n`)]
-    expect((await assay(w.url).json('users', 'list', ...given)).total).toBe(0)
+  test('can come from --url and --key-file', async () => {
+    const options = ['--url', `${w.base}/`, '--key-file', file(`${w.team_api_key}\n`)]
+    expect((await assay(w.url).json('users', 'list', ...options)).total).toBe(0)
   })
 
-  test('kept keys do not go to another address', async () => {
+  test('stored keys are not sent to another URL', async () => {
     const other = await openReceiver()
     atEnd(() => other.close())
-    const { code, err } = await kept(w.base).run('users', 'list', '--url', new URL(other.url).origin)
+    const { code, err } = await withCredentials(w.base).run('users', 'list', '--url', new URL(other.url).origin)
     expect([code, err]).toEqual([2, expect.stringMatching(/^No key for .*: set ASSAY_API_KEY, or pass --key-file/)])
     expect(other.received).toEqual([])
   })
 
-  test('is asked for when nobody says it', async () => {
+  test('are required', async () => {
     expect(await assay(w.url).run('users', 'list')).toMatchObject({ code: 2, err: expect.stringMatching(/^Pass --url or set ASSAY_URL/) })
   })
 
-  test('a service that does not answer, and one that refuses the key, are told in a line', async () => {
-    const gone = await openReceiver()
-    await gone.close()
-    const away = await assay(w.url, { ASSAY_URL: new URL(gone.url).origin, ASSAY_API_KEY: 'x' }).run('users', 'list')
-    expect([away.code, away.err]).toEqual([1, expect.stringMatching(/^Cannot reach the service \(ECONNREFUSED\)/)])
+  test('an unreachable service, a rejected key and a missing key file fail with one line', async () => {
+    const closed = await openReceiver()
+    await closed.close()
+    const unreachable = await assay(w.url, { ASSAY_URL: new URL(closed.url).origin, ASSAY_API_KEY: 'x' }).run('users', 'list')
+    expect([unreachable.code, unreachable.err]).toEqual([1, expect.stringMatching(/^Cannot reach the service \(ECONNREFUSED\)/)])
     const refused = await assay(w.url, { ASSAY_URL: w.base, ASSAY_API_KEY: 'sk_us_wrong' }).run('users', 'list', '--json')
     expect([refused.code, JSON.parse(refused.err).error.type]).toEqual([1, 'INVALID_API_KEY'])
     expect(refused.err).not.toContain('sk_us_wrong')
@@ -58,7 +58,7 @@ describe('where the service is', () => {
   })
 })
 
-test('users: created, listed, shown, deleted and brought back', async () => {
+test('creates, lists, shows, deletes and undeletes users', async () => {
   const { out } = await cli.run('users', 'create', '--client-user-id', 'cli-1', '--time-zone', 'Europe/Berlin')
   const id = out.trim()
   expect(await cli.json('users', 'show', '--client-user-id', 'cli-1')).toMatchObject({
@@ -77,7 +77,7 @@ test('users: created, listed, shown, deleted and brought back', async () => {
 })
 
 describe('orders', () => {
-  test('are checked and placed from a file, listed, simulated and followed to their end', async () => {
+  test('are checked and placed from a file, listed and watched until they complete', async () => {
     const { user_id, ...body } = await aNewOrder(w.api)
     const path = file(body)
     expect((await cli.run('orders', 'place', '--file', path, '--user', user_id, '--check')).out).toMatch(/^order 1: would be placed\n/)
@@ -99,14 +99,14 @@ describe('orders', () => {
     expect((await cli.json('orders', 'list', '--status', 'completed', '--interpretation', 'critical')).total).toBe(1)
   })
 
-  test('watching one that was cancelled ends with 1', async () => {
+  test('watching a canceled order exits with 1', async () => {
     const { id } = await placeOrder(w.api)
     expect((await cli.run('orders', 'cancel', '--id', id)).out).toContain('cancelled.walk_in_test.cancelled')
     expect(await cli.run('orders', 'watch', '--id', id)).toMatchObject({ code: 1, out: expect.stringContaining('cancelled.') })
     expect((await cli.run('orders', 'cancel', '--id', newUuid())).code).toBe(1)
   })
 
-  test('what is wrong in a file is told by its place, and nothing is placed', async () => {
+  test('an invalid file fails with the path of the error and places nothing', async () => {
     const before = (await cli.json('orders', 'list')).total
     const body = await aNewOrder(w.api, 'walk_in_test', { patient_address: undefined })
     const checked = await cli.run('orders', 'place', '--file', file(body), '--check')
@@ -119,7 +119,7 @@ describe('orders', () => {
     expect((await cli.json('orders', 'list')).total).toBe(before)
   })
 
-  test('of a list that is refused in its middle, those that were placed are told', async () => {
+  test('a list rejected in the middle reports the placed orders', async () => {
     const [first, third] = [await aNewOrder(w.api), await aNewOrder(w.api)]
     const refused = await aNewOrder(w.api, 'walk_in_test', { patient_address: undefined })
     const { code, out, err } = await cli.run('orders', 'place', '--file', file([first, refused, third]), '--json')
@@ -129,20 +129,20 @@ describe('orders', () => {
     expect((await cli.json('orders', 'list', '--user', first.user_id)).total).toBe(1)
   })
 
-  test('a file that begins with a byte order mark is read like any other', async () => {
+  test('a file with a byte order mark is accepted', async () => {
     const body = await aNewOrder(w.api)
     const { user_id } = await cli.json('orders', 'place', '--file', file(`\uFEFF${JSON.stringify(body)}\r\n`))
     expect(user_id).toBe(body.user_id)
   })
 
-  test('signs that steer a terminal are not printed, whoever put them into a name', async () => {
+  test('control characters are replaced in the output', async () => {
     const { user_id } = await w.api.createUser({ body: { client_user_id: 'patient\u001b[2J\u0007-9' } })
     const { out } = await cli.run('users', 'show', '--id', user_id)
     expect(out).toContain('patient�[2J�-9')
     expect((await cli.json('users', 'show', '--id', user_id)).client_user_id).toBe('patient\u001b[2J\u0007-9')
   })
 
-  test('a simulation goes where it is asked to', async () => {
+  test('a simulation reaches the requested status', async () => {
     const { id } = await placeOrder(w.api, 'testkit')
     await w.runJobs()
     const { last_event } = await cli.json('orders', 'simulate', '--id', id, '--to', 'failed.testkit.lost')
@@ -152,7 +152,7 @@ describe('orders', () => {
 })
 
 describe('events', () => {
-  test('are listed page by page and followed from any place', async () => {
+  test('are listed page by page and tailed from any cursor', async () => {
     await placeOrder(w.api)
     await w.runJobs()
     const page = await cli.json('events', 'list', '--types', 'labtest.order.*', '--limit', '1')
@@ -174,12 +174,12 @@ describe('events', () => {
     expect(all.out.split('\n')[1]).toContain(second.event_id)
   })
 
-  test('a place that is none is refused', async () => {
+  test('an invalid cursor is rejected', async () => {
     expect((await cli.run('events', 'tail', '--after', 'nowhere')).code).toBe(1)
   })
 })
 
-test('replay sends a window of the log to a webhook again and waits for it', async () => {
+test('replay resends a time window of the log to a webhook and waits for completion', async () => {
   const at = ['--org', w.org_id, '--team', w.team_id]
   const receiver = await openReceiver()
   atEnd(() => receiver.close())

@@ -41,7 +41,7 @@ const contents = async (url: string) => {
   return Object.fromEntries(rows)
 }
 
-test('a backup is a private file without a word of a patient, and is found whole', async () => {
+test('writes a private file without patient data that passes the check', async () => {
   expect(statSync(path).mode & 0o777).toBe(0o600)
   const text = gunzipSync(readFileSync(path)).toString()
   for (const word of [...Object.values(people[0]), 'Marrowbone', w.team_api_key]) expect(text).not.toContain(word)
@@ -53,7 +53,7 @@ test('a backup is a private file without a word of a patient, and is found whole
   expect(await query(w.url, "select actor_kind from audit_log where action = 'operator backup'")).toEqual([{ actor_kind: 'operator' }])
 })
 
-test('restored into an empty database everything is as it was, and read by the same keys', async () => {
+test('restores every row into an empty database, readable with the same keys', async () => {
   const url = await emptyDatabase()
   const restored = await assay(url).json('restore', '--file', path)
   expect(restored).toMatchObject({ rows: written.rows, audit_rows: expect.any(Number) })
@@ -77,13 +77,13 @@ test('restored into an empty database everything is as it was, and read by the s
   })
 })
 
-describe('refused, and nothing is written', () => {
-  const changed = (change: (lines: string[]) => string[]) => {
+describe('restore is rejected and writes nothing', () => {
+  const changedBackup = (change: (lines: string[]) => string[]) => {
     const file = join(temporaryFolder(), 'changed.backup')
     writeFileSync(file, gzipSync(change(gunzipSync(readFileSync(path)).toString().trimEnd().split('\n')).join('\n')))
     return file
   }
-  const refused = async (file: string, env: Record<string, string> = {}, url?: string) => {
+  const rejectionOf = async (file: string, env: Record<string, string> = {}, url?: string) => {
     const into = url ?? (await newDatabase())
     const { code, out, err } = await assay(into, env).run('restore', '--file', file)
     expect([code, out]).toEqual([1, ''])
@@ -92,52 +92,52 @@ describe('refused, and nothing is written', () => {
     return err
   }
 
-  test('with another key', async () => {
-    expect(await refused(path, { ENCRYPTION_KEY: 'another-key-0123456789abcdef0123456789' })).toContain(
+  test('with another ENCRYPTION_KEY', async () => {
+    expect(await rejectionOf(path, { ENCRYPTION_KEY: 'another-key-0123456789abcdef0123456789' })).toContain(
       'ENCRYPTION_KEY is not the key that encrypted this backup',
     )
   })
-  test('without the key of an embedded sandbox, and no database is made', async () => {
+  test('without encryption.key in DATA_DIR, and creates no database', async () => {
     const DATA_DIR = temporaryFolder()
     const { code, err } = await assay('', { DATABASE_URL: '', ENCRYPTION_KEY: '', DATA_DIR }).run('restore', '--file', path)
     expect([code, err]).toEqual([1, expect.stringMatching(/^encryption\.key in DATA_DIR .* is missing or empty/)])
     expect(readdirSync(DATA_DIR)).toEqual([])
   })
   test('into another deployment', async () => {
-    expect(await refused(path, { REGION: 'eu' })).toContain('The backup belongs to the sandbox us deployment')
+    expect(await rejectionOf(path, { REGION: 'eu' })).toContain('The backup belongs to the sandbox us deployment')
   })
-  test('into a database of somebody else', async () => {
+  test('into a database with other tables', async () => {
     const url = await emptyDatabase()
     await query(url, 'create table theirs (id integer)')
-    expect(await refused(path, {}, url)).toContain('The database is not empty')
+    expect(await rejectionOf(path, {}, url)).toContain('The database is not empty')
   })
-  test('of a newer version', async () => {
-    const newer = changed(([head = '', ...rest]) => [head.replace('"migrations":[', '"migrations":["9999_later.sql",'), ...rest])
-    expect(await refused(newer)).toContain('comes from a newer version (9999_later.sql)')
+  test('for a backup of a newer version', async () => {
+    const newer = changedBackup(([head = '', ...rest]) => [head.replace('"migrations":[', '"migrations":["9999_later.sql",'), ...rest])
+    expect(await rejectionOf(newer)).toContain('comes from a newer version (9999_later.sql)')
   })
-  test('when it was cut off, changed or is none', async () => {
-    expect(await refused(changed((lines) => lines.slice(0, -1)))).toContain('was cut off')
-    expect(await refused(changed((lines) => lines.filter((_, i) => i !== 5)))).toContain('was changed')
-    expect(await refused(changed(() => ['{"something":"else"}']))).toContain('is not an Assay backup')
+  test('for a truncated, changed, foreign or unreadable file', async () => {
+    expect(await rejectionOf(changedBackup((lines) => lines.slice(0, -1)))).toContain('was cut off')
+    expect(await rejectionOf(changedBackup((lines) => lines.filter((_, i) => i !== 5)))).toContain('was changed')
+    expect(await rejectionOf(changedBackup(() => ['{"something":"else"}']))).toContain('is not an Assay backup')
     const half = join(temporaryFolder(), 'half.backup')
     writeFileSync(half, readFileSync(path).subarray(0, 5000))
-    expect(await refused(half)).toContain('The backup cannot be read')
-    expect(await refused('/nowhere.backup')).toContain('The backup cannot be read: ENOENT')
+    expect(await rejectionOf(half)).toContain('The backup cannot be read')
+    expect(await rejectionOf('/nowhere.backup')).toContain('The backup cannot be read: ENOENT')
     expect((await cli.run('backup', 'check', '--file', half)).code).toBe(1)
   })
-  test('a backup writes over no file and leaves no half one', async () => {
+  test('a backup overwrites no file and leaves no partial one', async () => {
     expect(await cli.run('backup', '--file', path)).toMatchObject({ code: 1, err: expect.stringContaining('The file already exists') })
     expect((await cli.run('backup', '--file', '/nowhere/x.backup')).code).toBe(1)
     expect(existsSync(`${path}.part`)).toBe(false)
   })
 })
 
-test('migrate brings an empty database up, says what is missing, and does nothing twice', async () => {
+test('migrate runs and reports pending migrations once', async () => {
   const url = await emptyDatabase()
-  const bare = assay(url)
-  const missing = await bare.run('migrate', '--check', '--json')
+  const cli = assay(url)
+  const missing = await cli.run('migrate', '--check', '--json')
   expect([missing.code, JSON.parse(missing.out).missing[0]]).toEqual([1, '0001_foundation.sql'])
-  expect((await bare.run('migrate')).out).toMatch(/^ran 0001_foundation\.sql\n/)
-  expect((await bare.run('migrate')).out).toBe('no pending migrations\n')
-  expect((await bare.run('migrate', '--check')).code).toBe(0)
+  expect((await cli.run('migrate')).out).toMatch(/^ran 0001_foundation\.sql\n/)
+  expect((await cli.run('migrate')).out).toBe('no pending migrations\n')
+  expect((await cli.run('migrate', '--check')).code).toBe(0)
 })

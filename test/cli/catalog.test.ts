@@ -16,17 +16,17 @@ type File = {
   [list: string]: unknown[]
 }
 
-/** The built-in file with something changed, on a disk. */
+/** Writes a changed copy of the built-in file. */
 function fileWith(change: (file: File) => void) {
   const file = JSON.parse(readFileSync(builtIn, 'utf8'))
   change(file)
-  const path = join(temporaryFolder(), 'catalogue.json')
+  const path = join(temporaryFolder(), 'catalog.json')
   writeFileSync(path, JSON.stringify(file))
   return path
 }
 
-/** A production deployment that has no catalogue yet. */
-async function empty() {
+/** A production deployment without a catalog. */
+async function withoutCatalog() {
   const database = await newDatabase()
   const cli = assay(database, production)
   const { team_api_key } = await cli.json('bootstrap', '--org', 'Reef', '--team', 'Reef one')
@@ -35,14 +35,14 @@ async function empty() {
   return { cli, database, load, api: createClient(base, { 'x-service-api-key': team_api_key }) }
 }
 
-/** The same with the built-in file loaded. */
-async function loaded() {
-  const world = await empty()
+/** A production deployment with the built-in catalog. */
+async function withCatalog() {
+  const world = await withoutCatalog()
   return { ...world, ...((await world.load(builtIn.pathname)) as { version: string }) }
 }
 
-test('production starts without one, and says what is loaded', async () => {
-  const { cli, load, api } = await empty()
+test('production starts without a catalog and shows the loaded one', async () => {
+  const { cli, load, api } = await withoutCatalog()
   expect((await cli.run('catalog', 'show')).out).toMatch(/^No catalog is loaded; load one with: assay catalog load/)
   expect(await cli.json('catalog', 'show')).toBeNull()
   const { version, loaded } = await load(builtIn.pathname)
@@ -54,21 +54,21 @@ test('production starts without one, and says what is loaded', async () => {
   expect((await cli.run('catalog', 'show')).out).toMatch(/ 1 {2}quillmoor +\d+ of \d+ markers orderable, \d+ of \d+ lab tests active/)
 })
 
-test('loading it says how much of everything it held, and that nothing changes the second time', async () => {
-  const { cli } = await empty()
-  const said = async () => (await cli.run('catalog', 'load', '--file', builtIn.pathname)).out
+test('load prints the number of rows, and says that nothing changed the second time', async () => {
+  const { cli } = await withoutCatalog()
+  const load = async () => (await cli.run('catalog', 'load', '--file', builtIn.pathname)).out
   const file = JSON.parse(readFileSync(builtIn, 'utf8')) as File
   const [markers, tests] = [file.lab_markers.length, file.lab_tests.length]
-  expect(await said()).toMatch(
+  expect(await load()).toMatch(
     new RegExp(
       `^loaded [0-9a-f]{12}: 5 labs, 98 analytes, ${markers} markers, ${tests} lab tests, 6 service centers, 5 payors, 25 diagnosis codes\n0 lab tests archived, 0 markers no longer orderable\n$`,
     ),
   )
-  expect(await said()).toMatch(/^[0-9a-f]{12} is already loaded; nothing changed\n$/)
+  expect(await load()).toMatch(/^[0-9a-f]{12} is already loaded; nothing changed\n$/)
 })
 
-test('is recorded, and loading it again changes nothing', async () => {
-  const { cli, database, version } = await loaded()
+test('load is audited, and loading again changes nothing', async () => {
+  const { cli, database, version } = await withCatalog()
   const before = await cli.json('catalog', 'show')
   await cli.json('catalog', 'load', '--file', builtIn.pathname)
   expect(await cli.json('catalog', 'show')).toEqual(before)
@@ -76,8 +76,8 @@ test('is recorded, and loading it again changes nothing', async () => {
   expect(rows).toEqual(Array(2).fill({ subject: `catalogue:${version}` }))
 })
 
-test('what a new file no longer has cannot be ordered any more, and can again when it is back', async () => {
-  const { load, api } = await loaded()
+test('a file without a test or marker retires it, and a file with it restores it', async () => {
+  const { load, api } = await withCatalog()
   const [gone] = (await api.listLabTests({ query: { name: 'Essential' } })).data
   const without = fileWith((file) => {
     file.labs = file.labs.map((lab) => (lab.id === 2 ? { ...lab, name: 'Wrenfield & Daughters' } : lab))
@@ -96,8 +96,8 @@ test('what a new file no longer has cannot be ordered any more, and can again wh
   expect(await marker()).toMatchObject({ is_orderable: true })
 })
 
-test('a lab that the file no longer has stays, with nothing to order', async () => {
-  const { cli, load, api } = await loaded()
+test('a lab removed from the file stays with nothing to order', async () => {
+  const { cli, load, api } = await withCatalog()
   await load(
     fileWith((file) => {
       for (const list of ['lab_markers', 'lab_tests'])
@@ -114,13 +114,13 @@ test('a lab that the file no longer has stays, with nothing to order', async () 
   expect(await api.listLabs()).toHaveLength(5)
 })
 
-test('a test that waited is approved by a file that says so, and an approval of the operator stays', async () => {
-  const { cli, load, api } = await loaded()
+test('a pending lab test is approved by the file, and the approval of the operator persists', async () => {
+  const { cli, load, api } = await withCatalog()
   const [waiting] = (await api.listLabTests({ query: { status: 'pending_approval' } })).data
   await cli.json('lab-tests', 'approve', '--id', waiting?.id as string)
   await load(fileWith((file) => file.labs.reverse()))
   expect(await api.getLabTest({ params: { lab_test_id: waiting?.id as string } })).toMatchObject({ status: 'active' })
-  const other = await loaded()
+  const other = await withCatalog()
   await other.load(
     fileWith((file) => {
       file.lab_tests = file.lab_tests.map((test) => (test.id === waiting?.id ? { ...test, status: 'active' } : test))
@@ -129,8 +129,8 @@ test('a test that waited is approved by a file that says so, and an approval of 
   expect(await other.api.getLabTest({ params: { lab_test_id: waiting?.id as string } })).toMatchObject({ status: 'active' })
 })
 
-test("a team's own test is neither archived nor taken over", async () => {
-  const { load, api, cli } = await loaded()
+test('a lab test of a team is neither archived nor replaced', async () => {
+  const { load, api, cli } = await withCatalog()
   const own = await api.createLabTest({ body: { name: 'Ours', description: '', method: 'walk_in_test', marker_ids: [1001] } })
   const copied = fileWith((file) => {
     file.lab_tests = file.lab_tests.map((test, i) => (i === 0 ? { ...test, id: own.id } : test))
@@ -141,8 +141,8 @@ test("a team's own test is neither archived nor taken over", async () => {
   expect(await api.getLabTest({ params: { lab_test_id: own.id } })).toEqual(own)
 })
 
-test('more rows than one statement takes are loaded', async () => {
-  const { cli, load } = await empty()
+test('loads more rows than fit in one statement', async () => {
+  const { cli, load } = await withoutCatalog()
   const codes = Array.from({ length: 40_000 }, (_, i) => ({ code: `Z${i}`, label: `Code ${i}` }))
   await load(
     fileWith((file) => {
@@ -152,8 +152,8 @@ test('more rows than one statement takes are loaded', async () => {
   expect(await cli.json('catalog', 'show')).toMatchObject({ icd_codes: 40_000 })
 })
 
-test('a file that is wrong is refused by its places and changes nothing', async () => {
-  const { cli } = await loaded()
+test('rejects an invalid file with the paths of its errors and changes nothing', async () => {
+  const { cli } = await withCatalog()
   const before = await cli.json('catalog', 'show')
   const wrong = fileWith((file) => {
     file.lab_markers = file.lab_markers.map((marker) => ({ ...marker, marker_slug: 'moon' })).slice(0, 1)
@@ -165,7 +165,7 @@ test('a file that is wrong is refused by its places and changes nothing', async 
   for (const [path, reason] of [
     [wrong, /^The catalog file is not valid:\n {2}lab_markers\[0\]\.marker_slug: Must name an entry in markers\.\n/],
     [renumbered, /^The catalog changes the id, slug or LOINC code of a row in markers that is already loaded/],
-    ['/nowhere/catalogue.json', /^The file cannot be read: ENOENT\n$/],
+    ['/nowhere/catalog.json', /^The file cannot be read: ENOENT\n$/],
   ] as const) {
     const { code, out, err } = await cli.run('catalog', 'load', '--file', path)
     expect([code, out]).toEqual([1, ''])
@@ -174,7 +174,7 @@ test('a file that is wrong is refused by its places and changes nothing', async 
   expect(await cli.json('catalog', 'show')).toEqual(before)
 })
 
-test('a sandbox keeps its own', async () => {
+test('a sandbox rejects another catalog', async () => {
   const sandbox = assay(await newDatabase())
   await sandbox.json('bootstrap', '--org', 'Reef', '--team', 'Reef one')
   expect(await sandbox.run('catalog', 'load', '--file', builtIn.pathname)).toMatchObject({

@@ -15,26 +15,26 @@ type Report = {
   skipped: number
   families: { name: string; checks: { name: string; state: string; text?: string }[] }[]
 }
-const ofState = ({ families }: Report, state: string) => families.flatMap(({ checks }) => checks).filter((check) => check.state === state)
+const checksIn = ({ families }: Report, state: string) => families.flatMap(({ checks }) => checks).filter((check) => check.state === state)
 
-test('we hold ourselves to the specification, and leave no user behind', async () => {
+test('this server passes every check, and no user remains', async () => {
   const { code, out, err } = await assay(w.url, { ASSAY_URL: w.base, ...keys }).run('conformance', '--json', ...at)
   const report = JSON.parse(out) as Report
-  expect(ofState(report, 'failed')).toEqual([])
+  expect(checksIn(report, 'failed')).toEqual([])
   expect([code, report.score, report.passed > 45]).toEqual([0, 100, true])
-  expect(ofState(report, 'skipped').map(({ text }) => text)).toEqual(Array(report.skipped).fill('the server has no wearable data'))
+  expect(checksIn(report, 'skipped').map(({ text }) => text)).toEqual(Array(report.skipped).fill('the server has no wearable data'))
   expect(err).toMatch(/^checks \d+ of \d+/)
   expect((await w.api.listUsers()).total).toBe(0)
 })
 
-test('without a management key its families are skipped, and a person reads a line for each check', async () => {
+test('skips management checks without a management key and prints a line per check', async () => {
   const { code, out } = await assay(w.url, { ASSAY_URL: w.base, ASSAY_API_KEY: w.team_api_key }).run('conformance')
   expect(code).toBe(0)
   expect(out).toMatch(/^Management\n {2}skipped {2}returns the organization: there is no management key/m)
   expect(out).toMatch(/^score 100%: \d+ passed, 0 failed, \d+ skipped$/m)
 })
 
-test('another server is judged by what it answers', async () => {
+test('reports the failures of another server', async () => {
   const server = createServer((_, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{"users":[]}')).listen(
     0,
     '127.0.0.1',
@@ -45,7 +45,7 @@ test('another server is judged by what it answers', async () => {
   const { code, out } = await assay(w.url, { ASSAY_URL, ...keys }).run('conformance', '--json', ...at)
   const report = JSON.parse(out) as Report
   expect([code, report.score < 20]).toEqual([1, true])
-  expect(ofState(report, 'failed')).toContainEqual({
+  expect(checksIn(report, 'failed')).toContainEqual({
     name: 'rejects a request without a key, with JSON',
     spec: 'Authentication 1',
     state: 'failed',

@@ -30,7 +30,7 @@ const lastOperatorRow = async () =>
       )
     )[0] as object,
   )
-const refusedInOneLine = async (text: string | RegExp, ...args: string[]) => {
+const expectOneLineError = async (text: string | RegExp, ...args: string[]) => {
   const before = await lastOperatorRow()
   const { code, out, err } = await cli.run(...args)
   expect([code, out]).toEqual([1, ''])
@@ -40,43 +40,43 @@ const refusedInOneLine = async (text: string | RegExp, ...args: string[]) => {
 }
 
 describe('lab-keys', () => {
-  const labSide = (key: string) => createClient(service.base, { 'x-lab-key': key })
+  const partnerLab = (key: string) => createClient(service.base, { 'x-lab-key': key })
 
-  test('a key is made, opens its lab, is listed by its beginning and is revoked at once', async () => {
-    const { id, key, ...made } = await cli.json('lab-keys', 'create', '--lab', 'quillmoor', '--label', 'night run')
-    expect(made).toEqual({ lab: 'quillmoor', label: 'night run' })
+  test('creates a key, lists it by its prefix and revokes it immediately', async () => {
+    const { id, key, ...created } = await cli.json('lab-keys', 'create', '--lab', 'quillmoor', '--label', 'night run')
+    expect(created).toEqual({ lab: 'quillmoor', label: 'night run' })
     expect(key).toMatch(/^lkp_eu_[0-9A-Za-z]{46}$/)
     expect(await lastOperatorRow()).toEqual(['operator create lab key', `key_id:${id}`])
-    expect(await labSide(key).getOwnLab()).toMatchObject({ slug: 'quillmoor' })
+    expect(await partnerLab(key).getOwnLab()).toMatchObject({ slug: 'quillmoor' })
     await service.runJobs()
     const { out } = await cli.run('lab-keys', 'list')
     expect(out).toMatch(new RegExp(`${id}  quillmoor +${key.slice(0, 12)}…  night run +2\\d{3}-`))
     expect(out).not.toContain(key)
     expect(await cli.run('lab-keys', 'revoke', '--id', id)).toMatchObject({ code: 0, out: `revoked ${id}\n` })
     expect(await lastOperatorRow()).toEqual(['operator revoke lab key', `key_id:${id}`])
-    expect(await errorOf(labSide(key).getOwnLab())).toMatchObject({ status: 401, detail: { error_type: 'INVALID_LAB_KEY' } })
+    expect(await errorOf(partnerLab(key).getOwnLab())).toMatchObject({ status: 401, detail: { error_type: 'INVALID_LAB_KEY' } })
     expect((await cli.run('lab-keys', 'list')).out).not.toContain(id)
   })
 
-  test('a person is shown the key alone, and a list can be of one lab', async () => {
+  test('prints only the key, and lists the keys of one lab', async () => {
     const { out: key } = await cli.run('lab-keys', 'create', '--lab', 'larkstone', '--label', 'x')
-    expect(await labSide(key.trim()).getOwnLab()).toMatchObject({ slug: 'larkstone' })
+    expect(await partnerLab(key.trim()).getOwnLab()).toMatchObject({ slug: 'larkstone' })
     await cli.json('lab-keys', 'create', '--lab', 'mossgate', '--label', 'y')
     expect(await cli.json('lab-keys', 'list', '--lab', 'larkstone')).toMatchObject([{ lab: 'larkstone', label: 'x' }])
     expect(JSON.stringify(await cli.json('lab-keys', 'list'))).not.toMatch(/hash\w*":|lkp_eu_\w{20}/)
   })
 
-  test('unknown labs and keys are refused', async () => {
-    await refusedInOneLine(/no such lab; assay catalog show/, 'lab-keys', 'create', '--lab', 'moon', '--label', 'x')
-    await refusedInOneLine(/no such lab/, 'lab-keys', 'list', '--lab', 'moon')
-    await refusedInOneLine(/no active lab key/, 'lab-keys', 'revoke', '--id', newUuid())
+  test('rejects unknown labs and keys', async () => {
+    await expectOneLineError(/no such lab; assay catalog show/, 'lab-keys', 'create', '--lab', 'moon', '--label', 'x')
+    await expectOneLineError(/no such lab/, 'lab-keys', 'list', '--lab', 'moon')
+    await expectOneLineError(/no active lab key/, 'lab-keys', 'revoke', '--id', newUuid())
   })
 })
 
 describe('lab-accounts', () => {
   const create = (...args: string[]) => cli.json('lab-accounts', 'create', '--lab', 'wrenfield', '--provider-account-id', 'WR-77', ...args)
 
-  test('an account is made for an organisation and open to the teams that are named', async () => {
+  test('creates an account for an organization with the given teams', async () => {
     const account = await create(
       ...['--org', first.org_id, '--name', 'Lagoon at Wrenfield', '--status', 'pending', '--delegated-flow', 'order_delegated'],
       ...['--billing', 'client_bill=AZ, ca', '--billing', 'client_bill=CA,TX', '--clinical-notes', 'Call first.', '--team', first.team_id],
@@ -100,7 +100,7 @@ describe('lab-accounts', () => {
     ])
   })
 
-  test('the only organisation need not be named; an account that is open to no team waits for the management API', async () => {
+  test('defaults to the only organization, and the management API adds teams to the account', async () => {
     const { id } = await create()
     expect((await api().listLabAccounts({ query: { lab_account_id: id } })).data).toEqual([])
     const admin = createClient(service.base, { 'x-management-key': first.management_key })
@@ -111,7 +111,7 @@ describe('lab-accounts', () => {
     expect(Object.keys(account?.allowed_billing ?? {})).toEqual(['client_bill', 'patient_bill_passthrough'])
   })
 
-  test('are listed with those of the platform, and their status is set', async () => {
+  test('lists accounts with those of the platform and sets a status', async () => {
     const { id } = await create('--team', first.team_id)
     const line = async () => (await cli.run('lab-accounts', 'list')).out.split('\n').find((line) => line.startsWith(id))
     expect(await line()).toMatch(new RegExp(`wrenfield +active +WR-77 +${first.org_id}  ${first.team_id}$`))
@@ -121,15 +121,15 @@ describe('lab-accounts', () => {
     expect(await line()).toContain('suspended')
   })
 
-  test('that cannot be are refused, and nothing is made', async () => {
+  test('rejects invalid accounts and creates nothing', async () => {
     const accounts = await cli.json('lab-accounts', 'list')
     const start = ['lab-accounts', 'create', '--provider-account-id', 'x', '--lab']
-    await refusedInOneLine(/no such lab/, ...start, 'moon')
-    await refusedInOneLine(/no such organization/, ...start, 'wrenfield', '--org', newUuid())
-    await refusedInOneLine(/not in this organization/, ...start, 'wrenfield', '--team', newUuid())
-    await refusedInOneLine(/does not support the billing type patient_bill;/, ...start, 'wrenfield', '--billing', 'patient_bill=*')
-    await refusedInOneLine(/does not serve AK/, ...start, 'wrenfield', '--billing', 'client_bill=AZ,AK')
-    await refusedInOneLine(/no such lab account/, 'lab-accounts', 'set-status', '--id', newUuid(), '--status', 'active')
+    await expectOneLineError(/no such lab/, ...start, 'moon')
+    await expectOneLineError(/no such organization/, ...start, 'wrenfield', '--org', newUuid())
+    await expectOneLineError(/not in this organization/, ...start, 'wrenfield', '--team', newUuid())
+    await expectOneLineError(/does not support the billing type patient_bill;/, ...start, 'wrenfield', '--billing', 'patient_bill=*')
+    await expectOneLineError(/does not serve AK/, ...start, 'wrenfield', '--billing', 'client_bill=AZ,AK')
+    await expectOneLineError(/no such lab account/, 'lab-accounts', 'set-status', '--id', newUuid(), '--status', 'active')
     expect(await cli.json('lab-accounts', 'list')).toEqual(accounts)
   })
 })

@@ -8,7 +8,7 @@ import { assay } from './assay.ts'
 
 const command = join(import.meta.dirname, '../../bin/assay.mjs')
 
-/** A Node of this machine that is too old for us, as a shell may have it. */
+/** An installed Node that is too old to run the service. */
 const old = [...new Set([...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin', '/usr/local/bin'])]
   .map((folder) => join(folder, 'node'))
   .find((path) => Number(/^v(\d+)/.exec(spawnSync(path, ['--version'], { encoding: 'utf8' }).stdout ?? '')?.[1] ?? 99) < 24)
@@ -16,7 +16,7 @@ const old = [...new Set([...(process.env['PATH'] ?? '').split(delimiter), '/usr/
 test.skipIf(!old).each([
   ['SIGTERM', 143],
   ['SIGINT', 130],
-] as const)(`%s to a command under an old Node ends it with %i${old ? '' : ' (skipped: no such Node here)'}`, async (signal, code) => {
+] as const)(`%s ends a command started by an old Node with %i${old ? '' : ' (skipped: no old Node installed)'}`, async (signal, code) => {
   const env = { PATH: process.env['PATH'], DATA_DIR: temporaryFolder(), ASSAY_URL: 'http://127.0.0.1:1', ASSAY_API_KEY: 'sk_us_nobody' }
   const child = spawn(old as string, [command, 'events', 'tail'], { env, stdio: ['ignore', 'ignore', 'pipe'] })
   await once(child.stderr, 'data')
@@ -25,17 +25,17 @@ test.skipIf(!old).each([
   expect(await once(child, 'close')).toEqual([code, null])
 })
 
-/** A checkout of nothing but the launcher, on a path where npm and the Node that it brings along only say that they were called. */
+/** A checkout with only the launcher, where npm and the bundled Node are stubs that print their name. */
 function checkout(installed: boolean) {
   const folder = temporaryFolder()
-  const says = (path: string, text: string) => {
+  const writeScript = (path: string, text: string) => {
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, `#!/bin/sh\n${text}\n`, { mode: 0o755 })
   }
   cpSync(command, join(folder, 'bin/assay.mjs'))
   const node = join(folder, 'node_modules/.bin/node')
-  if (installed) says(node, 'shift; echo our node "$@"')
-  says(
+  if (installed) writeScript(node, 'shift; echo our node "$@"')
+  writeScript(
     join(folder, 'tools/npm'),
     `echo npm; mkdir -p "${dirname(node)}"; printf '#!/bin/sh\\nshift; echo our node "$@"\\n' > "${node}"; chmod +x "${node}"`,
   )
@@ -46,14 +46,14 @@ function checkout(installed: boolean) {
     }).stdout
 }
 
-test.skipIf(!old)(`an old Node asks npm only where nothing is installed yet${old ? '' : ' (skipped: no such Node here)'}`, () => {
+test.skipIf(!old)(`an old Node runs npm only if nothing is installed${old ? '' : ' (skipped: no old Node installed)'}`, () => {
   expect(checkout(true)('doctor', '--quick')).toBe('our node doctor --quick\n')
   const fresh = checkout(false)
   expect(fresh('doctor')).toBe('npm\nour node doctor\n')
   expect(fresh('doctor')).toBe('our node doctor\n')
 })
 
-test('a service that cannot start says so as JSON where it is asked to', async () => {
+test('serve --json reports a failed start as JSON', async () => {
   const { code, out, err } = await assay('postgres://127.0.0.1:1/nowhere', { PORT: 'nowhere' }).spawnCommand('serve', '--json')
   expect([code, out, JSON.parse(err)]).toEqual([1, '', { error: { type: expect.any(String), message: expect.stringContaining('PORT') } }])
 })

@@ -16,7 +16,7 @@ const w = await world()
 const command = join(import.meta.dirname, '../../bin/assay.mjs')
 const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`
 
-test('assay listen prints what happens and posts it on, signed', async () => {
+test('assay listen prints events and forwards them signed', async () => {
   const receiver = await openReceiver()
   atEnd(() => receiver.close())
   await placeOrder(w.api)
@@ -26,29 +26,29 @@ test('assay listen prints what happens and posts it on, signed', async () => {
   atEnd(async () => child.kill())
   const lines = createInterface(child.stdout)
   const printed = once(lines, 'line')
-  // Until it stands in the log, whoever listens may not be there yet; so something new happens until something is heard.
-  const heard = receiver.waitForMessages(1)
+  // The listener may not be connected yet, so the test keeps placing orders until a message arrives.
+  const arrived = receiver.waitForMessages(1)
   let done = false
-  heard.then(() => {
+  arrived.then(() => {
     done = true
   })
   while (!done) {
     await placeOrder(w.api)
     await w.runJobs()
   }
-  const [got] = await heard
-  const body = got?.body ?? ''
-  new Webhook(secret).verify(body, got?.headers as Record<string, string>)
+  const [message] = await arrived
+  const body = message?.body ?? ''
+  new Webhook(secret).verify(body, message?.headers as Record<string, string>)
   expect(JSON.parse(body)).toMatchObject({ team_id: w.team_id, event_type: expect.stringMatching(/^labtest\.order\./) })
   expect(String((await printed)[0])).toMatch(/labtest\.order\.\w+ .*verified → 200$/)
 })
 
-/** A service that tells these events and then knows nobody any more. */
-async function telling(events: object[]) {
-  const blocks = events.map((event, i) => `id: place-${i}\ndata: ${JSON.stringify(event)}\n\n`)
-  let asked = 0
+/** A service that streams these events once and then rejects every key. */
+async function streamOnce(events: object[]) {
+  const blocks = events.map((event, i) => `id: cursor-${i}\ndata: ${JSON.stringify(event)}\n\n`)
+  let requests = 0
   const server = createServer((_, response) => {
-    if (asked++) return response.writeHead(401).end('{"detail":{"error_type":"INVALID_API_KEY","error_message":"The key is gone."}}')
+    if (requests++) return response.writeHead(401).end('{"detail":{"error_type":"INVALID_API_KEY","error_message":"The key is gone."}}')
     response.writeHead(200, { 'content-type': 'text/event-stream' }).end(blocks.join(''))
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -61,8 +61,8 @@ const bad = exampleOf('provider.connection.created', { user_id: 'Zephyrine' } as
 const { team_id: _, ...without } = exampleOf('daily.data.steps.created')
 const odd = [good, { ...bad, data: { ...bad.data, source: 7 } }, without, { ...good, event_type: 'labtest.order.dreamt' }]
 
-test('assay listen says which events are not what the catalogue promises, and never what stands in them', async () => {
-  const url = await telling(odd)
+test('assay listen reports events that do not match their schema, without their values', async () => {
+  const url = await streamOnce(odd)
   const { out, err } = await assay(w.url).run('listen', '--url', url, '--key', w.team_api_key)
   expect(out.trim().split('\n')).toHaveLength(4)
   const of = (type: string) => `${type} ${good.event_id} does not match its schema:`
@@ -79,8 +79,8 @@ test('assay listen says which events are not what the catalogue promises, and ne
   expect(err).not.toContain('Zephyrine')
 })
 
-test('with --json it says so on standard error, as JSON, and prints the events as they came', async () => {
-  const url = await telling(odd)
+test('assay listen --json reports mismatches as JSON on standard error and prints events unchanged', async () => {
+  const url = await streamOnce(odd)
   const { out, err } = await assay(w.url).run('listen', '--url', url, '--key', w.team_api_key, '--json')
   expect(
     out
@@ -88,22 +88,22 @@ test('with --json it says so on standard error, as JSON, and prints the events a
       .split('\n')
       .map((line) => JSON.parse(line)),
   ).toEqual(odd)
-  const said = err
+  const lines = err
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line))
-  expect(said[1]).toEqual({
+  expect(lines[1]).toEqual({
     event_id: bad.event_id,
     event_type: 'daily.data.steps.created',
     mismatches: ['team_id: This field is required.'],
   })
-  expect(said.at(-1)).toEqual({ error: { type: 'INVALID_API_KEY', message: expect.stringContaining('The key is gone.') } })
+  expect(lines.at(-1)).toEqual({ error: { type: 'INVALID_API_KEY', message: expect.stringContaining('The key is gone.') } })
 })
 
 test('assay listen --after start reads the log from the beginning', async () => {
-  const asked: string[] = []
+  const requests: string[] = []
   const server = createServer((request, response) => {
-    asked.push(String(request.url))
+    requests.push(String(request.url))
     response.writeHead(401).end('{"detail":{"error_type":"INVALID_API_KEY","error_message":"The key is gone."}}')
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -111,15 +111,15 @@ test('assay listen --after start reads the log from the beginning', async () => 
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   await assay(w.url).run('listen', '--url', url, '--key', w.team_api_key, '--after', 'start')
   await assay(w.url).run('listen', '--url', url, '--key', w.team_api_key)
-  expect(asked).toEqual(['/events/stream?', '/events/stream?after=end'])
+  expect(requests).toEqual(['/events/stream?', '/events/stream?after=end'])
 })
 
-test('assay listen refuses to post on to what is no address', async () => {
+test('assay listen rejects an invalid --forward address', async () => {
   const { code, err } = await assay(w.url).run('listen', '--url', w.base, '--key', w.team_api_key, '--forward', 'localhost:3000/hook')
   expect([code, err]).toEqual([2, '--forward must be an http or https address.\n'])
 })
 
-test('assay listen says why it may not', async () => {
+test('assay listen prints why the service rejected the stream', async () => {
   const { code, err } = await assay(w.url).run('listen', '--url', w.base, '--key', 'sk_us_nothing')
   expect([code, err]).toEqual([1, expect.stringMatching(/^The service rejected the stream: The team API key is unknown/)])
 })

@@ -7,16 +7,16 @@ const rows = [
   ['22', '', null],
 ]
 
-test('on a terminal the names of the columns stand above them, and below how many there are', () => {
+test('a terminal shows column names above the rows and the total below', () => {
   const shown = ['KEY ID  LABEL        LAST USED', '1       night shift  never', '22      -            -', '2 of 9']
   expect(listing(names, rows, '2 of 9', true)).toEqual(shown)
 })
 
-test('in a pipe every line is a row, and no cell is empty', () => {
+test('a pipe gets one line per row and no empty cell', () => {
   expect(listing(names, rows, '2 of 9', false)).toEqual(['1   night shift  never', '22  -            -'])
 })
 
-test('where there is nothing, a terminal is told so and a pipe gets no line', () => {
+test('an empty list prints a note on a terminal and nothing in a pipe', () => {
   expect(listing(names, [], '', true)).toEqual(['none'])
   expect(listing(names, [], '0 of 0', true)).toEqual(['0 of 0'])
   expect(listing(names, [], '0 of 0', false)).toEqual([])

@@ -33,8 +33,8 @@ const operatorRows = async () =>
   ).map(({ action, subject }) => [action, subject])
 const lastOperatorRow = async () => (await operatorRows()).at(-1)
 
-/** The whole service, as `assay serve` starts it. */
-async function startedOn(database: string, env: Record<string, string>) {
+/** Starts the service like `assay serve`. */
+async function startOn(database: string, env: Record<string, string>) {
   const settings = { DATABASE_URL: database, ENCRYPTION_KEY, DATA_DIR: temporaryFolder(), PORT: '0', ...env }
   const service = await startService(readConfig(settings), pino({ level: 'silent' }))
   atEnd(service.close)
@@ -42,7 +42,7 @@ async function startedOn(database: string, env: Record<string, string>) {
 }
 
 describe('bootstrap', () => {
-  test('makes keys that work on an empty production database', async () => {
+  test('creates working keys on an empty production database', async () => {
     expect(first).toEqual({
       org_id: expect.any(String),
       team_id: expect.any(String),
@@ -54,13 +54,13 @@ describe('bootstrap', () => {
     expect((await operatorRows())[0]).toEqual(['operator bootstrap', `org_id:${first.org_id} team_id:${first.team_id}`])
   })
 
-  test('shows the keys to a person, once', async () => {
+  test('prints the keys', async () => {
     const { code, out, err } = await assay(await newDatabase(), production).run('bootstrap', '--org', 'Reef', '--team', 'Reef one')
     expect([code, err]).toEqual([0, ''])
     expect(out).toMatch(/team API key +pk_eu_\w{46}\nmanagement key +mg_\w{46}\n\nSave the keys now/)
   })
 
-  test('takes the keys and the plan that the operator fixed', async () => {
+  test('uses the keys of BOOTSTRAP_TEAM_API_KEY and BOOTSTRAP_MANAGEMENT_KEY', async () => {
     const fixed = { BOOTSTRAP_TEAM_API_KEY: 'fixed-team-key-of-ours', BOOTSTRAP_MANAGEMENT_KEY: 'fixed-management-key-of-ours' }
     const made = await assay(await newDatabase(), { ...production, ...fixed }).json(
       'bootstrap',
@@ -69,7 +69,7 @@ describe('bootstrap', () => {
     expect(made).toMatchObject({ team_api_key: 'fixed-team-key-of-ours', management_key: 'fixed-management-key-of-ours' })
   })
 
-  test('refuses a fixed key that could never work here', async () => {
+  test('rejects a fixed key of another deployment', async () => {
     const fixed = { BOOTSTRAP_TEAM_API_KEY: 'sk_us_of-another-deployment', BOOTSTRAP_MANAGEMENT_KEY: 'fixed-management-key-of-ours' }
     const empty = await newDatabase()
     const { code, out, err } = await assay(empty, { ...production, ...fixed }).run('bootstrap', '--org', 'Reef', '--team', 'Reef one')
@@ -78,7 +78,7 @@ describe('bootstrap', () => {
     expect((await assay(empty, production).run('org')).err).toContain('The database is empty')
   })
 
-  test('is refused a second time, and changes nothing', async () => {
+  test('fails the second time and changes nothing', async () => {
     const rows = await operatorRows()
     const { code, out, err } = await cli.spawnCommand('bootstrap', '--org', 'Again', '--team', 'Again')
     expect([code, out]).toEqual([1, ''])
@@ -87,20 +87,20 @@ describe('bootstrap', () => {
     expect(await cli.json('org')).toHaveLength(1)
   })
 
-  test('at the same moment twice makes one organisation', async () => {
+  test('creates one organization if run twice at once', async () => {
     const empty = await newDatabase()
     const twice = ['One', 'Two'].map((name) => assay(empty, production).spawnCommand('bootstrap', '--org', name, '--team', name))
     expect((await Promise.all(twice)).map(({ code }) => code).sort()).toEqual([0, 1])
     expect(await assay(empty, production).json('org')).toHaveLength(1)
   })
 
-  test('is refused too when the organisation has deleted its last team; the service starts and keys can still be managed', async () => {
+  test('fails after the last team is deleted, while the service starts and keys can be managed', async () => {
     const empty = await newDatabase()
     const cli = assay(empty, production)
     const made = await cli.json('bootstrap', '--org', 'Reef', '--team', 'Reef one')
-    const { listening: base } = await startedOn(empty, production)
+    const { listening: base } = await startOn(empty, production)
     await createClient(base, { 'x-management-key': made.management_key }).deleteTeam({ params: made })
-    expect((await fetch(`${(await startedOn(empty, production)).listening}/ready`)).status).toBe(200)
+    expect((await fetch(`${(await startOn(empty, production)).listening}/ready`)).status).toBe(200)
     expect((await cli.run('bootstrap', '--org', 'Again', '--team', 'Again')).code).toBe(1)
     expect(await cli.json('keys', 'list')).toMatchObject({ team_api_keys: [], management_keys: [{ label: 'first start' }] })
     expect(await cli.run('keys', 'create', '--kind', 'team', '--label', 'x')).toMatchObject({ code: 1, out: '' })
@@ -110,13 +110,13 @@ describe('bootstrap', () => {
   })
 })
 
-test('a sandbox whose last team was deleted starts with a new team in the same organisation', async () => {
+test('a sandbox without a team starts with a new team in the same organization', async () => {
   const empty = await newDatabase()
   const env = { DATA_DIR: temporaryFolder() }
-  const { listening, credentials } = await startedOn(empty, env)
+  const { listening, credentials } = await startOn(empty, env)
   const admin = createClient(listening, { 'x-management-key': credentials.management_key as string })
   await admin.deleteTeam({ params: { org_id: credentials.org_id as string, team_id: credentials.team_id as string } })
-  const again = await startedOn(empty, env)
+  const again = await startOn(empty, env)
   expect(again.credentials.org_id).toBe(credentials.org_id)
   expect(again.credentials.team_id).not.toBe(credentials.team_id)
   const api = createClient(again.listening, { 'x-service-api-key': again.credentials.team_api_key as string })
@@ -124,13 +124,13 @@ test('a sandbox whose last team was deleted starts with a new team in the same o
 })
 
 describe('org', () => {
-  test('shows the organisation', async () => {
+  test('shows the organization', async () => {
     const { out } = await cli.run('org')
     expect(out).toContain(first.org_id)
     expect(out).toContain('Lagoon Health')
   })
 
-  test('sets the plan, which shuts and opens the management API', async () => {
+  test('sets the plan, which closes and opens the management API', async () => {
     await cli.run('org', '--plan', 'launch')
     expect(await errorOf(admin().getOrg({ params: first }))).toMatchObject({ status: 403, detail: { error_type: 'PLAN_REQUIRED' } })
     await api().listUsers()
@@ -139,7 +139,7 @@ describe('org', () => {
     expect(await lastOperatorRow()).toEqual(['operator set plan', `org_id:${first.org_id}`])
   })
 
-  test('that does not exist is refused', async () => {
+  test('rejects an unknown organization or plan', async () => {
     expect(await cli.run('org', '--org', newUuid(), '--plan', 'grow')).toMatchObject({ code: 1, out: '' })
     expect(await cli.run('org', '--plan', 'gold')).toMatchObject({ code: 2, err: expect.stringContaining('launch, grow, scale') })
   })
@@ -153,7 +153,7 @@ describe('team', () => {
     expect((await cli.run('team')).out).toBe(`${first.team_id}  Lagoon  -\n`)
   })
 
-  test('enables exactly the closed betas that are named', async () => {
+  test('enables exactly the given betas', async () => {
     expect(await cli.json('team', '--team', first.team_id, '--betas', 'one, two')).toMatchObject({ betas: ['one', 'two'] })
     expect(await betas()).toEqual(['one', 'two'])
     expect(await lastOperatorRow()).toEqual(['operator set betas', `team_id:${first.team_id}`])
@@ -161,7 +161,7 @@ describe('team', () => {
     expect(await betas()).toEqual([])
   })
 
-  test('that does not exist is refused, and no change is recorded', async () => {
+  test('rejects an unknown team and records no change', async () => {
     const rows = await operatorRows()
     expect(await cli.run('team', '--team', newUuid(), '--betas', 'one')).toMatchObject({
       code: 1,
@@ -173,7 +173,7 @@ describe('team', () => {
 })
 
 describe('keys', () => {
-  test('a team key is made, works, is listed by its beginning and is revoked at once', async () => {
+  test('creates a team key, lists it by its prefix and revokes it immediately', async () => {
     const { key } = await cli.json('keys', 'create', '--kind', 'team', '--label', 'from the shell')
     await api(key).createUser({ body: { client_user_id: newUuid() } })
     await service.runJobs()
@@ -189,7 +189,7 @@ describe('keys', () => {
     expect((await cli.run('keys', 'list')).out).not.toContain(id)
   })
 
-  test('a key that may only read and expires is both', async () => {
+  test('creates a read-only key with an expiry', async () => {
     const expires = '2999-01-01T00:00:00Z'
     const { out } = await cli.run('keys', 'create', '--kind', 'team', '--label', 'reader', '--read-only', '--expires', expires)
     expect(await errorOf(api(out.trim()).createUser({ body: { client_user_id: 'x' } }))).toMatchObject({ status: 403 })
@@ -199,7 +199,7 @@ describe('keys', () => {
     )
   })
 
-  test('a key that is made for a script says which it is', async () => {
+  test('prints the new key with its id as JSON', async () => {
     const made = await cli.json('keys', 'create', '--kind', 'team', '--label', 'script', '--expires', '2999-01-01T00:00:00Z')
     expect(made).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -212,12 +212,12 @@ describe('keys', () => {
     expect(await cli.json('keys', 'revoke', '--id', made.id)).toEqual({ revoked: made.id })
   })
 
-  test('a key that nobody knows is refused by both kinds', async () => {
+  test('rejects an unknown key id', async () => {
     const { err } = await cli.run('keys', 'revoke', '--id', newUuid())
     expect(err).toMatch(/no active key with this id/)
   })
 
-  test('management keys of both roles are made and revoked', async () => {
+  test('creates and revokes management keys of both roles', async () => {
     const org = (await cli.json('keys', 'create', '--kind', 'org_admin', '--label', 'deputy')).key
     const team = (await cli.json('keys', 'create', '--kind', 'team_admin', '--label', 'nurse', '--team', first.team_id)).key
     expect(await admin(org).getOrg({ params: first })).toMatchObject({ id: first.org_id })
@@ -229,13 +229,13 @@ describe('keys', () => {
     expect(await errorOf(admin(org).getOrg({ params: first }))).toMatchObject({ status: 401 })
   })
 
-  test('the list holds neither keys nor hashes', async () => {
+  test('lists neither keys nor hashes', async () => {
     const listed = await cli.json('keys', 'list')
     expect(JSON.stringify(listed)).not.toMatch(/hash\w*":|(pk_eu|mg)_\w{20}/)
     expect(listed.management_keys[0]).toMatchObject({ label: 'first start', prefix: first.management_key.slice(0, 12), role: 'org_admin' })
   })
 
-  test('the last Org Management Key stays', async () => {
+  test('does not revoke the last Org Management Key', async () => {
     const database = await newDatabase()
     const cli = assay(database, production)
     await cli.json('bootstrap', '--org', 'Reef', '--team', 'Reef one')
@@ -251,7 +251,7 @@ describe('keys', () => {
     ['a key that does not exist', ['revoke', '--id', newUuid()]],
     ['a team that does not exist', ['create', '--kind', 'team', '--label', 'x', '--team', newUuid()]],
     ['an expiry in the past', ['create', '--kind', 'team', '--label', 'x', '--expires', '2001-01-01T00:00:00Z']],
-  ])('%s is refused in one line', async (_, args) => {
+  ])('rejects %s with one line', async (_, args) => {
     const rows = await operatorRows()
     const { code, out, err } = await cli.run('keys', ...args)
     expect([code, out]).toEqual([1, ''])
@@ -259,14 +259,14 @@ describe('keys', () => {
     expect(await operatorRows()).toEqual(rows)
   })
 
-  test('on an empty database the answer is to bootstrap', async () => {
+  test('asks to bootstrap an empty database', async () => {
     const empty = assay(await newDatabase(), production)
     expect(await empty.run('keys', 'list')).toMatchObject({ code: 1, err: expect.stringContaining('assay bootstrap --org NAME') })
   })
 })
 
 describe('audit verify', () => {
-  test('walks a whole chain and ends with 0', async () => {
+  test('verifies an intact chain and exits with 0', async () => {
     expect(await cli.spawnCommand('audit', 'verify')).toMatchObject({
       code: 0,
       out: expect.stringMatching(/^intact: \d+ rows, 0 not chained yet\n$/),
@@ -274,7 +274,7 @@ describe('audit verify', () => {
     expect(await cli.json('audit', 'verify')).toMatchObject({ unchained: 0 })
   })
 
-  test('names the first broken row and ends with 1', async () => {
+  test('reports the first broken row and exits with 1', async () => {
     const database = await newDatabase()
     const cli = assay(database, production)
     await cli.json('bootstrap', '--org', 'Reef', '--team', 'Reef one')
@@ -289,7 +289,7 @@ describe('audit verify', () => {
 })
 
 describe('lab tests', () => {
-  test('that wait are listed and approved, with an audit row', async () => {
+  test('lists and approves pending lab tests, with an audit row', async () => {
     await loadCatalog(service.app)
     const body = { name: 'Lagoon panel', description: '', method: 'walk_in_test' as const, marker_ids: [1001] }
     const { id, status } = await api().createLabTest({ body })
@@ -310,7 +310,7 @@ describe('lab tests', () => {
     expect((await cli.run('lab-tests', 'pending')).out).not.toContain(id)
   })
 
-  test('that nobody has are refused', async () => {
+  test('rejects an unknown lab test', async () => {
     const { code, err } = await cli.run('lab-tests', 'approve', '--id', newUuid())
     expect([code, err.trim()]).toEqual([1, 'There is no such lab test; assay lab-tests pending lists them'])
     expect((await cli.run('lab-tests', 'approve', '--id', 'seven')).code).toBe(2)

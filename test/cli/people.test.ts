@@ -17,20 +17,20 @@ beforeAll(async () => {
   tenant = await service.tenant()
 })
 
-test('the operator invites the first person, lists and removes it', async () => {
-  const { out, code } = await cli.run('people', 'invite', '--email', 'first@harbour.example')
+test('invites the first person, then lists and removes them', async () => {
+  const { out, code } = await cli.run('people', 'invite', '--email', 'first@harbor.example')
   expect(code).toBe(0)
   const token = /^http\S+\/console\/invitation#(iv_\w{46})\n$/.exec(out)?.[1] as string
   const { totp_secret } = await browser(service.base, '').api.openInvitation({ body: { token } })
-  const body = { token, name: 'First Keeper', password: PASSWORD, code: codeAt(fromBase32(totp_secret), stepAt(service.app.wall())) }
+  const body = { token, name: 'First Member', password: PASSWORD, code: codeAt(fromBase32(totp_secret), stepAt(service.app.wall())) }
   const answer = await sendRequest(service.base, endpoints.acceptInvitation, { body, headers: consoleHeaders })
   const { send } = browser(service.base, cookieOf(answer.headers))
   expect(await send(endpoints.getSession)).toMatchObject({ status: 200, body: { role: 'org_admin', org: { id: tenant.org_id } } })
 
   const [person] = await cli.json('people', 'list')
-  expect(person).toMatchObject({ name: 'First Keeper', email: 'first@harbour.example', role: 'org_admin' })
-  expect((await cli.run('people', 'list')).out).toMatch(/First Keeper +first@harbour\.example +/)
-  expect((await cli.run('people', 'invite', '--email', 'first@harbour.example')).out).toBe(
+  expect(person).toMatchObject({ name: 'First Member', email: 'first@harbor.example', role: 'org_admin' })
+  expect((await cli.run('people', 'list')).out).toMatch(/First Member +first@harbor\.example +/)
+  expect((await cli.run('people', 'invite', '--email', 'first@harbor.example')).out).toBe(
     'This person is already a member of the organization.\n',
   )
   expect((await cli.run('people', 'remove', '--id', person.id)).out).toBe(`removed ${person.id}\n`)
@@ -41,16 +41,16 @@ test('the operator invites the first person, lists and removes it', async () => 
 
 test.each([
   [['--email', 'nobody'], 2, '--email must be an email address.'],
-  [['--email', 'a@harbour.example', '--role', 'king'], 2, '--role must be one of'],
-  [['--email', 'a@harbour.example', '--role', 'team_admin'], 1, 'team_role_bindings'],
+  [['--email', 'a@harbor.example', '--role', 'king'], 2, '--role must be one of'],
+  [['--email', 'a@harbor.example', '--role', 'team_admin'], 1, 'team_role_bindings'],
   [[], 2, '--email is required.'],
-])('%j is refused', async (args, code, why) => {
+])('rejects %j', async (args, code, why) => {
   const ended = await cli.run('people', 'invite', ...args)
   expect(ended.code).toBe(code)
   expect(ended.err).toContain(why)
 })
 
-test('refuses to remove a person who is not a member', async () => {
+test('does not remove a person who is not a member', async () => {
   const ended = await cli.run('people', 'remove', '--id', tenant.team_id)
   expect([ended.code, ended.err]).toEqual([1, expect.stringContaining('No member of your organization has this id')])
 })

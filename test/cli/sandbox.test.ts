@@ -9,14 +9,14 @@ const w = await world()
 const env = { ASSAY_URL: w.base, ASSAY_API_KEY: w.team_api_key }
 const cli = assay(w.url, env)
 
-test('the clock is shown and moved', async () => {
+test('shows and advances the clock', async () => {
   expect(await cli.json('sandbox', 'clock')).toMatchObject({ offset_seconds: 0 })
   expect(await cli.json('sandbox', 'advance', '--days', '2')).toMatchObject({ offset_seconds: 172_800 })
   expect((await cli.run('sandbox', 'advance', '--seconds', '10')).out).toMatch(/, 172810 s from real time\n$/)
   expect(await cli.run('sandbox', 'advance')).toMatchObject({ code: 2, err: expect.stringContaining('Pass one of --days') })
 })
 
-test('seed fills a team with the same people and orders every time, and leaves alone what is there', async () => {
+test('seed creates the same users and orders every time and keeps existing ones', async () => {
   const made = await cli.json('seed', '--users', '8', '--orders', '3', '--seed', 'reef')
   expect(made).toMatchObject({ users: 8, there: 0 })
   expect(made.orders).toBeGreaterThan(4)
@@ -33,7 +33,7 @@ test('seed fills a team with the same people and orders every time, and leaves a
   expect(await summary(other.api)).toEqual(await summary(w.api))
 })
 
-test('reset takes away what came in and keeps what was configured', async () => {
+test('reset deletes users, orders and events and keeps the configuration', async () => {
   const params = { org_id: w.org_id, team_id: w.team_id, env: 'sandbox' as const }
   const webhook = await w.admin.createWebhook({ params, body: { url: 'http://127.0.0.1:9876/hooks' } })
   await placeOrder(w.api)
@@ -61,7 +61,7 @@ test('reset takes away what came in and keeps what was configured', async () => 
   expect(again.last_event.status).toBe('received.walk_in_test.ordered')
 })
 
-test('reset is refused for another team and without a name, and nothing goes', async () => {
+test('reset rejects another team or no team and deletes nothing', async () => {
   const other = await w.tenant()
   const { total } = await w.api.listUsers()
   expect(await cli.run('sandbox', 'reset', '--team', other.team_id)).toMatchObject({

@@ -16,7 +16,7 @@ const dayFrom = (moment: string, days: number) => later(moment, days * DAY).slic
 const some = ['--days', '2', '--samples', '11']
 const seed = (users: number, ...more: string[]) => cli.json('seed', 'wearables', '--users', String(users), ...some, ...more)
 
-test('fills a team with users and days, goes on where it was stopped, and leaves alone what is there', async () => {
+test('creates users with samples, resumes and keeps existing users', async () => {
   const team = ['--team', w.team_id]
   const began = w.app.wall()
   expect(await seed(2, ...team)).toEqual({ users: 2, samples: 44, there: 0 })
@@ -33,7 +33,7 @@ test('fills a team with users and days, goes on where it was stopped, and leaves
   }
   for (const { user_id } of users) {
     const [first = ''] = await read(user_id, 'heartrate')
-    // The command has the clock of the machine, and midnight may be near.
+    // The command uses the system clock, which may pass midnight during the test.
     expect([dayFrom(began, -2), dayFrom(began, -1)]).toContain(first)
     const second = dayFrom(`${first}T00:00:00.000Z`, 1)
     expect(await read(user_id, 'heartrate')).toEqual([...Array(6).fill(first), ...Array(6).fill(second)])
@@ -43,7 +43,7 @@ test('fills a team with users and days, goes on where it was stopped, and leaves
   expect(rows).toEqual(Array(3).fill({ subject: `team_id:${w.team_id}` }))
 })
 
-test('fills many users with every processor, each of them once', async () => {
+test('creates many users in parallel, each once', async () => {
   const t = await w.tenant()
   const many = ['--days', '1', '--samples', '2', '--team', t.team_id]
   expect(await cli.json('seed', 'wearables', '--users', '30', ...many)).toEqual({ users: 30, samples: 60, there: 0 })
@@ -52,7 +52,7 @@ test('fills many users with every processor, each of them once', async () => {
   )
 })
 
-test('says how far it came', async () => {
+test('reports its progress', async () => {
   const { code, out, err } = await cli.run('seed', 'wearables', '--users', '3', ...some, '--team', w.team_id)
   expect({ code, out }).toEqual({ code: 0, out: 'created 0 users with 0 samples; 3 users existed\n' })
   expect(err).toMatch(/^users 3 of 3 in \d+\.\d s\n$/)
@@ -63,13 +63,13 @@ test.each([
   [['--days', '367'], '--days must be a whole number from 1 to 366.'],
   [['--samples', 'many'], '--samples must be a whole number from 1 to 2880.'],
   [['--team', 'ours'], '--team must be'],
-])('refuses %j', async (args, because) => {
+])('rejects %j', async (args, because) => {
   const { code, err } = await cli.run('seed', 'wearables', ...args)
   expect(code).toBe(2)
   expect(err).toContain(because)
 })
 
-test('refuses a team that is not there, and production', async () => {
+test('rejects an unknown team and production', async () => {
   const gone = await cli.run('seed', 'wearables', '--team', newUuid())
   expect(gone).toMatchObject({ code: 1, err: 'No such team; list the teams with: assay team\n' })
   const production = assay(await newDatabase(), { ENVIRONMENT: 'production' })

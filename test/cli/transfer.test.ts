@@ -67,8 +67,8 @@ async function wear(user_id: string) {
 
 const MORNING = Date.parse('2026-03-01T20:00:00Z')
 
-/** All that a team reads of the wearable data of a user. */
-async function worn(api: Client, user_id: string) {
+/** The wearable data of a user as the API returns it. */
+async function wearableData(api: Client, user_id: string) {
   const params = { user_id }
   const query = { start_date: '2026-01-01', end_date: '2026-03-31' }
   const read = async (resource: string) => (await api.listSamples({ params: { user_id, resource }, query })).groups
@@ -86,7 +86,7 @@ async function worn(api: Client, user_id: string) {
   }
 }
 
-/** All that a team reads of its users, in the order of their own ids. */
+/** The data of every user as the API returns it, sorted by client_user_id. */
 async function everything(api: Client) {
   const { users } = await api.listUsers()
   const read = []
@@ -101,7 +101,7 @@ async function everything(api: Client) {
       insurance: await api.getInsurance({ params }).catch(missing),
       orders,
       results,
-      worn: await worn(api, user.user_id),
+      wearables: await wearableData(api, user.user_id),
     })
   }
   return read
@@ -109,7 +109,7 @@ async function everything(api: Client) {
 
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 
-test('the file is private, says what it holds, and is written once', async () => {
+test('export writes a private file with a header and overwrites nothing', async () => {
   expect(statSync(path).mode & 0o777).toBe(0o600)
   const lines = readFileSync(path, 'utf8')
     .trimEnd()
@@ -124,7 +124,7 @@ test('the file is private, says what it holds, and is written once', async () =>
   })
 })
 
-test('into another deployment everything comes with its ids, under keys of that team', async () => {
+test('import into another deployment keeps every id and encrypts with the keys of the new team', async () => {
   const other = await replica({ database: await newDatabase() })
   const team = await other.tenant()
   expect(await assay(other.url).json('import', '--team', team.team_id, '--file', path)).toMatchObject({ written: USERS, there: 0 })
@@ -142,7 +142,7 @@ test('into another deployment everything comes with its ids, under keys of that 
   expect(await query(other.url, 'select count(*)::integer from events')).toEqual([{ count: 0 }])
 })
 
-test('wearable data comes along, but nothing that opens a source', async () => {
+test('import includes wearable data but no access tokens', async () => {
   expect(readFileSync(path, 'utf8')).not.toContain(ACCESS)
   const other = await replica({ database: await newDatabase() })
   const team = await other.tenant()
@@ -156,7 +156,7 @@ test('wearable data comes along, but nothing that opens a source', async () => {
     ['manual', 'connected', null, undefined],
     ['oura', 'error', 'swimmer-81', 'token_refresh_failed'],
   ])
-  // What is sent again finds what came along.
+  // Pushing the same data again finds the imported rows.
   const beat = aSample(new Date(MORNING).toISOString(), 60.5, {
     type: 'watch',
     product_type: 'Tidemark 2',
@@ -172,7 +172,7 @@ test('wearable data comes along, but nothing that opens a source', async () => {
     expect([table, await query(other.url, `select 1 from ${table} where user_id = '${user_id}'`)]).toEqual([table, []])
 })
 
-test('into another team of the same deployment it is a copy with ids of its own, and no lab gets its orders', async () => {
+test('import into another team with --new-ids creates a copy and sends no orders to a lab', async () => {
   const copy = await w.tenant()
   const refused = await cli.run('import', '--team', copy.team_id, '--file', path)
   expect([refused.code, refused.err]).toEqual([
@@ -198,7 +198,7 @@ test('into another team of the same deployment it is a copy with ids of its own,
 describe('interrupted', () => {
   const lines = () => readFileSync(path, 'utf8').trimEnd().split('\n')
 
-  test('an import goes on where it was', async () => {
+  test('an import resumes', async () => {
     const team = await w.tenant()
     const cut = file('cut.ndjson')
     const users = lines().flatMap((line, i) => (line.startsWith('{"user"') ? [i] : []))
@@ -214,7 +214,7 @@ describe('interrupted', () => {
     expect(await cli.json('import', '--team', team.team_id, '--file', path, '--new-ids')).toMatchObject({ written: USERS - 2, there: 2 })
   })
 
-  test('an import that wrote a user, but not all of its samples, writes the rest', async () => {
+  test('an import adds the missing samples of a user', async () => {
     const team = await w.tenant()
     const cut = file('cut.ndjson')
     const firstRecords = lines().findIndex((line) => line.startsWith('{"records_of"'))
@@ -223,10 +223,12 @@ describe('interrupted', () => {
     await cli.json('import', '--team', team.team_id, '--file', path, '--new-ids')
     const [ours, theirs] = await Promise.all([w.api, team.api].map((api) => api.resolveUser({ params: { client_user_id: 'one' } })))
     const shape = (read: unknown) => JSON.parse(JSON.stringify(read).replaceAll(uuid, 'ID'))
-    expect(shape(await worn(team.api, theirs?.user_id as string))).toEqual(shape(await worn(w.api, ours?.user_id as string)))
+    expect(shape(await wearableData(team.api, theirs?.user_id as string))).toEqual(
+      shape(await wearableData(w.api, ours?.user_id as string)),
+    )
   })
 
-  test('an export goes on where it was, with the user that it was at', async () => {
+  test('an export resumes with the user it stopped at', async () => {
     const cut = file('cut.ndjson')
     const users = lines().flatMap((line, i) => (line.startsWith('{"user"') ? [i] : []))
     writeFileSync(
@@ -244,7 +246,7 @@ describe('interrupted', () => {
   })
 })
 
-describe('refused by its line, and nothing of that user is written', () => {
+describe('rejected input', () => {
   const changed = (change: (text: string) => string) => {
     const at = file('changed.ndjson')
     writeFileSync(at, change(readFileSync(path, 'utf8')))
@@ -257,7 +259,7 @@ describe('refused by its line, and nothing of that user is written', () => {
     return { err, users: (await team.api.listUsers()).total }
   }
 
-  test('a file that is none, was cut or cannot be read', async () => {
+  test('rejects a foreign, truncated or unreadable file', async () => {
     expect((await refused(changed(() => '{"some":"thing"}\n'))).err).toMatch(/^The file is not an export/)
     expect(
       (
@@ -269,7 +271,7 @@ describe('refused by its line, and nothing of that user is written', () => {
     ).toContain('its last line is missing')
     expect((await refused('/nowhere')).err).toBe('The file cannot be read: ENOENT\n')
   })
-  test('a place where no file can be written', async () => {
+  test('rejects a path that cannot be written', async () => {
     const out = (at: string) => cli.run('export', '--team', w.team_id, '--file', at)
     expect(await out('/nowhere/team.ndjson')).toMatchObject({
       code: 1,
@@ -281,7 +283,7 @@ describe('refused by its line, and nothing of that user is written', () => {
       error: { type: 'FILE', message: 'The file cannot be written: the folder does not exist' },
     })
   })
-  test('what the database does not take is told without its value', async () => {
+  test('reports a database error without the value', async () => {
     const { err } = await refused(
       changed((text) =>
         text.replaceAll('"low_level": "ordered"', '"low_level": null').replaceAll('"low_level":"ordered"', '"low_level":null'),
@@ -291,7 +293,7 @@ describe('refused by its line, and nothing of that user is written', () => {
     expect(err).toMatch(/Line \d+: the database rejected the line \(23502\)/)
     for (const word of Object.values(people[0])) expect(err).not.toContain(word)
   })
-  test('a lab test that is not in the catalogue', async () => {
+  test('rejects a lab test that is not in the catalog', async () => {
     const nowhere = '00000000-0000-4000-8000-000000000000'
     const { err } = await refused(
       changed((text) =>
@@ -301,7 +303,7 @@ describe('refused by its line, and nothing of that user is written', () => {
     )
     expect(err).toMatch(/Line \d+: an order refers to a lab test that is not in the catalog/)
   })
-  test('a client_user_id that somebody else has, and a team that is none', async () => {
+  test('rejects a taken client_user_id and an unknown team', async () => {
     const team = await w.tenant()
     await team.api.createUser({ body: { client_user_id: 'three' } })
     expect((await cli.run('import', '--team', team.team_id, '--file', path, '--new-ids')).err).toMatch(

@@ -21,7 +21,7 @@ test.each([[[]], [['help']], [['--help']], [['-h']]])('%j lists every command', 
   for (const { name } of commands) expect(out).toContain(`  assay ${name}`)
 })
 
-test('every command has a name of its own, explains itself and every option, and knows --json', async () => {
+test('every command has a unique name, help for every option and --json', async () => {
   expect(new Set(commands.map(({ name }) => name)).size).toBe(commands.length)
   for (const { name, options } of commands) {
     const { code, out } = await cli.run('help', ...name.split(' '))
@@ -30,9 +30,9 @@ test('every command has a name of its own, explains itself and every option, and
   }
 })
 
-test('the table of commands can be had as JSON', async () => {
-  const { commands: told, exit_codes } = await cli.json('help')
-  expect(told.map(({ name }: { name: string }) => name)).toEqual(commands.map(({ name }) => name))
+test('help --json prints the command table', async () => {
+  const { commands: listed, exit_codes } = await cli.json('help')
+  expect(listed.map(({ name }: { name: string }) => name)).toEqual(commands.map(({ name }) => name))
   expect(Object.keys(exit_codes)).toEqual(['0', '1', '2', '130'])
   expect((await cli.json('help', 'keys', 'revoke')).commands).toMatchObject([
     { name: 'keys revoke', options: [{ name: 'id', required: true }, { name: 'json' }] },
@@ -42,7 +42,7 @@ test('the table of commands can be had as JSON', async () => {
 test.each([
   [['keys', 'create', '--help'], 'assay keys create --kind'],
   [['org', '-h'], 'assay org '],
-] as const)('%j tells how it is used', async (args, line) => {
+] as const)('%j prints the usage', async (args, line) => {
   expect(await cli.run(...args)).toMatchObject({ code: 0, out: expect.stringContaining(line), err: '' })
 })
 
@@ -56,18 +56,18 @@ test.each([
   expect(out.match(/^ {2}assay \w+/gm)).toEqual(Array(count).fill(`  assay ${group}`))
 })
 
-test('a former group name works and is hidden', async () => {
+test('a former group name works but is hidden', async () => {
   expect(await cli.json('help', 'catalogue')).toEqual(await cli.json('help', 'catalog'))
   expect(await cli.run('catalogue', 'load')).toMatchObject({ code: 2, err: expect.stringContaining('Usage: assay catalog load --file') })
   for (const args of [['help'], ['completion', 'bash'], ['completion', 'zsh'], ['completion', 'fish']])
     expect((await cli.run(...args)).out).not.toContain('catalogue')
 })
 
-test('--version tells the version', async () => {
+test('--version prints the version', async () => {
   expect(await cli.run('--version')).toEqual({ code: 0, out: `${version}\n`, err: '' })
 })
 
-test.each([[['dance']], [['keys']], [['keys', 'melt']], [['constructor']], [['audit']]])('%j is no command', async (args) => {
+test.each([[['dance']], [['keys']], [['keys', 'melt']], [['constructor']], [['audit']]])('rejects the unknown command %j', async (args) => {
   const { code, out, err } = await cli.run(...args)
   expect([code, out]).toEqual([2, ''])
   expect(err).toMatch(/^Unknown command\. Usage: assay COMMAND/)
@@ -79,17 +79,17 @@ test.each([
   [['keys', 'lits'], 'assay keys list'],
   [['help', 'ordres'], 'assay orders'],
   [['audit', 'verfy'], 'assay audit verify'],
-])('%j: the nearest name is told', async (args, near) => {
+])('%j suggests the closest command', async (args, near) => {
   const { code, out, err } = await cli.run(...args)
   expect([code, out, err]).toEqual([2, '', `Unknown command. Did you mean: ${near}? Run assay help to list all commands.\n`])
 })
 
-test('a refusal is JSON too where JSON was asked for', async () => {
+test('prints an error as JSON with --json', async () => {
   const { code, out, err } = await cli.run('keys', 'revoke', '--json')
   expect([code, out, JSON.parse(err)]).toEqual([2, '', { error: { type: 'USAGE', message: expect.stringContaining('--id is required') } }])
 })
 
-describe('wrong usage ends with 2 and a line that says what is right', () => {
+describe('wrong usage exits with 2 and explains the correct usage', () => {
   test.each<[string[], RegExp]>([
     [['bootstrap'], /--org is required/],
     [['bootstrap', '--org', 'x'], /--team is required/],
@@ -152,12 +152,12 @@ test.each([
   [['oders', 'list', '--json'], /^Unknown command\. Did you mean: assay orders list\?/],
   [['keys', 'revoke', '--json'], /^--id is required/],
   [['keys', 'list', '--jsn', '--json'], /^Unknown option --jsn\. Did you mean --json\?/],
-])('%j is refused as JSON', async (args, message) => {
+])('rejects %j with a JSON error', async (args, message) => {
   const { code, out, err } = await cli.run(...args)
   expect([code, out, JSON.parse(err)]).toEqual([2, '', { error: { type: 'USAGE', message: expect.stringMatching(message) } }])
 })
 
-test('the process ends with the same codes', async () => {
+test('the process exits with the same codes', async () => {
   const [helped, unknown, wrong] = await Promise.all([
     cli.spawnCommand('help'),
     cli.spawnCommand('dance'),
@@ -167,43 +167,43 @@ test('the process ends with the same codes', async () => {
   expect([unknown.code, wrong.code]).toEqual([2, 2])
 })
 
-describe('what goes wrong is told in one line without secrets', () => {
+describe('failures print one line without secrets', () => {
   const secrets = { ENCRYPTION_KEY: 'a-secret-that-nobody-else-may-see-0123456789', password: 'hunter2-hunter2' }
-  const told = async (env: Record<string, string>) => {
-    const ended = await assay(database, env).spawnCommand('keys', 'list')
-    expect([ended.code, ended.out]).toEqual([1, ''])
-    expect(ended.err).toMatch(/^[^\n]+\n$/)
-    for (const secret of [...Object.values(secrets), ENCRYPTION_KEY]) expect(ended.err).not.toContain(secret)
-    return ended.err
+  const errorFor = async (env: Record<string, string>) => {
+    const result = await assay(database, env).spawnCommand('keys', 'list')
+    expect([result.code, result.out]).toEqual([1, ''])
+    expect(result.err).toMatch(/^[^\n]+\n$/)
+    for (const secret of [...Object.values(secrets), ENCRYPTION_KEY]) expect(result.err).not.toContain(secret)
+    return result.err
   }
 
   test('a wrong ENCRYPTION_KEY', async () => {
     await cli.run('keys', 'list')
-    expect(await told({ ENCRYPTION_KEY: secrets.ENCRYPTION_KEY })).toContain('ENCRYPTION_KEY is not the key')
+    expect(await errorFor({ ENCRYPTION_KEY: secrets.ENCRYPTION_KEY })).toContain('ENCRYPTION_KEY is not the key')
   })
-  test('no ENCRYPTION_KEY', async () => {
-    expect(await told({ ENCRYPTION_KEY: '' })).toContain('ENCRYPTION_KEY is required')
+  test('a missing ENCRYPTION_KEY', async () => {
+    expect(await errorFor({ ENCRYPTION_KEY: '' })).toContain('ENCRYPTION_KEY is required')
   })
   test('a database of another deployment', async () => {
     await cli.run('keys', 'list')
-    expect(await told({ REGION: 'eu' })).toContain('belongs to the sandbox us deployment')
+    expect(await errorFor({ REGION: 'eu' })).toContain('belongs to the sandbox us deployment')
   })
-  test('a database that cannot be reached', async () => {
-    expect(await told({ DATABASE_URL: `postgres://assay:${secrets.password}@127.0.0.1:1/assay` })).toContain('cannot be used')
+  test('an unreachable database', async () => {
+    expect(await errorFor({ DATABASE_URL: `postgres://assay:${secrets.password}@127.0.0.1:1/assay` })).toContain('cannot be used')
   })
-  test('a database that does not exist', async () => {
+  test('a missing database', async () => {
     const url = new URL(database)
     url.pathname = '/nowhere'
-    expect(await told({ DATABASE_URL: url.href })).toContain('cannot be used')
+    expect(await errorFor({ DATABASE_URL: url.href })).toContain('cannot be used')
   })
-  test('a folder without a database, and none is made there', async () => {
+  test('a DATA_DIR without a database, where none is created', async () => {
     const DATA_DIR = temporaryFolder()
     const nowhere = join(DATA_DIR, 'nowhere')
     for (const folder of [DATA_DIR, nowhere])
-      expect(await told({ DATABASE_URL: '', DATA_DIR: folder })).toContain(`DATA_DIR ${folder} has no database`)
+      expect(await errorFor({ DATABASE_URL: '', DATA_DIR: folder })).toContain(`DATA_DIR ${folder} has no database`)
     expect(readdirSync(DATA_DIR)).toEqual([])
   })
-  test('what nobody foresaw, without the values that it was about', async () => {
+  test('an unexpected error, without its values', async () => {
     const own = await newDatabase()
     const cli = assay(own)
     await cli.json('bootstrap', '--org', 'Reef', '--team', 'Reef one')
@@ -217,7 +217,7 @@ describe('what goes wrong is told in one line without secrets', () => {
     expect(err).toMatch(/^Failed unexpectedly: \{"name":"\w+"[^\n]+\n$/)
     expect(err).not.toContain('label-of-somebody')
   })
-  test('a key where an id belongs is not repeated', async () => {
+  test('does not repeat a key passed as an id', async () => {
     const key = `mg_${'x'.repeat(46)}`
     for (const args of [
       ['revoke', '--id', key],

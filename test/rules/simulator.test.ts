@@ -11,7 +11,7 @@ import { fc } from '../support/properties.ts'
 
 const DAY = 86_400_000
 
-const wishes = fc.record({
+const requests = fc.record({
   seed: fc.string(),
   test: fc.constantFrom(...labTests),
   gender: fc.constantFrom(...genders),
@@ -21,25 +21,25 @@ const wishes = fc.record({
   result_types: fc.option(fc.uniqueArray(fc.constantFrom(...resultTypes), { minLength: 1 }), { nil: undefined }),
   share: fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { nil: undefined }),
 })
-type Wish = typeof wishes extends fc.Arbitrary<infer W> ? W : never
+type Request = typeof requests extends fc.Arbitrary<infer W> ? W : never
 
-const simulated = (wish: Wish & Partial<Simulation>) => simulateResults({ ...orderedTest(wish.test), ...wish })
-const resultsOf = (wish: Wish & Partial<Simulation>) => completeResults(orderedTest(wish.test), wish, simulated(wish))
+const simulate = (request: Request & Partial<Simulation>) => simulateResults({ ...orderedTest(request.test), ...request })
+const resultsOf = (request: Request & Partial<Simulation>) => completeResults(orderedTest(request.test), request, simulate(request))
 
-const always = (claim: (wish: Wish) => void, numRuns = 300) =>
+const always = (claim: (request: Request) => void, numRuns = 300) =>
   fc.assert(
-    fc.property(wishes, (wish) => void claim(wish)),
+    fc.property(requests, (request) => void claim(request)),
     { numRuns },
   )
 
-describe('for every seed and every lab test of the catalogue', () => {
-  test('the results mean what was wished for', () => {
-    always((wish) => expect(interpretationOf(resultsOf(wish))).toBe(wish.interpretation), 1500)
+describe('for every seed and every lab test of the catalog', () => {
+  test('results have the requested interpretation', () => {
+    always((request) => expect(interpretationOf(resultsOf(request))).toBe(request.interpretation), 1500)
   })
 
-  test('normal values lie in their ranges, by the catalogue and not by the word of the lab', () => {
-    always((wish) => {
-      for (const { slug, value, is_above_max_range, is_below_min_range } of resultsOf({ ...wish, interpretation: 'normal' })) {
+  test('normal values lie within the catalog ranges', () => {
+    always((request) => {
+      for (const { slug, value, is_above_max_range, is_below_min_range } of resultsOf({ ...request, interpretation: 'normal' })) {
         const { critical } = analyteOf(slug)
         expect([is_above_max_range, is_below_min_range]).not.toContain(true)
         if (value !== -1) expect(beyond(value as number, critical)).toBe(false)
@@ -47,26 +47,26 @@ describe('for every seed and every lab test of the catalogue', () => {
     })
   })
 
-  test('an abnormal order has something outside of its range or unexpected, and nothing beyond a critical limit', () => {
-    always((wish) => {
-      const results = resultsOf({ ...wish, interpretation: 'abnormal', result_types: undefined })
+  test('an abnormal order has an abnormal result and no value beyond a critical limit', () => {
+    always((request) => {
+      const results = resultsOf({ ...request, interpretation: 'abnormal', result_types: undefined })
       expect(results.some((one) => one.interpretation === 'abnormal')).toBe(true)
       for (const one of results) expect(beyond(one.value as number, analyteOf(one.slug).critical) && one.value !== -1).toBe(false)
     })
   })
 
-  test('a critical order has a value beyond a limit, if the lab test has a measurement with limits', () => {
-    always((wish) => {
-      const results = resultsOf({ ...wish, interpretation: 'critical', result_types: undefined, version: 'final', share: undefined })
+  test('a critical order has a value beyond a limit if the lab test has limits', () => {
+    always((request) => {
+      const results = resultsOf({ ...request, interpretation: 'critical', result_types: undefined, version: 'final', share: undefined })
       const limited = results.filter(({ slug }) => analyteOf(slug).critical)
       if (limited.length) expect(limited.some(({ slug, value }) => beyond(value as number, analyteOf(slug).critical))).toBe(true)
       else expect(results.filter((one) => one.source_interpretation === 'critical')).toHaveLength(1)
     })
   })
 
-  test('values have the unit of the catalogue and no more decimals than it says', () => {
-    always((wish) => {
-      for (const { slug, type, result, unit } of resultsOf(wish)) {
+  test('values have the unit and at most the decimals of the catalog', () => {
+    always((request) => {
+      for (const { slug, type, result, unit } of resultsOf(request)) {
         const analyte = analyteOf(slug)
         for (const [, decimals = ''] of type === 'comment' ? [] : result.matchAll(/\d+\.?(\d*)/g))
           expect(decimals.length).toBeLessThanOrEqual(analyte.decimals ?? 0)
@@ -75,60 +75,60 @@ describe('for every seed and every lab test of the catalogue', () => {
     })
   })
 
-  test('the same seed gives the same results, another seed others', () => {
-    always((wish) => expect(simulated(wish)).toEqual(simulated(wish)), 100)
+  test('the same seed gives the same results and another seed different ones', () => {
+    always((request) => expect(simulate(request)).toEqual(simulate(request)), 100)
     const [one, other] = ['one', 'other'].map((seed) => simulateResults({ ...orderedTest('essential-wellness'), ...plain, seed }))
     expect(one).not.toEqual(other)
   })
 
-  test('a partial is a part of the final, never nothing, and the larger share has the smaller one', () => {
-    always((wish) => {
-      const final = simulated({ ...wish, version: 'final', share: undefined })
-      const partial = simulated({ ...wish, version: 'partial' })
-      const larger = simulated({ ...wish, version: 'partial', share: Math.min(1, (wish.share ?? 0.5) + 0.2) })
+  test('a partial report is a non-empty part of the final one and grows with its share', () => {
+    always((request) => {
+      const final = simulate({ ...request, version: 'final', share: undefined })
+      const partial = simulate({ ...request, version: 'partial' })
+      const larger = simulate({ ...request, version: 'partial', share: Math.min(1, (request.share ?? 0.5) + 0.2) })
       expect(partial.results.length).toBeGreaterThan(0)
       expect(final.results).toEqual(expect.arrayContaining(partial.results))
       expect(larger.results).toEqual(expect.arrayContaining(partial.results))
     })
   })
 
-  test('every expected measurement is in the final, in the order of the report', () => {
-    always((wish) => {
-      const { results } = simulated({ ...wish, version: 'final', share: undefined })
-      expect(results.map(({ slug }) => slug)).toEqual(expectedOf(orderedTest(wish.test)).map(({ slug }) => slug))
+  test('the final report has every expected analyte in order', () => {
+    always((request) => {
+      const { results } = simulate({ ...request, version: 'final', share: undefined })
+      expect(results.map(({ slug }) => slug)).toEqual(expectedOf(orderedTest(request.test)).map(({ slug }) => slug))
     })
   })
 
-  test('a lab could post them', () => {
-    always((wish) => expect(NewResults.safeParse(simulated(wish)).error).toBeUndefined())
+  test('results match the schema of posted results', () => {
+    always((request) => expect(NewResults.safeParse(simulate(request)).error).toBeUndefined())
   })
 
-  test('missing results are missing in every version, and told with a reason when it is final', () => {
-    always((wish) => {
-      const ordered = orderedTest(wish.test)
-      const final = simulated({ ...wish, has_missing_results: true, version: 'final', share: undefined })
-      const partial = simulated({ ...wish, has_missing_results: true, version: 'partial' })
-      const missing = missingResults(ordered, completeResults(ordered, wish, final), final.missing_results)
+  test('missing results are absent in every version and have a reason in the final one', () => {
+    always((request) => {
+      const ordered = orderedTest(request.test)
+      const final = simulate({ ...request, has_missing_results: true, version: 'final', share: undefined })
+      const partial = simulate({ ...request, has_missing_results: true, version: 'partial' })
+      const missing = missingResults(ordered, completeResults(ordered, request, final), final.missing_results)
       expect(hasMissing('final', missing)).toBe(true)
       expect(missing.map((one) => one.inferred_failure_type)).not.toContain('unknown_failure')
       expect(missing.map(({ slug }) => slug).sort()).toEqual(final.missing_results.map(({ slug }) => slug).sort())
       expect(partial.missing_results).toEqual([])
       expect(final.results).toEqual(expect.arrayContaining(partial.results))
-      if (expectedOf(ordered).length > 1) expect(interpretationOf(completeResults(ordered, wish, final))).toBe(wish.interpretation)
+      if (expectedOf(ordered).length > 1) expect(interpretationOf(completeResults(ordered, request, final))).toBe(request.interpretation)
     })
   })
 
-  test('wanted types come in turn', () => {
-    always((wish) => {
-      const result_types = wish.result_types ?? ['comment', 'range']
-      const { results } = simulated({ ...wish, interpretation: 'normal', result_types, version: 'final', share: undefined })
+  test('requested result types alternate', () => {
+    always((request) => {
+      const result_types = request.result_types ?? ['comment', 'range']
+      const { results } = simulate({ ...request, interpretation: 'normal', result_types, version: 'final', share: undefined })
       expect(results.map(({ type }) => type)).toEqual(results.map((_, i) => result_types[i % result_types.length]))
     })
   })
 })
 
-/** Every analyte alone: whatever an operator makes of the catalogue. */
-test.each(analytes.map(({ slug }) => slug))('%s can be had alone, in every type and interpretation', (slug) => {
+/** Every analyte alone, because an operator may load any catalog. */
+test.each(analytes.map(({ slug }) => slug))('simulates %s alone in every type and interpretation', (slug) => {
   const ordered: OrderedMeasurements = { analytes, markers: [{ id: 1, name: slug, slug, provider_id: 'X', expected_results: [slug] }] }
   for (const gender of genders)
     for (const type of resultTypes)
@@ -140,18 +140,18 @@ test.each(analytes.map(({ slug }) => slug))('%s can be had alone, in every type 
 
 const plain = { seed: 'seed', gender: 'female', age: 40, interpretation: 'normal', version: 'final' } as const
 
-describe('values that follow from others fit them', () => {
-  const valuesOf = (slug: string, wish: Partial<Simulation>) => {
+describe('derived values are consistent', () => {
+  const valuesOf = (slug: string, request: Partial<Simulation>) => {
     const ordered = orderedTest(slug)
-    const results = completeResults(ordered, { gender: 'female' }, simulateResults({ ...ordered, ...plain, ...wish }))
+    const results = completeResults(ordered, { gender: 'female' }, simulateResults({ ...ordered, ...plain, ...request }))
     return (slug: string) => (results.find((one) => one.slug === slug) as BiomarkerResult).value as number
   }
   const anySeed = fc.record({ seed: fc.string(), interpretation: fc.constantFrom<Interpretation>('normal', 'abnormal') })
 
-  test('lipids, kidney, blood count, proteins', () => {
+  test('for lipids, kidney, blood count and proteins', () => {
     fc.assert(
-      fc.property(anySeed, (wish) => {
-        const of = valuesOf('essential-wellness', wish)
+      fc.property(anySeed, (request) => {
+        const of = valuesOf('essential-wellness', request)
         expect(of('non-hdl-cholesterol')).toBe(of('cholesterol-total') - of('hdl-cholesterol'))
         expect(of('ldl-cholesterol-calc')).toBeCloseTo(of('non-hdl-cholesterol') - of('triglycerides') / 5, -0.4)
         expect(of('vldl-cholesterol-calc')).toBe(Math.round(of('triglycerides') / 5))
@@ -168,20 +168,20 @@ describe('values that follow from others fit them', () => {
     )
   })
 
-  test('the filtration rate falls with age', () => {
+  test('the filtration rate decreases with age', () => {
     const at = (age: number) => valuesOf('onsite-event-screen', { age, interpretation: 'abnormal', seed: 'kidney' })
     expect(at(30)('creatinine')).toBe(at(70)('creatinine'))
     expect(at(30)('egfr')).toBeGreaterThan(at(70)('egfr'))
   })
 
-  test('LDL is not calculated where triglycerides are critical', () => {
+  test('LDL is not calculated if triglycerides are critical', () => {
     const of = valuesOf('heart-and-sugar-card', { interpretation: 'critical' })
     expect(of('triglycerides')).toBeGreaterThan(1000)
     expect(of('ldl-cholesterol-calc')).toBe(-1)
   })
 })
 
-test('a correction changes the value that it marks, and what follows from it', () => {
+test('a correction changes only the value that it marks', () => {
   const ordered = orderedTest('thyroid-complete')
   fc.assert(
     fc.property(fc.string(), (seed) => {
@@ -193,12 +193,12 @@ test('a correction changes the value that it marks, and what follows from it', (
   )
 })
 
-describe('steps take their time', () => {
+describe('step delays', () => {
   const moves = methods.flatMap((method) =>
     Object.entries(stepsOf(method)).flatMap(([from, { to }]) => to.map((next) => ({ method, from, to: next }))),
   )
 
-  test.each(moves)('$method: $from → $to', (move) => {
+  test.each(moves)('are deterministic for $method: $from → $to', (move) => {
     const delay = stepDelay({ ...move, seed: 'order', common_tat_days: 2 })
     expect(delay).toBeGreaterThanOrEqual(60_000)
     expect(delay).toBeLessThanOrEqual(20 * DAY)
@@ -221,7 +221,7 @@ describe('steps take their time', () => {
     )
   })
 
-  test('a lab keeps its usual turnaround, with a partial on the way too', () => {
+  test('a lab keeps its common turnaround with partial results too', () => {
     fc.assert(
       fc.property(fc.string(), fc.integer({ min: 1, max: 14 }), (seed, common_tat_days) => {
         const move = { method: 'at_home_phlebotomy', seed, common_tat_days } as const

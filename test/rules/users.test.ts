@@ -3,8 +3,8 @@ import { Problem } from '../../src/platform/problem.ts'
 import * as rules from '../../src/tenants/users/rules.ts'
 import { people } from '../support/people.ts'
 
-/** What a rule refuses with, or undefined. */
-function refused(rule: () => unknown) {
+/** The problem that a rule throws, if any. */
+function problemOf(rule: () => unknown) {
   try {
     rule()
   } catch (error) {
@@ -39,8 +39,8 @@ describe('client_user_id', () => {
     'tel:4155552671',
     'SMS: 415 555 2671',
     '+1/415/555/2671',
-  ])('%s is personal', (id) => {
-    const problem = refused(() => rules.checkClientUserId(id))
+  ])('rejects the personal value %s', (id) => {
+    const problem = problemOf(() => rules.checkClientUserId(id))
     expect(problem?.kind).toBe('refused')
     expect(problem?.message).not.toContain(id.trim())
   })
@@ -65,8 +65,8 @@ describe('client_user_id', () => {
     'patient 17',
     '3f0c1f5e-8f0e-4d5e-9d39-0242ac120002',
     '1234-5678-9012-3456',
-  ])('%s passes', (id) => {
-    expect(refused(() => rules.checkClientUserId(id))).toBeUndefined()
+  ])('accepts %s', (id) => {
+    expect(problemOf(() => rules.checkClientUserId(id))).toBeUndefined()
   })
 })
 
@@ -80,7 +80,7 @@ describe('time zones', () => {
     'Etc/GMT+5',
     'US/Eastern',
     'GMT',
-  ])('%s is one', (zone) => expect(refused(() => rules.checkTimeZone(zone))).toBeUndefined())
+  ])('accept %s', (zone) => expect(problemOf(() => rules.checkTimeZone(zone))).toBeUndefined())
   test.each([
     '',
     'utc',
@@ -93,8 +93,11 @@ describe('time zones', () => {
     'Europe/Berlin ',
     'Europe//Berlin',
     'CEST',
-  ])('%s is none', (zone) =>
-    expect(refused(() => rules.checkTimeZone(zone))).toMatchObject({ kind: 'invalid', detail: [{ loc: ['body', 'fallback_time_zone'] }] }),
+  ])('reject %s', (zone) =>
+    expect(problemOf(() => rules.checkTimeZone(zone))).toMatchObject({
+      kind: 'invalid',
+      detail: [{ loc: ['body', 'fallback_time_zone'] }],
+    }),
   )
 })
 
@@ -104,8 +107,8 @@ test.each([
   ['2026-03-02', false],
   ['1849-12-31', false],
   ['0001-01-01', false],
-])('on 2026-03-01 the birth date %s is possible: %s', (day, possible) => {
-  expect(refused(() => rules.checkBirthDate('fallback_birth_date', day, '2026-03-01')) === undefined).toBe(possible)
+])('accepts the birth date %s on 2026-03-01: %s', (day, possible) => {
+  expect(problemOf(() => rules.checkBirthDate('fallback_birth_date', day, '2026-03-01')) === undefined).toBe(possible)
 })
 
 describe('ingestion bounds', () => {
@@ -113,11 +116,11 @@ describe('ingestion bounds', () => {
     ['2026-01-01', '2026-01-01T00:00:00.000Z', '2026-01-01T23:59:59.999Z'],
     ['2026-01-01T12:00:00Z', '2026-01-01T12:00:00.000Z', '2026-01-01T12:00:00.000Z'],
     ['2026-01-01T00:30:00+02:00', '2025-12-31T22:30:00.000Z', '2025-12-31T22:30:00.000Z'],
-  ])('%s means %s as a start and %s as an end', (bound, start, end) => {
+  ])('read %s as %s at the start and %s at the end', (bound, start, end) => {
     expect([rules.boundStart(bound), rules.boundEnd(bound)]).toEqual([start, end])
   })
   const check = (start: string | null, end: string | null) =>
-    refused(() => rules.checkBounds(start && rules.boundStart(start), end && rules.boundEnd(end)))
+    problemOf(() => rules.checkBounds(start && rules.boundStart(start), end && rules.boundEnd(end)))
   test.each([
     [null, null],
     ['2026-01-01', null],
@@ -125,7 +128,7 @@ describe('ingestion bounds', () => {
     ['2026-01-01', '2026-01-01'],
     ['1900-01-01', '9999-12-31'],
     ['2026-01-01T12:00:00Z', '2026-01-01T12:00:00Z'],
-  ])('from %s to %s is a range', (start, end) => {
+  ])('accept %s to %s', (start, end) => {
     expect(check(start, end)).toBeUndefined()
   })
   test.each([
@@ -135,19 +138,19 @@ describe('ingestion bounds', () => {
     ['1899-12-31', null, 'ingestion_start'],
     [null, '0001-01-01', 'ingestion_end'],
     [null, '9999-12-31T23:59:59-05:00', 'ingestion_end'],
-  ])('from %s to %s is refused and names %s', (start, end, field) => {
+  ])('reject %s to %s and name %s', (start, end, field) => {
     expect(check(start, end)).toMatchObject({ kind: 'invalid', detail: [{ loc: ['body', field] }] })
   })
 })
 
-test('an undo names exactly one id', () => {
-  expect(refused(() => rules.checkUndo({ user_id: 'u' }))).toBeUndefined()
-  expect(refused(() => rules.checkUndo({ user_id: null, client_user_id: 'c' }))).toBeUndefined()
-  expect(refused(() => rules.checkUndo({}))).toMatchObject({ kind: 'invalid' })
-  expect(refused(() => rules.checkUndo({ user_id: 'u', client_user_id: 'c' }))).toMatchObject({ kind: 'invalid' })
+test('undoing a deletion requires exactly one id', () => {
+  expect(problemOf(() => rules.checkUndo({ user_id: 'u' }))).toBeUndefined()
+  expect(problemOf(() => rules.checkUndo({ user_id: null, client_user_id: 'c' }))).toBeUndefined()
+  expect(problemOf(() => rules.checkUndo({}))).toMatchObject({ kind: 'invalid' })
+  expect(problemOf(() => rules.checkUndo({ user_id: 'u', client_user_id: 'c' }))).toMatchObject({ kind: 'invalid' })
 })
 
-test('a person is found by names, contacts, birth date, and the phone number without its country code', () => {
+test('indexes a person by name, contacts, birth date and the phone number without its country code', () => {
   const [zephyrine] = people
   expect(new Set(rules.searchableTexts(zephyrine))).toEqual(new Set([...Object.values(zephyrine), '2025550143']))
 })

@@ -8,8 +8,8 @@ import { fc } from '../support/properties.ts'
 
 const moments = fc.date({ min: new Date('0101-01-02'), max: new Date('2199-12-31'), noInvalidDate: true })
 
-describe('a moment', () => {
-  test('is read as the runtime reads it, in any offset', () => {
+describe('timestamp', () => {
+  test('is parsed like the runtime does, with any offset', () => {
     fc.assert(
       fc.property(moments, fc.integer({ min: -14 * 60, max: 14 * 60 }), (date, minutes) => {
         const text = `${new Date(date.getTime() + minutes * 60_000).toISOString().slice(0, -1)}${offset(minutes)}`
@@ -19,7 +19,7 @@ describe('a moment', () => {
     )
   })
 
-  test('is written as the runtime writes it', () => {
+  test('is formatted like the runtime does', () => {
     fc.assert(
       fc.property(moments, (date) => {
         expect(isoOf(date.getTime())).toBe(date.toISOString())
@@ -32,7 +32,7 @@ describe('a moment', () => {
     ['2026-03-01t09:30:00.5z', '2026-03-01T09:30:00.500Z'],
     ['2026-03-01T09:30:00.123456789Z', '2026-03-01T09:30:00.123Z'],
     ['2024-02-29T00:00:00+00:00', '2024-02-29T00:00:00.000Z'],
-  ])('%s is %s', (text, iso) => expect(isoOf(momentOf(text))).toBe(iso))
+  ])('reads %s as %s', (text, iso) => expect(isoOf(momentOf(text))).toBe(iso))
 
   test.each([
     ...['', 'soon', '2026-03-01', '2026-03-01T09:30:00', '2026-02-30T00:00:00Z', '2025-02-29T00:00:00Z', '2026-13-01T00:00:00Z'],
@@ -44,9 +44,9 @@ describe('a moment', () => {
       '２０２６-03-01T09:30:00Z',
       '2026-03-01 09:30:00Z',
     ],
-  ])('%j is none', (text) => expect(momentOf(text)).toBeNaN())
+  ])('rejects %j', (text) => expect(momentOf(text)).toBeNaN())
 
-  test('of anything else than text is none', () => {
+  test('rejects values that are not text', () => {
     for (const value of [null, undefined, 0, {}, [], true]) expect(momentOf(value)).toBeNaN()
   })
 })
@@ -56,7 +56,7 @@ const offset = (minutes: number) => {
   return `${sign}${String(Math.floor(size / 60)).padStart(2, '0')}:${String(size % 60).padStart(2, '0')}`
 }
 
-test('a zone has the offset of the moment, also on the day on which the clocks change', () => {
+test('a time zone has the offset of the given moment, across clock changes too', () => {
   const berlin = zoneClock('Europe/Berlin')
   const at = (text: string) => berlin(Date.parse(text))
   expect([at('2026-03-29T00:59:59Z'), at('2026-03-29T01:00:00Z'), at('2026-10-25T00:59:59Z'), at('2026-10-25T01:00:00Z')]).toEqual([
@@ -69,7 +69,7 @@ test('a zone has the offset of the moment, also on the day on which the clocks c
   expect(dayOf(0)).toBe('1970-01-01')
 })
 
-test('a window of dates has whole days, and one without an end goes on', () => {
+test('a date range covers whole days, and one without an end extends to two days from now', () => {
   const now = '2026-03-05T12:00:00.000Z'
   const iso = ({ from, to }: { from: number; to: number }) => [new Date(from).toISOString(), new Date(to).toISOString()]
   expect(iso(rangeOf('2026-03-01', '2026-03-02', now))).toEqual(['2026-03-01T00:00:00.000Z', '2026-03-02T23:59:59.999Z'])
@@ -83,12 +83,12 @@ test('a window of dates has whole days, and one without an end goes on', () => {
   for (const read of [rangeOf, daysOf]) expect(() => read('2026-03-02', '2026-03-01', now)).toThrow('Must not be before start_date.')
 })
 
-test('a cursor is taken back as it was given, and nothing else', () => {
-  for (const place of [
+test('accepts its own cursors and rejects any other', () => {
+  for (const position of [
     { day: '2026-03-01', provider: 'oura', source_type: '', within: undefined },
     { day: '2026-03-01', provider: 'oura', source_type: 'ring', within: { at: 1_772_384_400_000, type: 'déjà' } },
   ])
-    expect(positionOf(cursorOf(place))).toEqual(place)
+    expect(positionOf(cursorOf(position))).toEqual(position)
   const forged = (parts: unknown) => Buffer.from(JSON.stringify(parts)).toString('base64url')
   for (const cursor of [
     'nonsense',
@@ -101,7 +101,7 @@ test('a cursor is taken back as it was given, and nothing else', () => {
     expect(() => positionOf(cursor)).toThrow('Send the next_cursor of the previous page unchanged.')
 })
 
-test('samples are thinned out by stretch and origin', () => {
+test('downsamples by interval and origin', () => {
   const sample = (at: number, value: number, type = '') => ({
     at,
     end: at,
@@ -122,11 +122,11 @@ test('samples are thinned out by stretch and origin', () => {
 })
 
 describe('heart rate zones', () => {
-  test('of a highest rate of 200: seconds below half, and in each tenth above', () => {
+  test('count the seconds per zone for a maximum heart rate of 200', () => {
     const heartrate = [99, 100, 119, 120, 180, 200]
     expect(heartZones({ time: [0, 1, 3, 6, 10, 15], heartrate }, 200)).toEqual([1, 5, 4, 0, 0, 5])
   })
-  test('leave out what was not measured, and gaps', () => {
+  test('ignore missing values and gaps', () => {
     expect(heartZones({ time: [0, 10, 20, 1000], heartrate: [150, null, 150, 150] }, 200)).toEqual([0, 0, 0, 10, 0, 0])
     expect(heartZones({ time: [0, 1], heartrate: [null, null] }, 200)).toBeUndefined()
   })
@@ -134,5 +134,7 @@ describe('heart rate zones', () => {
     ['1986-03-02', '2026-03-01', 181],
     ['1986-03-02', '2026-03-02', 180],
     ['1984-02-29', '2026-02-28', 179],
-  ])('who was born on %s has %s a highest rate of %i', (birth, day, highest) => expect(highestHeartRate(birth, day)).toBe(highest))
+  ])('use for a user born on %s, on %s, a maximum heart rate of %i', (birth, day, highest) =>
+    expect(highestHeartRate(birth, day)).toBe(highest),
+  )
 })

@@ -16,7 +16,7 @@ const groupsOf = (ip: string) => {
   return `${hex(a * 256 + b)}:${hex(c * 256 + d)}`
 }
 
-describe('an address that webhooks must not reach', () => {
+describe('forbidden address', () => {
   test.each([
     ['unspecified', '0.0.0.0', '0.1.2.3', '::'],
     ['loopback', '127.0.0.1', '127.255.255.254', '::1'],
@@ -47,7 +47,7 @@ describe('an address that webhooks must not reach', () => {
     expect(ips.filter((ip) => !isForbidden(ip))).toEqual([])
   })
 
-  test('its neighbours are public', () => {
+  test('allows the public neighbors of forbidden ranges', () => {
     const ips =
       '1.0.0.0 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0 169.253.255.255 169.255.0.0 172.15.255.255'
     const more =
@@ -58,12 +58,12 @@ describe('an address that webhooks must not reach', () => {
   })
 })
 
-describe('whatever the address', () => {
+describe('any address', () => {
   const oracle = new BlockList()
   for (const text of ['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'])
     oracle.addSubnet(text.split('/')[0] as string, Number(text.split('/')[1]), 'ipv4')
 
-  test('what a block list of Node has is forbidden, alone or inside NAT64', () => {
+  test('is forbidden if a Node block list contains it, also inside NAT64', () => {
     const near = fc
       .tuple(fc.constantFrom(0, 10, 100, 127, 169, 172, 192), fc.nat(255), fc.nat(255), fc.nat(255))
       .map((bytes) => bytes.join('.'))
@@ -76,17 +76,17 @@ describe('whatever the address', () => {
     )
   })
 
-  test('hidden in IPv6 in any other way it is forbidden', () => {
+  test('is forbidden if embedded in IPv6 in any other way', () => {
     const disguise = fc.constantFrom('::ffff:', '::', '::ffff:0:', '64:ff9b:1::', 'fe80::5efe:')
     fc.assert(fc.property(disguise, v4, (prefix, ip) => isForbidden(prefix + ip) && isForbidden(prefix + groupsOf(ip))))
     fc.assert(fc.property(v4, (ip) => isForbidden(`2002:${groupsOf(ip)}::1`)))
   })
 
-  test('IPv6 outside 2000::/3 is forbidden', () => {
+  test('is forbidden if it is IPv6 outside 2000::/3', () => {
     fc.assert(fc.property(v6, (ip) => (Number.parseInt(ip, 16) & 0xe000) === 0x2000 || ip.startsWith('64:ff9b:0:0') || isForbidden(ip)))
   })
 
-  test('the spelling of IPv6 changes nothing', () => {
+  test('is classified regardless of its IPv6 notation', () => {
     fc.assert(
       fc.property(v6, (ip) => {
         const short = new URL(`http://[${ip}]/`).hostname.slice(1, -1)
@@ -97,7 +97,7 @@ describe('whatever the address', () => {
     )
   })
 
-  test('an open network is exactly what a block list of Node takes it for, but for metadata', () => {
+  test('is allowed if it is in an open network, except for metadata addresses', () => {
     fc.assert(
       fc.property(v4, fc.nat(32), v4, (base, bits, ip) => {
         const list = new BlockList()
@@ -113,47 +113,57 @@ describe('whatever the address', () => {
     )
   })
 
-  test('any text gets an answer', () => {
+  test('returns a boolean for any text', () => {
     fc.assert(fc.property(fc.string(), (text) => typeof isForbidden(text) === 'boolean'))
   })
 })
 
-describe('what the operator opens', () => {
+describe('networks the operator opens', () => {
   const open = (env: Record<string, string>): Policy => policyOf(readConfig({ ENCRYPTION_KEY: 'x'.repeat(32), ...env }))
   const production = { ENVIRONMENT: 'production' }
 
   test.each<[string, Record<string, string>, string, boolean]>([
-    ['the sandbox reaches this machine', {}, '127.0.0.1', false],
-    ['and over IPv6', {}, '::1', false],
-    ['but not in disguise', {}, '::ffff:127.0.0.1', true],
-    ['nor through NAT64', {}, '64:ff9b::127.0.0.1', true],
-    ['and no private network', {}, '10.0.0.1', true],
-    ['unless loopback is shut', { WEBHOOK_ALLOW_LOOPBACK: 'false' }, '127.0.0.1', true],
-    ['production does not reach this machine', production, '127.0.0.1', true],
-    ['unless loopback is opened', { ...production, WEBHOOK_ALLOW_LOOPBACK: 'true' }, '127.0.0.1', false],
-    ['a private network can be opened', { ...production, WEBHOOK_ALLOWED_NETWORKS: '10.20.0.0/16, fd12::/48' }, '10.20.255.1', false],
-    ['also one of IPv6', { ...production, WEBHOOK_ALLOWED_NETWORKS: '10.20.0.0/16, fd12::/48' }, 'fd12::9', false],
-    ['its neighbour stays shut', { ...production, WEBHOOK_ALLOWED_NETWORKS: '10.20.0.0/16' }, '10.21.0.1', true],
-    ['metadata stays shut whatever is opened', { WEBHOOK_ALLOWED_NETWORKS: '0.0.0.0/0,::/0' }, '169.254.169.254', true],
-    ['also over IPv6', { WEBHOOK_ALLOWED_NETWORKS: '0.0.0.0/0,::/0' }, 'fd00:ec2::254', true],
-    ['also where it has a public address', { WEBHOOK_ALLOWED_NETWORKS: '168.63.129.16/32' }, '168.63.129.16', true],
+    ['sandbox allows loopback', {}, '127.0.0.1', false],
+    ['sandbox allows IPv6 loopback', {}, '::1', false],
+    ['sandbox forbids mapped loopback', {}, '::ffff:127.0.0.1', true],
+    ['sandbox forbids loopback through NAT64', {}, '64:ff9b::127.0.0.1', true],
+    ['sandbox forbids private networks', {}, '10.0.0.1', true],
+    ['sandbox forbids loopback if WEBHOOK_ALLOW_LOOPBACK is false', { WEBHOOK_ALLOW_LOOPBACK: 'false' }, '127.0.0.1', true],
+    ['production forbids loopback', production, '127.0.0.1', true],
+    ['production allows loopback if WEBHOOK_ALLOW_LOOPBACK is true', { ...production, WEBHOOK_ALLOW_LOOPBACK: 'true' }, '127.0.0.1', false],
+    [
+      'production allows an opened private network',
+      { ...production, WEBHOOK_ALLOWED_NETWORKS: '10.20.0.0/16, fd12::/48' },
+      '10.20.255.1',
+      false,
+    ],
+    ['production allows an opened IPv6 network', { ...production, WEBHOOK_ALLOWED_NETWORKS: '10.20.0.0/16, fd12::/48' }, 'fd12::9', false],
+    [
+      'production forbids the neighbor of an opened network',
+      { ...production, WEBHOOK_ALLOWED_NETWORKS: '10.20.0.0/16' },
+      '10.21.0.1',
+      true,
+    ],
+    ['metadata stays forbidden', { WEBHOOK_ALLOWED_NETWORKS: '0.0.0.0/0,::/0' }, '169.254.169.254', true],
+    ['IPv6 metadata stays forbidden', { WEBHOOK_ALLOWED_NETWORKS: '0.0.0.0/0,::/0' }, 'fd00:ec2::254', true],
+    ['metadata at a public address stays forbidden', { WEBHOOK_ALLOWED_NETWORKS: '168.63.129.16/32' }, '168.63.129.16', true],
   ])('%s', (_, env, ip, forbidden) => {
     expect(isForbidden(ip, open(env))).toBe(forbidden)
   })
 
-  test('production takes https only', () => {
+  test('production requires https', () => {
     expect([open(production).https_only, open({}).https_only]).toEqual([true, false])
   })
 })
 
-test('a hosts file names addresses, whatever its spaces, case and comments', () => {
+test('reads a hosts file regardless of spaces, case and comments', () => {
   const text =
     '127.0.0.1\tlocalhost\n# 10.0.0.9 hooks.example.com\n 10.0.0.1  a Hooks.Example.com # hooks\nfd12::1 hooks.example.com\nx hooks.example.com\n'
   expect(addressesIn(text, 'hooks.example.com')).toEqual(['10.0.0.1', 'fd12::1'])
   expect(addressesIn(text, 'hooks')).toEqual([])
 })
 
-test('the hosts file goes before DNS, and localhost before both', async () => {
+test('resolves localhost first, then the hosts file, then DNS', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'hosts-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   writeFileSync(join(folder, 'hosts'), '10.0.0.1 receiver.invalid localhost\n')

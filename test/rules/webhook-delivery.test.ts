@@ -33,7 +33,7 @@ const stopped: AttemptOutcome = { ok: false, status: null, error: 'aborted', ret
 describe('after an attempt', () => {
   const next = (attempts: number, outcome: AttemptOutcome, random = 0) => afterAttempt({ attempts, outcome, at: start, random })
 
-  test('any success delivers', () => {
+  test('a success delivers the message', () => {
     for (const attempts of [1, 4, 8]) expect(next(attempts, delivered)).toEqual({ state: 'delivered' })
   })
 
@@ -45,33 +45,33 @@ describe('after an attempt', () => {
     [5, 5 * HOUR],
     [6, 10 * HOUR],
     [7, 10 * HOUR],
-  ])('failure number %i is tried again after the published wait', (attempts, wait) => {
+  ])('failure %i is retried after the documented wait', (attempts, wait) => {
     expect(next(attempts, dead)).toEqual({ state: 'waiting', due_at: plus(wait) })
     expect(next(attempts, dead, 1)).toEqual({ state: 'waiting', due_at: plus(wait * 1.1) })
   })
 
-  test('the eighth failure is the last', () => {
+  test('the eighth failure exhausts the message', () => {
     expect(next(8, answered(500))).toEqual({ state: 'exhausted' })
     expect(retryWaits.reduce((sum, wait) => sum + wait, 0)).toBe(27 * HOUR + 35 * MINUTE + 5 * SECOND)
   })
 
   test.each([
     ['shorter than the wait', 2, 4 * MINUTE, 5 * MINUTE],
-    ['longer', 2, 7 * MINUTE, 7 * MINUTE],
+    ['longer than the wait', 2, 7 * MINUTE, 7 * MINUTE],
     ['twice as long', 2, 10 * MINUTE, 10 * MINUTE],
-    ['longer still', 2, 3 * HOUR, 10 * MINUTE],
+    ['more than twice as long', 2, 3 * HOUR, 10 * MINUTE],
     ['zero', 1, 0, 5 * SECOND],
   ])('Retry-After %s', (_, attempts, asked, wait) => {
     expect(next(attempts, answered(503, asked))).toEqual({ state: 'waiting', due_at: plus(wait) })
   })
 
-  test('an endpoint may have a schedule of its own', () => {
+  test('an endpoint can have its own retry schedule', () => {
     const own = { outcome: dead, at: start, random: 0, schedule: [1 * SECOND] }
     expect(afterAttempt({ ...own, attempts: 1 })).toEqual({ state: 'waiting', due_at: plus(SECOND) })
     expect(afterAttempt({ ...own, attempts: 2 })).toEqual({ state: 'exhausted' })
   })
 
-  test('chance and Retry-After lengthen a wait and never shorten it', () => {
+  test('jitter and Retry-After lengthen a wait and never shorten it', () => {
     const cases = fc.tuple(fc.integer({ min: 1, max: 7 }), fc.double({ min: 0, max: 1, noNaN: true }), fc.option(fc.nat(30 * DAY)))
     fc.assert(
       fc.property(cases, ([attempts, random, asked]) => {
@@ -84,21 +84,21 @@ describe('after an attempt', () => {
     )
   })
 
-  test('only 410 says that nobody lives there', () => {
+  test('only 410 means that the endpoint is gone', () => {
     expect([answered(410), answered(404), answered(400), delivered, dead].map(isGone)).toEqual([true, false, false, false, false])
     expect(next(1, answered(410))).toEqual({ state: 'waiting', due_at: plus(5 * SECOND) })
   })
 })
 
-describe('the breaker', () => {
-  /** What becomes of it when outcomes arrive one second apart. */
+describe('circuit breaker', () => {
+  /** The state after outcomes that arrive one second apart. */
   const run = (outcomes: AttemptOutcome[], from: Breaker = closedBreaker) =>
     outcomes.reduce((state, outcome, i) => breakerAfter(state, outcome, plus(i * SECOND)), from)
   const open = run(Array(5).fill(dead))
-  /** The one message that goes ahead after the pause. */
+  /** The first message after the pause. */
   const probe = (state: Breaker, outcome: AttemptOutcome, at: string) => breakerAfter({ ...state, probing: true }, outcome, at)
 
-  test('lets everything pass until five failures in a row', () => {
+  test('opens after five consecutive failures', () => {
     expect(run(Array(4).fill(dead)).open_until).toBe(null)
     expect(run([dead, dead, dead, dead, delivered, dead]).open_until).toBe(null)
     expect(open.open_until).toBe(plus(4 * SECOND + 15 * SECOND))
@@ -110,24 +110,24 @@ describe('the breaker', () => {
     ['429', answered(429), true],
     ['408', answered(408), true],
     ['a redirect', answered(302), true],
-    ['silence', dead, true],
-    ['400, which is about one message', answered(400), false],
+    ['a timeout', dead, true],
+    ['400, which concerns one message', answered(400), false],
     ['404', answered(404), false],
     ['422', answered(422), false],
-    ['our own stopping', stopped, false],
+    ['an attempt aborted by shutdown', stopped, false],
   ])('%s', (_, outcome, opens) => {
     expect(run(Array(5).fill(outcome)).open_until !== null).toBe(opens)
   })
 
-  test('is not kept open by what was under way when it opened', () => {
+  test('is not extended by attempts in flight when it opened', () => {
     expect(run(Array(50).fill(dead), open)).toEqual(open)
   })
 
-  test('a probe that succeeds closes it', () => {
+  test('closes after a successful probe', () => {
     expect(probe(open, delivered, plus(20_000))).toEqual(closedBreaker)
   })
 
-  test('probes that fail make the pauses longer, up to five minutes', () => {
+  test('doubles the pause up to five minutes while probes fail', () => {
     let state = open
     const seen: number[] = []
     for (let i = 0; i < 6; i++) {
@@ -138,38 +138,38 @@ describe('the breaker', () => {
     expect(seen).toEqual([30, 60, 120, 300, 300, 300])
   })
 
-  test('Retry-After of one answer rests the endpoint for as long, up to five minutes', () => {
+  test('pauses for the Retry-After of one response, up to five minutes', () => {
     expect(run([answered(429, 2 * SECOND)]).open_until).toBe(plus(2 * SECOND))
     expect(run([answered(503, HOUR)]).open_until).toBe(plus(5 * MINUTE))
     expect(run([answered(500, 2 * SECOND)]).open_until).toBe(null)
   })
 
-  test('our own stopping changes nothing', () => {
+  test('ignores aborted attempts', () => {
     const failing = run([dead, dead])
     expect(breakerAfter(failing, stopped, start)).toEqual(failing)
     expect(breakerAfter(open, stopped, start)).toEqual(open)
   })
 })
 
-describe('disabling an endpoint that fails', () => {
+describe('disabling a failing endpoint', () => {
   const hours = (...list: number[]) => list.reduce((health: Health, hour) => healthAfter(health, dead, plus(hour * HOUR)), healthy)
   const started = (...list: number[]) => hours(...list).clock_started_at
 
   test.each([
     ['one failure', [0], null],
     ['failures within 12 hours', [0, 1, 5, 11.9], null],
-    ['two that lie 12 hours apart', [0, 12], 12],
-    ['two that lie 24 hours apart', [0, 24], 24],
-    ['two that lie further apart', [0, 25], null],
-    ['the second and the third', [0, 10, 25], 25],
-    ['the last two of many', [0, 1, 2, 3, 26], 26],
-    ['a new row after a day of rest', [0, 1, 40, 53], 53],
-    ['the first that qualifies counts', [0, 13, 20, 30], 13],
-  ])('the clock and %s', (_, list, hour) => {
+    ['two failures 12 hours apart', [0, 12], 12],
+    ['two failures 24 hours apart', [0, 24], 24],
+    ['two failures more than 24 hours apart', [0, 25], null],
+    ['the second and third of three failures', [0, 10, 25], 25],
+    ['the last two of many failures', [0, 1, 2, 3, 26], 26],
+    ['a new series after a day without failures', [0, 1, 40, 53], 53],
+    ['the first qualifying pair', [0, 13, 20, 30], 13],
+  ])('starts the clock for %s', (_, list, hour) => {
     expect(started(...list)).toBe(hour === null ? null : plus(hour * HOUR))
   })
 
-  test('five days later it is disabled, at the next failure', () => {
+  test('disables at the first failure five days after the clock started', () => {
     const health = hours(0, 12)
     const end = 12 * HOUR + 5 * DAY
     expect(mayDisable(health, dead, plus(end - 1))).toBe(false)
@@ -177,22 +177,22 @@ describe('disabling an endpoint that fails', () => {
     expect(mayDisable(health, delivered, plus(end))).toBe(false)
   })
 
-  test('one success begins anew', () => {
+  test('resets after one success', () => {
     const recovered = healthAfter(hours(0, 12, 100), delivered, plus(101 * HOUR))
     expect(recovered).toEqual(healthy)
     expect(mayDisable(healthAfter(recovered, dead, plus(140 * HOUR)), dead, plus(140 * HOUR))).toBe(false)
   })
 
-  test('our own stopping is no failure', () => {
+  test('ignores attempts aborted by shutdown', () => {
     const health = hours(0)
     expect(healthAfter(health, stopped, plus(12 * HOUR))).toEqual(health)
   })
 
-  test('410 disables at once', () => {
+  test('disables immediately on 410', () => {
     expect(mayDisable(healthAfter(healthy, answered(410), start), answered(410), start)).toBe(true)
   })
 
-  test('the clock starts exactly when some two failures lie 12 to 24 hours apart', () => {
+  test('starts the clock exactly if two failures are 12 to 24 hours apart', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(30), { minLength: 1, maxLength: 12 }), (gaps) => {
         const list = gaps.map((_, i) => gaps.slice(0, i + 1).reduce((sum, gap) => sum + gap, 0))
@@ -204,7 +204,7 @@ describe('disabling an endpoint that fails', () => {
   })
 })
 
-describe('what an outcome is called', () => {
+describe('outcome names', () => {
   test.each([
     ['ECONNREFUSED', 'refused'],
     ['ECONNRESET', 'reset'],
@@ -221,7 +221,7 @@ describe('what an outcome is called', () => {
     ['UND_ERR_INVALID_ARG', 'bad_header'],
     ['EMFILE', 'failed'],
     ['', 'failed'],
-  ])('%s is %s', (code, name) => {
+  ])('classifies %s as %s', (code, name) => {
     expect(failureOfCode(code)).toBe(name)
     expect(failures).toHaveProperty(name)
   })
@@ -240,7 +240,7 @@ describe('what an outcome is called', () => {
     ['Sun, 01 Mar 2026 11:00:00 GMT', 0],
     ['Sun, 99 Mar 2026 12:01:00 GMT', null],
     ['2026-03-01T12:01:00Z', null],
-  ])('Retry-After: %s', (text, ms) => {
+  ])('parses Retry-After: %s', (text, ms) => {
     expect(retryAfterMs(text, start)).toBe(ms)
   })
 })
@@ -255,7 +255,7 @@ describe('custom headers', () => {
     [many(50)],
     [{ 'x-long': 'x'.repeat(4096), ['x'.repeat(128)]: '' }],
     [{ hosts: 'a', 'x-webhook-id': 'b' }],
-  ])('%j are taken', (headers) => {
+  ])('accepts %j', (headers) => {
     expect(() => checkHeaders(headers)).not.toThrow()
   })
 
@@ -278,7 +278,7 @@ describe('custom headers', () => {
     [{ ['x'.repeat(129)]: secret }],
     [{ 'x-a': secret, 'X-A': secret }],
     [many(51)],
-  ])('%j are refused, without repeating a value', (headers) => {
+  ])('rejects %j without repeating a value', (headers) => {
     const refused = expect.objectContaining({ error_type: 'WEBHOOK_HEADER_REFUSED', error_message: expect.not.stringContaining(secret) })
     expect(() => checkHeaders(headers)).toThrow(expect.objectContaining({ detail: refused }))
   })

@@ -16,7 +16,7 @@ function reason(url: string, policy: Policy = strictPolicy) {
   }
 }
 
-describe('hostile URLs, production', () => {
+describe('malicious URLs in production', () => {
   test.each([
     ['https://127.0.0.1/', 'address'],
     ['https://127.0.0.2:8443/', 'address'],
@@ -121,12 +121,12 @@ describe('hostile URLs, production', () => {
     ['https://example.com:-1/', 'malformed'],
     ['https://example.com:443:80/', 'malformed'],
     ['https://example.com:/', 'host'],
-  ])('%s is refused for its %s', (url, why) => {
+  ])('rejects %s for its %s', (url, why) => {
     expect(reason(url)).toBe(why)
   })
 })
 
-describe('honest URLs pass as they are called', () => {
+describe('accepts valid URLs in normalized form', () => {
   test.each([
     ['https://hooks.example.com', 'https://hooks.example.com/'],
     ['https://Hooks.Example.com/Path?team=1&x=%20', 'https://hooks.example.com/Path?team=1&x=%20'],
@@ -138,12 +138,12 @@ describe('honest URLs pass as they are called', () => {
     ['https://[64:ff9b::808:808]/', 'https://[64:ff9b::808:808]/'],
     ['https://my_service.example.com/a/../b', 'https://my_service.example.com/b'],
     ['https://hooks.example.com/user@host', 'https://hooks.example.com/user@host'],
-  ])('%s', (url, called) => {
-    expect(reason(url)).toBe(called)
+  ])('%s', (url, normalized) => {
+    expect(reason(url)).toBe(normalized)
   })
 })
 
-describe('what a policy opens', () => {
+describe('outbound policy', () => {
   test.each<[string, Policy, string]>([
     ['http://hooks.example.com/', sandbox, 'http://hooks.example.com/'],
     ['http://localhost:3000/', sandbox, 'http://localhost:3000/'],
@@ -159,12 +159,12 @@ describe('what a policy opens', () => {
     ['https://receiver:3000/', opened, 'https://receiver:3000/'],
     ['https://hooks.internal/', opened, 'https://hooks.internal/'],
     ['https://localhost/', opened, 'address'],
-  ])('%s', (url, policy, answer) => {
-    expect(reason(url, policy)).toBe(answer)
+  ])('%s', (url, policy, expected) => {
+    expect(reason(url, policy)).toBe(expected)
   })
 })
 
-test('no text gets past as a forbidden address, and nothing but a refusal is thrown', () => {
+test('never accepts a forbidden address for any text', () => {
   const host = fc.oneof(
     fc.domain(),
     fc.ipV4(),
