@@ -10,7 +10,7 @@ const { api, app, team_id, runJobs } = w
 const user_id = await aUser(api)
 const bodies = new Map(await Promise.all(methods.map(async (method) => [method, await aNewOrder(api, method, { user_id })] as const)))
 
-const placed = async (method: Method, change: object = {}) =>
+const place = async (method: Method, change: object = {}) =>
   (await api.createOrder({ body: { ...(bodies.get(method) as NonNullable<ReturnType<typeof bodies.get>>), ...change } })).order
 
 type Flags = NonNullable<Parameters<typeof api.simulateOrder>[0]['body']>
@@ -21,14 +21,13 @@ const simulate = (order_id: string, query: Query = {}, body?: Partial<Flags>) =>
 
 const read = (order_id: string) => api.getOrder({ params: { order_id } })
 
-/** An order that has gone to the lab. */
-async function sent(method: Method = 'walk_in_test') {
-  const { id } = await placed(method)
+async function placeAndDispatch(method: Method = 'walk_in_test') {
+  const { id } = await place(method)
   await runJobs()
   return id
 }
 
-const usual: Record<Method, string> = {
+const usualSteps: Record<Method, string> = {
   walk_in_test: 'ordered requisition_created partial_results completed',
   at_home_phlebotomy: 'ordered requisition_created appointment_pending appointment_scheduled draw_completed partial_results completed',
   testkit: 'ordered requisition_created transit_customer out_for_delivery with_customer transit_lab delivered_to_lab completed',
@@ -36,47 +35,47 @@ const usual: Record<Method, string> = {
 }
 
 describe.each(methods)('a %s order', (method) => {
-  test('walks to its results without a word of what for', async () => {
-    const id = await sent(method)
+  test('advances to its results by default', async () => {
+    const id = await placeAndDispatch(method)
     expect(await simulate(id)).toBe('Success')
-    expect(statusesOf(await read(id))).toEqual(usual[method].split(' '))
-    expect(await orderEvents(app, team_id, id)).toEqual(expectedEvents(...usual[method].split(' ')))
+    expect(statusesOf(await read(id))).toEqual(usualSteps[method].split(' '))
+    expect(await orderEvents(app, team_id, id)).toEqual(expectedEvents(...usualSteps[method].split(' ')))
   })
 
-  const never = { ordered: 'it is where orders begin', awaiting_registration: 'it has its patient', registered: 'it has its patient' }
-  const lows = Object.keys(stepsOf(method))
+  const unreachable = { ordered: 'it is where orders begin', awaiting_registration: 'it has its patient', registered: 'it has its patient' }
+  const steps = Object.keys(stepsOf(method))
 
-  test.each(lows.filter((low) => !(low in never)))('comes to %s, by one event for each arrow', async (low) => {
-    const { id } = await placed(method)
-    expect(await simulate(id, { final_status: statusOfStep(method, low) as never })).toBe('Success')
+  test.each(steps.filter((step) => !(step in unreachable)))('advances to %s with one event per transition', async (step) => {
+    const { id } = await place(method)
+    expect(await simulate(id, { final_status: statusOfStep(method, step) as never })).toBe('Success')
     const { events, last_event, status } = await read(id)
-    const taken = events.map((event) => event.status.split('.')[2] as string)
-    expect([taken[0], taken.at(-1)]).toEqual(['ordered', low])
-    expect(taken.slice(1).filter((step, i) => !canBecome(method, taken[i] as string, step))).toEqual([])
-    expect(events.map((event) => event.id)).toEqual(taken.map((_, i) => i + 1))
-    expect([last_event, status]).toEqual([events.at(-1), stepsOf(method)[low]?.top])
-    expect(await orderEvents(app, team_id, id)).toEqual(expectedEvents(...taken))
+    const path = events.map((event) => event.status.split('.')[2] as string)
+    expect([path[0], path.at(-1)]).toEqual(['ordered', step])
+    expect(path.slice(1).filter((next, i) => !canBecome(method, path[i] as string, next))).toEqual([])
+    expect(events.map((event) => event.id)).toEqual(path.map((_, i) => i + 1))
+    expect([last_event, status]).toEqual([events.at(-1), stepsOf(method)[step]?.top])
+    expect(await orderEvents(app, team_id, id)).toEqual(expectedEvents(...path))
   })
 
-  test('is where it was asked to go if the lab was quicker', async () => {
-    const id = await sent(method)
+  test('does not change if it already has the requested status', async () => {
+    const id = await placeAndDispatch(method)
     const before = await snapshotOf(w.url, id)
     expect(await simulate(id, { final_status: statusOfStep(method, 'requisition_created') as never })).toBe('Success')
     expect(await snapshotOf(w.url, id)).toEqual(before)
   })
 
-  test.each([...lows.filter((low) => low in never), 'requisition_bypassed'])('is not moved to %s once it is past it', async (low) => {
-    const id = await sent(method)
+  test.each([...steps.filter((step) => step in unreachable), 'requisition_bypassed'])('rejects a move back to %s', async (step) => {
+    const id = await placeAndDispatch(method)
     const before = await snapshotOf(w.url, id)
-    expect(await errorOf(simulate(id, { final_status: statusOfStep(method, low) as never }))).toMatchObject({
+    expect(await errorOf(simulate(id, { final_status: statusOfStep(method, step) as never }))).toMatchObject({
       status: 400,
       detail: { error_type: 'STATUS_NOT_REACHABLE' },
     })
     expect(await snapshotOf(w.url, id)).toEqual(before)
   })
 
-  test('refuses the status of another method and writes nothing', async () => {
-    const id = await sent(method)
+  test('rejects a status of another method and writes nothing', async () => {
+    const id = await placeAndDispatch(method)
     const before = await snapshotOf(w.url, id)
     const other = method === 'testkit' ? 'walk_in_test' : 'testkit'
     expect(await errorOf(simulate(id, { final_status: statusOfStep(other, 'completed') as never }))).toMatchObject({
@@ -87,31 +86,31 @@ describe.each(methods)('a %s order', (method) => {
   })
 })
 
-describe('a kit without a patient', () => {
-  const way = 'ordered awaiting_registration transit_customer out_for_delivery with_customer registered requisition_created'
+describe('unregistered testkits', () => {
+  const registrationPath = 'ordered awaiting_registration transit_customer out_for_delivery with_customer registered requisition_created'
 
-  test('is registered for somebody on its way to the results', async () => {
+  test('are registered on the way to their results', async () => {
     const { id } = await placeKit(api, user_id)
     await runJobs()
     expect(statusesOf(await read(id))).toEqual(['ordered', 'awaiting_registration'])
     await simulate(id)
-    const done = [...way.split(' '), 'transit_lab', 'delivered_to_lab', 'completed']
+    const done = [...registrationPath.split(' '), 'transit_lab', 'delivered_to_lab', 'completed']
     const order = await read(id)
     expect(statusesOf(order)).toEqual(done)
     expect(order.patient_details).toMatchObject({ first_name: 'Harbour', last_name: 'Stock' })
     expect(await orderEvents(app, team_id, id)).toEqual(expectedEvents(...done))
   })
-  test.each(['registered', 'requisition_created', 'with_customer', 'do_not_process'])('comes to %s', async (low) => {
+  test.each(['registered', 'requisition_created', 'with_customer', 'do_not_process'])('advance to %s', async (step) => {
     const { id } = await placeKit(api, user_id)
-    await simulate(id, { final_status: statusOfStep('testkit', low) as never })
-    const taken = statusesOf(await read(id)) as string[]
-    expect(taken.at(-1)).toBe(low)
-    expect(taken.slice(1).filter((step, i) => !canBecome('testkit', taken[i] as string, step))).toEqual([])
+    await simulate(id, { final_status: statusOfStep('testkit', step) as never })
+    const path = statusesOf(await read(id)) as string[]
+    expect(path.at(-1)).toBe(step)
+    expect(path.slice(1).filter((next, i) => !canBecome('testkit', path[i] as string, next))).toEqual([])
   })
 })
 
-test('where it stands already, and where it cannot go back, is told apart', async () => {
-  const id = await sent()
+test('accepts the current status, rejects an earlier one and repeats a correction', async () => {
+  const id = await placeAndDispatch()
   await simulate(id)
   const before = await snapshotOf(w.url, id)
   expect(await simulate(id)).toBe('Success')
@@ -120,26 +119,26 @@ test('where it stands already, and where it cannot go back, is told apart', asyn
   expect(await snapshotOf(w.url, id)).toEqual(before)
   await simulate(id, { final_status: 'completed.walk_in_test.corrected' })
   await simulate(id, { final_status: 'completed.walk_in_test.corrected' })
-  expect(statusesOf(await read(id))).toEqual([...usual.walk_in_test.split(' '), 'corrected', 'corrected'])
+  expect(statusesOf(await read(id))).toEqual([...usualSteps.walk_in_test.split(' '), 'corrected', 'corrected'])
 })
 
-test('a cancelled order stays as it is', async () => {
-  const id = await sent()
+test('leaves a canceled order unchanged', async () => {
+  const id = await placeAndDispatch()
   await api.cancelOrder({ params: { order_id: id } })
   const before = await snapshotOf(w.url, id)
   expect(await simulate(id)).toBe('Success')
   expect(await snapshotOf(w.url, id)).toEqual(before)
 })
 
-test('a held order is walked too, and is dispatched no more', async () => {
-  const { id } = await placed('walk_in_test', { activate_by: later(app.now(), 30 * DAY).slice(0, 10) })
+test('advances a scheduled order, which is then not dispatched again', async () => {
+  const { id } = await place('walk_in_test', { activate_by: later(app.now(), 30 * DAY).slice(0, 10) })
   await runJobs()
   await simulate(id, { final_status: 'received.walk_in_test.requisition_created' })
   await runJobs()
   expect(statusesOf(await read(id))).toEqual(['ordered', 'requisition_created'])
 })
 
-describe('the body', () => {
+describe('the request', () => {
   const raw = (order_id: string, init: RequestInit) =>
     fetch(`${w.base}/v3/order/${order_id}/test`, {
       method: 'POST',
@@ -150,13 +149,13 @@ describe('the body', () => {
 
   test.each<[string, RequestInit]>([
     ['absent', {}],
-    ['absent but announced', { headers: json }],
+    ['absent with a content type', { headers: json }],
     ['null', { headers: json, body: 'null' }],
     ['empty', { headers: json, body: '{}' }],
-  ])('may be %s', async (_, init) => {
-    const id = await sent()
-    const answer = await raw(id, init)
-    expect([answer.status, await answer.text()]).toEqual([200, '"Success"'])
+  ])('accepts a body that is %s', async (_, init) => {
+    const id = await placeAndDispatch()
+    const response = await raw(id, init)
+    expect([response.status, await response.text()]).toEqual([200, '"Success"'])
     expect(await read(id)).toMatchObject({ interpretation: 'normal', last_event: { status: 'completed.walk_in_test.completed' } })
   })
 
@@ -169,83 +168,83 @@ describe('the body', () => {
     ['no result types', {}, { result_types: [] }],
     ['eleven partials', {}, { partials: 11 }],
     ['an unknown status_detail', {}, { status_detail: 'because' }],
-  ])('or the query may not name %s', async (_, query, body) => {
-    const id = await sent()
+  ])('rejects %s', async (_, query, body) => {
+    const id = await placeAndDispatch()
     const before = await snapshotOf(w.url, id)
     expect((await errorOf(simulate(id, query, body as Flags))).status).toBe(422)
     expect(await snapshotOf(w.url, id)).toEqual(before)
   })
 })
 
-describe('flags', () => {
+describe('simulation flags', () => {
   const resultsOf = (order_id: string) => api.getResults({ params: { order_id } })
   const values = async (order_id: string) => (await resultsOf(order_id)).results.map(({ slug, result }) => `${slug} ${result}`)
 
-  test.each(['normal', 'abnormal', 'critical', 'unknown'] as const)('interpretation %s', async (interpretation) => {
+  test.each(['normal', 'abnormal', 'critical', 'unknown'] as const)('produces results with interpretation %s', async (interpretation) => {
     for (const method of methods) {
-      const id = await sent(method)
+      const id = await placeAndDispatch(method)
       await simulate(id, {}, { interpretation })
       expect([method, (await read(id)).interpretation]).toEqual([method, interpretation])
       expect((await resultsOf(id)).metadata).toMatchObject({ interpretation, status: 'final' })
     }
   })
-  test('result_types take turns', async () => {
-    const id = await sent('testkit')
+  test('alternates between the given result_types', async () => {
+    const id = await placeAndDispatch('testkit')
     await simulate(id, {}, { result_types: ['numeric', 'comment', 'range'] })
     const types = (await resultsOf(id)).results.map(({ type }) => type)
     expect(types).toEqual(types.map((_, i) => ['numeric', 'comment', 'range'][i % 3]))
   })
-  test('has_missing_results', async () => {
-    const [whole, lacking] = [await sent(), await sent()]
-    await simulate(whole, {}, { has_missing_results: false })
-    await simulate(lacking, {}, { has_missing_results: true })
-    expect([(await read(whole)).has_missing_results, (await read(lacking)).has_missing_results]).toEqual([false, true])
-    const [all, some] = [await resultsOf(whole), await resultsOf(lacking)]
+  test('omits results with has_missing_results', async () => {
+    const [complete, incomplete] = [await placeAndDispatch(), await placeAndDispatch()]
+    await simulate(complete, {}, { has_missing_results: false })
+    await simulate(incomplete, {}, { has_missing_results: true })
+    expect([(await read(complete)).has_missing_results, (await read(incomplete)).has_missing_results]).toEqual([false, true])
+    const [all, some] = [await resultsOf(complete), await resultsOf(incomplete)]
     expect(all.missing_results).toEqual([])
     expect(some.missing_results?.length).toBeGreaterThan(0)
-    const there = [...some.results, ...(some.missing_results ?? [])].map(({ slug }) => slug)
-    expect(there.toSorted()).toEqual(all.results.map(({ slug }) => slug).toSorted())
+    const slugs = [...some.results, ...(some.missing_results ?? [])].map(({ slug }) => slug)
+    expect(slugs.toSorted()).toEqual(all.results.map(({ slug }) => slug).toSorted())
   })
-  test.each([0, 1, 3, 10])('%d partials, each an event of its own', async (partials) => {
-    const id = await sent()
+  test.each([0, 1, 3, 10])('emits one event for each of %d partial results', async (partials) => {
+    const id = await placeAndDispatch()
     await simulate(id, {}, { partials })
-    const taken = ['ordered', 'requisition_created', ...Array(partials).fill('partial_results'), 'completed']
-    expect(statusesOf(await read(id))).toEqual(taken)
-    expect(await orderEvents(app, team_id, id)).toEqual(expectedEvents(...taken))
+    const path = ['ordered', 'requisition_created', ...Array(partials).fill('partial_results'), 'completed']
+    expect(statusesOf(await read(id))).toEqual(path)
+    expect(await orderEvents(app, team_id, id)).toEqual(expectedEvents(...path))
   })
-  test('seed', async () => {
-    const [one, two, three] = [await sent(), await sent(), await sent()]
-    await simulate(one, {}, { seed: 'harbour' })
-    await simulate(two, {}, { seed: 'harbour' })
-    await simulate(three, {}, { seed: 'bay' })
-    expect(await values(two)).toEqual(await values(one))
-    expect(await values(three)).not.toEqual(await values(one))
+  test('produces the same values for the same seed', async () => {
+    const [first, second, third] = [await placeAndDispatch(), await placeAndDispatch(), await placeAndDispatch()]
+    await simulate(first, {}, { seed: 'harbor' })
+    await simulate(second, {}, { seed: 'harbor' })
+    await simulate(third, {}, { seed: 'bay' })
+    expect(await values(second)).toEqual(await values(first))
+    expect(await values(third)).not.toEqual(await values(first))
   })
-  test('status_detail is that of the last step', async () => {
-    const id = await sent('testkit')
+  test('sets status_detail on the last event', async () => {
+    const id = await placeAndDispatch('testkit')
     const final_status = 'failed.testkit.sample_error'
     await simulate(id, { final_status }, { status_detail: 'sample_quantity_not_sufficient' })
     const { events } = await read(id)
     expect(events.map(({ status_detail }) => status_detail)).toEqual([...Array(7).fill(null), 'sample_quantity_not_sufficient'])
   })
-  test('a critical simulation alarms once, partials and all', async () => {
-    const id = await sent()
+  test('emits one critical alert, even with partial results', async () => {
+    const id = await placeAndDispatch()
     await simulate(id, {}, { interpretation: 'critical', partials: 2, seed: 'alarm' })
     const log = await orderEvents(app, team_id, id)
-    expect(log.filter((one) => one.startsWith('critical'))).toHaveLength(1)
+    expect(log.filter((entry) => entry.startsWith('critical'))).toHaveLength(1)
     expect(log[3]).toMatch(/^critical /)
-    expect(log.filter((one) => !one.startsWith('critical'))).toEqual(
+    expect(log.filter((entry) => !entry.startsWith('critical'))).toEqual(
       expectedEvents('ordered', 'requisition_created', 'partial_results', 'partial_results', 'completed'),
     )
   })
 })
 
-describe('with a delay', () => {
-  test('the first step comes at once and the others as the clock moves, each at its moment', async () => {
+describe('delayed simulation', () => {
+  test('takes the first step at once and the others when the clock reaches them', async () => {
     const own = await w.tenant()
     const { id } = await placeOrder(own.api, 'testkit')
     await runJobs()
-    const all = usual.testkit.split(' ')
+    const all = usualSteps.testkit.split(' ')
     const now = async () => statusesOf(await own.api.getOrder({ params: { order_id: id } }))
     expect(await own.api.simulateOrder({ params: { order_id: id }, query: { delay: 60 }, body: undefined as never })).toBe('Success')
     expect(await now()).toEqual(all.slice(0, 3))
@@ -258,7 +257,7 @@ describe('with a delay', () => {
     expect(moments).toEqual(moments.map((_, i) => later(moments[0] as string, i * 60 * SECOND)))
     expect(await orderEvents(app, own.team_id, id)).toEqual(expectedEvents(...all))
   })
-  test('the job takes what is due in real time', async () => {
+  test('takes due steps in the background job', async () => {
     const own = await world({ database: await newDatabase() })
     const { id } = await placeOrder(own.api)
     await own.api.simulateOrder({ params: { order_id: id }, query: { delay: 5 }, body: undefined as never })
@@ -272,7 +271,7 @@ describe('with a delay', () => {
     await own.runJobs()
     expect(await now()).toEqual(['ordered', 'requisition_created', 'partial_results', 'completed'])
   })
-  test('cancelling stops it', async () => {
+  test('stops when the order is canceled', async () => {
     const own = await w.tenant()
     const { id } = await placeOrder(own.api)
     await own.api.simulateOrder({ params: { order_id: id }, query: { delay: 60 }, body: undefined as never })
@@ -281,7 +280,7 @@ describe('with a delay', () => {
     await runJobs()
     expect(statusesOf(await own.api.getOrder({ params: { order_id: id } }))).toEqual(['ordered', 'requisition_created', 'cancelled'])
   })
-  test.each([0, 60])('of %d seconds a redraw that the lab does not offer is refused at once', async (delay) => {
+  test.each([0, 60])('rejects a redraw that the lab does not offer with a delay of %d seconds', async (delay) => {
     const { id } = await placeOrder(api, 'walk_in_test', { user_id, order_set: { lab_test_ids: [await testId(api, 'kidney-urine')] } })
     await runJobs()
     const before = await snapshotOf(w.url, id)
@@ -291,7 +290,7 @@ describe('with a delay', () => {
     })
     expect(await snapshotOf(w.url, id)).toEqual(before)
   })
-  test('a report that overtakes the walk ends it', async () => {
+  test('stops when the lab reports a later status', async () => {
     const own = await w.tenant()
     const { id } = await placeOrder(own.api)
     await own.api.simulateOrder({ params: { order_id: id }, query: { delay: 60 }, body: undefined as never })
@@ -302,8 +301,8 @@ describe('with a delay', () => {
   })
 })
 
-test('production knows no simulation', async () => {
-  const there = await world({ database: await newDatabase(), env: { ENVIRONMENT: 'production' } })
-  const call = there.api.simulateOrder({ params: { order_id: team_id }, query: {}, body: undefined as never })
+test('returns 404 in production', async () => {
+  const production = await world({ database: await newDatabase(), env: { ENVIRONMENT: 'production' } })
+  const call = production.api.simulateOrder({ params: { order_id: team_id }, query: {}, body: undefined as never })
   expect(await errorOf(call)).toMatchObject({ status: 404, detail: { error_type: 'UNKNOWN_PATH' } })
 })

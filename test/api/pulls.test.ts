@@ -23,27 +23,27 @@ async function pullsOf({ api }: Tenant, user_id: string) {
   return data[0]?.provider['fitbit'] ?? { pulled: {}, not_pulled: [] }
 }
 
-/** How many resources are in which state. */
+/** Counts resources by pull state. */
 async function states(t: Tenant, user_id: string) {
   const { pulled } = await pullsOf(t, user_id)
-  const named = Object.values(pulled).map(({ status, error_details }) => (error_details ? `${status} ${error_details}` : status))
-  return Object.fromEntries([...Map.groupBy(named, (name) => name)].map(([name, all]) => [name, all.length]))
+  const statuses = Object.values(pulled).map(({ status, error_details }) => (error_details ? `${status} ${error_details}` : status))
+  return Object.fromEntries([...Map.groupBy(statuses, (name) => name)].map(([name, all]) => [name, all.length]))
 }
 
-/** Until `release` is called, somebody is about to write a day of heart rates that the demo wants to write too. */
+/** Holds a lock on a day of heart rates that the demo provider writes, until `release` is called. */
 async function holdDay(user_id: string) {
   const day = daysAgo(10)
   const where = `user_id = '${user_id}' and resource = 'heartrate' and day = '${day}'`
-  const [kept] = await query(w.url, `select * from sample_days where ${where}`)
+  const [row] = await query(w.url, `select * from sample_days where ${where}`)
   await query(w.url, `delete from sample_days where ${where}`)
   const held = Promise.withResolvers<void>()
   const end = Promise.withResolvers<void>()
-  const over = w.app.db
+  const transaction = w.app.db
     .transaction()
     .execute(async (db) => {
       await db
         .insertInto('sample_days')
-        .values({ ...kept, day } as never)
+        .values({ ...row, day } as never)
         .execute()
       held.resolve()
       await end.promise
@@ -55,7 +55,7 @@ async function holdDay(user_id: string) {
     day,
     release: async () => {
       end.resolve()
-      await over
+      await transaction
     },
   }
 }
@@ -63,7 +63,7 @@ async function holdDay(user_id: string) {
 const trigger = ({ api }: Tenant, user_id: string) =>
   api.bulkTriggerHistoricalPull({ body: { user_ids: [user_id], provider: 'fitbit', wait_for_completion: true } })
 
-describe('the past of a source that we fetch', () => {
+describe('historical pulls', () => {
   let t: Tenant
   let user_id: string
   beforeAll(async () => {
@@ -72,7 +72,7 @@ describe('the past of a source that we fetch', () => {
     await t.api.connectDemo({ body: { user_id, provider: 'fitbit' } })
   })
 
-  test('is told as read when it was, resource by resource', async () => {
+  test('report success per resource', async () => {
     const { pulled, not_pulled } = await pullsOf(t, user_id)
     expect(not_pulled).toEqual([])
     expect(Object.keys(pulled)).toEqual(expect.arrayContaining(resourcesOf(sources.fitbit)))
@@ -86,7 +86,7 @@ describe('the past of a source that we fetch', () => {
     })
   })
 
-  test('asked for again, with nothing new in it, is read and not told', async () => {
+  test('emit no event when a repeated pull finds nothing new', async () => {
     const past = async () => (await userEvents(w.app, t.team_id, user_id)).filter(({ event_type }) => event_type.startsWith('historical.'))
     const before = await past()
     const scheduled = async () => (await pullsOf(t, user_id)).pulled['sleep']?.timeline.scheduled_at
@@ -98,7 +98,7 @@ describe('the past of a source that we fetch', () => {
     expect(await past()).toEqual(before)
   })
 
-  test('gives way to whoever writes the same, is retrying, and then done', async () => {
+  test('retry after lock contention and then succeed', async () => {
     const { day, release } = await holdDay(user_id)
     expect(await trigger(t, user_id)).toEqual({ user_ids_triggered: [user_id], user_ids_failed: [] })
     const { pulled } = await pullsOf(t, user_id)
@@ -114,11 +114,11 @@ describe('the past of a source that we fetch', () => {
     expect(Object.values((await t.api.listSamples(read)).groups)).toHaveLength(1)
   })
 
-  test('is given up after the last try', async () => {
+  test('fail after the last attempt', async () => {
     const { release } = await holdDay(user_id)
     await trigger(t, user_id)
     expect(Object.keys(await states(t, user_id))).toContain('retrying resource_contention')
-    // Three tries later, each of which takes as long as the first.
+    // Skips to the last attempt.
     await query(w.url, `update connections set pull_tries = 4 where user_id = '${user_id}'`)
     w.advanceTime(HOUR)
     await w.runJobs()
@@ -129,7 +129,7 @@ describe('the past of a source that we fetch', () => {
     expect(Object.keys(await states(t, user_id))).toContain('failure retry_quota_exhausted')
   })
 
-  test('is in progress while it is read, and read by others where whoever did so died', async () => {
+  test('are in progress while they run and are taken over after a crash', async () => {
     const user_id = await aUser(t.api)
     await inTransaction(w.app, async (app) => openDemo(app, await lockUser(app, t.team_id, user_id), 'fitbit'))
     expect(Object.keys(await states(t, user_id))).toEqual(['in_progress'])
@@ -143,7 +143,7 @@ describe('the past of a source that we fetch', () => {
     expect(types).toEqual(expect.arrayContaining(['historical.data.sleep.created', 'daily.data.sleep.created']))
   })
 
-  test('ends with the connection', async () => {
+  test('end with the connection', async () => {
     const user_id = await aUser(t.api)
     const { connection } = await inTransaction(w.app, async (app) => openDemo(app, await lockUser(app, t.team_id, user_id), 'fitbit'))
     await orderPull(w.app, connection)
@@ -154,7 +154,7 @@ describe('the past of a source that we fetch', () => {
     expect((await userEvents(w.app, t.team_id, user_id)).map(({ event_type }) => event_type)).toEqual(['provider.connection.created'])
   })
 
-  test('is taken no further once the connection has ended meanwhile', async () => {
+  test('stop when the connection ends during the pull', async () => {
     const user_id = await aUser(t.api)
     await query(
       w.url,
@@ -166,8 +166,8 @@ describe('the past of a source that we fetch', () => {
       w.url,
       `create trigger ends after insert on summaries for each row when (new.user_id = '${user_id}') execute function end_meanwhile()`,
     )
-    const answer = t.api.connectDemo({ body: { user_id, provider: 'fitbit' } })
-    await answer.finally(() => query(w.url, 'drop function end_meanwhile cascade'))
+    const response = t.api.connectDemo({ body: { user_id, provider: 'fitbit' } })
+    await response.finally(() => query(w.url, 'drop function end_meanwhile cascade'))
     expect((await userEvents(w.app, t.team_id, user_id)).map(({ event_type }) => event_type)).toEqual([
       'provider.connection.created',
       'historical.data.activity.created',
@@ -175,7 +175,7 @@ describe('the past of a source that we fetch', () => {
   })
 })
 
-test('live data never waits for a backfill that is still being written', async () => {
+test('live data never waits for a running backfill', async () => {
   const t = await w.tenant()
   await aWebhook(t, { url: (await aReceiver()).url })
   const user_id = await aUser(t.api)
@@ -187,7 +187,7 @@ test('live data never waits for a backfill that is still being written', async (
   const beat = (start_date: string) => aSample(start_date, 60, { product_type: 'Tidemark 2' })
   await push(t.api, user_id, 'heartrate', [beat('2026-01-10T09:00:00Z')], past('01'))
 
-  // Holds the next backfill up when everything of it is written but its end.
+  // Blocks the next backfill after it has written everything but its end.
   const [held, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const holding = w.app.db.transaction().execute(async (db) => {
     await db.selectFrom('historical_pulls').selectAll().where('user_id', '=', user_id).forUpdate().execute()
@@ -196,13 +196,13 @@ test('live data never waits for a backfill that is still being written', async (
   })
   await held.promise
   const backfill = push(t.api, user_id, 'heartrate', [beat('2026-02-10T09:00:00Z')], past('02'))
-  const waiting = "select count(*)::integer from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
-  await waitFor(async () => expect(await query(w.url, waiting)).toEqual([{ count: 1 }]))
+  const lockWaits = "select count(*)::integer from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+  await waitFor(async () => expect(await query(w.url, lockWaits)).toEqual([{ count: 1 }]))
 
   expect(await push(t.api, user_id, 'heartrate', [beat('2026-03-10T09:00:00Z')])).toMatchObject({ success: true, created: 1 })
   const typesNow = async () => (await userEvents(w.app, t.team_id, user_id)).map(({ event_type }) => event_type)
   expect((await typesNow()).slice(-2)).toEqual(['historical.data.heartrate.created', 'daily.data.heartrate.created'])
-  expect(await query(w.url, waiting)).toEqual([{ count: 1 }])
+  expect(await query(w.url, lockWaits)).toEqual([{ count: 1 }])
 
   end.resolve()
   await holding

@@ -17,7 +17,7 @@ beforeAll(async () => {
 const [zephyrine, bartholomaus, ysolde] = people
 const newUser = (api = w.api) => api.createUser({ body: { client_user_id: `user-${newUuid()}` } })
 
-const everything = someInfo({
+const fullInfo = someInfo({
   address: anAddress({ access_notes: 'Ring twice' }),
   medical_proxy: {
     first_name: bartholomaus.first_name,
@@ -35,24 +35,24 @@ const everything = someInfo({
 })
 
 describe('demographics', () => {
-  test('come back as they were recorded, with every field', async () => {
+  test('are returned with every field as stored', async () => {
     const user = await newUser()
-    expect(await w.api.putUserInfo({ params: user, body: everything })).toEqual(everything)
-    expect(await w.api.getUserInfo({ params: user })).toEqual(everything)
+    expect(await w.api.putUserInfo({ params: user, body: fullInfo })).toEqual(fullInfo)
+    expect(await w.api.getUserInfo({ params: user })).toEqual(fullInfo)
   })
-  test('need only what the spec requires', async () => {
+  test('require only the required fields', async () => {
     const user = await newUser()
     const { second_line: _, ...address } = anAddress()
     await w.api.putUserInfo({ params: user, body: someInfo({ address }) })
     expect(await w.api.getUserInfo({ params: user })).toEqual(someInfo({ address: { ...address, second_line: '' } }))
   })
-  test('are replaced as a whole by the latest', async () => {
+  test('are replaced as a whole by an update', async () => {
     const user = await newUser()
-    await w.api.putUserInfo({ params: user, body: everything })
+    await w.api.putUserInfo({ params: user, body: fullInfo })
     await w.api.putUserInfo({ params: user, body: someInfo({}, ysolde) })
     expect(await w.api.getUserInfo({ params: user })).toEqual(someInfo({}, ysolde))
   })
-  test('and insurances refuse a birth date that lies in the future', async () => {
+  test('reject a future birth date, as insurances do', async () => {
     const user = await newUser()
     const dob = '2999-01-01'
     expect(await errorOf(w.api.putUserInfo({ params: user, body: someInfo({ dob }) }))).toMatchObject({
@@ -64,14 +64,14 @@ describe('demographics', () => {
       detail: [{ loc: ['body', 'insured', 'dob'] }],
     })
   })
-  test('are read by every replica that has the key', async () => {
+  test('are readable on every replica with the encryption key', async () => {
     const other = await replica()
     const user = await newUser()
-    await w.api.putUserInfo({ params: user, body: everything })
+    await w.api.putUserInfo({ params: user, body: fullInfo })
     const read = await sendRequest(other.base, endpoints.getUserInfo, { params: user, headers: { 'x-service-api-key': w.team_api_key } })
-    expect(read.body).toEqual(everything)
+    expect(read.body).toEqual(fullInfo)
   })
-  test('are not found before they were recorded, nor for an unknown user', async () => {
+  test('return 404 before they are stored and for an unknown user', async () => {
     expect(await errorOf(w.api.getUserInfo({ params: await newUser() }))).toMatchObject({
       status: 404,
       detail: { error_type: 'USER_INFO_NOT_FOUND', error_message: expect.stringContaining('PATCH') },
@@ -91,15 +91,15 @@ describe('demographics', () => {
     [{ address: undefined }, ['address'], 'missing'],
     [{ address: anAddress({ zip: undefined }) }, ['address', 'zip'], 'missing'],
     [{ medical_proxy: { first_name: 'x' } }, ['medical_proxy', 'last_name'], 'missing'],
-  ])('with %j are refused and the answer names the place', async (change, place, type) => {
-    const answer = await errorOf(w.api.putUserInfo({ params: await newUser(), body: someInfo(change) }))
-    expect(answer.status).toBe(422)
-    expect(answer.detail).toContainEqual({ type, loc: ['body', ...place], msg: expect.any(String) })
-    expect(findLeaks(JSON.stringify(answer), 'the answer')).toEqual([])
+  ])('are rejected with %j, and the error names the field', async (change, field, type) => {
+    const response = await errorOf(w.api.putUserInfo({ params: await newUser(), body: someInfo(change) }))
+    expect(response.status).toBe(422)
+    expect(response.detail).toContainEqual({ type, loc: ['body', ...field], msg: expect.any(String) })
+    expect(findLeaks(JSON.stringify(response), 'the response')).toEqual([])
   })
 })
 
-describe('an insurance', () => {
+describe('insurances', () => {
   const guarantor = {
     first_name: ysolde.first_name,
     last_name: ysolde.last_name,
@@ -111,19 +111,19 @@ describe('an insurance', () => {
   }
   const noAddress = { first_line: '', second_line: '', country: '', zip: '', city: '', state: '' }
 
-  test('comes back as it was recorded, with the name of its payor', async () => {
+  test('are returned as stored, with the name of the payor', async () => {
     const user = await newUser()
     const body = someInsurance({ group_id: 'G-7', guarantor, relationship: 'Spouse' })
-    const shown = { ...body, is_primary: true, company: { name: 'Oakmeadow Mutual Health', address: noAddress } }
-    expect(await w.api.createInsurance({ params: user, body })).toEqual(shown)
-    expect(await w.api.getInsurance({ params: user })).toEqual(shown)
+    const expectedInsurance = { ...body, is_primary: true, company: { name: 'Oakmeadow Mutual Health', address: noAddress } }
+    expect(await w.api.createInsurance({ params: user, body })).toEqual(expectedInsurance)
+    expect(await w.api.getInsurance({ params: user })).toEqual(expectedInsurance)
   })
-  test('whose payor the catalogue does not know is named by its code', async () => {
+  test('use the payor code as name if the catalog does not list it', async () => {
     const user = await newUser()
     await w.api.createInsurance({ params: user, body: someInsurance({ payor_code: 'NOBODY-1' }) })
     expect(await w.api.getInsurance({ params: user })).toMatchObject({ payor_code: 'NOBODY-1', company: { name: 'NOBODY-1' } })
   })
-  test('is primary or secondary, and the latest of each is answered', async () => {
+  test('return the latest primary or secondary insurance', async () => {
     const { api } = await w.tenant()
     const user = await newUser(api)
     for (const [group_id, is_primary] of [
@@ -139,7 +139,7 @@ describe('an insurance', () => {
     expect(await api.getInsurance({ params: user, query: { is_primary: true } })).toMatchObject({ group_id: 'second' })
     expect(await api.getInsurance({ params: user, query: { is_primary: false } })).toMatchObject({ group_id: 'fourth', is_primary: false })
   })
-  test('is not found before one of its kind was recorded, nor for an unknown user', async () => {
+  test('return 404 if none of the kind is stored and for an unknown user', async () => {
     const user = await newUser()
     await w.api.createInsurance({ params: user, body: someInsurance() })
     expect(await errorOf(w.api.getInsurance({ params: user, query: { is_primary: false } }))).toMatchObject({
@@ -161,13 +161,13 @@ describe('an insurance', () => {
     [{ insured: someInfo({ address: anAddress({ city: 7 }) }) }, ['insured', 'address', 'city'], 'type_error'],
     [{ guarantor: { ...guarantor, household_size: -1 } }, ['guarantor', 'household_size'], 'too_small'],
     [{ is_primary: 'yes' }, ['is_primary'], 'type_error'],
-  ])('with %j is refused and the answer names the place', async (change, place, type) => {
-    const answer = await errorOf(w.api.createInsurance({ params: await newUser(), body: someInsurance(change) }))
-    expect(answer.status).toBe(422)
-    expect(answer.detail).toContainEqual({ type, loc: ['body', ...place], msg: expect.any(String) })
-    expect(findLeaks(JSON.stringify(answer), 'the answer')).toEqual([])
+  ])('are rejected with %j, and the error names the field', async (change, field, type) => {
+    const response = await errorOf(w.api.createInsurance({ params: await newUser(), body: someInsurance(change) }))
+    expect(response.status).toBe(422)
+    expect(response.detail).toContainEqual({ type, loc: ['body', ...field], msg: expect.any(String) })
+    expect(findLeaks(JSON.stringify(response), 'the response')).toEqual([])
   })
-  test('is asked for by true or false only', async () => {
+  test('reject an is_primary that is not a boolean', async () => {
     const query = { is_primary: 'maybe' as unknown as boolean }
     expect(await errorOf(w.api.getInsurance({ params: await newUser(), query }))).toMatchObject({
       status: 422,
@@ -176,7 +176,7 @@ describe('an insurance', () => {
   })
 })
 
-describe('people are found', () => {
+describe('people search', () => {
   let tenant: Tenant
   const ids: Record<string, string> = {}
   beforeAll(async () => {
@@ -187,61 +187,61 @@ describe('people are found', () => {
       ids[user.user_id] = person.first_name
     }
   })
-  const found = async (query: string, { api } = tenant) =>
+  const namesFor = async (query: string, { api } = tenant) =>
     (await api.findPeople({ body: { query } })).map((user) => ids[user.user_id]).toSorted()
 
   test.each([
     ['a name', zephyrine.last_name, zephyrine],
-    ['a name in other letters', 'QUILLFEATHER', zephyrine],
+    ['a name in another case', 'QUILLFEATHER', zephyrine],
     ['a name without its accents', 'odegard', bartholomaus],
-    ['a name with its accents apart', 'Bartholomäus'.normalize('NFD'), bartholomaus],
+    ['a name with decomposed accents', 'Bartholomäus'.normalize('NFD'), bartholomaus],
     ['a part of a double name', 'Nkemelu', bartholomaus],
     ['a double name', 'Ödegård-Nkemelu', bartholomaus],
     ['a name with an apostrophe', "O'Thistlewick", ysolde],
-    ['a name of which the index knows the beginning only', 'Bartholomaus', bartholomaus],
-    ['the beginning of a name', 'quil', zephyrine],
+    ['a name that is longer than the indexed prefix', 'Bartholomaus', bartholomaus],
+    ['the prefix of a name', 'quil', zephyrine],
     ['two names in any order', 'Quillfeather Zephyrine', zephyrine],
     ['an email address', zephyrine.email, zephyrine],
     ['a part of an email address', 'bartholomaus@', bartholomaus],
     ['a phone number', zephyrine.phone_number, zephyrine],
     ['a phone number with separators', '+1 (202) 555-0143', zephyrine],
-    ['a phone number with points', '1.202.555.0143', zephyrine],
-    ['a phone number without its country', '202-555-0143', zephyrine],
+    ['a phone number with dots', '1.202.555.0143', zephyrine],
+    ['a phone number without a country code', '202-555-0143', zephyrine],
     ['the digits of a phone number', '2025550199', ysolde],
     ['a birth date', '1961-07-23', zephyrine],
     ['a month of birth', '1987-12', bartholomaus],
     ['a name and a birth date', 'ysoldemarie 2001-02-28', ysolde],
     ['a birth date and a phone number', '2001-02-28 202 555 0199', ysolde],
-    ['a letter beside a name', 'Z. Quillfeather', zephyrine],
-  ])('by %s', async (_, query, person) => {
-    expect(await found(query)).toEqual([person.first_name])
+    ['an initial and a name', 'Z. Quillfeather', zephyrine],
+  ])('finds a person by %s', async (_, query, person) => {
+    expect(await namesFor(query)).toEqual([person.first_name])
   })
-  test('all together where the words fit all, newest first', async () => {
-    expect(await found('example')).toHaveLength(3)
+  test('returns all matches, newest first', async () => {
+    expect(await namesFor('example')).toHaveLength(3)
     const users = await tenant.api.findPeople({ body: { query: '+1 202 555' } })
     expect(users.map((user) => ids[user.user_id])).toEqual([ysolde.first_name, bartholomaus.first_name, zephyrine.first_name])
     expect(users[0]).toEqual(await tenant.api.getUser({ params: { user_id: users[0]?.user_id as string } }))
   })
   test.each(['Quillfeathers', 'feather', 'Zephyrine Nkemelu', 'Bartholomausen', '1961-07-24', '202-555-0144', 'z q', '..'])(
-    'not by %s',
+    'finds nobody by %s',
     async (query) => {
-      expect(await found(query)).toEqual([])
+      expect(await namesFor(query)).toEqual([])
     },
   )
-  test.each(['', 'z', 'z'.repeat(201), 5])('not by "%s", which is refused', async (query) => {
+  test.each(['', 'z', 'z'.repeat(201), 5])('rejects the query "%s"', async (query) => {
     expect(await errorOf(w.api.findPeople({ body: { query: query as string } }))).toMatchObject({
       status: 422,
       detail: [{ loc: ['body', 'query'] }],
     })
   })
-  test('not in another team, although it knows the same words', async () => {
+  test('does not find people of another team', async () => {
     const other = await w.tenant()
     const theirs = await newUser(other.api)
     await other.api.putUserInfo({ params: theirs, body: someInfo() })
     expect((await other.api.findPeople({ body: { query: 'quillfeather' } })).map((user) => user.user_id)).toEqual([theirs.user_id])
-    expect(await found('quillfeather')).toEqual([zephyrine.first_name])
+    expect(await namesFor('quillfeather')).toEqual([zephyrine.first_name])
   })
-  test('by what was recorded last only', async () => {
+  test('searches only the latest demographics', async () => {
     const { api } = await w.tenant()
     const user = await newUser(api)
     await api.putUserInfo({ params: user, body: someInfo({}, zephyrine) })
@@ -249,7 +249,7 @@ describe('people are found', () => {
     expect(await api.findPeople({ body: { query: 'quillfeather' } })).toEqual([])
     expect(await api.findPeople({ body: { query: 'thistlewick' } })).toEqual([user])
   })
-  test('not while they await deletion, and again when it is undone', async () => {
+  test('hides people scheduled for deletion until it is undone', async () => {
     const { api } = await w.tenant()
     const user = await newUser(api)
     await api.putUserInfo({ params: user, body: someInfo() })
@@ -258,8 +258,8 @@ describe('people are found', () => {
     await api.undoDeleteUser({ query: { user_id: user.user_id } })
     expect(await api.findPeople({ body: { query: 'quillfeather' } })).toEqual([user])
   })
-  test('without a word of it in the log', async () => {
-    await found(zephyrine.last_name)
+  test('writes no search words to the log', async () => {
+    await namesFor(zephyrine.last_name)
     const log = readFileSync(join(inject('logs'), `${process.pid}.log`), 'utf8')
     expect(log).toContain('"route":"/v2/user/search"')
     expect(findLeaks(log, 'log')).toEqual([])
@@ -267,38 +267,38 @@ describe('people are found', () => {
   })
 })
 
-test('what is recorded is sealed: a document that was moved to another user does not open', async () => {
-  const [one, two] = [await newUser(), await newUser()]
-  for (const user of [one, two]) await w.api.putUserInfo({ params: user, body: someInfo() })
-  const { sealed } = await w.app.db.selectFrom('user_info').select('sealed').where('user_id', '=', one.user_id).executeTakeFirstOrThrow()
-  await w.app.db.updateTable('user_info').set({ sealed }).where('user_id', '=', two.user_id).execute()
-  expect((await errorOf(w.api.getUserInfo({ params: two }))).status).toBe(500)
-  expect(await w.api.getUserInfo({ params: one })).toEqual(someInfo())
+test('cannot decrypt demographics that were moved to another user', async () => {
+  const [first, second] = [await newUser(), await newUser()]
+  for (const user of [first, second]) await w.api.putUserInfo({ params: user, body: someInfo() })
+  const { sealed } = await w.app.db.selectFrom('user_info').select('sealed').where('user_id', '=', first.user_id).executeTakeFirstOrThrow()
+  await w.app.db.updateTable('user_info').set({ sealed }).where('user_id', '=', second.user_id).execute()
+  expect((await errorOf(w.api.getUserInfo({ params: second }))).status).toBe(500)
+  expect(await w.api.getUserInfo({ params: first })).toEqual(someInfo())
 })
 
-describe('what somebody moved to another user with the database alone does not open', () => {
+describe('rows moved to another user in the database', () => {
   const move = (statement: string, values: string[]) => query(w.url, statement, values)
-  const refusedSilently = async (call: Promise<unknown>) => {
-    const answer = await errorOf(call)
-    expect(answer).toMatchObject({ status: 500, detail: { error_type: 'INTERNAL_ERROR' } })
-    expect(findLeaks(JSON.stringify(answer), 'the answer')).toEqual([])
+  const expectInternalError = async (call: Promise<unknown>) => {
+    const response = await errorOf(call)
+    expect(response).toMatchObject({ status: 500, detail: { error_type: 'INTERNAL_ERROR' } })
+    expect(findLeaks(JSON.stringify(response), 'the response')).toEqual([])
   }
 
-  test('a wrapped key, even with the document that it opens', async () => {
-    const [one, two] = [await newUser(), await newUser()]
-    await w.api.putUserInfo({ params: one, body: someInfo() })
-    await move('delete from sealing_keys where user_id = $1', [two.user_id])
-    await move('update sealing_keys set user_id = $2 where user_id = $1', [one.user_id, two.user_id])
-    await move('update user_info set user_id = $2 where user_id = $1', [one.user_id, two.user_id])
-    await refusedSilently(w.api.getUserInfo({ params: two }))
+  test('cannot be decrypted with a moved key', async () => {
+    const [first, second] = [await newUser(), await newUser()]
+    await w.api.putUserInfo({ params: first, body: someInfo() })
+    await move('delete from sealing_keys where user_id = $1', [second.user_id])
+    await move('update sealing_keys set user_id = $2 where user_id = $1', [first.user_id, second.user_id])
+    await move('update user_info set user_id = $2 where user_id = $1', [first.user_id, second.user_id])
+    await expectInternalError(w.api.getUserInfo({ params: second }))
   })
-  test('an insurance, even with the key that it was sealed by', async () => {
-    const [one, two] = [await newUser(), await newUser()]
-    await w.api.createInsurance({ params: one, body: someInsurance() })
-    await move('update user_insurances set user_id = $2 where user_id = $1', [one.user_id, two.user_id])
-    await refusedSilently(w.api.getInsurance({ params: two }))
-    await move('delete from sealing_keys where user_id = $1', [two.user_id])
-    await move('update sealing_keys set user_id = $2 where user_id = $1', [one.user_id, two.user_id])
-    await refusedSilently(w.api.getInsurance({ params: two }))
+  test('cannot be decrypted for an insurance, even with its key', async () => {
+    const [first, second] = [await newUser(), await newUser()]
+    await w.api.createInsurance({ params: first, body: someInsurance() })
+    await move('update user_insurances set user_id = $2 where user_id = $1', [first.user_id, second.user_id])
+    await expectInternalError(w.api.getInsurance({ params: second }))
+    await move('delete from sealing_keys where user_id = $1', [second.user_id])
+    await move('update sealing_keys set user_id = $2 where user_id = $1', [first.user_id, second.user_id])
+    await expectInternalError(w.api.getInsurance({ params: second }))
   })
 })

@@ -14,7 +14,7 @@ const versions = ['2026-03-03T02:00:00Z', '2026-03-03T03:00:00Z', '2026-03-03T04
 
 const recorded = {
   source_type: fc.constantFrom('watch', 'phone'),
-  source_bundle: fc.constantFrom('com.harbour.one', 'com.harbour.two'),
+  source_bundle: fc.constantFrom('com.harbor.one', 'com.harbor.two'),
   modified_at: fc.constantFrom(...versions),
 }
 
@@ -48,32 +48,35 @@ const bodies = fc
 
 const pushes = fc.array(fc.oneof(workouts, nights, bodies), { minLength: 2, maxLength: 6 })
 
-test('versions of workouts, nights and bodies end in the same state and are told as they are read, in any order and however often', async () => {
-  const stories = pushes.chain((sent) =>
-    fc.record({ sent: fc.constant(sent), again: fc.shuffledSubarray([...sent, ...sent], { minLength: sent.length * 2 }) }),
+test('versions of summaries reach the same state in any order, with repeats, and events match reads', async () => {
+  const cases = pushes.chain((original) =>
+    fc.record({
+      original: fc.constant(original),
+      shuffled: fc.shuffledSubarray([...original, ...original], { minLength: original.length * 2 }),
+    }),
   )
   await fc.assert(
-    fc.asyncProperty(stories, async ({ sent, again }) => {
-      const [one, other] = [await aUser(w.api), await aUser(w.api)]
-      for (const { resource, data } of sent) await pushSummary(w.api, one, resource, data)
-      for (const { resource, data } of again) await pushSummary(w.api, other, resource, data)
-      const [first, second] = [await read(one), await read(other)]
-      expect(await applied(one)).toEqual(first)
-      expect(await applied(other)).toEqual(second)
+    fc.asyncProperty(cases, async ({ original, shuffled }) => {
+      const [user, otherUser] = [await aUser(w.api), await aUser(w.api)]
+      for (const { resource, data } of original) await pushSummary(w.api, user, resource, data)
+      for (const { resource, data } of shuffled) await pushSummary(w.api, otherUser, resource, data)
+      const [first, second] = [await read(user), await read(otherUser)]
+      expect(await replayEvents(user)).toEqual(first)
+      expect(await replayEvents(otherUser)).toEqual(second)
       expect(second.map(content).sort()).toEqual(first.map(content).sort())
     }),
     { numRuns: 8 },
   )
 })
 
-test('another source type is news', async () => {
+test('a changed source type counts as an update', async () => {
   const user_id = await aUser(w.api)
   await pushSummary(w.api, user_id, 'workouts', [aWorkout({ source_type: 'phone' })])
   expect(await pushSummary(w.api, user_id, 'workouts', [aWorkout({ source_type: 'watch' })])).toMatchObject({ updated: 1 })
-  expect((await applied(user_id))[0]).toMatchObject({ source: { type: 'watch' } })
+  expect((await replayEvents(user_id))[0]).toMatchObject({ source: { type: 'watch' } })
 })
 
-test('an older version in the same push neither moves a summary to its day nor says who recorded it', async () => {
+test('an older version in the same push changes neither the date nor the source of a summary', async () => {
   const user_id = await aUser(w.api)
   const moved = { start_date: '2026-03-01T18:00:00Z', end_date: '2026-03-01T18:30:00Z', source_type: 'phone', modified_at: versions[0] }
   await pushSummary(w.api, user_id, 'workouts', [
@@ -84,7 +87,7 @@ test('an older version in the same push neither moves a summary to its day nor s
   expect(workouts).toMatchObject([{ calendar_date: '2026-03-03', source: { type: 'watch' } }])
 })
 
-test('what a source calls its type is not readable in the database', async () => {
+test('the source type is not readable in the database', async () => {
   const user_id = await aUser(w.api)
   const own = { source_type: 'wheelchair of Odile', product_type: 'Tidemark 2' }
   await pushSummary(w.api, user_id, 'workouts', [aWorkout(own)])
@@ -97,20 +100,20 @@ test('what a source calls its type is not readable in the database', async () =>
   }
 })
 
-test('the last measurement of a day counts, whichever comes in first', async () => {
+test('the last measurement of a day counts, whichever arrives first', async () => {
   const user_id = await aUser(w.api)
-  const weighed = (at: string, value: number) => pushSummary(w.api, user_id, 'body', { body_mass: [aSample(at, value)] })
-  await weighed('2026-03-01T19:00:00Z', 71)
-  expect(await weighed('2026-03-01T07:00:00Z', 70)).toMatchObject({ created: 1, stale: 1 })
+  const pushWeight = (at: string, value: number) => pushSummary(w.api, user_id, 'body', { body_mass: [aSample(at, value)] })
+  await pushWeight('2026-03-01T19:00:00Z', 71)
+  expect(await pushWeight('2026-03-01T07:00:00Z', 70)).toMatchObject({ created: 1, stale: 1 })
   expect((await w.api.listBody({ params: { user_id }, query: window })).body).toMatchObject([{ weight: 71 }])
-  await weighed('2026-03-01T19:00:00Z', 72)
+  await pushWeight('2026-03-01T19:00:00Z', 72)
   expect((await w.api.listBody({ params: { user_id }, query: window })).body).toMatchObject([{ weight: 72 }])
 })
 
-test('summaries of every kind are told as they are read', async () => {
+test('events carry every kind of summary as reads return it', async () => {
   const user_id = await aUser(w.api)
-  const asked = { params: { user_id }, query: window }
-  const by = { source_type: 'watch', source_bundle: 'com.harbour.one', product_type: 'Tidemark 2' }
+  const request = { params: { user_id }, query: window }
+  const by = { source_type: 'watch', source_bundle: 'com.harbor.one', product_type: 'Tidemark 2' }
   const recording = { session_start: '2026-03-01T09:00:00Z', session_end: '2026-03-01T09:01:00Z', voltage_sample_count: 60 }
   await pushSummary(w.api, user_id, 'activity', { ...by, day_summary: { date: '2026-03-01', steps_sum: 3 } })
   await pushSummary(w.api, user_id, 'meal', { ...by, name: 'Soup', timestamp: '2026-03-01T12:00:00Z' })
@@ -118,38 +121,38 @@ test('summaries of every kind are told as they are read', async () => {
   await pushSummary(w.api, user_id, 'electrocardiogram', { ...by, ...recording })
   await pushSummary(w.api, user_id, 'profile', { ...by, height: 171 })
   const read = await Promise.all([
-    w.api.listActivity(asked).then(({ activity }) => activity[0]),
-    w.api.listMeals(asked).then(({ meals }) => meals[0]),
-    w.api.listMenstrualCycles(asked).then(({ menstrual_cycle }) => menstrual_cycle[0]),
-    w.api.listElectrocardiograms(asked).then(({ electrocardiogram }) => electrocardiogram[0]),
+    w.api.listActivity(request).then(({ activity }) => activity[0]),
+    w.api.listMeals(request).then(({ meals }) => meals[0]),
+    w.api.listMenstrualCycles(request).then(({ menstrual_cycle }) => menstrual_cycle[0]),
+    w.api.listElectrocardiograms(request).then(({ electrocardiogram }) => electrocardiogram[0]),
     w.api.getProfile({ params: { user_id } }),
   ])
-  const told = (await userEvents(w.app, w.team_id, user_id)).filter(({ event_type }) => event_type.startsWith('daily.'))
-  expect(told.map(({ data }) => data)).toEqual(read)
+  const events = (await userEvents(w.app, w.team_id, user_id)).filter(({ event_type }) => event_type.startsWith('daily.'))
+  expect(events.map(({ data }) => data)).toEqual(read)
 })
 
 type Summary = Record<string, unknown> & { id: string }
 
-/** What a customer has who replaced each summary by the one with the same id. */
-async function applied(user_id: string) {
-  const found = new Map<string, Summary>()
+/** The state of a customer who replaces each summary by the event with the same ID. */
+async function replayEvents(user_id: string) {
+  const summaries = new Map<string, Summary>()
   for (const { event_type, data } of await userEvents(w.app, w.team_id, user_id))
-    if (/\.(workouts|sleep|sleep_cycle|body)\./.test(event_type)) found.set(data['id'] as string, data as unknown as Summary)
-  return [...found.values()].sort(byId)
+    if (/\.(workouts|sleep|sleep_cycle|body)\./.test(event_type)) summaries.set(data['id'] as string, data as unknown as Summary)
+  return [...summaries.values()].sort(byId)
 }
 
 async function read(user_id: string) {
-  const asked = { params: { user_id }, query: window }
+  const request = { params: { user_id }, query: window }
   const [{ workouts }, { sleep }, { sleep_cycle }, { body }] = await Promise.all([
-    w.api.listWorkouts(asked),
-    w.api.listSleep(asked),
-    w.api.listSleepCycles(asked),
-    w.api.listBody(asked),
+    w.api.listWorkouts(request),
+    w.api.listSleep(request),
+    w.api.listSleepCycles(request),
+    w.api.listBody(request),
   ])
   return ([...workouts, ...sleep, ...sleep_cycle, ...body] as Summary[]).sort(byId)
 }
 
 const byId = (a: Summary, b: Summary) => (a.id < b.id ? -1 : 1)
 
-/** Without what follows from who the user is and when it came in. */
+/** Removes fields that depend on the user or the time of arrival. */
 const content = ({ id: _, user_id: __, sleep_id: ___, created_at: ____, updated_at: _____, ...rest }: Summary) => JSON.stringify(rest)

@@ -10,7 +10,7 @@ beforeAll(async () => {
 
 const window = { start_date: '2026-03-01', end_date: '2026-03-03' }
 
-/** Few minutes, values and versions around midnight, so that they meet. */
+/** Few timestamps, values and versions around midnight, so that they collide. */
 const aSample = fc.record({
   start_date: fc.constantFrom('2026-03-01T23:58:00Z', '2026-03-01T23:59:00Z', '2026-03-02T00:00:00Z'),
   end_date: fc.constantFrom('2026-03-02T00:30:00Z', '2026-03-02T01:00:00Z'),
@@ -32,20 +32,20 @@ const pushes = fc.array(
   { minLength: 1, maxLength: 6 },
 )
 
-test('whoever applies the events by the rule of replacement has what the reads answer', async () => {
+test('applying the events by the replacement rule yields what reads return', async () => {
   await fc.assert(
     fc.asyncProperty(pushes, async (pushes) => {
       const user_id = await aUser(w.api)
-      for (const { provider, ...sent } of pushes)
-        if ('samples' in sent) await push(w.api, user_id, 'steps', sent.samples, { provider })
-        else await pushSummary(w.api, user_id, 'activity', sent.days, { provider })
-      expect(await applied(user_id)).toEqual(await read(user_id))
+      for (const { provider, ...input } of pushes)
+        if ('samples' in input) await push(w.api, user_id, 'steps', input.samples, { provider })
+        else await pushSummary(w.api, user_id, 'activity', input.days, { provider })
+      expect(await replayEvents(user_id)).toEqual(await read(user_id))
     }),
     { numRuns: 25 },
   )
 })
 
-test('a newer version of the same content shows nothing that was not told', async () => {
+test('a newer version of the same content changes neither reads nor events', async () => {
   const user_id = await aUser(w.api)
   const day = { day_summary: { date: '2026-03-01', steps_sum: 3 } }
   await pushSummary(w.api, user_id, 'activity', [{ ...day, modified_at: '2026-03-02T02:00:00Z' }])
@@ -53,31 +53,34 @@ test('a newer version of the same content shows nothing that was not told', asyn
   w.advanceTime(60_000)
   await pushSummary(w.api, user_id, 'activity', [{ ...day, modified_at: '2026-03-02T03:00:00Z' }])
   expect(await read(user_id)).toEqual(first)
-  expect(await applied(user_id)).toEqual(first)
+  expect(await replayEvents(user_id)).toEqual(first)
 })
 
-test('the same versions end in the same state and the same told state, in any order and however often', async () => {
+test('versions of samples reach the same state in any order, with repeats, and events match reads', async () => {
   const versioned = fc.array(
     aSample.map((sample) => ({ ...sample, modified_at: sample.modified_at ?? '2026-03-02T01:00:00Z' })),
     { minLength: 2, maxLength: 6 },
   )
-  const stories = versioned.chain((samples) =>
-    fc.record({ samples: fc.constant(samples), again: fc.shuffledSubarray([...samples, ...samples], { minLength: samples.length * 2 }) }),
+  const cases = versioned.chain((samples) =>
+    fc.record({
+      samples: fc.constant(samples),
+      shuffled: fc.shuffledSubarray([...samples, ...samples], { minLength: samples.length * 2 }),
+    }),
   )
   await fc.assert(
-    fc.asyncProperty(stories, async ({ samples, again }) => {
-      const [one, other] = [await aUser(w.api), await aUser(w.api)]
-      await push(w.api, one, 'steps', samples)
-      for (const sample of again) await push(w.api, other, 'steps', [sample])
-      expect((await read(other)).samples).toEqual((await read(one)).samples)
-      expect((await applied(other)).samples).toEqual((await read(one)).samples)
+    fc.asyncProperty(cases, async ({ samples, shuffled }) => {
+      const [user, otherUser] = [await aUser(w.api), await aUser(w.api)]
+      await push(w.api, user, 'steps', samples)
+      for (const sample of shuffled) await push(w.api, otherUser, 'steps', [sample])
+      expect((await read(otherUser)).samples).toEqual((await read(user)).samples)
+      expect((await replayEvents(otherUser)).samples).toEqual((await read(user)).samples)
     }),
     { numRuns: 12 },
   )
 })
 
-/** What a customer has who did as the spec says: a summary by its id, a sample by resource, provider, source type and timestamp. */
-async function applied(user_id: string) {
+/** The state of a customer who replaces summaries by ID and samples by resource, provider, source type and timestamp. */
+async function replayEvents(user_id: string) {
   const samples = new Map<string, unknown>()
   const activity = new Map<string, Record<string, unknown>>()
   for (const { event_type, data } of await userEvents(w.app, w.team_id, user_id)) {
@@ -100,5 +103,5 @@ async function read(user_id: string) {
   return { samples: sorted(samples), activity: activity.toSorted(byId) }
 }
 
-const sorted = (found: Map<string, unknown>) => Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1)))
+const sorted = (samples: Map<string, unknown>) => Object.fromEntries([...samples].sort(([a], [b]) => (a < b ? -1 : 1)))
 const byId = (a: Record<string, unknown>, b: Record<string, unknown>) => (String(a['id']) < String(b['id']) ? -1 : 1)

@@ -15,36 +15,36 @@ const { lab: kitLab } = await w.partnerLab(3)
 
 const read = (api: Client, order_id: string) => api.getOrder({ params: { order_id } })
 
-async function sent(api: Client, change: object = {}, method: Parameters<typeof placeOrder>[1] = 'walk_in_test') {
+async function placeAndDispatch(api: Client, change: object = {}, method: Parameters<typeof placeOrder>[1] = 'walk_in_test') {
   const { id } = await placeOrder(api, method, change)
   await runJobs()
   return id
 }
 
-type Posted = Parameters<typeof lab.reportLabResults>[0]['body']
-const post = (order_id: string, body: Partial<Posted>) =>
+type ResultsBody = Parameters<typeof lab.reportLabResults>[0]['body']
+const post = (order_id: string, body: Partial<ResultsBody>) =>
   lab.reportLabResults({ params: { order_id }, body: { status: 'final', results: [{ slug: 'glucose', result: '91' }], ...body } })
 
 describe('results', () => {
   const physician = { first_name: 'Otto', last_name: 'Sample', npi: '1234567893' }
 
-  test('are not there before the lab has reported them', async () => {
+  test('return 404 before the lab has reported them', async () => {
     const { api } = await w.tenant()
-    const id = await sent(api)
+    const id = await placeAndDispatch(api)
     const transaction_id = (await read(api, id)).order_transaction?.id as string
     const calls = [
       api.getResults({ params: { order_id: id } }),
       api.getResultsMetadata({ params: { order_id: id } }),
       api.getTransactionResults({ params: { transaction_id } }),
     ]
-    for (const answer of await Promise.all(calls.map(errorOf)))
-      expect(answer).toMatchObject({ status: 404, detail: { error_type: 'RESULTS_NOT_AVAILABLE' } })
+    for (const response of await Promise.all(calls.map(errorOf)))
+      expect(response).toMatchObject({ status: 404, detail: { error_type: 'RESULTS_NOT_AVAILABLE' } })
     expect(await read(api, id)).toMatchObject({ interpretation: null, has_missing_results: null })
   })
 
-  test('tell what was measured, against which range, for whom and by whom', async () => {
+  test('contain values, ranges, patient, provider and laboratory', async () => {
     const { api } = await w.tenant()
-    const id = await sent(api, { physician })
+    const id = await placeAndDispatch(api, { physician })
     await post(id, {
       collected_at: '2026-02-28T16:00:00Z',
       received_at: '2026-03-01T09:00:00Z',
@@ -53,7 +53,7 @@ describe('results', () => {
       missing_results: [{ slug: 'tsh', inferred_failure_type: 'quantity_not_sufficient_failure', note: 'Too little.' }],
     })
     const order = await read(api, id)
-    const found = await api.getResults({ params: { order_id: id } })
+    const report = await api.getResults({ params: { order_id: id } })
     const metadata = {
       age: '64',
       dob: people[0].dob,
@@ -70,9 +70,9 @@ describe('results', () => {
       patient_id: order.user_id,
       account_id: expect.any(String),
     }
-    expect(found.metadata).toEqual(metadata)
+    expect(report.metadata).toEqual(metadata)
     expect(await api.getResultsMetadata({ params: { order_id: id } })).toEqual(metadata)
-    expect(found.results).toEqual([
+    expect(report.results).toEqual([
       {
         name: 'Glucose',
         slug: 'glucose',
@@ -97,37 +97,37 @@ describe('results', () => {
         source_sample_id: order.sample_id,
       },
     ])
-    expect(found.missing_results).toHaveLength(39)
-    expect(found.missing_results?.find(({ slug }) => slug === 'tsh')).toMatchObject({
+    expect(report.missing_results).toHaveLength(39)
+    expect(report.missing_results?.find(({ slug }) => slug === 'tsh')).toMatchObject({
       inferred_failure_type: 'quantity_not_sufficient_failure',
       note: 'Too little.',
     })
-    expect(found.missing_results?.find(({ slug }) => slug === 'hba1c')).toMatchObject({ inferred_failure_type: 'unknown_failure' })
-    expect(Object.keys(found.sample_information ?? {})).toEqual([order.sample_id])
-    expect(found.order_transaction).toEqual(order.order_transaction)
+    expect(report.missing_results?.find(({ slug }) => slug === 'hba1c')).toMatchObject({ inferred_failure_type: 'unknown_failure' })
+    expect(Object.keys(report.sample_information ?? {})).toEqual([order.sample_id])
+    expect(report.order_transaction).toEqual(order.order_transaction)
     expect(order).toMatchObject({ interpretation: 'abnormal', has_missing_results: true })
   })
 
-  test('are complete without anything missing, however many reports it took', async () => {
+  test('are complete after any number of partial reports', async () => {
     const { api } = await w.tenant()
-    const id = await sent(api, {}, 'on_site_collection')
+    const id = await placeAndDispatch(api, {}, 'on_site_collection')
     await api.simulateOrder({ params: { order_id: id }, query: {}, body: { interpretation: 'normal', partials: 3 } })
     const { missing_results, results } = await api.getResults({ params: { order_id: id } })
     expect([missing_results, (await read(api, id)).has_missing_results]).toEqual([[], false])
     expect(new Set(results.map(({ slug }) => slug)).size).toBe(results.length)
   })
 
-  test('of a transaction of one order are those of the order', async () => {
+  test('of a transaction with one order equal those of the order', async () => {
     const { api } = await w.tenant()
-    const id = await sent(api)
+    const id = await placeAndDispatch(api)
     await post(id, {})
     const transaction_id = (await read(api, id)).order_transaction?.id as string
     expect(await api.getTransactionResults({ params: { transaction_id } })).toEqual(await api.getResults({ params: { order_id: id } }))
   })
 
-  test('stay as they were written: the database itself refuses to change a report or an event', async () => {
+  test('cannot be changed in the database, and neither can order events', async () => {
     const { api } = await w.tenant()
-    const id = await sent(api)
+    const id = await placeAndDispatch(api)
     await post(id, {})
     const before = await snapshotOf(w.url, id)
     for (const change of ["results set status = 'partial'", "order_events set low_level = 'cancelled'"])
@@ -136,7 +136,7 @@ describe('results', () => {
   })
 })
 
-describe('when results are due', () => {
+describe('result due dates', () => {
   const dates = ({ expected_result_by_date: expected, worst_case_result_by_date: worst }: Awaited<ReturnType<typeof read>>) => [
     expected,
     worst,
@@ -145,14 +145,14 @@ describe('when results are due', () => {
 
   test.each<[string, object, string, string[]]>([
     ['across the end of a month', {}, '2026-01-31T20:00:00Z', ['2026-02-01', '2026-02-03']],
-    ["by the patient's day, not by that of UTC", {}, '2026-02-01T03:00:00Z', ['2026-02-01', '2026-02-03']],
+    ["by the patient's local date", {}, '2026-02-01T03:00:00Z', ['2026-02-01', '2026-02-03']],
     ['in a leap year', {}, '2028-02-28T20:00:00Z', ['2028-02-29', '2028-03-02']],
-    ['across the beginning of summer time', eastern, '2026-03-07T23:30:00-05:00', ['2026-03-08', '2026-03-10']],
-    ['across its end, in the hour that comes twice', eastern, '2026-11-01T01:30:00-05:00', ['2026-11-02', '2026-11-04']],
+    ['across the start of daylight saving time', eastern, '2026-03-07T23:30:00-05:00', ['2026-03-08', '2026-03-10']],
+    ['in the repeated hour at the end of daylight saving time', eastern, '2026-11-01T01:30:00-05:00', ['2026-11-02', '2026-11-04']],
     ['across the end of a year', eastern, '2026-12-31T23:59:59-05:00', ['2027-01-01', '2027-01-03']],
-  ])('is counted from the collection %s', async (_, change, collected_at, due) => {
+  ])('count from the collection %s', async (_, change, collected_at, due) => {
     const { api } = await w.tenant()
-    const id = await sent(api, change)
+    const id = await placeAndDispatch(api, change)
     expect(dates(await read(api, id))).toEqual([null, null])
     await lab.reportLabStep({ params: { order_id: id }, body: { status: 'appointment_pending' } })
     expect(dates(await read(api, id))).toEqual([null, null])
@@ -160,35 +160,35 @@ describe('when results are due', () => {
     expect(dates(await read(api, id))).toEqual(due)
   })
 
-  test('follows what the lab says later about the collection', async () => {
+  test('follow a later collection time from the lab', async () => {
     const { api } = await w.tenant()
-    const id = await sent(api)
+    const id = await placeAndDispatch(api)
     await post(id, { status: 'partial', collected_at: '2026-05-10T18:00:00Z' })
     expect(dates(await read(api, id))).toEqual(['2026-05-11', '2026-05-13'])
     await post(id, { collected_at: '2026-05-12T18:00:00Z' })
     expect(dates(await read(api, id))).toEqual(['2026-05-13', '2026-05-15'])
   })
 
-  test('begins for a kit when it sets out for the lab, unless the lab says when it was used', async () => {
+  test('count for a testkit from its return shipment unless the lab reports a collection time', async () => {
     const { api } = await w.tenant()
     await api.moveClock({ body: { now: '2031-06-29T20:00:00Z' } })
-    const [plain, told] = [await sent(api, {}, 'testkit'), await sent(api, {}, 'testkit')]
-    await kitLab.reportLabStep({ params: { order_id: plain }, body: { status: 'with_customer' } })
-    expect(dates(await read(api, plain))).toEqual([null, null])
-    await kitLab.reportLabStep({ params: { order_id: plain }, body: { status: 'transit_lab' } })
-    await kitLab.reportLabStep({ params: { order_id: told }, body: { status: 'transit_lab', collected_at: '2031-06-27T20:00:00Z' } })
-    expect([dates(await read(api, plain)), dates(await read(api, told))]).toEqual([
+    const [undated, dated] = [await placeAndDispatch(api, {}, 'testkit'), await placeAndDispatch(api, {}, 'testkit')]
+    await kitLab.reportLabStep({ params: { order_id: undated }, body: { status: 'with_customer' } })
+    expect(dates(await read(api, undated))).toEqual([null, null])
+    await kitLab.reportLabStep({ params: { order_id: undated }, body: { status: 'transit_lab' } })
+    await kitLab.reportLabStep({ params: { order_id: dated }, body: { status: 'transit_lab', collected_at: '2031-06-27T20:00:00Z' } })
+    expect([dates(await read(api, undated)), dates(await read(api, dated))]).toEqual([
       ['2031-07-01', '2031-07-04'],
       ['2031-06-29', '2031-07-02'],
     ])
   })
 
-  test('is unknown where the turnaround of one marker is', async () => {
+  test('are unknown if the turnaround of a marker is unknown', async () => {
     const { api } = await w.tenant()
     await query(w.url, 'update markers set common_tat_days = null where id = 1048')
     const body = { name: 'Slow', description: '', method: 'walk_in_test' as const, marker_ids: [1001, 1048] }
     const slow = await api.createLabTest({ body })
-    const id = await sent(api, { order_set: { lab_test_ids: [slow.id] } })
+    const id = await placeAndDispatch(api, { order_set: { lab_test_ids: [slow.id] } })
     await post(id, { collected_at: '2026-05-10T18:00:00Z', results: [{ slug: 'cholesterol-total', result: '150' }] })
     expect(dates(await read(api, id))).toEqual([null, expect.stringMatching(/^2026-05-1\d$/)])
   })
@@ -196,7 +196,7 @@ describe('when results are due', () => {
 
 const picture = { content: Buffer.from('not really a picture').toString('base64'), content_type: 'image/png' as const }
 
-/** An order with everything that can belong to one. */
+/** Places an order with images, insurance and several result versions. */
 async function fullOrder(api: Client, user_id: string) {
   const change = {
     user_id,
@@ -220,7 +220,7 @@ const countsOf = async (order_id: string) => {
 }
 
 describe('erasing a user', () => {
-  test('leaves skeletons of its orders, without a person, a result or a word that was told', async () => {
+  test('keeps orders without personal data, results or events', async () => {
     const { api, team_id } = await w.tenant()
     const [user_id, other] = [await aUser(api), await aUser(api)]
     const [id, theirs] = [await fullOrder(api, user_id), await fullOrder(api, other)]
@@ -238,7 +238,7 @@ describe('erasing a user', () => {
     ])
     const transaction_id = order_transaction?.id as string
     const order = { params: { order_id: id } }
-    const gone = [
+    const requests = [
       api.getOrder(order),
       api.getResults(order),
       api.cancelOrder(order),
@@ -250,30 +250,30 @@ describe('erasing a user', () => {
       lab.recreateLabOrder(order),
       post(id, {}),
     ]
-    expect((await Promise.all(gone.map(errorOf))).map(({ status }) => status)).toEqual(gone.map(() => 404))
-    expect((await api.listOrders()).orders.map((one) => one.id)).toEqual([theirs])
-    expect((await lab.listLabOrders({ query: { limit: 100 } })).orders.map((one) => one.id)).not.toContain(id)
-    expect((await eventsOf(app, team_id)).map((one) => one.user_id)).toEqual(expect.not.arrayContaining([user_id]))
+    expect((await Promise.all(requests.map(errorOf))).map(({ status }) => status)).toEqual(requests.map(() => 404))
+    expect((await api.listOrders()).orders.map((order) => order.id)).toEqual([theirs])
+    expect((await lab.listLabOrders({ query: { limit: 100 } })).orders.map((order) => order.id)).not.toContain(id)
+    expect((await eventsOf(app, team_id)).map((event) => event.user_id)).toEqual(expect.not.arrayContaining([user_id]))
 
     expect(await snapshotOf(w.url, theirs)).toEqual(untouched)
     expect(await read(api, theirs)).toMatchObject({ user_id: other, interpretation: 'critical' })
   })
 
-  test('stops an order that is held, and one that is being simulated', async () => {
+  test('stops a scheduled order and a running simulation', async () => {
     const { api } = await w.tenant()
     const user_id = await aUser(api)
     const { id: held } = await placeOrder(api, 'walk_in_test', { user_id, activate_by: '2037-01-02' })
-    const { id: walking } = await placeOrder(api, 'testkit', { user_id })
-    await api.simulateOrder({ params: { order_id: walking }, query: { delay: 86_400 }, body: undefined as never })
+    const { id: simulating } = await placeOrder(api, 'testkit', { user_id })
+    await api.simulateOrder({ params: { order_id: simulating }, query: { delay: 86_400 }, body: undefined as never })
     await api.deleteUser({ params: { user_id } })
     await api.moveClock({ body: { advance_seconds: (7 * DAY) / 1000 } })
-    const before = [await snapshotOf(w.url, held), await snapshotOf(w.url, walking)]
+    const before = [await snapshotOf(w.url, held), await snapshotOf(w.url, simulating)]
     await api.moveClock({ body: { now: '2037-02-01T00:00:00Z' } })
     await runJobs()
-    expect([await snapshotOf(w.url, held), await snapshotOf(w.url, walking)]).toEqual(before)
+    expect([await snapshotOf(w.url, held), await snapshotOf(w.url, simulating)]).toEqual(before)
   })
 
-  test('who registered a kit takes the order along; what was told under the stock user stays', async () => {
+  test('who registered a testkit erases the order and keeps events of the stock user', async () => {
     const { api, team_id } = await w.tenant()
     const [stock, patient] = [await aUser(api), await aUser(api)]
     const { id } = await placeKit(api, stock)
@@ -285,7 +285,7 @@ describe('erasing a user', () => {
     expect(await orderEvents(app, team_id)).toEqual(['created ordered', 'updated awaiting_registration'])
   })
 
-  test('the stock user of a kit that has its patient can go without it', async () => {
+  test('who was the stock user of a registered testkit keeps the order', async () => {
     const { api, team_id } = await w.tenant()
     const [stock, patient] = [await aUser(api), await aUser(api)]
     const { id } = await placeKit(api, stock)
@@ -298,7 +298,7 @@ describe('erasing a user', () => {
   })
 })
 
-test('deleting a team takes everything of its orders, and of no other', async () => {
+test('deleting a team erases its orders and no others', async () => {
   const own = await world()
   const other = await own.tenant()
   const { api, admin, org_id, team_id } = own
