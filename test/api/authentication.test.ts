@@ -62,7 +62,7 @@ describe('data endpoints', () => {
     expect(body).toEqual({
       detail: {
         error_type: 'INVALID_ACCESS_TOKEN',
-        error_message: 'Authorization: Bearer takes access tokens; send a team API key in x-service-api-key.',
+        error_message: 'Authorization: Bearer accepts access tokens only. Send a team API key in x-service-api-key.',
       },
     })
   })
@@ -134,7 +134,7 @@ describe('management endpoints', () => {
   ])('reject a management key in the %s header and name the right one', async (name, value) => {
     const response = await getOrg({ [name]: value(w.management_key) })
     expect(response).toMatchObject(errorResponse('MISSING_MANAGEMENT_KEY'))
-    expect(JSON.stringify(response.body)).toMatch(/X-Management-Key.*another header; send it in that one/)
+    expect(JSON.stringify(response.body)).toMatch(/in another header\. Send it in X-Management-Key\./)
   })
 
   test.each(['garbage', 'mg_', `mg_${'x'.repeat(46)}`])('reject the key %s', async (key) => {

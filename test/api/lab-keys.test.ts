@@ -87,7 +87,7 @@ describe('partner lab endpoints', () => {
   ])('reject a lab key in the %s header and name the right one', async (_, headers) => {
     const response = await getOwnLab(headers(partnerLab.lab_key))
     expect(response).toMatchObject(errorResponse('MISSING_LAB_KEY'))
-    expect(JSON.stringify(response.body)).toMatch(/x-lab-key.*another header; send it in that one/)
+    expect(JSON.stringify(response.body)).toMatch(/in another header\. Send it in x-lab-key\./)
   })
 
   test('reject team and management credentials in any header', async () => {
