@@ -54,7 +54,7 @@ function ordersPage() {
 
 function comparisonPage() {
   const routes = (paths: string[]) => paths.map((path) => `\`${path}\``).join(', ')
-  const rows = notOffered.map(({ what, paths, instead }) => `| ${what} | ${routes(paths)} | ${instead} |`)
+  const rows = notOffered.map(({ feature, paths, instead }) => `| ${feature} | ${routes(paths)} | ${instead} |`)
   return withTable(
     'docs/comparison.md',
     'not-offered',

@@ -1,6 +1,6 @@
 import { refTo, registerSchema, type Schemas, sortByName } from './components.ts'
 import { EventEnvelope, type EventType } from './delivery/event.ts'
-import { type EventName, eventNames, eventTypes, exampleOf, isAboutNobody } from './delivery/events.ts'
+import { type EventName, eventNames, eventTypes, exampleOf, isWithoutUser } from './delivery/events.ts'
 import type { Json } from './json-schema.ts'
 import { version } from './version.ts'
 
@@ -69,7 +69,7 @@ function messageOf(name: EventName, schemas: Schemas): Json {
         registerSchema(EventEnvelope, 'output', schemas),
         {
           type: 'object',
-          properties: { event_type: { const: name }, data: dataOf(name, schemas), ...(isAboutNobody(name) ? nobody : {}) },
+          properties: { event_type: { const: name }, data: dataOf(name, schemas), ...(isWithoutUser(name) ? noUser : {}) },
         },
       ],
     },
@@ -77,15 +77,15 @@ function messageOf(name: EventName, schemas: Schemas): Json {
   }
 }
 
-const nobody = { user_id: { type: 'null' }, client_user_id: { type: 'null' } }
+const noUser = { user_id: { type: 'null' }, client_user_id: { type: 'null' } }
 
 /** Types with the same payload share one schema, named after the first of them. */
 function dataOf(name: EventName, schemas: Schemas): Json {
   const schema = registerSchema((eventTypes[name] as EventType).data, 'output', schemas)
   if ('$ref' in schema) return schema
-  const known = [...schemas].find(([, one]) => JSON.stringify(one.schema) === JSON.stringify(schema))?.[0]
+  const existing = [...schemas].find(([, entry]) => JSON.stringify(entry.schema) === JSON.stringify(schema))?.[0]
   const family = name.replace(/\.\w+$/, '')
-  const id = known ?? (schemas.has(family) ? name : family)
+  const id = existing ?? (schemas.has(family) ? name : family)
   schemas.set(id, { io: 'output', schema })
   return refTo(id)
 }

@@ -14,8 +14,8 @@ export function registerSchema(type: z.ZodType, io: Io, schemas: Schemas): Json 
   return refTo(id)
 
   function register(id: string, definition: Json) {
-    const known = schemas.get(id)
-    if (known && known.io !== io) throw new Error(`The schema ${id} is used in a request and in a response. Give them two names.`)
+    const existing = schemas.get(id)
+    if (existing && existing.io !== io) throw new Error(`The schema ${id} is used in a request and in a response. Give them two names.`)
     const { id: _id, $id: _$id, ...rest } = definition
     schemas.set(id, { io, schema: repoint(rest) })
   }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 /** The day since which something is deprecated, and a sentence that names its replacement. */
 export type Deprecation = { since: string; instead: string }
 
-/** The day of version 0.1.0: what it deprecates has never been the preferred form. */
+/** The day of version 0.1.0. Fields deprecated since that day were never the preferred form. */
 export const FIRST_RELEASE = '2026-11-15'
 
 const fields = z.registry<Deprecation>()

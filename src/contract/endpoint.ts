@@ -30,7 +30,7 @@ export type Row = {
   userToken?: true
   /** A read that is not a GET. Read-only keys can call it. */
   reads?: true
-  /** A read of public data that is about nobody. It writes an audit row only if it is rejected. */
+  /** A read of public data that concerns no person. It writes an audit row only if it is rejected. */
   unaudited?: true
   /** Needs no credential, but accepts requests only from the console. */
   console?: true

@@ -44,12 +44,12 @@ const typeOfIssue: Record<string, keyof typeof faultTypes> = {
 }
 
 /** Turns zod's issues into faults. No fault repeats a value, because the value may belong to a patient. */
-export function faultsOf(error: z.ZodError, part: string, sent: unknown): Fault[] {
+export function faultsOf(error: z.ZodError, part: string, input: unknown): Fault[] {
   return error.issues.map((issue) => {
     const { code, path } = issue
     const loc = [part, ...(path as (string | number)[])]
-    const absent = path.reduce<unknown>((value, step) => (value as Record<PropertyKey, unknown> | undefined)?.[step], sent) === undefined
-    return absent
+    const isAbsent = path.reduce<unknown>((value, step) => (value as Record<PropertyKey, unknown> | undefined)?.[step], input) === undefined
+    return isAbsent
       ? { type: 'missing', loc, msg: path.length ? 'This field is required.' : 'A JSON body is required.' }
       : { type: typeOfIssue[code] ?? 'value_error', loc, msg: messageOf(issue) }
   })

@@ -1,12 +1,12 @@
-type NotOffered = { what: string; paths: string[]; instead: string }
+type NotOffered = { feature: string; paths: string[]; instead: string }
 
 /**
- * Operations of the Junction API that Assay does not implement, and what to use instead. The error response and
+ * Operations of the Junction API that Assay does not implement, and their alternatives. The error response and
  * docs/comparison.md come from this list. `{}` matches one path segment, and `…` at the end matches any remainder.
  */
 export const notOffered: NotOffered[] = [
   {
-    what: 'appointments',
+    feature: 'appointments',
     paths: [
       '/v3/order/phlebotomy/appointment/…',
       '/v3/order/{}/phlebotomy/appointment…',
@@ -16,46 +16,46 @@ export const notOffered: NotOffered[] = [
     instead: 'The lab schedules appointments with the patient and reports them as order events.',
   },
   {
-    what: 'collection sites and service areas',
+    feature: 'collection sites and service areas',
     paths: ['/v3/order/area/info', '/v3/order/psc/info', '/v3/order/{}/psc/info'],
     instead: 'Ask the lab. Assay rejects an order from a state that the lab does not serve.',
   },
   {
-    what: 'messages to patients',
+    feature: 'messages to patients',
     paths: ['/v3/order/{}/communication_settings'],
     instead: 'Assay sends no messages to patients. Send them from your own system.',
   },
   {
-    what: 'search across labs',
+    feature: 'search across labs',
     paths: ['/v3/compendium/…'],
     instead: 'Search markers with GET /v3/lab_tests/markers and lab tests with GET /v3/lab_test.',
   },
   {
-    what: 'unmatched results',
+    feature: 'unmatched results',
     paths: ['/v3/unmatched_result…', '/v3/unmatched_result_test…'],
     instead: 'Partner labs report results for an order, so unmatched results do not occur.',
   },
-  { what: 'lab report parsing', paths: ['/lab_report/v1/…'], instead: 'Partner labs report results as structured data.' },
+  { feature: 'lab report parsing', paths: ['/lab_report/v1/…'], instead: 'Partner labs report results as structured data.' },
   {
-    what: 'queries over wearable data',
+    feature: 'queries over wearable data',
     paths: ['/aggregate/v1/…', '/v1/org/{}/team/{}/{}/continuous_query…', '/v1/org/{}/team/{}/{}/validate_continuous_query'],
     instead: 'Read the data and aggregate it yourself. Grouped time series accept downsample.',
   },
-  { what: 'link codes', paths: ['/v2/link/code/create'], instead: 'Use POST /v2/link/token.' },
-  { what: 'user portal', paths: ['/v2/user/{}/create_portal_url'], instead: 'Send users to the link_web_url of POST /v2/link/token.' },
+  { feature: 'link codes', paths: ['/v2/link/code/create'], instead: 'Use POST /v2/link/token.' },
+  { feature: 'user portal', paths: ['/v2/user/{}/create_portal_url'], instead: 'Send users to the link_web_url of POST /v2/link/token.' },
   {
-    what: 'team details by team API key',
+    feature: 'team details by team API key',
     paths: ['/v2/team/{}', '/v2/team/{}/physicians', '/v2/team/svix/url'],
     instead: 'Read teams and webhooks with a management key under /v1/org/{org_id}/team, or in the console.',
   },
   {
-    what: 'delivery metrics',
+    feature: 'delivery metrics',
     paths: ['/v1/org/{}/team/{}/{}/event_delivery_metric'],
     instead: 'Read them in the console overview or from /metrics.',
   },
-  { what: 'email domains', paths: ['/v1/org/{}/domain…'], instead: 'Assay sends no email.' },
+  { feature: 'email domains', paths: ['/v1/org/{}/domain…'], instead: 'Assay sends no email.' },
   {
-    what: 'EHR integrations',
+    feature: 'EHR integrations',
     paths: ['/v1/org/{}/ehr_integration/…', '/v1/org/{}/team_ehr_pipelines/…'],
     instead: 'Use webhooks or pipelines.',
   },
@@ -63,6 +63,6 @@ export const notOffered: NotOffered[] = [
 
 const patternOf = (path: string) => new RegExp(`^${path.replace(/\{\}/g, '[^/]+').replace(/\/?…$/, '(/.*)?')}$`)
 
-const patterns = notOffered.flatMap((absent) => absent.paths.map((path) => ({ pattern: patternOf(path), absent })))
+const patterns = notOffered.flatMap((entry) => entry.paths.map((path) => ({ pattern: patternOf(path), absent: entry })))
 
 export const findNotOffered = (path: string) => patterns.find(({ pattern }) => pattern.test(path))?.absent

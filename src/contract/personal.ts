@@ -47,8 +47,8 @@ export function partsOf(shape: z.ZodType): z.ZodType[] {
   if (shape instanceof z.ZodArray) return [shape.element as z.ZodType]
   if (shape instanceof z.ZodRecord) return [shape.keyType, shape.valueType] as z.ZodType[]
   if (shape instanceof z.ZodUnion) return [...shape.options] as z.ZodType[]
-  const within = unwrap(shape)
-  return within ? [within] : []
+  const inner = unwrap(shape)
+  return inner ? [inner] : []
 }
 
 /** The inner shape of an optional, nullable, default or piped shape. */

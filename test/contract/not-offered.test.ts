@@ -19,8 +19,8 @@ test.each([
   ['/v3/unmatched_result/6f1c/accept', 'unmatched results'],
   ['/v1/org/6f1c/team/7a2b/sandbox/continuous_query', 'queries over wearable data'],
   ['/v2/team/6f1c', 'team details by team API key'],
-])('%s is listed', (path, what) => {
-  expect(findNotOffered(path)?.what).toBe(what)
+])('%s is listed', (path, feature) => {
+  expect(findNotOffered(path)?.feature).toBe(feature)
 })
 
 test.each(['/nowhere', '/v3/order', '/v3/unmatched_resulting', '/v2/team/6f1c/users/search'])('%s is not listed', (path) => {

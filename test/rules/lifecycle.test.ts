@@ -7,10 +7,10 @@ import {
   methods,
   orderStatuses,
   reachableFrom,
+  shortestPath,
   statusOfStep,
   stepsOf,
   topLevels,
-  wayTo,
 } from '../../src/contract/labs/lifecycle.ts'
 import { fc } from '../support/properties.ts'
 
@@ -170,7 +170,7 @@ describe.each(methods)('%s', (method) => {
   test('finds a path of valid transitions to every reachable status', () => {
     fc.assert(
       fc.property(step, step, (from, to) => {
-        const way = wayTo(method, from, to)
+        const way = shortestPath(method, from, to)
         expect(way !== undefined).toBe(reachableFrom(method, from).has(to))
         if (!way) return
         expect(way.at(-1)).toBe(to)
@@ -189,12 +189,12 @@ test('a shipped kit cannot be canceled, a drawn sample can be, and a completed o
 })
 
 test('a kit registered at home returns to a received status', () => {
-  expect(wayTo('testkit', 'with_customer', 'requisition_created')).toEqual(['registered', 'requisition_created'])
+  expect(shortestPath('testkit', 'with_customer', 'requisition_created')).toEqual(['registered', 'requisition_created'])
   expect(statusOfStep('testkit', 'registered')).toBe('received.testkit.registered')
 })
 
 test('throws for a status that the collection method does not have', () => {
   expect(() => statusOfStep('walk_in_test', 'lost')).toThrow('walk_in_test has no step lost')
   expect(canBecome('walk_in_test', 'lost', 'cancelled')).toBe(false)
-  expect(wayTo('walk_in_test', 'ordered', 'lost')).toBeUndefined()
+  expect(shortestPath('walk_in_test', 'ordered', 'lost')).toBeUndefined()
 })

@@ -12,7 +12,7 @@ export type EventType<S extends z.ZodType = z.ZodType> = {
   example: z.input<S>
 }
 
-/** Ends the description of a type that Junction has and Assay never emits, so that nobody waits for it. */
+/** Ends the description of a Junction event type that Assay never emits, so that clients do not wait for it. */
 export const NOT_YET = 'Assay does not emit this event yet; you can only send its example to a webhook.'
 
 /** One row of the event catalog. */

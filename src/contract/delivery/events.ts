@@ -19,13 +19,13 @@ export const eventNames = Object.keys(eventTypes) as EventName[]
 export const isEventName = (name: string): name is EventName => Object.hasOwn(eventTypes, name)
 
 /** Types of events that are not about a user. */
-const aboutNobody = new Set<string>(Object.keys(operatorEvents))
+const typesWithoutUser = new Set<string>(Object.keys(operatorEvents))
 
-export const isAboutNobody = (name: EventName) => aboutNobody.has(name)
+export const isWithoutUser = (name: EventName) => typesWithoutUser.has(name)
 
 /** The shape of a whole message, for receivers that validate it. */
 export const messageOf = (name: EventName) => {
-  const person = aboutNobody.has(name) ? { user_id: z.null(), client_user_id: z.null() } : {}
+  const person = typesWithoutUser.has(name) ? { user_id: z.null(), client_user_id: z.null() } : {}
   return EventEnvelope.extend({ event_type: z.literal(name), data: eventTypes[name].data, ...person })
 }
 
@@ -36,7 +36,7 @@ export const exampleOf = (name: EventName, change: Partial<EventEnvelope> = {}):
     event_type: name,
     data: eventTypes[name].example as EventEnvelope['data'],
     team_id,
-    ...(aboutNobody.has(name) ? { user_id: null, client_user_id: null } : { user_id, client_user_id }),
+    ...(typesWithoutUser.has(name) ? { user_id: null, client_user_id: null } : { user_id, client_user_id }),
     event_id: 'f4d8b1c6-2e97-4a05-8b3f-d6c0a9e57321',
     created_at: later,
     ...change,

@@ -10,7 +10,7 @@ export const supportedDestinations = ['cloud_pubsub', 'rabbitmq'] as const
 export type Destination = (typeof destinations)[number]
 export type SupportedDestination = (typeof supportedDestinations)[number]
 
-/** Follows the rules of Google. The project of a domain starts with the domain and a colon. */
+/** Follows Google's rules for project IDs. A domain-scoped project starts with the domain and a colon. */
 export const ProjectId = z
   .string()
   .regex(

@@ -14,7 +14,7 @@ const MessagePath = WebhookPath.extend({ event_id: Id })
 const JobPath = WebhookPath.extend({ job_id: Id })
 
 const page = { limit: z.int().min(1).max(100).default(50), next_cursor: Cursor }
-const pageOf = <S extends z.ZodType>(of: S) => z.object({ data: z.array(of), next_cursor: Safe.nullable() })
+const pageOf = <S extends z.ZodType>(item: S) => z.object({ data: z.array(item), next_cursor: Safe.nullable() })
 
 const attempt = {
   id: Id,
@@ -152,7 +152,7 @@ export const webhookRepairEndpoints = {
     summary: 'Recover exhausted messages',
     subjects: { id: 'result.id' },
     description:
-      'Starts a job that sends every message that was exhausted in the period again. Messages that were attempted since, or are pending, are left out.',
+      'Starts a job that resends every message exhausted in the period. It skips messages that were attempted since or are pending.',
     params: WebhookPath,
     body: z.object({ since: InstantIn, until: InstantIn.nullish().describe('Exclusive. Default: now.') }).meta({ id: 'RecoverWebhook' }),
     returns: Job,
@@ -165,7 +165,7 @@ export const webhookRepairEndpoints = {
     summary: 'Replay events',
     subjects: { id: 'result.id' },
     description:
-      'Starts a job that sends the events of a period in the order of the log, delivered before or not. Only events that pass the filter of the webhook are sent.',
+      'Starts a job that sends the events of a period in log order, including events that were already delivered. It sends only events that match the filter of the webhook.',
     params: WebhookPath,
     body: z
       .object({

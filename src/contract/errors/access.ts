@@ -9,7 +9,7 @@ export const authenticationErrors = errors({
   INVALID_ACCESS_TOKEN: {
     kind: 'unauthenticated',
     meaning: 'The access token is unknown, expired or revoked.',
-    remedy: 'Mint a new token. Access tokens are valid for 10 minutes.',
+    remedy: 'Create a new token. Access tokens are valid for 10 minutes.',
   },
   INVALID_API_KEY: {
     kind: 'unauthenticated',
@@ -96,7 +96,7 @@ export const permissionErrors = errors({
   },
   MANAGEMENT_KEY_REQUIRED: {
     kind: 'forbidden',
-    meaning: 'Only a management key can mint an access token; a console session cannot.',
+    meaning: 'Only a management key can create an access token. A console session cannot.',
     remedy: 'Send a management key in X-Management-Key.',
   },
   ORG_KEY_REQUIRED: {

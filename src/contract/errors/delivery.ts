@@ -19,7 +19,7 @@ export const webhookErrors = errors({
   INVALID_WEBHOOK_SECRET: {
     kind: 'refused',
     meaning: 'The secret is not whsec_ followed by 24 to 75 bytes in base64.',
-    remedy: 'Leave the secret out, and the service generates one.',
+    remedy: 'Omit the secret, and Assay generates one.',
   },
   TOO_MANY_STREAMS: {
     kind: 'too_many',
@@ -29,7 +29,7 @@ export const webhookErrors = errors({
   WEBHOOK_DISABLED: {
     kind: 'refused',
     meaning: 'The webhook is disabled, so it receives no messages.',
-    remedy: 'Enable the webhook first.',
+    remedy: 'Set `disabled` to `false` with PATCH.',
   },
   WEBHOOK_HEADER_REFUSED: {
     kind: 'refused',
@@ -72,7 +72,7 @@ export const pipelineErrors = errors({
   DESTINATION_REQUIRED: {
     kind: 'refused',
     meaning: 'The pipeline has no destination, or enables one that it does not have.',
-    remedy: 'Send the destination, or leave it out of preferences.enabled.',
+    remedy: 'Send the settings of the destination, or remove it from preferences.enabled.',
   },
   PUBSUB_PROJECT_REFUSED: {
     kind: 'refused',
@@ -82,6 +82,6 @@ export const pipelineErrors = errors({
   RAW_DATA_NOT_PUSHED: {
     kind: 'refused',
     meaning: 'Pipelines do not publish the raw data of providers.',
-    remedy: 'Leave provider_raw_data out, and read the raw summaries instead.',
+    remedy: 'Omit provider_raw_data, and read the raw summaries instead.',
   },
 })

@@ -28,7 +28,7 @@ export const statusOf: Record<ProblemKind, number> = {
   unavailable: 503,
 }
 
-/** An `error_type`: the kind sets its status, `meaning` and `remedy` are what the documentation says about it. */
+/** An `error_type`. The kind sets its status, and the documentation prints `meaning` and `remedy`. */
 export type ErrorType = { kind: ProblemKind; meaning: string; remedy: string }
 
 /** Checks the rows of one topic and keeps their names as literal types. */

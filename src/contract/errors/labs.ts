@@ -4,7 +4,7 @@ export const catalogErrors = errors({
   LAB_ACCOUNT_INACTIVE: {
     kind: 'refused',
     meaning: 'The lab account is not active.',
-    remedy: 'Name an active account.',
+    remedy: 'List active accounts with GET /v3/lab_test/lab_account?status=active.',
   },
   LAB_ACCOUNT_NOT_FOUND: {
     kind: 'not_found',
@@ -107,7 +107,7 @@ export const placementErrors = errors({
   COLLECTION_METHOD_REQUIRED: {
     kind: 'refused',
     meaning: 'The order has markers in add_on but no collection_method.',
-    remedy: 'Send collection_method.',
+    remedy: 'Choose a method of the lab in collection_method.',
   },
   GUARANTOR_REQUIRED: {
     kind: 'refused',
@@ -137,7 +137,7 @@ export const placementErrors = errors({
   LAB_ACCOUNT_AMBIGUOUS: {
     kind: 'refused',
     meaning: 'The team has several active accounts at the lab.',
-    remedy: 'Send lab_account_id.',
+    remedy: 'Choose one with lab_account_id.',
   },
   LAB_DOES_NOT_SERVE_STATE: {
     kind: 'refused',
@@ -147,7 +147,7 @@ export const placementErrors = errors({
   LAB_TEST_NOT_ACTIVE: {
     kind: 'refused',
     meaning: 'The order names a lab test that is archived or pending approval.',
-    remedy: 'Order an active lab test.',
+    remedy: 'List active lab tests with GET /v3/lab_test?status=active.',
   },
   MINORS_NOT_ALLOWED: {
     kind: 'refused',
@@ -167,7 +167,7 @@ export const placementErrors = errors({
   PHYSICIAN_REQUIRED: {
     kind: 'refused',
     meaning: "The lab accepts orders from the patient's state only with a physician.",
-    remedy: 'Send `physician`.',
+    remedy: 'Send `physician` with the name and NPI.',
   },
   SEVERAL_METHODS: {
     kind: 'refused',
@@ -210,7 +210,7 @@ export const orderErrors = errors({
   NOT_ON_SITE: {
     kind: 'refused',
     meaning: 'A draw was reported for an order that is not an on-site collection.',
-    remedy: 'Wait for the status from the lab or phlebotomist; only on-site draws are reported by you.',
+    remedy: 'For other collection methods, wait for the status from the lab or phlebotomist.',
   },
   ORDER_GOES_ON: {
     kind: 'refused',

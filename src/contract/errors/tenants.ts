@@ -4,12 +4,12 @@ export const organizationErrors = errors({
   COMPANY_NAME_REQUIRED: {
     kind: 'refused',
     meaning: 'brand_information would have no company_name.',
-    remedy: 'Send company_name.',
+    remedy: 'Send brand_information.company_name.',
   },
   EXPIRY_IN_THE_PAST: {
     kind: 'refused',
     meaning: 'The expires_at of a new key is in the past.',
-    remedy: 'Send a later expires_at, or leave it out for a key that does not expire.',
+    remedy: 'Send a later expires_at, or omit it for a key that does not expire.',
   },
   INTEGRATION_TEAM_ID_TAKEN: {
     kind: 'conflict',
@@ -34,7 +34,7 @@ export const organizationErrors = errors({
   TEAM_BINDINGS_NOT_ALLOWED: {
     kind: 'refused',
     meaning: 'The role does not take team_role_bindings.',
-    remedy: 'Leave team_role_bindings out, or use the role team_admin.',
+    remedy: 'Omit team_role_bindings, or use the role team_admin.',
   },
   TEAM_BINDINGS_REQUIRED: {
     kind: 'refused',
@@ -44,7 +44,7 @@ export const organizationErrors = errors({
   TEAM_ID_TAKEN: {
     kind: 'conflict',
     meaning: 'A team has, or once had, this id.',
-    remedy: 'Leave `id` out, and the service generates one.',
+    remedy: 'Omit `id`, and Assay generates one.',
   },
   TEAM_NOT_FOUND: {
     kind: 'not_found',
@@ -114,7 +114,7 @@ export const consoleErrors = errors({
   },
   INVITATION_OVER: {
     kind: 'not_found',
-    meaning: 'The invitation was used, withdrawn or replaced, or its 7 days have passed.',
+    meaning: 'The invitation was used, revoked or replaced, or its 7 days have passed.',
     remedy: 'Ask an administrator for a new invitation.',
   },
   INVITE_NOT_FOUND: {
@@ -130,7 +130,7 @@ export const consoleErrors = errors({
   NOT_A_PERSON: {
     kind: 'refused',
     meaning: 'The session was started with a key, which has no password and no second factor.',
-    remedy: 'Sign in as a person.',
+    remedy: 'Sign in with your email.',
   },
   NOT_FROM_CONSOLE: {
     kind: 'forbidden',
@@ -144,8 +144,8 @@ export const consoleErrors = errors({
   },
   REVEAL_NOT_ALLOWED: {
     kind: 'forbidden',
-    meaning: 'Your role sees personal data only masked.',
-    remedy: 'Leave x-assay-reveal out, or ask for a role that may reveal personal data.',
+    meaning: 'Your role sees only masked personal data.',
+    remedy: 'Omit x-assay-reveal, or ask for a role that may reveal personal data.',
   },
   REVEAL_REQUIRED: {
     kind: 'forbidden',
@@ -165,7 +165,7 @@ export const consoleErrors = errors({
   SESSION_NOT_ALLOWED: {
     kind: 'forbidden',
     meaning: 'A session that was started with a team API key cannot call management routes.',
-    remedy: 'Sign in with a management key or as a person.',
+    remedy: 'Sign in with a management key or your email.',
   },
   SIGN_IN_REFUSED: {
     kind: 'unauthenticated',

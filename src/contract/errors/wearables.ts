@@ -19,7 +19,7 @@ export const connectionErrors = errors({
   CREDENTIALS_INCOMPLETE: {
     kind: 'refused',
     meaning: 'The credentials of the team at a source lack client_id or client_secret.',
-    remedy: 'Send both the first time.',
+    remedy: 'Send client_id and client_secret together the first time.',
   },
   DEVICE_NOT_FOUND: {
     kind: 'not_found',

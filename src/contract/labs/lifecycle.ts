@@ -206,27 +206,27 @@ export const canBecome = (method: Method, from: string, to: string) => stepsOf(m
 export const isEnd = (method: Method, low: string) => stepsOf(method)[low]?.to.length === 0
 
 /** Every step that can be reached, without the first one unless a path leads back to it. */
-export function reachableFrom(method: Method, from: string, isOpen: (low: string) => boolean = () => true): Set<string> {
+export function reachableFrom(method: Method, from: string, canEnter: (low: string) => boolean = () => true): Set<string> {
   const found = new Set<string>()
-  const waiting = [...(stepsOf(method)[from]?.to ?? [])]
-  for (let low = waiting.pop(); low !== undefined; low = waiting.pop()) {
-    if (found.has(low) || !isOpen(low)) continue
+  const pending = [...(stepsOf(method)[from]?.to ?? [])]
+  for (let low = pending.pop(); low !== undefined; low = pending.pop()) {
+    if (found.has(low) || !canEnter(low)) continue
     found.add(low)
-    waiting.push(...(stepsOf(method)[low]?.to ?? []))
+    pending.push(...(stepsOf(method)[low]?.to ?? []))
   }
   return found
 }
 
 /** The shortest path from one step to another, without the first step; undefined if there is none. */
-export function wayTo(method: Method, from: string, to: string): string[] | undefined {
-  const ways: string[][] = (stepsOf(method)[from]?.to ?? []).map((low) => [low])
+export function shortestPath(method: Method, from: string, to: string): string[] | undefined {
+  const paths: string[][] = (stepsOf(method)[from]?.to ?? []).map((low) => [low])
   const seen = new Set<string>()
-  for (let way = ways.shift(); way; way = ways.shift()) {
-    const low = way.at(-1) as string
-    if (low === to) return way
+  for (let path = paths.shift(); path; path = paths.shift()) {
+    const low = path.at(-1) as string
+    if (low === to) return path
     if (seen.has(low)) continue
     seen.add(low)
-    ways.push(...(stepsOf(method)[low]?.to ?? []).map((after) => [...way, after]))
+    paths.push(...(stepsOf(method)[low]?.to ?? []).map((after) => [...path, after]))
   }
   return undefined
 }

@@ -166,7 +166,7 @@ export const NewOrder = z
     collection_method: z.enum(methods).nullish().describe('Required with add_on. Default: the method of the lab tests.'),
     physician: PhysicianIn.nullish(),
     health_insurance: deprecated(HealthInsuranceIn.nullish(), 'Record the insurance with `POST /v2/user/{user_id}/insurance`.'),
-    priority: z.boolean().default(false).describe('True for a STAT order. Has no effect if the lab has no STAT orders.'),
+    priority: z.boolean().default(false).describe('True for a STAT order. Has no effect if the lab does not offer STAT orders.'),
     billing_type: z.enum(billingTypes).default('client_bill'),
     icd_codes: IcdCodes.nullish(),
     consents: Consents,

@@ -1,9 +1,9 @@
 import type { ErrorName } from '../errors.ts'
 
-/** `either`: an error at a lab or on a route that insists, otherwise a warning. */
+/** `either`: an error at strict labs and on strict routes, otherwise a warning. */
 type Severity = 'error' | 'warning' | 'either'
 
-/** When a check of an order reports its code, and what to do about it. */
+/** One check of an order: when it reports its code, and the remedy. */
 export type OrderCheck = { severity: Severity; field: string; meaning: string; remedy: string }
 
 const checks = <const T extends Record<string, OrderCheck>>(rows: T): T => rows
@@ -154,19 +154,19 @@ const clinicalChecks = checks({
   activate_by_in_the_past: {
     severity: 'error',
     field: 'activate_by',
-    meaning: 'The day has passed, both in UTC and where the patient lives.',
+    meaning: "The day has passed, both in UTC and in the patient's time zone.",
     remedy: 'Send today or a later day, or leave activate_by out.',
   },
   sample_id_taken: {
     severity: 'error',
     field: 'sample_id',
     meaning: 'Another order of the lab has this sample_id. POST /v3/order/import and the partner lab API report this code.',
-    remedy: 'Check the sample_id; every sample has its own.',
+    remedy: 'Send the id that is printed on the sample.',
   },
   stat_not_supported: {
     severity: 'warning',
     field: 'priority',
-    meaning: 'The lab has no STAT orders, so `priority` has no effect.',
+    meaning: 'The lab does not offer STAT orders, so `priority` has no effect.',
     remedy: 'Leave `priority` out. The lab processes the order normally.',
   },
   physician_expected: {
@@ -210,7 +210,7 @@ const insuranceChecks = checks({
   },
 })
 
-/** Every code that a rule of the service itself reports about an order. The rules take their codes from this table. */
+/** Every code that an order check reports. The rules take their codes from this table. */
 export const orderChecks = { ...aoeChecks, ...patientChecks, ...addressChecks, ...clinicalChecks, ...insuranceChecks }
 
 export const orderCheckTopics: Record<string, Record<string, OrderCheck>> = {

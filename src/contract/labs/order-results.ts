@@ -114,7 +114,7 @@ export const resultEndpoints = {
       number_of_labels: z.int().min(1).max(50).default(3),
       collection_date: z
         .union([Day, InstantIn], { error: 'Must be a date (YYYY-MM-DD) or a date-time with a zone.' })
-        .describe('Printed on the labels as a day, where the patient lives.'),
+        .describe("Printed on the labels as a date in the patient's time zone."),
     }),
     refusals: noOrder,
   }),

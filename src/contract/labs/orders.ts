@@ -166,7 +166,7 @@ export const Order = z
     shipping_details: ShippingDetails.nullable(),
     activate_by: safe(Day).nullable(),
     activate_at: Instant.nullable().describe(
-      'When Assay sends a scheduled order to the lab: the start of activate_by where the patient lives. Null for other orders.',
+      "When Assay sends a scheduled order to the lab: the start of activate_by in the patient's time zone. Null for other orders.",
     ),
     passthrough: PersonalText.nullable(),
     billing_type: openEnum(billingTypes),
@@ -206,7 +206,7 @@ export const SimulationFlags = z
     has_missing_results: z.boolean().nullish(),
     partials: z.int().min(0).max(10).nullish().describe('The number of partial reports before the final one.'),
     seed: Text(100).nullish().describe('The same seed produces the same values.'),
-    status_detail: z.enum(statusDetails).nullish().describe('The reason of the last step, if it is a failure or a block.'),
+    status_detail: z.enum(statusDetails).nullish().describe('The reason for the last step, if it is a failure or a block.'),
   })
   .meta({ id: 'SimulationFlags' })
 

@@ -31,7 +31,7 @@ export const StepReport = z
         'A low-level status of the collection method. It can be several steps ahead. A report that arrives late or twice changes nothing.',
       ),
     status_detail: z.enum(statusDetails).nullish(),
-    sample_id: SampleId.nullish().describe("The lab's number of the sample, unique within the lab."),
+    sample_id: SampleId.nullish().describe("The lab's number for the sample, unique within the lab."),
     collected_at: RecentIn.nullish().describe('When the sample was collected.'),
     shipment: z
       .object({
@@ -77,7 +77,7 @@ const LabOrder = z
     lab_test: z.object({ id: Id, name: Safe, sample_type: openEnum(sampleTypes), fasting: z.boolean() }).meta({ id: 'LabOrderTest' }),
     markers: z.array(
       z
-        .object({ id: z.int(), name: Safe, provider_id: Safe.describe("The lab's code of the marker."), loinc: Safe.nullable() })
+        .object({ id: z.int(), name: Safe, provider_id: Safe.describe("The lab's code for the marker."), loinc: Safe.nullable() })
         .meta({ id: 'LabOrderMarker' }),
     ),
     aoe_answers: z.array(z.object({ marker_id: z.int(), question_id: z.int(), answer: PersonalText }).meta({ id: 'LabOrderAnswer' })),

@@ -41,7 +41,7 @@ const identity = {
   source_markers: z
     .array(SourceMarker)
     .nullable()
-    .describe('The ordered markers that this measurement belongs to. Null if the lab reported it unasked.'),
+    .describe('The ordered markers that this measurement belongs to. Null if the measurement was not ordered.'),
 }
 
 export const BiomarkerResult = z
@@ -139,7 +139,7 @@ export const labResults = <Transaction extends z.ZodType>(OrderTransaction: Tran
     .meta({ id: 'LabResults' })
 
 const measurementName = {
-  provider_id: Text(60).nullish().describe("The lab's code of a marker that consists of one measurement."),
+  provider_id: Text(60).nullish().describe("The lab's code for a marker that consists of one measurement."),
   slug: Text(100).nullish().describe('The slug of the measurement in the catalog.'),
   loinc: z
     .string()
@@ -147,7 +147,8 @@ const measurementName = {
     .nullish(),
   name: Text(200).nullish(),
 }
-const isNamed = (one: { provider_id?: unknown; slug?: unknown; loinc?: unknown }) => Boolean(one.provider_id || one.slug || one.loinc)
+const isNamed = (measurement: { provider_id?: unknown; slug?: unknown; loinc?: unknown }) =>
+  Boolean(measurement.provider_id || measurement.slug || measurement.loinc)
 const nameRequired = { error: 'Name the measurement by slug, loinc or provider_id.' }
 
 const rangeLimit = z.number().nullish()

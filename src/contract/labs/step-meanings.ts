@@ -2,12 +2,12 @@ import type { lifecycle, Method } from './lifecycle.ts'
 
 type Step = { [M in Method]: keyof (typeof lifecycle)[M] }[Method]
 
-/** What each step of an order means. A step that has no text here does not compile. */
+/** The meaning of each order step. A step without a text does not compile. */
 export const stepMeanings: Record<Step, string> = {
   ordered: 'Assay has accepted the order and sends it to the lab, now or on activate_by.',
   requisition_created: 'The lab has accepted the order, and the requisition is available.',
   requisition_bypassed: 'The order was imported; the lab already has its requisition.',
-  awaiting_registration: 'The kit was ordered without a patient and waits for its registration.',
+  awaiting_registration: 'The kit was ordered without a patient and is not registered yet.',
   registered: 'The kit is registered for a patient.',
   appointment_pending: 'The patient needs an appointment.',
   appointment_scheduled: 'The patient has an appointment. The step repeats when the appointment moves.',

@@ -27,7 +27,7 @@ const DeploymentPath = z.object({ org_id: Id, env: Environment, region: Region }
 const namePattern = /^[A-Za-zÀ-ÖØ-öø-ÿ0-9(),/:'|&_\- ’]{1,80}$/
 const Name = z.string().regex(namePattern, "Must have 1 to 80 letters, digits, spaces or any of ( ) , / : ' | & _ -.")
 const IntegrationId = Text(256)
-const LogoUrl = z.url({ protocol: /^https?$/, error: 'Must be a web address.' }).max(2083)
+const LogoUrl = z.url({ protocol: /^https?$/, error: 'Must be an http or https URL.' }).max(2083)
 
 const brand = {
   company_name: Text(200),
@@ -74,7 +74,7 @@ export const NewTeam = z
     id: Id.nullish().describe('The ID of the team. Generated if absent.'),
     name: Name,
     region: Region.describe('Must be the region of this deployment. It cannot be changed later.'),
-    integration_team_id: IntegrationId.nullish().describe('Your ID of the team, unique in the organization.'),
+    integration_team_id: IntegrationId.nullish().describe('Your own ID for the team, unique in the organization.'),
     lab_tests_patient_sms_communication_enabled: z
       .boolean()
       .default(featureSettings.lab_tests_patient_sms_communication_enabled)

@@ -199,7 +199,7 @@ export const peopleEndpoints = {
   renewSecondFactor: endpoint({
     ...ownAccount,
     path: '/console/second_factor',
-    summary: 'Start to replace your authenticator',
+    summary: 'Start replacing your authenticator',
     description: 'The current authenticator works until you confirm a code of the new one at /console/second_factor/confirm.',
     body: Proof.meta({ id: 'RenewSecondFactor' }),
     returns: SecondFactor.meta({ id: 'SecondFactor' }),

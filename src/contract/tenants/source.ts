@@ -34,7 +34,7 @@ const defaults = {
 type ConnectionMethod = Pick<Source, 'auth_type' | 'update_model'>
 type DefaultedField = keyof typeof defaults | keyof ConnectionMethod
 
-/** Creates sources that connect in the same way. A row names only what differs. */
+/** Creates sources that connect in the same way. A row names only the fields that differ. */
 export const sourceFactory =
-  (way: ConnectionMethod) =>
-  (row: Omit<Source, DefaultedField> & Partial<Pick<Source, DefaultedField>>): Source => ({ ...defaults, ...way, ...row })
+  (method: ConnectionMethod) =>
+  (row: Omit<Source, DefaultedField> & Partial<Pick<Source, DefaultedField>>): Source => ({ ...defaults, ...method, ...row })

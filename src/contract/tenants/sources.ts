@@ -25,7 +25,7 @@ const usesEmail = ({ auth_type }: Source) => auth_type === 'email'
 export const emailSlugs = sourceSlugs.filter((slug) => usesEmail(sources[slug]))
 export const passwordSlugs = slugsOf(passwordSources).filter((slug) => !usesEmail(sources[slug]))
 
-const slugError = (what: string) => ({ error: `Must be the slug of ${what}; GET /v2/providers lists them.` })
+const slugError = (kind: string) => ({ error: `Must be the slug of ${kind}; GET /v2/providers lists them.` })
 
 export const SourceIn = z.enum(sourceSlugs, slugError('a source'))
 export const OAuthSourceIn = z.enum(slugsOf(oauthSources), slugError('a source with auth_type oauth'))

@@ -26,7 +26,7 @@ import { PersonalText, PersonEmail, PersonName, PersonPhone, personal, Safe, saf
 const UserId = z.object({ user_id: Id })
 
 const ClientUserId = Text(255).meta({
-  description: 'Your ID of the user, unique within the team. Do not use an email address or phone number.',
+  description: 'Your own ID for the user, unique within the team. Do not use an email address or phone number.',
   example: 'patient-17',
 })
 const DayOrInstant = z.union([Day, InstantIn], { error: 'Must be a date (YYYY-MM-DD) or a date-time with a zone.' })
@@ -299,8 +299,8 @@ export const userEndpoints = {
     ...user,
     method: 'post',
     path: '/v2/user/{user_id}/insurance',
-    summary: 'Create an insurance of a user',
-    description: 'Earlier insurances stay on record. Orders with commercial_insurance use the latest primary one.',
+    summary: 'Add insurance for a user',
+    description: 'Earlier policies stay on record. Orders with commercial_insurance use the latest primary policy.',
     subjects: { user_id: 'path.user_id' },
     idempotent: true,
     params: UserId,

@@ -1,4 +1,4 @@
-import { canBecome, isEnd, type Method, reachableFrom, stepsOf, wayTo } from '../../contract/labs/lifecycle.ts'
+import { canBecome, isEnd, type Method, reachableFrom, shortestPath, stepsOf } from '../../contract/labs/lifecycle.ts'
 import { problem } from '../../platform/problem.ts'
 
 type Order = { method: Method; low_level: string; registrable: boolean; events: { low_level: string }[] }
@@ -41,8 +41,8 @@ export function pathTo(order: Order, final: string): string[] {
 /** Leaves the usual path for `final` with the shortest detour; of equal detours, the latest. */
 function detourTo(order: Order, steps: string[], final: string): string[] | undefined {
   const detours = [order.low_level, ...steps].flatMap((low, i) => {
-    const way = wayTo(order.method, low, final)
-    return way && canTakeAll(order, [...steps.slice(0, i), ...way]) ? [[...steps.slice(0, i), ...way]] : []
+    const path = shortestPath(order.method, low, final)
+    return path && canTakeAll(order, [...steps.slice(0, i), ...path]) ? [[...steps.slice(0, i), ...path]] : []
   })
   const length = (detour: string[], i: number) => detour.length - i
   return detours.sort((a, b) => length(a, sharedLength(a, steps)) - length(b, sharedLength(b, steps)) || b.length - a.length)[0]

@@ -67,7 +67,7 @@ function labFindings({ priority, patient_address }: NewOrder, { lab }: OrderCont
       warning(
         'stat_not_supported',
         ['priority'],
-        `${lab.name} has no STAT orders.`,
+        `${lab.name} does not offer STAT orders.`,
         'Leave priority out. The lab processes the order normally.',
       ),
     ),
