@@ -54,8 +54,8 @@ describe('the public SDK, unmodified', () => {
     const userId = await aUser()
     const vitalLinkToken = await aToken(userId)
     expect(await sdk.link.isTokenValid({ token: vitalLinkToken })).toEqual({ valid: true })
-    const offered = await sdk.link.getAllProviders({ vitalLinkToken })
-    expect(offered.map(({ slug }) => slug)).toEqual(expect.arrayContaining(['oura', 'peloton', 'freestyle_libre']))
+    const providers = await sdk.link.getAllProviders({ vitalLinkToken })
+    expect(providers.map(({ slug }) => slug)).toEqual(expect.arrayContaining(['oura', 'peloton', 'freestyle_libre']))
     const started = await sdk.link.generateOauthLink('oura', { vitalLinkToken })
     expect(started).toMatchObject({ slug: 'oura', oauthUrl: expect.stringContaining('code_challenge=') })
 
@@ -70,7 +70,7 @@ describe('the public SDK, unmodified', () => {
     expect((await sdk.user.get(userId)).connectedSources.map(({ provider }) => provider.slug)).toEqual(['peloton', 'freestyle_libre'])
   })
 
-  test('imports, lists, exports, pauses and asks for history', async () => {
+  test('imports, lists, exports and pauses connections and triggers historical pulls', async () => {
     const userId = await aUser()
     const connection = {
       userId,
@@ -80,8 +80,8 @@ describe('the public SDK, unmodified', () => {
       expiresAt: 4_000_000_000,
       oauthScopes: ['daily'],
     }
-    const waiting = await sdk.link.bulkImport({ provider: 'oura', connections: [connection] })
-    expect(waiting).toEqual({ userIdsImported: [], userIdsFailed: [] })
+    const pendingImport = await sdk.link.bulkImport({ provider: 'oura', connections: [connection] })
+    expect(pendingImport).toEqual({ userIdsImported: [], userIdsFailed: [] })
     await w.runJobs()
     const done = await sdk.link.bulkImport({ provider: 'oura', connections: [connection], waitForCompletion: true })
     expect(done).toEqual({ userIdsImported: [userId], userIdsFailed: [] })

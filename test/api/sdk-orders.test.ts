@@ -11,7 +11,7 @@ import { world } from '../support/world.ts'
 const w = await world()
 const { api, runJobs } = w
 
-/** The public client, unmodified, as its users construct it. */
+/** The public SDK, unmodified and constructed as its documentation shows. */
 const sdk = new VitalClient({ apiKey: w.team_api_key, environment: w.base, maxRetries: 0 })
 
 const patientDetails = (([{ first_name, last_name, phone_number, ...rest }]) => ({
@@ -33,7 +33,7 @@ const newOrder = async (method: Method) => ({
 })
 const stepsOf = ({ events }: { events: { status?: string }[] }) => events.map(({ status }) => status)
 
-const journeys: Record<Method, string[]> = {
+const statusPaths: Record<Method, string[]> = {
   walk_in_test: [
     'received.walk_in_test.ordered',
     'received.walk_in_test.requisition_created',
@@ -68,7 +68,7 @@ const journeys: Record<Method, string[]> = {
   ],
 }
 
-test.each(methods)('the SDK takes a %s order from its placing to its results and papers', async (method) => {
+test.each(methods)('the SDK places a %s order and reads its results and PDFs', async (method) => {
   const body = await newOrder(method)
   const placed = await sdk.labTests.createOrder({ ...body, idempotencyKey: newUuid(), collectionMethod: method, passthrough: 'visit 7' })
   expect(placed).toMatchObject({
@@ -85,7 +85,7 @@ test.each(methods)('the SDK takes a %s order from its placing to its results and
   })
   const { id } = placed.order
   await runJobs()
-  expect(stepsOf(await sdk.labTests.getOrder(id))).toEqual(journeys[method].slice(0, 2))
+  expect(stepsOf(await sdk.labTests.getOrder(id))).toEqual(statusPaths[method].slice(0, 2))
   expect(await failure(sdk.labTests.getResultRaw(id))).toMatchObject({
     statusCode: 404,
     body: { detail: { error_type: 'RESULTS_NOT_AVAILABLE' } },
@@ -94,7 +94,7 @@ test.each(methods)('the SDK takes a %s order from its placing to its results and
   expect(await sdk.labTests.simulateOrderProcess(id)).toBe('Success')
 
   const done = await sdk.labTests.getOrder(id)
-  expect(stepsOf(done)).toEqual(journeys[method])
+  expect(stepsOf(done)).toEqual(statusPaths[method])
   expect(done).toMatchObject({ id, status: 'completed', interpretation: 'normal', hasMissingResults: false, sampleId: expect.any(String) })
   expect(done.createdAt).toBeInstanceOf(Date)
   expect(done.expectedResultByDate).toMatch(/^\d{4}-\d\d-\d\d$/)
@@ -112,14 +112,14 @@ test.each(methods)('the SDK takes a %s order from its placing to its results and
   })
   expect(await sdk.labTests.getResultMetadata(id)).toEqual(raw.metadata)
 
-  for (const paper of [
+  for (const pdf of [
     sdk.labTests.getResultPdf(id),
     sdk.labTests.getOrderRequistionPdf(id),
     sdk.labTests.getLabelsPdf(id, { collectionDate: new Date('2026-03-01T09:30:00Z'), numberOfLabels: 2 }),
     sdk.labTests.getOrderCollectionInstructionPdf(id),
     sdk.labTests.getLabTestCollectionInstructionPdf(done.labTest.id),
   ])
-    expect(await beginning(paper)).toBe('%PDF-')
+    expect(await prefixOf(pdf)).toBe('%PDF-')
   expect(await failure(sdk.labTests.getOrderAbnPdf(id))).toMatchObject({
     statusCode: 404,
     body: { detail: { error_type: 'DOCUMENT_NOT_AVAILABLE' } },
@@ -130,7 +130,7 @@ test.each(methods)('the SDK takes a %s order from its placing to its results and
   })
 })
 
-test.each(methods)('the SDK cancels a %s order, and once more without effect', async (method) => {
+test.each(methods)('the SDK cancels a %s order, and a second time without effect', async (method) => {
   const { order } = await sdk.labTests.createOrder(await newOrder(method))
   const cancelled = await sdk.labTests.cancelOrder(order.id)
   expect(cancelled).toMatchObject({ message: 'order cancelled', order: { id: order.id, status: 'cancelled' } })
@@ -156,7 +156,7 @@ test('the SDK simulates to a status and with flags', async () => {
   })
 })
 
-test('the SDK lists with repeated keys, dates, order and pages', async () => {
+test('the SDK lists orders with repeated keys, dates, sorting and pages', async () => {
   const tenant = await w.tenant()
   const own = new VitalClient({ apiKey: tenant.team_api_key, environment: w.base, maxRetries: 0 })
   const { userId } = await own.user.create({ clientUserId: 'list' })
@@ -178,22 +178,22 @@ test('the SDK lists with repeated keys, dates, order and pages', async () => {
   expect(await failure(own.labTests.getOrders({ userId: newUuid() }))).toMatchObject({ statusCode: 404 })
 })
 
-test('the SDK sends out a kit and registers it for its patient', async () => {
+test('the SDK orders a testkit and registers it for its patient', async () => {
   const [holder, userId, labTestId] = [await newUser(), await newUser(), await testId(api, tests.testkit)]
   const { order } = await sdk.testkit.createOrder({ userId: holder, labTestId, shippingDetails, passthrough: 'box 12' })
   expect(order).toMatchObject({ userId: holder, shippingDetails, passthrough: 'box 12' })
   await runJobs()
-  const sent = await sdk.labTests.getOrder(order.id)
-  expect(stepsOf(sent)).toEqual(['received.testkit.ordered', 'received.testkit.awaiting_registration'])
+  const dispatched = await sdk.labTests.getOrder(order.id)
+  expect(stepsOf(dispatched)).toEqual(['received.testkit.ordered', 'received.testkit.awaiting_registration'])
   const registered = await sdk.testkit.register({
     userId,
-    sampleId: sent.sampleId as string,
+    sampleId: dispatched.sampleId as string,
     patientDetails,
     patientAddress,
     consents: [{ consentType: 'terms-of-use' }],
   })
   expect(registered).toMatchObject({ message: 'Kit registered successfully', order: { id: order.id, userId } })
-  expect(stepsOf(registered.order)).toEqual([...stepsOf(sent), 'received.testkit.registered', 'received.testkit.requisition_created'])
+  expect(stepsOf(registered.order)).toEqual([...stepsOf(dispatched), 'received.testkit.registered', 'received.testkit.requisition_created'])
   const walkIn = await testId(api, tests.walk_in_test)
   expect(await failure(sdk.testkit.createOrder({ userId, labTestId: walkIn, shippingDetails }))).toMatchObject({
     statusCode: 400,
@@ -205,7 +205,7 @@ test('the SDK sends out a kit and registers it for its patient', async () => {
   })
 })
 
-test('the SDK imports an order that the lab has already', async () => {
+test('the SDK imports an order that the lab already has', async () => {
   const { orderSet, ...body } = await newOrder('walk_in_test')
   const sampleId = `LAB-${newUuid()}`
   const imported = { ...body, orderSet, sampleId, billingType: 'client_bill' as const, collectionMethod: 'walk_in_test' as const }
@@ -215,25 +215,25 @@ test('the SDK imports an order that the lab has already', async () => {
   expect(await failure(sdk.labTests.getOrderRequistionPdf(reply.order.id))).toMatchObject({ statusCode: 404 })
 })
 
-test('the SDK reports a draw on site', async () => {
+test('the SDK reports an on-site draw', async () => {
   const { order } = await sdk.labTests.createOrder(await newOrder('on_site_collection'))
   await runJobs()
   const drawn = await sdk.labTests.updateOnSiteCollectionOrderDrawCompleted(order.id)
   expect(stepsOf(drawn.order).at(-1)).toBe('sample_with_lab.on_site_collection.draw_completed')
 })
 
-test('the SDK has events told once more', async () => {
+test('the SDK resends events', async () => {
   const { order } = await sdk.labTests.createOrder(await newOrder('walk_in_test'))
   const before = (await eventsOf(w.app, w.team_id)).length
   expect(await sdk.order.resendEvents({ orderIds: [order.id] })).toEqual({ orderIds: [order.id] })
-  const [again, ...others] = (await eventsOf(w.app, w.team_id)).slice(before)
+  const [resent, ...others] = (await eventsOf(w.app, w.team_id)).slice(before)
   expect(others).toEqual([])
-  expect(again).toMatchObject({ event_type: 'labtest.order.created', order_id: order.id })
+  expect(resent).toMatchObject({ event_type: 'labtest.order.created', order_id: order.id })
   const since = { startAt: order.createdAt, endAt: new Date(later(order.createdAt.toISOString(), 1)) }
   expect((await sdk.order.resendEvents(since)).orderIds).toContain(order.id)
 })
 
-test('the SDK reads the advance notice of an order that Medicare may not pay for', async () => {
+test('the SDK reads the advance beneficiary notice of an order', async () => {
   const body = await newOrder('walk_in_test')
   const address = { firstLine: '1 Insurer Plaza', city: 'Hartford', state: 'CT', zip: '06103', country: 'US' }
   const { payorCode } = await sdk.payor.createPayor({ name: 'Medicare Part B', address })
@@ -241,10 +241,10 @@ test('the SDK reads the advance notice of an order that Medicare may not pay for
   await sdk.user.createInsurance(body.userId, { payorCode, memberId: 'MEMBER-55501', relationship: 'Self', insured })
   const { order } = await sdk.labTests.createOrder({ ...body, billingType: 'commercial_insurance', icdCodes: ['Z00.00'] })
   expect(order).toMatchObject({ hasAbn: true, healthInsuranceId: expect.any(String), icdCodes: ['Z00.00'] })
-  expect(await beginning(sdk.labTests.getOrderAbnPdf(order.id))).toBe('%PDF-')
+  expect(await prefixOf(sdk.labTests.getOrderAbnPdf(order.id))).toBe('%PDF-')
 })
 
-test('the SDK reads a refusal of an order as its errors', async () => {
+test('the SDK throws the errors of a rejected order', async () => {
   const body = await newOrder('walk_in_test')
   expect(await failure(sdk.labTests.createOrder({ ...body, patientAddress: { ...patientAddress, zip: 'x' } }))).toMatchObject({
     statusCode: 422,
@@ -257,12 +257,11 @@ test('the SDK reads a refusal of an order as its errors', async () => {
   })
 })
 
-const beginning = async (paper: PromiseLike<{ arrayBuffer: () => Promise<ArrayBuffer> }>) =>
-  Buffer.from(await (await paper).arrayBuffer())
+const prefixOf = async (pdf: PromiseLike<{ arrayBuffer: () => Promise<ArrayBuffer> }>) =>
+  Buffer.from(await (await pdf).arrayBuffer())
     .subarray(0, 5)
     .toString()
 
-/** The error that the SDK throws. */
 const failure = (call: PromiseLike<unknown>) =>
   Promise.resolve(call).then(
     () => expect.unreachable('the call should fail'),

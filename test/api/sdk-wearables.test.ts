@@ -24,11 +24,11 @@ const camel = (name: string) => name.replace(/_(\w)/g, (_, letter) => letter.toU
 type Reader = (user_id: string, request: { startDate: string; endDate: string }) => Promise<unknown>
 const reader = (name: string) => (sdk.vitals as unknown as Record<string, Reader>)[name]?.bind(sdk.vitals) as Reader
 
-test('every reader of samples that the public SDK has is tried below', () => {
+test('covers every sample reader of the public SDK', () => {
   const methods = Object.getOwnPropertyNames(Object.getPrototypeOf(sdk.vitals)).filter((name) => !/^_|^constructor$/.test(name))
-  const tried = seriesNames.flatMap((name) => [`${camel(name)}Grouped`, ...(series[name].legacy ? [camel(name)] : [])])
+  const tested = seriesNames.flatMap((name) => [`${camel(name)}Grouped`, ...(series[name].legacy ? [camel(name)] : [])])
   const ofCholesterol = methods.filter((name) => /^cholesterol[HLT]/.test(name))
-  expect(methods.sort()).toEqual([...tried, ...ofCholesterol].sort())
+  expect(methods.sort()).toEqual([...tested, ...ofCholesterol].sort())
 })
 
 test.each(seriesNames)('the public SDK reads %s, grouped', async (name) => {
@@ -36,17 +36,17 @@ test.each(seriesNames)('the public SDK reads %s, grouped', async (name) => {
   const page = (await reader(`${camel(name)}Grouped`)(user_id, window)) as Page
   const groups = page.groups['apple_health_kit'] ?? []
   expect(groups[0]?.source).toMatchObject({ provider: 'apple_health_kit', slug: 'apple_health_kit' })
-  const found = groups.flatMap(({ data }) => data)
-  const sent = await answered(name)
-  expect(sent.length).toBeGreaterThan(0)
-  expect(found).toHaveLength(sent.length)
-  expect(found[0]).toMatchObject(asParsed(sent[0] as Sample))
+  const samples = groups.flatMap(({ data }) => data)
+  const apiSamples = await samplesFromApi(name)
+  expect(apiSamples.length).toBeGreaterThan(0)
+  expect(samples).toHaveLength(apiSamples.length)
+  expect(samples[0]).toMatchObject(asParsed(apiSamples[0] as Sample))
 })
 
-type Sample = Awaited<ReturnType<typeof answered>>[number]
+type Sample = Awaited<ReturnType<typeof samplesFromApi>>[number]
 
-/** What the wire says, which the SDK parses. */
-async function answered(resource: string) {
+/** Reads the samples without the SDK. */
+async function samplesFromApi(resource: string) {
   const query = { start_date: window.startDate, end_date: window.endDate }
   const { groups } = await w.api.listSamples({ params: { user_id, resource }, query })
   return (groups['apple_health_kit'] ?? []).flatMap(({ data }) => data)
@@ -57,7 +57,7 @@ function asParsed({ unit, value, systolic, diastolic, timestamp, start, end }: S
   return { unit, timestamp: new Date(timestamp), ...times, ...(value === undefined ? { systolic, diastolic } : { value }) }
 }
 
-describe('the older form', () => {
+describe('legacy endpoints', () => {
   test.each(seriesNames.filter((name) => series[name].legacy))('the public SDK reads %s as an array', async (name) => {
     const samples = (await reader(camel(name))(user_id, window)) as { timestamp: Date }[]
     expect(samples.length).toBeGreaterThan(0)
@@ -93,9 +93,9 @@ describe('summaries', () => {
   ]
 
   test.each(lists)('the public SDK reads %s', async (_, read) => {
-    const found = await read()
-    expect(found?.length).toBeGreaterThan(0)
-    expect(found?.[0]).toMatchObject({ userId: user_id, source: { slug: 'apple_health_kit' } })
+    const summaries = await read()
+    expect(summaries?.length).toBeGreaterThan(0)
+    expect(summaries?.[0]).toMatchObject({ userId: user_id, source: { slug: 'apple_health_kit' } })
   })
 
   test('the public SDK reads raw devices', async () => {
@@ -116,7 +116,7 @@ test('the public SDK reads streams', async () => {
   for (const samples of [stream.hypnogram, stream.heartrate, stream.hrv, stream.respiratoryRate]) expect(samples?.length).toBeGreaterThan(0)
 })
 
-test('the public SDK looks into what came in, and at priorities', async () => {
+test('the public SDK reads introspection data and source priorities', async () => {
   const { data } = await sdk.introspect.getUserResources({})
   expect(Object.keys(data[0]?.provider['apple_health_kit'] ?? {})).toEqual(
     expect.arrayContaining(['activity', 'steps', 'weight', 'workout_stream']),

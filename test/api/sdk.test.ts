@@ -11,31 +11,31 @@ beforeAll(async () => {
 
 const aClientUserId = () => `sdk-${newUuid()}`
 
-/** The public client, unmodified, as its users construct it. */
-const withItsOwnHeader = ({ team_api_key }: Tenant) => new VitalClient({ apiKey: team_api_key, environment: w.base, maxRetries: 0 })
-const withOurHeader = ({ team_api_key }: Tenant) =>
+/** The public SDK, unmodified and constructed as its documentation shows. */
+const withSdkHeader = ({ team_api_key }: Tenant) => new VitalClient({ apiKey: team_api_key, environment: w.base, maxRetries: 0 })
+const withServiceHeader = ({ team_api_key }: Tenant) =>
   new VitalClient({ apiKey: '', environment: w.base, maxRetries: 0, headers: { 'x-service-api-key': team_api_key } })
 
 describe.each([
-  ['its own header', withItsOwnHeader],
-  ['x-service-api-key', withOurHeader],
+  ['its default header', withSdkHeader],
+  ['x-service-api-key', withServiceHeader],
 ] as const)('the public SDK with %s', (_, clientOf) => {
   test('creates, reads, lists, patches, deletes and restores a user', async () => {
     const tenant = await w.tenant()
     const { user } = clientOf(tenant)
     const clientUserId = aClientUserId()
-    const made = await user.create({
+    const created = await user.create({
       clientUserId,
       fallbackTimeZone: 'Europe/London',
       fallbackBirthDate: '1961-07-23',
       ingestionStart: '2026-01-01',
       ingestionEnd: '2026-12-31',
     })
-    expect(made).toMatchObject({ userId: expect.any(String), clientUserId })
+    expect(created).toMatchObject({ userId: expect.any(String), clientUserId })
 
-    const read = await user.get(made.userId)
+    const read = await user.get(created.userId)
     expect(read).toMatchObject({
-      userId: made.userId,
+      userId: created.userId,
       teamId: tenant.team_id,
       clientUserId,
       connectedSources: [],
@@ -48,24 +48,24 @@ describe.each([
     expect(await user.getAll({ offset: 1, limit: 10 })).toMatchObject({ users: [], total: 1, offset: 1, limit: 10 })
 
     const renamed = aClientUserId()
-    await user.patch(made.userId, { clientUserId: renamed })
-    expect((await user.get(made.userId)).clientUserId).toBe(renamed)
+    await user.patch(created.userId, { clientUserId: renamed })
+    expect((await user.get(created.userId)).clientUserId).toBe(renamed)
 
-    expect(await user.delete(made.userId)).toMatchObject({ success: true })
-    expect(await failure(user.get(made.userId))).toMatchObject({ statusCode: 404 })
-    expect(await user.undoDelete({ userId: made.userId })).toMatchObject({ success: true })
-    await user.delete(made.userId)
+    expect(await user.delete(created.userId)).toMatchObject({ success: true })
+    expect(await failure(user.get(created.userId))).toMatchObject({ statusCode: 404 })
+    expect(await user.undoDelete({ userId: created.userId })).toMatchObject({ success: true })
+    await user.delete(created.userId)
     expect(await user.undoDelete({ clientUserId: renamed })).toMatchObject({ success: true })
-    expect((await user.get(made.userId)).clientUserId).toBe(renamed)
+    expect((await user.get(created.userId)).clientUserId).toBe(renamed)
   })
 
-  test('reads who has the client_user_id from the conflict', async () => {
+  test('reads the existing user from a client_user_id conflict', async () => {
     const { user } = clientOf(w)
     const clientUserId = aClientUserId()
-    const made = await user.create({ clientUserId })
+    const created = await user.create({ clientUserId })
     expect(await failure(user.create({ clientUserId }))).toMatchObject({
       statusCode: 400,
-      body: { detail: { error_type: 'INVALID_REQUEST', error_message: 'Client user id already exists.', user_id: made.userId } },
+      body: { detail: { error_type: 'INVALID_REQUEST', error_message: 'Client user id already exists.', user_id: created.userId } },
     })
   })
 
@@ -86,32 +86,32 @@ describe.each([
     expect(await user.getTeamMetrics()).toMatchObject({ numberOfUsers: 1, numberOfConnectedSources: 0 })
   })
 
-  test('searches users by the beginning of an id', async () => {
+  test('searches users by an ID prefix', async () => {
     const tenant = await w.tenant()
     const { user, team } = clientOf(tenant)
-    const made = await user.create({ clientUserId: 'ward-7-bed-3' })
-    expect(await team.getUserById({ queryId: 'ward-7' })).toMatchObject([{ userId: made.userId }])
-    expect(await team.getUserById({ queryId: made.userId.slice(0, 8) })).toMatchObject([{ clientUserId: 'ward-7-bed-3' }])
+    const created = await user.create({ clientUserId: 'ward-7-bed-3' })
+    expect(await team.getUserById({ queryId: 'ward-7' })).toMatchObject([{ userId: created.userId }])
+    expect(await team.getUserById({ queryId: created.userId.slice(0, 8) })).toMatchObject([{ clientUserId: 'ward-7-bed-3' }])
     expect(await team.getUserById({ queryId: 'ward-8' })).toEqual([])
   })
 })
 
-test('the SDK reads the catalogue and makes, changes and reads lab tests', async () => {
+test('the SDK reads the catalog and creates, updates and reads lab tests', async () => {
   const tenant = await w.tenant()
-  const { labTests } = withItsOwnHeader(tenant)
+  const { labTests } = withSdkHeader(tenant)
   const shared = await labTests.get({ collectionMethod: 'testkit', status: 'active' })
   expect(shared.map(({ lab }) => lab?.slug)).toContain('larkstone')
   expect((await labTests.getLabs()).map(({ id }) => id)).toEqual([1, 2, 3, 4, 5])
 
-  const made = await labTests.create({
+  const created = await labTests.create({
     name: 'Heart',
     description: '',
     method: 'walk_in_test',
     markerIds: [1001],
   })
-  expect(made).toMatchObject({ isActive: true, status: 'active', price: 18, sampleType: 'serum', markers: [{ id: 1001 }] })
-  expect(await labTests.updateLabTest(made.id, { active: false })).toMatchObject({ status: 'inactive' })
-  expect(await labTests.getById(made.id)).toMatchObject({ name: 'Heart', status: 'inactive' })
+  expect(created).toMatchObject({ isActive: true, status: 'active', price: 18, sampleType: 'serum', markers: [{ id: 1001 }] })
+  expect(await labTests.updateLabTest(created.id, { active: false })).toMatchObject({ status: 'inactive' })
+  expect(await labTests.getById(created.id)).toMatchObject({ name: 'Heart', status: 'inactive' })
 
   const page = await labTests.getPaginated({ labTestLimit: 3, markerIds: 1001 })
   expect(page.data).toHaveLength(3)
@@ -120,15 +120,15 @@ test('the SDK reads the catalogue and makes, changes and reads lab tests', async
   ).toBeGreaterThan(0)
 
   expect(await labTests.getMarkers({ name: 'lipid', labId: [1, 3], size: 5 })).toMatchObject({ total: 2, page: 1, size: 5, pages: 1 })
-  expect(await labTests.getMarkersForLabTest(made.id)).toMatchObject({
+  expect(await labTests.getMarkersForLabTest(created.id)).toMatchObject({
     markers: [{ id: 1001, expectedResults: [{ slug: 'cholesterol-total' }, {}, {}, {}, {}, {}, {}] }],
   })
-  expect(await labTests.getMarkersForOrderSet({ body: { labTestIds: [made.id] } })).toMatchObject({ total: 1 })
+  expect(await labTests.getMarkersForOrderSet({ body: { labTestIds: [created.id] } })).toMatchObject({ total: 1 })
   expect(await labTests.getMarkersByLabAndProviderId('QM10007', 1)).toMatchObject({ id: 1001, aoe: { questions: [{ code: 'FASTING' }] } })
 })
 
-test('the SDK finds payors and diagnoses and makes a payor', async () => {
-  const { insurance, payor } = withItsOwnHeader(await w.tenant())
+test('the SDK finds payors and diagnoses and creates a payor', async () => {
+  const { insurance, payor } = withSdkHeader(await w.tenant())
   expect(await insurance.searchGetPayorInfo({ insuranceName: 'silver' })).toMatchObject([{ payorCode: 'SILVR', source: 'platform' }])
   expect(await insurance.searchPayorInfo({ insuranceName: 'silver' })).toMatchObject([{ code: 'SILVR' }])
   expect(await insurance.searchDiagnosis({ diagnosisQuery: 'E78.5' })).toMatchObject([{ diagnosisCode: 'E78.5' }])
@@ -140,8 +140,8 @@ test('the SDK finds payors and diagnoses and makes a payor', async () => {
   })
 })
 
-test('the SDK gets a 401 it can read for a wrong key', async () => {
-  const { user } = withItsOwnHeader({ ...w, team_api_key: 'sk_us_wrong' })
+test('the SDK throws a 401 for a wrong key', async () => {
+  const { user } = withSdkHeader({ ...w, team_api_key: 'sk_us_wrong' })
   expect(await failure(user.getAll())).toMatchObject({ statusCode: 401, body: { detail: { error_type: 'INVALID_API_KEY' } } })
 })
 
@@ -154,7 +154,6 @@ const personOf = ({ first_name, last_name, phone_number, ...rest }: (typeof peop
   address: { firstLine: '77 Marrowbone Crescent', secondLine: 'Apt 9', city: 'Phoenix', state: 'AZ', zip: '85004', country: 'US' },
 })
 
-/** The error that the SDK throws. */
 const failure = (call: PromiseLike<unknown>) =>
   Promise.resolve(call).then(
     () => expect.unreachable('the call should fail'),

@@ -12,10 +12,10 @@ const calm = { time, heartrate: [60, 60, 60, 60] }
 const hard = { time, heartrate: [170, 170, 170, 170] }
 const versions = ['2026-03-02T01:00:00Z', '2026-03-02T02:00:00Z', '2026-03-02T03:00:00Z'] as const
 
-const asked = (user_id: string) => ({ params: { user_id }, query: { start_date: '2026-03-01', end_date: '2026-03-02' } })
-const workoutOf = async (user_id: string) => (await w.api.listWorkouts(asked(user_id))).workouts[0]
+const windowOf = (user_id: string) => ({ params: { user_id }, query: { start_date: '2026-03-01', end_date: '2026-03-02' } })
+const workoutOf = async (user_id: string) => (await w.api.listWorkouts(windowOf(user_id))).workouts[0]
 
-async function aRunner(workout: object = {}) {
+async function createWorkout(workout: object = {}) {
   const user_id = await aUser(w.api, { fallback_birth_date: '1986-03-02' })
   await pushSummary(w.api, user_id, 'workouts', aWorkout(workout))
   const workout_id = (await workoutOf(user_id))?.id as string
@@ -24,8 +24,8 @@ async function aRunner(workout: object = {}) {
   return { user_id, workout_id, push }
 }
 
-test('of a stream the latest version stays, in any order, also where it says the same as one before', async () => {
-  const sent = [calm, hard, calm].map((stream, i) => ({ stream, modified_at: versions[i] }))
+test('keeps the latest version of a stream in any order, even if it equals an earlier one', async () => {
+  const versionedStreams = [calm, hard, calm].map((stream, i) => ({ stream, modified_at: versions[i] }))
   for (const order of [
     [0, 1, 2],
     [0, 2, 1],
@@ -33,14 +33,14 @@ test('of a stream the latest version stays, in any order, also where it says the
     [2, 1, 0],
     [1, 2, 0],
   ]) {
-    const { workout_id, push } = await aRunner()
-    for (const i of order) await push(sent[i]?.stream ?? calm, sent[i]?.modified_at)
+    const { workout_id, push } = await createWorkout()
+    for (const i of order) await push(versionedStreams[i]?.stream ?? calm, versionedStreams[i]?.modified_at)
     expect([order, (await w.api.getWorkoutStream({ params: { workout_id } })).heartrate]).toEqual([order, calm.heartrate])
   }
 })
 
-test('a newer version of the same stream is not told', async () => {
-  const { user_id, push } = await aRunner({ hr_zones: [1, 2, 3, 4, 5, 6] })
+test('emits no event for a newer version of the same stream', async () => {
+  const { user_id, push } = await createWorkout({ hr_zones: [1, 2, 3, 4, 5, 6] })
   for (const version of versions) await push(calm, version)
   expect((await userEvents(w.app, w.team_id, user_id)).map(({ event_type }) => event_type)).toEqual([
     'provider.connection.created',
@@ -50,14 +50,14 @@ test('a newer version of the same stream is not told', async () => {
 })
 
 describe('heart rate zones', () => {
-  // 39 years old: 181 at most; the last moment has no length.
+  // A maximum of 181 at age 39. The last sample has no duration.
   const [below, above] = [
     [3, 0, 0, 0, 0, 0],
     [0, 0, 0, 0, 0, 3],
   ]
 
-  test('go with the heart rate they came from', async () => {
-    const { user_id, push } = await aRunner()
+  test('are removed with the heart rate they were computed from', async () => {
+    const { user_id, push } = await createWorkout()
     await push(hard)
     expect((await workoutOf(user_id))?.hr_zones).toEqual(above)
     await push({ time, power: [1, 2, 3, 4] })
@@ -68,8 +68,8 @@ describe('heart rate zones', () => {
     })
   })
 
-  test('of the source come first, and ours are there once it names none', async () => {
-    const { user_id, push } = await aRunner({ hr_zones: [9, 9, 9, 9, 9, 9] })
+  test('of the source take precedence over computed ones', async () => {
+    const { user_id, push } = await createWorkout({ hr_zones: [9, 9, 9, 9, 9, 9] })
     await push(calm)
     expect((await workoutOf(user_id))?.hr_zones).toEqual([9, 9, 9, 9, 9, 9])
     await pushSummary(w.api, user_id, 'workouts', aWorkout())

@@ -27,7 +27,7 @@ describe('activity', () => {
     high: 18,
   }
 
-  test('of a day is read as the public interface has it, and told as it is read', async () => {
+  test('is returned in the public format, and events match reads', async () => {
     const user_id = await aUser(w.api)
     expect(
       await pushSummary(w.api, user_id, 'activity', { day_summary: day, source_type: 'watch' }, { time_zone: 'Europe/Berlin' }),
@@ -67,7 +67,7 @@ describe('activity', () => {
     expect(await daily(user_id)).toEqual([{ event_type: 'daily.data.activity.created', data: activity[0] }])
   })
 
-  test('that is sent again replaces by its id, and the same again is no news', async () => {
+  test('is replaced by its ID when it changes, and an equal push is not an update', async () => {
     const user_id = await aUser(w.api)
     await pushSummary(w.api, user_id, 'activity', { day_summary: day })
     expect(await pushSummary(w.api, user_id, 'activity', { day_summary: day })).toMatchObject({ unchanged: 1 })
@@ -80,7 +80,7 @@ describe('activity', () => {
     expect(events[0]?.data['id']).toBe(events[1]?.data['id'])
   })
 
-  test('a stale retry never wins, whatever order the versions come in', async () => {
+  test('keeps the latest version, whatever order the versions arrive in', async () => {
     const versions = [1, 2, 3].map((hour) => ({ day_summary: { ...day, steps_sum: hour }, modified_at: `2026-03-01T0${hour}:00:00Z` }))
     for (const order of [
       [0, 1, 2],
@@ -94,7 +94,7 @@ describe('activity', () => {
     }
   })
 
-  test('brings its samples along', async () => {
+  test('stores the samples it contains', async () => {
     const user_id = await aUser(w.api)
     const steps = [aSample('2026-03-01T09:00:00Z', 40, { unit: 'count', end_date: '2026-03-01T10:00:00Z', type: 'watch' })]
     expect(await pushSummary(w.api, user_id, 'activity', { day_summary: day, steps })).toMatchObject({ created: 2 })
@@ -103,7 +103,7 @@ describe('activity', () => {
     expect(typesOf(await daily(user_id))).toEqual(['daily.data.activity.created', 'daily.data.steps.created'])
   })
 
-  test('a day is the day that the source names, whatever the zone', async () => {
+  test('belongs to the date that the source gives, whatever the time zone', async () => {
     const user_id = await aUser(w.api, { fallback_time_zone: 'Pacific/Auckland' })
     await pushSummary(w.api, user_id, 'activity', { day_summary: { ...day, date: '2026-03-01T23:30:00-10:00' } })
     const on = async (start_date: string, end_date: string) =>
@@ -117,7 +117,7 @@ describe('activity', () => {
 })
 
 describe('sleep', () => {
-  test('has its stages added up, belongs to the day of waking, and brings cycle and hypnogram', async () => {
+  test('sums its stages, belongs to the wake-up date and creates a cycle and a hypnogram', async () => {
     const user_id = await aUser(w.api)
     expect(await pushSummary(w.api, user_id, 'sleep', [aNight()])).toEqual({ ...tally, created: 6 })
     const { sleep } = await w.api.listSleep({ params: { user_id }, query: window })
@@ -158,7 +158,7 @@ describe('sleep', () => {
     expect(typesOf(await daily(user_id))).toEqual(['daily.data.sleep.created', 'daily.data.sleep_cycle.created'])
   })
 
-  test('has a stream of what its source recorded in the night', async () => {
+  test('has a stream of the samples that its source recorded that night', async () => {
     const user_id = await aUser(w.api)
     await pushSummary(
       w.api,
@@ -186,7 +186,7 @@ describe('sleep', () => {
     })
   })
 
-  test('stages may come as one list too', async () => {
+  test('accepts stages as one list', async () => {
     const user_id = await aUser(w.api)
     const sleep_stages = [{ stage: 'deep', start_date: '2026-03-01T23:00:00+01:00', end_date: '2026-03-02T00:00:00+01:00' }]
     await pushSummary(w.api, user_id, 'sleep', aNight({ sleep_stages }))
@@ -195,11 +195,15 @@ describe('sleep', () => {
 })
 
 describe('body', () => {
-  const weighed = (at: string, value: number, unit = 'kg') => aSample(at, value, { unit })
+  const weightSample = (at: string, value: number, unit = 'kg') => aSample(at, value, { unit })
 
-  test('is one for each day of the user, of the last measurement, in our units', async () => {
+  test('has one summary per local day with the last measurement, in standard units', async () => {
     const user_id = await aUser(w.api, { fallback_time_zone: 'America/Los_Angeles' })
-    const body_mass = [weighed('2026-03-01T16:00:00Z', 70), weighed('2026-03-02T05:00:00Z', 150, 'lb'), weighed('2026-03-02T16:00:00Z', 69)]
+    const body_mass = [
+      weightSample('2026-03-01T16:00:00Z', 70),
+      weightSample('2026-03-02T05:00:00Z', 150, 'lb'),
+      weightSample('2026-03-02T16:00:00Z', 69),
+    ]
     await pushSummary(w.api, user_id, 'body', {
       body_mass,
       body_fat_percentage: [aSample('2026-03-02T16:01:00Z', 0.241, { unit: 'fraction' })],
@@ -219,12 +223,12 @@ describe('body', () => {
     ])
   })
 
-  test('is put together from what comes one after the other, and each field keeps its latest version', async () => {
+  test('merges pushes and keeps the latest version of each field', async () => {
     const at = '2026-03-01T16:00:00Z'
     const pushes = [
-      { body: { body_mass: [weighed(at, 71)], body_fat_percentage: [aSample(at, 20)] }, modified_at: '2026-03-01T17:00:00Z' },
+      { body: { body_mass: [weightSample(at, 71)], body_fat_percentage: [aSample(at, 20)] }, modified_at: '2026-03-01T17:00:00Z' },
       { body: { body_fat_percentage: [aSample(at, 21)] }, modified_at: '2026-03-01T18:00:00Z' },
-      { body: { body_mass: [weighed(at, 73)] }, modified_at: '2026-03-01T19:00:00Z' },
+      { body: { body_mass: [weightSample(at, 73)] }, modified_at: '2026-03-01T19:00:00Z' },
     ]
     for (const order of [
       [0, 1, 2],
@@ -240,7 +244,7 @@ describe('body', () => {
 })
 
 describe('workouts', () => {
-  test('have their sport by name, and their stream is told without its data', async () => {
+  test('name their sport, and stream events contain no data', async () => {
     const user_id = await aUser(w.api)
     await pushSummary(w.api, user_id, 'workouts', [aWorkout()])
     const { workouts } = await w.api.listWorkouts({ params: { user_id }, query: window })
@@ -279,12 +283,12 @@ describe('workouts', () => {
     })
   })
 
-  test('get their heart rate zones from the stream, by the age that is known', async () => {
+  test('compute heart rate zones from the stream and the age of the user', async () => {
     const user_id = await aUser(w.api, { fallback_birth_date: '1986-03-02' })
     await pushSummary(w.api, user_id, 'workouts', aWorkout())
     const read = async () => (await w.api.listWorkouts({ params: { user_id }, query: window })).workouts[0]
     const workout_id = (await read())?.id as string
-    // 39 years old: 181 at most. A second each at 80, 95, 110, 130, 150 and 170; the last one has no length.
+    // A maximum of 181 at age 39, and one second in each zone. The last sample has no duration.
     const stream = { time: [0, 1, 2, 3, 4, 5, 6].map((i) => 1_772_384_400 + i), heartrate: [80, 95, 110, 130, 150, 170, 170] }
     await w.api.pushWorkoutStream({ params: { workout_id }, body: stream })
     expect((await read())?.hr_zones).toEqual([1, 1, 1, 1, 1, 1])
@@ -295,13 +299,13 @@ describe('workouts', () => {
       'daily.data.workout_stream.created',
       'daily.data.workouts.updated',
     ])
-    // A source that knows the age is asked before the fallback: 220 less 20 years.
+    // The birth date from a source takes precedence over the fallback: 220 minus 20.
     await pushSummary(w.api, user_id, 'profile', { date_of_birth: '2006-01-01', height: 181.4, biological_sex: 'female' })
     await w.api.pushWorkoutStream({ params: { workout_id }, body: { ...stream, power: [1, 2, 3, 4, 5, 6, 7] } })
     expect((await read())?.hr_zones).toEqual([2, 1, 1, 1, 1, 0])
   })
 
-  test('a stream that is wrong is refused, and one of nobody is not found', async () => {
+  test('reject an invalid stream and return 404 to another team', async () => {
     const user_id = await aUser(w.api)
     await pushSummary(w.api, user_id, 'workouts', aWorkout())
     const { workouts } = await w.api.listWorkouts({ params: { user_id }, query: window })
@@ -325,7 +329,7 @@ describe('workouts', () => {
   })
 })
 
-test('profile, meal, menstrual cycle and electrocardiogram are read as the public interface has them', async () => {
+test('returns profiles, meals, menstrual cycles and electrocardiograms in the public format', async () => {
   const user_id = await aUser(w.api)
   expect(await errorOf(w.api.getProfile({ params: { user_id } }))).toMatchObject({
     status: 404,
@@ -389,18 +393,18 @@ test('profile, meal, menstrual cycle and electrocardiogram are read as the publi
   expect(devices).toMatchObject([{ data: { device_model: 'Watch6,2' }, source_id: 1, source: { slug: 'apple_health_kit' } }])
 })
 
-test('raw is what the source sent, beside who it is', async () => {
+test('raw endpoints return the data of the source unchanged', async () => {
   const user_id = await aUser(w.api)
-  const sent = { day_summary: { date: '2026-03-01', steps_sum: 5, of_its_own: { deep: true } } }
-  await pushSummary(w.api, user_id, 'activity', sent)
+  const pushed = { day_summary: { date: '2026-03-01', steps_sum: 5, of_its_own: { deep: true } } }
+  await pushSummary(w.api, user_id, 'activity', pushed)
   await pushSummary(w.api, user_id, 'workouts', aWorkout({ mood: 'fine' }))
-  const about = { user_id, source_id: 1, priority_id: 1, source: { slug: 'apple_health_kit' } }
+  const common = { user_id, source_id: 1, priority_id: 1, source: { slug: 'apple_health_kit' } }
   expect((await w.api.listRawActivity({ params: { user_id }, query: window })).activity).toMatchObject([
-    { ...about, data: sent, timestamp: '2026-03-01T00:00:00.000Z' },
+    { ...common, data: pushed, timestamp: '2026-03-01T00:00:00.000Z' },
   ])
   expect((await w.api.listRawWorkouts({ params: { user_id }, query: window })).workouts).toMatchObject([
     {
-      ...about,
+      ...common,
       data: aWorkout({ mood: 'fine' }),
       provider_id: 'run-7',
       sport_id: 2,
@@ -409,13 +413,13 @@ test('raw is what the source sent, beside who it is', async () => {
     },
   ])
   await pushSummary(w.api, user_id, 'profile', { height: 180 })
-  expect(await w.api.getRawProfile({ params: { user_id } })).toMatchObject({ profile: { ...about, data: { height: 180 } } })
+  expect(await w.api.getRawProfile({ params: { user_id } })).toMatchObject({ profile: { ...common, data: { height: 180 } } })
   expect((await w.api.listRawSleep({ params: { user_id }, query: window })).sleep).toEqual([])
   expect((await w.api.listRawBody({ params: { user_id }, query: window })).body).toEqual([])
 })
 
-describe('the past of summaries', () => {
-  test('is told of once for each resource, without data', async () => {
+describe('historical summaries', () => {
+  test('emit one event per resource, without data', async () => {
     const user_id = await aUser(w.api)
     const past = { stage: 'historical', start_date: '2026-02-01T00:00:00Z', end_date: '2026-03-03T00:00:00Z' }
     for (const _ of [1, 2]) await pushSummary(w.api, user_id, 'sleep', [aNight()], past)
@@ -432,7 +436,7 @@ describe('the past of summaries', () => {
   })
 })
 
-describe('refused, and nothing is stored', () => {
+describe('invalid pushes', () => {
   const later = () => new Date(Date.parse(w.app.now()) + 3 * 86_400_000).toISOString()
 
   test.each<[string, Parameters<typeof pushSummary>[2], () => unknown, (string | number)[]]>([
@@ -445,16 +449,16 @@ describe('refused, and nothing is stored', () => {
       () => ({ day_summary: { date: '2026-03-01', steps_sum: 1e308 } }),
       ['day_summary', 'steps_sum'],
     ],
-    ['a sample that is wrong', 'activity', () => [{ steps: [aSample('2026-03-01T09:00:00Z', -1)] }], [0, 'steps', 0, 'value']],
+    ['an invalid sample', 'activity', () => [{ steps: [aSample('2026-03-01T09:00:00Z', -1)] }], [0, 'steps', 0, 'value']],
     [
-      'a workout that ends before it begins',
+      'a workout that ends before it starts',
       'workouts',
       () => [aWorkout(), aWorkout({ id: 'b', end_date: '2026-03-01T17:00:00+01:00' })],
       [1, 'end_date'],
     ],
     ['a workout in the year 1', 'workouts', () => aWorkout({ start_date: '0001-01-01T00:00:00Z' }), ['start_date']],
-    ['a workout to come', 'workouts', () => aWorkout({ end_date: later() }), ['end_date']],
-    ['a sport that is no slug', 'workouts', () => aWorkout({ sport: 'Running fast!' }), ['sport']],
+    ['a future workout', 'workouts', () => aWorkout({ end_date: later() }), ['end_date']],
+    ['a sport that is not a slug', 'workouts', () => aWorkout({ sport: 'Running fast!' }), ['sport']],
     [
       'a stage outside the night',
       'sleep',
@@ -462,7 +466,7 @@ describe('refused, and nothing is stored', () => {
       ['sleep_stages'],
     ],
     [
-      'a stage of no kind',
+      'a stage of an unknown kind',
       'sleep',
       () => aNight({ sleep_stages: [{ stage: 'odd', start_date: '2026-03-02T01:00:00Z', end_date: '2026-03-02T02:00:00Z' }] }),
       ['sleep_stages'],
@@ -481,7 +485,7 @@ describe('refused, and nothing is stored', () => {
     ],
     ...(
       [
-        ['that ends before it begins', [20], [10]],
+        ['that ends before it starts', [20], [10]],
         ['that lasts longer than the sleep', [0], [8 * 3600 + 1]],
       ] as const
     ).map(([what, stage_start_offset_second, stage_end_offset_second]): [string, 'sleep_cycle', () => unknown, string[]] => [
@@ -493,15 +497,15 @@ describe('refused, and nothing is stored', () => {
       }),
       ['stage_end_offset_second'],
     ]),
-    ['a birth to come', 'profile', () => ({ date_of_birth: later() }), ['date_of_birth']],
+    ['a future birth date', 'profile', () => ({ date_of_birth: later() }), ['date_of_birth']],
     ['a meal without a name', 'meal', () => ({ timestamp: '2026-03-01T20:00:00Z' }), ['name']],
     [
-      'a meal that nobody could eat',
+      'a meal with an implausible energy',
       'meal',
       () => ({ timestamp: '2026-03-01T20:00:00Z', name: 'Soup', data: { soup: { energy: { unit: 'kcal', value: 1e308 } } } }),
       ['data', 'soup', 'energy', 'value'],
     ],
-    ['a period to come', 'menstrual_cycle', () => ({ cycle: { period_start: later().slice(0, 10) } }), ['period_start']],
+    ['a future period', 'menstrual_cycle', () => ({ cycle: { period_start: later().slice(0, 10) } }), ['period_start']],
     [
       'a prediction for the year 9999',
       'menstrual_cycle',
@@ -509,40 +513,42 @@ describe('refused, and nothing is stored', () => {
       ['period_start'],
     ],
     [
-      'a period that ends before it begins',
+      'a period that ends before it starts',
       'menstrual_cycle',
       () => ({ cycle: { period_start: '2026-03-02', period_end: '2026-03-01' } }),
       ['period_end'],
     ],
-    ['what is no object', 'activity', () => ['much'], [0]],
-  ])('%s', async (_, resource, data, where) => {
+    ['a value that is not an object', 'activity', () => ['much'], [0]],
+  ])('rejects %s and stores nothing', async (_, resource, data, path) => {
     const user_id = await aUser(w.api)
     const { status, detail } = await errorOf(pushSummary(w.api, user_id, resource, data()))
-    expect([status, (detail as unknown as { loc: unknown }[])[0]?.loc]).toEqual([422, ['body', 'data', ...where]])
+    expect([status, (detail as unknown as { loc: unknown }[])[0]?.loc]).toEqual([422, ['body', 'data', ...path]])
     const [row] = await query(
       w.url,
-      "select (select count(*) from summaries where user_id = $1) + (select count(*) from events where user_id = $1 and event_type <> 'user.created') + (select count(*) from sample_days where user_id = $1) as kept",
+      "select (select count(*) from summaries where user_id = $1) + (select count(*) from events where user_id = $1 and event_type <> 'user.created') + (select count(*) from sample_days where user_id = $1) as stored",
       [user_id],
     )
-    expect(Number(row?.['kept'])).toBe(0)
+    expect(Number(row?.['stored'])).toBe(0)
   })
 
-  test('more of them than are taken at once', async () => {
+  test('rejects too many summaries in one request', async () => {
     const user_id = await aUser(w.api)
     const days = (count: number) =>
       Array.from({ length: count }, (_, i) => new Date(Date.parse('2010-01-01T12:00:00Z') + i * 86_400_000).toISOString())
     const tooMany = { status: 422, detail: [{ loc: ['body', 'data'], type: 'too_big' }] }
     const activity = days(1001).map((date) => ({ day_summary: { date } }))
     expect(await errorOf(pushSummary(w.api, user_id, 'activity', activity))).toMatchObject(tooMany)
-    const weighed = (dates: string[]) => ({ body_mass: dates.map((date) => aSample(date, 70)) })
+    const weightSample = (dates: string[]) => ({ body_mass: dates.map((date) => aSample(date, 70)) })
     const all = days(5001)
-    expect(await errorOf(pushSummary(w.api, user_id, 'body', [weighed(all.slice(0, 3000)), weighed(all.slice(3000))]))).toMatchObject(
-      tooMany,
-    )
-    expect(await pushSummary(w.api, user_id, 'body', weighed(all.slice(0, 1500)), { stage: 'historical' })).toMatchObject({ created: 3000 })
+    expect(
+      await errorOf(pushSummary(w.api, user_id, 'body', [weightSample(all.slice(0, 3000)), weightSample(all.slice(3000))])),
+    ).toMatchObject(tooMany)
+    expect(await pushSummary(w.api, user_id, 'body', weightSample(all.slice(0, 1500)), { stage: 'historical' })).toMatchObject({
+      created: 3000,
+    })
   })
 
-  test('a resource, a source and a user that are not there', async () => {
+  test('rejects an unknown resource, provider or user', async () => {
     const user_id = await aUser(w.api)
     expect(await errorOf(pushSummary(w.api, user_id, 'mood' as never, {}))).toMatchObject({
       status: 422,
@@ -556,20 +562,20 @@ describe('refused, and nothing is stored', () => {
   })
 })
 
-test('outside the ingestion bounds a summary is dropped and counted', async () => {
+test('drops and counts a summary outside the ingestion bounds', async () => {
   const user_id = await aUser(w.api, { ingestion_start: '2026-03-02' })
   const days = ['2026-03-01', '2026-03-02'].map((date) => ({ day_summary: { date, steps_sum: 1 } }))
   expect(await pushSummary(w.api, user_id, 'activity', days)).toEqual({ ...tally, received: 2, created: 1, dropped: 1 })
 })
 
-test('a summary that the ingestion bounds lie within is kept', async () => {
+test('keeps a summary that contains the ingestion bounds', async () => {
   const user_id = await aUser(w.api, { ingestion_start: '2026-03-01T10:00:00Z', ingestion_end: '2026-03-01T11:00:00Z' })
   const day = { day_summary: { date: '2026-03-01', steps_sum: 1 } }
   expect(await pushSummary(w.api, user_id, 'activity', day)).toMatchObject({ created: 1, dropped: 0 })
 })
 
 describe('introspection', () => {
-  test('tells what came in of each resource, and how far the past was read', async () => {
+  test('reports the data received per resource and the historical pulls', async () => {
     const { api } = await w.tenant()
     const user_id = await aUser(api)
     await push(api, user_id, 'heartrate', [aSample('2026-03-01T09:00:00Z', 60), aSample('2026-03-02T09:00:00Z', 61)])
@@ -630,7 +636,7 @@ describe('introspection', () => {
     })
   })
 
-  test('comes in pages of users, and of nobody else', async () => {
+  test('returns pages of users of the team only', async () => {
     const { api } = await w.tenant()
     const users = await Promise.all([1, 2, 3].map(() => aUser(api)))
     for (const user_id of users)
@@ -648,7 +654,7 @@ describe('introspection', () => {
   })
 })
 
-test('a team says which source comes first, and raw summaries tell', async () => {
+test('applies the source priorities of a team to raw summaries', async () => {
   const { api } = await w.tenant()
   const before = await api.getSourcePriorities({ query: { data_type: 'activity' } })
   expect(before[0]).toMatchObject({ data_type: 'activity', slug: 'apple_health_kit', source_id: 1, priority: 1 })

@@ -12,7 +12,7 @@ beforeAll(async () => {
   w = await world()
 })
 
-const fresh = (): Promise<Tenant> => w.tenant()
+const newTenant = (): Promise<Tenant> => w.tenant()
 const aTeam = (change: object = {}) => ({ name: 'Night clinic', region: 'us' as const, ...change })
 const defaults = {
   lab_tests_patient_sms_communication_enabled: true,
@@ -30,12 +30,12 @@ const defaults = {
 }
 const noBrand = { company_website: '', support_email: '', support_contact: '', company_address: '', brand_color: '' }
 
-describe('the organisation', () => {
-  test('answers its name and plan', async () => {
+describe('organizations', () => {
+  test('return their name and plan', async () => {
     expect(await w.admin.getOrg({ params: w })).toEqual({ id: w.org_id, name: 'Harbour Health', plan: 'scale', expires_at: null })
   })
-  test('can be renamed, and nothing else of it changes', async () => {
-    const { admin, org_id } = await fresh()
+  test('can be renamed without other changes', async () => {
+    const { admin, org_id } = await newTenant()
     const renamed = await admin.patchOrg({
       params: { org_id },
       body: { name: 'Lagoon (Nord) & Söhne', plan: 'launch' } as { name: string },
@@ -43,7 +43,7 @@ describe('the organisation', () => {
     expect(renamed).toEqual({ id: org_id, name: 'Lagoon (Nord) & Söhne', plan: 'scale', expires_at: null })
     expect(await admin.getOrg({ params: { org_id } })).toEqual(renamed)
   })
-  test.each([{}, { name: '' }, { name: null }, { name: 'x'.repeat(81) }, { name: '<script>' }])('is not renamed to %j', async (body) => {
+  test.each([{}, { name: '' }, { name: null }, { name: 'x'.repeat(81) }, { name: '<script>' }])('cannot be renamed to %j', async (body) => {
     expect(await errorOf(w.admin.patchOrg({ params: w, body: body as { name: string } }))).toMatchObject({
       status: 422,
       detail: [{ loc: ['body', 'name'] }],
@@ -52,7 +52,7 @@ describe('the organisation', () => {
 })
 
 describe('creating a team', () => {
-  test('fills in the defaults of its settings', async () => {
+  test('applies the default settings', async () => {
     const team = await w.admin.createTeam({ params: w, body: aTeam() })
     expect(team).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -67,14 +67,14 @@ describe('creating a team', () => {
     expect(await w.admin.getTeam({ params: { ...w, team_id: team.id } })).toEqual(team)
   })
 
-  test('keeps what was sent', async () => {
+  test('stores the given settings', async () => {
     const id = newUuid()
     const settings = {
       lab_tests_patient_sms_communication_enabled: false,
       lab_tests_patient_email_communication_enabled: false,
-      critical_result_notification_email: 'lab@harbour.example',
-      brand_information: { company_name: 'Harbour', brand_color: '#004488' },
-      logo_url: 'https://harbour.example/logo.png',
+      critical_result_notification_email: 'lab@harbor.example',
+      brand_information: { company_name: 'Harbor', brand_color: '#004488' },
+      logo_url: 'https://harbor.example/logo.png',
       reject_duplicate_connection: true,
       sdk_per_device_activity_timeseries: true,
       partial_webhooks_enabled: true,
@@ -85,24 +85,24 @@ describe('creating a team', () => {
     expect(team).toMatchObject({
       id,
       integration_team_id: `mine-${id}`,
-      sandbox: { ...settings, brand_information: { ...noBrand, company_name: 'Harbour', brand_color: '#004488' } },
+      sandbox: { ...settings, brand_information: { ...noBrand, company_name: 'Harbor', brand_color: '#004488' } },
     })
     expect(await w.admin.resolveTeam({ params: w, body: { integration_team_id: `mine-${id}` } })).toEqual(team)
   })
 
-  test('the contact of a team is sealed in the database', async () => {
-    const made = await w.admin.createTeam({
+  test('stores the contact encrypted', async () => {
+    const created = await w.admin.createTeam({
       params: w,
-      body: aTeam({ critical_result_notification_email: 'sealed-mailbox@harbour.example' }),
+      body: aTeam({ critical_result_notification_email: 'sealed-mailbox@harbor.example' }),
     })
     const [row] = await query<{ contact: Buffer; team: string }>(w.url, 'select contact, teams::text as team from teams where id = $1', [
-      made.id,
+      created.id,
     ])
     expect(row?.contact.toString('latin1')).not.toContain('sealed-mailbox')
     expect(row?.team).not.toContain('sealed-mailbox')
   })
 
-  test('in another region answers which deployment this is', async () => {
+  test('rejects another region and names the deployment', async () => {
     expect(await errorOf(w.admin.createTeam({ params: w, body: aTeam({ region: 'eu' }) }))).toMatchObject({
       status: 400,
       detail: { error_type: 'WRONG_DEPLOYMENT', error_message: expect.stringMatching(/^This deployment is sandbox us\b/) },
@@ -120,13 +120,13 @@ describe('creating a team', () => {
     [{ logo_url: 'javascript:alert(1)' }, 'logo_url'],
     [{ brand_information: {} }, 'brand_information'],
     [{ reject_duplicate_connection: 'yes' }, 'reject_duplicate_connection'],
-  ])('with %j is refused', async (change, field) => {
+  ])('rejects %j', async (change, field) => {
     const { status, detail } = await errorOf(w.admin.createTeam({ params: w, body: aTeam(change) }))
     expect([status, (detail as unknown as { loc: string[] }[])[0]?.loc.slice(0, 2)]).toEqual([422, ['body', field]])
   })
 })
 
-describe('an integration_team_id belongs to one team', () => {
+describe('integration_team_id', () => {
   const create = (tenant: Tenant, integration_team_id: string) =>
     sendRequest(w.base, endpoints.createTeam, {
       params: { org_id: tenant.org_id },
@@ -134,7 +134,7 @@ describe('an integration_team_id belongs to one team', () => {
       headers: { 'x-management-key': tenant.management_key },
     })
 
-  test('a second creation is answered with the team that has it', async () => {
+  test('a second creation returns the team that has the ID', async () => {
     const first = await create(w, 'ward-1')
     const second = await create(w, 'ward-1')
     expect(second).toMatchObject({
@@ -143,46 +143,48 @@ describe('an integration_team_id belongs to one team', () => {
     })
   })
 
-  test('twenty equal creations end in one team and nineteen answers that name it', async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => create(w, 'ward-race')))
-    const made = answers.filter(({ status }) => status === 200).map(({ body }) => (body as { id: string }).id)
-    expect(made).toHaveLength(1)
-    const others = answers.filter(({ status }) => status !== 200).map(({ status, body }) => [status, (body as { team_id: string }).team_id])
-    expect(others).toEqual(Array(19).fill([409, made[0]]))
+  test('twenty equal creations create one team and return its ID in every conflict', async () => {
+    const responses = await Promise.all(Array.from({ length: 20 }, () => create(w, 'ward-race')))
+    const created = responses.filter(({ status }) => status === 200).map(({ body }) => (body as { id: string }).id)
+    expect(created).toHaveLength(1)
+    const others = responses
+      .filter(({ status }) => status !== 200)
+      .map(({ status, body }) => [status, (body as { team_id: string }).team_id])
+    expect(others).toEqual(Array(19).fill([409, created[0]]))
   })
 
-  test('a patch cannot take it either, but may keep its own or give it up', async () => {
-    const { admin, org_id, ...tenant } = await fresh()
-    const one = await admin.createTeam({ params: { org_id }, body: aTeam({ integration_team_id: 'one' }) })
-    const two = await admin.createTeam({ params: { org_id }, body: aTeam({ integration_team_id: 'two' }) })
+  test('an update cannot take the ID of another team, but can keep or clear its own', async () => {
+    const { admin, org_id, ...tenant } = await newTenant()
+    const first = await admin.createTeam({ params: { org_id }, body: aTeam({ integration_team_id: 'one' }) })
+    const second = await admin.createTeam({ params: { org_id }, body: aTeam({ integration_team_id: 'two' }) })
     const patch = (team_id: string, integration_team_id: string | null) =>
       sendRequest(w.base, endpoints.patchTeam, {
         params: { org_id, team_id },
         body: { integration_team_id },
         headers: { 'x-management-key': tenant.management_key },
       })
-    expect(await patch(two.id, 'one')).toMatchObject({ status: 409, body: { team_id: one.id } })
-    expect(await patch(one.id, 'one')).toMatchObject({ status: 200, body: { integration_team_id: 'one' } })
-    expect(await patch(one.id, null)).toMatchObject({ status: 200, body: { integration_team_id: null } })
-    expect(await patch(two.id, 'one')).toMatchObject({ status: 200, body: { integration_team_id: 'one' } })
+    expect(await patch(second.id, 'one')).toMatchObject({ status: 409, body: { team_id: first.id } })
+    expect(await patch(first.id, 'one')).toMatchObject({ status: 200, body: { integration_team_id: 'one' } })
+    expect(await patch(first.id, null)).toMatchObject({ status: 200, body: { integration_team_id: null } })
+    expect(await patch(second.id, 'one')).toMatchObject({ status: 200, body: { integration_team_id: 'one' } })
   })
 
-  test('another organisation may use the same one, and so may the successor of a deleted team', async () => {
-    const other = await fresh()
+  test('another organization or the successor of a deleted team can use the same ID', async () => {
+    const other = await newTenant()
     const first = (await create(w, 'ward-shared')).body as { id: string }
     expect((await create(other, 'ward-shared')).status).toBe(200)
     await w.admin.deleteTeam({ params: { ...w, team_id: first.id } })
     expect((await create(w, 'ward-shared')).status).toBe(200)
   })
 
-  test('a taken id of a team is refused', async () => {
+  test('rejects a team ID that is already used', async () => {
     expect(await errorOf(w.admin.createTeam({ params: w, body: aTeam({ id: w.team_id }) }))).toMatchObject({
       status: 409,
       detail: { error_type: 'TEAM_ID_TAKEN' },
     })
   })
 
-  test('resolving one that nobody has is not found', async () => {
+  test('returns 404 for an unknown ID', async () => {
     expect(await errorOf(w.admin.resolveTeam({ params: w, body: { integration_team_id: 'nobody' } }))).toMatchObject({
       status: 404,
       detail: { error_type: 'TEAM_NOT_FOUND' },
@@ -191,13 +193,13 @@ describe('an integration_team_id belongs to one team', () => {
 })
 
 describe('listing teams', () => {
-  test('goes through every team once, oldest first, in pages', async () => {
-    const { admin, org_id, team_id } = await fresh()
-    const made = [team_id]
-    for (let i = 0; i < 55; i++) made.push((await admin.createTeam({ params: { org_id }, body: aTeam({ name: `Team ${i}` }) })).id)
+  test('returns every team once, oldest first, in pages', async () => {
+    const { admin, org_id, team_id } = await newTenant()
+    const created = [team_id]
+    for (let i = 0; i < 55; i++) created.push((await admin.createTeam({ params: { org_id }, body: aTeam({ name: `Team ${i}` }) })).id)
     const first = await admin.listTeams({ params: { org_id } })
     const second = await admin.listTeams({ params: { org_id }, query: { next_cursor: first.next_cursor } })
-    expect([...first.teams, ...second.teams].map((team) => team.id)).toEqual(made)
+    expect([...first.teams, ...second.teams].map((team) => team.id)).toEqual(created)
     expect([first.teams.length, second.next_cursor]).toEqual([50, null])
     expect(first.teams[0]).toEqual({
       id: team_id,
@@ -208,41 +210,41 @@ describe('listing teams', () => {
     })
   })
 
-  test('can be narrowed by id, region and part of a name or integration_team_id', async () => {
-    const { admin, org_id, team_id } = await fresh()
+  test('filters by ID, region and part of a name or integration_team_id', async () => {
+    const { admin, org_id, team_id } = await newTenant()
     const params = { org_id }
     const north = await admin.createTeam({ params, body: aTeam({ name: 'Étage Nord_1', integration_team_id: 'emr%77' }) })
-    const found = async (query: object) => (await admin.listTeams({ params, query })).teams.map((team) => team.id)
-    expect(await found({ team_id: north.id })).toEqual([north.id])
-    expect(await found({ team_id: north.id.toUpperCase() })).toEqual([north.id])
-    expect(await found({ team_id: newUuid() })).toEqual([])
-    expect(await found({ region: ['us'] })).toEqual([team_id, north.id])
-    expect(await found({ region: ['eu', 'us'] })).toEqual([team_id, north.id])
-    expect(await found({ region: ['eu'] })).toEqual([])
-    expect(await found({ search_query: 'étage nord_' })).toEqual([north.id])
-    expect(await found({ search_query: 'EMR%' })).toEqual([north.id])
-    expect(await found({ search_query: '%' })).toEqual([north.id])
-    expect(await found({ search_query: 'south' })).toEqual([])
+    const idsFor = async (query: object) => (await admin.listTeams({ params, query })).teams.map((team) => team.id)
+    expect(await idsFor({ team_id: north.id })).toEqual([north.id])
+    expect(await idsFor({ team_id: north.id.toUpperCase() })).toEqual([north.id])
+    expect(await idsFor({ team_id: newUuid() })).toEqual([])
+    expect(await idsFor({ region: ['us'] })).toEqual([team_id, north.id])
+    expect(await idsFor({ region: ['eu', 'us'] })).toEqual([team_id, north.id])
+    expect(await idsFor({ region: ['eu'] })).toEqual([])
+    expect(await idsFor({ search_query: 'étage nord_' })).toEqual([north.id])
+    expect(await idsFor({ search_query: 'EMR%' })).toEqual([north.id])
+    expect(await idsFor({ search_query: '%' })).toEqual([north.id])
+    expect(await idsFor({ search_query: 'south' })).toEqual([])
   })
 
   test.each([{ team_id: 'x' }, { region: ['mars'] }, { search_query: 'x'.repeat(81) }, { next_cursor: 'made-up' }])(
-    'refuses %j',
+    'rejects %j',
     async (query) => {
       expect((await errorOf(w.admin.listTeams({ params: w, query: query as { team_id: string } }))).status).toBe(422)
     },
   )
 })
 
-describe('the settings of a team', () => {
-  const made = async (settings: object = {}) => {
+describe('team settings', () => {
+  const createTeam = async (settings: object = {}) => {
     const team = await w.admin.createTeam({ params: w, body: aTeam(settings) })
     const params = { org_id: w.org_id, team_id: team.id }
     const patch = async (sandbox: object) => (await w.admin.patchTeam({ params, body: { sandbox } })).sandbox
     return { params, patch }
   }
 
-  test('change one by one; null goes back to the default', async () => {
-    const { params, patch } = await made()
+  test('change individually, and null restores the default', async () => {
+    const { params, patch } = await createTeam()
     expect(await patch({ minor_ordering_enabled: false, patient_experience: true, reject_duplicate_connection: true })).toEqual({
       ...defaults,
       minor_ordering_enabled: false,
@@ -256,16 +258,16 @@ describe('the settings of a team', () => {
     expect((await w.admin.getTeam({ params })).sandbox).toEqual({ ...defaults, reject_duplicate_connection: true })
   })
 
-  test('null on creation is the default too', async () => {
+  test('treat null on creation as the default', async () => {
     const team = await w.admin.createTeam({ params: w, body: aTeam({ minor_ordering_enabled: null, partial_webhooks_enabled: null }) })
     expect(team.sandbox).toEqual(defaults)
   })
 
-  test('a brand is merged, emptied field by field and deleted whole', async () => {
-    const { patch } = await made({ brand_information: { company_name: 'Harbour', company_address: 'Pier 4' } })
-    const merged = { ...noBrand, company_name: 'Harbour', company_address: 'Pier 4', support_email: 'help@harbour.example' }
-    expect(await patch({ brand_information: { support_email: 'help@harbour.example' } })).toMatchObject({ brand_information: merged })
-    expect(await patch({ logo_url: 'https://harbour.example/l.png' })).toMatchObject({ brand_information: merged })
+  test('merge, clear and delete brand information', async () => {
+    const { patch } = await createTeam({ brand_information: { company_name: 'Harbor', company_address: 'Pier 4' } })
+    const merged = { ...noBrand, company_name: 'Harbor', company_address: 'Pier 4', support_email: 'help@harbor.example' }
+    expect(await patch({ brand_information: { support_email: 'help@harbor.example' } })).toMatchObject({ brand_information: merged })
+    expect(await patch({ logo_url: 'https://harbor.example/l.png' })).toMatchObject({ brand_information: merged })
     expect(await patch({ brand_information: { company_address: null } })).toMatchObject({
       brand_information: { ...merged, company_address: '' },
     })
@@ -273,11 +275,11 @@ describe('the settings of a team', () => {
       status: 400,
       detail: { error_type: 'COMPANY_NAME_REQUIRED' },
     })
-    expect(await patch({ brand_information: null })).toEqual({ ...defaults, logo_url: 'https://harbour.example/l.png' })
+    expect(await patch({ brand_information: null })).toEqual({ ...defaults, logo_url: 'https://harbor.example/l.png' })
   })
 
-  test('the name changes alone; absent and null leave it', async () => {
-    const { params } = await made({ partial_webhooks_enabled: true })
+  test('keep the name if it is absent or null', async () => {
+    const { params } = await createTeam({ partial_webhooks_enabled: true })
     expect(await w.admin.patchTeam({ params, body: { name: 'Day clinic' } })).toMatchObject({
       name: 'Day clinic',
       sandbox: { partial_webhooks_enabled: true },
@@ -286,8 +288,8 @@ describe('the settings of a team', () => {
     expect(await w.admin.patchTeam({ params, body: {} })).toMatchObject({ name: 'Day clinic' })
   })
 
-  test('of another environment are refused by the name of this deployment', async () => {
-    const { params } = await made()
+  test('reject another environment and name the deployment', async () => {
+    const { params } = await createTeam()
     const call = w.admin.patchTeam({ params, body: { name: 'Moved', production: { minor_ordering_enabled: false } } })
     expect(await errorOf(call)).toMatchObject({
       status: 400,
@@ -296,8 +298,8 @@ describe('the settings of a team', () => {
     expect((await w.admin.getTeam({ params })).name).toBe('Night clinic')
   })
 
-  test('are answered for the environments that were asked for', async () => {
-    const { params } = await made()
+  test('are returned for the requested environments', async () => {
+    const { params } = await createTeam()
     const get = (include_environment: ('sandbox' | 'production')[]) => w.admin.getTeam({ params, query: { include_environment } })
     expect(await get(['sandbox'])).toMatchObject({ environments: ['sandbox'], sandbox: defaults, production: null })
     expect(await get(['sandbox', 'production'])).toMatchObject({ sandbox: defaults, production: null })
@@ -306,9 +308,9 @@ describe('the settings of a team', () => {
   })
 })
 
-describe('a deleted team', () => {
-  const deleted = async () => {
-    const tenant = await fresh()
+describe('deleted teams', () => {
+  const deleteTeam = async () => {
+    const tenant = await newTenant()
     const user = await tenant.api.createUser({
       body: { client_user_id: `user-${newUuid()}`, fallback_birth_date: '1961-07-23' },
       headers: { 'x-idempotency-key': newUuid() },
@@ -324,8 +326,8 @@ describe('a deleted team', () => {
     return { ...tenant, user, access_token, key }
   }
 
-  test('is gone from every management answer, and its keys and tokens stop at once', async () => {
-    const { api, admin, access_token, key, ...tenant } = await deleted()
+  test('are hidden from management endpoints, and their keys and tokens stop working at once', async () => {
+    const { api, admin, access_token, key, ...tenant } = await deleteTeam()
     expect(await errorOf(api.listUsers())).toMatchObject({ status: 401, detail: { error_type: 'INVALID_API_KEY' } })
     const bearer = await sendRequest(w.base, endpoints.listUsers, { headers: { authorization: `Bearer ${access_token}` } })
     expect(bearer).toMatchObject({ status: 401, body: { detail: { error_type: 'INVALID_ACCESS_TOKEN' } } })
@@ -339,8 +341,8 @@ describe('a deleted team', () => {
     expect(await errorOf(admin.deleteTeam({ params: tenant }))).toMatchObject({ status: 404 })
   })
 
-  test('is erased after seven days; its id, which is never given again, and the audit log remain', async () => {
-    const { team_id, user } = await deleted()
+  test('are erased after seven days, except their reserved ID and the audit log', async () => {
+    const { team_id, user } = await deleteTeam()
     const ids = [team_id, user.user_id]
     await w.runJobs()
     expect(await tablesWith(ids)).toContain('teams')
@@ -359,8 +361,8 @@ describe('a deleted team', () => {
     expect(await errorOf(w.admin.createTeam({ params: w, body }))).toMatchObject({ status: 409, detail: { error_type: 'TEAM_ID_TAKEN' } })
   })
 
-  test('takes its own clock along: the grace is counted on it', async () => {
-    const { api, admin, ...tenant } = await fresh()
+  test('count the grace period on their own clock', async () => {
+    const { api, admin, ...tenant } = await newTenant()
     await api.moveClock({ body: { advance_seconds: 30 * 86_400 } })
     await admin.deleteTeam({ params: tenant })
     await w.runJobs()
@@ -371,7 +373,7 @@ describe('a deleted team', () => {
   })
 })
 
-/** The tables in which any row mentions one of the ids, in whichever column. */
+/** Lists the tables in which any row contains one of the IDs. */
 async function tablesWith(ids: string[]) {
   const tables = await query<{ name: string }>(
     w.url,
@@ -379,7 +381,7 @@ async function tablesWith(ids: string[]) {
   )
   const found = []
   for (const { name } of tables) {
-    const rows = await query(w.url, `select from ${name} as one where one::text ~ $1 limit 1`, [ids.join('|')])
+    const rows = await query(w.url, `select from ${name} as entry where entry::text ~ $1 limit 1`, [ids.join('|')])
     if (rows.length) found.push(name)
   }
   return found

@@ -10,9 +10,9 @@ beforeAll(async () => {
 })
 
 const aUser = (change: object = {}) => ({ client_user_id: `user-${newUuid()}`, ...change })
-const fresh = (): Promise<Tenant> => w.tenant()
+const newTenant = (): Promise<Tenant> => w.tenant()
 
-test('a created user carries every field of the spec', async () => {
+test('returns every field of a created user', async () => {
   const body = aUser({
     fallback_time_zone: 'Europe/Berlin',
     fallback_birth_date: '1961-07-23',
@@ -35,36 +35,36 @@ test('a created user carries every field of the spec', async () => {
   expect(await w.api.resolveUser({ params: { client_user_id: body.client_user_id } })).toEqual(user)
 })
 
-test('both spellings of the path create', async () => {
-  const sent = { body: aUser(), headers: { 'x-service-api-key': w.team_api_key } }
-  const slashed = await sendRequest(w.base, { ...endpoints.createUser, path: '/v2/user/' }, sent)
+test('creates a user with and without a trailing slash', async () => {
+  const request = { body: aUser(), headers: { 'x-service-api-key': w.team_api_key } }
+  const slashed = await sendRequest(w.base, { ...endpoints.createUser, path: '/v2/user/' }, request)
   expect(slashed.status).toBe(200)
-  expect((await sendRequest(w.base, endpoints.createUser, sent)).body).toMatchObject({
+  expect((await sendRequest(w.base, endpoints.createUser, request)).body).toMatchObject({
     detail: { user_id: (slashed.body as { user_id: string }).user_id },
   })
 })
 
-test('one hundred equal creations end in one user and ninety-nine answers that name it', async () => {
+test('one hundred equal creations create one user and return its ID in every conflict', async () => {
   const body = aUser()
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 100 }, () =>
       sendRequest(w.base, endpoints.createUser, { body, headers: { 'x-service-api-key': w.team_api_key } }),
     ),
   )
-  const made = answers.filter((answer) => answer.status === 200)
-  expect(made).toHaveLength(1)
-  const { user_id, created_on } = (made[0] as Reply).body as { user_id: string; created_on: string }
-  const others = answers.filter((answer) => answer !== made[0])
-  expect(others.map((answer) => answer.status)).toEqual(Array(99).fill(400))
+  const created = responses.filter((response) => response.status === 200)
+  expect(created).toHaveLength(1)
+  const { user_id, created_on } = (created[0] as Reply).body as { user_id: string; created_on: string }
+  const others = responses.filter((response) => response !== created[0])
+  expect(others.map((response) => response.status)).toEqual(Array(99).fill(400))
   for (const { body } of others)
     expect(body).toEqual({
       detail: { error_type: 'INVALID_REQUEST', error_message: 'Client user id already exists.', user_id, created_on },
     })
 })
 
-test('another team may use the same client_user_id', async () => {
+test('another team can use the same client_user_id', async () => {
   const body = aUser()
-  const other = await fresh()
+  const other = await newTenant()
   const [mine, theirs] = await Promise.all([w.api.createUser({ body }), other.api.createUser({ body })])
   expect(mine.user_id).not.toBe(theirs.user_id)
 })
@@ -79,19 +79,19 @@ describe('client_user_id', () => {
     '415.555.0100',
     '01 23 45 67 89',
     '555-0100',
-  ])('%s is personal and refused with the reason', async (client_user_id) => {
-    const answer = await errorOf(w.api.createUser({ body: { client_user_id } }))
-    expect(answer.status).toBe(400)
-    expect(answer.detail).toMatch(/looks like (an email|a phone number).*UUID/)
-    expect(JSON.stringify(answer.detail)).not.toContain(client_user_id)
+  ])('rejects %s as personal data with a reason', async (client_user_id) => {
+    const response = await errorOf(w.api.createUser({ body: { client_user_id } }))
+    expect(response.status).toBe(400)
+    expect(response.detail).toMatch(/looks like (an email|a phone number).*UUID/)
+    expect(JSON.stringify(response.detail)).not.toContain(client_user_id)
   })
-  test('a personal one is refused with its error_type beside the text', async () => {
+  test('returns an error_type besides the text for a personal ID', async () => {
     const headers = { 'x-service-api-key': w.team_api_key }
-    const answer = await sendRequest(w.base, endpoints.createUser, { body: { client_user_id: 'john＠example.com' }, headers })
-    expect(answer).toMatchObject({ status: 400, body: { detail: expect.any(String), error_type: 'PERSONAL_CLIENT_USER_ID' } })
+    const response = await sendRequest(w.base, endpoints.createUser, { body: { client_user_id: 'john＠example.com' }, headers })
+    expect(response).toMatchObject({ status: 400, body: { detail: expect.any(String), error_type: 'PERSONAL_CLIENT_USER_ID' } })
   })
   test.each(['4155550100', '2024-01-15', 'patient_17', newUuid(), 'ord-2024-000123', '{{"x"}}', '名前', "'; drop table users; --"])(
-    '%s passes',
+    'accepts %s',
     async (client_user_id) => {
       expect((await w.api.createUser({ body: { client_user_id } })).client_user_id).toBe(client_user_id)
       expect((await w.api.resolveUser({ params: { client_user_id } })).client_user_id).toBe(client_user_id)
@@ -111,30 +111,38 @@ test.each([
   [aUser({ fallback_birth_date: '2999-01-01' }), 'fallback_birth_date', 'value_error'],
   [aUser({ ingestion_start: 'soon' }), 'ingestion_start', 'format_error'],
   [aUser({ ingestion_start: '2026-02-01', ingestion_end: '2026-01-01' }), 'ingestion_end', 'value_error'],
-])('%j is refused and the answer names %s', async (body, field, type) => {
-  const answer = await errorOf(w.api.createUser({ body: body as { client_user_id: string } }))
-  expect(answer.status).toBe(422)
-  expect(answer.detail).toMatchObject([{ loc: ['body', field], type, msg: expect.stringMatching(/\w/) }])
+])('rejects %j and names %s', async (body, field, type) => {
+  const response = await errorOf(w.api.createUser({ body: body as { client_user_id: string } }))
+  expect(response.status).toBe(422)
+  expect(response.detail).toMatchObject([{ loc: ['body', field], type, msg: expect.stringMatching(/\w/) }])
 })
 
-test.each(['UTC', 'America/New_York', 'US/Eastern', 'Etc/GMT+5', 'America/Argentina/Buenos_Aires'])('%s is a time zone', async (zone) => {
-  expect((await w.api.createUser({ body: aUser({ fallback_time_zone: zone }) })).fallback_time_zone?.id).toBe(zone)
-})
+test.each(['UTC', 'America/New_York', 'US/Eastern', 'Etc/GMT+5', 'America/Argentina/Buenos_Aires'])(
+  'accepts the time zone %s',
+  async (zone) => {
+    expect((await w.api.createUser({ body: aUser({ fallback_time_zone: zone }) })).fallback_time_zone?.id).toBe(zone)
+  },
+)
 
-test('users are listed newest first, in pages', async () => {
-  const { api } = await fresh()
-  const made = []
-  for (let i = 0; i < 5; i++) made.unshift((await api.createUser({ body: aUser() })).user_id)
+test('lists users newest first, in pages', async () => {
+  const { api } = await newTenant()
+  const created = []
+  for (let i = 0; i < 5; i++) created.unshift((await api.createUser({ body: aUser() })).user_id)
   const first = await api.listUsers({ query: { limit: 2 } })
   const second = await api.listUsers({ query: { limit: 2, offset: 2 } })
-  expect({ ...first, users: first.users.map((user) => user.user_id) }).toEqual({ users: made.slice(0, 2), total: 5, limit: 2, offset: 0 })
-  expect(second.users.map((user) => user.user_id)).toEqual(made.slice(2, 4))
+  expect({ ...first, users: first.users.map((user) => user.user_id) }).toEqual({
+    users: created.slice(0, 2),
+    total: 5,
+    limit: 2,
+    offset: 0,
+  })
+  expect(second.users.map((user) => user.user_id)).toEqual(created.slice(2, 4))
   for (const query of [{ limit: 0 }, { limit: 501 }, { offset: -1 }, { limit: 'many' as unknown as number }])
     expect((await errorOf(api.listUsers({ query }))).status).toBe(422)
 })
 
-describe('patching', () => {
-  test('changes what is sent, clears what is null and answers nothing', async () => {
+describe('updating a user', () => {
+  test('changes the given fields, clears null ones and returns 204', async () => {
     const user = await w.api.createUser({
       body: aUser({ fallback_time_zone: 'Europe/Berlin', fallback_birth_date: '1961-07-23', ingestion_start: '2026-01-01' }),
     })
@@ -152,7 +160,7 @@ describe('patching', () => {
       ingestion_end: '2026-06-30T23:59:59.999Z',
     })
   })
-  test('refuses nothing, a null id, a taken id and bounds that cross', async () => {
+  test('rejects an empty body, a null or taken ID and reversed bounds', async () => {
     const [user, other] = await Promise.all([
       w.api.createUser({ body: aUser({ ingestion_start: '2026-05-01' }) }),
       w.api.createUser({ body: aUser() }),
@@ -170,20 +178,20 @@ describe('patching', () => {
   })
 })
 
-test('users are found by the beginning of either id', async () => {
-  const { api } = await fresh()
+test('finds users by a prefix of either ID', async () => {
+  const { api } = await newTenant()
   const user = await api.createUser({ body: { client_user_id: 'ward%7-bed_3' } })
   await api.createUser({ body: { client_user_id: 'wardX7-bedY3' } })
-  const found = async (query_id: string) => (await api.searchUsers({ query: { query_id } })).map((user) => user.user_id)
-  expect(await found('ward%7')).toEqual([user.user_id])
-  expect(await found(user.user_id.slice(0, 9).toUpperCase())).toEqual([user.user_id])
-  expect(await found('ward')).toHaveLength(2)
-  expect(await found('nobody')).toEqual([])
+  const idsFor = async (query_id: string) => (await api.searchUsers({ query: { query_id } })).map((user) => user.user_id)
+  expect(await idsFor('ward%7')).toEqual([user.user_id])
+  expect(await idsFor(user.user_id.slice(0, 9).toUpperCase())).toEqual([user.user_id])
+  expect(await idsFor('ward')).toHaveLength(2)
+  expect(await idsFor('nobody')).toEqual([])
   expect((await errorOf(api.searchUsers({ query: { query_id: 'w' } }))).status).toBe(422)
 })
 
-test('metrics count the live users of the team', async () => {
-  const { api, team_id } = await fresh()
+test('counts the active users of the team in the metrics', async () => {
+  const { api, team_id } = await newTenant()
   const user = await api.createUser({ body: aUser() })
   await api.createUser({ body: aUser() })
   await api.deleteUser({ params: user })
