@@ -7,9 +7,9 @@ import { copyPackage, installedPackage, makeCheckout, nobodyCanRun } from './sup
 import { isRoot, nobody, postmasterOf, skipUnless, spawnHolder, start, tempFolder } from './support/embedded.ts'
 import { query } from './support/query.ts'
 
-const needsRoot = (context: TestContext) => skipUnless(context, isRoot, 'it takes root to try what root does')
+const needsRoot = (context: TestContext) => skipUnless(context, isRoot, 'requires root')
 
-test('as root, project and data may lie in folders that only root enters', async (context) => {
+test('root can run it with project and data in folders only root can enter', async (context) => {
   needsRoot(context)
   const closed = closedFolder()
   const { folder } = makeCheckout(join(closed, 'checkout'))
@@ -22,7 +22,7 @@ test('as root, project and data may lie in folders that only root enters', async
   expect(status).toMatch(/^CapEff:\s+0+$/m)
 })
 
-test('an ordinary user runs it from an install that it cannot write and that lacks the library links', async (context) => {
+test('an unprivileged user runs it from a read-only install without library links', async (context) => {
   skipUnless(context, !isRoot || nobodyCanRun(), 'nobody cannot run this Node: the project lies in a closed folder')
   const base = tempFolder()
   const { folder, packageDir } = makeCheckout(join(base, 'checkout'))
@@ -38,7 +38,7 @@ test('an ordinary user runs it from an install that it cannot write and that lac
   expect(fs.existsSync(join(packageDir, 'native/lib/libpq.so.5'))).toBe(false)
 })
 
-test('root continues with the data of an ordinary user, as that user, and leaves it usable', async (context) => {
+test('root starts on the data of an unprivileged user and leaves it usable', async (context) => {
   needsRoot(context)
   skipUnless(context, nobodyCanRun(), 'nobody cannot run this Node: the project lies in a closed folder')
   const dataDir = join(tempFolder(), 'data')
@@ -50,7 +50,7 @@ test('root continues with the data of an ordinary user, as that user, and leaves
   expect(await holder.waitForMessage('ready')).toEqual(expect.any(String))
 })
 
-test('a cluster that root brought back from a backup becomes the server’s own again', async (context) => {
+test('fixes the owner of a cluster that root restored from a backup', async (context) => {
   needsRoot(context)
   const dataDir = tempFolder()
   await (await start(dataDir)).stop()
@@ -63,7 +63,7 @@ test('a cluster that root brought back from a backup becomes the server’s own 
   expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }])
 })
 
-test('missing library links are made where the install can be written', async () => {
+test('creates missing library links in a writable install', async () => {
   const packageDir = join(tempFolder(), 'package')
   copyPackage(packageDir)
 
@@ -73,43 +73,43 @@ test('missing library links are made where the install can be written', async ()
   expect(fs.existsSync(join(packageDir, 'native/lib/libpq.so.5'))).toBe(true)
 })
 
-test('a copy of the binaries is made once, and again when it is damaged', () => {
-  const place = tempFolder()
-  const copy = String(copyBinaries(installedPackage, place))
+test('copies the binaries once, and again if the copy is damaged', () => {
+  const target = tempFolder()
+  const copy = String(copyBinaries(installedPackage, target))
   const server = join(copy, 'native/bin/postgres')
-  const madeAt = fs.statSync(server).ctimeMs
-  expect(copyBinaries(installedPackage, place)).toBe(copy)
-  expect(fs.statSync(server).ctimeMs).toBe(madeAt)
+  const copiedAt = fs.statSync(server).ctimeMs
+  expect(copyBinaries(installedPackage, target)).toBe(copy)
+  expect(fs.statSync(server).ctimeMs).toBe(copiedAt)
 
   fs.truncateSync(server, 1000)
-  expect(copyBinaries(installedPackage, place)).toBe(copy)
+  expect(copyBinaries(installedPackage, target)).toBe(copy)
   expect(fs.statSync(server).size).toBe(fs.statSync(join(installedPackage, 'native/bin/postgres')).size)
-  expect(fs.readdirSync(place)).toHaveLength(1)
+  expect(fs.readdirSync(target)).toHaveLength(1)
 })
 
-test('a copy that somebody else planted is not trusted', (context) => {
-  skipUnless(context, isRoot, 'only root can give a folder away')
-  const place = tempFolder()
-  fs.chownSync(String(copyBinaries(installedPackage, place)), nobody.uid, nobody.gid)
+test('does not trust a copy owned by another user', (context) => {
+  skipUnless(context, isRoot, 'requires root')
+  const target = tempFolder()
+  fs.chownSync(String(copyBinaries(installedPackage, target)), nobody.uid, nobody.gid)
 
-  expect(copyBinaries(installedPackage, place)).toBeUndefined()
-  expect(fs.readdirSync(place)).toHaveLength(1)
+  expect(copyBinaries(installedPackage, target)).toBeUndefined()
+  expect(fs.readdirSync(target)).toHaveLength(1)
 })
 
-test('a copy that is only a link is not trusted', () => {
-  const [place, elsewhere] = [tempFolder(), tempFolder()]
-  const copy = String(copyBinaries(installedPackage, place))
+test('does not trust a copy that is a link', () => {
+  const [target, elsewhere] = [tempFolder(), tempFolder()]
+  const copy = String(copyBinaries(installedPackage, target))
   fs.renameSync(copy, join(elsewhere, 'copy'))
   fs.symlinkSync(join(elsewhere, 'copy'), copy)
 
-  expect(copyBinaries(installedPackage, place)).toBeUndefined()
-  expect(fs.readdirSync(place)).toHaveLength(1)
+  expect(copyBinaries(installedPackage, target)).toBeUndefined()
+  expect(fs.readdirSync(target)).toHaveLength(1)
 })
 
-test('a folder that everybody may write to is no place for a copy', () => {
-  const place = tempFolder()
-  fs.chmodSync(place, 0o777)
-  expect(copyBinaries(installedPackage, place)).toBeUndefined()
+test('does not copy into a world-writable folder', () => {
+  const target = tempFolder()
+  fs.chmodSync(target, 0o777)
+  expect(copyBinaries(installedPackage, target)).toBeUndefined()
 })
 
 function makeReadOnly(folder: string) {

@@ -9,7 +9,7 @@ import { query } from './support/query.ts'
 
 const serverAccount = isRoot ? nobody : {}
 
-test('after kill -9 of our process the next start works at once and the data is there', async () => {
+test('after kill -9 of the service the next start works and keeps the data', async () => {
   const dataDir = tempFolder()
   const holder = spawnHolder(dataDir)
   const url = String(await holder.waitForMessage('ready'))
@@ -24,8 +24,8 @@ test('after kill -9 of our process the next start works at once and the data is 
   expect(isAlive(orphan)).toBe(false)
 })
 
-test('after kill -9 of our process PostgreSQL ends by itself', async (context) => {
-  if (process.platform !== 'linux') context.skip('only Linux tells a child that its parent died')
+test('after kill -9 of the service PostgreSQL stops', async (context) => {
+  if (process.platform !== 'linux') context.skip('requires the parent-death signal of Linux')
   const dataDir = tempFolder()
   const holder = spawnHolder(dataDir)
   await holder.waitForMessage('ready')
@@ -35,7 +35,7 @@ test('after kill -9 of our process PostgreSQL ends by itself', async (context) =
   expect(await eventually(() => !isAlive(orphan))).toBe(true)
 })
 
-test('a server that nobody looks after any more is replaced', async () => {
+test('replaces an orphaned server', async () => {
   const dataDir = tempFolder()
   await (await start(dataDir)).stop()
   const orphan = await spawnUnattended(dataDir)
@@ -46,7 +46,7 @@ test('a server that nobody looks after any more is replaced', async () => {
   expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }])
 })
 
-test('pid files that name a program which is no PostgreSQL block nothing, and the program lives on', async () => {
+test('ignores pid files of a process that is not PostgreSQL and leaves it running', async () => {
   const dataDir = tempFolder()
   await (await start(dataDir)).stop()
   const bystander = spawn('sleep', ['60'], { cwd: join(dataDir, 'postgres'), ...serverAccount })
@@ -59,7 +59,7 @@ test('pid files that name a program which is no PostgreSQL block nothing, and th
   expect(postmasterOf(dataDir)).not.toBe(bystander.pid)
 })
 
-test('kill -9 of the server under a long query is repaired under the same address', async () => {
+test('restarts a server killed during a long query at the same address', async () => {
   const dataDir = tempFolder()
   const { url, stop } = await start(dataDir)
   await query(url, 'create table kept as select 42 as answer')
@@ -80,13 +80,13 @@ test('kill -9 of the server under a long query is repaired under the same addres
   expect(isAlive(repaired)).toBe(false)
 })
 
-test('while the server cannot be started it is tried again, until it can or we stop', async () => {
+test('retries starting the server until it succeeds or the service stops', async () => {
   const dataDir = tempFolder()
   const [cluster, elsewhere] = [join(dataDir, 'postgres'), join(dataDir, 'elsewhere')]
   const lines: string[] = []
   const log = pino({}, { write: (line) => void lines.push(line) })
   const { url, stop } = await start(dataDir, { log })
-  const breakIt = async () => {
+  const breakServer = async () => {
     const pid = postmasterOf(dataDir)
     fs.renameSync(cluster, elsewhere)
     process.kill(pid, 'SIGKILL')
@@ -94,18 +94,18 @@ test('while the server cannot be started it is tried again, until it can or we s
     await eventually(() => lines.some((line) => line.includes('PostgreSQL restart failed')))
   }
 
-  await breakIt()
+  await breakServer()
   fs.renameSync(elsewhere, cluster)
   expect(await eventually(() => query(url, 'select 1 as one'))).toEqual([{ one: 1 }])
 
   await eventually(() => lines.some((line) => line.includes('PostgreSQL restarted')))
-  await breakIt()
+  await breakServer()
   await stop()
   fs.renameSync(elsewhere, cluster)
   await start(dataDir)
 })
 
-test('a signal to our whole process group does not stop the database under us', async () => {
+test('a signal to the process group does not stop the database before the service', async () => {
   const dataDir = tempFolder()
   const holder = spawnHolder(dataDir)
   await holder.waitForMessage('ready')
@@ -117,7 +117,7 @@ test('a signal to our whole process group does not stop the database under us', 
   expect(isAlive(server)).toBe(false)
 })
 
-test('kill -9 in the middle of initdb leaves nothing in the way', async () => {
+test('kill -9 during initdb does not block the next start', async () => {
   const dataDir = tempFolder()
   const holder = spawnHolder(dataDir)
   await eventually(() => fs.globSync(join(dataDir, 'postgres.new-*/base/1/*')).length > 0)
@@ -132,7 +132,7 @@ test('kill -9 in the middle of initdb leaves nothing in the way', async () => {
   expect(fs.globSync(join(dataDir, 'postgres.new-*'))).toEqual([])
 })
 
-/** As an older setup without the parent's death signal would leave it. */
+/** Starts a server without the parent-death signal, as on other systems. */
 async function spawnUnattended(dataDir: string) {
   const cluster = join(dataDir, 'postgres')
   const { postgres } = await findBinaries({ account: isRoot ? nobody : undefined, dataDir, preferred: undefined })

@@ -7,7 +7,7 @@ import { borrowEmbedded } from '../../src/platform/db/embedded/start.ts'
 import { eventually, isAlive, optionsFor, postmasterOf, skipUnless, spawnHolder, start, tempFolder } from './support/embedded.ts'
 import { query } from './support/query.ts'
 
-test('the first start makes a private database, and the next one finds the data again', async () => {
+test('the first start creates a private database, and the next one keeps the data', async () => {
   const dataDir = join(tempFolder(), 'data')
   const first = await start(dataDir)
   await query(first.url, 'create table kept as select 42 as answer')
@@ -22,7 +22,7 @@ test('the first start makes a private database, and the next one finds the data 
     expect(fs.statSync(join(dataDir, file)).mode & 0o777).toBe(0o600)
 })
 
-test('it is a UTF-8 database in UTC, durable unless told otherwise, that we own without being superuser', async () => {
+test('creates a durable UTF-8 database in UTC owned by a role that is not a superuser', async () => {
   const dataDir = tempFolder()
   const { url } = await start(dataDir, { settings: {} })
 
@@ -41,7 +41,7 @@ test('it is a UTF-8 database in UTC, durable unless told otherwise, that we own 
   await query(url, 'create database another')
 })
 
-test('nobody enters without the password', async () => {
+test('requires the password', async () => {
   const dataDir = tempFolder()
   const { url } = await start(dataDir)
 
@@ -49,7 +49,7 @@ test('nobody enters without the password', async () => {
   await expect(query(url.replace('//assay:', '//postgres:'), 'select 1')).rejects.toThrow(/no pg_hba.conf entry/)
 })
 
-test('what a patient typed is not in the log of the server', async () => {
+test('writes no query values to the server log', async () => {
   const dataDir = tempFolder()
   const { url, stop } = await start(dataDir)
   await expect(query(url, "select 'Zephyrine Quillfeather'::int")).rejects.toThrow(/Zephyrine Quillfeather/)
@@ -64,7 +64,7 @@ test('what a patient typed is not in the log of the server', async () => {
   expect(log).not.toContain('ERROR')
 })
 
-test('a second process on the same folder is refused by name', async () => {
+test('rejects a second process on the same folder and names the first', async () => {
   const dataDir = tempFolder()
   const holder = spawnHolder(dataDir)
   await holder.waitForMessage('ready')
@@ -72,7 +72,7 @@ test('a second process on the same folder is refused by name', async () => {
   await expect(start(dataDir)).rejects.toThrow(`The database in ${dataDir} is in use by process ${holder.pid}`)
 })
 
-test('of two processes that start at once, one wins and the other is refused', async () => {
+test('one of two processes started at once wins and the other fails', async () => {
   const dataDir = tempFolder()
   const holders = [spawnHolder(dataDir), spawnHolder(dataDir)]
 
@@ -80,7 +80,7 @@ test('of two processes that start at once, one wins and the other is refused', a
   expect(words.map((word) => String(word).replace(/:.*/s, '')).sort()).toEqual([expect.stringContaining(`in use by process`), 'postgres'])
 })
 
-test('a command borrows the database of the running service and leaves it running', async () => {
+test('a command uses the database of the running service and leaves it running', async () => {
   const dataDir = tempFolder()
   const holder = spawnHolder(dataDir)
   const url = await holder.waitForMessage('ready')
@@ -91,7 +91,7 @@ test('a command borrows the database of the running service and leaves it runnin
   expect(await query(borrowed.url, 'select 1 as one')).toEqual([{ one: 1 }])
 })
 
-test('commands without a service take turns, each with a database of its own for the duration', async () => {
+test('commands without a service run one after the other, each with its own server', async () => {
   const dataDir = tempFolder()
   const first = await borrowEmbedded(optionsFor(dataDir))
   const pid = postmasterOf(dataDir)
@@ -105,7 +105,7 @@ test('commands without a service take turns, each with a database of its own for
   expect(fs.existsSync(join(dataDir, 'postgres/postmaster.pid'))).toBe(false)
 })
 
-test('a cluster of another PostgreSQL version is refused with what to do', async () => {
+test('rejects a cluster of another PostgreSQL version with instructions', async () => {
   const dataDir = tempFolder()
   fs.mkdirSync(join(dataDir, 'postgres'))
   fs.writeFileSync(join(dataDir, 'postgres/PG_VERSION'), '14\n')
@@ -114,7 +114,7 @@ test('a cluster of another PostgreSQL version is refused with what to do', async
   expect(fs.readdirSync(join(dataDir, 'postgres'))).toEqual(['PG_VERSION'])
 })
 
-test('a folder that is no cluster is refused and left alone', async () => {
+test('rejects a folder that is not a cluster and does not change it', async () => {
   const dataDir = tempFolder()
   fs.mkdirSync(join(dataDir, 'postgres'))
   fs.writeFileSync(join(dataDir, 'postgres/precious'), '')
@@ -123,7 +123,7 @@ test('a folder that is no cluster is refused and left alone', async () => {
   expect(fs.readdirSync(join(dataDir, 'postgres'))).toEqual(['precious'])
 })
 
-test('a start that fails says why in one line and frees the folder', async () => {
+test('a failed start gives the reason in one line and releases the folder', async () => {
   const dataDir = tempFolder()
   const failure = await start(dataDir, { settings: { shared_buffers: 'plenty' } }).catch((error: Error) => error.message)
 
@@ -132,7 +132,7 @@ test('a start that fails says why in one line and frees the folder', async () =>
   await start(dataDir)
 })
 
-test('a path too long for a socket is served on loopback, under the same address after a restart', async () => {
+test('uses loopback for a path too long for a socket and keeps the address after a restart', async () => {
   const dataDir = join(tempFolder(), 'long'.repeat(20), 'path and ümlaut'.repeat(4))
   const first = await start(dataDir)
   expect(first.url).toMatch(/@127\.0\.0\.1:\d+\/assay$/)
@@ -143,12 +143,12 @@ test('a path too long for a socket is served on loopback, under the same address
   expect(second.url).toBe(first.url)
 })
 
-test('a folder with special characters in its name works', async () => {
+test('supports special characters in the folder name', async () => {
   const { url } = await start(join(tempFolder(), "a b%20'ü,?&"))
   expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }])
 })
 
-test('a lost password file is made anew', async () => {
+test('recreates a lost password file', async () => {
   const dataDir = tempFolder()
   const first = await start(dataDir)
   await query(first.url, 'create table kept as select 42 as answer')
@@ -160,7 +160,7 @@ test('a lost password file is made anew', async () => {
   expect(await query(second.url, 'select answer from kept')).toEqual([{ answer: 42 }])
 })
 
-test.each(['"nonsense"', '-1', '99999', '5432.5', 'null', '{}'])('a password file with the port %s is survived', async (port) => {
+test.each(['"nonsense"', '-1', '99999', '5432.5', 'null', '{}'])('starts with a password file with the port %s', async (port) => {
   const dataDir = tempFolder()
   const first = await start(dataDir)
   await first.stop()
@@ -173,16 +173,16 @@ test.each(['"nonsense"', '-1', '99999', '5432.5', 'null', '{}'])('a password fil
   expect(await query(second.url, 'select 1 as one')).toEqual([{ one: 1 }])
 })
 
-test('without the npm package a PostgreSQL of the system serves', async (context) => {
+test('uses the PostgreSQL of the system without the npm package', async (context) => {
   const search = { account: undefined, dataDir: tempFolder(), preferred: 15, packageDir: '/nonexistent' }
   const found = await findBinaries(search).catch((error: Error) => error)
   if (found instanceof Error) expect(found.message).toMatch(/version 15 or newer. Set DATABASE_URL\.$/)
-  skipUnless(context, !(found instanceof Error), 'this system has no PostgreSQL of its own')
+  skipUnless(context, !(found instanceof Error), 'no PostgreSQL installed')
   expect(found).toMatchObject({ major: expect.any(Number), initdb: expect.stringMatching(/initdb/) })
 })
 
-test('where flock is missing, a name in the kernel is the lock', async (context) => {
-  skipUnless(context, process.platform === 'linux', 'abstract sockets are a thing of Linux')
+test('uses an abstract socket as the lock if flock is missing', async (context) => {
+  skipUnless(context, process.platform === 'linux', 'requires abstract sockets of Linux')
   const name = `assay-test-${process.pid}`
   const free = await lockName(name)
   expect(await lockName(name)).toBeUndefined()
@@ -191,7 +191,7 @@ test('where flock is missing, a name in the kernel is the lock', async (context)
   again?.()
 })
 
-test('a password file of another database is refused at once, with what to do', async () => {
+test('rejects the password file of another database with instructions', async () => {
   const dataDir = tempFolder()
   await (await start(dataDir)).stop()
   fs.writeFileSync(join(dataDir, 'postgres.json'), '{"password":"0123456789abcdef"}')

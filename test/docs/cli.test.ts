@@ -5,7 +5,7 @@ import { newUuid } from '../support/seeded.ts'
 
 const examples = commands.flatMap(({ name, options, examples = [] }) => examples.map((line) => ({ line, name, options })))
 
-/** The arguments behind the name of the command, without what the shell does around it. */
+/** The arguments after the command name, without shell syntax. */
 const argumentsOf = (line: string, name: string) =>
   [
     ...(line.split(`assay ${name}`)[1] as string)
@@ -15,7 +15,7 @@ const argumentsOf = (line: string, name: string) =>
       .matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g),
   ].map(([, single, double, bare]) => single ?? double ?? bare ?? '')
 
-test.each(examples)('$line is understood', ({ line, name, options }) => {
+test.each(examples)('$line parses', ({ line, name, options }) => {
   expect(line).toContain(`assay ${name}`)
   expect(() => parseOptions(argumentsOf(line, name), options, line)).not.toThrow()
 })

@@ -3,19 +3,19 @@ import { BOX, type Box, diagramOf, SPINE } from '../../scripts/lifecycle-diagram
 import { lifecycleSvg } from '../../scripts/lifecycle-svg.ts'
 import { methods, stepsOf } from '../../src/contract/labs/lifecycle.ts'
 
-test.each(methods)('the picture of %s has every arrow of the table, each once', (method) => {
+test.each(methods)('the diagram of %s has every transition once', (method) => {
   const { boxes, spine, rails } = diagramOf(method)
   const drawn = [
     ...spine.map(([from, to]) => `${from.low} ${to.low}`),
     ...rails.flatMap(({ from, to }) => from.map(({ low }) => `${low} ${to.low}`)),
     ...boxes.filter(({ repeats }) => repeats).map(({ low }) => `${low} ${low}`),
   ]
-  const told = Object.entries(stepsOf(method)).flatMap(([low, { to }]) => to.map((next) => `${low} ${next}`))
-  expect(drawn.sort()).toEqual(told.sort())
+  const expected = Object.entries(stepsOf(method)).flatMap(([low, { to }]) => to.map((next) => `${low} ${next}`))
+  expect(drawn.sort()).toEqual(expected.sort())
   expect(boxes.map(({ low }) => low).sort()).toEqual(Object.keys(stepsOf(method)).sort())
 })
 
-test.each(methods)('nothing of the picture of %s lies on something else', (method) => {
+test.each(methods)('the diagram of %s has no overlaps', (method) => {
   const { boxes, rails, spine, width, height } = diagramOf(method)
   const right = Math.max(...boxes.map((box) => box.x + box.width))
   for (const [i, box] of boxes.entries())
@@ -32,13 +32,13 @@ test.each(methods)('nothing of the picture of %s lies on something else', (metho
   expect(Math.max(...boxes.map(({ y }) => y + BOX))).toBeLessThan(height)
 })
 
-test('a name fits into its box', () => {
+test('the longest name fits into its box', () => {
   const longest = diagramOf('testkit').boxes.find(({ low }) => low === 'failure_to_deliver_to_customer') as Box
-  // A letter of a monospaced font is three fifths of its size wide.
+  // A monospaced letter is 0.6 times its font size wide.
   expect(longest.low.length * 12.5 * 0.6 + 12).toBeLessThan(longest.width - 12)
 })
 
-test('the file stands alone, in light and dark, without a script or an address', () => {
+test('the SVG is self-contained, supports dark mode and has no scripts or links', () => {
   const svg = lifecycleSvg('walk_in_test')
   expect(svg).toMatch(/:root\{[^}]*--surface:#ffffff/)
   expect(svg).toMatch(/prefers-color-scheme:dark\)\{:root\{[^}]*--surface:#16191c/)

@@ -6,60 +6,60 @@ import { htmlOf, tokensOf } from '../../src/http/docs/markdown.ts'
 import { outlineOf } from '../../src/http/docs/outline.ts'
 import type { DocsPage } from '../../src/http/docs/pages.ts'
 
-const shown = (markdown: string) =>
+const render = (markdown: string) =>
   htmlOf('orders', tokensOf(markdown), (name) => (name === 'kit' ? '<svg class="lc"><style>b{}</style></svg>' : undefined)).html
 
-test('headings have the anchors of GitHub', () => {
+test('headings have the same anchors as on GitHub', () => {
   const outline = outlineOf(tokensOf('# A\n## `labtest.order.created`\n## The lab’s side\n## Is it healthy?\n## A\n'))
   expect([...outline.values()].map(({ id }) => id)).toEqual(['a', 'labtestordercreated', 'the-labs-side', 'is-it-healthy', 'a-1'])
 })
 
-test('a section can be linked to by name', () => {
-  expect(shown('## Kits & more')).toContain(
+test('a section has a link to itself', () => {
+  expect(render('## Kits & more')).toContain(
     '<h2 id="kits--more">Kits &amp; more</h2><a class="anchor" href="#kits--more" aria-label="Link to Kits &amp; more">#</a>',
   )
 })
 
-test('a page that is called by its file in a checkout is called by its title on the site', () => {
-  expect(shown('[config.md](config.md), [the settings](config.md#settings)')).toContain(
+test('a link named after a file gets the title of the page', () => {
+  expect(render('[config.md](config.md), [the settings](config.md#settings)')).toContain(
     '<a href="/docs/config">Settings</a>, <a href="/docs/config#settings">the settings</a>',
   )
 })
 
-test('HTML in a page is shown as text, and a mark for the generator not at all', () => {
-  expect(shown('a <b onclick="x()">b</b>')).toContain('a &lt;b onclick=&quot;x()&quot;&gt;b&lt;/b&gt;')
-  expect(shown('<!-- lifecycle -->\n\n<script>alert(1)</script>')).not.toMatch(/<script|lifecycle/)
+test('HTML is shown as text and generator markers are hidden', () => {
+  expect(render('a <b onclick="x()">b</b>')).toContain('a &lt;b onclick=&quot;x()&quot;&gt;b&lt;/b&gt;')
+  expect(render('<!-- lifecycle -->\n\n<script>alert(1)</script>')).not.toMatch(/<script|lifecycle/)
 })
 
-test('a script can hide neither in a link nor in code', () => {
-  expect(shown('[a](javascript:alert(1))')).not.toContain('href')
-  expect(shown('```html\n<script>\n```')).toContain('&lt;script&gt;')
-  expect(shown('```json\n{"a": "<i>"}\n```')).toContain('<span class="hl-text">&quot;&lt;i&gt;&quot;</span>')
+test('escapes scripts in links and code', () => {
+  expect(render('[a](javascript:alert(1))')).not.toContain('href')
+  expect(render('```html\n<script>\n```')).toContain('&lt;script&gt;')
+  expect(render('```json\n{"a": "<i>"}\n```')).toContain('<span class="hl-text">&quot;&lt;i&gt;&quot;</span>')
 })
 
-test('a sample says which file it is, and an answer is no sample', () => {
-  expect(shown('```py file=receiver.py\nimport hmac\n```')).toContain('<div class="code"><p class="file">receiver.py</p><pre')
-  expect(shown('```json status=400\n{}\n```')).toContain('<div class="code answer">')
-  expect(shown('```sh not-run="stays"\nls\n```')).toContain('<div class="code"><pre')
+test('a sample shows its file name, and a response has its own style', () => {
+  expect(render('```py file=receiver.py\nimport hmac\n```')).toContain('<div class="code"><p class="file">receiver.py</p><pre')
+  expect(render('```json status=400\n{}\n```')).toContain('<div class="code answer">')
+  expect(render('```sh not-run="stays"\nls\n```')).toContain('<div class="code"><pre')
 })
 
-test('a wide table scrolls in a box that the keyboard reaches', () => {
-  expect(shown('## Types\n\n| a |\n|---|\n| b |\n')).toContain(
+test('a table scrolls in a focusable box', () => {
+  expect(render('## Types\n\n| a |\n|---|\n| b |\n')).toContain(
     '<div class="table" role="group" aria-label="Table: Types" tabindex="0"><table>',
   )
 })
 
-test('a row that one code names once has an anchor', () => {
-  const table = (rows: string) => shown(`| Type | Meaning |\n|---|---|\n${rows}`)
+test('a row with a unique code has an anchor', () => {
+  const table = (rows: string) => render(`| Type | Meaning |\n|---|---|\n${rows}`)
   expect(table('| `USER_NOT_FOUND` | gone |')).toContain('<tr id="row-USER_NOT_FOUND">')
   expect(table('| `--json` | one |\n| `--json` | two |')).not.toContain('<tr id')
   expect(table('| plain | words |')).not.toContain('<tr id')
 })
 
-test('a diagram is drawn into the page without its own style sheet', () => {
-  const html = shown('![Steps of a kit](diagrams/kit.svg)')
+test('a diagram is inlined without its style sheet', () => {
+  const html = render('![Steps of a kit](diagrams/kit.svg)')
   expect(html).toContain('<svg role="img" aria-label="Steps of a kit" class="lc"></svg>')
-  expect(shown('![Nothing](diagrams/none.svg)')).toContain('<em>Nothing</em>')
+  expect(render('![Nothing](diagrams/none.svg)')).toContain('<em>Nothing</em>')
 })
 
 test.each([
@@ -70,10 +70,10 @@ test.each([
   ['go', 'a := 1 /* if */', ['1', '/* if */']],
   ['python', 'def f(): return "#"', ['def', 'return', '"#"']],
   ['text', 'const a = 1', []],
-])('in %s, %s is told apart', (language, code, marked) => {
+])('highlights %s: %s', (language, code, highlighted) => {
   const { html } = highlight(code, language)
   const found = [...html.matchAll(/<span class="hl-\w+">(.*?)<\/span>/g)].map(([, text]) => unescaped(text as string))
-  expect(found).toEqual(marked)
+  expect(found).toEqual(highlighted)
   expect(unescaped(html.replace(/<\/?span[^>]*>/g, ''))).toBe(code)
 })
 
@@ -88,7 +88,7 @@ const entries = entriesOf(
   ),
 )
 
-test('the search knows sections and named rows', () => {
+test('the search index contains sections and named rows', () => {
   expect(entries.map(({ title, path }) => [title, path])).toEqual([
     ['Errors', '/docs/errors'],
     ['Types', '/docs/errors#types'],
@@ -111,7 +111,7 @@ test.each([
   expect(find(entries, query).map(({ title }) => title)).toEqual(titles)
 })
 
-test('an excerpt shows what was found in its place', () => {
+test('an excerpt shows the match in context', () => {
   const text = `${'before '.repeat(30)}the Needle (sharp) ${'after '.repeat(40)}`
   const pieces = excerpt(text, 'needle (sharp')
   expect(pieces.filter(({ hit }) => hit).map((piece) => piece.text)).toEqual(['Needle', '(sharp'])

@@ -9,7 +9,7 @@ import { tools } from './support/tools.ts'
 const missing = ['bash', 'curl', 'git'].find((tool) => !tools.has(tool)) ?? (existsSync(join(root, '.git')) ? undefined : 'repository')
 const title = 'the README leads from a clone to a verified webhook message'
 
-test.skipIf(missing)(missing ? `${title} (skipped: there is no ${missing})` : title, async () => {
+test.skipIf(missing)(missing ? `${title} (skipped: ${missing} is missing)` : title, async () => {
   const { faults, stages, verified } = await newcomer(join(temporaryFolder(), 'assay'), { linked: true })
   console.log(table([...stages, ...(verified ? [verified] : [])]))
   expect(faults.join('\n\n')).toBe('')

@@ -12,7 +12,7 @@ import { tools } from './support/tools.ts'
 
 const all = pages.flatMap((page) => blocksOf(page))
 
-/** What cannot be run here, and why. A new one needs a reason that holds, and a line here. */
+/** Blocks that cannot run here, with the reason. Add new ones here. */
 const notRun = [
   ['README.md', 'this is the suite itself'],
   ['docs/guides/production.md', 'needs your own PostgreSQL and domain'],
@@ -22,25 +22,25 @@ const notRun = [
   ['docs/quick-start.md', 'needs a repository URL and stays in the foreground'],
 ]
 
-test('what is not run is known by name', () => {
+test('lists every block that does not run', () => {
   const found = all.filter(({ attributes }) => attributes['not-run'] !== undefined)
   for (const block of found) console.log(`not run: ${nameOf(block)}: ${block.attributes['not-run']}`)
   expect(found.map(({ page, attributes }) => [page, attributes['not-run']])).toEqual(notRun)
 })
 
-test('every block says what it is', () => {
+test('every block has a known language', () => {
   expect(all.filter(({ language }) => ![...runnable, ...outputLanguages].includes(language)).map(nameOf)).toEqual([])
 })
 
-test('JSON that is shown is JSON', () => {
+test('every JSON block parses', () => {
   for (const block of all.filter(({ language }) => language === 'json')) expect(() => JSON.parse(block.text), nameOf(block)).not.toThrow()
 })
 
-/** README is followed by the newcomer. */
+/** test/docs/newcomer.test.ts runs the README. */
 const followed = pages.filter((page) => page !== 'README.md' && blocksOf(page).some(isRun))
 const canRun = tools.has('bash') && tools.has('curl')
 
-describe.skipIf(!canRun)(canRun ? 'every sample runs' : 'every sample runs (skipped: no bash or no curl here)', () => {
+describe.skipIf(!canRun)(canRun ? 'every sample runs' : 'every sample runs (skipped: bash or curl is missing)', () => {
   let database: string
   let service: Service
   const data = temporaryFolder()
@@ -57,12 +57,12 @@ describe.skipIf(!canRun)(canRun ? 'every sample runs' : 'every sample runs (skip
     const addresses = { '127.0.0.1:8080': host, 9099: String(await reservePort()) }
     const env = { DATABASE_URL: database, ENCRYPTION_KEY, EMPTY_DATABASE_URL: await emptyDatabase(), PORT: port }
     const { faults, skipped } = await follow(page, { folder: await readersFolder(page, data, addresses), addresses, env })
-    for (const one of skipped) console.log(`skipped: ${one}`)
+    for (const block of skipped) console.log(`skipped: ${block}`)
     expect(faults.join('\n\n')).toBe('')
   })
 })
 
-/** A reader's checkout: the keys of a team of its own, the dependencies, the command line and the helpers of the quick start. */
+/** Creates the checkout of a reader: keys of a new team, dependencies, the CLI and the helpers of the quick start. */
 async function readersFolder(page: string, data: string, addresses: Record<string, string>) {
   const { base_url, org_id, management_key } = readCredentials(data)
   const admin = createClient(base_url, { 'x-management-key': management_key })

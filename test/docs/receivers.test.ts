@@ -18,27 +18,27 @@ await w.startDelivery()
 const blocks = blocksOf('docs/guides/webhook-receivers.md')
 const home = { HOME: process.env['HOME'] }
 
-/** Saves a receiver of the guide under its name, with another port. */
-function saved(file: string, port: number) {
+/** Saves a receiver of the guide with another port. */
+function saveReceiver(file: string, port: number) {
   const { text } = blocks.find(({ attributes }) => attributes['file'] === file) as (typeof blocks)[number]
   const path = join(temporaryFolder(), file)
   writeFileSync(path, text.replace('9099', String(port)))
   return path
 }
 
-function built(source: string) {
+function build(source: string) {
   const binary = source.replace(/\.go$/, '')
   execFileSync('go', ['build', '-o', binary, source], { env: { ...process.env } })
   return binary
 }
 
 const languages: [name: string, tool: string | undefined, command: (port: number) => string[]][] = [
-  ['TypeScript', undefined, (port) => [process.execPath, saved('receiver.ts', port)]],
-  ['Python', 'python3', (port) => ['python3', saved('receiver.py', port)]],
-  ['Go', 'go', (port) => [built(saved('receiver.go', port))]],
+  ['TypeScript', undefined, (port) => [process.execPath, saveReceiver('receiver.ts', port)]],
+  ['Python', 'python3', (port) => ['python3', saveReceiver('receiver.py', port)]],
+  ['Go', 'go', (port) => [build(saveReceiver('receiver.go', port))]],
 ]
 
-async function started(command: (port: number) => string[], secret: string) {
+async function startReceiver(command: (port: number) => string[], secret: string) {
   const port = await reservePort()
   const running = run(command(port), { env: { ...home, SECRET: secret } })
   atEnd(async () => {
@@ -55,8 +55,8 @@ const post = async (url: string, headers: Record<string, string>, body: string) 
 
 const at = (shift: number) => Math.floor(Date.now() / 1000) + shift
 
-/** A message as we sign it, of any time. */
-function signed(secret: string, { shift = 0, sequence = 1, key = 'order:1', body = '{"event_type":"labtest.order.updated"}' } = {}) {
+/** A message signed like ours, at any time. */
+function signMessage(secret: string, { shift = 0, sequence = 1, key = 'order:1', body = '{"event_type":"labtest.order.updated"}' } = {}) {
   const [id, timestamp] = [newUuid(), at(shift)]
   const headers = headersOf({ id, timestamp, signature: signatures([parseSecret(secret)], id, timestamp, body), sequence, key })
   return [headers, body] as const
@@ -64,33 +64,33 @@ function signed(secret: string, { shift = 0, sequence = 1, key = 'order:1', body
 
 for (const [name, tool, command] of languages) {
   const missing = tool !== undefined && !tools.has(tool)
-  const title = `the receiver in ${name} takes what is ours, once and in order, and nothing else`
-  test.skipIf(missing)(missing ? `${title} (skipped: there is no ${tool})` : title, async () => {
+  const title = `the receiver in ${name} accepts our messages once and in order and rejects others`
+  test.skipIf(missing)(missing ? `${title} (skipped: ${tool} is not installed)` : title, async () => {
     const secret = newWebhookSecret()
-    const receiver = await started(command, secret)
+    const receiver = await startReceiver(command, secret)
     const tenant = await w.tenant()
     const copies = await aReceiver()
     const webhook = await aWebhook(tenant, { url: receiver.url, secret })
     await aWebhook(tenant, { url: copies.url, secret })
-    const says = async (line: string) => expect(await eventually(() => receiver.lines().includes(line) || undefined), line).toBe(true)
+    const expectLine = async (line: string) => expect(await eventually(() => receiver.lines().includes(line) || undefined), line).toBe(true)
 
     await placeOrder(tenant.api)
-    await says('received labtest.order.created 1')
+    await expectLine('received labtest.order.created 1')
     const [copy] = await copies.has(1)
     const headers = Object.fromEntries(
       Object.entries(copy?.headers as Record<string, string>).filter(([name]) => name.startsWith('webhook-')),
     )
     const body = copy?.body as string
     expect(await post(receiver.url, headers, body)).toBe(204)
-    await says(`duplicate ${headers['webhook-id']}`)
+    await expectLine(`duplicate ${headers['webhook-id']}`)
 
     const before = receiver.lines().length
     expect(await post(receiver.url, headers, body.replace('ordered', 'orderad'))).toBe(400)
     expect(await post(receiver.url, { ...headers, 'webhook-id': newUuid() }, body)).toBe(400)
     expect(await post(receiver.url, { ...headers, 'webhook-signature': 'v1,%%% v1a,AAAA v2,AAAA' }, body)).toBe(400)
-    expect(await post(receiver.url, ...signed(newWebhookSecret()))).toBe(400)
-    expect(await post(receiver.url, ...signed(secret, { shift: -400 }))).toBe(400)
-    expect(await post(receiver.url, ...signed(secret, { shift: 400 }))).toBe(400)
+    expect(await post(receiver.url, ...signMessage(newWebhookSecret()))).toBe(400)
+    expect(await post(receiver.url, ...signMessage(secret, { shift: -400 }))).toBe(400)
+    expect(await post(receiver.url, ...signMessage(secret, { shift: 400 }))).toBe(400)
     expect(await post(receiver.url, { 'webhook-timestamp': 'soon' }, body)).toBe(400)
     await eventually(() => receiver.lines().length === before + 7 || undefined)
     const rejected = receiver.lines().slice(before)
@@ -100,8 +100,8 @@ for (const [name, tool, command] of languages) {
     await placeOrder(tenant.api)
     await eventually(() => receiver.lines().filter((line) => line === 'received labtest.order.created 1').length === 2 || undefined)
 
-    expect(await post(receiver.url, ...signed(secret, { sequence: 4, key: 'order:gap' }))).toBe(204)
-    expect(await post(receiver.url, ...signed(secret, { sequence: 7, key: 'order:gap' }))).toBe(204)
-    await says('received labtest.order.updated 7 (missing 2)')
+    expect(await post(receiver.url, ...signMessage(secret, { sequence: 4, key: 'order:gap' }))).toBe(204)
+    expect(await post(receiver.url, ...signMessage(secret, { sequence: 7, key: 'order:gap' }))).toBe(204)
+    await expectLine('received labtest.order.updated 7 (missing 2)')
   })
 }

@@ -9,12 +9,12 @@ import { isJson, isText } from './support/outcome.ts'
 import { tools } from './support/tools.ts'
 
 const server = createServer((request, response) => {
-  const isThere = request.url === '/there'
-  response.writeHead(isThere ? 200 : 404).end(JSON.stringify({ path: request.url, detail: isThere ? null : { error_type: 'NOT_THERE' } }))
+  const exists = request.url === '/there'
+  response.writeHead(exists ? 200 : 404).end(JSON.stringify({ path: request.url, detail: exists ? null : { error_type: 'NOT_THERE' } }))
 }).listen(0, '127.0.0.1')
 atEnd(async () => server.close())
 
-/** What is found about a page that says this. */
+/** The faults of a page with these lines. */
 async function faultsOf(...lines: string[]) {
   const folder = temporaryFolder()
   writeFileSync(join(folder, 'page.md'), ['# A page', ...lines, ''].join('\n'))
@@ -27,7 +27,7 @@ const call = (path: string) => ['```sh', `curl -s http://127.0.0.1:8080${path}`,
 const missing = ['bash', 'curl'].find((tool) => !tools.has(tool))
 const pages = test.skipIf(missing)
 
-pages('a page that tells the truth has no faults', async () => {
+pages('a correct page has no faults', async () => {
   expect(
     await faultsOf(
       ...call('/there'),
@@ -49,29 +49,29 @@ pages('a page that tells the truth has no faults', async () => {
   ).toEqual([])
 })
 
-pages('a line that fails is named, and what comes behind it is not reached', async () => {
+pages('reports a failing line and the blocks that were not reached', async () => {
   const faults = await faultsOf('```sh', 'go() { false; }', 'echo before', 'go', '```', '', '```sh', 'echo after', '```')
   expect(faults).toEqual([expect.stringMatching(/^page\.md:5: failed: go\nbefore/), 'page.md:8: was not reached'])
 })
 
-pages('a refusal that the page does not show is a fault, and so is one of another status', async () => {
-  expect(await faultsOf(...call('/gone'))).toEqual([expect.stringMatching(/^page\.md:2: http\S+\/gone was answered 404/)])
+pages('reports an error response that the page does not show or shows with another status', async () => {
+  expect(await faultsOf(...call('/gone'))).toEqual([expect.stringMatching(/^page\.md:2: http\S+\/gone returned 404/)])
   expect(await faultsOf(...call('/gone'), '```json status=400', '{}', '```')).toHaveLength(1)
   expect(await faultsOf(...call('/there'), '```json status=404', '{}', '```')).toHaveLength(1)
 })
 
-pages('what is shown must be what came out', async () => {
+pages('reports output that differs from the page', async () => {
   expect(await faultsOf(...call('/there'), '```json', '{ "path": "/elsewhere" }', '```')).toEqual([
     expect.stringMatching(/^page\.md:5: shows\n/),
   ])
   expect(await faultsOf('```sh', 'echo one', '```', '```text', 'two', '```')).toHaveLength(1)
 })
 
-pages('a block that is saved is there for the next one', async () => {
+pages('a saved file is available to the next block', async () => {
   expect(await faultsOf('```js file=two.mjs', 'console.log(2)', '```', '```sh', 'node two.mjs', '```', '```text', '2', '```')).toEqual([])
 })
 
-test('… stands for anything within a line, alone for any lines', () => {
+test('… matches anything within a line, or any lines if alone', () => {
   expect([isText('a … c\n…\nd', 'a b c\nx\ny\nd\n'), isText('a …', 'a b\nc'), isText('a.c', 'abc')]).toEqual([true, false, false])
   expect([isJson('{"a":["…"]}', '{"a":["x"],"b":1}'), isJson('{"a":["…"]}', '{"a":["x","y"]}'), isJson('{"a":null}', '{}')]).toEqual([
     true,

@@ -6,7 +6,7 @@ import { root } from '../support/process.ts'
 import { temporaryFolder } from '../support/world.ts'
 import { blocksOf, pages } from './support/blocks.ts'
 
-test('samples in TypeScript are well typed', () => {
+test('TypeScript samples type-check', () => {
   const folder = temporaryFolder()
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')

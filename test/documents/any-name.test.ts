@@ -8,7 +8,7 @@ import { aNotice, aPatient, aReport, aRequisition, aResult, someInstructions, so
 import { pagesOf, textOf } from '../support/pdf.ts'
 import { fc } from '../support/properties.ts'
 
-const named = (last_name: string) => labels(someLabels({ patient: aPatient({ first_name: 'A', last_name }), number_of_labels: 1 }))
+const labelFor = (last_name: string) => labels(someLabels({ patient: aPatient({ first_name: 'A', last_name }), number_of_labels: 1 }))
 
 test.each([
   ['Ödegård-Nkemelu'],
@@ -22,32 +22,32 @@ test.each([
   ['ひらがな'],
   ['김하늘'],
   ['สมชาย'],
-])('%s is written in its own letters', async (name) => {
-  expect((await textOf(await named(name))).replaceAll(' ', '')).toContain(name.normalize('NFC'))
+])('prints %s in its own script', async (name) => {
+  expect((await textOf(await labelFor(name))).replaceAll(' ', '')).toContain(name.normalize('NFC'))
 })
 
-test('a name in decomposed letters is the same name', async () => {
-  expect(await textOf(await named('Ödegård'.normalize('NFD')))).toContain('Ödegård')
+test('prints a decomposed name in composed form', async () => {
+  expect(await textOf(await labelFor('Ödegård'.normalize('NFD')))).toContain('Ödegård')
 })
 
-test('people whose names no font can write still have different labels', async () => {
-  expect(await textOf(await named('𠮷田'))).toContain('[U+20BB7]')
-  expect(await textOf(await named('Ada 🧬'))).toContain('Ada [U+1F9EC]')
+test('prints code points for characters that no font has', async () => {
+  expect(await textOf(await labelFor('𠮷田'))).toContain('[U+20BB7]')
+  expect(await textOf(await labelFor('Ada 🧬'))).toContain('Ada [U+1F9EC]')
 })
 
-test('right-to-left names are drawn, their words from right to left', async () => {
-  const [page] = await pagesOf(await named('محمد علي'))
+test('prints right-to-left names with their words from right to left', async () => {
+  const [page] = await pagesOf(await labelFor('محمد علي'))
   expect(page?.text).toContain('محمد علي')
 })
 
 test.each(['\u202egnp.exe', 'a\u0000b\u001bc', '\ud800', '👩\u200d👩\u200d👧', '', '\u200b', 'e'.padEnd(300, '\u0301')])(
-  '%j does no harm',
+  'prints the unsafe name %j on one page',
   async (name) => {
-    expect(await pagesOf(await named(name))).toHaveLength(1)
+    expect(await pagesOf(await labelFor(name))).toHaveLength(1)
   },
 )
 
-test('any text makes a document', async () => {
+test('creates a document for any text', async () => {
   const text = fc.string({ unit: 'binary', maxLength: 60 })
   const draw = async (name: string, result: string) =>
     resultReport(aReport({ sections: [{ results: [aResult({ name, result, notes: name })], missing: [] }] }))
@@ -59,7 +59,7 @@ test('any text makes a document', async () => {
   )
 })
 
-test('the same input is the same bytes, whatever was drawn before', async () => {
+test('the same input produces the same bytes, independent of earlier documents', async () => {
   const draw = () =>
     Promise.all([
       resultReport(aReport({ sections: [{ results: [aResult({ name: 'µ 山田 محمد', unit: 'µg/L' })], missing: [] }] })),
@@ -74,7 +74,7 @@ test('the same input is the same bytes, whatever was drawn before', async () => 
   expect(second.map((pdf) => pdf.toString('latin1'))).toEqual(first.map((pdf) => pdf.toString('latin1')))
 })
 
-test('the properties of a file tell when and about what, and name nobody', async () => {
+test('the file properties contain the time and the order, but no names', async () => {
   const plain = (await resultReport(aReport())).toString('latin1')
   expect(plain).toContain('(D:20260304162000Z)')
   expect(plain).toContain('(Order 5b8a4f0e-3c1d-4a55-9c57-0d2f4a7e9b10)')

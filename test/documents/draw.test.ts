@@ -8,30 +8,30 @@ const long = () => {
   return aReport({ sections: [{ results, missing: [] }] })
 }
 
-/** The thread lives with the service; these tests need nothing else of one. */
+/** The thread belongs to the service, and these tests need nothing else of it. */
 const service = { caches: new Map() }
 
-test('a paper of the thread is the paper that would be drawn here', async () => {
-  const [one, other] = await Promise.all([draw(service, 'resultReport', aReport()), draw(service, 'resultReport', aReport())])
-  expect(one).toEqual(await resultReport(aReport()))
-  expect(other).toEqual(one)
+test('the thread draws the same document as the main thread', async () => {
+  const [first, second] = await Promise.all([draw(service, 'resultReport', aReport()), draw(service, 'resultReport', aReport())])
+  expect(first).toEqual(await resultReport(aReport()))
+  expect(second).toEqual(first)
 })
 
-test('others have their turn while a long paper is drawn', async () => {
+test('the event loop stays responsive while a long document is drawn', async () => {
   let turns = 0
   let drawn = false
-  const paper = draw(service, 'resultReport', long()).finally(() => {
+  const document = draw(service, 'resultReport', long()).finally(() => {
     drawn = true
   })
   while (!drawn) {
     await new Promise((done) => setImmediate(done))
     turns++
   }
-  expect((await paper).subarray(0, 5).toString()).toBe('%PDF-')
+  expect((await document).subarray(0, 5).toString()).toBe('%PDF-')
   expect(turns).toBeGreaterThan(100)
 })
 
-test('a paper that cannot be drawn says where and quotes nothing, and the next one is drawn', async () => {
+test('a failed document reports the source file without values, and the next one succeeds', async () => {
   const failure = await draw(service, 'resultReport', aReport({ sections: 'Fictitious' as never })).catch((error: Error) => error)
   expect(failure).toBeInstanceOf(Error)
   expect((failure as Error).message).not.toContain('Fictitious')

@@ -6,7 +6,7 @@ import { requisition } from '../../src/labs/documents/requisition.ts'
 import { aNotice, aPatient, aRequisition, someInstructions, someLabels } from '../support/documents.ts'
 import { pagesOf, scan, textOf } from '../support/pdf.ts'
 
-test('a requisition tells the laboratory all it needs, and its barcode is the sample id', async () => {
+test('a requisition contains all order data, and its barcode is the sample id', async () => {
   const pdf = await requisition(aRequisition())
   const text = await textOf(pdf)
   const patient = ['Quillfeather, Zephyrine', 'Jul 23, 1961 (64 years)', '77 Marrowbone Crescent', 'Phoenix, AZ 85004']
@@ -35,11 +35,11 @@ test('a requisition tells the laboratory all it needs, and its barcode is the sa
   expect(await scan(pdf, 2)).toBe('CPF2603041177')
 })
 
-test('a requisition of priority is marked STAT', async () => {
+test('a priority requisition is marked STAT', async () => {
   expect(await textOf(await requisition(aRequisition({ is_priority: true })))).toContain('STAT: process with priority.')
 })
 
-test('a requisition without physician, sample, insurance or answers is complete without them', async () => {
+test('a requisition omits a missing physician, sample, insurance and answers', async () => {
   const nothing = { physician: null, sample_id: null, ordered_at: null, account_number: null, insurance: null, clinical_notes: null }
   const patient = aPatient({ address: null, gender: null, phone_number: null })
   const text = await textOf(await requisition(aRequisition({ ...nothing, patient, icd_codes: [], aoe_answers: [] })))
@@ -47,7 +47,7 @@ test('a requisition without physician, sample, insurance or answers is complete 
   expect(text).not.toMatch(/null|undefined|Clinical notes|Ask-on-order-entry/)
 })
 
-test('labels on a roll are one page each, of the size of the label, with a barcode that scans', async () => {
+test('roll labels are one page each in label size, with a scannable barcode', async () => {
   const pdf = await labels(someLabels())
   const pages = await pagesOf(pdf)
   expect(pages).toHaveLength(3)
@@ -58,14 +58,14 @@ test('labels on a roll are one page each, of the size of the label, with a barco
   expect(await scan(pdf, 4)).toBe('CPF2603041177')
 })
 
-test('labels on a sheet share a page until it is full', async () => {
+test('sheet labels fill a page before the next one', async () => {
   expect(await pagesOf(await labels(someLabels({ layout: 'sheet', number_of_labels: 40 })))).toHaveLength(1)
   const pages = await pagesOf(await labels(someLabels({ layout: 'sheet', number_of_labels: 41 })))
   expect(pages.map(({ text }) => text.split('CPF2603041177').length - 1)).toEqual([40, 1])
 })
 
 test.each(['4c7d2f1e-8a35-4a0b-9e62-1f0c3b5a7d94', 'Probe-Ä-1'])(
-  'the sample id %s, unfit for a barcode, is printed in full',
+  'prints the sample id %s, which does not fit a barcode, in full',
   async (sample_id) => {
     const pdf = await labels(someLabels({ sample_id }))
     await expect(scan(pdf, 4)).rejects.toThrow()
@@ -73,7 +73,7 @@ test.each(['4c7d2f1e-8a35-4a0b-9e62-1f0c3b5a7d94', 'Probe-Ä-1'])(
   },
 )
 
-test('collection instructions name test, method, sample and fasting, and number their steps', async () => {
+test('collection instructions contain test, method, sample, fasting and numbered steps', async () => {
   const text = await textOf(await collectionInstructions(someInstructions()))
   for (const part of ['Heart health at home', 'Self-collection kit', 'Dried blood spot', 'Fasting is required', 'help@clinic.example'])
     expect(text).toContain(part)
@@ -81,7 +81,7 @@ test('collection instructions name test, method, sample and fasting, and number 
   expect(await textOf(await collectionInstructions(someInstructions({ fasting: false })))).not.toContain('Fasting is required')
 })
 
-test('an advance beneficiary notice says what may cost how much, and leaves three choices', async () => {
+test('an advance beneficiary notice lists costs and three choices', async () => {
   const text = await textOf(await abn(aNotice()))
   for (const part of ['Advance Beneficiary Notice', 'Zephyrine Quillfeather', 'Copperfield', 'Medicare may not pay'])
     expect(text).toContain(part)
@@ -91,7 +91,7 @@ test('an advance beneficiary notice says what may cost how much, and leaves thre
   expect(text).toMatch(/Signature of the patient.*Date/)
 })
 
-test('an advance beneficiary notice says that it is not form CMS-R-131, and what an ABN applies to', async () => {
+test('an advance beneficiary notice states that it is not form CMS-R-131 and when an ABN applies', async () => {
   const text = await textOf(await abn(aNotice()))
   for (const part of [
     'This is not form CMS-R-131.',
@@ -103,7 +103,7 @@ test('an advance beneficiary notice says that it is not form CMS-R-131, and what
     expect(text).toContain(part)
 })
 
-test.each(['1234567890'.repeat(3), 'A-1', 'CPF-2603-0411'])('the sample id %s is scanned and read off a label', async (sample_id) => {
+test.each(['1234567890'.repeat(3), 'A-1', 'CPF-2603-0411'])('the sample id %s on a label is scannable and readable', async (sample_id) => {
   const pdf = await labels(someLabels({ sample_id }))
   expect(await scan(pdf, 4)).toBe(sample_id)
   expect(await textOf(pdf)).toContain(sample_id)

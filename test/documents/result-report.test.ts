@@ -5,7 +5,7 @@ import { pagesOf, textOf } from '../support/pdf.ts'
 
 const times = (text: string, part: string) => text.split(part).length - 1
 
-test('every result stands in the report once, with its value, unit and range', async () => {
+test('prints every result once with its value, unit and range', async () => {
   const potassium = {
     name: 'Potassium',
     result: '4.25',
@@ -18,7 +18,7 @@ test('every result stands in the report once, with its value, unit and range', a
   for (const part of ['Ferritin', '84', 'ng/mL', '15 – 150', 'Potassium', '4.25', 'mmol/L', '3.5 – 5.2']) expect(times(text, part)).toBe(1)
 })
 
-test('a report of 60 markers has each once, and patient, order and page on every page', async () => {
+test('prints 60 results once each, with patient, order and page number on every page', async () => {
   const pages = await pagesOf(await resultReport(aReport({ sections: [{ results: manyResults(60), missing: [] }] })))
   expect(pages.length).toBeGreaterThan(1)
   for (const [index, { text }] of pages.entries()) {
@@ -31,7 +31,7 @@ test('a report of 60 markers has each once, and patient, order and page on every
   expect(times(whole, 'End of report')).toBe(1)
 })
 
-test('nothing is written over the foot or the margins, however much is said', async () => {
+test('never overlaps the footer or the margins', async () => {
   const wide = 'W'.repeat(1000)
   const long = `${'Hardly anything was seen. '.repeat(400)}`
   const results = [
@@ -56,7 +56,7 @@ test('nothing is written over the foot or the margins, however much is said', as
   }
 })
 
-test('a critical result is called so', async () => {
+test('marks a critical result', async () => {
   const results = [aResult({ name: 'Potassium', ...high, interpretation: 'critical' }), aResult(high)]
   const text = await textOf(await resultReport(aReport({ interpretation: 'critical', sections: [{ results, missing: [] }] })))
   expect(text).toContain('Overall: CRITICAL.')
@@ -68,11 +68,11 @@ test.each([
   ['partial', 'Partial report. More results will follow.'],
   ['final', 'Final report.'],
   ['corrected', 'Corrected report. It replaces every earlier report of this order'],
-] as const)('a %s report says so', async (status, words) => {
+] as const)('labels a %s report', async (status, words) => {
   expect(await textOf(await resultReport(aReport({ status })))).toContain(words)
 })
 
-test('orders of one transaction are told apart, and what is missing is told with its reason', async () => {
+test('separates the orders of a transaction and gives the reason for missing results', async () => {
   const missing = [{ name: 'Homocysteine', slug: 'homocysteine', inferred_failure_type: 'insufficient_volume', note: 'Half a tube.' }]
   const sections = [
     { title: 'First draw', results: [aResult()], missing },
@@ -82,14 +82,14 @@ test('orders of one transaction are told apart, and what is missing is told with
   expect(text).toMatch(/First draw.*Ferritin.*Homocysteine.*There was not enough sample\. Half a tube\..*Redraw.*Zinc/)
 })
 
-test('a comment is told in full, and so are notes', async () => {
+test('prints comments and notes in full', async () => {
   const comment = 'A few epithelial cells are present, most likely from the skin; repeat if symptoms persist.'
   const result = aResult({ type: 'comment', result: comment, notes: 'Called at 08:55.' })
-  const text = await textOf(await resultReport(aReport({ notes: 'Slightly hemolysed.', sections: [{ results: [result], missing: [] }] })))
-  for (const part of [comment, 'Called at 08:55.', 'Slightly hemolysed.']) expect(text).toContain(part)
+  const text = await textOf(await resultReport(aReport({ notes: 'Slightly hemolyzed.', sections: [{ results: [result], missing: [] }] })))
+  for (const part of [comment, 'Called at 08:55.', 'Slightly hemolyzed.']) expect(text).toContain(part)
 })
 
-test('the head names laboratory, patient and moments, the age as it was at collection', async () => {
+test('the header contains lab, patient, timestamps and the age at collection', async () => {
   const text = await textOf(await resultReport(aReport({ collected_at: '2025-07-22T18:00:00.000Z' })))
   for (const part of [
     'CLIA 03D0000000',
@@ -102,7 +102,7 @@ test('the head names laboratory, patient and moments, the age as it was at colle
   expect(text).toContain('Ottoline Brackwater (NPI 1234567893)')
 })
 
-test('a registered kit without physician, sample or times has a report as well', async () => {
+test('prints a report for a kit without physician, sample or timestamps', async () => {
   const unknown = { physician: null, sample_id: null, collected_at: null, received_at: null, reported_at: null, interpretation: null }
   const text = await textOf(await resultReport(aReport({ ...unknown, sections: [{ results: [], missing: [] }] })))
   expect(text).toMatch(/Ordering physician.*—/)

@@ -6,20 +6,20 @@ import { emptyDatabase, errorOf, newDatabase } from '../support/world.ts'
 import { adminOf, apiOf, clientsOf, newDataDir, outside, refusedStart, start } from './support/start.ts'
 
 const fixed = { BOOTSTRAP_TEAM_API_KEY: 'fixed-team-key-for-tests', BOOTSTRAP_MANAGEMENT_KEY: 'fixed-management-key-for-tests' }
-const given = { team_api_key: fixed.BOOTSTRAP_TEAM_API_KEY, management_key: fixed.BOOTSTRAP_MANAGEMENT_KEY }
+const fixedKeys = { team_api_key: fixed.BOOTSTRAP_TEAM_API_KEY, management_key: fixed.BOOTSTRAP_MANAGEMENT_KEY }
 
-const refusedBy = (line: RegExp) => ({ code: 1, lines: [expect.stringMatching(line)] })
+const failsWith = (line: RegExp) => ({ code: 1, lines: [expect.stringMatching(line)] })
 
-test('fixed keys work from the first start on, survive the next, and once revoked stay revoked', async () => {
+test('fixed keys work from the first start, survive a restart and stay revoked once revoked', async () => {
   const env = outside(await newDatabase(), fixed)
   const first = await start(env)
-  expect(readCredentials(env['DATA_DIR'] as string)).toMatchObject(given)
-  await apiOf(first, given).createUser({ body: { client_user_id: 'kept' } })
+  expect(readCredentials(env['DATA_DIR'] as string)).toMatchObject(fixedKeys)
+  await apiOf(first, fixedKeys).createUser({ body: { client_user_id: 'kept' } })
   await first.stop()
 
   const second = await start({ ...env, DATA_DIR: newDataDir() })
-  expect((await apiOf(second, given).listUsers()).total).toBe(1)
-  const admin = adminOf(second, given)
+  expect((await apiOf(second, fixedKeys).listUsers()).total).toBe(1)
+  const admin = adminOf(second, fixedKeys)
   const { org_id } = readCredentials(env['DATA_DIR'] as string)
   expect((await admin.getOrg({ params: { org_id } })).id).toBe(org_id)
   for (const table of ['orgs', 'team_api_keys', 'management_keys'])
@@ -28,31 +28,31 @@ test('fixed keys work from the first start on, survive the next, and once revoke
   await second.stop()
 
   const third = await start(env)
-  expect((await errorOf(apiOf(third, given).listUsers())).status).toBe(401)
-  expect((await adminOf(third, given).getOrg({ params: { org_id } })).id).toBe(org_id)
+  expect((await errorOf(apiOf(third, fixedKeys).listUsers())).status).toBe(401)
+  expect((await adminOf(third, fixedKeys).getOrg({ params: { org_id } })).id).toBe(org_id)
 })
 
 test.each([
   ['pk_eu_0123456789abcdef', 'production eu'],
   ['pk_us_0123456789abcdef', 'production us'],
   ['sk_eu_0123456789abcdef', 'sandbox eu'],
-])('a fixed key %s… is refused by the name of its deployment, and the database stays unclaimed', async (BOOTSTRAP_TEAM_API_KEY, name) => {
+])('rejects the fixed key %s of the %s deployment and leaves the database unclaimed', async (BOOTSTRAP_TEAM_API_KEY, name) => {
   const env = outside(await newDatabase(), { BOOTSTRAP_TEAM_API_KEY })
   expect(await refusedStart(env)).toEqual(
-    refusedBy(new RegExp(`^BOOTSTRAP_TEAM_API_KEY belongs to the ${name} deployment; this is sandbox us`)),
+    failsWith(new RegExp(`^BOOTSTRAP_TEAM_API_KEY belongs to the ${name} deployment; this is sandbox us`)),
   )
   const { code, stderr } = await run([process.execPath, assay, 'bootstrap', '--org', 'A', '--team', 'B'], { env }).exited
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`belongs to the ${name} deployment`) })
   expect(await query(env['DATABASE_URL'] as string, 'select 1 from deployment')).toEqual([])
 })
 
-test('refuses to start on an empty production database and names the command that creates the first keys', async () => {
+test('does not start on an empty production database and prints the bootstrap command', async () => {
   const env = outside(await emptyDatabase(), { ENVIRONMENT: 'production', REGION: 'eu' })
-  expect(await refusedStart(env)).toEqual(refusedBy(/production does not create keys.* assay bootstrap --org NAME --team NAME/))
+  expect(await refusedStart(env)).toEqual(failsWith(/production does not create keys.* assay bootstrap --org NAME --team NAME/))
 
-  const made = await run([process.execPath, assay, 'bootstrap', '--org', 'Fjord', '--team', 'Care', '--json'], { env }).exited
-  expect({ code: made.code, stderr: made.stderr }).toEqual({ code: 0, stderr: '' })
-  const keys = JSON.parse(made.stdout)
+  const bootstrap = await run([process.execPath, assay, 'bootstrap', '--org', 'Fjord', '--team', 'Care', '--json'], { env }).exited
+  expect({ code: bootstrap.code, stderr: bootstrap.stderr }).toEqual({ code: 0, stderr: '' })
+  const keys = JSON.parse(bootstrap.stdout)
   expect(keys.team_api_key).toMatch(/^pk_eu_/)
 
   const service = await start(env)
@@ -63,58 +63,58 @@ test('refuses to start on an empty production database and names the command tha
   expect(sandboxKey).toMatchObject({ status: 401, detail: { error_message: expect.stringMatching(/sandbox us.*this is production eu/) } })
 })
 
-test('a start that production refused leaves the database free for another region', async () => {
+test('a failed production start leaves the database usable for another region', async () => {
   const env = outside(await emptyDatabase(), { ENVIRONMENT: 'production', REGION: 'eu' })
-  expect(await refusedStart(env)).toEqual(refusedBy(/production does not create keys/))
-  const made = await run([process.execPath, assay, 'bootstrap', '--org', 'Fjord', '--team', 'Care', '--json'], {
+  expect(await refusedStart(env)).toEqual(failsWith(/production does not create keys/))
+  const bootstrap = await run([process.execPath, assay, 'bootstrap', '--org', 'Fjord', '--team', 'Care', '--json'], {
     env: { ...env, REGION: 'us' },
   }).exited
-  expect({ code: made.code, stderr: made.stderr }).toEqual({ code: 0, stderr: '' })
-  expect(JSON.parse(made.stdout).team_api_key).toMatch(/^pk_us_/)
+  expect({ code: bootstrap.code, stderr: bootstrap.stderr }).toEqual({ code: 0, stderr: '' })
+  expect(JSON.parse(bootstrap.stdout).team_api_key).toMatch(/^pk_us_/)
 })
 
-test('fixed keys are enough for production', async () => {
+test('production starts with fixed keys', async () => {
   const env = outside(await emptyDatabase(), { ENVIRONMENT: 'production', ...fixed })
   const service = await start(env)
-  expect(readCredentials(env['DATA_DIR'] as string)).toMatchObject(given)
-  expect((await apiOf(service, given).listUsers()).total).toBe(0)
+  expect(readCredentials(env['DATA_DIR'] as string)).toMatchObject(fixedKeys)
+  expect((await apiOf(service, fixedKeys).listUsers()).total).toBe(0)
 })
 
-test('a database is bound to its key, its environment and its region', async () => {
+test('rejects a database of another key, environment or region', async () => {
   const env = outside(await newDatabase())
   await (await start(env)).stop()
-  const wrong = async (change: Env) => refusedStart({ ...env, ...change })
+  const startWith = async (change: Env) => refusedStart({ ...env, ...change })
   const another = 'another-key-0123456789abcdef0123456789abcdef'
 
-  const answer = await wrong({ ENCRYPTION_KEY: another })
-  expect(answer).toEqual(refusedBy(/^ENCRYPTION_KEY is not the key that encrypted this database/))
-  expect(answer.lines.join()).not.toContain(another)
-  expect(await wrong({ REGION: 'eu' })).toEqual(
-    refusedBy(/belongs to the sandbox us deployment, but ENVIRONMENT and REGION are set to sandbox eu/),
+  const result = await startWith({ ENCRYPTION_KEY: another })
+  expect(result).toEqual(failsWith(/^ENCRYPTION_KEY is not the key that encrypted this database/))
+  expect(result.lines.join()).not.toContain(another)
+  expect(await startWith({ REGION: 'eu' })).toEqual(
+    failsWith(/belongs to the sandbox us deployment, but ENVIRONMENT and REGION are set to sandbox eu/),
   )
-  expect(await wrong({ ENVIRONMENT: 'production' })).toEqual(
-    refusedBy(/belongs to the sandbox us deployment, but ENVIRONMENT and REGION are set to production us/),
+  expect(await startWith({ ENVIRONMENT: 'production' })).toEqual(
+    failsWith(/belongs to the sandbox us deployment, but ENVIRONMENT and REGION are set to production us/),
   )
   await start(env)
 })
 
-test('a database that a newer version migrated is refused and left alone', async () => {
+test('rejects a database migrated by a newer version and does not change it', async () => {
   const url = await newDatabase()
   await query(url, "insert into migrations (name) values ('9999_from_the_future.sql')")
   expect(await refusedStart(outside(url))).toEqual(
-    refusedBy(/migrated by a newer version \(9999_from_the_future\.sql\); start that version or newer/),
+    failsWith(/migrated by a newer version \(9999_from_the_future\.sql\); start that version or newer/),
   )
   expect(await query(url, 'select 1 from deployment')).toEqual([])
 })
 
-test('PUBLIC_URL is the address that is handed out', async () => {
+test('PUBLIC_URL is the base_url in the credentials', async () => {
   const env = outside(await newDatabase(), { PUBLIC_URL: 'https://assay.example.org/' })
   const service = await start(env)
   expect(service.url).toBe('https://assay.example.org')
   expect(readCredentials(env['DATA_DIR'] as string).base_url).toBe('https://assay.example.org')
 })
 
-test('a damaged credentials file is replaced by one with keys that work', async () => {
+test('replaces a damaged credentials file with working keys', async () => {
   const env = outside(await newDatabase())
   const dataDir = env['DATA_DIR'] as string
   await (await start(env)).stop()

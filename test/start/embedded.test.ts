@@ -8,7 +8,7 @@ import { assay, eventually, isAlive, main, postmasterOf, readCredentials, run, r
 import { errorOf } from '../support/world.ts'
 import { clientsOf, newDataDir, refusedStart, start } from './support/start.ts'
 
-test('the first start on an empty folder makes an organisation, a team and keys that work, and the second keeps them', async () => {
+test('the first start creates an organization, a team and working keys, and the second keeps them', async () => {
   const DATA_DIR = newDataDir()
   const first = await start({ DATA_DIR })
 
@@ -39,7 +39,7 @@ test('the first start on an empty folder makes an organisation, a team and keys 
   expect(await clientsOf(second, DATA_DIR).api.resolveUser({ params: { client_user_id: 'kept' } })).toEqual(user)
 })
 
-test('the three commands to try work as they are printed', async () => {
+test('the printed example commands work', async () => {
   const service = await start({ DATA_DIR: join(newDataDir(), "a folder's name") })
   const [, commands = ''] = await service.waitForOutput(/Try it:\n([\s\S]*first-user)\n/)
   const { code, stdout } = await run(['sh', '-ec', `${commands.trim().split('\n').join(' && echo && ')}`], { env: {} }).exited
@@ -54,7 +54,7 @@ test('the three commands to try work as they are printed', async () => {
   expect(resolved).toEqual(created)
 })
 
-test('a second process on one folder is refused by name and leaves the first alone', async () => {
+test('a second process on the same DATA_DIR fails and does not affect the first', async () => {
   const DATA_DIR = newDataDir()
   const first = await start({ DATA_DIR })
   const before = readFileSync(join(DATA_DIR, 'credentials.json'), 'utf8')
@@ -67,7 +67,7 @@ test('a second process on one folder is refused by name and leaves the first alo
   expect((await fetch(`${first.url}/ready`)).status).toBe(200)
 })
 
-test('of two processes that start at once on an empty folder one runs, and its key is the one that is kept', async () => {
+test('one of two processes started at once runs, and its key is kept', async () => {
   const DATA_DIR = newDataDir()
   mkdirSync(DATA_DIR, { mode: 0o700 })
   const both = [runMain({ DATA_DIR }), runMain({ DATA_DIR })]
@@ -86,7 +86,7 @@ test('of two processes that start at once on an empty folder one runs, and its k
   expect((await fetch(`${again.url}/ready`)).status).toBe(200)
 })
 
-test('a lost or empty encryption key is refused in one line, and the key brought back opens the data', async () => {
+test('fails with one line without an encryption key and starts once it is restored', async () => {
   const DATA_DIR = newDataDir()
   await (await start({ DATA_DIR })).stop()
   const file = join(DATA_DIR, 'encryption.key')
@@ -102,7 +102,7 @@ test('a lost or empty encryption key is refused in one line, and the key brought
   await start({ DATA_DIR })
 })
 
-test('a key of the file that was revoked is replaced by a new one; the other one stays', async () => {
+test('replaces a revoked key in the credentials file and keeps the other', async () => {
   const DATA_DIR = newDataDir()
   const first = await start({ DATA_DIR })
   const kept = readCredentials(DATA_DIR)
@@ -119,7 +119,7 @@ test('a key of the file that was revoked is replaced by a new one; the other one
   expect((await now.api.listUsers()).total).toBe(0)
 })
 
-test('after kill -9 of the process its database ends too, and the next start needs no hand', async () => {
+test('after kill -9 the database stops and the next start works', async () => {
   const DATA_DIR = newDataDir()
   const first = await start({ DATA_DIR })
   const postmaster = postmasterOf(DATA_DIR)
@@ -130,8 +130,8 @@ test('after kill -9 of the process its database ends too, and the next start nee
   await eventually(() => !isAlive(postmaster))
 })
 
-test('root starts on the folder of an ordinary user, and what it writes stays usable for that user', async (context) => {
-  skipUnless(context, isRoot, 'it takes root to try what root does')
+test('root starts on the DATA_DIR of an unprivileged user and leaves it usable for that user', async (context) => {
+  skipUnless(context, isRoot, 'requires root')
   skipUnless(context, nobodyCanRun(), 'nobody cannot run this Node: the project lies in a closed folder')
   const DATA_DIR = join(tempFolder(), 'data')
   mkdirSync(DATA_DIR, { mode: 0o700 })

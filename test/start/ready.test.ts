@@ -7,7 +7,7 @@ import { adminOf, apiOf, clientsOf, newDataDir, outside, start } from './support
 
 const statusOf = async ({ url }: Service, path: string) => (await fetch(url + path)).status
 
-test('while the database is away the service says so, lives on, and is ready when it returns', async () => {
+test('reports an unavailable database, keeps running and is ready when it returns', async () => {
   const proxy = await startProxy(await newDatabase())
   const env = outside(proxy.url)
   const service = await start(env)
@@ -32,7 +32,7 @@ test('while the database is away the service says so, lives on, and is ready whe
   expect((await service.stop()).code).toBe(0)
 })
 
-test('a database that is connected and silent is not ready either', async () => {
+test('is not ready while the database does not respond', async () => {
   const proxy = await startProxy(await newDatabase())
   const service = await start(outside(proxy.url))
   expect(await statusOf(service, '/ready')).toBe(200)
@@ -44,7 +44,7 @@ test('a database that is connected and silent is not ready either', async () => 
   await eventually(async () => (await statusOf(service, '/ready')) === 200)
 })
 
-test('the service can be stopped while its database is away', async () => {
+test('stops while the database is unavailable', async () => {
   const proxy = await startProxy(await newDatabase())
   const service = await start(outside(proxy.url))
   proxy.close()
@@ -52,9 +52,9 @@ test('the service can be stopped while its database is away', async () => {
 })
 
 test.each([
-  ['its own database', async () => ({ DATA_DIR: newDataDir() })],
-  ['a database outside', async () => outside(await newDatabase())],
-])('from its first answer on with %s, ready means that the keys are kept and work', async (_, settings) => {
+  ['the embedded database', async () => ({ DATA_DIR: newDataDir() })],
+  ['an external database', async () => outside(await newDatabase())],
+])('/ready with %s means that the keys are saved and work', async (_, settings) => {
   const env = await settings()
   const port = await reservePort()
   const url = `http://127.0.0.1:${port}`
@@ -63,11 +63,11 @@ test.each([
     running.child.kill('SIGTERM')
     await running.exited
   })
-  const answers: number[] = []
-  await eventually(async () => answers.push((await fetch(`${url}/ready`)).status) && answers.at(-1) === 200)
+  const statuses: number[] = []
+  await eventually(async () => statuses.push((await fetch(`${url}/ready`)).status) && statuses.at(-1) === 200)
   const kept = readCredentials(env['DATA_DIR'] as string)
   const service = { url } as Service
   expect((await apiOf(service, kept).listUsers()).total).toBe(0)
   expect((await adminOf(service, kept).getOrg({ params: kept })).id).toBe(kept.org_id)
-  expect(answers.slice(0, -1).filter((status) => status !== 503)).toEqual([])
+  expect(statuses.slice(0, -1).filter((status) => status !== 503)).toEqual([])
 })

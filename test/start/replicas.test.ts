@@ -5,9 +5,9 @@ import { emptyDatabase, errorOf, newDatabase } from '../support/world.ts'
 import { apiOf, clientsOf, newDataDir, outside, start } from './support/start.ts'
 
 test.each([
-  ['a truly empty database', emptyDatabase],
-  ['a migrated one', newDatabase],
-])('two replicas that start at once on %s share it and read each other’s users', async (_, database) => {
+  ['an empty database', emptyDatabase],
+  ['a migrated database', newDatabase],
+])('two replicas started at once on %s share it and read the users of the other', async (_, database) => {
   const url = await database()
   const folders = [newDataDir(), newDataDir()] as const
   const [one, two] = await Promise.all([start(outside(url, { DATA_DIR: folders[0] })), start(outside(url, { DATA_DIR: folders[1] }))])
@@ -22,14 +22,14 @@ test.each([
   expect((await apiOf(two, a.kept).listUsers()).total).toBe(2)
 })
 
-test('two replicas may also share one folder', async () => {
+test('replicas can share one DATA_DIR', async () => {
   const env = outside(await newDatabase())
   const services = await Promise.all([start(env), start(env), start(env)])
   const { team_api_key } = readCredentials(env['DATA_DIR'] as string)
   for (const service of services) expect((await apiOf(service, { team_api_key }).listUsers()).total).toBe(0)
 })
 
-test('ROLE=api answers and chains nothing, ROLE=worker chains what it did and answers no request', async () => {
+test('ROLE=api serves requests without chaining the audit log, and ROLE=worker does the reverse', async () => {
   const url = await newDatabase()
   const env = outside(url)
   const api = await start({ ...env, ROLE: 'api' })
@@ -46,7 +46,7 @@ test('ROLE=api answers and chains nothing, ROLE=worker chains what it did and an
   expect(refused).toMatchObject({ status: 404, detail: { error_type: 'UNKNOWN_PATH' } })
 })
 
-test('health, metrics and documentation answer without a key', async () => {
+test('serves health, metrics and documentation without a key', async () => {
   const { url } = await start(outside(await newDatabase()))
   const page = async (path: string) => {
     const response = await fetch(url + path)

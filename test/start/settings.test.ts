@@ -12,7 +12,7 @@ import { newDataDir, outside, refusedStart } from './support/start.ts'
 
 const url = 'postgres://assay@127.0.0.1:1/assay'
 
-describe('a wrong setting stops the start with one line that names it', () => {
+describe('an invalid setting stops the start with one line that names it', () => {
   test.concurrent.each([
     [{ PORT: 'abc' }, /^PORT must be a whole number/],
     [{ PORT: '65536' }, /^PORT must be at most 65535/],
@@ -30,7 +30,7 @@ describe('a wrong setting stops the start with one line that names it', () => {
     [{ WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8,10.1.2.3' }, /^WEBHOOK_ALLOWED_NETWORKS must be networks/],
     [{ TRUST_PROXY: 'true' }, /^TRUST_PROXY must be addresses or networks of proxies/],
     [{ TRUST_PROXY: '127.0.0.1,0.0.0.0/0' }, /^TRUST_PROXY must be addresses or networks of proxies/],
-    [{ PUBSUB_PROJECTS: 'harbour-events,Harbour' }, /^PUBSUB_PROJECTS must be ids of Google Cloud projects/],
+    [{ PUBSUB_PROJECTS: 'harbor-events,Harbor' }, /^PUBSUB_PROJECTS must be ids of Google Cloud projects/],
     [{ PUBSUB_ENDPOINT: 'pubsub.googleapis.com' }, /^PUBSUB_ENDPOINT must be an http or https address/],
     [{ ENVIRONMENT: 'production', PUBSUB_ENDPOINT: 'http://127.0.0.1:8085' }, /^PUBSUB_ENDPOINT must be an https address in production/],
     [{ DATABASE_URL: url }, /^ENCRYPTION_KEY is required with DATABASE_URL/],
@@ -50,7 +50,7 @@ describe('a wrong setting stops the start with one line that names it', () => {
   })
 })
 
-describe('a database that cannot be used is named without its password', () => {
+describe('an unusable database is named without its password', () => {
   test.concurrent.each([
     [
       'unreachable',
@@ -89,7 +89,7 @@ describe('a database that cannot be used is named without its password', () => {
   })
 
   test('a wrong password', async (context) => {
-    skipUnless(context, !process.env['TEST_DATABASE_URL'], 'a server of your own may trust everybody')
+    skipUnless(context, !process.env['TEST_DATABASE_URL'], 'your own server may use trust authentication')
     const url = new URL(await newDatabase())
     url.password = 'hunter2'
     const refused = await refusedStart(outside(url.href))
@@ -100,7 +100,7 @@ describe('a database that cannot be used is named without its password', () => {
     expect(refused.lines.join()).not.toContain('hunter2')
   })
 
-  test('one that may not be written to', async () => {
+  test('a read-only database', async () => {
     const readOnly = new URL(await emptyDatabase())
     readOnly.searchParams.set('options', '-c default_transaction_read_only=on')
     expect(await refusedStart(outside(readOnly.href))).toEqual({
@@ -112,7 +112,7 @@ describe('a database that cannot be used is named without its password', () => {
   })
 })
 
-test('a taken PORT is named', async () => {
+test('names a PORT in use', async () => {
   const holder = createServer().listen(0, '127.0.0.1')
   await once(holder, 'listening')
   onTestFinished(() => void holder.close())
@@ -123,14 +123,14 @@ test('a taken PORT is named', async () => {
   })
 })
 
-test('a HOST that is not of this machine is named', async () => {
+test('names a HOST that is not local', async () => {
   expect(await refusedStart(outside(await newDatabase(), { HOST: '192.0.2.1' }))).toEqual({
     code: 1,
     lines: [expect.stringMatching(/^PORT 0 on HOST 192\.0\.2\.1 is not available: .*EADDRNOTAVAIL/)],
   })
 })
 
-describe('a DATA_DIR that cannot be used is named', () => {
+describe('an unusable DATA_DIR is named', () => {
   const aFile = () => {
     const path = join(temporaryFolder(), 'file')
     writeFileSync(path, '')
@@ -139,16 +139,16 @@ describe('a DATA_DIR that cannot be used is named', () => {
   test.each([
     ['a file', aFile],
     ['a folder in a file', () => join(aFile(), 'data')],
-    ['a place where no folder can be made', () => '/sys/assay'],
-  ])('%s, with either database', async (_, place) => {
-    const DATA_DIR = place()
+    ['a path where no folder can be created', () => '/sys/assay'],
+  ])('%s, with either database', async (_, path) => {
+    const DATA_DIR = path()
     const line = expect.stringMatching(new RegExp(`^DATA_DIR ${DATA_DIR} cannot be used: E[A-Z]+`))
     expect(await refusedStart({ DATA_DIR })).toEqual({ code: 1, lines: [line] })
     expect(await refusedStart(outside(await newDatabase(), { DATA_DIR }))).toEqual({ code: 1, lines: [line] })
   })
 
-  test('a folder of somebody else', async (context) => {
-    skipUnless(context, process.getuid?.() === 0, 'only root can start a process of another account')
+  test('a folder of another user', async (context) => {
+    skipUnless(context, process.getuid?.() === 0, 'requires root')
     const asNobody = (...args: string[]) =>
       run([process.execPath, ...args], { env: { DATA_DIR: temporaryFolder() }, account: nobody }).exited
     skipUnless(context, nobodyCanRun(), 'nobody cannot run this Node: the project lies in a closed folder')
@@ -157,13 +157,13 @@ describe('a DATA_DIR that cannot be used is named', () => {
   })
 })
 
-test('a DATA_DIR that cannot be used leaves no key in the database that nobody has', async () => {
+test('an unusable DATA_DIR leaves no unknown key in the database', async () => {
   const database = await newDatabase()
   await refusedStart(outside(database, { DATA_DIR: '/sys/assay' }))
   expect(await query(database, 'select count(*)::int as keys from team_api_keys')).toEqual([{ keys: 0 }])
 })
 
-test('an empty setting counts as unset', async () => {
+test('treats an empty setting as unset', async () => {
   expect(await refusedStart({ DATA_DIR: newDataDir(), DATABASE_URL: '', ENVIRONMENT: 'production', ENCRYPTION_KEY: ' ' })).toEqual({
     code: 1,
     lines: [expect.stringMatching(/^ENCRYPTION_KEY is required in production/)],

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { root, run } from '../support/process.ts'
 import { temporaryFolder } from '../support/world.ts'
 
-/** A checkout of nothing but what the setup looks at. Its npm only says that it was called. */
+/** A checkout with only the files that the setup reads. Its npm is a stub that prints its arguments. */
 function checkout(packages: string[]) {
   const folder = temporaryFolder()
   cpSync(join(root, 'scripts/setup.mjs'), join(folder, 'scripts/setup.mjs'))
@@ -13,7 +13,7 @@ function checkout(packages: string[]) {
   const modules = join(temporaryFolder(), 'modules')
   for (const name of packages) mkdirSync(join(modules, name), { recursive: true })
   if (packages.length) writeFileSync(join(modules, '.package-lock.json'), '{}')
-  return { folder, modules, place: () => cpSync(modules, join(folder, 'node_modules'), { recursive: true }) }
+  return { folder, modules, install: () => cpSync(modules, join(folder, 'node_modules'), { recursive: true }) }
 }
 
 async function setup(folder: string, event: string) {
@@ -25,28 +25,28 @@ async function setup(folder: string, event: string) {
 const YEAR_2000 = 946_684_800
 const installs = expect.stringMatching(/^npm ci --ignore-scripts /)
 
-test('a fresh clone installs, with the tools only where they are needed', async () => {
+test('a fresh clone installs, with dev dependencies only for tests', async () => {
   const { folder } = checkout([])
   expect(await setup(folder, 'prestart')).toEqual({ code: 0, installs: expect.not.stringContaining('--include=dev') })
   expect(await setup(folder, 'pretest')).toEqual({ code: 0, installs: expect.stringContaining('--include=dev') })
 })
 
-test('an install without the tools is enough to start and is completed for the tests', async () => {
-  const { folder, place } = checkout(['fastify'])
-  place()
+test('an install without dev dependencies can start and is completed for tests', async () => {
+  const { folder, install } = checkout(['fastify'])
+  install()
   expect(await setup(folder, 'prestart')).toEqual({ code: 0, installs: undefined })
   expect(await setup(folder, 'pretest')).toEqual({ code: 0, installs })
 })
 
-test('what is older than the lock file is installed anew', async () => {
-  const { folder, place } = checkout(['fastify', 'vitest'])
-  place()
+test('reinstalls packages older than the lock file', async () => {
+  const { folder, install } = checkout(['fastify', 'vitest'])
+  install()
   expect(await setup(folder, 'pretest')).toEqual({ code: 0, installs: undefined })
   utimesSync(join(folder, 'node_modules/.package-lock.json'), YEAR_2000, YEAR_2000)
   expect(await setup(folder, 'pretest')).toEqual({ code: 0, installs })
 })
 
-test('a linked folder belongs to another checkout and is left alone', async () => {
+test('does not touch a linked node_modules folder', async () => {
   const { folder, modules } = checkout(['fastify', 'vitest'])
   utimesSync(join(modules, '.package-lock.json'), YEAR_2000, YEAR_2000)
   symlinkSync(modules, join(folder, 'node_modules'))
@@ -54,9 +54,9 @@ test('a linked folder belongs to another checkout and is left alone', async () =
   expect(existsSync(join(modules, 'fastify'))).toBe(true)
 })
 
-test('the console is built before the service starts', async () => {
-  const { folder, place } = checkout(['fastify'])
-  place()
+test('builds the console before the service starts', async () => {
+  const { folder, install } = checkout(['fastify'])
+  install()
   writeFileSync(join(folder, 'scripts/build-console.ts'), "console.log('the console' satisfies string)")
   const env = { npm_lifecycle_event: 'prestart' }
   const { code, stdout } = await run([process.execPath, join(folder, 'scripts/setup.mjs')], { env }).exited

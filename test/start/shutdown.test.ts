@@ -12,7 +12,7 @@ import { eventually, isAlive, postmasterOf, run, runMain, type Service } from '.
 import { newDatabase, temporaryFolder } from '../support/world.ts'
 import { clientsOf, newDataDir, outside, start } from './support/start.ts'
 
-/** A row lock that somebody else holds, so that a change of the user waits. */
+/** Holds a row lock, so that a change of the user waits. */
 async function holdUser(url: string, user_id: string) {
   const holder = new pg.Client({ connectionString: url })
   await holder.connect()
@@ -22,7 +22,7 @@ async function holdUser(url: string, user_id: string) {
   return () => holder.query('commit')
 }
 
-const somebodyWaits = (url: string) =>
+const isLockAwaited = (url: string) =>
   query(url, "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'").then((rows) => rows[0])
 
 async function refusesConnections({ url }: Pick<Service, 'url'>) {
@@ -35,7 +35,7 @@ async function refusesConnections({ url }: Pick<Service, 'url'>) {
   return outcome === 'ECONNREFUSED'
 }
 
-test.each(['SIGTERM', 'SIGINT'] as const)('%s takes no more requests, finishes those in flight and ends with 0', async (signal) => {
+test.each(['SIGTERM', 'SIGINT'] as const)('%s stops accepting requests, finishes those in flight and exits with 0', async (signal) => {
   const database = await newDatabase()
   const env = outside(database)
   const service = await start(env)
@@ -43,24 +43,24 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s takes no more requests, finishes t
   const { user_id } = await api.createUser({ body: { client_user_id: 'slow' } })
   const release = await holdUser(database, user_id)
 
-  let answered = false
+  let hasResponse = false
   const headers = { 'x-service-api-key': kept.team_api_key }
   const patch = sendRequest(service.url, endpoints.patchUser, { params: { user_id }, body: { client_user_id: 'patched' }, headers })
   void patch.finally(() => {
-    answered = true
+    hasResponse = true
   })
-  await eventually(() => somebodyWaits(database))
+  await eventually(() => isLockAwaited(database))
   service.child.kill(signal)
   await eventually(() => refusesConnections(service))
   service.child.kill(signal)
-  expect(answered).toBe(false)
+  expect(hasResponse).toBe(false)
   await release()
   const releasedAt = performance.now()
 
   expect((await patch).status).toBe(204)
-  const ended = await service.exited
-  expect(ended).toMatchObject({ code: 0, signal: null, stderr: '' })
-  console.log(`${signal}: ended ${Math.round(performance.now() - releasedAt)} ms after its last request could go on`)
+  const result = await service.exited
+  expect(result).toMatchObject({ code: 0, signal: null, stderr: '' })
+  console.log(`${signal}: exited ${Math.round(performance.now() - releasedAt)} ms after its last request was released`)
   const state = 'select (select client_user_id from users), (select last_used_at is not null as used from team_api_keys)'
   expect(await query(database, state)).toEqual([{ client_user_id: 'patched', used: true }])
 })
@@ -68,7 +68,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s takes no more requests, finishes t
 test.each([
   ['SIGTERM', 143],
   ['SIGINT', 130],
-] as const)('%s in the middle of the first start ends it at once, and the next start works', async (signal, code) => {
+] as const)('%s during the first start ends it immediately, and the next start works', async (signal, code) => {
   const DATA_DIR = newDataDir()
   const running = runMain({ DATA_DIR })
   await eventually(() => globSync(join(DATA_DIR, 'postgres.new-*/*'))[0])
@@ -79,7 +79,7 @@ test.each([
   expect((await fetch(`${url}/ready`)).status).toBe(200)
 })
 
-test('an idle connection that a client keeps open does not delay the end', async () => {
+test('an idle keep-alive connection does not delay the shutdown', async () => {
   const service = await start(outside(await newDatabase()))
   const { hostname, port } = new URL(service.url)
   const socket = connect(Number(port), hostname)
@@ -87,11 +87,11 @@ test('an idle connection that a client keeps open does not delay the end', async
   socket.write('GET /health HTTP/1.1\r\nHost: assay\r\nConnection: keep-alive\r\n\r\n')
   await once(socket, 'data')
 
-  const ended = await service.stop()
-  expect(ended.code).toBe(0)
+  const result = await service.stop()
+  expect(result.code).toBe(0)
 })
 
-test('a client that stops in the middle of its request does not hold the end up for ever', async () => {
+test('a stalled request does not block the shutdown forever', async () => {
   const env = outside(await newDatabase())
   const service = await start(env)
   const { kept } = clientsOf(service, env['DATA_DIR'] as string)
@@ -103,17 +103,17 @@ test('a client that stops in the middle of its request does not hold the end up 
   expect(String(await once(socket, 'data'))).toContain('100 Continue')
   socket.write('{"client_user_id":"ha')
 
-  const signalledAt = performance.now()
+  const signaledAt = performance.now()
   expect(await service.stop()).toMatchObject({ code: 0, signal: null, stderr: '' })
-  expect(performance.now() - signalledAt).toBeLessThan(60_000)
+  expect(performance.now() - signaledAt).toBeLessThan(60_000)
 })
 
-test('SIGTERM to npm start ends the service too', async (context) => {
+test('SIGTERM to npm start ends the service', async (context) => {
   const project = resolve(import.meta.dirname, '../..')
   const env = { DATA_DIR: newDataDir(), HOME: temporaryFolder() }
   const npm = await run(['sh', '-c', 'command -v npm'], { env }).exited
   skipUnless(context, npm.code === 0, 'npm is not on the path')
-  // Without prestart: it would install where the lock file is newer, and pull the packages from under this very run.
+  // Skips prestart, which would reinstall the packages that this run uses.
   const running = run([npm.stdout.trim(), '--prefix', project, '--ignore-scripts', 'start'], { env })
   const [, url = ''] = await running.waitForOutput(/Assay is ready at (\S+)/)
   const { pid } = JSON.parse(readFileSync(join(env.DATA_DIR, 'postgres.lock'), 'utf8'))

@@ -4,8 +4,8 @@ import { type Env, isAlive, main, readCredentials, run } from '../support/proces
 import { newDatabase } from '../support/world.ts'
 import { outside } from './support/start.ts'
 
-/** The service on a terminal of its own, which script(1) provides. */
-async function onTerminal(env: Env) {
+/** Starts the service on a terminal, which script(1) provides. */
+async function startOnTerminal(env: Env) {
   const running = run(['script', '-qec', `exec ${process.execPath} ${main}`, '/dev/null'], { env: { SHELL: '/bin/sh', ...env } })
   onTestFinished(async () => {
     if (isAlive(running.pid)) running.child.kill('SIGTERM')
@@ -15,12 +15,12 @@ async function onTerminal(env: Env) {
   return running
 }
 
-test('on a terminal the keys are shown once, and Ctrl-C stops the service in order', async (context) => {
+test('a terminal shows the keys once, and Ctrl-C stops the service cleanly', async (context) => {
   const { code } = await run(['script', '-qec', 'true', '/dev/null'], { env: {} }).exited.catch(() => ({ code: -1 }))
   skipUnless(context, code === 0, 'script(1) of util-linux is not installed')
   const env = outside(await newDatabase())
 
-  const first = await onTerminal(env)
+  const first = await startOnTerminal(env)
   const kept = readCredentials(env['DATA_DIR'] as string)
   expect(first.output.stdout).toContain(`team key      ${kept.team_api_key}`)
   expect(first.output.stdout).toContain(`management    ${kept.management_key}`)
@@ -28,7 +28,7 @@ test('on a terminal the keys are shown once, and Ctrl-C stops the service in ord
   first.child.stdin.write('\x03')
   expect((await first.exited).code).toBe(0)
 
-  const second = await onTerminal(env)
+  const second = await startOnTerminal(env)
   expect(second.output.stdout).not.toContain(kept.team_api_key)
   expect(second.output.stdout).not.toContain(kept.management_key)
 })

@@ -8,8 +8,8 @@ const kinds: Kind[] = [
   { victim: 'PostgreSQL', database: 'outside' },
 ]
 
-// npm run torture -- orders kills twenty times, and with --outside the other way round.
-test.each(kinds)('after kill -9 of the $victim ($database) every acknowledged order is there once, told once, sent once', async (kind) => {
+// `npm run torture -- orders` kills twenty times; `--outside` swaps the databases.
+test.each(kinds)('keeps, emits and sends every acknowledged order once after kill -9 of the $victim ($database)', async (kind) => {
   const result = await torture(orders, kind, { rounds: 3, log: join(inject('logs'), `torture-orders-${process.pid}.log`) })
   console.log(summaryOf(result))
   expect({ lost: result.lost, faults: result.faults }).toEqual({ lost: 0, faults: [] })

@@ -29,7 +29,7 @@ const checks = {
   'placements in the audit log without an order': `select count(*) from ${audited} audited where id not in (select id::text from orders)`,
 }
 
-/** Orders that are placed and sent to the lab while things die, every other one with an idempotency key. */
+/** Orders placed and sent to the lab during kills, every other one with an idempotency key. */
 export const orders: Subject<NewOrder, Placed> = {
   async prepare(api) {
     const body = await aNewOrder(api)
@@ -58,7 +58,7 @@ async function compare(api: Client, attempts: Attempt<NewOrder, Placed>[]) {
   return { lost: wrong.filter((verdict) => verdict === 'lost').length, faults: [...twice, ...faults] }
 }
 
-/** An acknowledged order is there with the first event that was answered, whatever came after it. */
+/** An acknowledged order exists with its first acknowledged event. */
 function judge(order: Order, found: Order | undefined) {
   if (found?.id !== order.id) return 'lost'
   const lasting = ({ patient_details, patient_address, created_at, events: [first] }: Order) => [
@@ -79,7 +79,7 @@ async function everyOrder(api: Client) {
   }
 }
 
-/** Whoever sent a key and heard nothing sends it again, and there is one order then; whoever did hear, hears the same. */
+/** Repeating an idempotency key yields one order, and the same response if there was one. */
 async function sendAgain(api: Client, attempts: Attempt<NewOrder, Placed>[]) {
   const keyed = attempts.filter(({ body }) => isKeyed(body))
   const unheard = keyed.filter(({ answer }) => !answer)
@@ -95,7 +95,7 @@ async function sendAgain(api: Client, attempts: Attempt<NewOrder, Placed>[]) {
 }
 
 async function sendOnce(api: Client, attempt: Attempt<NewOrder, Placed>) {
-  // The lease of a process that was killed has to run out first.
+  // The lease of a killed process has to expire first.
   const { order } = await eventually(() => api.createOrder({ body: attempt.body, headers: keyOf(attempt.body) }))
   if (attempt.answer && !isDeepStrictEqual(attempt.answer.order, order)) return [`${order.passthrough} was answered differently`]
   attempt.answer = { order, status: 'success', message: '' }

@@ -16,7 +16,7 @@ export type Site = Awaited<ReturnType<typeof openSite>>
 
 const QUEUE = 'torture'
 
-/** Two processes on one PostgreSQL, a broker, and somebody who reads its queue. */
+/** Two processes on one PostgreSQL, a broker, and a consumer of its queue. */
 export async function openSite(log?: string) {
   const folder = mkdtempSync(join(tmpdir(), 'assay-torture-'))
   const [server, broker] = await Promise.all([
@@ -40,7 +40,7 @@ export async function openSite(log?: string) {
     kept,
     start,
     killPostgres: () => process.kill(postmasterOf(join(folder, 'server')), 'SIGKILL'),
-    /** Which of the two publishes. */
+    /** The process that publishes. */
     async leader() {
       const [row] = await query<{ holder: string | null }>(server.url, 'select holder from pipeline_outlets')
       return services.findIndex(({ output }) => row?.holder && output.stdout.includes(row.holder))
@@ -56,7 +56,7 @@ export async function openSite(log?: string) {
   }
 }
 
-/** Reads for as long as it is let, whatever becomes of the broker. */
+/** Consumes until stopped and reconnects to a killed broker. */
 function readQueue(uri: string) {
   const received: string[] = []
   let stopping = false
@@ -92,7 +92,7 @@ function readQueue(uri: string) {
 
 const WRITERS = 4
 
-/** Orders that are placed and cancelled, through whichever process answers. */
+/** Places and cancels orders through either process. */
 export async function startClients({ services, kept }: Pick<Site, 'services' | 'kept'>) {
   const apis = () => services.map(({ url }) => createClient(url, { 'x-service-api-key': kept.team_api_key }))
   const body = await eventually(() => aNewOrder(apis()[0] as ReturnType<typeof createClient>))
@@ -107,7 +107,7 @@ export async function startClients({ services, kept }: Pick<Site, 'services' | '
         placed++
         await api.cancelOrder({ params: { order_id: order.id } })
       } catch {
-        // Whatever has no answer may have happened or not; the log tells.
+        // A request without a response may or may not have committed; the log shows which.
         await sleep(20)
       }
     }

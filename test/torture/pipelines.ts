@@ -9,12 +9,12 @@ type Victim = (typeof victims)[number]
 export type Round = {
   round: number
   killed: Victim
-  /** Committed in this round, and what came of them. */
+  /** Events committed in this round, and their outcome. */
   events: number
   received: number
   duplicates: number
   lost: number
-  /** First arrivals that came before an earlier event: of the same key, and of any. */
+  /** First arrivals ahead of an earlier event: of the same key, and of any key. */
   misplaced: number
   overtaken: number
   recoveryMs: number
@@ -22,7 +22,7 @@ export type Round = {
 
 type Options = { rounds: number; log?: string | undefined; say?: (line: string) => void; of?: readonly Victim[] }
 
-/** Kills a broker, the process that publishes to it or PostgreSQL under load, again and again, and compares what was committed with what was received. */
+/** Repeatedly kills a broker, its publisher or PostgreSQL under load and compares committed with received events. */
 export async function torturePipelines({ rounds, log, say = () => {}, of = victims }: Options) {
   const site = await openSite(log)
   const done: Round[] = []
@@ -64,7 +64,7 @@ type Event = { id: string; key: string }
 
 const logOf = ({ url }: Site) => eventually(() => query<Event>(url, 'select id, key from events where no is not null order by no'))
 
-/** The whole log against everything that came. */
+/** Compares the whole log with everything received. */
 async function reconcile(site: Site, before: { received: number; events: number }) {
   const { received } = site.reader
   await eventually(async () => (await query(site.url, 'select from events where no is null limit 1')).length === 0)

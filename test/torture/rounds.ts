@@ -27,20 +27,20 @@ export type Result = { kind: Kind; rounds: Round[]; acknowledged: number; lost: 
 
 type Options = { rounds: number; log?: string | undefined; say?: (line: string) => void }
 
-/** What is written while things die, and how to tell afterwards whether it was kept. */
+/** The writes during kills, and how to check afterwards that they were kept. */
 export type Subject<B, A> = {
-  /** What has to be there before: who the writes are about. */
+  /** Creates the data that the writes refer to. */
   prepare(api: Client): Promise<Work<B>>
   compare(api: Client, attempts: Attempt<B, A>[]): Promise<{ lost: number; faults: string[] }>
-  /** What must never be in the tables, whatever was killed when: name → a query that counts it. */
+  /** Queries by name that count rows that must never exist. */
   checks: Record<string, string>
-  /** True once no work of the service is left that a check would stumble over. */
+  /** A query that is true once no pending work can affect the checks. */
   settled?: string
-  /** Looked at once, after the last round. */
+  /** Runs once, after the last round. */
   finish?(api: Client, attempts: Attempt<B, A>[]): Promise<string[]>
 }
 
-/** The service, its folder and what was written so far. */
+/** The service, its folder and the writes so far. */
 type Site<B, A> = {
   kind: Kind
   subject: Subject<B, A>
@@ -55,7 +55,7 @@ type Site<B, A> = {
 
 const WRITERS = 8
 
-/** Kills the victim under load, again and again, and checks after each time what the service still knows. */
+/** Repeatedly kills the victim under load and checks after each kill that nothing acknowledged is lost. */
 export async function torture<B, A>(subject: Subject<B, A>, kind: Kind, { rounds, log, say = () => {} }: Options): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'assay-torture-'))
   const outside = kind.database === 'outside' ? await startOutside(join(folder, 'outside')) : undefined
@@ -75,11 +75,11 @@ export async function torture<B, A>(subject: Subject<B, A>, kind: Kind, { rounds
       done.push(result)
       say(lineOf(kind, result))
     }
-    const unfinished = (await subject.finish?.(patient(apiOf(site.service, dataDir)), site.attempts)) ?? []
+    const unfinished = (await subject.finish?.(withRetries(apiOf(site.service, dataDir)), site.attempts)) ?? []
     const audit = await verifyAudit(site)
     const { code } = await site.service.stop()
     const endFaults = [...unfinished, ...audit.faults, ...(code === 0 ? [] : [`the service ended with ${code} at SIGTERM`])]
-    return summed(kind, done, endFaults, audit.said)
+    return summarize(kind, done, endFaults, audit.output)
   } finally {
     await end(site)
     await outside?.stop()
@@ -87,7 +87,7 @@ export async function torture<B, A>(subject: Subject<B, A>, kind: Kind, { rounds
   }
 }
 
-/** Durable as it comes: nothing of PostgreSQL's safety is switched off. */
+/** Starts PostgreSQL with its default durability. */
 const startOutside = (dataDir: string) => startEmbedded({ dataDir, log: pino({ level: 'silent' }) })
 
 const apiOf = (service: Service, dataDir: string) =>
@@ -122,7 +122,7 @@ async function killDuringWrites<B, A>(site: Site<B, A>, round: number): Promise<
 
 type Writers = { acknowledged(): number; fail(): Promise<unknown>; stop(): Promise<unknown> }
 
-/** kill -9, and the same start again. */
+/** Kills the process with SIGKILL and restarts it. */
 async function killProcess<B, A>(site: Site<B, A>, writers: Writers) {
   process.kill(site.service.pid, 'SIGKILL')
   await writers.stop()
@@ -134,7 +134,7 @@ async function killProcess<B, A>(site: Site<B, A>, writers: Writers) {
   site.attempts.push(attempt)
 }
 
-/** kill -9 under a service that must live on and find back by itself. */
+/** Kills PostgreSQL with SIGKILL under a service that must recover by itself. */
 async function killPostgres<B, A>(site: Site<B, A>, writers: Writers) {
   const died = site.service.exited.then(({ stderr }) => {
     throw new Error(`The service died with its database: ${stderr}`)
@@ -143,7 +143,7 @@ async function killPostgres<B, A>(site: Site<B, A>, writers: Writers) {
   process.kill(killed, 'SIGKILL')
   const recovered = async () => {
     await writers.fail()
-    // A backend of the killed server may still finish what it is at; only answers of the next one count.
+    // A backend of the killed server may still finish its statement; only responses of the next server count.
     await eventually(() => postmasterOf(site.cluster) !== killed)
     const before = writers.acknowledged()
     await eventually(() => writers.acknowledged() > before)
@@ -151,20 +151,20 @@ async function killPostgres<B, A>(site: Site<B, A>, writers: Writers) {
   await Promise.race([recovered(), died])
 }
 
-/** What the API and the tables hold, against what was acknowledged. */
+/** Compares the API and the tables with the acknowledged writes. */
 async function compare<B, A>({ service, dataDir, env, subject, attempts }: Site<B, A>) {
-  const { lost, faults } = await subject.compare(patient(apiOf(service, dataDir)), attempts)
+  const { lost, faults } = await subject.compare(withRetries(apiOf(service, dataDir)), attempts)
   return { lost, faults: [...faults, ...(await faultsInTables({ env, dataDir }, subject))] }
 }
 
-/** A client that sends again on 503, as it was promised. */
-const patient = (api: Client) =>
+/** A client that retries on 503. */
+const withRetries = (api: Client) =>
   new Proxy(api, {
-    get: (api, name) => (sent: never) => whenBack(() => (api[name as keyof Client] as (sent: never) => Promise<unknown>)(sent)),
+    get: (api, name) => (sent: never) => retryWhile503(() => (api[name as keyof Client] as (sent: never) => Promise<unknown>)(sent)),
   })
 
-/** As a client does that was promised: a 503 says to send again, for connections of the killed server may still lie in the pool. */
-async function whenBack<T>(ask: () => Promise<T>): Promise<T> {
+/** Retries on 503, because the pool may still hold connections of the killed server. */
+async function retryWhile503<T>(ask: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + TIMEOUT_MS
   for (;;) {
     try {
@@ -176,11 +176,11 @@ async function whenBack<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The operator's own command, beside the running service. */
+/** Runs the CLI beside the running service. */
 async function verifyAudit<B, A>({ env }: Site<B, A>) {
   const { code, stdout, stderr } = await run([process.execPath, assay, 'audit', 'verify'], { env }).exited
-  const said = (stdout || stderr).trim()
-  return { said, faults: code === 0 && /^intact: [1-9]/.test(said) ? [] : [`audit verify: ${said}`] }
+  const output = (stdout || stderr).trim()
+  return { output, faults: code === 0 && /^intact: [1-9]/.test(output) ? [] : [`audit verify: ${output}`] }
 }
 
 async function end<B, A>({ service, kind, cluster }: Site<B, A>) {
@@ -197,7 +197,7 @@ function postmasterPid(cluster: string) {
   }
 }
 
-function summed(kind: Kind, rounds: Round[], endFaults: string[], audit: string): Result {
+function summarize(kind: Kind, rounds: Round[], endFaults: string[], audit: string): Result {
   const sum = (field: 'acknowledged' | 'lost') => rounds.reduce((total, round) => total + round[field], 0)
   return {
     kind,

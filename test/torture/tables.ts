@@ -5,7 +5,7 @@ import { type Env, eventually } from '../support/process.ts'
 
 type Place = { env: Env; dataDir: string }
 
-/** What the checks count that must be none, by their names. */
+/** The names of checks that count any row. */
 export async function faultsInTables({ env, dataDir }: Place, { checks, settled }: { checks: Record<string, string>; settled?: string }) {
   const borrowed = env.DATABASE_URL ? undefined : await borrowEmbedded({ dataDir, log: pino({ level: 'silent' }) })
   const url = env.DATABASE_URL ?? (borrowed?.url as string)

@@ -3,13 +3,13 @@ import { expect, inject, test } from 'vitest'
 import { measureTakeover } from './takeover.ts'
 import { openSite } from './webhook-site.ts'
 
-test('of two workers and three API processes one each is killed under load: the others deliver what they had in hand', async () => {
+test('the remaining processes take over after kill -9 of a worker and an API process under load', async () => {
   const site = await openSite(join(inject('logs'), `torture-takeover-${process.pid}.log`))
   try {
     const { lanes, messages, events, lost, misplaced, faults } = await measureTakeover(site)
     console.log(
-      `kill -9 of a worker: ${lanes.length} lanes that it had in hand were sent by the other after ${spread(lanes)}; ` +
-        `of an API process: ${messages.length} messages told around it came after ${spread(messages)}; ${events} events in all`,
+      `kill -9 of a worker: ${lanes.length} lanes that it held were taken over after ${spread(lanes)}; ` +
+        `of an API process: ${messages.length} messages emitted around it arrived after ${spread(messages)}; ${events} events in all`,
     )
     expect(lanes.length).toBeGreaterThan(0)
     expect({ lost, misplaced, faults }).toEqual({ lost: 0, misplaced: 0, faults: [] })

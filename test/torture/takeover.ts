@@ -6,10 +6,10 @@ import { type Site, startClients } from './webhook-site.ts'
 import { reconcile } from './webhooks.ts'
 
 const [WORKER, API] = [0, 2]
-/** Messages told so long before and after the death of an API process may have been its last, and had nobody to call for them. */
+/** Messages emitted this close to the kill of an API process may have missed its wake-up call. */
 const AROUND_MS = 500
 
-/** Kills one of the API processes and then one of the workers under load, restarts neither, and tells how soon the others did their work. */
+/** Kills an API process and then a worker under load, restarts neither, and measures how long the others take to deliver. */
 export async function measureTakeover(site: Site) {
   const clients = await startClients(site)
   const more = async (count: number) => {
@@ -19,7 +19,7 @@ export async function measureTakeover(site: Site) {
   await more(12)
   const apiDiedAt = await kill(site, API)
   await more(12)
-  const lanes = await takenOver(site)
+  const lanes = await measureLanes(site)
   await more(12)
   await clients.stop()
   const { events, ...found } = await reconcile(site)
@@ -41,8 +41,8 @@ async function kill(site: Site, i: number) {
   return at
 }
 
-/** Kills a worker whose messages have no answer, and waits for each of them to come again: how long after the kill it did. */
-async function takenOver(site: Site) {
+/** Kills a worker with unanswered messages and measures how long each takes to be sent again. */
+async function measureLanes(site: Site) {
   const { receiver } = site
   receiver.fallSilent()
   const held = await eventually(async () => {

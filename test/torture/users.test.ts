@@ -10,8 +10,8 @@ const kinds: Kind[] = [
   { victim: 'PostgreSQL', database: 'outside' },
 ]
 
-// npm run torture -- users kills twenty times.
-test.each(kinds)('after kill -9 of the $victim ($database) every acknowledged user is there, three times over', async (kind) => {
+// `npm run torture -- users` kills twenty times.
+test.each(kinds)('keeps every acknowledged user after three kill -9 of the $victim ($database)', async (kind) => {
   const result = await torture(users, kind, { rounds: 3, log: join(inject('logs'), `torture-${process.pid}.log`) })
   console.log(summaryOf(result))
   expect({ lost: result.lost, faults: result.faults }).toEqual({ lost: 0, faults: [] })

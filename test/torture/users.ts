@@ -21,7 +21,7 @@ const checks = {
     and not exists (select 1 from users where 'user_id:' || users.user_id = audit_log.subject)`,
 }
 
-/** Users that are created while things die. */
+/** Users created during kills. */
 export const users: Subject<NewUser, User> = {
   prepare: async () => ({ row: endpoints.createUser, body: aUser }),
   compare,
@@ -43,7 +43,7 @@ async function compare(api: Client, attempts: Attempt<NewUser, User>[]) {
   return { lost: wrong.filter((verdict) => verdict === 'lost').length, faults: [...twice, ...faults] }
 }
 
-/** An acknowledged user is there as it was answered; another one wholly or not at all. */
+/** An acknowledged user exists as returned; any other exists completely or not at all. */
 function judge({ body, answer: user }: Attempt<NewUser, User>, found: User | undefined) {
   if (user) return !found ? 'lost' : isDeepStrictEqual(found, user) ? undefined : `${body.client_user_id} changed`
   if (!found) return undefined

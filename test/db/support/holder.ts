@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { startEmbedded } from '../../../src/platform/db/embedded/start.ts'
 import { query } from './query.ts'
 
-// A service of its own: says where its database is, and at SIGTERM asks it once more before stopping it.
+// A minimal service: reports its database URL, and on SIGTERM queries it once more before stopping it.
 const [dataDir = ''] = process.argv.slice(2)
 const report = (word: string, value: unknown) => process.stdout.write(`${JSON.stringify({ word, value })}\n`)
 

@@ -2,10 +2,10 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../../support/process.ts'
 
-/** A fenced block of a page. `told` is what its fence says beside the language, such as `not-run="needs a container engine"`. */
+/** A fenced block of a page. `attributes` follow the language in the fence, such as `not-run="needs a container engine"`. */
 export type Block = { page: string; line: number; end: number; language: string; attributes: Record<string, string>; text: string }
 
-/** What is run. Everything else is shown: what came out, or what is sent. */
+/** Languages that run. The others show output or requests. */
 export const runnable = ['sh', 'ts', 'js', 'py', 'go']
 export const outputLanguages = ['text', 'json', 'http']
 
@@ -20,7 +20,7 @@ export function blocksOf(page: string, folder = root): Block[] {
     const fence = /^```(.*)$/.exec(lines[i] as string)
     if (!fence) continue
     const end = lines.indexOf('```', i + 1)
-    if (end < 0) throw new Error(`${page}:${i + 1}: the block has no end`)
+    if (end < 0) throw new Error(`${page}:${i + 1}: the block is not closed`)
     const [language = '', info = ''] = (fence[1] as string).split(/\s(.*)/)
     blocks.push({ page, line: i + 1, end: end + 1, language, attributes: parseAttributes(info), text: lines.slice(i + 1, end).join('\n') })
     i = end
@@ -36,7 +36,7 @@ const parseAttributes = (info: string) =>
 
 export const isRun = ({ language, attributes }: Block) => runnable.includes(language) && attributes['not-run'] === undefined
 
-/** What the page shows as the outcome of a block: the block right behind it, with nothing but an empty line between. */
+/** The expected output of a block: the next block, if at most an empty line is between them. */
 export function expectedOutputOf(block: Block, blocks: Block[]): Block | undefined {
   const next = blocks[blocks.indexOf(block) + 1]
   return next && outputLanguages.includes(next.language) && next.line <= block.end + 2 ? next : undefined

@@ -3,7 +3,7 @@ import { isJson, isText } from './outcome.ts'
 import { type BlockOutput, runBlocks, type Session, type Site, withLocalAddresses } from './session.ts'
 import { tools } from './tools.ts'
 
-/** Follows a page to its end: what is not as the page says, and what was skipped for want of a tool. */
+/** Runs every block of a page. Returns the faults, and the blocks skipped for a missing tool. */
 export async function follow(page: string, site: Site) {
   const blocks = blocksOf(page, site.from)
   const here = blocks.filter(isRun).filter((block) => !missingFor(block))
@@ -14,7 +14,9 @@ export async function follow(page: string, site: Site) {
       ...failureOf(page, session, site),
       ...here.flatMap((block) => faultsOf(block, expectedOutputOf(block, blocks), session, site)),
     ],
-    skipped: blocks.filter(isRun).flatMap((block) => (missingFor(block) ? [`${nameOf(block)}: there is no ${missingFor(block)}`] : [])),
+    skipped: blocks
+      .filter(isRun)
+      .flatMap((block) => (missingFor(block) ? [`${nameOf(block)}: ${missingFor(block)} is not installed`] : [])),
   }
 }
 
@@ -36,22 +38,24 @@ function failureOf(page: string, { code, outputs, failedAt }: Session, site: Sit
 function faultsOf(block: Block, outcome: Block | undefined, { outputs }: Session, site: Site): string[] {
   const output = outputs.get(block.line)
   if (!output) return [`${nameOf(block)}: was not reached`]
-  const told = outcome && { ...outcome, text: withLocalAddresses(outcome.text, site.addresses) }
+  const expected = outcome && { ...outcome, text: withLocalAddresses(outcome.text, site.addresses) }
   return [
-    ...responseFaults(block, told, output, site),
-    ...(told && !matchesExpected(told, output.out) ? [`${nameOf(told)}: shows\n${told.text}\nbut it was\n${output.out}`] : []),
+    ...responseFaults(block, expected, output, site),
+    ...(expected && !matchesExpected(expected, output.out)
+      ? [`${nameOf(expected)}: shows\n${expected.text}\nbut it was\n${output.out}`]
+      : []),
   ]
 }
 
 const matchesExpected = ({ language, text }: Block, out: string) => (language === 'json' ? isJson(text, out) : isText(text, out))
 
-/** Every call of ours is a success, but for the last one where the page shows its refusal. */
-function responseFaults(block: Block, told: Block | undefined, { out, err }: BlockOutput, { addresses }: Site) {
+/** Every request must succeed, except for the last one if the page shows its error. */
+function responseFaults(block: Block, expected: Block | undefined, { out, err }: BlockOutput, { addresses }: Site) {
   const ours = `//${addresses['127.0.0.1:8080']}/`
-  const answers = [...err.matchAll(/\[answered (\d+) (\S+)\]/g)].filter(([, , url]) => url?.includes(ours))
-  const refusal = told?.attributes['status']
-  return answers.flatMap(([, status = '', url], i) => {
-    const isRight = refusal && i === answers.length - 1 ? status === refusal : /^2/.test(status)
-    return isRight ? [] : [`${nameOf(block)}: ${url} was answered ${status}\n${out}`]
+  const responses = [...err.matchAll(/\[returned (\d+) (\S+)\]/g)].filter(([, , url]) => url?.includes(ours))
+  const errorStatus = expected?.attributes['status']
+  return responses.flatMap(([, status = '', url], i) => {
+    const isRight = errorStatus && i === responses.length - 1 ? status === errorStatus : /^2/.test(status)
+    return isRight ? [] : [`${nameOf(block)}: ${url} returned ${status}\n${out}`]
   })
 }

@@ -22,8 +22,8 @@ const prelude = `npm() {
 `
 
 /**
- * Somebody new, from the clone to the end of the README, with nothing but its blocks.
- * `linked` takes over what this checkout has installed and built, and saves that time.
+ * Clones the repository and runs every block of the README.
+ * `linked` reuses the installed packages and the built console of this checkout.
  */
 export async function newcomer(folder: string, { linked }: { linked: boolean }) {
   const began = Date.now() / 1000
@@ -37,7 +37,7 @@ export async function newcomer(folder: string, { linked }: { linked: boolean }) 
   return { faults, stages, verified: verifiedIn(session, folder, cloned - began) }
 }
 
-/** The checkout as it stands, with what was changed since the last commit. */
+/** Clones the checkout with its uncommitted changes. */
 function clone(folder: string) {
   const git = (...args: string[]) => execFileSync('git', ['-C', root, ...args], { encoding: 'utf8' })
   git('clone', '--quiet', root, folder)
@@ -69,23 +69,23 @@ function secondsOf(block: Block, { outputs, ended }: Session, folder: string) {
   return ((next && outputs.get(next.line)?.at) ?? ended) - (outputs.get(block.line)?.at ?? ended)
 }
 
-/** What a reader enters: lines that begin a command, and none of what a file is made of. */
+/** Counts the lines that start a command, without the content of here-documents. */
 function commandsIn({ language, text }: Block) {
   if (language !== 'sh') return 1
   const commands = text.replace(/<<'END'\n[\s\S]*?\nEND$/gm, '').split('\n')
   return commands.filter((line) => /^[^\s#]/.test(line)).length
 }
 
-/** How long it took to the first message that was verified, and how much had to be entered. */
+/** The time and the commands up to the first verified message. */
 function verifiedIn(session: Session, folder: string, before: number): Stage | undefined {
   const steps = stepsOf(folder)
   const last = steps.findIndex(({ line }) => /^verified /m.test(session.outputs.get(line)?.out ?? ''))
   if (last < 0) return undefined
-  const way = steps.slice(0, last + 1)
+  const path = steps.slice(0, last + 1)
   return {
     name: 'a verified webhook',
-    commands: 1 + way.reduce((sum, block) => sum + commandsIn(block), 0),
-    seconds: before + way.reduce((sum, block) => sum + secondsOf(block, session, folder), 0),
+    commands: 1 + path.reduce((sum, block) => sum + commandsIn(block), 0),
+    seconds: before + path.reduce((sum, block) => sum + secondsOf(block, session, folder), 0),
   }
 }
 

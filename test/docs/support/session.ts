@@ -5,13 +5,13 @@ import { assay, type Env } from '../../support/process.ts'
 import { type Block, pageText } from './blocks.ts'
 import { tools } from './tools.ts'
 
-/** `folder` is where the reader stands, `addresses` are those of the page and what they are here, `from` is where the pages are. */
+/** `folder` is the working folder, `addresses` maps the addresses on the page to real ones, and `from` is the folder of the pages. */
 export type Site = { folder: string; addresses: Record<string, string>; env: Env; prelude?: string; from?: string }
-/** What a block said, and when it began, in seconds. */
+/** The output of a block, and its start time in seconds. */
 export type BlockOutput = { out: string; err: string; at: number }
 export type Session = { code: number | null; outputs: Map<number, BlockOutput>; failedAt: number | undefined; ended: number }
 
-/** Runs blocks of a page one after the other in one shell, as a reader would. */
+/** Runs the blocks of a page in order in one shell, like a reader. */
 export function runBlocks(page: string, site: Site, blocks: Block[]): Promise<Session> {
   const { folder, env } = site
   const bin = commands(folder)
@@ -31,12 +31,12 @@ export function runBlocks(page: string, site: Site, blocks: Block[]): Promise<Se
     const end = () => resolve({ code: child.exitCode, outputs: outputsIn(all), failedAt: failedLine(folder), ended: Date.now() / 1000 })
     child.on('error', reject)
     child.on('close', end)
-    // Something that the page left running may hold the pipes open.
+    // A background process of the page may keep the pipes open.
     child.on('exit', () => setTimeout(() => setImmediate(end), 2000).unref())
   })
 }
 
-/** The page as a script with the same lines, so that a line that fails is known by its number. */
+/** The page as a script with the same line numbers, so that a failure gives its line. */
 function scriptOf(page: string, { addresses, from }: Site, blocks: Block[]) {
   const lines = pageText(page, from).split('\n')
   const script = lines.map(() => '')
@@ -68,10 +68,10 @@ sample() {
 }
 `
 
-/** In the folder of a page npm has one thing to run. */
+/** `npm run … --` runs the CLI. */
 const npmRunsAssay = 'npm() { while [ "$1" != -- ]; do shift; done; shift; assay "$@"; }\n'
 
-/** Commands of a page that have to be found: ours, and a curl that says how it was answered. */
+/** Puts the CLI and a curl that reports response statuses on the PATH. */
 function commands(folder: string) {
   const bin = join(folder, '.bin')
   mkdirSync(bin, { recursive: true })
@@ -80,7 +80,7 @@ function commands(folder: string) {
     chmodSync(join(bin, name), 0o755)
   }
   script('assay', `exec "${process.execPath}" "${assay}" "$@"`)
-  script('curl', `exec "${tools.get('curl')}" -w '%{stderr}\\n[answered %{http_code} %{url_effective}]\\n' "$@"`)
+  script('curl', `exec "${tools.get('curl')}" -w '%{stderr}\\n[returned %{http_code} %{url_effective}]\\n' "$@"`)
   return bin
 }
 

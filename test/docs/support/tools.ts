@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-/** The tools that pages use and this machine has, with their places. */
+/** Installed tools that pages use, with their paths. */
 export const tools = new Map(['bash', 'curl', 'python3', 'go', 'git'].flatMap((tool) => findTool(tool)))
 
 export function findTool(tool: string): [string, string][] {

@@ -3,7 +3,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { reservePort } from '../../support/ports.ts'
 
-/** Stands between the service and its PostgreSQL, so that a test can take the database away and bring it back. */
+/** A proxy in front of PostgreSQL that a test can close and reopen. */
 export async function startProxy(database: string) {
   const target = new URL(database)
   const folder = target.searchParams.get('host')
@@ -29,7 +29,7 @@ export async function startProxy(database: string) {
     url: target.href,
     open,
     close,
-    /** The connections stay, and nothing comes through. */
+    /** Keeps the connections open but forwards nothing. */
     freeze: () => {
       for (const socket of sockets) socket.pause()
     },
