@@ -53,7 +53,7 @@ describe('the plan gate', () => {
     const response = await request(row, launch)
     expect(response).toMatchObject({
       status: 403,
-      body: { detail: { error_type: 'PLAN_REQUIRED', error_message: expect.stringContaining('scale plan only') } },
+      body: { detail: { error_type: 'PLAN_REQUIRED', error_message: expect.stringContaining('requires the scale plan') } },
     })
     expect(response.headers.get('content-type')).toMatch(/^application\/json/)
   })
