@@ -1,8 +1,8 @@
 import type { App } from '../platform/app.ts'
-import { type Filling, fillUser } from '../wearables/providers/demo/fill.ts'
+import { type FillOptions, fillUser } from '../wearables/providers/demo/fill.ts'
 
 /** The users that one thread creates: every `step`-th, starting at `first`. */
-export type Share = { filling: Filling; users: number; first: number; step: number }
+export type Share = { filling: FillOptions; users: number; first: number; step: number }
 
 /** Keeps the database busy while the next user is generated. */
 const AT_ONCE = 4

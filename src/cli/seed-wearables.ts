@@ -5,7 +5,7 @@ import { Id } from '../contract/common.ts'
 import type { App } from '../platform/app.ts'
 import { setupProblem } from '../platform/problem.ts'
 import { listAllTeams } from '../tenants/teams/actions.ts'
-import type { Filling } from '../wearables/providers/demo/fill.ts'
+import type { FillOptions } from '../wearables/providers/demo/fill.ts'
 import { recordOperator } from './audited.ts'
 import { command, print, withApp } from './command.ts'
 import { progress } from './progress.ts'
@@ -39,7 +39,7 @@ export const seedWearables = command({
   },
 })
 
-type Plan = { filling: Filling; users: number }
+type Plan = { filling: FillOptions; users: number }
 
 /** Starting a thread takes about a second, which fewer users than this do not repay. */
 const FEW = 25

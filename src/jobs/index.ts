@@ -17,7 +17,7 @@ import { pruneUserTokens } from '../tenants/keys/user-tokens.ts'
 import { pruneInvitations } from '../tenants/people/invitations.ts'
 import { pruneSessions } from '../tenants/sessions/actions.ts'
 import { eraseNextTeam } from '../tenants/teams/actions.ts'
-import { pauseLate } from '../wearables/connections/actions.ts'
+import { pauseAfterIngestion } from '../wearables/connections/actions.ts'
 import { BULK, pruneBulk, runBulk } from '../wearables/connections/bulk/bulk.ts'
 import { deregister } from '../wearables/connections/deregister.ts'
 import { pullDue } from '../wearables/connections/pulls.ts'
@@ -38,7 +38,7 @@ export const jobs: Job[] = [
   { name: STEP, everyMs: SECOND, run: (app) => takeDueSteps(app) },
   { name: 'erase users', everyMs: 5 * SECOND, run: (app) => eraseDueUsers(app) },
   { name: 'end connections', everyMs: SECOND, run: deregister },
-  { name: 'pause connections', everyMs: MINUTE, run: pauseLate },
+  { name: 'pause connections', everyMs: MINUTE, run: pauseAfterIngestion },
   { name: BULK, everyMs: SECOND, run: runBulk },
   { name: 'pull history', everyMs: SECOND, run: pullDue },
   { name: 'erase teams', everyMs: MINUTE, run: eraseNextTeam },

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { DAY } from '../../src/platform/time.ts'
-import { accessTo } from '../../src/wearables/connections/access.ts'
+import { getAccess } from '../../src/wearables/connections/access.ts'
 import { type Connection, connectionFor } from '../../src/wearables/connections/actions.ts'
 import { query } from '../support/cluster.ts'
 import { aUser, connectionEvents } from '../support/connections.ts'
@@ -44,7 +44,7 @@ describe('bulk import', () => {
     expect(providers[0]?.resource_availability).toMatchObject({ sleep: { status: 'available' }, heartrate: { status: 'unavailable' } })
     expect(await connectionEvents(w.app, t.team_id)).toHaveLength(2)
     const connection = (await connectionFor(w.app, { team_id: t.team_id, user_id: users[0] as string }, 'oura')) as Connection
-    expect(await accessTo(w.app, connection)).toEqual({ state: 'ready', access_token: `access of ${users[0]}` })
+    expect(await getAccess(w.app, connection)).toEqual({ state: 'ready', access_token: `access of ${users[0]}` })
     const stored = JSON.stringify(await query(w.url, 'select * from bulk_items, connections'))
     expect(stored).not.toContain('refresh of')
   })
@@ -149,7 +149,7 @@ describe('bulk export', () => {
     await t.api.bulkImport({ body: { provider: 'oura', connections, wait_for_completion: true } })
     expect((await t.api.bulkExport({ body: { provider: 'oura' } })).data).toEqual(connections)
     const connection = (await connectionFor(w.app, { team_id: t.team_id, user_id }, 'oura')) as Connection
-    expect(await accessTo(w.app, connection)).toEqual({ state: 'ready', access_token: `access of ${user_id}` })
+    expect(await getAccess(w.app, connection)).toEqual({ state: 'ready', access_token: `access of ${user_id}` })
     expect((await t.api.listConnections({ params: { user_id } })).providers[0]?.external_user_id).toBeNull()
   })
 

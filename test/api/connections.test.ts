@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { sourceSlugs, sources } from '../../src/contract/tenants/sources.ts'
 import { requireUser } from '../../src/tenants/users/actions.ts'
 import { connectionFor, failConnection, openConnection } from '../../src/wearables/connections/actions.ts'
-import { noteDevice } from '../../src/wearables/connections/devices.ts'
+import { recordDevice } from '../../src/wearables/connections/devices.ts'
 import { query } from '../support/cluster.ts'
 import { aConnectedUser, aUser, connectionEvents } from '../support/connections.ts'
 import { newUuid } from '../support/seeded.ts'
@@ -249,9 +249,11 @@ describe('devices', () => {
     const { user_id, device_id } = await aConnectedUser(w.app, t.api, t.team_id)
     const user = await requireUser(w.app, t.team_id, user_id)
     const same = { source_type: 'watch', device_model: 'Tidemark 2' }
-    expect(await noteDevice(w.app, user, 'apple_health_kit', same)).toBe(device_id)
-    expect(await noteDevice(w.app, user, 'apple_health_kit', { ...same, device_version: '2.5' })).toBe(device_id)
-    expect(await noteDevice(w.app, user, 'apple_health_kit', { source_type: 'phone', device_model: 'Tidemark Phone' })).not.toBe(device_id)
+    expect(await recordDevice(w.app, user, 'apple_health_kit', same)).toBe(device_id)
+    expect(await recordDevice(w.app, user, 'apple_health_kit', { ...same, device_version: '2.5' })).toBe(device_id)
+    expect(await recordDevice(w.app, user, 'apple_health_kit', { source_type: 'phone', device_model: 'Tidemark Phone' })).not.toBe(
+      device_id,
+    )
 
     const device = {
       ...{ id: device_id, user_id, provider: 'apple_health_kit', source_type: 'watch', device_model: 'Tidemark 2', device_version: '2.5' },

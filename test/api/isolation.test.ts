@@ -7,7 +7,7 @@ import { type EndpointName, endpoints, rows } from '../../src/contract/index.ts'
 import { emitForTeam } from '../../src/delivery/events/emit.ts'
 import { inTransaction } from '../../src/platform/app.ts'
 import { requireUser } from '../../src/tenants/users/actions.ts'
-import { noteDevice } from '../../src/wearables/connections/devices.ts'
+import { recordDevice } from '../../src/wearables/connections/devices.ts'
 import { fastPasswords, joinOrganization } from '../support/console.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
 import { aCriticalOrder, aKit, aPatient, placeOrder, testId } from '../support/orders.ts'
@@ -176,7 +176,7 @@ async function someConnection({ api, admin, org_id, team_id }: Tenant, user_id: 
   const user = await requireUser(w.app, team_id, user_id)
   const body = { team_id, provider: 'fitbit' as const, client_id: 'app', client_secret: 'secret' }
   const { id: credential } = await admin.putTeamCredential({ params: deploymentParams(org_id), body })
-  return { credential, device: await noteDevice(w.app, user, 'apple_health_kit', { source_type: 'watch' }) }
+  return { credential, device: await recordDevice(w.app, user, 'apple_health_kit', { source_type: 'watch' }) }
 }
 
 /** Adds a member and a pending invite to the organization. */

@@ -3,7 +3,7 @@ import { endpoints } from '../../src/contract/index.ts'
 import type { SealingKey } from '../../src/platform/sealing/seal.ts'
 import { userSealingKey } from '../../src/platform/sealing/vault.ts'
 import { HOUR } from '../../src/platform/time.ts'
-import { accessTo } from '../../src/wearables/connections/access.ts'
+import { getAccess } from '../../src/wearables/connections/access.ts'
 import { openAccount } from '../../src/wearables/connections/account.ts'
 import type { Connection } from '../../src/wearables/connections/actions.ts'
 import { refreshUser } from '../../src/wearables/connections/refresh.ts'
@@ -21,14 +21,14 @@ describe('access tokens', () => {
     const advanced = await world({ env: { OAUTH_SOURCES } })
     const { user_id } = await connect(t)
     const connection = await connectionOf(t, user_id)
-    const first = await accessTo(w.app, connection)
-    expect(await accessTo(w.app, connection)).toEqual(first)
+    const first = await getAccess(w.app, connection)
+    expect(await getAccess(w.app, connection)).toEqual(first)
     advanced.advanceTime(HOUR)
-    const second = await accessTo(advanced.app, connection)
+    const second = await getAccess(advanced.app, connection)
     expect(second).toMatchObject({ state: 'ready' })
     expect(second).not.toEqual(first)
     advanced.advanceTime(HOUR)
-    const third = await accessTo(advanced.app, connection)
+    const third = await getAccess(advanced.app, connection)
     expect(third).toMatchObject({ state: 'ready' })
     expect(third).not.toEqual(second)
   })
@@ -43,7 +43,7 @@ describe('access tokens', () => {
     source.behavior.holdUntil = new Promise<void>((done) => {
       release = done
     })
-    const calls = Array.from({ length: 8 }, () => accessTo(w.app, connection))
+    const calls = Array.from({ length: 8 }, () => getAccess(w.app, connection))
     // All callers have read the expired token while the source delays its response.
     await waitFor(() => expect(source.requests.length).toBeGreaterThan(requestCount))
     await Promise.all(Array.from({ length: 8 }, () => connectionOf(t, user_id)))
@@ -79,9 +79,9 @@ describe('access tokens', () => {
     await query(w.url, "update connections set expires_at = now() - interval '1 minute' where user_id = $1", [user_id])
     source.behavior.down = true
     const connection = await connectionOf(t, user_id)
-    expect(await accessTo(w.app, connection)).toEqual({ state: 'unavailable' })
+    expect(await getAccess(w.app, connection)).toEqual({ state: 'unavailable' })
     source.behavior.down = false
-    expect(await accessTo(w.app, connection)).toMatchObject({ state: 'ready' })
+    expect(await getAccess(w.app, connection)).toMatchObject({ state: 'ready' })
   })
 
   test.each([
@@ -97,10 +97,10 @@ describe('access tokens', () => {
     await query(w.url, "update connections set expires_at = now() - interval '1 minute' where user_id = $1", [user_id])
     const connection = await connectionOf(t, user_id)
     source.behavior.respondWith = { status, body }
-    const response = await accessTo(w.app, connection)
+    const response = await getAccess(w.app, connection)
     source.behavior.respondWith = undefined
     expect(response).toEqual({ state: 'unavailable' })
-    expect(await accessTo(w.app, connection)).toMatchObject({ state: 'ready' })
+    expect(await getAccess(w.app, connection)).toMatchObject({ state: 'ready' })
     expect((await t.api.listConnections({ params: { user_id } })).providers[0]).toMatchObject({ status: 'connected' })
   })
 
@@ -110,7 +110,7 @@ describe('access tokens', () => {
     source.behavior.keepRefreshToken = true
     for (let i = 0; i < 2; i++) {
       await query(w.url, "update connections set expires_at = now() - interval '1 minute' where user_id = $1", [user_id])
-      expect(await accessTo(w.app, await connectionOf(t, user_id))).toMatchObject({ state: 'ready' })
+      expect(await getAccess(w.app, await connectionOf(t, user_id))).toMatchObject({ state: 'ready' })
     }
     source.behavior.keepRefreshToken = false
   })

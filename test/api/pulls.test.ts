@@ -3,7 +3,7 @@ import { resourcesOf, sources } from '../../src/contract/tenants/sources.ts'
 import { inTransaction } from '../../src/platform/app.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/platform/time.ts'
 import { lockUser } from '../../src/tenants/users/actions.ts'
-import { orderPull } from '../../src/wearables/connections/pulls.ts'
+import { schedulePull } from '../../src/wearables/connections/pulls.ts'
 import { openDemo } from '../../src/wearables/providers/demo/connect.ts'
 import { query } from '../support/cluster.ts'
 import { aSample, aUser, push, userEvents } from '../support/wearables.ts'
@@ -146,7 +146,7 @@ describe('historical pulls', () => {
   test('end with the connection', async () => {
     const user_id = await aUser(t.api)
     const { connection } = await inTransaction(w.app, async (app) => openDemo(app, await lockUser(app, t.team_id, user_id), 'fitbit'))
-    await orderPull(w.app, connection)
+    await schedulePull(w.app, connection)
     await t.api.endConnection({ params: { user_id, provider: 'fitbit' } })
     expect(Object.keys(await states(t, user_id))).toEqual(['failure non_retriable_error'])
     w.advanceTime(2 * MINUTE)

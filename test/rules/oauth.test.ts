@@ -42,7 +42,7 @@ test('sends client credentials in the header or the body, encoded as in RFC 6749
 })
 
 describe('token response', () => {
-  const grantFrom = (response: unknown, requested = ['sleep']) => rules.grantedBy(client, response, requested)
+  const grantFrom = (response: unknown, requested = ['sleep']) => rules.parseGrant(client, response, requested)
 
   test('yields tokens, expiry, scopes and account', () => {
     const response = { access_token: 'a', refresh_token: 'r', expires_in: '3600', scope: 'sleep,steps  heart', user: { id: 7 } }
@@ -78,11 +78,11 @@ describe('token response', () => {
 })
 
 test('requests the required and optional scopes of the team, or those of the source', () => {
-  expect(rules.scopesToAsk(client, undefined)).toEqual(['sleep', 'steps'])
-  expect(rules.scopesToAsk(client, { user_must_grant: ['a', 'b'], user_may_grant: ['b', 'c'] })).toEqual(['a', 'b', 'c'])
-  expect(rules.isMissing({ user_must_grant: ['a'], user_may_grant: ['b'] }, ['b'])).toBe(true)
-  expect(rules.isMissing({ user_must_grant: ['a'], user_may_grant: ['b'] }, ['a'])).toBe(false)
-  expect(rules.isMissing(undefined, [])).toBe(false)
+  expect(rules.scopesToRequest(client, undefined)).toEqual(['sleep', 'steps'])
+  expect(rules.scopesToRequest(client, { user_must_grant: ['a', 'b'], user_may_grant: ['b', 'c'] })).toEqual(['a', 'b', 'c'])
+  expect(rules.lacksRequiredScopes({ user_must_grant: ['a'], user_may_grant: ['b'] }, ['b'])).toBe(true)
+  expect(rules.lacksRequiredScopes({ user_must_grant: ['a'], user_may_grant: ['b'] }, ['a'])).toBe(false)
+  expect(rules.lacksRequiredScopes(undefined, [])).toBe(false)
 })
 
 describe('OAUTH_SOURCES', () => {

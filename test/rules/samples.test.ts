@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { series, seriesNames } from '../../src/contract/wearables/series.ts'
 import { decodeSamples, encodeSamples, type Sample } from '../../src/wearables/data/samples/rules-codec.ts'
-import { byKey, type Incoming, mergeDay, onePerKey } from '../../src/wearables/data/samples/rules-merge.ts'
+import { byKey, dedupeByKey, type Incoming, mergeDay } from '../../src/wearables/data/samples/rules-merge.ts'
 import { mergePieces, type Piece, readDay, samplesIn, writeDay } from '../../src/wearables/data/samples/rules-pieces.ts'
 import { fc } from '../support/properties.ts'
 
@@ -63,7 +63,7 @@ describe('sample encoding', () => {
 })
 
 describe('day stored in chunks', () => {
-  const keyed = aDay.map((samples) => onePerKey(samples) as Sample[]).filter((samples) => samples.length > 0)
+  const keyed = aDay.map((samples) => dedupeByKey(samples) as Sample[]).filter((samples) => samples.length > 0)
   const hours = (first: number, count: number, value = 60) =>
     Array.from({ length: count }, (_, i) => aSample({ at: DAY + (first + i) * 3_600_000, value }))
   const laid = (batches: Incoming[][]) => batches.reduce<Piece[]>((pieces, batch) => mergePieces(pieces, batch, DAY).pieces, [])
@@ -127,7 +127,7 @@ const versioned = fc
   })
   .map((few) => aSample({ ...few, at: DAY + few.at }))
 
-const laidOver = (batches: Incoming[][]) => batches.reduce<Sample[]>((day, batch) => mergeDay(day, onePerKey(batch), 0).samples, [])
+const laidOver = (batches: Incoming[][]) => batches.reduce<Sample[]>((day, batch) => mergeDay(day, dedupeByKey(batch), 0).samples, [])
 
 describe('sample versions', () => {
   test('converge for any order, batching and repetition', () => {
@@ -152,7 +152,7 @@ describe('sample versions', () => {
     fc.assert(
       fc.property(fc.array(versioned, { maxLength: 20 }), (samples) => {
         const day = laidOver([samples])
-        expect(mergeDay(day, onePerKey(samples), 0)).toMatchObject({ changed: false, created: [], updated: [], samples: day })
+        expect(mergeDay(day, dedupeByKey(samples), 0)).toMatchObject({ changed: false, created: [], updated: [], samples: day })
       }),
     )
   })

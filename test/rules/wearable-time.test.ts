@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { isoOf } from '../../src/wearables/data/rules-present.ts'
-import { dayOf, localDay, momentOf, zoneClock, zoneIn } from '../../src/wearables/data/rules-time.ts'
+import { dayOf, localDay, parseInstant, zoneClock, zoneIn } from '../../src/wearables/data/rules-time.ts'
 import { cursorOf, daysOf, positionOf, rangeOf } from '../../src/wearables/data/rules-window.ts'
 import { downsample } from '../../src/wearables/data/samples/rules-downsample.ts'
-import { heartZones, highestHeartRate } from '../../src/wearables/data/streams/rules-stream.ts'
+import { heartZones, maxHeartRate } from '../../src/wearables/data/streams/rules-stream.ts'
 import { fc } from '../support/properties.ts'
 
 const moments = fc.date({ min: new Date('0101-01-02'), max: new Date('2199-12-31'), noInvalidDate: true })
@@ -13,7 +13,7 @@ describe('timestamp', () => {
     fc.assert(
       fc.property(moments, fc.integer({ min: -14 * 60, max: 14 * 60 }), (date, minutes) => {
         const text = `${new Date(date.getTime() + minutes * 60_000).toISOString().slice(0, -1)}${offset(minutes)}`
-        expect([text, momentOf(text)]).toEqual([text, date.getTime()])
+        expect([text, parseInstant(text)]).toEqual([text, date.getTime()])
         expect(zoneIn(text)).toBe(minutes * 60)
       }),
     )
@@ -32,7 +32,7 @@ describe('timestamp', () => {
     ['2026-03-01t09:30:00.5z', '2026-03-01T09:30:00.500Z'],
     ['2026-03-01T09:30:00.123456789Z', '2026-03-01T09:30:00.123Z'],
     ['2024-02-29T00:00:00+00:00', '2024-02-29T00:00:00.000Z'],
-  ])('reads %s as %s', (text, iso) => expect(isoOf(momentOf(text))).toBe(iso))
+  ])('reads %s as %s', (text, iso) => expect(isoOf(parseInstant(text))).toBe(iso))
 
   test.each([
     ...['', 'soon', '2026-03-01', '2026-03-01T09:30:00', '2026-02-30T00:00:00Z', '2025-02-29T00:00:00Z', '2026-13-01T00:00:00Z'],
@@ -44,10 +44,10 @@ describe('timestamp', () => {
       '２０２６-03-01T09:30:00Z',
       '2026-03-01 09:30:00Z',
     ],
-  ])('rejects %j', (text) => expect(momentOf(text)).toBeNaN())
+  ])('rejects %j', (text) => expect(parseInstant(text)).toBeNaN())
 
   test('rejects values that are not text', () => {
-    for (const value of [null, undefined, 0, {}, [], true]) expect(momentOf(value)).toBeNaN()
+    for (const value of [null, undefined, 0, {}, [], true]) expect(parseInstant(value)).toBeNaN()
   })
 })
 
@@ -135,6 +135,6 @@ describe('heart rate zones', () => {
     ['1986-03-02', '2026-03-02', 180],
     ['1984-02-29', '2026-02-28', 179],
   ])('use for a user born on %s, on %s, a maximum heart rate of %i', (birth, day, highest) =>
-    expect(highestHeartRate(birth, day)).toBe(highest),
+    expect(maxHeartRate(birth, day)).toBe(highest),
   )
 })

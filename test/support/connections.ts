@@ -2,7 +2,7 @@ import { type Client, createClient } from '../../src/contract/client.ts'
 import { type EventName, eventTypes } from '../../src/contract/delivery/events.ts'
 import type { App } from '../../src/platform/app.ts'
 import { requireUser } from '../../src/tenants/users/actions.ts'
-import { noteDevice } from '../../src/wearables/connections/devices.ts'
+import { recordDevice } from '../../src/wearables/connections/devices.ts'
 import { eventsOf } from './events.ts'
 import { newUuid } from './seeded.ts'
 
@@ -20,7 +20,7 @@ export async function aConnectedUser(app: App, api: Client, team_id: string) {
   const user_id = await aUser(api)
   await api.connectPushSource({ params: { provider: 'apple_health_kit' }, body: { user_id } })
   const user = await requireUser(app, team_id, user_id)
-  const device_id = await noteDevice(app, user, 'apple_health_kit', { source_type: 'watch', device_model: 'Tidemark 2' })
+  const device_id = await recordDevice(app, user, 'apple_health_kit', { source_type: 'watch', device_model: 'Tidemark 2' })
   return { user_id, device_id }
 }
 

@@ -16,7 +16,7 @@ const FORM_LIMIT = 16 * 1024
 const COOKIE = 'assay_link'
 
 type Query = Record<string, string | string[] | undefined>
-type Request = FastifyRequest<{ Querystring: Query; Params: { slug: string; way: string }; Body: Record<string, string> | undefined }>
+type Request = FastifyRequest<{ Querystring: Query; Params: { slug: string; method: string }; Body: Record<string, string> | undefined }>
 
 /** Serves the pages where an end user connects a source. */
 export async function mountLinkPages(app: App, server: FastifyInstance) {
@@ -51,7 +51,7 @@ export async function mountLinkPages(app: App, server: FastifyInstance) {
       page((request, reply) => withSession(request, (session) => startConnection(app, session, request, reply))),
     )
     scope.post(
-      '/link/:way/:slug',
+      '/link/:method/:slug',
       page((request) => withSession(request, (session) => sessions.submit(app, session, request.params, request.body ?? {}))),
     )
     scope.get(
@@ -90,10 +90,11 @@ async function startConnection(
 async function finishConnection(app: App, { query, headers }: Request): Promise<sessions.PageResponse> {
   const callback = { state: firstValue(query['state']), code: firstValue(query['code']), error: firstValue(query['error']) }
   const cookie = cookieIn(headers.cookie)
-  const { token, began, provider, outcome } = await finishOAuth(app, { ...callback, browser: cookie?.browser })
+  const { token, startedFrom, provider, outcome } = await finishOAuth(app, { ...callback, browser: cookie?.browser })
   if (!token || !provider) return { status: 400, html: pages.endPage(undefined, outcome) }
   // A connection started through the API returns to the customer's redirect URL, even after a failure.
-  if (began === 'api') return sessions.endResponse({ token: { ...token, on_error: true }, frame: undefined }, outcome, { slug: provider })
+  if (startedFrom === 'api')
+    return sessions.endResponse({ token: { ...token, on_error: true }, frame: undefined }, outcome, { slug: provider })
   return sessions.endResponse({ token, frame: sessions.frameOf(token, cookie?.secret) }, outcome, { slug: provider })
 }
 

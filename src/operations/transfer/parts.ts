@@ -10,7 +10,7 @@ import type { Info } from '../../tenants/users/records.ts'
 import { searchableTexts } from '../../tenants/users/rules.ts'
 import * as users from '../../tenants/users/transfer.ts'
 import { type Account, accountHash } from '../../wearables/connections/account.ts'
-import { type About, fingerprintOf } from '../../wearables/connections/devices.ts'
+import { type DeviceDescription, fingerprintOf } from '../../wearables/connections/devices.ts'
 import * as connections from '../../wearables/connections/transfer.ts'
 import * as data from '../../wearables/data/transfer.ts'
 import type { Part as PartDescription, Row } from './rules.ts'
@@ -119,7 +119,7 @@ export async function recomputeHashes(app: App, { team_id, user }: Keys, table: 
   const document = row['sealed']
   if (table === 'user_info') return { terms: indexTerms(await teamSealingKey(app, team_id), searchableTexts(document as Info)) }
   if (table === 'orders') return { terms: await termsOf(app, team_id, document as OrderDocument) }
-  if (table === 'devices') return { fingerprint: hex(fingerprintOf(user, document as About)) }
+  if (table === 'devices') return { fingerprint: hex(fingerprintOf(user, document as DeviceDescription)) }
   if (table !== 'connections') return {}
   const hash = await accountHash(app, team_id, row['provider'] as string, document as Account)
   return { account_hash: hash && hex(hash) }

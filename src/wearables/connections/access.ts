@@ -18,18 +18,18 @@ const MARGIN = 60 * SECOND
 const LEASE = 30 * SECOND
 
 /** Returns the access token of an OAuth connection. One process renews it at a time, and the others wait for the result. */
-export async function accessTo(app: App, connection: Connection): Promise<Access> {
+export async function getAccess(app: App, connection: Connection): Promise<Access> {
   const started = Date.now()
   while (Date.now() - started < LEASE) {
-    const turn = await takeTurn(app, connection)
-    if (turn.state !== 'wait') return turn.state === 'renew' ? renew(app, turn.connection, turn.account) : turn
+    const claim = await claimRenewal(app, connection)
+    if (claim.state !== 'wait') return claim.state === 'renew' ? renew(app, claim.connection, claim.account) : claim
     await pause(100)
   }
   return { state: 'unavailable' }
 }
 
 /** Decides under a row lock. The lease keeps others away during the request to the source, which runs in no transaction. */
-const takeTurn = (app: App, { team_id, user_id, provider, id }: Connection) =>
+const claimRenewal = (app: App, { team_id, user_id, provider, id }: Connection) =>
   inTransaction(app, async (app) => {
     const row = await store.lockConnection(app.db, team_id, user_id, provider)
     const key = await userSealingKey(app, team_id, user_id)
@@ -48,24 +48,25 @@ async function renew(app: App, connection: Connection, account: Account): Promis
   const { team_id, user_id, provider } = connection
   const client = isSource(provider) ? await clientFor(app, team_id, provider) : undefined
   const refresh_token = account.tokens?.refresh_token
-  if (!client || !refresh_token) return broken(app, connection, 'The connection has no refresh token.')
-  const answer = await renewTokens(app, client, { refresh_token, scopes: account.grant?.granted ?? [] })
-  if (answer.state === 'refused' && answer.because === 'grant') return broken(app, connection, 'The source rejected the refresh token.')
+  if (!client || !refresh_token) return breakConnection(app, connection, 'The connection has no refresh token.')
+  const response = await renewTokens(app, client, { refresh_token, scopes: account.grant?.granted ?? [] })
+  if (response.state === 'refused' && response.reason === 'grant')
+    return breakConnection(app, connection, 'The source rejected the refresh token.')
   const key = await userSealingKey(app, team_id, user_id)
   if (!key) return { state: 'broken' }
-  if (answer.state !== 'granted') {
+  if (response.state !== 'granted') {
     // Rejected client credentials are the operator's fault, so the connection stays and works again once they are fixed.
-    if (answer.state === 'refused') app.log.warn({ team_id, provider }, 'source rejected the client credentials')
+    if (response.state === 'refused') app.log.warn({ team_id, provider }, 'source rejected the client credentials')
     await store.endRenewal(app.db, connection, {})
     return { state: 'unavailable' }
   }
-  const { access_token, refresh_token: next } = answer.granted
+  const { access_token, refresh_token: next } = response.granted
   const sealed = sealAccount(key, connection.id, { ...account, tokens: { access_token, refresh_token: next } })
-  const kept = await store.endRenewal(app.db, connection, { sealed, expires_at: answer.expires_at, updated_at: app.now() })
-  return kept ? { state: 'ready', access_token } : { state: 'unavailable' }
+  const isStored = await store.endRenewal(app.db, connection, { sealed, expires_at: response.expires_at, updated_at: app.now() })
+  return isStored ? { state: 'ready', access_token } : { state: 'unavailable' }
 }
 
-async function broken(app: App, connection: Connection, details: string): Promise<Access> {
+async function breakConnection(app: App, connection: Connection, details: string): Promise<Access> {
   const message = 'The source no longer accepts the connection. The user has to connect again.'
   await failConnection(app, connection, { error_type: 'token_refresh_failed', message, details })
   return { state: 'broken' }

@@ -13,16 +13,16 @@ import * as store from './store.ts'
 
 export type Connection = store.ConnectionRow
 export type Kind = 'push' | 'oauth' | 'password' | 'email' | 'demo'
-type Made = { kind: Kind; account?: Account; expires_at?: string | null }
+type NewConnection = { kind: Kind; account?: Account; expires_at?: string | null }
 
-type Whose = { team_id: string; user_id: string }
+type UserScope = { team_id: string; user_id: string }
 
-export const connectionFor = (app: App, { team_id, user_id }: Whose, provider: SourceSlug) =>
+export const connectionFor = (app: App, { team_id, user_id }: UserScope, provider: SourceSlug) =>
   store.findConnection(app.db, team_id, user_id, provider)
 
 /** Rejects data of a disconnected source, whoever sends it. */
-export async function refuseEnded(app: App, { team_id, user_id }: Whose, provider: SourceSlug) {
-  if (await store.findEnded(app.db, team_id, user_id, provider)) throw rules.hasEnded()
+export async function rejectEnded(app: App, { team_id, user_id }: UserScope, provider: SourceSlug) {
+  if (await store.findEnded(app.db, team_id, user_id, provider)) throw rules.connectionEnded()
 }
 
 /** Returns the connection to a source. Creates it and emits an event if there is none. */
@@ -30,26 +30,26 @@ export const openConnection = (app: App, user: UserRow, provider: SourceSlug, ki
   inTransaction(
     app,
     async (app) =>
-      (await connectionFor(app, user, provider)) ?? (await makeConnection(app, user, provider, { kind }).then(({ row }) => row)),
+      (await connectionFor(app, user, provider)) ?? (await createConnection(app, user, provider, { kind }).then(({ row }) => row)),
   )
 
 /** Connects an account at a source or replaces its tokens. Emits an event unless the user was already connected. */
-export const linkConnection = (app: App, user: UserRow, provider: SourceSlug, made: Made) =>
+export const linkConnection = (app: App, user: UserRow, provider: SourceSlug, newConnection: NewConnection) =>
   inTransaction(app, async (app) => {
-    const { row, isNew } = await makeConnection(app, user, provider, made)
-    return isNew ? row : renewConnection(app, user, row, made)
+    const { row, isNew } = await createConnection(app, user, provider, newConnection)
+    return isNew ? row : renewConnection(app, user, row, newConnection)
   })
 
-async function makeConnection(app: AppInTransaction, user: UserRow, provider: SourceSlug, made: Made) {
+async function createConnection(app: AppInTransaction, user: UserRow, provider: SourceSlug, newConnection: NewConnection) {
   const { team_id, user_id } = user
   // lockUser rejects a user who is being deleted.
   await lockUser(app, team_id, user_id)
   // An existing connection can end while this one waits for its lock, so the insert is tried again.
   for (;;) {
-    const row = await insertConnection(app, user, provider, made)
+    const row = await insertConnection(app, user, provider, newConnection)
     if (row) return { row, isNew: true }
-    const there = await store.lockConnection(app.db, team_id, user_id, provider)
-    if (there) return { row: there, isNew: false }
+    const existing = await store.lockConnection(app.db, team_id, user_id, provider)
+    if (existing) return { row: existing, isNew: false }
   }
 }
 
@@ -57,7 +57,7 @@ async function insertConnection(
   app: AppInTransaction,
   user: UserRow,
   provider: SourceSlug,
-  { kind, account = noAccount, expires_at = null }: Made,
+  { kind, account = noAccount, expires_at = null }: NewConnection,
 ) {
   const { team_id, user_id } = user
   const key = await unwrapUserKey(app, user)
@@ -79,7 +79,7 @@ async function renewConnection(
   app: AppInTransaction,
   user: UserRow,
   before: Connection,
-  { kind, account = noAccount, expires_at = null }: Made,
+  { kind, account = noAccount, expires_at = null }: NewConnection,
 ) {
   const key = await unwrapUserKey(app, user)
   const row = await store.updateConnection(app.db, before, {
@@ -98,21 +98,21 @@ async function emitCreated(app: AppInTransaction, { team_id, user_id, client_use
   const { external_user_id, grant } = openAccount(key, row)
   const resource_availability = rules.availabilityOf(row.provider, grant)
   await emit(app, key, {
-    ...{ team_id, user_id, client_user_id, event_type: 'provider.connection.created', key: keyOfEvents(row), at: row.updated_at },
+    ...{ team_id, user_id, client_user_id, event_type: 'provider.connection.created', key: eventKey(row), at: row.updated_at },
     data: { user_id, provider, source: provider, external_user_id, resource_availability },
   })
 }
 
-const keyOfEvents = ({ user_id, provider }: Connection) => `connection ${user_id} ${provider}`
+const eventKey = ({ user_id, provider }: Connection) => `connection ${user_id} ${provider}`
 
 /** Marks a connection as broken and emits one event. */
-export const failConnection = (app: App, connection: Connection, because: { error_type: string; message: string; details?: string }) =>
+export const failConnection = (app: App, connection: Connection, failure: { error_type: string; message: string; details?: string }) =>
   inTransaction(app, async (app) => {
     const { team_id, user_id, provider } = connection
     const before = await store.lockConnection(app.db, team_id, user_id, provider)
     if (before?.id !== connection.id || before.status !== 'connected') return
     const now = app.now()
-    const { error_type, message } = because
+    const { error_type, message } = failure
     await store.updateConnection(app.db, before, { status: 'error', error_type, error_message: message, errored_at: now, updated_at: now })
     const user = await requireUser(app, team_id, user_id)
     await emit(app, await unwrapUserKey(app, user), {
@@ -121,10 +121,10 @@ export const failConnection = (app: App, connection: Connection, because: { erro
         user_id,
         client_user_id: user.client_user_id,
         event_type: 'provider.connection.error',
-        key: keyOfEvents(before),
+        key: eventKey(before),
         at: now,
       },
-      data: { user_id, provider, message, error_type, error_details: because.details ?? message },
+      data: { user_id, provider, message, error_type, error_details: failure.details ?? message },
     })
   })
 
@@ -132,10 +132,10 @@ export async function listConnections(app: App, { team_id }: TeamCaller, user_id
   const user = await requireUser(app, team_id, user_id)
   const key = await unwrapUserKey(app, user)
   const rows = await store.listConnections(app.db, team_id, [user_id])
-  return { providers: rows.flatMap((row) => shown(app, key, row)) }
+  return { providers: rows.flatMap((row) => presentConnection(app, key, row)) }
 }
 
-function shown(app: App, key: SealingKey, row: Connection) {
+function presentConnection(app: App, key: SealingKey, row: Connection) {
   if (!isSource(row.provider)) return []
   const { external_user_id, grant } = openAccount(key, row)
   return {
@@ -181,12 +181,13 @@ export const connectPushSource = (
   })
 
 /** Whether another user of the team has this account. Always false unless the team rejects duplicates. */
-export async function isTaken(app: App, { team_id, user_id }: Whose, provider: SourceSlug, account_hash: Buffer) {
+export async function isAccountTaken(app: App, { team_id, user_id }: UserScope, provider: SourceSlug, account_hash: Buffer) {
   await store.lockAccount(app.db, account_hash)
   return (await store.findSameAccount(app.db, team_id, user_id, provider, account_hash)) !== undefined
 }
 
-const PAUSED_AT_ONCE = 500
+const PAUSE_BATCH_SIZE = 500
 
 /** Pauses connections seven days after the user's ingestion_end. Returns whether there can be more. */
-export const pauseLate = async (app: App) => (await store.pauseLate(app.db, app.wall(), PAUSED_AT_ONCE)) === PAUSED_AT_ONCE
+export const pauseAfterIngestion = async (app: App) =>
+  (await store.pauseAfterIngestion(app.db, app.wall(), PAUSE_BATCH_SIZE)) === PAUSE_BATCH_SIZE

@@ -5,7 +5,7 @@ import { providerFor } from '../providers/index.ts'
 import { noAccount, openAccount, sealAccount } from './account.ts'
 import * as store from './store.ts'
 
-const GIVE_UP_AFTER = 5
+const MAX_ATTEMPTS = 5
 
 /** Deregisters one ended connection at its source and erases the account. Returns whether there can be more. */
 export async function deregister(app: App): Promise<boolean> {
@@ -14,17 +14,17 @@ export async function deregister(app: App): Promise<boolean> {
   try {
     const { team_id, user_id } = connection
     const key = await userSealingKey(app, team_id, user_id)
-    if (key) await providerFor(connection).leave?.(app, connection, openAccount(key, connection))
+    if (key) await providerFor(connection).deregister?.(app, connection, openAccount(key, connection))
   } catch {
-    app.log.warn({ provider: connection.provider, tries: connection.farewells + 1 }, 'source deregistration failed')
-    if (connection.farewells + 1 < GIVE_UP_AFTER) return true
+    app.log.warn({ provider: connection.provider, attempts: connection.farewells + 1 }, 'source deregistration failed')
+    if (connection.farewells + 1 < MAX_ATTEMPTS) return true
   }
-  await forget(app, connection)
+  await eraseAccount(app, connection)
   return true
 }
 
 /** Keeps only the fact that the user disconnected, until the source is connected again. */
-async function forget(app: App, connection: store.ConnectionRow) {
+async function eraseAccount(app: App, connection: store.ConnectionRow) {
   const { id, team_id, user_id, provider } = connection
   const key = await userSealingKey(app, team_id, user_id)
   if (!key) return

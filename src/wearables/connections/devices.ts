@@ -11,57 +11,63 @@ import { requireUser, type UserRow, unwrapUserKey } from '../../tenants/users/ac
 import * as store from './store-devices.ts'
 
 /** The description of a device by its source. `device_id` is the serial number of the manufacturer. */
-export type About = {
+export type DeviceDescription = {
   app_id: string | null
   device_manufacturer: string | null
   device_model: string | null
   device_version: string | null
   device_id: string | null
 }
-type SeenDevice = { source_type: string } & Partial<About>
+type ReportedDevice = { source_type: string } & Partial<DeviceDescription>
 
 export async function listDevices(app: App, { team_id }: TeamCaller, user_id: string) {
   const key = await unwrapUserKey(app, await requireUser(app, team_id, user_id))
-  return (await store.listDevices(app.db, team_id, user_id)).map((row) => shown(key, row))
+  return (await store.listDevices(app.db, team_id, user_id)).map((row) => presentDevice(key, row))
 }
 
 export async function getDevice(app: App, { team_id }: TeamCaller, user_id: string, device_id: string) {
   const key = await unwrapUserKey(app, await requireUser(app, team_id, user_id))
   const row = await store.findDevice(app.db, team_id, user_id, device_id)
   if (!row) throw problem('DEVICE_NOT_FOUND', 'The user has no such device. GET /v2/user/{user_id}/device lists their devices.')
-  return shown(key, row)
+  return presentDevice(key, row)
 }
 
 /** Stores a device, emits an event if it is new or changed, and returns its ID. */
-export async function noteDevice(app: App, user: UserRow, provider: SourceSlug, { source_type, ...said }: SeenDevice) {
+export async function recordDevice(app: App, user: UserRow, provider: SourceSlug, { source_type, ...reported }: ReportedDevice) {
   const { team_id, user_id } = user
   const key = await unwrapUserKey(app, user)
-  const about = { ...nothing, ...said }
-  const fingerprint = fingerprintOf(key, about)
+  const description = { ...emptyDescription, ...reported }
+  const fingerprint = fingerprintOf(key, description)
   // An unknown source type does not overwrite a known one.
   const typeOf = (row: store.DeviceRow) => (source_type === 'unknown' ? row.source_type : source_type)
   const isSame = (row: store.DeviceRow) =>
-    row.source_type === typeOf(row) && isDeepStrictEqual(open<About>(key, associatedData(row.id), row.sealed), about)
-  const seen = await store.findSame(app.db, team_id, user_id, provider, fingerprint)
-  if (seen && isSame(seen)) return seen.id
+    row.source_type === typeOf(row) && isDeepStrictEqual(open<DeviceDescription>(key, associatedData(row.id), row.sealed), description)
+  const found = await store.findSame(app.db, team_id, user_id, provider, fingerprint)
+  if (found && isSame(found)) return found.id
   return inTransaction(app, async (app) => {
     const id = randomUUID()
     const now = app.now()
     const row = { id, team_id, user_id, provider, source_type, fingerprint, created_at: now, updated_at: now }
-    const made = await store.insertDevice(app.db, { ...row, sealed: seal(key, associatedData(id), about) })
-    if (made) return tell(app, user, key, 'provider.device.created', made)
-    const known = await store.lockSame(app.db, team_id, user_id, provider, fingerprint)
-    if (!known) throw new Error('The device was deleted while it was being stored')
-    if (isSame(known)) return known.id
-    const change = { source_type: typeOf(known), sealed: seal(key, associatedData(known.id), about), updated_at: now }
-    return tell(app, user, key, 'provider.device.updated', await store.updateDevice(app.db, known, change))
+    const inserted = await store.insertDevice(app.db, { ...row, sealed: seal(key, associatedData(id), description) })
+    if (inserted) return emitDevice(app, user, key, 'provider.device.created', inserted)
+    const existing = await store.lockSame(app.db, team_id, user_id, provider, fingerprint)
+    if (!existing) throw new Error('The device was deleted while it was being stored')
+    if (isSame(existing)) return existing.id
+    const change = { source_type: typeOf(existing), sealed: seal(key, associatedData(existing.id), description), updated_at: now }
+    return emitDevice(app, user, key, 'provider.device.updated', await store.updateDevice(app.db, existing, change))
   })
 }
 
-const nothing: About = { app_id: null, device_manufacturer: null, device_model: null, device_version: null, device_id: null }
+const emptyDescription: DeviceDescription = {
+  app_id: null,
+  device_manufacturer: null,
+  device_model: null,
+  device_version: null,
+  device_id: null,
+}
 
 /** A new software version does not make a new device. */
-export function fingerprintOf(key: SealingKey, { device_version: _, ...rest }: About) {
+export function fingerprintOf(key: SealingKey, { device_version: _, ...rest }: DeviceDescription) {
   const { app_id, device_manufacturer, device_model, device_id } = rest
   const secret = deriveSecret(key, 'devices')
   return createHmac('sha256', secret)
@@ -69,23 +75,23 @@ export function fingerprintOf(key: SealingKey, { device_version: _, ...rest }: A
     .digest()
 }
 
-type Told = 'provider.device.created' | 'provider.device.updated'
+type DeviceEvent = 'provider.device.created' | 'provider.device.updated'
 
-async function tell(
+async function emitDevice(
   app: AppInTransaction,
   { team_id, user_id, client_user_id }: UserRow,
   key: SealingKey,
-  event_type: Told,
+  event_type: DeviceEvent,
   row: store.DeviceRow,
 ) {
-  const data = shown(key, row)
+  const data = presentDevice(key, row)
   await emit(app, key, { team_id, user_id, client_user_id, event_type, key: `device ${row.id}`, at: row.updated_at, data })
   return row.id
 }
 
-const shown = (key: SealingKey, { id, user_id, provider, source_type, sealed }: store.DeviceRow) => ({
+const presentDevice = (key: SealingKey, { id, user_id, provider, source_type, sealed }: store.DeviceRow) => ({
   ...{ id, user_id, provider, source_type },
-  ...open<About>(key, associatedData(id), sealed),
+  ...open<DeviceDescription>(key, associatedData(id), sealed),
 })
 
 const associatedData = (id: string) => `devices.sealed.${id}`

@@ -13,42 +13,42 @@ import * as store from './store.ts'
 const LEASE = 2 * MINUTE
 
 /** Schedules a historical pull in the caller's transaction, so that a job continues it if the caller crashes. */
-export const orderPull = (app: App, connection: Connection) =>
+export const schedulePull = (app: App, connection: Connection) =>
   inTransaction(app, async (app) => {
-    const ordered = await store.updateConnection(app.db, connection, { pull_tries: 1, pull_due_at: later(app.wall(), LEASE) })
+    const scheduled = await store.updateConnection(app.db, connection, { pull_tries: 1, pull_due_at: later(app.wall(), LEASE) })
     await beginPulls(app, connection, providerFor(connection).history ?? [])
-    return ordered ?? connection
+    return scheduled ?? connection
   })
 
 /** Pulls history and new data. New data does not depend on history, and a job retries temporary failures. */
 export async function pullAll(app: App, connection: Connection) {
-  const past = await attempt(app, connection, 'history')
-  const news = await attempt(app, connection, 'new')
-  const { waitMs } = past.status === 'success' ? news : past
+  const history = await attempt(app, connection, 'history')
+  const recent = await attempt(app, connection, 'new')
+  const { waitMs } = history.status === 'success' ? recent : history
   await inTransaction(app, async (app) => {
     await store.updateConnection(app.db, connection, { pull_due_at: waitMs === null ? null : later(app.wall(), waitMs) })
-    await endPulls(app, connection, past)
+    await endPulls(app, connection, history)
   })
-  return past.status
+  return history.status
 }
 
-async function attempt(app: App, connection: Connection, reach: 'history' | 'new'): Promise<rules.PullOutcome> {
+async function attempt(app: App, connection: Connection, range: 'history' | 'new'): Promise<rules.PullOutcome> {
   const { renew, pull } = providerFor(connection)
-  const failed = (because: rules.Because) => rules.afterFailure(connection.pull_tries, because)
+  const failed = (reason: rules.FailureReason) => rules.afterFailure(connection.pull_tries, reason)
   try {
     const access = (await renew?.(app, connection)) ?? 'ready'
     if (access === 'unavailable') return failed('provider_unavailable')
     if (access === 'broken' || !pull) return failed('non_retriable_error')
-    await pull(app, connection, reach)
-    return rules.pulled
+    await pull(app, connection, range)
+    return rules.pullSucceeded
   } catch (error) {
-    const because = becauseOf(error)
-    app.log.warn({ provider: connection.provider, reach, because, code: (error as { code?: string }).code }, 'source pull failed')
-    return failed(because)
+    const reason = reasonOf(error)
+    app.log.warn({ provider: connection.provider, range, reason, code: (error as { code?: string }).code }, 'source pull failed')
+    return failed(reason)
   }
 }
 
-function becauseOf(error: unknown): rules.Because {
+function reasonOf(error: unknown): rules.FailureReason {
   if (error instanceof Problem) return 'non_retriable_error'
   if (isLockTimeout(error) || isDeadlock(error)) return 'resource_contention'
   return isDatabaseUnavailable(error) ? 'transport_failure' : 'unexpected_error'
@@ -59,8 +59,8 @@ export async function pullDue(app: App): Promise<boolean> {
   const now = app.wall()
   const connection = await store.claimPull(app.db, now, later(now, LEASE))
   if (!connection) return false
-  const own = await onTeamClock(app, connection.team_id)
-  await beginPulls(own, connection, [])
-  await pullAll(own, connection)
+  const teamApp = await onTeamClock(app, connection.team_id)
+  await beginPulls(teamApp, connection, [])
+  await pullAll(teamApp, connection)
   return true
 }

@@ -12,31 +12,31 @@ type Result = 'refreshed' | 'in_progress' | 'failed'
 
 /** Fetches new data from the sources of a user and waits up to the timeout. */
 export async function refreshUser(app: App, { team_id }: TeamCaller, user_id: string, timeoutSeconds: number) {
-  const quiet = withoutRequestRows(app)
-  const connections = await inTransaction(quiet, async (app) => {
+  const bareApp = withoutRequestRows(app)
+  const connections = await inTransaction(bareApp, async (app) => {
     await lockUser(app, team_id, user_id)
     rules.checkRefreshes(await store.countRefreshes(app.db, team_id, user_id, later(app.wall(), -HOUR)))
     await store.insertRefresh(app.db, { team_id, user_id, at: app.wall() })
     return store.listConnections(app.db, team_id, [user_id])
   })
-  const able = connections.filter((one) => one.status === 'connected' && canBeAsked(providerFor(one)))
-  const results = await Promise.all(able.map((one) => withinTime(refresh(quiet, one), timeoutSeconds)))
-  const having = (result: Result) => able.filter((_, i) => results[i] === result).map(({ provider }) => provider)
-  const failed_sources = having('failed')
-  if (able.length && failed_sources.length === able.length) throw rules.noneRefreshed(user_id, failed_sources)
+  const refreshable = connections.filter((connection) => connection.status === 'connected' && canRefresh(providerFor(connection)))
+  const results = await Promise.all(refreshable.map((connection) => withTimeout(refresh(bareApp, connection), timeoutSeconds)))
+  const providersWith = (result: Result) => refreshable.filter((_, i) => results[i] === result).map(({ provider }) => provider)
+  const failed_sources = providersWith('failed')
+  if (refreshable.length && failed_sources.length === refreshable.length) throw rules.refreshFailed(user_id, failed_sources)
   return {
     success: true as const,
     user_id,
-    refreshed_sources: having('refreshed'),
-    in_progress_sources: having('in_progress'),
+    refreshed_sources: providersWith('refreshed'),
+    in_progress_sources: providersWith('in_progress'),
     failed_sources,
   }
 }
 
-const canBeAsked = ({ renew, pull }: Provider) => Boolean(renew ?? pull)
+const canRefresh = ({ renew, pull }: Provider) => Boolean(renew ?? pull)
 
 /** Work that takes longer continues in the background. */
-const withinTime = (work: Promise<Result>, seconds: number) =>
+const withTimeout = (work: Promise<Result>, seconds: number) =>
   Promise.race([work, pause(seconds * SECOND, 'in_progress' as const, { ref: false })])
 
 async function refresh(app: App, connection: Connection): Promise<Result> {

@@ -6,21 +6,21 @@ const HOUR = 60 * MINUTE
 export const waits = [10 * SECOND, MINUTE, 10 * MINUTE, HOUR]
 
 /** Failures that can pass, by the names that public clients know. */
-const passing = ['provider_unavailable', 'transport_failure', 'resource_contention'] as const
-export type Because = (typeof passing)[number] | 'non_retriable_error' | 'unexpected_error'
+const temporary = ['provider_unavailable', 'transport_failure', 'resource_contention'] as const
+export type FailureReason = (typeof temporary)[number] | 'non_retriable_error' | 'unexpected_error'
 
 export type PullOutcome = {
   status: 'success' | 'retrying' | 'failure'
-  error_details: Because | 'retry_quota_exhausted' | null
+  error_details: FailureReason | 'retry_quota_exhausted' | null
   /** Milliseconds until the next attempt. Null if there is none. */
   waitMs: number | null
 }
 
-export const pulled: PullOutcome = { status: 'success', error_details: null, waitMs: null }
+export const pullSucceeded: PullOutcome = { status: 'success', error_details: null, waitMs: null }
 
-export function afterFailure(tries: number, because: Because): PullOutcome {
-  if (!passing.some((one) => one === because)) return { status: 'failure', error_details: because, waitMs: null }
-  const waitMs = waits[tries - 1]
+export function afterFailure(attempts: number, reason: FailureReason): PullOutcome {
+  if (!temporary.some((other) => other === reason)) return { status: 'failure', error_details: reason, waitMs: null }
+  const waitMs = waits[attempts - 1]
   if (waitMs === undefined) return { status: 'failure', error_details: 'retry_quota_exhausted', waitMs: null }
-  return { status: 'retrying', error_details: because, waitMs }
+  return { status: 'retrying', error_details: reason, waitMs }
 }

@@ -6,30 +6,30 @@ export type Grant = { granted: string[]; denied: string[]; needs: Record<string,
 
 /** The resources that a connection can read: all of them if the scopes are unknown. */
 export function availabilityOf(provider: SourceSlug, grant?: Grant) {
-  const each = resourcesOf(sources[provider]).map((resource) => [resource, available(grant, resource)] as const)
+  const each = resourcesOf(sources[provider]).map((resource) => [resource, resourceAvailability(grant, resource)] as const)
   return Object.fromEntries(each)
 }
 
-function available(grant: Grant | undefined, resource: string) {
+function resourceAvailability(grant: Grant | undefined, resource: string) {
   const needed = grant?.needs[resource]
   if (!grant || !needed) return { status: 'available', scope_requirements: null }
   const split = (scopes: string[]) => ({ required: needed.filter((scope) => scopes.includes(scope)), optional: [] })
-  const isOpen = needed.every((scope) => grant.granted.includes(scope))
+  const isGranted = needed.every((scope) => grant.granted.includes(scope))
   return {
-    status: isOpen ? 'available' : 'unavailable',
+    status: isGranted ? 'available' : 'unavailable',
     scope_requirements: { user_granted: split(grant.granted), user_denied: split(grant.denied) },
   }
 }
 
-const REFRESHES = 8
+const MAX_REFRESHES_PER_HOUR = 8
 
-export function checkRefreshes(inTheLastHour: number) {
-  if (inTheLastHour >= REFRESHES)
-    throw problem('TOO_MANY_REFRESHES', `The sources of a user can be refreshed ${REFRESHES} times per hour. Try again later.`)
+export function checkRefreshes(refreshesInLastHour: number) {
+  if (refreshesInLastHour >= MAX_REFRESHES_PER_HOUR)
+    throw problem('TOO_MANY_REFRESHES', `The sources of a user can be refreshed ${MAX_REFRESHES_PER_HOUR} times per hour. Try again later.`)
 }
 
 /** Also has the top-level keys that public clients read. */
-export function noneRefreshed(user_id: string, failed_sources: string[]) {
+export function refreshFailed(user_id: string, failed_sources: string[]) {
   const error = 'No source could be refreshed. GET /v2/user/providers/{user_id} shows which ones have to be connected again.'
   return problem('REFRESH_FAILED', error, {}, { success: false, user_id, error, failed_sources })
 }
@@ -37,7 +37,7 @@ export function noneRefreshed(user_id: string, failed_sources: string[]) {
 export const notConnected = () =>
   problem('CONNECTION_NOT_FOUND', 'The user has not connected this source. GET /v2/user/providers/{user_id} lists the connected sources.')
 
-export const hasEnded = () =>
+export const connectionEnded = () =>
   problem(
     'CONNECTION_ENDED',
     'This source was disconnected, so its data is no longer accepted. Connect it again with POST /v2/link/provider/manual/{provider} or a link token.',

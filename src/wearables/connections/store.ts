@@ -6,25 +6,25 @@ import type { Page } from '../../platform/paging.ts'
 
 export type ConnectionRow = Selectable<Tables['connections']>
 
-const live = (db: Db, team_id: string) =>
+const liveConnections = (db: Db, team_id: string) =>
   db.selectFrom('connections').selectAll().where('team_id', '=', team_id).where('ended_at', 'is', null)
 
-const oneConnection = prepareRead('find_connection', (db, team_id: string, user_id: string, provider: string) =>
-  live(db, team_id).where('user_id', '=', user_id).where('provider', '=', provider),
+const connectionQuery = prepareRead('find_connection', (db, team_id: string, user_id: string, provider: string) =>
+  liveConnections(db, team_id).where('user_id', '=', user_id).where('provider', '=', provider),
 )
 
 export const findConnection = async (db: Db, team_id: string, user_id: string, provider: string) =>
-  (await oneConnection(db, team_id, user_id, provider))[0]
+  (await connectionQuery(db, team_id, user_id, provider))[0]
 
 export const lockConnection = (db: Db, team_id: string, user_id: string, provider: string) =>
-  live(db, team_id).where('user_id', '=', user_id).where('provider', '=', provider).forUpdate().executeTakeFirst()
+  liveConnections(db, team_id).where('user_id', '=', user_id).where('provider', '=', provider).forUpdate().executeTakeFirst()
 
 export const listConnections = (db: Db, team_id: string, user_ids: string[]) =>
-  live(db, team_id).where('user_id', '=', sql<string>`any(${user_ids}::uuid[])`).orderBy('created_at').orderBy('id').execute()
+  liveConnections(db, team_id).where('user_id', '=', sql<string>`any(${user_ids}::uuid[])`).orderBy('created_at').orderBy('id').execute()
 
 /** Lists connections to a source, oldest first, of some users or of all. */
 export const pageOfConnections = (db: Db, team_id: string, provider: string, page: Page, user_ids: string[] | null) =>
-  live(db, team_id)
+  liveConnections(db, team_id)
     .where('provider', '=', provider)
     .$if(user_ids !== null, (query) => query.where('user_id', '=', sql<string>`any(${user_ids}::uuid[])`))
     .$call(ascendingPage(page, 'created_at', 'id'))
@@ -75,7 +75,7 @@ export const lockAccount = (db: Db, account_hash: Buffer) =>
   sql`select pg_advisory_xact_lock(${account_hash.readBigInt64BE().toString()}::bigint)`.execute(db)
 
 export const findSameAccount = (db: Db, team_id: string, user_id: string, provider: string, account_hash: Buffer) =>
-  live(db, team_id)
+  liveConnections(db, team_id)
     .where((eb) => eb.exists(eb.selectFrom('teams').select('id').where('id', '=', team_id).where('reject_duplicate_connection', '=', true)))
     .where('provider', '=', provider)
     .where('account_hash', '=', account_hash)
@@ -95,7 +95,7 @@ export const pauseConnections = (db: Db, team_id: string, provider: string, user
     .execute()
 
 /** Pauses connections of any team whose ingestion ended seven days ago. Returns how many. */
-export async function pauseLate(db: Db, wall: string, most: number) {
+export async function pauseAfterIngestion(db: Db, wall: string, most: number) {
   const { rows } = await sql`
     update connections set status = 'paused', updated_at = ${wall}
     where id in (
@@ -140,11 +140,11 @@ export const postponeDeregistration = (db: Db, { team_id, id }: ConnectionRow, f
 export const closeEnded = (
   db: Db,
   { team_id, id }: ConnectionRow,
-  left: Pick<Updateable<Tables['connections']>, 'sealed' | 'account_hash'>,
+  erased: Pick<Updateable<Tables['connections']>, 'sealed' | 'account_hash'>,
 ) =>
   db
     .updateTable('connections')
-    .set({ ...left, farewell_at: null })
+    .set({ ...erased, farewell_at: null })
     .where('team_id', '=', team_id)
     .where('id', '=', id)
     .where('ended_at', 'is not', null)

@@ -1,17 +1,17 @@
 import { isSourceType } from '../../contract/wearables/series.ts'
 import type { App } from '../../platform/app.ts'
-import { noteDevice } from '../connections/devices.ts'
+import { recordDevice } from '../connections/devices.ts'
 import type { IncomingPush } from './incoming-push.ts'
 
 /** Resolves the devices of a push to their IDs, each once. */
 export function deviceIds(app: App, { user, provider }: IncomingPush) {
-  const known = new Map<string, string>()
+  const ids = new Map<string, string>()
   return async (device_model: string, type: string) => {
     // The type of some samples is what was measured, which says nothing about the device.
     const source_type = isSourceType(type) ? type : 'unknown'
     const name = `${source_type} ${device_model}`
-    const id = known.get(name) ?? (await noteDevice(app, user, provider, { source_type, device_model }))
-    known.set(name, id)
+    const id = ids.get(name) ?? (await recordDevice(app, user, provider, { source_type, device_model }))
+    ids.set(name, id)
     return id
   }
 }

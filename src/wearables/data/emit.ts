@@ -6,7 +6,7 @@ import { splitIntoChunks } from '../../delivery/events/rules-size.ts'
 import type { App, AppInTransaction } from '../../platform/app.ts'
 import { providerOf } from '../../tenants/sources/actions.ts'
 import type { IncomingPush } from './incoming-push.ts'
-import { byOrigin, type Origin, samplePresenter } from './rules-present.ts'
+import { groupByOrigin, type Origin, samplePresenter } from './rules-present.ts'
 import type { Sample } from './samples/rules-codec.ts'
 
 type Verb = 'created' | 'updated'
@@ -24,20 +24,25 @@ export function sampleEvents(app: App, { user, key, provider }: IncomingPush, na
   const { event } = row
   if (event === null) return []
   const { user_id } = user
-  return byOrigin(row, samples).flatMap(({ origin, samples: group }) => {
+  return groupByOrigin(row, samples).flatMap(({ origin, samples: group }) => {
     const batch = {
       user_id,
       source: presentSource(app, provider, origin),
       source_id: sources[provider].id,
       data: group.map(samplePresenter(row)),
     }
-    const subject = about(app, user, event, `daily.data.${event}.${verb}` as EventName)
+    const subject = eventHeader(app, user, event, `daily.data.${event}.${verb}` as EventName)
     return splitIntoChunks(batch, app.config.EVENT_MAX_KB).map((data) => eventRow(app, key, { ...subject, data: data as never }))
   })
 }
 
 /** Historical events have their own key, so that live events never wait for them. */
-export const about = (app: App, { team_id, user_id, client_user_id }: IncomingPush['user'], resource: string, event_type: EventName) => {
+export const eventHeader = (
+  app: App,
+  { team_id, user_id, client_user_id }: IncomingPush['user'],
+  resource: string,
+  event_type: EventName,
+) => {
   const key = `${event_type.startsWith('historical.') ? 'history' : 'data'} ${user_id} ${resource}`
   return { team_id, user_id, client_user_id, event_type, key, at: app.now() }
 }
@@ -49,4 +54,4 @@ export const emitData = (
   resource: string,
   event_type: EventName,
   data: object,
-) => emit(app, key, { ...about(app, user, resource, event_type), data: { user_id: user.user_id, ...data } as never })
+) => emit(app, key, { ...eventHeader(app, user, resource, event_type), data: { user_id: user.user_id, ...data } as never })

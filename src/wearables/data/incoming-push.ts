@@ -6,7 +6,7 @@ import type { SealingKey } from '../../platform/sealing/seal.ts'
 import { requireUser, type UserRow, unwrapUserKey } from '../../tenants/users/actions.ts'
 import { fillTimeZone } from '../../tenants/users/fallbacks.ts'
 import { checkTimeZone } from '../../tenants/users/rules.ts'
-import { connectionFor, openConnection, refuseEnded } from '../connections/actions.ts'
+import { connectionFor, openConnection, rejectEnded } from '../connections/actions.ts'
 import { zoneClock } from './rules-time.ts'
 
 /** The fields of a push besides its data. */
@@ -36,20 +36,15 @@ export type IncomingPush = {
   /** The modified_at of the push. */
   version: number | null
   /** Whether the push gives up instead of waiting long for a lock. */
-  givesWay?: boolean
+  limitsLockWaits?: boolean
 }
 
 /** Gap: the zone of a sample comes first, then time_zone of the push, then the fallback of the user. */
-export async function openPush(
-  app: App,
-  { team_id }: Pick<TeamCaller, 'team_id'>,
-  user_id: string,
-  pushed: PushBody,
-): Promise<IncomingPush> {
-  const provider = sourceNamed(pushed.provider)
+export async function openPush(app: App, { team_id }: Pick<TeamCaller, 'team_id'>, user_id: string, body: PushBody): Promise<IncomingPush> {
+  const provider = requireSource(body.provider)
   const [user, connection] = await Promise.all([requireUser(app, team_id, user_id), connectionFor(app, { team_id, user_id }, provider)])
-  if (!connection) await refuseEnded(app, user, provider)
-  const { stage, start_date, end_date, time_zone, modified_at } = pushed
+  if (!connection) await rejectEnded(app, user, provider)
+  const { stage, start_date, end_date, time_zone, modified_at } = body
   if (time_zone) checkTimeZone(time_zone, ['body', 'time_zone'])
   const now = Date.parse(app.now())
   checkVersion(modified_at, now)
@@ -73,7 +68,7 @@ function zoneOf(provider: SourceSlug, zone: string | null) {
 }
 
 /** Connects the source if needed and updates the fallback time zone of the user. */
-export async function connect(app: App, { user, provider, isConnected, stage }: IncomingPush, { time_zone }: PushBody) {
+export async function connectSource(app: App, { user, provider, isConnected, stage }: IncomingPush, { time_zone }: PushBody) {
   if (!isConnected) await openConnection(app, user, provider, 'push')
   if (time_zone && stage === 'daily' && sources[provider].timezone_affinity !== 'floating')
     await fillTimeZone(app, user, provider, time_zone)
@@ -86,15 +81,15 @@ export function checkVersion(modified_at: string | null | undefined, now: number
   if (modified_at && Date.parse(modified_at) > now + DAY) throw invalid(['body', 'modified_at'], 'Must not be in the future.')
 }
 
-export function sourceNamed(slug: string, loc: (string | number)[] = ['body', 'provider']): SourceSlug {
+export function requireSource(slug: string, loc: (string | number)[] = ['body', 'provider']): SourceSlug {
   if (!isSource(slug)) throw invalid(loc, 'Unknown source. GET /v2/providers lists the sources.', 'enum')
   return slug
 }
 
-export const sourceAsked = ({ provider }: { provider: string }) => (provider ? sourceNamed(provider, ['query', 'provider']) : undefined)
+export const sourceFilter = ({ provider }: { provider: string }) => (provider ? requireSource(provider, ['query', 'provider']) : undefined)
 
 /** Tests whether a time or period overlaps the ingestion bounds of the user. */
-export function within({ user }: Pick<IncomingPush, 'user'>) {
+export function ingestionFilter({ user }: Pick<IncomingPush, 'user'>) {
   const start = user.ingestion_start ? Date.parse(user.ingestion_start) : Number.NEGATIVE_INFINITY
   const end = user.ingestion_end ? Date.parse(user.ingestion_end) : Number.POSITIVE_INFINITY
   return (from: number, to = from) => to >= start && from <= end

@@ -5,7 +5,7 @@ import type { App } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { invalid } from '../../platform/problem.ts'
 import { requireUser } from '../../tenants/users/actions.ts'
-import { sourceAsked } from './incoming-push.ts'
+import { sourceFilter } from './incoming-push.ts'
 import * as store from './store-introspect.ts'
 import * as states from './store-states.ts'
 
@@ -20,8 +20,8 @@ type Query = {
 /** Lists what arrived of each resource, by user and source. */
 export async function getUserResources(app: App, caller: TeamCaller, query: Query) {
   const page = await pageOf(app, caller, query, store.statesOf)
-  return shown(page, (rows) =>
-    byName(rows, ({ oldest_data, newest_data, sent_count, last_attempt_at, last_status }) => ({
+  return presentPage(page, (rows) =>
+    keyByResource(rows, ({ oldest_data, newest_data, sent_count, last_attempt_at, last_status }) => ({
       last_attempt: { timestamp: last_attempt_at, status: last_status },
       ...{ oldest_data, newest_data, sent_count },
     })),
@@ -31,8 +31,8 @@ export async function getUserResources(app: App, caller: TeamCaller, query: Quer
 /** Lists the historical pulls by user and source, and the resources without one. */
 export async function getHistoricalPulls(app: App, caller: TeamCaller, query: Query) {
   const page = await pageOf(app, caller, query, store.pullsOf)
-  return shown(page, (rows, provider) => {
-    const pulled = byName(
+  return presentPage(page, (rows, provider) => {
+    const pulled = keyByResource(
       rows,
       ({ status, range_start, range_end, scheduled_at, started_at, ended_at, days_with_data, error_details }) => ({
         ...{ status, range_start, range_end, days_with_data, error_details },
@@ -40,8 +40,8 @@ export async function getHistoricalPulls(app: App, caller: TeamCaller, query: Qu
         ...{ release: version, trace_id: null },
       }),
     )
-    const known = isSource(provider) ? resourcesOf(sources[provider]) : []
-    return { pulled, not_pulled: known.filter((resource) => !Object.hasOwn(pulled, resource)) }
+    const resources = isSource(provider) ? resourcesOf(sources[provider]) : []
+    return { pulled, not_pulled: resources.filter((resource) => !Object.hasOwn(pulled, resource)) }
   })
 }
 
@@ -51,7 +51,8 @@ export const lastReceived = async (app: App, { team_id, user_id }: { team_id: st
 
 type Row = { user_id: string; provider: string; resource: string }
 
-const byName = <R extends Row, T>(rows: R[], show: (row: R) => T) => Object.fromEntries(rows.map((row) => [row.resource, show(row)]))
+const keyByResource = <R extends Row, T>(rows: R[], present: (row: R) => T) =>
+  Object.fromEntries(rows.map((row) => [row.resource, present(row)]))
 
 type Page<R> = { rows: R[]; users: string[]; limit: number }
 
@@ -59,11 +60,11 @@ async function pageOf<R extends Row>(
   app: App,
   { team_id }: TeamCaller,
   query: Query,
-  read: (db: App['db'], wanted: store.Wanted) => Promise<R[]>,
+  read: (db: App['db'], wanted: store.IntrospectFilter) => Promise<R[]>,
 ): Promise<Page<R>> {
   const { user_id, user_limit: limit } = query
   if (user_id) await requireUser(app, team_id, user_id)
-  const provider = sourceAsked(query)
+  const provider = sourceFilter(query)
   const after = positionOf(query.next_cursor ?? query.cursor)
   const rows = await read(app.db, { team_id, user_id: user_id ?? undefined, provider, after, limit: limit + 1 })
   const users = [...new Set(rows.map((row) => row.user_id))]
@@ -78,11 +79,11 @@ function positionOf(cursor: string | null | undefined) {
   return id
 }
 
-function shown<R extends Row, T>({ rows, users, limit }: Page<R>, show: (rows: R[], provider: string) => T) {
-  const of = Map.groupBy(rows, ({ user_id }) => user_id)
+function presentPage<R extends Row, T>({ rows, users, limit }: Page<R>, present: (rows: R[], provider: string) => T) {
+  const byUser = Map.groupBy(rows, ({ user_id }) => user_id)
   const data = users.slice(0, limit).map((user_id) => {
-    const providers = Map.groupBy(of.get(user_id) ?? [], ({ provider }) => provider)
-    return { user_id, provider: Object.fromEntries([...providers].map(([provider, rows]) => [provider, show(rows, provider)])) }
+    const providers = Map.groupBy(byUser.get(user_id) ?? [], ({ provider }) => provider)
+    return { user_id, provider: Object.fromEntries([...providers].map(([provider, rows]) => [provider, present(rows, provider)])) }
   })
   const last = users.length > limit ? data.at(-1)?.user_id : undefined
   const next_cursor = last ? Buffer.from(last).toString('base64url') : null

@@ -3,7 +3,7 @@ import { priorityTypes } from '../../contract/wearables/introspection.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { providerOf } from '../../tenants/sources/actions.ts'
-import { sourceNamed } from './incoming-push.ts'
+import { requireSource } from './incoming-push.ts'
 import * as store from './store-priorities.ts'
 
 type DataType = (typeof priorityTypes)[number]
@@ -33,9 +33,9 @@ type Change = { data_type: DataType; providers: string[] }
 export const patchSourcePriorities = (app: App, caller: TeamCaller, changes: Change[]) =>
   inTransaction(app, async (app) => {
     for (const [i, { data_type, providers }] of changes.entries()) {
-      const named = providers.map((slug, j) => sourceNamed(slug, ['body', i, 'providers', j]))
+      const slugs = providers.map((slug, j) => requireSource(slug, ['body', i, 'providers', j]))
       await store.deletePriorities(app.db, caller.team_id, data_type)
-      await store.insertPriorities(app.db, caller.team_id, data_type, [...new Set(named)])
+      await store.insertPriorities(app.db, caller.team_id, data_type, [...new Set(slugs)])
     }
     return getSourcePriorities(app, caller)
   })

@@ -2,28 +2,28 @@ import type { Series } from '../../contract/wearables/series.ts'
 import type { Sample } from './samples/rules-codec.ts'
 
 const DAY = 86_400_000
-const two = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'))
-let known = { from: Number.NaN, day: '' }
+const twoDigits = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'))
+let cachedDay = { from: Number.NaN, day: '' }
 
 /** Formats a time. The date part is cached, because consecutive samples are mostly of one day. */
 export function isoOf(at: number) {
-  if (!(at >= known.from && at < known.from + DAY)) {
+  if (!(at >= cachedDay.from && at < cachedDay.from + DAY)) {
     const from = Math.floor(at / DAY) * DAY
-    known = { from, day: new Date(from).toISOString().slice(0, 11) }
+    cachedDay = { from, day: new Date(from).toISOString().slice(0, 11) }
   }
-  const left = at - known.from
+  const left = at - cachedDay.from
   const seconds = Math.floor(left / 1000)
   const thousandths = String(left % 1000).padStart(3, '0')
-  return `${known.day}${two[Math.floor(seconds / 3600)]}:${two[Math.floor(seconds / 60) % 60]}:${two[seconds % 60]}.${thousandths}Z`
+  return `${cachedDay.day}${twoDigits[Math.floor(seconds / 3600)]}:${twoDigits[Math.floor(seconds / 60) % 60]}:${twoDigits[seconds % 60]}.${thousandths}Z`
 }
 
-type More = { app_id?: string; device_id?: string } & Record<string, unknown>
+type Extras = { app_id?: string; device_id?: string } & Record<string, unknown>
 
-const nothing: More = {}
+const noExtras: Extras = {}
 
-export const moreOf = (more: string): More => (more ? (JSON.parse(more) as More) : nothing)
+export const parseExtras = (text: string): Extras => (text ? (JSON.parse(text) as Extras) : noExtras)
 
-type ShownSample = {
+type PresentedSample = {
   timezone_offset: number | null
   type: string | null
   unit: string
@@ -36,32 +36,32 @@ type ShownSample = {
 }
 
 /** Returns the presenter of a resource. Simple resources have a fast path, because reads have many samples. */
-export function samplePresenter(row: Series): (sample: Sample) => ShownSample {
-  const { unit, valueKind: says, interval } = row
-  const own = Object.keys(row.extraFields.shape)
-  if (says === 'number' && !own.length) return interval ? lasting(unit) : measured(unit)
+export function samplePresenter(row: Series): (sample: Sample) => PresentedSample {
+  const { unit, valueKind, interval } = row
+  const extraNames = Object.keys(row.extraFields.shape)
+  if (valueKind === 'number' && !extraNames.length) return interval ? presentInterval(unit) : presentInstant(unit)
   return (sample) => {
     const { value, second, text } = sample
-    const shown = interval ? lasting(unit)(sample) : measured(unit)(sample)
-    if (says === 'text') shown.value = text
-    if (says === 'pair') {
-      delete shown.value
-      Object.assign(shown, { systolic: value, diastolic: second })
+    const presented = interval ? presentInterval(unit)(sample) : presentInstant(unit)(sample)
+    if (valueKind === 'text') presented.value = text
+    if (valueKind === 'pair') {
+      delete presented.value
+      Object.assign(presented, { systolic: value, diastolic: second })
     }
     // Public clients expect extra fields to be present, if only as null.
-    const said = moreOf(sample.more)
-    for (const name of own) Object.assign(shown, { [name]: said[name] ?? null })
-    return shown
+    const extras = parseExtras(sample.more)
+    for (const name of extraNames) Object.assign(presented, { [name]: extras[name] ?? null })
+    return presented
   }
 }
 
-const measured =
+const presentInstant =
   (unit: string) =>
-  ({ at, type, value, zone }: Sample): ShownSample => ({ timezone_offset: zone, type: type || null, unit, timestamp: isoOf(at), value })
+  ({ at, type, value, zone }: Sample): PresentedSample => ({ timezone_offset: zone, type: type || null, unit, timestamp: isoOf(at), value })
 
-const lasting =
+const presentInterval =
   (unit: string) =>
-  ({ at, end, type, value, zone }: Sample): ShownSample => {
+  ({ at, end, type, value, zone }: Sample): PresentedSample => {
     const timestamp = isoOf(at)
     return { timezone_offset: zone, type: type || null, unit, timestamp, start: timestamp, end: isoOf(end), value }
   }
@@ -69,27 +69,27 @@ const lasting =
 /** Samples of one source type, app and device form a group. */
 export type Origin = { type: string; app_id: string | null; device_id: string | null }
 
-function originOf({ types }: Series, { type, more }: Sample): Origin {
-  const { app_id = null, device_id = null } = moreOf(more)
+function originOf({ types }: Series, { type, more: extras }: Sample): Origin {
+  const { app_id = null, device_id = null } = parseExtras(extras)
   return { type: types === undefined && type ? type : 'unknown', app_id, device_id }
 }
 
-const originKey = (row: Series, { type, more }: Sample) => `${row.types === undefined ? type : ''}\n${more}`
+const originKey = (row: Series, { type, more: extras }: Sample) => `${row.types === undefined ? type : ''}\n${extras}`
 
-export function byOrigin<S extends Sample>(row: Series, samples: S[]): { origin: Origin; samples: S[] }[] {
-  const found = new Map<string, { origin: Origin; samples: S[] }>()
-  const known = new Map<string, { origin: Origin; samples: S[] }>()
+export function groupByOrigin<S extends Sample>(row: Series, samples: S[]): { origin: Origin; samples: S[] }[] {
+  const groups = new Map<string, { origin: Origin; samples: S[] }>()
+  const groupOfKey = new Map<string, { origin: Origin; samples: S[] }>()
   for (const sample of samples) {
     const key = originKey(row, sample)
-    let group = known.get(key)
+    let group = groupOfKey.get(key)
     if (!group) {
       const origin = originOf(row, sample)
-      const same = JSON.stringify(origin)
-      group = found.get(same) ?? { origin, samples: [] }
-      found.set(same, group)
-      known.set(key, group)
+      const name = JSON.stringify(origin)
+      group = groups.get(name) ?? { origin, samples: [] }
+      groups.set(name, group)
+      groupOfKey.set(key, group)
     }
     group.samples.push(sample)
   }
-  return [...found.values()]
+  return [...groups.values()]
 }

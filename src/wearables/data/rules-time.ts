@@ -1,16 +1,16 @@
 const MINUTE = 60_000
 
 /** Parses a date-time with a zone to milliseconds, or NaN. Date.parse is slower and accepts February 30. */
-export function momentOf(text: unknown): number {
+export function parseInstant(text: unknown): number {
   if (typeof text !== 'string' || text.length < 17 || text.length > 35) return Number.NaN
   const [year, month, day] = [digits(text, 0, 4), digits(text, 5, 2), digits(text, 8, 2)]
   const [hour, minute] = [digits(text, 11, 2), digits(text, 14, 2)]
   if (text[4] !== '-' || text[7] !== '-' || (text[10] !== 'T' && text[10] !== 't') || text[13] !== ':') return Number.NaN
   if (!(month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month) && hour < 24 && minute < 60)) return Number.NaN
-  return afterMinutes(text, Date.UTC(year, month - 1, day, hour, minute), year)
+  return parseSeconds(text, Date.UTC(year, month - 1, day, hour, minute), year)
 }
 
-function afterMinutes(text: string, minutes: number, year: number) {
+function parseSeconds(text: string, minutes: number, year: number) {
   let at = 16
   let rest = 0
   if (text[16] === ':') {
@@ -56,10 +56,10 @@ function digits(text: string, at: number, count: number) {
   return value
 }
 
-const lengths = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+const monthLengths = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
 const daysIn = (year: number, month: number) =>
-  month === 2 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : (lengths[month - 1] ?? 0)
+  month === 2 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : (monthLengths[month - 1] ?? 0)
 
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
@@ -67,35 +67,35 @@ const DAY = 24 * HOUR
 /** Returns a function from a time to the UTC offset in seconds. Its result is null without a zone. */
 export function zoneClock(zone: string | null | undefined): (at: number) => number | null {
   if (!zone) return () => null
-  const known = clocks.get(zone) ?? newClock(zone)
-  if (clocks.size >= MOST_ZONES) clocks.clear()
-  clocks.set(zone, known)
-  return known
+  const clock = clocks.get(zone) ?? newClock(zone)
+  if (clocks.size >= MAX_ZONES) clocks.clear()
+  clocks.set(zone, clock)
+  return clock
 }
 
 type Clock = (at: number) => number
 
 /** Intl formats are slow to create. The limit bounds the cache, because a zone can be spelled in any case. */
 const clocks = new Map<string, Clock>()
-const MOST_ZONES = 1000
-const MOST_DAYS = 5000
+const MAX_ZONES = 1000
+const MAX_CACHED_DAYS = 5000
 
 function newClock(zone: string): Clock {
   const format = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' })
-  const exactly = (at: number) => parsedOffset(format.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? 'GMT')
-  const known = new Map<number, number | undefined>()
-  const ofDay = (day: number) => {
-    if (!known.has(day)) {
-      if (known.size > MOST_DAYS) known.clear()
-      const offset = exactly(day)
-      known.set(day, exactly(day + DAY) === offset ? offset : undefined)
+  const computeOffset = (at: number) => parseOffset(format.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? 'GMT')
+  const offsets = new Map<number, number | undefined>()
+  const offsetOfDay = (day: number) => {
+    if (!offsets.has(day)) {
+      if (offsets.size > MAX_CACHED_DAYS) offsets.clear()
+      const offset = computeOffset(day)
+      offsets.set(day, computeOffset(day + DAY) === offset ? offset : undefined)
     }
-    return known.get(day)
+    return offsets.get(day)
   }
-  return (at) => ofDay(at - (((at % DAY) + DAY) % DAY)) ?? exactly(at)
+  return (at) => offsetOfDay(at - (((at % DAY) + DAY) % DAY)) ?? computeOffset(at)
 }
 
-function parsedOffset(name: string) {
+function parseOffset(name: string) {
   const [, sign, hours, minutes, seconds] = /GMT([+-])(\d\d):(\d\d)(?::(\d\d))?/.exec(name) ?? []
   return sign ? (sign === '-' ? -1 : 1) * (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds ?? 0)) : 0
 }

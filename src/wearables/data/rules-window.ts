@@ -10,7 +10,7 @@ export function rangeOf(start: string, end: string | null | undefined, now: stri
   const from = Date.parse(start)
   if (!end) return { from, to: Math.max(from, Date.parse(now) + 2 * DAY) }
   const to = DAY_ONLY.test(end) ? Date.parse(end) + DAY - 1 : Date.parse(end)
-  if (to < from) throw endsEarly()
+  if (to < from) throw endBeforeStart()
   return { from, to }
 }
 
@@ -18,24 +18,24 @@ export function rangeOf(start: string, end: string | null | undefined, now: stri
 export function daysOf(start: string, end: string | null | undefined, now: string) {
   const from = start.slice(0, 10)
   const to = (end ?? new Date(rangeOf(start, null, now).to).toISOString()).slice(0, 10)
-  if (to < from) throw endsEarly()
+  if (to < from) throw endBeforeStart()
   return { from, to }
 }
 
-const endsEarly = () => invalid(['query', 'end_date'], 'Must not be before start_date.')
+const endBeforeStart = () => invalid(['query', 'end_date'], 'Must not be before start_date.')
 
 /** A position in a read: after a day, or after a sample within a day. */
-export type Place = { day: string; provider: string; source_type: string; within?: { at: number; type: string } | undefined }
+export type Position = { day: string; provider: string; source_type: string; within?: { at: number; type: string } | undefined }
 
-export const cursorOf = ({ day, provider, source_type, within }: Place) =>
+export const cursorOf = ({ day, provider, source_type, within }: Position) =>
   Buffer.from(JSON.stringify([day, provider, source_type, ...(within ? [within.at, within.type] : [])])).toString('base64url')
 
-export function positionOf(cursor: string): Place {
+export function positionOf(cursor: string): Position {
   const parts = partsOf(cursor)
   const [day, provider, source_type, at, type] = parts
-  const isPlace = typeof day === 'string' && isDay(day) && typeof provider === 'string' && typeof source_type === 'string'
+  const isPosition = typeof day === 'string' && isDay(day) && typeof provider === 'string' && typeof source_type === 'string'
   const isWithin = parts.length === 3 || (parts.length === 5 && Number.isSafeInteger(at) && typeof type === 'string')
-  if (!isPlace || !isWithin) throw invalid(['query', 'next_cursor'], 'Send the next_cursor of the previous page unchanged.')
+  if (!isPosition || !isWithin) throw invalid(['query', 'next_cursor'], 'Send the next_cursor of the previous page unchanged.')
   return { day, provider, source_type, within: parts.length === 5 ? { at: at as number, type: type as string } : undefined }
 }
 
@@ -53,7 +53,7 @@ function partsOf(cursor: string): unknown[] {
 const lengths: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: DAY }
 
 /** Parses a downsampling interval. It must divide a day, so that intervals start with the days. */
-export function stretchOf(text: string): number {
+export function parseInterval(text: string): number {
   const length = Number(text.slice(0, -1)) * (lengths[text.at(-1) as string] as number)
   if (DAY % length !== 0) throw invalid(['query', 'downsample'], 'Must divide a day, such as 1m, 5m, 15m, 1h, 6h or 1d.')
   return length

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../platform/db/open.ts'
 
-export type Wanted = {
+export type IntrospectFilter = {
   team_id: string
   user_id?: string | undefined
   provider?: string | undefined
@@ -10,7 +10,7 @@ export type Wanted = {
 }
 
 /** The rows of one page of active users. */
-const ofUsers = (db: Db, table: 'resource_states' | 'historical_pulls', { team_id, user_id, provider, after, limit }: Wanted) =>
+const ofUsers = (db: Db, table: 'resource_states' | 'historical_pulls', { team_id, user_id, provider, after, limit }: IntrospectFilter) =>
   db
     .selectFrom(table)
     .where('team_id', '=', team_id)
@@ -34,8 +34,8 @@ const ofUsers = (db: Db, table: 'resource_states' | 'historical_pulls', { team_i
     .orderBy('resource')
 
 /** Combines live and historical data. */
-export const statesOf = (db: Db, wanted: Wanted) =>
-  ofUsers(db, 'resource_states', wanted)
+export const statesOf = (db: Db, filter: IntrospectFilter) =>
+  ofUsers(db, 'resource_states', filter)
     .select(['user_id', 'provider', 'resource'])
     .select((eb) => [
       eb.fn.min('oldest_data').as('oldest_data'),
@@ -47,4 +47,4 @@ export const statesOf = (db: Db, wanted: Wanted) =>
     .groupBy(['user_id', 'provider', 'resource'])
     .execute()
 
-export const pullsOf = (db: Db, wanted: Wanted) => ofUsers(db, 'historical_pulls', wanted).selectAll().execute()
+export const pullsOf = (db: Db, filter: IntrospectFilter) => ofUsers(db, 'historical_pulls', filter).selectAll().execute()

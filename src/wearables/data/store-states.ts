@@ -10,7 +10,7 @@ export type Received = {
   stage: string
   oldest: string | null
   newest: string | null
-  sent: number
+  sentCount: number
   at: string
 }
 
@@ -25,8 +25,8 @@ export const receivedText = `insert into resource_states as s
     last_attempt_at = excluded.last_attempt_at,
     last_status = excluded.last_status`
 
-export const receivedValues = ({ team_id, user_id, provider, resource, stage, oldest, newest, sent, at }: Received) => [
-  ...[team_id, user_id, provider, resource, stage, oldest, newest, sent, at],
+export const receivedValues = ({ team_id, user_id, provider, resource, stage, oldest, newest, sentCount, at }: Received) => [
+  ...[team_id, user_id, provider, resource, stage, oldest, newest, sentCount, at],
 ]
 
 export const noteReceived = (db: Db, received: Received) => db.executeQuery(CompiledQuery.raw(receivedText, receivedValues(received)))
@@ -41,9 +41,9 @@ export const lastReceived = (db: Db, team_id: string, user_id: string, provider:
     .where('stage', '=', 'daily')
     .executeTakeFirst()
 
-type Whose = { team_id: string; user_id: string; provider: string }
+type SourceScope = { team_id: string; user_id: string; provider: string }
 
-export const lockPulls = (db: Db, { team_id, user_id, provider }: Whose, resources: string[]) =>
+export const lockPulls = (db: Db, { team_id, user_id, provider }: SourceScope, resources: string[]) =>
   db
     .selectFrom('historical_pulls')
     .selectAll()
@@ -77,7 +77,7 @@ export const upsertPulls = async (db: Db, rows: Insertable<Tables['historical_pu
 }
 
 /** Marks historical pulls as started. The results of an earlier pull stay until this one ends. */
-export const beginPulls = (db: Db, { team_id, user_id, provider }: Whose, resources: string[], now: string) =>
+export const beginPulls = (db: Db, { team_id, user_id, provider }: SourceScope, resources: string[], now: string) =>
   sql`
     insert into historical_pulls as h (team_id, user_id, provider, resource, status, scheduled_at, started_at)
     select ${team_id}, ${user_id}, ${provider}, unnest(${resources}::text[]), 'in_progress', ${now}, ${now}
@@ -85,13 +85,13 @@ export const beginPulls = (db: Db, { team_id, user_id, provider }: Whose, resour
       status = 'in_progress', error_details = null, ended_at = null,
       scheduled_at = excluded.scheduled_at, started_at = excluded.started_at`.execute(db)
 
-export const retryPulls = (db: Db, { team_id, user_id, provider }: Whose) =>
+export const retryPulls = (db: Db, { team_id, user_id, provider }: SourceScope) =>
   openPulls(db, { team_id, user_id, provider }).set({ status: 'in_progress', error_details: null }).execute()
 
-export const endPulls = (db: Db, whose: Whose, end: { status: string; error_details: string | null; ended_at: string | null }) =>
-  openPulls(db, whose).set(end).execute()
+export const endPulls = (db: Db, scope: SourceScope, end: { status: string; error_details: string | null; ended_at: string | null }) =>
+  openPulls(db, scope).set(end).execute()
 
-const openPulls = (db: Db, { team_id, user_id, provider }: Whose) =>
+const openPulls = (db: Db, { team_id, user_id, provider }: SourceScope) =>
   db
     .updateTable('historical_pulls')
     .where('user_id', '=', user_id)

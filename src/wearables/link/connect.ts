@@ -4,22 +4,27 @@ import type { LinkCaller } from '../../platform/callers.ts'
 import { auditRow } from '../../tenants/audit/actions.ts'
 import { lockUser } from '../../tenants/users/actions.ts'
 import { type Account, accountHash } from '../connections/account.ts'
-import { isTaken, type Kind, linkConnection } from '../connections/actions.ts'
+import { isAccountTaken, type Kind, linkConnection } from '../connections/actions.ts'
 import * as rules from './rules.ts'
 import type { LinkToken, LiveToken } from './store.ts'
 import { consumeToken } from './tokens.ts'
 
-type Made = { kind: Kind; account: Account; expires_at?: string | null }
+type LinkedAccount = { kind: Kind; account: Account; expires_at?: string | null }
 
 /** Connects the account and consumes the token in one transaction. */
-export const finishLink = (app: App, { team_id, user_id, id }: LinkToken, provider: SourceSlug, made: Made): Promise<rules.Outcome> =>
+export const finishLink = (
+  app: App,
+  { team_id, user_id, id }: LinkToken,
+  provider: SourceSlug,
+  linked: LinkedAccount,
+): Promise<rules.Outcome> =>
   inTransaction(app, async (app) => {
     const user = await lockUser(app, team_id, user_id)
-    const hash = await accountHash(app, team_id, provider, made.account)
-    if (hash && (await isTaken(app, user, provider, hash))) return rules.linkFailed('duplicate_connection')
-    const spent = await consumeToken(app, team_id, id)
-    if (spent) return rules.linkFailed(spent)
-    await linkConnection(app, user, provider, made)
+    const hash = await accountHash(app, team_id, provider, linked.account)
+    if (hash && (await isAccountTaken(app, user, provider, hash))) return rules.linkFailed('duplicate_connection')
+    const tokenError = await consumeToken(app, team_id, id)
+    if (tokenError) return rules.linkFailed(tokenError)
+    await linkConnection(app, user, provider, linked)
     return rules.linkSucceeded
   })
 
@@ -30,7 +35,7 @@ export const callerOf = ({ id: key_id, org_id, team_id, user_id, clock_offset_ms
 /** The pages are not API endpoints, so their changes add their own audit row. */
 export const withAudit = (app: App, token: LiveToken, action: string): App => ({
   ...app,
-  requestRows: async (inside) => ({
-    audit: auditRow(inside, callerOf(token), { action, subject: `user_id:${token.user_id}`, status: 200 }),
+  requestRows: async (innerApp) => ({
+    audit: auditRow(innerApp, callerOf(token), { action, subject: `user_id:${token.user_id}`, status: 200 }),
   }),
 })

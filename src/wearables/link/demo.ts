@@ -9,11 +9,13 @@ import { consumeToken } from './tokens.ts'
 
 /** Connects a demo source and consumes the token. The data follows after the commit. */
 export async function connectAsDemo(app: App, { team_id, user_id, id }: LiveToken, provider: SourceSlug): Promise<rules.Outcome> {
-  const made = await inTransaction(app, async (app) => {
+  const result = await inTransaction(app, async (app) => {
     const user = await lockUser(app, team_id, user_id)
-    const spent = await consumeToken(app, team_id, id)
-    return spent ? { outcome: rules.linkFailed(spent) } : { outcome: rules.linkSucceeded, ...(await openDemo(app, user, provider)) }
+    const tokenError = await consumeToken(app, team_id, id)
+    return tokenError
+      ? { outcome: rules.linkFailed(tokenError) }
+      : { outcome: rules.linkSucceeded, ...(await openDemo(app, user, provider)) }
   })
-  if ('connection' in made && made.isNew) await pullAll(withoutRequestRows(app), made.connection)
-  return made.outcome
+  if ('connection' in result && result.isNew) await pullAll(withoutRequestRows(app), result.connection)
+  return result.outcome
 }

@@ -9,7 +9,7 @@ import { later, MINUTE } from '../../platform/time.ts'
 import { hashSecret } from '../../tenants/keys/rules.ts'
 import { exchangeCode, revokeToken, type Tokens } from '../providers/oauth.ts'
 import { clientFor, requireClient } from '../providers/oauth-client.ts'
-import { authorizeUrl, type Client, challengeOf, isMissing, scopesToAsk, verifierOf } from '../providers/rules-oauth.ts'
+import { authorizeUrl, type Client, challengeOf, lacksRequiredScopes, scopesToRequest, verifierOf } from '../providers/rules-oauth.ts'
 import { requirementsOf } from '../team-sources/requirements.ts'
 import { finishLink, withAudit } from './connect.ts'
 import * as rules from './rules.ts'
@@ -17,23 +17,23 @@ import { linkSource } from './sources.ts'
 import * as store from './store.ts'
 
 /** How long the user can take at the source. */
-const AWAY = 10 * MINUTE
-const AT_ONCE = 20
+const FLOW_LIFETIME = 10 * MINUTE
+const MAX_OPEN_FLOWS = 20
 
 /** Starts an OAuth flow. `browser` is a secret of the browser that binds the flow to it, on the link page. */
 export async function startOAuth(app: App, { team_id, key_id }: LinkCaller, provider: SourceSlug, browser?: string) {
   const token = await store.getToken(app.db, team_id, key_id)
-  rules.checkWanted(token, provider)
+  rules.checkCovered(token, provider)
   const client = await requireClient(app, team_id, provider)
-  const scopes = scopesToAsk(client, await requirementsOf(app, team_id, provider))
+  const scopes = scopesToRequest(client, await requirementsOf(app, team_id, provider))
   const state = randomBytes(32).toString('base64url')
   await inTransaction(app, async (app) => {
     await store.lockToken(app.db, team_id, key_id)
-    if ((await store.countFlows(app.db, token, app.wall())).count >= AT_ONCE)
+    if ((await store.countFlows(app.db, token, app.wall())).count >= MAX_OPEN_FLOWS)
       throw problem('TOO_MANY_LINKS', 'This link token started too many sign-ins. Wait ten minutes, or create a new token.')
     await store.insertFlow(app.db, {
       ...{ state_hash: hashSecret(state), team_id, link_token_id: key_id, provider, scopes, redirect_uri: client.redirect_uri },
-      ...{ browser_hash: browser ? hashSecret(browser) : null, expires_at: later(app.wall(), AWAY) },
+      ...{ browser_hash: browser ? hashSecret(browser) : null, expires_at: later(app.wall(), FLOW_LIFETIME) },
     })
   })
   const challenge = challengeOf(await verifier(app, team_id, state))
@@ -43,45 +43,46 @@ export async function startOAuth(app: App, { team_id, key_id }: LinkCaller, prov
 const verifier = async (app: App, team_id: string, state: string) =>
   verifierOf(deriveSecret(await teamSealingKey(app, team_id), 'oauth verifiers'), state)
 
-type Back = { state?: string | undefined; code?: string | undefined; error?: string | undefined; browser?: string | undefined }
+type OAuthCallback = { state?: string | undefined; code?: string | undefined; error?: string | undefined; browser?: string | undefined }
 
 /** Finishes an OAuth flow. Without a valid token there is only an outcome to show. */
-export async function finishOAuth(app: App, { state, code, error, browser }: Back) {
-  const flow = state ? await store.takeFlow(app.db, hashSecret(state)) : undefined
+export async function finishOAuth(app: App, { state, code, error, browser }: OAuthCallback) {
+  const flow = state ? await store.consumeFlow(app.db, hashSecret(state)) : undefined
   if (!flow || !state || !isSource(flow.provider) || flow.expires_at <= app.wall() || !isSameBrowser(flow, browser))
     return { outcome: rules.linkFailed('invalid_token') }
   const token = await store.getLiveToken(app.db, flow.team_id, flow.link_token_id)
-  const spent = rules.tokenFailure(token, app.wall())
-  if (!token || spent) return { outcome: rules.linkFailed(spent ?? 'invalid_token') }
-  const began = flow.browser_hash ? ('page' as const) : ('api' as const)
+  const tokenError = rules.tokenFailure(token, app.wall())
+  if (!token || tokenError) return { outcome: rules.linkFailed(tokenError ?? 'invalid_token') }
+  const startedFrom = flow.browser_hash ? ('page' as const) : ('api' as const)
   const outcome = await outcomeOf(onTeamClock(app, token), token, { ...flow, provider: flow.provider }, { state, code, error })
-  return { token, began, provider: flow.provider, outcome }
+  return { token, startedFrom, provider: flow.provider, outcome }
 }
 
 const isSameBrowser = ({ browser_hash }: store.Flow, browser: string | undefined) =>
   !browser_hash || (browser !== undefined && hashSecret(browser).equals(browser_hash))
 
 type Token = NonNullable<Awaited<ReturnType<typeof store.getLiveToken>>>
-type Way = Omit<store.Flow, 'provider'> & { provider: SourceSlug }
+type OAuthFlow = Omit<store.Flow, 'provider'> & { provider: SourceSlug }
 
-async function outcomeOf(app: App, token: Token, flow: Way, { state, code, error }: Back & { state: string }) {
+async function outcomeOf(app: App, token: Token, flow: OAuthFlow, { state, code, error }: OAuthCallback & { state: string }) {
   if (error === 'access_denied') return rules.linkFailed('user_cancelled')
   if (error || !code) return rules.linkFailed('provider_api_error')
-  const found = await clientFor(app, flow.team_id, flow.provider)
-  if (!found) return rules.linkFailed('provider_credential_error')
-  const client = { ...found, redirect_uri: flow.redirect_uri }
-  const tokens = await exchangeCode(app, client, { code, verifier: await verifier(app, flow.team_id, state), asked: flow.scopes })
+  const configured = await clientFor(app, flow.team_id, flow.provider)
+  if (!configured) return rules.linkFailed('provider_credential_error')
+  const client = { ...configured, redirect_uri: flow.redirect_uri }
+  const tokens = await exchangeCode(app, client, { code, verifier: await verifier(app, flow.team_id, state), requestedScopes: flow.scopes })
   if (tokens.state !== 'granted')
-    return rules.linkFailed(tokens.state === 'refused' && tokens.because === 'client' ? 'provider_credential_error' : 'provider_api_error')
+    return rules.linkFailed(tokens.state === 'refused' && tokens.reason === 'client' ? 'provider_credential_error' : 'provider_api_error')
   const outcome = await connect(app, token, flow, client, tokens)
   // The connection failed, so the granted token is revoked.
   if (outcome.state === 'error') await revokeToken(app, client, tokens.granted.refresh_token ?? tokens.granted.access_token)
   return outcome
 }
 
-async function connect(app: App, token: Token, { provider, scopes }: Way, client: Client, tokens: Tokens & { state: 'granted' }) {
+async function connect(app: App, token: Token, { provider, scopes }: OAuthFlow, client: Client, tokens: Tokens & { state: 'granted' }) {
   const { access_token, refresh_token, granted, external_user_id } = tokens.granted
-  if (isMissing(await requirementsOf(app, token.team_id, provider), granted)) return rules.linkFailed('required_scopes_not_granted')
+  if (lacksRequiredScopes(await requirementsOf(app, token.team_id, provider), granted))
+    return rules.linkFailed('required_scopes_not_granted')
   const denied = scopes.filter((scope) => !granted.includes(scope))
   const grant = { granted, denied, needs: client.needs }
   const account = { external_user_id, tokens: { access_token, refresh_token }, grant }

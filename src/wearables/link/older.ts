@@ -12,7 +12,7 @@ export async function startLink(app: App, { team_id }: TeamCaller, { link_token,
   const caller = await linkCaller(app, link_token)
   if (caller.team_id !== team_id) rules.checkToken(undefined, app.wall())
   if (sources[provider].auth_type === 'oauth') return startOAuth(withoutRequestRows(app), caller, provider)
-  rules.checkWanted(await store.getToken(app.db, team_id, caller.key_id), provider)
+  rules.checkCovered(await store.getToken(app.db, team_id, caller.key_id), provider)
   return linkSource(app, provider)
 }
 

@@ -5,7 +5,7 @@ import type { Outcome } from './rules.ts'
 import type { Offer } from './sources.ts'
 
 /** The values that all pages of one link share. */
-export type Frame = { token: string; team: string; closes: boolean; chooses: boolean }
+export type Frame = { token: string; team: string; canClose: boolean; canChoose: boolean }
 
 /** The list of sources. `search` filters it for browsers without JavaScript. */
 export function pickPage(frame: Frame, offers: Offer[], search = '') {
@@ -24,14 +24,14 @@ ${
 <label for="q">Search</label>
 <div class="row"><input id="q" name="q" type="search" value="${search}" autocomplete="off" placeholder="Name of the source"><button class="plain" id="go">Search</button></div>
 </form>
-<p id="count" role="status" class="quiet">${counted(found.length)}</p>
+<p id="count" role="status" class="quiet">${countLabel(found.length)}</p>
 <ul class="sources" id="sources">${found.map((offer) => choice(frame, offer))}</ul>`
     : html`<p role="status">There is nothing to connect here yet. ${frame.team} needs to set up a source first.</p>`
 }`,
   )
 }
 
-const counted = (count: number) => (count === 1 ? '1 source' : `${count} sources`)
+const countLabel = (count: number) => (count === 1 ? '1 source' : `${count} sources`)
 
 const choice = ({ token }: Frame, { slug, demo }: Offer) => {
   const { name, description } = sources[slug]
@@ -43,7 +43,7 @@ const badge = html` <span class="badge">Demo data</span>`
 /** The page that connects one source. */
 export function sourcePage(frame: Frame, { slug, demo }: Offer, failure?: string) {
   const source = sources[slug]
-  const ways: Partial<Record<Source['auth_type'], Html>> = {
+  const methods: Partial<Record<Source['auth_type'], Html>> = {
     oauth: html`<p class="lead">You will sign in at ${source.name} and choose what ${frame.team} may read. Your password stays there.</p>
 <p><a class="button" href="/link/oauth/${slug}?token=${frame.token}">Continue to ${source.name}</a></p>`,
     password: html`<p class="lead">Sign in with your ${source.name} account. Your password is used once and not stored.</p>
@@ -56,8 +56,8 @@ ${form(frame, `/link/email/${slug}`, [field('email', 'Email address', 'email', '
     `Connect ${source.name}`,
     html`${heading(slug, `Connect ${source.name}`)}
 ${alert(failure)}
-${demo ? asDemo(frame, slug) : (ways[source.auth_type] ?? html`<p class="lead">${source.name} is connected from its own app on your phone.</p>`)}
-${frame.chooses && html`<p><a href="/link?token=${frame.token}">Choose another source</a></p>`}`,
+${demo ? asDemo(frame, slug) : (methods[source.auth_type] ?? html`<p class="lead">${source.name} is connected from its own app on your phone.</p>`)}
+${frame.canChoose && html`<p><a href="/link?token=${frame.token}">Choose another source</a></p>`}`,
   )
 }
 
@@ -77,10 +77,15 @@ ${form(frame, `/link/code/${slug}`, [html`<input type="hidden" name="hint" value
   )
 }
 
-type End = { slug?: SourceSlug | undefined; demo?: boolean | undefined; back?: string | undefined; leaves?: boolean | undefined }
+type EndOptions = {
+  slug?: SourceSlug | undefined
+  demo?: boolean | undefined
+  returnTo?: string | undefined
+  redirects?: boolean | undefined
+}
 
 /** The last page. With `leaves` it redirects itself, because the form-action policy blocks redirects to other sites after a form. */
-export function endPage(frame: Frame | undefined, outcome: Outcome, { slug, demo, back, leaves }: End = {}) {
+export function endPage(frame: Frame | undefined, outcome: Outcome, { slug, demo, returnTo, redirects }: EndOptions = {}) {
   const done = outcome.state === 'success'
   const title = done ? 'You are connected' : 'That did not work'
   const name = slug ? sources[slug].name : 'The source'
@@ -91,8 +96,8 @@ export function endPage(frame: Frame | undefined, outcome: Outcome, { slug, demo
 <h1>${title}</h1>
 <p class="lead" role="${done ? 'status' : 'alert'}">${done ? `${name} is connected${demo ? ' with demo data' : ''}. You can close this window.` : outcome.error}</p>
 ${frame && slug && !done && html`<p><a class="button" href="/link/source/${slug}?token=${frame.token}">Try again</a></p>`}
-${back && html`<p><a class="${done ? 'button' : ''}" href="${back}">Go back to the app</a></p>`}</div>`,
-    { closes: false, leavesTo: leaves ? back : undefined },
+${returnTo && html`<p><a class="${done ? 'button' : ''}" href="${returnTo}">Go back to the app</a></p>`}</div>`,
+    { canClose: false, redirectsTo: redirects ? returnTo : undefined },
   )
 }
 
@@ -107,14 +112,14 @@ const form = ({ token }: Frame, action: string, fields: Html[], label = 'Connect
 const field = (name: string, label: string, autocomplete: string, type = 'text') =>
   html`<label for="${name}">${label}</label><input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" autocapitalize="none" spellcheck="false" required>`
 
-type More = { closes?: boolean | undefined; leavesTo?: string | undefined }
+type PageOptions = { canClose?: boolean | undefined; redirectsTo?: string | undefined }
 
-const page = (frame: Frame | undefined, title: string, content: Html, { closes = frame?.closes, leavesTo }: More = {}) =>
+const page = (frame: Frame | undefined, title: string, content: Html, { canClose = frame?.canClose, redirectsTo }: PageOptions = {}) =>
   `<!doctype html>${
     html`<html lang="en"><head><meta charset="utf-8"><title>${title}</title>
-${leavesTo && html`<meta http-equiv="refresh" content="0;url=${leavesTo}">`}
+${redirectsTo && html`<meta http-equiv="refresh" content="0;url=${redirectsTo}">`}
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
 <link rel="icon" href="data:,"><link rel="stylesheet" href="/link/assets/link.css"><script src="/link/assets/link.js" defer></script></head>
-<body><main>${content}${closes && frame && html`<p class="quiet"><a href="/link/close?token=${frame.token}">Cancel</a></p>`}</main></body></html>`
+<body><main>${content}${canClose && frame && html`<p class="quiet"><a href="/link/close?token=${frame.token}">Cancel</a></p>`}</main></body></html>`
       .html
   }`

@@ -43,19 +43,23 @@ export function tokenFailure(token: Token | undefined, now: string): LinkError |
   return token.expires_at <= now ? 'token_expired' : undefined
 }
 
-const names = { invalid_token: 'INVALID_LINK_TOKEN', token_expired: 'LINK_TOKEN_EXPIRED', token_consumed: 'LINK_TOKEN_CONSUMED' } as const
+const errorTypes = {
+  invalid_token: 'INVALID_LINK_TOKEN',
+  token_expired: 'LINK_TOKEN_EXPIRED',
+  token_consumed: 'LINK_TOKEN_CONSUMED',
+} as const
 
 /** Throws a problem that also has the three keys that public clients read. */
 export function checkToken<T extends Token>(token: T | undefined, now: string): T {
-  const error_type = tokenFailure(token, now) as keyof typeof names | undefined
+  const error_type = tokenFailure(token, now) as keyof typeof errorTypes | undefined
   if (!error_type) return token as T
-  throw problem(names[error_type], `${linkErrors[error_type]} POST /v2/link/token creates one.`, {}, linkFailed(error_type))
+  throw problem(errorTypes[error_type], `${linkErrors[error_type]} POST /v2/link/token creates one.`, {}, linkFailed(error_type))
 }
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/
 
 /** https without credentials, or http on this machine in the sandbox. */
-export function isReturnable(text: string, isSandbox: boolean) {
+export function isAllowedRedirect(text: string, isSandbox: boolean) {
   const url = /^[!-~]{1,2048}$/.test(text) ? URL.parse(text) : null
   if (!url || url.username || url.password) return false
   return url.protocol === 'https:' || (isSandbox && url.protocol === 'http:' && LOOPBACK.test(url.hostname))
@@ -63,22 +67,22 @@ export function isReturnable(text: string, isSandbox: boolean) {
 
 /** Browsers are redirected only to URLs that the customer set with an API key. */
 export function checkRedirectUrl(text: string, isSandbox: boolean) {
-  if (!isReturnable(text, isSandbox))
+  if (!isAllowedRedirect(text, isSandbox))
     throw invalid(
       ['body', 'redirect_url'],
       `Must be an https URL${isSandbox ? ' (or http on this machine)' : ''} without credentials, of at most 2048 characters.`,
     )
 }
 
-type Wanted = { provider: string | null; filter_on_providers: string[] | null }
+type TokenSources = { provider: string | null; filter_on_providers: string[] | null }
 
 /** The sources that a token covers. */
-export function sourcesOf({ provider, filter_on_providers }: Wanted): SourceSlug[] {
-  const wanted = provider ? [provider] : filter_on_providers
-  return wanted ? wanted.filter(isSource) : sourceSlugs
+export function sourcesOf({ provider, filter_on_providers }: TokenSources): SourceSlug[] {
+  const covered = provider ? [provider] : filter_on_providers
+  return covered ? covered.filter(isSource) : sourceSlugs
 }
 
-export function checkWanted(token: Wanted, slug: SourceSlug) {
+export function checkCovered(token: TokenSources, slug: SourceSlug) {
   if (!sourcesOf(token).includes(slug))
     throw problem(
       'SOURCE_NOT_OFFERED',
@@ -86,4 +90,4 @@ export function checkWanted(token: Wanted, slug: SourceSlug) {
     )
 }
 
-export const WRONG_CODES = 5
+export const MAX_WRONG_CODES = 5

@@ -10,29 +10,33 @@ import { finishLink } from './connect.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
-type Answer = rules.Outcome | { state: 'pending_provider_mfa'; provider_mfa: { method: string; hint: string } }
+type SignInOutcome = rules.Outcome | { state: 'pending_provider_mfa'; provider_mfa: { method: string; hint: string } }
 
 /** Connects a source with a username and password. Neither is stored. */
-export const connectByPassword = (app: App, caller: LinkCaller, provider: SourceSlug, sent: { username: string; password: string }) =>
-  enter(app, caller, provider, 'password', () => signIn(sent))
+export const connectByPassword = (
+  app: App,
+  caller: LinkCaller,
+  provider: SourceSlug,
+  credentials: { username: string; password: string },
+) => connectWith(app, caller, provider, 'password', () => signIn(credentials))
 
 /** Connects a source by an email address. The address is not stored. */
 export const connectByEmail = (app: App, caller: LinkCaller, provider: SourceSlug, { email }: { email: string }) =>
-  enter(app, caller, provider, 'email', () => signInByEmail(email))
+  connectWith(app, caller, provider, 'email', () => signInByEmail(email))
 
-const enter = (app: App, caller: LinkCaller, provider: SourceSlug, kind: 'password' | 'email', ask: () => SignIn) =>
+const connectWith = (app: App, caller: LinkCaller, provider: SourceSlug, kind: 'password' | 'email', attempt: () => SignIn) =>
   inTransaction(app, async (app) => {
     const token = await store.getToken(app.db, caller.team_id, caller.key_id)
-    rules.checkWanted(token, provider)
+    rules.checkCovered(token, provider)
     checkAdapter(app, provider)
-    const answer = ask()
-    if (answer.state === 'mfa') return shown(token, provider, await waitForCode(app, token, provider, answer))
-    if (answer.state === 'error') return shown(token, provider, rules.linkFailed(answer.error_type))
-    return finished(app, token, provider, { kind, account: { external_user_id: answer.external_user_id } })
+    const outcome = attempt()
+    if (outcome.state === 'mfa') return presentOutcome(token, provider, await requestCode(app, token, provider, outcome))
+    if (outcome.state === 'error') return presentOutcome(token, provider, rules.linkFailed(outcome.error_type))
+    return finish(app, token, provider, { kind, account: { external_user_id: outcome.external_user_id } })
   })
 
-const finished = async (app: App, token: store.LinkToken, provider: SourceSlug, made: Parameters<typeof finishLink>[3]) =>
-  shown(token, provider, await finishLink(app, token, provider, made), made.account.external_user_id)
+const finish = async (app: App, token: store.LinkToken, provider: SourceSlug, linked: Parameters<typeof finishLink>[3]) =>
+  presentOutcome(token, provider, await finishLink(app, token, provider, linked), linked.account.external_user_id)
 
 /** Only the sandbox has an adapter, and it is simulated. */
 function checkAdapter(app: App, provider: SourceSlug) {
@@ -40,9 +44,9 @@ function checkAdapter(app: App, provider: SourceSlug) {
     throw problem('SOURCE_NOT_CONFIGURED', `${sources[provider].name} cannot be connected here: this deployment has no adapter for it.`)
 }
 
-type Waiting = SignIn & { state: 'mfa' }
+type PendingMfa = SignIn & { state: 'mfa' }
 
-async function waitForCode(app: App, token: store.LinkToken, provider: SourceSlug, { method, hint, external_user_id }: Waiting) {
+async function requestCode(app: App, token: store.LinkToken, provider: SourceSlug, { method, hint, external_user_id }: PendingMfa) {
   const user = await requireUser(app, token.team_id, token.user_id)
   const mfa_sealed = seal(await unwrapUserKey(app, user), associatedData(token.id), { external_user_id })
   await store.updateToken(app.db, token, { mfa_provider: provider, mfa_tries: 0, mfa_sealed })
@@ -58,27 +62,27 @@ export const completeMfa = (app: App, { team_id, key_id }: LinkCaller, provider:
         'NO_SIGN_IN_WAITING',
         'No sign-in at this source is waiting for a code. Start with POST /v2/link/provider/password/{provider}.',
       )
-    if (code !== RIGHT_CODE) return shown(token, provider, await countWrongCode(app, token))
+    if (code !== RIGHT_CODE) return presentOutcome(token, provider, await countWrongCode(app, token))
     const user = await requireUser(app, team_id, token.user_id)
     const account = open<{ external_user_id: string }>(await unwrapUserKey(app, user), associatedData(token.id), token.mfa_sealed)
-    return finished(app, token, provider, { kind: 'password', account })
+    return finish(app, token, provider, { kind: 'password', account })
   })
 
 async function countWrongCode(app: App, token: store.LinkToken) {
   const mfa_tries = token.mfa_tries + 1
-  const over = mfa_tries >= rules.WRONG_CODES ? { mfa_provider: null, mfa_sealed: null } : {}
-  await store.updateToken(app.db, token, { mfa_tries, ...over })
+  const reset = mfa_tries >= rules.MAX_WRONG_CODES ? { mfa_provider: null, mfa_sealed: null } : {}
+  await store.updateToken(app.db, token, { mfa_tries, ...reset })
   return rules.linkFailed('incorrect_mfa_code')
 }
 
 /** The response. The last three fields are for older clients. */
-function shown(token: store.LinkToken, provider: SourceSlug, answer: Answer, external_user_id: string | null = null) {
-  const { error_type = null, error = null } = 'error' in answer ? answer : {}
-  const over = answer.state === 'success' || (answer.state === 'error' && token.on_error) ? answer : undefined
+function presentOutcome(token: store.LinkToken, provider: SourceSlug, outcome: SignInOutcome, external_user_id: string | null = null) {
+  const { error_type = null, error = null } = 'error' in outcome ? outcome : {}
+  const finalOutcome = outcome.state === 'success' || (outcome.state === 'error' && token.on_error) ? outcome : undefined
   return {
-    ...{ state: answer.state, error_type, error, provider_mfa: 'provider_mfa' in answer ? answer.provider_mfa : null },
-    redirect_url: over && token.redirect_url ? rules.returnUrl(token.redirect_url, over) : null,
-    ...{ provider, connected: answer.state === 'success', provider_id: external_user_id },
+    ...{ state: outcome.state, error_type, error, provider_mfa: 'provider_mfa' in outcome ? outcome.provider_mfa : null },
+    redirect_url: finalOutcome && token.redirect_url ? rules.returnUrl(token.redirect_url, finalOutcome) : null,
+    ...{ provider, connected: outcome.state === 'success', provider_id: external_user_id },
   }
 }
 

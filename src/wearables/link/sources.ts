@@ -7,30 +7,30 @@ import { ownSources } from '../team-sources/credentials.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
-type Whose = Pick<LinkCaller, 'team_id' | 'key_id'>
+type TokenScope = Pick<LinkCaller, 'team_id' | 'key_id'>
 
 /** Lists the sources that a token covers and that can be connected here. */
-export const listLinkSources = async (app: App, caller: Whose) =>
+export const listLinkSources = async (app: App, caller: TokenScope) =>
   (await offersOf(app, caller)).filter(({ demo }) => !demo).map(({ slug }) => linkSource(app, slug))
 
 /** A source on the link page. `demo` means that the sandbox connects it with demo data. */
 export type Offer = { slug: SourceSlug; demo: boolean }
 
 /** Lists the sources of the link page. The sandbox offers every source. */
-export async function offersOf(app: App, { team_id, key_id }: Whose): Promise<Offer[]> {
+export async function offersOf(app: App, { team_id, key_id }: TokenScope): Promise<Offer[]> {
   const token = await store.getToken(app.db, team_id, key_id)
-  const own = await ownSources(app, team_id)
+  const teamSources = await ownSources(app, team_id)
   return rules
     .sourcesOf(token)
-    .map((slug) => ({ slug, demo: !canBeLinked(app, slug, own) }))
+    .map((slug) => ({ slug, demo: !canBeLinked(app, slug, teamSources) }))
     .filter(({ demo }) => !demo || app.config.ENVIRONMENT === 'sandbox')
 }
 
 /** Sources that push are connected from a phone. */
-function canBeLinked(app: App, slug: SourceSlug, own: Set<string>) {
+function canBeLinked(app: App, slug: SourceSlug, teamSources: Set<string>) {
   const { auth_type } = sources[slug]
   if (auth_type === 'password' || auth_type === 'email') return app.config.ENVIRONMENT === 'sandbox'
-  return auth_type === 'oauth' && isSetUp(app, slug, own)
+  return auth_type === 'oauth' && isSetUp(app, slug, teamSources)
 }
 
 /** The source in responses of the link routes. */

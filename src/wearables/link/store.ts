@@ -35,7 +35,7 @@ export const updateToken = (db: Db, { team_id, id }: LinkToken, change: Updateab
 export const insertFlow = (db: Db, row: Insertable<Tables['oauth_flows']>) => db.insertInto('oauth_flows').values(row).execute()
 
 /** Deletes the flow, so that a state works only once. */
-export const takeFlow = (db: Db, state_hash: Buffer) =>
+export const consumeFlow = (db: Db, state_hash: Buffer) =>
   db.deleteFrom('oauth_flows').where('state_hash', '=', state_hash).returningAll().executeTakeFirst()
 
 /** Counts the unexpired flows of a token. */
@@ -49,7 +49,7 @@ export const countFlows = (db: Db, { team_id, id }: LinkToken, now: string) =>
     .executeTakeFirstOrThrow()
 
 /** Deletes expired flows and tokens of any team. Tokens stay for a day, so that the error can name the expiry. */
-export const deleteOld = (db: Db, now: string) =>
+export const deleteExpired = (db: Db, now: string) =>
   sql`with flows as (delete from oauth_flows where expires_at < ${now}::timestamptz)
     delete from link_tokens where expires_at < ${now}::timestamptz - interval '1 day'`.execute(db)
 

@@ -9,7 +9,7 @@ import { requireUser } from '../../tenants/users/actions.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
-const LIFE = HOUR
+const LIFETIME = HOUR
 
 type NewToken = {
   user_id: string
@@ -21,16 +21,20 @@ type NewToken = {
 }
 
 /** Creates a token for one connection, and the URL of its link page. */
-export const createLinkToken = (app: App, { team_id }: TeamCaller, { user_id, ...wanted }: NewToken) =>
+export const createLinkToken = (app: App, { team_id }: TeamCaller, { user_id, ...options }: NewToken) =>
   inTransaction(app, async (app) => {
     await requireUser(app, team_id, user_id)
-    if (wanted.redirect_url) rules.checkRedirectUrl(wanted.redirect_url, app.config.ENVIRONMENT === 'sandbox')
+    if (options.redirect_url) rules.checkRedirectUrl(options.redirect_url, app.config.ENVIRONMENT === 'sandbox')
     const link_token = newSecret(LINK_TOKEN_PREFIX)
     const now = app.wall()
     await store.insertToken(app.db, {
-      ...{ id: randomUUID(), hash: hashSecret(link_token), team_id, user_id, created_at: now, expires_at: later(now, LIFE) },
-      ...{ provider: wanted.provider ?? null, filter_on_providers: wanted.filter_on_providers ?? null },
-      ...{ redirect_url: wanted.redirect_url ?? null, on_error: wanted.on_error === 'redirect', on_close: wanted.on_close === 'redirect' },
+      ...{ id: randomUUID(), hash: hashSecret(link_token), team_id, user_id, created_at: now, expires_at: later(now, LIFETIME) },
+      ...{ provider: options.provider ?? null, filter_on_providers: options.filter_on_providers ?? null },
+      ...{
+        redirect_url: options.redirect_url ?? null,
+        on_error: options.on_error === 'redirect',
+        on_close: options.on_close === 'redirect',
+      },
     })
     return { link_token, link_web_url: `${publicUrl(app.config)}/link?token=${link_token}` }
   })
@@ -54,9 +58,9 @@ export async function isTokenValid(app: App, { team_id }: TeamCaller, secret: st
 /** Consumes the token in the caller's transaction. Returns the reason if another request consumed it first. */
 export async function consumeToken(app: AppInTransaction, team_id: string, id: string) {
   const token = await store.lockToken(app.db, team_id, id)
-  const spent = rules.tokenFailure(token, app.wall())
-  if (!spent) await store.updateToken(app.db, token, { consumed_at: app.wall(), mfa_provider: null, mfa_sealed: null })
-  return spent
+  const tokenError = rules.tokenFailure(token, app.wall())
+  if (!tokenError) await store.updateToken(app.db, token, { consumed_at: app.wall(), mfa_provider: null, mfa_sealed: null })
+  return tokenError
 }
 
-export const pruneLinks = (app: App) => store.deleteOld(app.db, app.wall())
+export const pruneLinks = (app: App) => store.deleteExpired(app.db, app.wall())

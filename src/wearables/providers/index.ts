@@ -1,6 +1,6 @@
 import { isSource } from '../../contract/tenants/sources.ts'
 import type { App } from '../../platform/app.ts'
-import { accessTo } from '../connections/access.ts'
+import { getAccess } from '../connections/access.ts'
 import type { Account } from '../connections/account.ts'
 import type { Connection } from '../connections/actions.ts'
 import { pullDemo } from './demo/index.ts'
@@ -15,14 +15,14 @@ export type Provider = {
   /** The resources with history. */
   history?: string[]
   /** Fetches new data, or the history. */
-  pull?(app: App, connection: Connection, reach: 'new' | 'history'): Promise<void>
+  pull?(app: App, connection: Connection, range: 'new' | 'history'): Promise<void>
   /** Deregisters the user at the source. Throws if it must be retried. */
-  leave?(app: App, connection: Connection, account: Account): Promise<void>
+  deregister?(app: App, connection: Connection, account: Account): Promise<void>
 }
 
 const oauth: Provider = {
-  renew: async (app, connection) => (await accessTo(app, connection)).state,
-  leave: async (app, { team_id, provider }, { tokens }) => {
+  renew: async (app, connection) => (await getAccess(app, connection)).state,
+  deregister: async (app, { team_id, provider }, { tokens }) => {
     const client = isSource(provider) ? await clientFor(app, team_id, provider) : undefined
     if (!client || !tokens) return
     if (!(await revokeToken(app, client, tokens.refresh_token ?? tokens.access_token)))

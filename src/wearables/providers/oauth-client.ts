@@ -7,28 +7,28 @@ import type { Client } from './rules-oauth.ts'
 
 /** The OAuth client for a team: its own, or the one of the deployment. Undefined if neither is set up. */
 export async function clientFor(app: App, team_id: string, provider: SourceSlug): Promise<Client | undefined> {
-  const { client_id, client_secret, authorize_url, token_url, ...set } = settingOf(app, provider)
-  const deployments = client_id && client_secret ? { client_id, client_secret, redirect_uri: callbackUrl(app) } : undefined
-  const who = (await ownClient(app, team_id, provider)) ?? deployments
-  if (!who || !authorize_url || !token_url) return undefined
-  const reads = set.reads ?? {}
+  const { client_id, client_secret, authorize_url, token_url, ...settings } = settingOf(app, provider)
+  const shared = client_id && client_secret ? { client_id, client_secret, redirect_uri: callbackUrl(app) } : undefined
+  const credentials = (await ownClient(app, team_id, provider)) ?? shared
+  if (!credentials || !authorize_url || !token_url) return undefined
+  const reads = settings.reads ?? {}
   return {
-    ...{ authorize_url, token_url, revoke_url: set.revoke_url },
-    scopes: set.scopes ?? Object.keys(reads),
+    ...{ authorize_url, token_url, revoke_url: settings.revoke_url },
+    scopes: settings.scopes ?? Object.keys(reads),
     needs: needsOf(reads),
-    allScopes: scopesKnownOf(app, provider),
-    scope_separator: set.scope_separator ?? ' ',
-    client_auth: set.client_auth ?? 'basic',
-    account_field: set.account_field,
-    authorize_params: set.authorize_params ?? {},
-    ...who,
+    allScopes: allScopesOf(app, provider),
+    scope_separator: settings.scope_separator ?? ' ',
+    client_auth: settings.client_auth ?? 'basic',
+    account_field: settings.account_field,
+    authorize_params: settings.authorize_params ?? {},
+    ...credentials,
   }
 }
 
 /** Whether `clientFor` would return a client. `own` contains the sources with custom credentials of the team. */
-export function isSetUp(app: App, provider: SourceSlug, own: Set<string>) {
+export function isSetUp(app: App, provider: SourceSlug, teamSources: Set<string>) {
   const { authorize_url, token_url, client_id, client_secret } = settingOf(app, provider)
-  return Boolean(authorize_url && token_url && (own.has(provider) || (client_id && client_secret)))
+  return Boolean(authorize_url && token_url && (teamSources.has(provider) || (client_id && client_secret)))
 }
 
 export async function requireClient(app: App, team_id: string, provider: SourceSlug) {
@@ -44,10 +44,10 @@ const notConfigured = (provider: SourceSlug) =>
   )
 
 /** All scopes of a source. Undefined if unknown. */
-export function scopesKnownOf(app: App, provider: SourceSlug) {
+export function allScopesOf(app: App, provider: SourceSlug) {
   const { reads, other, scopes } = settingOf(app, provider)
-  const known = [...new Set([...Object.keys(reads ?? {}), ...(other ?? []), ...(scopes ?? [])])]
-  return known.length ? known : undefined
+  const all = [...new Set([...Object.keys(reads ?? {}), ...(other ?? []), ...(scopes ?? [])])]
+  return all.length ? all : undefined
 }
 
 const settingOf = ({ config }: App, provider: SourceSlug) => ({

@@ -2,7 +2,7 @@ import type { SourceSlug } from '../../contract/tenants/sources.ts'
 import type { OAuthSetting } from '../../contract/wearables/oauth-setting.ts'
 
 /** `reads` maps scopes to the resources that they cover; `other` lists the remaining scopes. */
-type Known = OAuthSetting & { reads?: Record<string, string[]>; other?: string[] }
+type SourceSettings = OAuthSetting & { reads?: Record<string, string[]>; other?: string[] }
 
 const google = {
   authorize_url: 'https://accounts.google.com/o/oauth2/v2/auth',
@@ -19,7 +19,7 @@ const health = (name: string) => `https://www.googleapis.com/auth/googlehealth.$
  * The OAuth 2 settings that the sources document. They are not tested against the sources.
  * OAUTH_SOURCES overrides them and adds other sources.
  */
-export const knownSources: Partial<Record<SourceSlug, Known>> = {
+export const knownSources: Partial<Record<SourceSlug, SourceSettings>> = {
   fitbit: {
     authorize_url: 'https://www.fitbit.com/oauth2/authorize',
     token_url: 'https://api.fitbit.com/oauth2/token',

@@ -2,22 +2,31 @@ import type { App } from '../../platform/app.ts'
 import { policyOf } from '../../platform/outbound/address.ts'
 import { openSender } from '../../platform/outbound/send.ts'
 import { later, SECOND } from '../../platform/time.ts'
-import { type Client, clientRequest, type Granted, grantedBy } from './rules-oauth.ts'
+import { type Client, clientRequest, type Granted, parseGrant } from './rules-oauth.ts'
 
 /** `refused` is permanent; `unavailable` can pass. */
 export type Tokens =
   | { state: 'granted'; granted: Granted; expires_at: string | null }
-  | { state: 'refused'; because: 'client' | 'grant' }
+  | { state: 'refused'; reason: 'client' | 'grant' }
   | { state: 'unavailable' }
 
-export const exchangeCode = (app: App, client: Client, { code, verifier, asked }: { code: string; verifier: string; asked: string[] }) =>
-  askTokens(app, client, { grant_type: 'authorization_code', code, redirect_uri: client.redirect_uri, code_verifier: verifier }, asked)
+export const exchangeCode = (
+  app: App,
+  client: Client,
+  { code, verifier, requestedScopes }: { code: string; verifier: string; requestedScopes: string[] },
+) =>
+  requestTokens(
+    app,
+    client,
+    { grant_type: 'authorization_code', code, redirect_uri: client.redirect_uri, code_verifier: verifier },
+    requestedScopes,
+  )
 
 /** Keeps the old refresh token if the source does not rotate it. */
 export async function renewTokens(app: App, client: Client, { refresh_token, scopes }: { refresh_token: string; scopes: string[] }) {
-  const answer = await askTokens(app, client, { grant_type: 'refresh_token', refresh_token }, scopes)
-  if (answer.state !== 'granted') return answer
-  return { ...answer, granted: { ...answer.granted, refresh_token: answer.granted.refresh_token ?? refresh_token } }
+  const response = await requestTokens(app, client, { grant_type: 'refresh_token', refresh_token }, scopes)
+  if (response.state !== 'granted') return response
+  return { ...response, granted: { ...response.granted, refresh_token: response.granted.refresh_token ?? refresh_token } }
 }
 
 /** Revokes a token (RFC 7009). Returns false if it must be retried. */
@@ -28,20 +37,20 @@ export async function revokeToken(app: App, client: Client, token: string) {
   return ok || (status !== null && status >= 400 && status < 500 && status !== 429)
 }
 
-async function askTokens(app: App, client: Client, fields: Record<string, string>, asked: string[]): Promise<Tokens> {
+async function requestTokens(app: App, client: Client, fields: Record<string, string>, requestedScopes: string[]): Promise<Tokens> {
   const { ok, status, response_body } = await post(app, client.token_url, clientRequest(client, fields))
-  const answer = jsonOf(response_body)
-  if (!ok) return refusalOf(status, answer)
-  const granted = grantedBy(client, answer, asked)
+  const response = jsonOf(response_body)
+  if (!ok) return refusalOf(status, response)
+  const granted = parseGrant(client, response, requestedScopes)
   if (!granted) return { state: 'unavailable' }
   return { state: 'granted', granted, expires_at: granted.expires_in === null ? null : later(app.wall(), granted.expires_in * SECOND) }
 }
 
 /** RFC 6749 §5.2: a refusal is 400 or 401 with JSON. Other responses come from a proxy or a failing source. */
-function refusalOf(status: number | null, answer: unknown): Tokens {
-  if ((status !== 400 && status !== 401) || !answer || typeof answer !== 'object') return { state: 'unavailable' }
-  const { error } = answer as { error?: unknown }
-  return { state: 'refused', because: error === 'invalid_client' || error === 'unauthorized_client' ? 'client' : 'grant' }
+function refusalOf(status: number | null, response: unknown): Tokens {
+  if ((status !== 400 && status !== 401) || !response || typeof response !== 'object') return { state: 'unavailable' }
+  const { error } = response as { error?: unknown }
+  return { state: 'refused', reason: error === 'invalid_client' || error === 'unauthorized_client' ? 'client' : 'grant' }
 }
 
 /** Sources get the same limits as webhooks: no private addresses, no redirects, bounded time and size. */

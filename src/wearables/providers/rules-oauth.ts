@@ -24,12 +24,12 @@ export const verifierOf = (key: KeyObject, state: string) => createHmac('sha256'
 
 export const challengeOf = (verifier: string) => createHash('sha256').update(verifier).digest('base64url')
 
-type Way = { state: string; challenge: string; scopes: string[] }
+type AuthorizeRequest = { state: string; challenge: string; scopes: string[] }
 
 /** The URL where the user grants access. */
-export function authorizeUrl(client: Client, { state, challenge, scopes }: Way) {
+export function authorizeUrl(client: Client, { state, challenge, scopes }: AuthorizeRequest) {
   const url = new URL(client.authorize_url)
-  const sent = {
+  const parameters = {
     ...client.authorize_params,
     response_type: 'code',
     client_id: client.client_id,
@@ -39,7 +39,7 @@ export function authorizeUrl(client: Client, { state, challenge, scopes }: Way) 
     code_challenge: challenge,
     code_challenge_method: 'S256',
   }
-  for (const [name, value] of Object.entries(sent)) url.searchParams.set(name, value)
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
   return url.href
 }
 
@@ -52,9 +52,9 @@ export function clientRequest({ client_auth, client_id, client_secret }: Client,
     'user-agent': 'Assay/1',
   }
   // RFC 6749 §2.3.1: both parts are form-encoded before they are joined.
-  const encoded = (text: string) => new URLSearchParams({ v: text }).toString().slice(2)
+  const encode = (text: string) => new URLSearchParams({ v: text }).toString().slice(2)
   if (client_auth === 'basic')
-    headers['authorization'] = `Basic ${Buffer.from(`${encoded(client_id)}:${encoded(client_secret)}`).toString('base64')}`
+    headers['authorization'] = `Basic ${Buffer.from(`${encode(client_id)}:${encode(client_secret)}`).toString('base64')}`
   else for (const [name, value] of Object.entries({ client_id, client_secret })) form.set(name, value)
   return { headers, body: form.toString() }
 }
@@ -69,9 +69,9 @@ export type Granted = {
 }
 
 /** Parses a token response. Undefined without an access token. */
-export function grantedBy(client: Client, answer: unknown, asked: string[]): Granted | undefined {
-  if (!answer || typeof answer !== 'object') return undefined
-  const { access_token, refresh_token, expires_in, scope } = answer as Record<string, unknown>
+export function parseGrant(client: Client, response: unknown, requestedScopes: string[]): Granted | undefined {
+  if (!response || typeof response !== 'object') return undefined
+  const { access_token, refresh_token, expires_in, scope } = response as Record<string, unknown>
   if (typeof access_token !== 'string' || !access_token) return undefined
   const seconds = Number(expires_in)
   return {
@@ -79,23 +79,25 @@ export function grantedBy(client: Client, answer: unknown, asked: string[]): Gra
     refresh_token: typeof refresh_token === 'string' && refresh_token ? refresh_token : null,
     expires_in: expires_in !== undefined && Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, 10 * YEAR) : null,
     // RFC 6749 §5.1: a response without scope grants the requested scopes.
-    granted: typeof scope === 'string' ? scope.split(/[\s,]+/).filter(Boolean) : asked,
-    external_user_id: accountIn(client, answer),
+    granted: typeof scope === 'string' ? scope.split(/[\s,]+/).filter(Boolean) : requestedScopes,
+    external_user_id: accountIn(client, response),
   }
 }
 
 const YEAR = 365 * 24 * 3600
 
-function accountIn({ account_field }: Client, answer: object) {
-  const found = account_field?.split('.').reduce<unknown>((at, step) => (at as Record<string, unknown> | null | undefined)?.[step], answer)
+function accountIn({ account_field }: Client, response: object) {
+  const found = account_field
+    ?.split('.')
+    .reduce<unknown>((at, step) => (at as Record<string, unknown> | null | undefined)?.[step], response)
   return (typeof found === 'string' && found) || typeof found === 'number' ? String(found).slice(0, 200) : null
 }
 
 export type Requirements = { user_must_grant: string[]; user_may_grant: string[] }
 
 /** The scopes to request: those of the team, or the defaults of the source. */
-export const scopesToAsk = ({ scopes }: Client, required: Requirements | undefined) =>
+export const scopesToRequest = ({ scopes }: Client, required: Requirements | undefined) =>
   required ? [...new Set([...required.user_must_grant, ...required.user_may_grant])] : scopes
 
-export const isMissing = (required: Requirements | undefined, granted: string[]) =>
+export const lacksRequiredScopes = (required: Requirements | undefined, granted: string[]) =>
   (required?.user_must_grant ?? []).some((scope) => !granted.includes(scope))

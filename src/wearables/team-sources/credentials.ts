@@ -24,15 +24,15 @@ type NewCredential = Partial<{ [K in keyof Secrets]: Secrets[K] | undefined }> &
 export const putCredential = (
   app: App,
   caller: ManagementCaller,
-  { team_id, provider, redirect_url_override: url, ...sent }: NewCredential,
+  { team_id, provider, redirect_url_override: url, ...changes }: NewCredential,
 ) =>
   inTransaction(app, async (app) => {
     await requireTeam(app, caller, team_id)
     if (url) rules.checkOverride(url, app.config.ENVIRONMENT === 'sandbox')
     const key = await teamSealingKey(app, team_id)
     const before = await store.lockCredential(app.db, team_id, provider)
-    const known = before ? opened(key, before) : { client_id: null, client_secret: null, details: null }
-    const secrets = { ...known, ...Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined)) }
+    const current = before ? openSecrets(key, before) : { client_id: null, client_secret: null, details: null }
+    const secrets = { ...current, ...Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) }
     rules.checkComplete(secrets)
     const id = before?.id ?? randomUUID()
     const now = app.wall()
@@ -41,7 +41,7 @@ export const putCredential = (
       sealed: seal(key, associatedData(id), secrets),
       redirect_url_override: url === undefined ? (before?.redirect_url_override ?? null) : url,
     })
-    return shown(key, row)
+    return presentCredential(key, row)
   })
 
 type Query = { team_id?: string[] | undefined; provider?: SourceSlug | null | undefined; next_cursor?: string | null | undefined }
@@ -51,7 +51,7 @@ export async function listCredentials(app: App, caller: ManagementCaller, query:
   const teams = rules.narrowScopes(visibleTeams(caller), query.team_id)
   const found = await store.listCredentials(app.db, caller.org_id, teams, query.provider ?? undefined, page)
   const { rows, next_cursor } = pageOf(found, page, ({ created_at, id }) => ({ at: created_at, id }))
-  const credentials = await Promise.all(rows.map(async (row) => shown(await teamSealingKey(app, row.team_id), row)))
+  const credentials = await Promise.all(rows.map(async (row) => presentCredential(await teamSealingKey(app, row.team_id), row)))
   return { credentials, next_cursor }
 }
 
@@ -79,18 +79,18 @@ export const callbackUrl = ({ config }: App) => `${publicUrl(config)}/v2/link/oa
 
 /** The sources with custom credentials of the team. */
 export const ownSources = async (app: App, team_id: string) =>
-  new Set<string>((await store.listOwn(app.db, team_id)).map(({ provider }) => provider))
+  new Set<string>((await store.listProviders(app.db, team_id)).map(({ provider }) => provider))
 
 /** The OAuth client of the team at a source, if it has one. */
 export async function ownClient(app: App, team_id: string, provider: SourceSlug) {
   const row = await store.findCredential(app.db, team_id, provider)
   if (!row) return undefined
-  const { client_id, client_secret } = opened(await teamSealingKey(app, team_id), row)
+  const { client_id, client_secret } = openSecrets(await teamSealingKey(app, team_id), row)
   return client_id && client_secret ? { client_id, client_secret, redirect_uri: row.redirect_url_override ?? callbackUrl(app) } : undefined
 }
 
-function shown(key: SealingKey, row: store.CredentialRow) {
-  const { client_id, client_secret, details } = opened(key, row)
+function presentCredential(key: SealingKey, row: store.CredentialRow) {
+  const { client_id, client_secret, details } = openSecrets(key, row)
   return {
     ...row,
     source: row.provider,
@@ -105,6 +105,6 @@ function shown(key: SealingKey, row: store.CredentialRow) {
 const fingerprint = (key: SealingKey, secret: string) =>
   createHmac('sha256', deriveSecret(key, 'client secrets')).update(secret).digest('hex').slice(0, 16)
 
-const opened = (key: SealingKey, { id, sealed }: store.CredentialRow) => open<Secrets>(key, associatedData(id), sealed)
+const openSecrets = (key: SealingKey, { id, sealed }: store.CredentialRow) => open<Secrets>(key, associatedData(id), sealed)
 
 const associatedData = (id: string) => `team_credentials.sealed.${id}`

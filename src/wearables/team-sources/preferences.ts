@@ -16,11 +16,11 @@ type Query = {
 
 export async function listPreferences(app: App, caller: ManagementCaller, query: Query) {
   const page = pageAfter(query.next_cursor, query.limit)
-  const which = { team_ids: rules.narrowScopes(visibleTeams(caller), query.team_id), providers: query.provider }
-  const found = await store.listTeams(app.db, caller.org_id, which, page)
+  const filter = { team_ids: rules.narrowScopes(visibleTeams(caller), query.team_id), providers: query.provider }
+  const found = await store.listTeams(app.db, caller.org_id, filter, page)
   const { rows, next_cursor } = pageOf(found, page, ({ created_on, id }) => ({ at: created_on, id }))
   return {
-    data_pull_preferences: await shown(
+    data_pull_preferences: await presentPreferences(
       app,
       rows.map(({ id }) => id),
       query.provider,
@@ -50,7 +50,7 @@ export const putPreferences = (
       for (const team_id of team_ids)
         await store.upsertPreference(app.db, { team_id, provider, days, overrides: JSON.stringify(Object.fromEntries(overrides)) })
     }
-    return { data_pull_preferences: await shown(app, team_ids, undefined), next_cursor: null }
+    return { data_pull_preferences: await presentPreferences(app, team_ids, undefined), next_cursor: null }
   })
 
 export const deletePreferences = (
@@ -65,12 +65,12 @@ export const deletePreferences = (
   })
 
 /** Returns the days of history to pull for a resource. Undefined if the team has no preference. */
-export async function daysWanted(app: App, team_id: string, provider: SourceSlug) {
-  const [set] = await store.listPreferences(app.db, [team_id], [provider])
-  return (resource: string) => set?.overrides[resource] ?? set?.days
+export async function preferredDays(app: App, team_id: string, provider: SourceSlug) {
+  const [preference] = await store.listPreferences(app.db, [team_id], [provider])
+  return (resource: string) => preference?.overrides[resource] ?? preference?.days
 }
 
-async function shown(app: App, team_ids: string[], providers: SourceSlug[] | undefined) {
+async function presentPreferences(app: App, team_ids: string[], providers: SourceSlug[] | undefined) {
   const rows = await store.listPreferences(app.db, team_ids, providers)
   return team_ids.map((team_id) => ({
     team_id,

@@ -2,7 +2,7 @@ import type { SourceSlug } from '../../contract/tenants/sources.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
 import type { ManagementCaller } from '../../platform/callers.ts'
 import { requireTeam } from '../../tenants/teams/actions.ts'
-import { scopesKnownOf } from '../providers/oauth-client.ts'
+import { allScopesOf } from '../providers/oauth-client.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
@@ -26,7 +26,7 @@ export const putRequirements = (
       if (required === undefined) continue
       if (required === null) await store.deleteRequirements(app.db, team_id, provider)
       else {
-        rules.checkScopes(provider, scopesKnownOf(app, provider), required)
+        rules.checkScopes(provider, allScopesOf(app, provider), required)
         await store.upsertRequirements(app.db, { team_id, provider, ...required })
       }
     }

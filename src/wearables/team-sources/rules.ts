@@ -1,6 +1,6 @@
 import { resourcesOf, type SourceSlug, sources } from '../../contract/tenants/sources.ts'
 import { invalid, problem } from '../../platform/problem.ts'
-import { isReturnable } from '../link/rules.ts'
+import { isAllowedRedirect } from '../link/rules.ts'
 
 export type Details = { [name: string]: unknown }
 
@@ -8,10 +8,10 @@ const SECRET = /secret|token|password|key/i
 
 /** Masks the secrets in the details of a credential. */
 export const maskCredential = (details: Details): Details =>
-  Object.fromEntries(Object.entries(details).map(([name, value]) => [name, SECRET.test(name) && value !== null ? '…' : maskedIn(value)]))
+  Object.fromEntries(Object.entries(details).map(([name, value]) => [name, SECRET.test(name) && value !== null ? '…' : maskValue(value)]))
 
-function maskedIn(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(maskedIn)
+function maskValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(maskValue)
   return value && typeof value === 'object' ? maskCredential(value as Details) : value
 }
 
@@ -21,7 +21,7 @@ export function checkComplete({ client_id, client_secret }: { client_id: string 
 }
 
 export function checkOverride(text: string, isSandbox: boolean) {
-  if (!isReturnable(text, isSandbox) || text.includes('#'))
+  if (!isAllowedRedirect(text, isSandbox) || text.includes('#'))
     throw invalid(['body', 'redirect_url_override'], 'Must be an https URL without a fragment that forwards to the callback of Assay.')
 }
 
@@ -32,21 +32,26 @@ export function narrowScopes(visible: string[] | undefined, wanted: string[] | u
 }
 
 /** An unknown scope would make every connection fail. */
-export function checkScopes(provider: string, known: string[] | undefined, { user_must_grant, user_may_grant }: Record<string, string[]>) {
+export function checkScopes(
+  provider: string,
+  allowed: string[] | undefined,
+  { user_must_grant, user_may_grant }: Record<string, string[]>,
+) {
   for (const [field, scopes] of Object.entries({ user_must_grant, user_may_grant }))
     for (const scope of scopes ?? [])
-      if (known && !known.includes(scope))
-        throw invalid(['body', provider, field], `Must be scopes of ${provider}: ${known.join(', ')}.`, 'enum')
+      if (allowed && !allowed.includes(scope))
+        throw invalid(['body', provider, field], `Must be scopes of ${provider}: ${allowed.join(', ')}.`, 'enum')
 }
 
 /** Rejects more history than the source has, and unknown resources. */
 export function checkDays(provider: SourceSlug, days: number, overrides: readonly (readonly [string, number])[]) {
   const { backfill_days } = sources[provider]
-  const known = resourcesOf(sources[provider])
+  const allowed = resourcesOf(sources[provider])
   const at = (field: string) => ['body', 'providers', provider, field]
   if (days > backfill_days) throw invalid(at('default'), `Must be at most ${backfill_days} days for ${provider}.`)
   for (const [resource, wanted] of overrides) {
-    if (!known.includes(resource)) throw invalid(at('resource_overrides'), `Must be resources of ${provider}: ${known.join(', ')}.`, 'enum')
+    if (!allowed.includes(resource))
+      throw invalid(at('resource_overrides'), `Must be resources of ${provider}: ${allowed.join(', ')}.`, 'enum')
     if (wanted > backfill_days) throw invalid(at('resource_overrides'), `Must be at most ${backfill_days} days for ${provider}.`)
   }
 }

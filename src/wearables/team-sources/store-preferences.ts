@@ -4,9 +4,9 @@ import { ascendingPage } from '../../platform/db/page.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 import type { Page } from '../../platform/paging.ts'
 
-type Which = { team_ids: string[] | undefined; providers: string[] | undefined }
+type PreferenceFilter = { team_ids: string[] | undefined; providers: string[] | undefined }
 
-export const listTeams = (db: Db, org_id: string, { team_ids, providers }: Which, page: Page) =>
+export const listTeams = (db: Db, org_id: string, { team_ids, providers }: PreferenceFilter, page: Page) =>
   db
     .selectFrom('teams')
     .select(['teams.id', 'teams.created_on'])

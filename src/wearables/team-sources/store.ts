@@ -9,7 +9,7 @@ export type CredentialRow = Selectable<Tables['team_credentials']>
 export const findCredential = (db: Db, team_id: string, provider: string) =>
   db.selectFrom('team_credentials').selectAll().where('team_id', '=', team_id).where('provider', '=', provider).executeTakeFirst()
 
-export const listOwn = (db: Db, team_id: string) =>
+export const listProviders = (db: Db, team_id: string) =>
   db.selectFrom('team_credentials').select('provider').where('team_id', '=', team_id).execute()
 
 export const lockCredential = (db: Db, team_id: string, provider: string) =>

@@ -7,8 +7,8 @@ import { onTeamClock, requireUser, type UserRow, unwrapUserKey } from '../../../
 import { providerFor } from '../../providers/index.ts'
 import { clientFor } from '../../providers/oauth-client.ts'
 import { type Account, accountHash } from '../account.ts'
-import { connectionFor, isTaken, linkConnection } from '../actions.ts'
-import { orderPull, pullAll } from '../pulls.ts'
+import { connectionFor, isAccountTaken, linkConnection } from '../actions.ts'
+import { pullAll, schedulePull } from '../pulls.ts'
 import type { Item, Op } from './store-bulk.ts'
 
 /** A connection from another service. */
@@ -24,41 +24,41 @@ export type ImportedConnection = {
 export const bulkItemAssociatedData = (op_id: string, n: number) => `bulk_items.sealed.${op_id}.${n}`
 
 /** Processes one item and returns whether it succeeded. A failure affects this user only. */
-export async function workOn(app: App, { team_id, type, provider }: Op, item: Item): Promise<boolean> {
+export async function processItem(app: App, { team_id, type, provider }: Op, item: Item): Promise<boolean> {
   if (!isSource(provider)) return false
   try {
-    const own = await onTeamClock(app, team_id)
-    const user = await requireUser(own, team_id, item.user_id)
-    return await (type === 'link_bulk_import' ? importOne(own, user, provider, item) : pullOne(own, user, provider))
+    const teamApp = await onTeamClock(app, team_id)
+    const user = await requireUser(teamApp, team_id, item.user_id)
+    return await (type === 'link_bulk_import' ? importConnection(teamApp, user, provider, item) : pullUser(teamApp, user, provider))
   } catch (error) {
     if (!(error instanceof Problem)) app.log.warn({ type, provider, code: (error as { code?: string }).code }, 'bulk operation item failed')
     return false
   }
 }
 
-async function importOne(app: App, user: UserRow, provider: SourceSlug, { op_id, n, sealed }: Item) {
+async function importConnection(app: App, user: UserRow, provider: SourceSlug, { op_id, n, sealed }: Item) {
   if (!sealed) return false
-  const recipe = open<ImportedConnection>(await unwrapUserKey(app, user), bulkItemAssociatedData(op_id, n), sealed)
-  const account = await accountOf(app, user.team_id, provider, recipe)
-  const expires_at = recipe.expires_at ? later(new Date(0).toISOString(), recipe.expires_at * SECOND) : null
+  const imported = open<ImportedConnection>(await unwrapUserKey(app, user), bulkItemAssociatedData(op_id, n), sealed)
+  const account = await accountOf(app, user.team_id, provider, imported)
+  const expires_at = imported.expires_at ? later(new Date(0).toISOString(), imported.expires_at * SECOND) : null
   return inTransaction(app, async (app) => {
     const hash = await accountHash(app, user.team_id, provider, account)
-    if (hash && (await isTaken(app, user, provider, hash))) return false
+    if (hash && (await isAccountTaken(app, user, provider, hash))) return false
     await linkConnection(app, user, provider, { kind: 'oauth', account, expires_at })
     return true
   })
 }
 
-async function accountOf(app: App, team_id: string, provider: SourceSlug, recipe: ImportedConnection): Promise<Account> {
-  const { access_token, refresh_token, provider_id, oauth_scopes } = recipe
+async function accountOf(app: App, team_id: string, provider: SourceSlug, imported: ImportedConnection): Promise<Account> {
+  const { access_token, refresh_token, provider_id, oauth_scopes } = imported
   const needs = (await clientFor(app, team_id, provider))?.needs ?? {}
   const grant = oauth_scopes ? { grant: { granted: oauth_scopes, denied: [], needs } } : {}
   // An export has empty strings for missing values.
   return { external_user_id: provider_id || null, tokens: { access_token, refresh_token: refresh_token || null }, ...grant }
 }
 
-async function pullOne(app: App, user: UserRow, provider: SourceSlug) {
+async function pullUser(app: App, user: UserRow, provider: SourceSlug) {
   const connection = await connectionFor(app, user, provider)
   if (connection?.status !== 'connected' || !providerFor(connection).pull) return false
-  return (await pullAll(app, await orderPull(app, connection))) !== 'failure'
+  return (await pullAll(app, await schedulePull(app, connection))) !== 'failure'
 }

@@ -9,22 +9,22 @@ import { DAY, later, MINUTE, SECOND } from '../../../platform/time.ts'
 import { findUsers, unwrapUserKey } from '../../../tenants/users/actions.ts'
 import { requireClient } from '../../providers/oauth-client.ts'
 import * as connections from '../store.ts'
-import { bulkItemAssociatedData, type ImportedConnection, workOn } from './bulk-items.ts'
+import { bulkItemAssociatedData, type ImportedConnection, processItem } from './bulk-items.ts'
 import * as store from './store-bulk.ts'
 
 /** The job that processes bulk operations. */
 export const BULK = 'bulk operations'
 
-const WAIT = 20 * SECOND
+const MAX_WAIT = 20 * SECOND
 /** Longer than any item takes. */
-const CLAIM = 2 * MINUTE
-const LISTED = 30 * DAY
+const CLAIM_LEASE = 2 * MINUTE
+const RETENTION = 30 * DAY
 
 type Import = { provider: SourceSlug; connections: ImportedConnection[]; wait_for_completion: boolean }
 
 export async function bulkImport(app: App, { team_id }: TeamCaller, { provider, connections, wait_for_completion }: Import) {
   await requireClient(app, team_id, provider)
-  const op = await order(app, { team_id, provider, type: 'link_bulk_import' }, connections)
+  const op = await createOp(app, { team_id, provider, type: 'link_bulk_import' }, connections)
   const { isRunning, done, failed } = await outcomeOf(app, op, wait_for_completion)
   return { isRunning, user_ids_imported: done, user_ids_failed: failed }
 }
@@ -33,50 +33,50 @@ type Pull = { provider: SourceSlug; user_ids: string[]; wait_for_completion: boo
 
 export async function bulkTriggerHistoricalPull(app: App, { team_id }: TeamCaller, { provider, user_ids, wait_for_completion }: Pull) {
   const users = [...new Set(user_ids)].map((user_id) => ({ user_id }))
-  const op = await order(app, { team_id, provider, type: 'link_bulk_historical_trigger' }, users)
+  const op = await createOp(app, { team_id, provider, type: 'link_bulk_historical_trigger' }, users)
   const { isRunning, done, failed } = await outcomeOf(app, op, wait_for_completion)
   return { isRunning, user_ids_triggered: done, user_ids_failed: failed }
 }
 
-type Order = { team_id: string; provider: SourceSlug; type: 'link_bulk_import' | 'link_bulk_historical_trigger' }
+type NewOp = { team_id: string; provider: SourceSlug; type: 'link_bulk_import' | 'link_bulk_historical_trigger' }
 
 /** Stores the operation before any work, so that it survives a restart. */
-const order = (app: App, { team_id, provider, type }: Order, wanted: ({ user_id: string } | ImportedConnection)[]) =>
+const createOp = (app: App, { team_id, provider, type }: NewOp, entries: ({ user_id: string } | ImportedConnection)[]) =>
   inTransaction(withoutRequestRows(app), async (app) => {
     const id = randomUUID()
-    const users = await findUsers(app, team_id, [...new Set(wanted.map(({ user_id }) => user_id))])
+    const users = await findUsers(app, team_id, [...new Set(entries.map(({ user_id }) => user_id))])
     const keys = new Map(await Promise.all(users.map(async (user) => [user.user_id, await unwrapUserKey(app, user)] as const)))
-    const items = wanted.flatMap((one, n) => {
-      const key = keys.get(one.user_id)
-      const sealed = key && 'access_token' in one ? seal(key, bulkItemAssociatedData(id, n), one) : null
-      return key ? [{ op_id: id, n, team_id, user_id: one.user_id, sealed }] : []
+    const items = entries.flatMap((entry, n) => {
+      const key = keys.get(entry.user_id)
+      const sealed = key && 'access_token' in entry ? seal(key, bulkItemAssociatedData(id, n), entry) : null
+      return key ? [{ op_id: id, n, team_id, user_id: entry.user_id, sealed }] : []
     })
-    const unknown = wanted.filter(({ user_id }) => !keys.has(user_id)).map(({ user_id }) => user_id)
-    await store.insertOp(app.db, { id, team_id, type, provider, unknown, total: wanted.length, started_at: app.wall() })
+    const unknown = entries.filter(({ user_id }) => !keys.has(user_id)).map(({ user_id }) => user_id)
+    await store.insertOp(app.db, { id, team_id, type, provider, unknown, total: entries.length, started_at: app.wall() })
     if (items.length) await store.insertItems(app.db, items)
     return store.getOp(app.db, team_id, id)
   })
 
 /** Returns the progress. A waiting request also does the work, because its process may not run jobs. */
-async function outcomeOf(app: App, op: store.Op, waits: boolean) {
+async function outcomeOf(app: App, op: store.Op, shouldWait: boolean) {
   const started = Date.now()
-  while (waits && Date.now() - started < WAIT && (await isOpen(app, op)))
-    if (!(await workOff(withoutRequestRows(app), op))) await pause(100)
+  while (shouldWait && Date.now() - started < MAX_WAIT && (await isInProgress(app, op)))
+    if (!(await processNext(withoutRequestRows(app), op))) await pause(100)
   await store.endOp(app.db, op, app.wall())
-  const isRunning = await isOpen(app, op)
+  const isRunning = await isInProgress(app, op)
   if (isRunning) app.wake(BULK)
   const items = await store.listItems(app.db, op)
-  const having = (state: string) => items.filter((item) => item.state === state).map(({ user_id }) => user_id)
-  return { isRunning, done: having('done'), failed: [...having('failed'), ...op.unknown] }
+  const usersIn = (state: string) => items.filter((item) => item.state === state).map(({ user_id }) => user_id)
+  return { isRunning, done: usersIn('done'), failed: [...usersIn('failed'), ...op.unknown] }
 }
 
-const isOpen = async (app: App, { team_id, id }: store.Op) => (await store.getOp(app.db, team_id, id)).status === 'in_progress'
+const isInProgress = async (app: App, { team_id, id }: store.Op) => (await store.getOp(app.db, team_id, id)).status === 'in_progress'
 
 /** Processes one item. Returns whether there was one. */
-async function workOff(app: App, op: store.Op) {
+async function processNext(app: App, op: store.Op) {
   const now = app.wall()
-  const item = await store.claimItem(app.db, op, now, later(now, CLAIM))
-  if (item) await store.settleItem(app.db, item, (await workOn(app, op, item)) ? 'done' : 'failed')
+  const item = await store.claimItem(app.db, op, now, later(now, CLAIM_LEASE))
+  if (item) await store.settleItem(app.db, item, (await processItem(app, op, item)) ? 'done' : 'failed')
   else await store.endOp(app.db, op, now)
   return item !== undefined
 }
@@ -84,10 +84,10 @@ async function workOff(app: App, op: store.Op) {
 /** Processes one item of any team. Returns whether there can be more. */
 export async function runBulk(app: App): Promise<boolean> {
   const op = await store.nextOp(app.db, app.wall())
-  return op ? workOff(app, op) : false
+  return op ? processNext(app, op) : false
 }
 
-export const pruneBulk = (app: App) => store.deleteOldOps(app.db, later(app.wall(), -LISTED))
+export const pruneBulk = (app: App) => store.deleteOldOps(app.db, later(app.wall(), -RETENTION))
 
 export async function listBulkOps(
   app: App,

@@ -9,18 +9,18 @@ import * as store from '../store.ts'
 
 const PAGE = 100
 
-type Wanted = { provider: SourceSlug; user_ids?: string[] | null | undefined; next_token?: string | null | undefined }
+type ExportQuery = { provider: SourceSlug; user_ids?: string[] | null | undefined; next_token?: string | null | undefined }
 
 /** Exports OAuth connections with their tokens. Other connections have none. */
-export async function bulkExport(app: App, { team_id }: TeamCaller, { provider, user_ids = null, next_token }: Wanted) {
+export async function bulkExport(app: App, { team_id }: TeamCaller, { provider, user_ids = null, next_token }: ExportQuery) {
   const page = pageAfter(next_token, PAGE, undefined, ['body', 'next_token'])
   const found = await store.pageOfConnections(app.db, team_id, provider, page, user_ids)
   const { rows, next_cursor } = pageOf(found, page, ({ created_at, id }) => ({ at: created_at, id }))
-  const data = (await Promise.all(rows.map((row) => recipeOf(app, row)))).flat()
+  const data = (await Promise.all(rows.map((row) => exportConnection(app, row)))).flat()
   return { data, next_token: next_cursor }
 }
 
-async function recipeOf(app: App, connection: Connection) {
+async function exportConnection(app: App, connection: Connection) {
   const { team_id, user_id, expires_at } = connection
   const key = await userSealingKey(app, team_id, user_id)
   const { tokens, external_user_id, grant } = key ? openAccount(key, connection) : {}

@@ -1,43 +1,43 @@
-import { setImmediate as others } from 'node:timers/promises'
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import { isSourceType } from '../../../contract/wearables/series.ts'
 import type { App } from '../../../platform/app.ts'
 import { isDeadlock } from '../../../platform/db/open.ts'
 import { openBytes, type SealingKey, sealBytes } from '../../../platform/sealing/seal.ts'
 import { dayOf } from '../rules-time.ts'
 import type { Sample } from './rules-codec.ts'
-import { type Incoming, onePerKey } from './rules-merge.ts'
+import { dedupeByKey, type Incoming } from './rules-merge.ts'
 import { mergePieces, type Piece, readDay, samplesIn, writeDay } from './rules-pieces.ts'
 import * as store from './store-days.ts'
 import type { WrittenDay } from './store-write.ts'
 
-export type Shelf = store.Shelf
+export type SeriesScope = store.SeriesScope
 export type Changes = { created: Sample[]; updated: Sample[]; stale: number; unchanged: number; days: number }
 
-type Reading = {
+type MergeInput = {
   samples: Incoming[]
   /** The version of samples without one. */
   received: number
   /** Whether to lock the days until the transaction ends. */
-  holds: boolean
+  locks: boolean
 }
 
 /** Merges samples into their days and returns the rows to write. */
-export async function mergeSamples(app: App, key: SealingKey, shelf: Shelf, { samples, received, holds }: Reading) {
+export async function mergeSamples(app: App, key: SealingKey, scope: SeriesScope, { samples, received, locks }: MergeInput) {
   const batches = byDay(samples)
   const keys = [...batches.values()].map(({ day, source_type }) => ({ day, source_type }))
-  const rows = await (holds ? store.lockDays : store.findDays)(app.db, shelf, keys)
-  const stored = new Map(rows.map((row) => [nameOf(row), row]))
+  const rows = await (locks ? store.lockDays : store.findDays)(app.db, scope, keys)
+  const stored = new Map(rows.map((row) => [keyOf(row), row]))
   const changes: Changes = { created: [], updated: [], stale: 0, unchanged: 0, days: batches.size }
   const written: WrittenDay[] = []
-  let busy = 0
-  for (const [name, { day, source_type, samples }] of batches) {
-    const row = stored.get(name)
-    busy += samples.length
-    if (busy > MOST_AT_ONCE) {
-      busy = 0
-      await others()
+  let processed = 0
+  for (const [dayKey, { day, source_type, samples }] of batches) {
+    const row = stored.get(dayKey)
+    processed += samples.length
+    if (processed > MAX_SAMPLES_PER_TURN) {
+      processed = 0
+      await yieldToOthers()
     }
-    const merged = mergePieces(row ? piecesOf(key, shelf, row) : [], onePerKey(samples), received)
+    const merged = mergePieces(row ? piecesOf(key, scope, row) : [], dedupeByKey(samples), received)
     for (const sample of merged.created) changes.created.push(sample)
     for (const sample of merged.updated) changes.updated.push(sample)
     changes.stale += merged.stale
@@ -45,26 +45,26 @@ export async function mergeSamples(app: App, key: SealingKey, shelf: Shelf, { sa
     if (merged.changed)
       written.push({
         ...{ day, source_type, samples: merged.pieces.reduce((sum, { count }) => sum + count, 0), revision: (row?.revision ?? 0) + 1 },
-        sealed: sealDay(key, shelf, { day, source_type }, merged.pieces),
+        sealed: sealDay(key, scope, { day, source_type }, merged.pieces),
       })
   }
   return { changes, written }
 }
 
 /** A long backfill yields to other requests. */
-const MOST_AT_ONCE = 10_000
+const MAX_SAMPLES_PER_TURN = 10_000
 
 /** Another request wrote the same rows first. The error code makes the caller retry. */
 export const conflictingWrite = () => Object.assign(new Error('Concurrent write of the same summary'), { code: '40001' })
 
-const WITHOUT_HOLDING = 2
+const LOCK_FREE_ATTEMPTS = 2
 
 /**
  * Merges without locks and retries after a conflicting write. After two conflicts, or inside a transaction,
  * it locks the days first.
  */
-export async function retryWrite<T>(app: App, work: (holds: boolean) => Promise<T>): Promise<T> {
-  for (let tries = 0; tries < WITHOUT_HOLDING && !app.transaction; tries++)
+export async function retryWrite<T>(app: App, work: (locks: boolean) => Promise<T>): Promise<T> {
+  for (let attempt = 0; attempt < LOCK_FREE_ATTEMPTS && !app.transaction; attempt++)
     try {
       return await work(false)
     } catch (error) {
@@ -73,20 +73,20 @@ export async function retryWrite<T>(app: App, work: (holds: boolean) => Promise<
   return work(true)
 }
 
-const piecesOf = (key: SealingKey, shelf: Shelf, row: store.DayKey & { sealed: Buffer }) =>
-  readDay(openBytes(key, associatedData(shelf, row), row.sealed))
+const piecesOf = (key: SealingKey, scope: SeriesScope, row: store.DayKey & { sealed: Buffer }) =>
+  readDay(openBytes(key, associatedData(scope, row), row.sealed))
 
-export const openDay = (key: SealingKey, shelf: Shelf, row: store.DayKey & { sealed: Buffer }) => samplesIn(piecesOf(key, shelf, row))
+export const openDay = (key: SealingKey, scope: SeriesScope, row: store.DayKey & { sealed: Buffer }) => samplesIn(piecesOf(key, scope, row))
 
-export const sealDay = (key: SealingKey, shelf: Shelf, at: store.DayKey, pieces: Piece[]) =>
-  sealBytes(key, associatedData(shelf, at), writeDay(pieces))
+export const sealDay = (key: SealingKey, scope: SeriesScope, at: store.DayKey, pieces: Piece[]) =>
+  sealBytes(key, associatedData(scope, at), writeDay(pieces))
 
-const associatedData = ({ user_id, resource, provider }: Shelf, { day, source_type }: store.DayKey) =>
+const associatedData = ({ user_id, resource, provider }: SeriesScope, { day, source_type }: store.DayKey) =>
   `sample_days.sealed.${user_id}.${resource}.${day}.${provider}.${source_type}`
 
 type Batch = store.DayKey & { samples: Incoming[] }
 
-const nameOf = ({ day, source_type }: store.DayKey) => `${day} ${source_type}`
+const keyOf = ({ day, source_type }: store.DayKey) => `${day} ${source_type}`
 
 /** Other types can reveal something about the user, so only the encrypted part has them. */
 export const columnOf = (type: string) => (type === '' || isSourceType(type) ? type : 'other')
@@ -101,8 +101,8 @@ function byDay(samples: Incoming[]): Map<string, Batch> {
     if (!last || sample.type !== last.type || sample.at < last.from || sample.at >= last.until) {
       const from = Math.floor(sample.at / DAY) * DAY
       const key = { day: dayOf(from), source_type: columnOf(sample.type) }
-      const batch = found.get(nameOf(key)) ?? { ...key, samples: [] }
-      found.set(nameOf(key), batch)
+      const batch = found.get(keyOf(key)) ?? { ...key, samples: [] }
+      found.set(keyOf(key), batch)
       last = { from, until: from + DAY, type: sample.type, batch }
     }
     last.batch.samples.push(sample)

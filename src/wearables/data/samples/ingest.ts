@@ -4,12 +4,12 @@ import type { TeamCaller } from '../../../platform/callers.ts'
 import { endBackfill } from '../backfill.ts'
 import { deviceIds } from '../devices.ts'
 import { sampleEvents } from '../emit.ts'
-import { connect, type IncomingPush, openPush, type PushBody, within } from '../incoming-push.ts'
-import { isoOf, moreOf } from '../rules-present.ts'
+import { connectSource, type IncomingPush, ingestionFilter, openPush, type PushBody } from '../incoming-push.ts'
+import { isoOf, parseExtras } from '../rules-present.ts'
 import { type Changes, mergeSamples, retryWrite } from './days.ts'
 import type { Incoming } from './rules-merge.ts'
 import { checkSpread, readSamples } from './rules-samples.ts'
-import { type Batch, giveWay, writeBatch } from './store-write.ts'
+import { type Batch, limitLockWaits, writeBatch } from './store-write.ts'
 
 /** Stores pushed samples, completely or not at all. */
 export async function pushSamples(
@@ -17,78 +17,79 @@ export async function pushSamples(
   caller: Pick<TeamCaller, 'team_id'>,
   user_id: string,
   resource: string,
-  { data, ...pushed }: PushBody & { data: unknown[] },
+  { data, ...body }: PushBody & { data: unknown[] },
 ) {
-  const delivery = await openPush(app, caller, user_id, pushed)
-  const read = readPushed(delivery, resolveSeriesName(resource), data)
-  await connect(withoutRequestRows(app), delivery, pushed)
-  return savePushed(app, delivery, [read])
+  const push = await openPush(app, caller, user_id, body)
+  const parsed = parsePushed(push, resolveSeriesName(resource), data)
+  await connectSource(withoutRequestRows(app), push, body)
+  return saveSamples(app, push, [parsed])
 }
 
-export type Read = { name: SeriesName; kept: Incoming[]; received: number; dropped: number }
+export type ParsedSeries = { name: SeriesName; accepted: Incoming[]; received: number; dropped: number }
 
 /** Parses samples and drops those outside the ingestion bounds of the user. */
-export function readPushed(delivery: IncomingPush, name: SeriesName, data: unknown[]): Read {
-  const samples = readSamples(series[name], data, { ...delivery, loc: ['body', 'data'] })
+export function parsePushed(push: IncomingPush, name: SeriesName, data: unknown[]): ParsedSeries {
+  const samples = readSamples(series[name], data, { ...push, loc: ['body', 'data'] })
   checkSpread(series[name], samples, ['body', 'data'])
-  const isWithin = within(delivery)
-  const kept = samples.filter(({ at }) => isWithin(at))
-  return { name, kept, received: data.length, dropped: samples.length - kept.length }
+  const isWithin = ingestionFilter(push)
+  const accepted = samples.filter(({ at }) => isWithin(at))
+  return { name, accepted, received: data.length, dropped: samples.length - accepted.length }
 }
 
 /** Stores parsed samples, completely or not at all, and ends the backfill of a historical push. */
-export async function savePushed(app: App, delivery: IncomingPush, reads: Read[]) {
-  for (const { kept } of reads) await nameDevices(withoutRequestRows(app), delivery, kept)
-  return retryWrite(app, (holds) =>
-    holds ? inTransaction(app, (app) => keep(app, delivery, reads, true)) : keep(app, delivery, reads, false),
+export async function saveSamples(app: App, push: IncomingPush, parsed: ParsedSeries[]) {
+  for (const { accepted } of parsed) await resolveDevices(withoutRequestRows(app), push, accepted)
+  return retryWrite(app, (locks) =>
+    locks ? inTransaction(app, (app) => saveOnce(app, push, parsed, true)) : saveOnce(app, push, parsed, false),
   )
 }
 
-async function keep(app: App, delivery: IncomingPush, reads: Read[], holds: boolean) {
-  const merged: Merged[] = []
-  for (const { name, kept } of reads) merged.push(await mergeRead(app, delivery, { name, samples: kept, holds }))
-  const sum = (count: (read: Read) => number) => reads.reduce((sum, read) => sum + count(read), 0)
-  const answer = pushResult(
+async function saveOnce(app: App, push: IncomingPush, parsed: ParsedSeries[], locks: boolean) {
+  const merged: MergedSeries[] = []
+  for (const { name, accepted } of parsed) merged.push(await mergeSeries(app, push, { name, samples: accepted, locks }))
+  const sum = (count: (series: ParsedSeries) => number) => parsed.reduce((sum, series) => sum + count(series), 0)
+  const result = pushResult(
     sum(({ received }) => received),
     sum(({ dropped }) => dropped),
-    tallyOf(merged),
+    countVerdicts(merged),
   )
   const [only] = merged
-  if (merged.length === 1 && only?.batch && isQuick(app, only.batch)) return writeAlone(app, delivery, only.batch, answer)
+  if (merged.length === 1 && only?.batch && isSmallLivePush(app, only.batch)) return writePipelined(app, push, only.batch, result)
   const write = async (app: AppInTransaction) => {
-    await writeMerged(app, delivery, merged)
-    return answer
+    await writeMerged(app, push, merged)
+    return result
   }
   return inTransaction(app, write, { retry: false })
 }
 
-const QUICK_DAYS = 4
+const MAX_PIPELINED_DAYS = 4
 
 /** Small live pushes use a pipelined connection and write the audit row in the same statement. */
-const isQuick = ({ requestRows, transaction }: App, { days, state }: Batch) =>
-  requestRows !== undefined && !transaction && state.stage === 'daily' && days.length <= QUICK_DAYS
+const isSmallLivePush = ({ requestRows, transaction }: App, { days, state }: Batch) =>
+  requestRows !== undefined && !transaction && state.stage === 'daily' && days.length <= MAX_PIPELINED_DAYS
 
 /** A push is idempotent and has no idempotency key, so the audit row is its only request row. */
-async function writeAlone<T>(app: App, { key }: IncomingPush, batch: Batch, answer: T) {
-  wakeAfterCommit(app, await writeBatch(app.db, batch, (await app.requestRows?.(app, answer, key))?.audit))
-  return answer
+async function writePipelined<T>(app: App, { key }: IncomingPush, batch: Batch, result: T) {
+  wakeAfterCommit(app, await writeBatch(app.db, batch, (await app.requestRows?.(app, result, key))?.audit))
+  return result
 }
 
 /** Writes merged samples in the caller's transaction. */
-export async function writeMerged(app: AppInTransaction, delivery: IncomingPush, merged: Merged[]) {
-  if (delivery.givesWay) await giveWay(app.db)
-  for (const { batch } of merged) for (const some of batch ? inStatements(batch) : []) wakeAfterCommit(app, await writeBatch(app.db, some))
-  const past = merged.map(({ name, changes }) => ({ resource: series[name].event ?? name, ...changes }))
-  if (delivery.stage === 'historical' && past.length) await endBackfill(app, delivery, past)
+export async function writeMerged(app: AppInTransaction, push: IncomingPush, merged: MergedSeries[]) {
+  if (push.limitsLockWaits) await limitLockWaits(app.db)
+  for (const { batch } of merged)
+    for (const part of batch ? splitStatements(batch) : []) wakeAfterCommit(app, await writeBatch(app.db, part))
+  const backfilled = merged.map(({ name, changes }) => ({ resource: series[name].event ?? name, ...changes }))
+  if (push.stage === 'historical' && backfilled.length) await endBackfill(app, push, backfilled)
 }
 
 /** PostgreSQL accepts at most 65,535 parameters per statement, and a day has five. */
-const DAYS_AT_ONCE = 10_000
+const MAX_DAYS_PER_STATEMENT = 10_000
 
-function inStatements({ shelf, days, state, events }: Batch): Batch[] {
-  const first = { shelf, days: days.slice(0, DAYS_AT_ONCE), state, events }
-  const rest = days.slice(DAYS_AT_ONCE)
-  return rest.length ? [first, ...inStatements({ shelf, days: rest, state: { ...state, sent: 0 }, events: [] })] : [first]
+function splitStatements({ scope, days, state, events }: Batch): Batch[] {
+  const first = { scope, days: days.slice(0, MAX_DAYS_PER_STATEMENT), state, events }
+  const rest = days.slice(MAX_DAYS_PER_STATEMENT)
+  return rest.length ? [first, ...splitStatements({ scope, days: rest, state: { ...state, sentCount: 0 }, events: [] })] : [first]
 }
 
 export const pushResult = (received: number, dropped: number, tally: Tally) => ({ success: true, received, dropped, ...tally })
@@ -96,7 +97,7 @@ export const pushResult = (received: number, dropped: number, tally: Tally) => (
 export type Tally = { created: number; updated: number; unchanged: number; stale: number }
 
 /** Counts the verdicts of samples, added to `before`. */
-export const tallyOf = (merged: Merged[], before: Tally = { created: 0, updated: 0, unchanged: 0, stale: 0 }): Tally =>
+export const countVerdicts = (merged: MergedSeries[], before: Tally = { created: 0, updated: 0, unchanged: 0, stale: 0 }): Tally =>
   merged.reduce(
     (sum, { changes }) => ({
       created: sum.created + changes.created.length,
@@ -107,25 +108,23 @@ export const tallyOf = (merged: Merged[], before: Tally = { created: 0, updated:
     before,
   )
 
-export type Merged = { name: SeriesName; changes: Changes; batch: Batch | undefined }
+export type MergedSeries = { name: SeriesName; changes: Changes; batch: Batch | undefined }
 
-type Merging = { name: SeriesName; samples: Incoming[]; holds: boolean }
+type MergeInput = { name: SeriesName; samples: Incoming[]; locks: boolean }
 
 /** Merges samples of one resource into the stored days, and builds the rows and the live events to write. */
-export async function mergeRead(app: App, delivery: IncomingPush, { name, samples, holds }: Merging): Promise<Merged> {
-  const { user, key, provider, stage, received } = delivery
+export async function mergeSeries(app: App, push: IncomingPush, { name, samples, locks }: MergeInput): Promise<MergedSeries> {
+  const { user, key, provider, stage, received } = push
   const { team_id, user_id } = user
   if (!samples.length) return { name, changes: { created: [], updated: [], stale: 0, unchanged: 0, days: 0 }, batch: undefined }
-  const shelf = { team_id, user_id, resource: name, provider }
-  const { changes, written } = await mergeSamples(app, key, shelf, { samples, received, holds })
+  const scope = { team_id, user_id, resource: name, provider }
+  const { changes, written } = await mergeSamples(app, key, scope, { samples, received, locks })
   const { created, updated } = changes
   const isLive = stage === 'daily'
-  const events = isLive
-    ? [...sampleEvents(app, delivery, name, 'created', created), ...sampleEvents(app, delivery, name, 'updated', updated)]
-    : []
-  const sent = isLive ? created.length + updated.length : 0
-  const state = { team_id, user_id, provider, resource: series[name].event ?? name, stage, ...spanOf(samples), sent, at: app.now() }
-  return { name, changes, batch: { shelf, days: written, state, events } }
+  const events = isLive ? [...sampleEvents(app, push, name, 'created', created), ...sampleEvents(app, push, name, 'updated', updated)] : []
+  const sentCount = isLive ? created.length + updated.length : 0
+  const state = { team_id, user_id, provider, resource: series[name].event ?? name, stage, ...spanOf(samples), sentCount, at: app.now() }
+  return { name, changes, batch: { scope, days: written, state, events } }
 }
 
 function spanOf(samples: Incoming[]) {
@@ -138,19 +137,19 @@ function spanOf(samples: Incoming[]) {
 }
 
 /** Replaces the device of each sample by its ID. */
-export async function nameDevices(app: App, delivery: IncomingPush, samples: Incoming[]) {
-  const idOf = deviceIds(app, delivery)
-  const known = new Map<string, string>()
+export async function resolveDevices(app: App, push: IncomingPush, samples: Incoming[]) {
+  const idOf = deviceIds(app, push)
+  const cache = new Map<string, string>()
   for (const sample of samples) {
     if (!sample.more) continue
-    const said = `${sample.type} ${sample.more}`
-    const more = known.get(said) ?? (await withDeviceId(sample, idOf))
-    known.set(said, more)
-    sample.more = more
+    const cacheKey = `${sample.type} ${sample.more}`
+    const extras = cache.get(cacheKey) ?? (await withDeviceId(sample, idOf))
+    cache.set(cacheKey, extras)
+    sample.more = extras
   }
 }
 
-async function withDeviceId({ type, more }: Incoming, idOf: ReturnType<typeof deviceIds>) {
-  const { device, ...rest } = moreOf(more) as { device?: string }
-  return device ? JSON.stringify({ ...rest, device_id: await idOf(device, type) }) : more
+async function withDeviceId({ type, more: extras }: Incoming, idOf: ReturnType<typeof deviceIds>) {
+  const { device, ...rest } = parseExtras(extras) as { device?: string }
+  return device ? JSON.stringify({ ...rest, device_id: await idOf(device, type) }) : extras
 }

@@ -1,11 +1,11 @@
 /** The maximum size of an encoded integer, in bytes. */
-const LONGEST = 8
+const MAX_INTEGER_BYTES = 8
 
 /** Writes integers up to 2^53 in as few bytes as possible, and raw bytes. */
 export function byteWriter(size = 1024) {
   let bytes = Buffer.allocUnsafe(size)
   let at = 0
-  const room = (more: number) => {
+  const reserve = (more: number) => {
     if (at + more <= bytes.length) return
     const larger = Buffer.allocUnsafe(Math.max(bytes.length * 2, at + more))
     bytes.copy(larger, 0, 0, at)
@@ -20,21 +20,21 @@ export function byteWriter(size = 1024) {
     bytes[at++] = left
   }
   const raw = (piece: Uint8Array) => {
-    room(piece.length)
+    reserve(piece.length)
     bytes.set(piece, at)
     at += piece.length
   }
-  const whole = (value: number) => {
-    room(LONGEST)
+  const integer = (value: number) => {
+    reserve(MAX_INTEGER_BYTES)
     put(value)
   }
   return {
-    whole,
+    integer,
     raw,
-    signed: (value: number) => whole(value < 0 ? -2 * value - 1 : 2 * value),
+    signed: (value: number) => integer(value < 0 ? -2 * value - 1 : 2 * value),
     /** Writes integers as differences. */
     steps(values: number[]) {
-      room(values.length * LONGEST)
+      reserve(values.length * MAX_INTEGER_BYTES)
       let before = 0
       for (const value of values) {
         const step = value - before
@@ -44,10 +44,10 @@ export function byteWriter(size = 1024) {
     },
     text(value: string) {
       const utf8 = Buffer.from(value)
-      whole(utf8.length)
+      integer(utf8.length)
       raw(utf8)
     },
-    done: () => bytes.subarray(0, at),
+    bytes: () => bytes.subarray(0, at),
   }
 }
 
@@ -55,7 +55,7 @@ export type ByteWriter = ReturnType<typeof byteWriter>
 
 export function byteReader(bytes: Buffer) {
   let at = 0
-  const whole = () => {
+  const integer = () => {
     let byte = bytes[at++] as number
     if (byte < 128) return byte
     let value = byte - 128
@@ -68,7 +68,7 @@ export function byteReader(bytes: Buffer) {
     }
   }
   const signed = () => {
-    const value = whole()
+    const value = integer()
     return value % 2 ? -(value + 1) / 2 : value / 2
   }
   const raw = (length: number) => {
@@ -76,7 +76,7 @@ export function byteReader(bytes: Buffer) {
     return bytes.subarray(at - length, at)
   }
   return {
-    whole,
+    integer,
     signed,
     raw,
     steps(count: number): number[] {
@@ -88,7 +88,7 @@ export function byteReader(bytes: Buffer) {
       }
       return values
     },
-    text: () => raw(whole()).toString(),
+    text: () => raw(integer()).toString(),
   }
 }
 

@@ -18,7 +18,7 @@ export type Sample = {
   zone: number | null
   /** Decides between two samples with the same key: modified_at, or the time of arrival. */
   version: number
-  /** Extra fields, app and device as JSON. Empty if there are none. */
+  /** Extra fields, app and device as JSON. Empty if there are none. Team exports contain this name. */
   more: string
 }
 
@@ -27,32 +27,32 @@ const LEVEL = 6
 
 /** Encodes samples column by column and compresses them, without loss. */
 export function encodeSamples(samples: Sample[]): Buffer {
-  const to = byteWriter(64 + samples.length * 8)
-  to.whole(FORMAT)
-  to.whole(samples.length)
+  const writer = byteWriter(64 + samples.length * 8)
+  writer.integer(FORMAT)
+  writer.integer(samples.length)
   const columns = columnsOf(samples)
-  writeTimes(to, columns.at)
-  writeDoubles(to, columns.lasts)
-  writeNames(to, columns.type)
-  writeDoubles(to, columns.value)
-  writeDoubles(to, columns.second)
-  writeNames(to, columns.text)
-  writeRuns(to, columns.zone, (zone) => to.whole(zone === null ? 0 : zone + DAY_SECONDS))
-  writeRuns(to, columns.version, to.signed)
-  writeNames(to, columns.more)
-  return deflateRawSync(to.done(), { level: LEVEL })
+  writeTimes(writer, columns.at)
+  writeDoubles(writer, columns.duration)
+  writeNames(writer, columns.type)
+  writeDoubles(writer, columns.value)
+  writeDoubles(writer, columns.second)
+  writeNames(writer, columns.text)
+  writeRuns(writer, columns.zone, (zone) => writer.integer(zone === null ? 0 : zone + DAY_SECONDS))
+  writeRuns(writer, columns.version, writer.signed)
+  writeNames(writer, columns.more)
+  return deflateRawSync(writer.bytes(), { level: LEVEL })
 }
 
 /** Splits samples into columns in one pass, because there are many. */
 function columnsOf(samples: Sample[]) {
   const numbers = () => new Array<number>(samples.length)
   const texts = () => new Array<string>(samples.length)
-  const [at, lasts, value, second, version] = [numbers(), numbers(), numbers(), numbers(), numbers()]
+  const [at, duration, value, second, version] = [numbers(), numbers(), numbers(), numbers(), numbers()]
   const [type, text, more] = [texts(), texts(), texts()]
   const zone = new Array<number | null>(samples.length)
   for (const [i, sample] of samples.entries()) {
     at[i] = sample.at
-    lasts[i] = sample.end - sample.at
+    duration[i] = sample.end - sample.at
     value[i] = sample.value
     second[i] = sample.second
     version[i] = sample.version
@@ -61,28 +61,28 @@ function columnsOf(samples: Sample[]) {
     more[i] = sample.more
     zone[i] = sample.zone
   }
-  return { at, lasts, type, value, second, text, zone, version, more }
+  return { at, duration, type, value, second, text, zone, version, more }
 }
 
 export function decodeSamples(bytes: Buffer): Sample[] {
-  const from = byteReader(inflateRawSync(bytes))
-  const format = from.whole()
+  const reader = byteReader(inflateRawSync(bytes))
+  const format = reader.integer()
   if (format !== FORMAT) throw new Error(`Unknown sample format ${format}`)
-  const count = from.whole()
-  const at = readTimes(from, count)
-  const lasts = readDoubles(from, count)
-  const type = readNames(from, count)
-  const value = readDoubles(from, count)
-  const second = readDoubles(from, count)
-  const text = readNames(from, count)
-  const zone = readRuns(from, count, () => zoneOf(from.whole()))
-  const version = readRuns(from, count, from.signed)
-  const more = readNames(from, count)
+  const count = reader.integer()
+  const at = readTimes(reader, count)
+  const duration = readDoubles(reader, count)
+  const type = readNames(reader, count)
+  const value = readDoubles(reader, count)
+  const second = readDoubles(reader, count)
+  const text = readNames(reader, count)
+  const zone = readRuns(reader, count, () => zoneOf(reader.integer()))
+  const version = readRuns(reader, count, reader.signed)
+  const more = readNames(reader, count)
   const samples = new Array<Sample>(count)
   for (let i = 0; i < count; i++)
     samples[i] = {
       at: at[i] as number,
-      end: (at[i] as number) + (lasts[i] as number),
+      end: (at[i] as number) + (duration[i] as number),
       type: type[i] as string,
       value: value[i] as number,
       second: second[i] as number,
@@ -98,7 +98,7 @@ const DAY_SECONDS = 86_400
 const zoneOf = (written: number) => (written === 0 ? null : written - DAY_SECONDS)
 
 /** Writes times as second differences, because most sources measure at even intervals of whole seconds. */
-function writeTimes(to: ByteWriter, times: number[]) {
+function writeTimes(writer: ByteWriter, times: number[]) {
   const unit = times.every((time) => time % 1000 === 0) ? 1000 : 1
   const steps = new Array<number>(times.length)
   let before = 0
@@ -107,13 +107,13 @@ function writeTimes(to: ByteWriter, times: number[]) {
     steps[i] = (time - before) / unit
     before = time
   }
-  to.whole(unit)
-  to.steps(steps)
+  writer.integer(unit)
+  writer.steps(steps)
 }
 
-function readTimes(from: ByteReader, count: number): number[] {
-  const unit = from.whole()
-  const times = from.steps(count)
+function readTimes(reader: ByteReader, count: number): number[] {
+  const unit = reader.integer()
+  const times = reader.steps(count)
   let time = 0
   for (let i = 0; i < count; i++) {
     time += (times[i] as number) * unit

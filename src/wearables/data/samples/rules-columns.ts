@@ -1,20 +1,20 @@
 import type { ByteReader, ByteWriter } from './rules-bytes.ts'
 
 /** Run-length encoding: the length and the value of each run. */
-export function writeRuns<T>(to: ByteWriter, values: T[], write: (value: T) => void) {
+export function writeRuns<T>(writer: ByteWriter, values: T[], write: (value: T) => void) {
   for (let start = 0; start < values.length; ) {
     let end = start + 1
     while (end < values.length && values[end] === values[start]) end++
-    to.whole(end - start)
+    writer.integer(end - start)
     write(values[start] as T)
     start = end
   }
 }
 
-export function readRuns<T>(from: ByteReader, count: number, read: () => T): T[] {
+export function readRuns<T>(reader: ByteReader, count: number, read: () => T): T[] {
   const values: T[] = []
   while (values.length < count) {
-    const length = from.whole()
+    const length = reader.integer()
     const value = read()
     for (let i = 0; i < length; i++) values.push(value)
   }
@@ -22,64 +22,64 @@ export function readRuns<T>(from: ByteReader, count: number, read: () => T): T[]
 }
 
 /** Writes texts as a dictionary and runs of indexes. */
-export function writeNames(to: ByteWriter, values: string[]) {
-  const places = new Map<string, number>()
+export function writeNames(writer: ByteWriter, values: string[]) {
+  const indexes = new Map<string, number>()
   let last: string | undefined
   for (const value of values) {
-    if (value !== last && !places.has(value)) places.set(value, places.size)
+    if (value !== last && !indexes.has(value)) indexes.set(value, indexes.size)
     last = value
   }
-  to.whole(places.size)
-  for (const name of places.keys()) to.text(name)
-  if (places.size > 1) writeRuns(to, values, (value) => to.whole(places.get(value) as number))
+  writer.integer(indexes.size)
+  for (const name of indexes.keys()) writer.text(name)
+  if (indexes.size > 1) writeRuns(writer, values, (value) => writer.integer(indexes.get(value) as number))
 }
 
-export function readNames(from: ByteReader, count: number): string[] {
-  const names = Array.from({ length: from.whole() }, () => from.text())
+export function readNames(reader: ByteReader, count: number): string[] {
+  const names = Array.from({ length: reader.integer() }, () => reader.text())
   if (names.length === 1) return new Array<string>(count).fill(names[0] as string)
-  return readRuns(from, count, () => names[from.whole()] as string)
+  return readRuns(reader, count, () => names[reader.integer()] as string)
 }
 
 const SCALES = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000]
 const BITS = SCALES.length
 const ZEROS = BITS + 1
 /** Differences of numbers below this limit are exact, even when doubled. */
-const LARGEST = 2 ** 51
+const MAX_EXACT = 2 ** 51
 
 /** Writes doubles without loss: as scaled integers if all have few decimals, else as bits. */
-export function writeDoubles(to: ByteWriter, values: number[]) {
-  if (values.every((value) => Object.is(value, 0))) return to.whole(ZEROS)
-  const scale = SCALES.findIndex((factor) => values.every((value) => isWhole(value, factor)))
-  to.whole(scale < 0 ? BITS : scale)
-  if (scale < 0) return writeBits(to, values)
+export function writeDoubles(writer: ByteWriter, values: number[]) {
+  if (values.every((value) => Object.is(value, 0))) return writer.integer(ZEROS)
+  const scale = SCALES.findIndex((factor) => values.every((value) => isScaledInteger(value, factor)))
+  writer.integer(scale < 0 ? BITS : scale)
+  if (scale < 0) return writeBits(writer, values)
   const factor = SCALES[scale] as number
-  to.steps(factor === 1 ? values : values.map((value) => Math.round(value * factor)))
+  writer.steps(factor === 1 ? values : values.map((value) => Math.round(value * factor)))
 }
 
-export function readDoubles(from: ByteReader, count: number): number[] {
-  const scale = from.whole()
+export function readDoubles(reader: ByteReader, count: number): number[] {
+  const scale = reader.integer()
   if (scale === ZEROS) return new Array<number>(count).fill(0)
-  if (scale === BITS) return readBits(from, count)
+  if (scale === BITS) return readBits(reader, count)
   const factor = SCALES[scale] as number
-  const values = from.steps(count)
+  const values = reader.steps(count)
   return factor === 1 ? values : values.map((value) => value / factor)
 }
 
-function isWhole(value: number, factor: number) {
+function isScaledInteger(value: number, factor: number) {
   const scaled = Math.round(value * factor)
-  return Math.abs(scaled) < LARGEST && scaled / factor === value && !Object.is(value, -0)
+  return Math.abs(scaled) < MAX_EXACT && scaled / factor === value && !Object.is(value, -0)
 }
 
 /** Groups the bytes by position, because similar numbers share their first bytes and compress well. */
-function writeBits(to: ByteWriter, values: number[]) {
+function writeBits(writer: ByteWriter, values: number[]) {
   const bits = Buffer.from(Float64Array.from(values).buffer)
   const planes = Buffer.allocUnsafe(bits.length)
   for (let i = 0; i < bits.length; i++) planes[(i % 8) * values.length + Math.floor(i / 8)] = bits[i] as number
-  to.raw(planes)
+  writer.raw(planes)
 }
 
-function readBits(from: ByteReader, count: number): number[] {
-  const planes = from.raw(count * 8)
+function readBits(reader: ByteReader, count: number): number[] {
+  const planes = reader.raw(count * 8)
   const bits = new Uint8Array(count * 8)
   for (let i = 0; i < bits.length; i++) bits[i] = planes[(i % 8) * count + Math.floor(i / 8)] as number
   return [...new Float64Array(bits.buffer)]

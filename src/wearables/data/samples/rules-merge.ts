@@ -19,13 +19,13 @@ export const byKey = (a: Pick<Sample, 'at' | 'type'>, b: Pick<Sample, 'at' | 'ty
 /** Merges a batch into a day. Both are sorted by key without duplicates; `received` is the default version. */
 export function mergeDay(stored: Sample[], incoming: Incoming[], received: number): Merged {
   const merged: Merged = { samples: [], created: [], updated: [], stale: 0, unchanged: 0, changed: false }
-  let place = 0
+  let index = 0
   for (const sample of incoming) {
-    while (place < stored.length && byKey(stored[place] as Sample, sample) < 0) merged.samples.push(stored[place++] as Sample)
-    const there = stored[place]
-    if (there && byKey(there, sample) === 0) {
-      merged.samples.push(settle(merged, there, sample, received))
-      place++
+    while (index < stored.length && byKey(stored[index] as Sample, sample) < 0) merged.samples.push(stored[index++] as Sample)
+    const existing = stored[index]
+    if (existing && byKey(existing, sample) === 0) {
+      merged.samples.push(resolveConflict(merged, existing, sample, received))
+      index++
     } else {
       const created = { ...sample, version: sample.version ?? received }
       merged.created.push(created)
@@ -33,29 +33,29 @@ export function mergeDay(stored: Sample[], incoming: Incoming[], received: numbe
       merged.changed = true
     }
   }
-  for (; place < stored.length; place++) merged.samples.push(stored[place] as Sample)
+  for (; index < stored.length; index++) merged.samples.push(stored[index] as Sample)
   return merged
 }
 
-function settle(merged: Merged, there: Sample, sample: Incoming, received: number): Sample {
-  const same = isSame(there, sample)
-  if (sample.version === null && same) return unchanged(merged, there)
+function resolveConflict(merged: Merged, existing: Sample, sample: Incoming, received: number): Sample {
+  const isIdentical = isSame(existing, sample)
+  if (sample.version === null && isIdentical) return keepExisting(merged, existing)
   // A sample without a version arrived last, so it wins even if the clocks of replicas differ.
-  const next: Sample = { ...sample, version: sample.version ?? Math.max(received, there.version) }
-  if (sample.version !== null && !wins(next, there)) {
-    if (same) return unchanged(merged, there)
+  const next: Sample = { ...sample, version: sample.version ?? Math.max(received, existing.version) }
+  if (sample.version !== null && !wins(next, existing)) {
+    if (isIdentical) return keepExisting(merged, existing)
     merged.stale++
-    return there
+    return existing
   }
   merged.changed = true
-  if (same) merged.unchanged++
+  if (isIdentical) merged.unchanged++
   else merged.updated.push(next)
   return next
 }
 
-function unchanged(merged: Merged, there: Sample) {
+function keepExisting(merged: Merged, existing: Sample) {
   merged.unchanged++
-  return there
+  return existing
 }
 
 /** The later version wins; equal versions are ordered by content, so the order of arrival does not matter. */
@@ -63,21 +63,21 @@ const wins = (a: Sample, b: Sample) => a.version > b.version || (a.version === b
 
 type Content = Omit<Sample, 'version'>
 
-const contentOf = ({ end, value, second, text, zone, more }: Content) => JSON.stringify([end, value, second, text, zone, more])
+const contentOf = ({ end, value, second, text, zone, more: extras }: Content) => JSON.stringify([end, value, second, text, zone, extras])
 
 const isSame = (a: Content, b: Content) =>
   a.value === b.value && a.end === b.end && a.zone === b.zone && a.second === b.second && a.text === b.text && a.more === b.more
 
 /** Sorts by key and removes duplicates. The latest version wins, or the last sample without a version. */
-export function onePerKey(batch: Incoming[]): Incoming[] {
+export function dedupeByKey(batch: Incoming[]): Incoming[] {
   const sorted = isSorted(batch) ? batch : batch.toSorted(byKey)
-  const kept: Incoming[] = []
+  const unique: Incoming[] = []
   for (const sample of sorted) {
-    const last = kept.at(-1)
-    if (!last || byKey(last, sample) !== 0) kept.push(sample)
-    else if (beats(sample, last)) kept[kept.length - 1] = sample
+    const last = unique.at(-1)
+    if (!last || byKey(last, sample) !== 0) unique.push(sample)
+    else if (beats(sample, last)) unique[unique.length - 1] = sample
   }
-  return kept
+  return unique
 }
 
 function beats(sample: Incoming, last: Incoming) {

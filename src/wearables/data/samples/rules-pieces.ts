@@ -6,31 +6,31 @@ import { type Incoming, type Merged, mergeDay } from './rules-merge.ts'
 export type Piece = { from: number; to: number; count: number; bytes: Buffer }
 
 /** The first byte of a list of pieces. A compressed single piece never starts with it. */
-const LIST = 7
+const LIST_MARKER = 7
 /** A day with more pieces is merged into one. */
-const MOST = 8
+const MAX_PIECES = 8
 
 /** Serializes a day for encryption. */
 export function writeDay(pieces: Piece[]): Buffer {
-  const to = byteWriter(64 + pieces.reduce((sum, { bytes }) => sum + bytes.length + 32, 0))
-  to.whole(LIST)
-  to.whole(pieces.length)
+  const writer = byteWriter(64 + pieces.reduce((sum, { bytes }) => sum + bytes.length + 32, 0))
+  writer.integer(LIST_MARKER)
+  writer.integer(pieces.length)
   for (const { from, to: end, count, bytes } of pieces) {
-    to.signed(from)
-    for (const whole of [end - from, count, bytes.length]) to.whole(whole)
+    writer.signed(from)
+    for (const integer of [end - from, count, bytes.length]) writer.integer(integer)
   }
-  for (const { bytes } of pieces) to.raw(bytes)
-  return to.done()
+  for (const { bytes } of pieces) writer.raw(bytes)
+  return writer.bytes()
 }
 
 export function readDay(bytes: Buffer): Piece[] {
-  if (bytes[0] !== LIST) return [pieceOf(decodeSamples(bytes))]
-  const from = byteReader(bytes.subarray(1))
-  const heads = Array.from({ length: from.whole() }, () => {
-    const first = from.signed()
-    return { from: first, to: first + from.whole(), count: from.whole(), size: from.whole() }
+  if (bytes[0] !== LIST_MARKER) return [pieceOf(decodeSamples(bytes))]
+  const reader = byteReader(bytes.subarray(1))
+  const heads = Array.from({ length: reader.integer() }, () => {
+    const first = reader.signed()
+    return { from: first, to: first + reader.integer(), count: reader.integer(), size: reader.integer() }
   })
-  return heads.map(({ size, ...head }) => ({ ...head, bytes: from.raw(size) }))
+  return heads.map(({ size, ...head }) => ({ ...head, bytes: reader.raw(size) }))
 }
 
 export const samplesIn = (pieces: Piece[]): Sample[] => pieces.flatMap(({ bytes }) => decodeSamples(bytes))
@@ -46,9 +46,9 @@ export function mergePieces(pieces: Piece[], incoming: Incoming[], received: num
   const [first, last] = [incoming[0] as Incoming, incoming.at(-1) as Incoming]
   const before = pieces.filter(({ to }) => to < first.at)
   const after = pieces.filter(({ from }) => from > last.at)
-  const touched = pieces.slice(before.length, pieces.length - after.length)
-  const { samples, ...merged } = mergeDay(samplesIn(touched), incoming, received)
+  const overlapping = pieces.slice(before.length, pieces.length - after.length)
+  const { samples, ...merged } = mergeDay(samplesIn(overlapping), incoming, received)
   if (!merged.changed) return { ...merged, pieces }
-  const laid = [...before, pieceOf(samples), ...after]
-  return { ...merged, pieces: laid.length > MOST ? [pieceOf(samplesIn(laid))] : laid }
+  const next = [...before, pieceOf(samples), ...after]
+  return { ...merged, pieces: next.length > MAX_PIECES ? [pieceOf(samplesIn(next))] : next }
 }

@@ -2,33 +2,37 @@ import { CompiledQuery, sql } from 'kysely'
 import { type Db, prepareStatement, runPrepared } from '../../../platform/db/open.ts'
 
 /** The days of one user, resource and source. */
-export type Shelf = { team_id: string; user_id: string; resource: string; provider: string }
+export type SeriesScope = { team_id: string; user_id: string; resource: string; provider: string }
 export type DayKey = { day: string; source_type: string }
 export type DayRow = DayKey & { revision: number; sealed: Buffer }
 
 const daysOf = `select d.day, d.source_type, d.revision, d.sealed
-   from unnest($5::date[], $6::text[]) as wanted (day, source_type)
-   join sample_days d on d.user_id = $2::uuid and d.resource = $3::text and d.day = wanted.day and d.provider = $4::text
-     and d.source_type = wanted.source_type and d.team_id = $1::uuid`
+   from unnest($5::date[], $6::text[]) as requested (day, source_type)
+   join sample_days d on d.user_id = $2::uuid and d.resource = $3::text and d.day = requested.day and d.provider = $4::text
+     and d.source_type = requested.source_type and d.team_id = $1::uuid`
 
 const findText = prepareStatement('find_sample_days', daysOf)
 const lockText = prepareStatement('lock_sample_days', `${daysOf} order by d.day, d.source_type for update of d`)
 
-const keyed = (shelf: Shelf, keys: DayKey[]) => [...shelved(shelf), keys.map(({ day }) => day), keys.map(({ source_type }) => source_type)]
+const dayValues = (scope: SeriesScope, keys: DayKey[]) => [
+  ...scopeValues(scope),
+  keys.map(({ day }) => day),
+  keys.map(({ source_type }) => source_type),
+]
 
 /** The number of days of a typical live push. Larger reads would delay others on a pipelined connection. */
-const FEW = 4
+const MAX_PIPELINED_DAYS = 4
 
-export const findDays = async (db: Db, shelf: Shelf, keys: DayKey[]) => {
-  const values = keyed(shelf, keys)
-  if (keys.length <= FEW) return runPrepared<DayRow>(db, findText, values, 'reading')
+export const findDays = async (db: Db, scope: SeriesScope, keys: DayKey[]) => {
+  const values = dayValues(scope, keys)
+  if (keys.length <= MAX_PIPELINED_DAYS) return runPrepared<DayRow>(db, findText, values, 'reading')
   return (await db.executeQuery<DayRow>(CompiledQuery.raw(findText, values))).rows
 }
 
 /** Locks the days in one order, so that two writers never deadlock. */
-export const lockDays = (db: Db, shelf: Shelf, keys: DayKey[]) => runPrepared<DayRow>(db, lockText, keyed(shelf, keys), 'writing')
+export const lockDays = (db: Db, scope: SeriesScope, keys: DayKey[]) => runPrepared<DayRow>(db, lockText, dayValues(scope, keys), 'writing')
 
-const shelved = ({ team_id, user_id, resource, provider }: Shelf) => [team_id, user_id, resource, provider]
+const scopeValues = ({ team_id, user_id, resource, provider }: SeriesScope) => [team_id, user_id, resource, provider]
 
 export type Window = {
   team_id: string
@@ -41,11 +45,11 @@ export type Window = {
   after?: { day: string; provider: string; source_type: string } | undefined
   isDone?: boolean
 }
-export type ReadDay = { day: string; provider: string; source_type: string; sealed: Buffer }
+export type StoredDay = { day: string; provider: string; source_type: string; sealed: Buffer }
 
 /** Reads days in order until they contain `samples` samples. */
 export async function readDays(db: Db, { team_id, user_id, resource, provider, from, to, after, isDone }: Window, samples: number) {
-  const { rows } = await sql<ReadDay>`
+  const { rows } = await sql<StoredDay>`
     select day, provider, source_type, sealed from (
       select day, provider, source_type, sealed, sum(samples) over (order by day, provider, source_type) - samples as before
       from sample_days

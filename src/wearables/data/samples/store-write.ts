@@ -2,58 +2,58 @@ import { sql } from 'kysely'
 import { type Db, prepareStatement, runPrepared } from '../../../platform/db/open.ts'
 import { auditCall, type RequestRows, requestRowValues } from '../../../platform/db/request-rows.ts'
 import { type Received, receivedText, receivedValues } from '../store-states.ts'
-import type { DayRow, Shelf } from './store-days.ts'
+import type { DayRow, SeriesScope } from './store-days.ts'
 
 export type WrittenDay = DayRow & { samples: number }
 
 export type Event = { id: string; event_type: string; key: string; sealed: Buffer }
-export type Batch = { shelf: Shelf; days: WrittenDay[]; state: Received; events: Event[] }
+export type Batch = { scope: SeriesScope; days: WrittenDay[]; state: Received; events: Event[] }
 
 /**
  * Writes days, the state of their resource, events and the audit row in one statement, or nothing if another request
  * wrote one of the days meanwhile. Returns the webhooks to wake.
  */
-export async function writeBatch(db: Db, { shelf, days, state, events }: Batch, audit?: RequestRows['audit']): Promise<string[]> {
+export async function writeBatch(db: Db, { scope, days, state, events }: Batch, audit?: RequestRows['audit']): Promise<string[]> {
   const values = [
     ...receivedValues(state),
-    ...(days.length ? [shelf.resource] : []),
+    ...(days.length ? [scope.resource] : []),
     ...days.flatMap(({ day, source_type, samples, revision, sealed }) => [day, source_type, samples, revision, sealed]),
     ...events.flatMap(({ id, event_type, key, sealed }) => [id, event_type, key, sealed]),
     ...(audit ? requestRowValues({ audit }) : []),
   ]
   const text = textFor(days.length, events.length, audit !== undefined)
-  const rows = await runPrepared<{ told: string[] }>(db, text, values, 'writing')
-  return rows[0]?.told ?? []
+  const rows = await runPrepared<{ webhooks: string[] }>(db, text, values, 'writing')
+  return rows[0]?.webhooks ?? []
 }
 
 /** Limits every lock wait of the transaction. */
-export const giveWay = (db: Db) => sql`set local lock_timeout = '500ms'`.execute(db)
+export const limitLockWaits = (db: Db) => sql`set local lock_timeout = '500ms'`.execute(db)
 
-const FIXED = 9
+const STATE_PARAMETERS = 9
 const dayTypes = ['date', 'text', 'integer', 'integer', 'bytea']
 const eventTypes = ['uuid', 'text', 'text', 'bytea']
-const MOST_PREPARED = 4
+const MAX_PREPARED = 4
 const texts = new Map<string, string>()
 
 /** One statement per number of days and events. Array parameters would send ciphertext as text, twice as long. */
 function textFor(days: number, events: number, audited: boolean) {
   const name = `write_samples_${days}_${events}${audited ? '_audited' : ''}`
-  const known = texts.get(name)
-  if (known) return known
-  const firstDay = FIXED + (days ? 1 : 0)
+  const cached = texts.get(name)
+  if (cached) return cached
+  const firstDay = STATE_PARAMETERS + (days ? 1 : 0)
   const firstEvent = firstDay + days * dayTypes.length
   const parts = [
     ...(days ? [daysText(rowsOf(firstDay, days, dayTypes))] : []),
     `state as (${receivedText})`,
-    `told as (${toldText(rowsOf(firstEvent, events, eventTypes))})`,
+    `emitted as (${emitText(rowsOf(firstEvent, events, eventTypes))})`,
   ]
   const columns = [
-    "(select coalesce(array_agg(distinct webhook), '{}') from told, unnest(told.webhooks) as webhook) as told",
+    "(select coalesce(array_agg(distinct webhook), '{}') from emitted, unnest(emitted.webhooks) as webhook) as webhooks",
     ...(days ? [`all_written((select count(*) from days), ${days})`] : []),
     ...(audited ? [auditCall(firstEvent + events * eventTypes.length)] : []),
   ]
   const text = `with ${parts.join(', ')} select ${columns.join(', ')}`
-  if (days > MOST_PREPARED || events > MOST_PREPARED) return text
+  if (days > MAX_PREPARED || events > MAX_PREPARED) return text
   texts.set(name, prepareStatement(name, text))
   return text
 }
@@ -74,7 +74,7 @@ const daysText = (rows: string) => `days as (
   returning 1
 )`
 
-const toldText = (rows: string) =>
+const emitText = (rows: string) =>
   rows
     ? `select emit(e.id, $1::uuid, $2::uuid, null, e.event_type, e.key, e.sealed, $9::timestamptz, false) as webhooks
        from (values ${rows}) as e (id, event_type, key, sealed)`

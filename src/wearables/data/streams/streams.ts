@@ -9,49 +9,49 @@ import { endBackfill } from '../backfill.ts'
 import { emitData, presentSource } from '../emit.ts'
 import { checkVersion } from '../incoming-push.ts'
 import { samplePresenter } from '../rules-present.ts'
-import { readAll, shelfFor } from '../samples/read.ts'
+import { queryFor, readAll } from '../samples/read.ts'
 import * as states from '../store-states.ts'
 import type { SummaryDocument } from '../summaries/rules-merge-summary.ts'
 import { changeDerived, openSummary } from '../summaries/save-summaries.ts'
 import * as summaries from '../summaries/store-summaries.ts'
-import { heartZones, highestHeartRate, readStream, type Stream } from './rules-stream.ts'
+import { heartZones, maxHeartRate, readStream, type Stream } from './rules-stream.ts'
 import * as store from './store-streams.ts'
 
-type Sent = Parameters<typeof readStream>[0] & { stage: 'daily' | 'historical'; modified_at?: string | null | undefined }
+type StreamPush = Parameters<typeof readStream>[0] & { stage: 'daily' | 'historical'; modified_at?: string | null | undefined }
 
-type Whose = Pick<TeamCaller, 'team_id'>
+type TeamScope = Pick<TeamCaller, 'team_id'>
 
-export const pushWorkoutStream = (app: App, caller: Whose, workout_id: string, { stage, modified_at, ...stream }: Sent) =>
+export const pushWorkoutStream = (app: App, caller: TeamScope, workout_id: string, { stage, modified_at, ...stream }: StreamPush) =>
   inTransaction(app, async (app) => {
     await pushStreams(app, caller, { stage, modified_at }, [{ workout_id, stream }])
     return { success: true, workout_id }
   })
 
-type About = Pick<Sent, 'stage' | 'modified_at'> & { window?: Window }
+type PushOptions = Pick<StreamPush, 'stage' | 'modified_at'> & { window?: Window }
 type Window = { start: string; end: string }
-type SentStream = { workout_id: string; stream: Parameters<typeof readStream>[0] }
+type NewStream = { workout_id: string; stream: Parameters<typeof readStream>[0] }
 
 /** Stores workout streams of one user. Emits one event per live stream, or one event for a backfill. */
-export const pushStreams = (app: App, caller: Whose, { stage, modified_at, window }: About, sent: SentStream[]) =>
+export const pushStreams = (app: App, caller: TeamScope, { stage, modified_at, window }: PushOptions, newStreams: NewStream[]) =>
   inTransaction(app, async (app) => {
     checkVersion(modified_at, Date.parse(app.now()))
     const version = modified_at ? Date.parse(modified_at) : null
-    const read = new Map(sent.map(({ workout_id, stream }) => [workout_id, readStream(stream, Date.parse(app.now()))]))
-    const workouts = await workoutsOf(app, caller.team_id, [...read.keys()])
-    const stored = new Map((await store.findStreams(app.db, caller.team_id, [...read.keys()])).map((row) => [row.workout_id, row]))
+    const parsed = new Map(newStreams.map(({ workout_id, stream }) => [workout_id, readStream(stream, Date.parse(app.now()))]))
+    const workouts = await workoutsOf(app, caller.team_id, [...parsed.keys()])
+    const stored = new Map((await store.findStreams(app.db, caller.team_id, [...parsed.keys()])).map((row) => [row.workout_id, row]))
     const streams = workouts.map((workout) => {
       const { id } = workout.row
-      return { workout, ...mergeStream(app, workout, stored.get(id), read.get(id) as Stream, version) }
+      return { workout, ...mergeStream(app, workout, stored.get(id), parsed.get(id) as Stream, version) }
     })
     await store.upsertStreams(
       app.db,
       streams.flatMap(({ written }) => written ?? []),
     )
-    const news = streams.filter(({ verb }) => verb)
-    for (const { workout, verb } of news) if (verb && stage === 'daily') await emitStream(app, workout, verb)
-    await deriveZones(app, caller, news, stage)
-    const taken = news.map(({ workout }) => workout)
-    await noteStreams(app, taken, stage, window)
+    const changed = streams.filter(({ verb }) => verb)
+    for (const { workout, verb } of changed) if (verb && stage === 'daily') await emitStream(app, workout, verb)
+    await deriveZones(app, caller, changed, stage)
+    const changedWorkouts = changed.map(({ workout }) => workout)
+    await recordStreams(app, changedWorkouts, stage, window)
   })
 
 type Workout = Awaited<ReturnType<typeof workoutsOf>>[number]
@@ -85,9 +85,9 @@ function mergeStream(app: App, { row, key }: Workout, stored: store.StreamRow | 
 
 type Version<V> = { text: string; version: V }
 
-function wins(sent: Version<number | null>, there: Version<number>) {
-  if (sent.version === null) return sent.text !== there.text
-  return sent.version > there.version || (sent.version === there.version && sent.text > there.text)
+function wins(next: Version<number | null>, existing: Version<number>) {
+  if (next.version === null) return next.text !== existing.text
+  return next.version > existing.version || (next.version === existing.version && next.text > existing.text)
 }
 
 /** Decrypts a stream to JSON text. */
@@ -110,40 +110,44 @@ async function emitStream(app: AppInTransaction, workout: Workout, verb: 'create
   })
 }
 
-async function noteStreams(app: AppInTransaction, taken: Workout[], stage: Sent['stage'], read: Window | undefined) {
-  const [first] = taken
+async function recordStreams(app: AppInTransaction, changedWorkouts: Workout[], stage: StreamPush['stage'], pulled: Window | undefined) {
+  const [first] = changedWorkouts
   if (!first) return
-  const moments = (field: string) => taken.map(({ document }) => document.fields[field] as string).sort()
-  const [starts, ends] = [moments('time_start'), moments('time_end')]
+  const sortedTimes = (field: string) => changedWorkouts.map(({ document }) => document.fields[field] as string).sort()
+  const [starts, ends] = [sortedTimes('time_start'), sortedTimes('time_end')]
   const [oldest, newest] = [starts[0] as string, starts.at(-1) as string]
-  const window = read ?? { start: oldest, end: ends.at(-1) as string }
-  const days = new Set(taken.map(({ row }) => row.calendar_date)).size
-  if (stage === 'historical') await endBackfill(app, { ...first, window }, [{ resource: RESOURCE, created: taken, updated: [], days }])
+  const window = pulled ?? { start: oldest, end: ends.at(-1) as string }
+  const days = new Set(changedWorkouts.map(({ row }) => row.calendar_date)).size
+  if (stage === 'historical')
+    await endBackfill(app, { ...first, window }, [{ resource: RESOURCE, created: changedWorkouts, updated: [], days }])
   const { team_id, user_id, provider } = first.row
-  const sent = stage === 'daily' ? taken.length : 0
-  await states.noteReceived(app.db, { team_id, user_id, provider, resource: RESOURCE, stage, oldest, newest, sent, at: app.now() })
+  const sentCount = stage === 'daily' ? changedWorkouts.length : 0
+  await states.noteReceived(app.db, {
+    ...{ team_id, user_id, provider, resource: RESOURCE, stage, at: app.now() },
+    ...{ oldest, newest, sentCount },
+  })
 }
 
-type News = { workout: Workout; stream: Stream }
+type ChangedStream = { workout: Workout; stream: Stream }
 
 /** Computes heart rate zones from the stream and the age, for workouts whose source sent none. */
-async function deriveZones(app: AppInTransaction, caller: Whose, news: News[], stage: Sent['stage']) {
-  const [first] = news
-  const birth = first && (await birthOf(app, caller, first.workout))
-  const changes = news.flatMap(({ workout, stream }) => {
+async function deriveZones(app: AppInTransaction, caller: TeamScope, changed: ChangedStream[], stage: StreamPush['stage']) {
+  const [first] = changed
+  const birth = first && (await birthDateOf(app, caller, first.workout))
+  const changes = changed.flatMap(({ workout, stream }) => {
     const { row, document } = workout
-    const hr_zones = birth && heartZones(stream, highestHeartRate(birth, row.calendar_date))
+    const hr_zones = birth && heartZones(stream, maxHeartRate(birth, row.calendar_date))
     const derived = hr_zones ? { hr_zones } : {}
     return JSON.stringify(document.derived ?? {}) === JSON.stringify(derived) ? [] : { ...workout, derived }
   })
   await changeDerived(app, changes, stage)
 }
 
-async function birthOf(app: App, caller: Whose, { row, key }: Workout) {
+async function birthDateOf(app: App, caller: TeamScope, { row, key }: Workout) {
   const { team_id, user_id, provider } = row
   const profile = await summaries.latestSummary(app.db, { team_id, user_id, resource: 'profile', provider })
-  const known = profile && (openSummary(key, profile).fields['birth_date'] as string | null)
-  return known ?? (await getUser(app, caller, user_id)).fallback_birth_date?.value
+  const birthDate = profile && (openSummary(key, profile).fields['birth_date'] as string | null)
+  return birthDate ?? (await getUser(app, caller, user_id)).fallback_birth_date?.value
 }
 
 export async function getWorkoutStream(app: App, { team_id }: TeamCaller, workout_id: string) {
@@ -159,7 +163,7 @@ export async function getWorkoutStream(app: App, { team_id }: TeamCaller, workou
   return { user_id: workout.user_id, ...(JSON.parse(openStream(key, workout_id, row.sealed)) as Stream) }
 }
 
-const recorded = ['hrv', 'heartrate', 'hypnogram', 'respiratory_rate'] as const
+const sleepSeries = ['hrv', 'heartrate', 'hypnogram', 'respiratory_rate'] as const
 
 /** Returns the samples that the source of a sleep recorded during it. */
 export async function getSleepStream(app: App, { team_id }: TeamCaller, sleep_id: string) {
@@ -169,10 +173,10 @@ export async function getSleepStream(app: App, { team_id }: TeamCaller, sleep_id
   const key = await unwrapUserKey(app, await requireUser(app, team_id, user_id))
   const { bedtime_start, bedtime_stop } = openSummary(key, sleep).fields as SummaryDocument['fields'] & Record<string, string>
   const range = { from: Date.parse(bedtime_start as string), to: Date.parse(bedtime_stop as string) }
-  const read = async (name: (typeof recorded)[number]) => {
-    const shelf = shelfFor({ team_id, user_id, provider, range, key }, name)
-    return (await readAll(app, shelf)).map(samplePresenter(shelf.row))
+  const read = async (name: (typeof sleepSeries)[number]) => {
+    const query = queryFor({ team_id, user_id, provider, range, key }, name)
+    return (await readAll(app, query)).map(samplePresenter(query.row))
   }
-  const [hrv, heartrate, hypnogram, respiratory_rate] = await Promise.all(recorded.map(read))
+  const [hrv, heartrate, hypnogram, respiratory_rate] = await Promise.all(sleepSeries.map(read))
   return { user_id, hrv: hrv ?? [], heartrate: heartrate ?? [], hypnogram: hypnogram ?? [], respiratory_rate: respiratory_rate ?? [] }
 }

@@ -6,7 +6,7 @@ import { problem } from '../../../platform/problem.ts'
 import { providerOf } from '../../../tenants/sources/actions.ts'
 import { requireUser, unwrapUserKey } from '../../../tenants/users/actions.ts'
 import { listDevices } from '../../connections/devices.ts'
-import { sourceAsked } from '../incoming-push.ts'
+import { sourceFilter } from '../incoming-push.ts'
 import { priorityOf } from '../priorities.ts'
 import { daysOf } from '../rules-window.ts'
 import { presentRaw, presentSummary } from './present.ts'
@@ -17,7 +17,7 @@ type Query = { start_date: string; end_date?: string | null | undefined; provide
 
 /** Lists summaries by calendar days of the user. */
 export async function listSummaries<N extends SummaryName>(app: App, caller: TeamCaller, user_id: string, resource: N, query: Query) {
-  const found = await opened(app, caller, user_id, resource, query)
+  const found = await readDocuments(app, caller, user_id, resource, query)
   return found.map(({ row, document }) => presentSummary<N>(app, row, document))
 }
 
@@ -28,15 +28,15 @@ export async function listRaw(
   resource: 'activity' | 'sleep' | 'workouts' | 'body',
   query: Query,
 ) {
-  const found = await opened(app, caller, user_id, resource, query)
+  const found = await readDocuments(app, caller, user_id, resource, query)
   const priority = await priorityOf(app, caller.team_id, resource)
   return found.map(({ row, document }) => presentRaw(app, row, document, priority(row.provider)))
 }
 
-async function opened(app: App, { team_id }: TeamCaller, user_id: string, resource: SummaryName, query: Query) {
+async function readDocuments(app: App, { team_id }: TeamCaller, user_id: string, resource: SummaryName, query: Query) {
   const user = await requireUser(app, team_id, user_id)
   const days = daysOf(query.start_date, query.end_date, app.now())
-  const rows = await store.listSummaries(app.db, { team_id, user_id, resource, provider: sourceAsked(query) }, days)
+  const rows = await store.listSummaries(app.db, { team_id, user_id, resource, provider: sourceFilter(query) }, days)
   const key = await unwrapUserKey(app, user)
   return rows.map((row) => ({ row, document: openSummary(key, row) }))
 }
@@ -53,18 +53,18 @@ export async function getRawProfile(app: App, caller: TeamCaller, user_id: strin
 
 async function profileOf(app: App, { team_id }: TeamCaller, user_id: string, query: { provider: string }) {
   const user = await requireUser(app, team_id, user_id)
-  const row = await store.latestSummary(app.db, { team_id, user_id, resource: 'profile', provider: sourceAsked(query) })
+  const row = await store.latestSummary(app.db, { team_id, user_id, resource: 'profile', provider: sourceFilter(query) })
   if (!row) throw problem('PROFILE_NOT_FOUND', 'No source has sent a profile of this user yet.')
   return { row, document: openSummary(await unwrapUserKey(app, user), row) }
 }
 
 export async function listRawDevices(app: App, caller: TeamCaller, user_id: string, query: { provider: string }) {
-  const provider = sourceAsked(query)
+  const provider = sourceFilter(query)
   const devices = (await listDevices(app, caller, user_id)).filter((device) => provider === undefined || device.provider === provider)
-  const shown = devices.map(({ id, user_id, provider, ...data }) => ({
+  const rawDevices = devices.map(({ id, user_id, provider, ...data }) => ({
     ...{ id, user_id, data, provider_id: data.device_id ?? id },
     source_id: sources[provider as SourceSlug].id,
     source: providerOf(app, provider as SourceSlug),
   }))
-  return { devices: shown }
+  return { devices: rawDevices }
 }

@@ -1,8 +1,17 @@
 import type { NewSummary } from '../../../contract/wearables/new-summaries.ts'
 import { isoOf } from '../rules-present.ts'
 import { localDay } from '../rules-time.ts'
-import { onePerKey } from '../samples/rules-merge.ts'
-import { broughtBy, type Draft, type Made, type Making, type Part, type Refuse, recordedBy, rounded } from './rules-summary.ts'
+import { dedupeByKey } from '../samples/rules-merge.ts'
+import {
+  type BuildContext,
+  type BuiltItem,
+  type Draft,
+  embeddedSamples,
+  type Part,
+  type ReportFault,
+  recorderOf,
+  roundOrNull,
+} from './rules-summary.ts'
 
 const DAY = 86_400_000
 
@@ -12,35 +21,35 @@ const wholeDay = (day: string) => ({ from: Date.parse(day), to: Date.parse(day) 
 const dateOf = (day: string) => `${day}T00:00:00.000Z`
 
 /** Builds the activity of a day and its embedded samples. */
-export function makeActivity(item: NewSummary<'activity'>, raw: unknown, making: Making, refuse: Refuse): Made {
+export function buildActivity(item: NewSummary<'activity'>, raw: unknown, context: BuildContext, reportFault: ReportFault): BuiltItem {
   const { day_summary: day } = item
-  const samples = broughtBy(item, making)
+  const samples = embeddedSamples(item, context)
   if (!day) return { drafts: [], samples }
   const { date } = day
-  if (noonOf(date) > making.now + 1.5 * DAY) refuse('day_summary.date', 'Must not be in the future.')
-  if (date < '1900') refuse('day_summary.date', 'Must be in the year 1900 or later.')
+  if (noonOf(date) > context.now + 1.5 * DAY) reportFault('day_summary.date', 'Must not be in the future.')
+  if (date < '1900') reportFault('day_summary.date', 'Must be in the year 1900 or later.')
   const distance = day.distance_sum ?? day.distance_walking_running_sum ?? null
   const [active, basal] = [day.active_energy_burned_sum ?? null, day.basal_energy_burned_sum ?? null]
   const fields = {
-    ...{ calendar_date: date, date: dateOf(date), time_zone: making.time_zone, timezone_offset: making.zoneAt(noonOf(date)) },
+    ...{ calendar_date: date, date: dateOf(date), time_zone: context.time_zone, timezone_offset: context.zoneAt(noonOf(date)) },
     calories_active: active,
     calories_total: active === null || basal === null ? null : active + basal,
-    steps: rounded(day.steps_sum),
+    steps: roundOrNull(day.steps_sum),
     ...{ distance, daily_movement: distance },
-    floors_climbed: rounded(day.floors_climbed_sum),
+    floors_climbed: roundOrNull(day.floors_climbed_sum),
     ...{ low: day.low ?? null, medium: day.medium ?? null, high: day.high ?? null },
     heart_rate: heartOf(day),
     wheelchair_use: day.wheelchair_use ? true : null,
-    wheelchair_push: rounded(day.wheelchair_push_sum),
+    wheelchair_push: roundOrNull(day.wheelchair_push_sum),
   }
   const draft: Draft = {
     resource: 'activity',
     external: date,
     calendar_date: date,
-    about: wholeDay(date),
+    period: wholeDay(date),
     fields,
     raw,
-    ...recordedBy(item, making, refuse),
+    ...recorderOf(item, context, reportFault),
   }
   return { drafts: [draft], samples }
 }
@@ -73,20 +82,20 @@ const noBody = {
 }
 
 /** Builds one summary per calendar day of the user. The last measurement of a day counts. */
-export function makeBody(item: NewSummary<'body'>, _raw: unknown, making: Making, refuse: Refuse): Made {
-  const samples = broughtBy(item, making)
-  const by = recordedBy(item, making, refuse)
+export function buildBody(item: NewSummary<'body'>, _raw: unknown, context: BuildContext, reportFault: ReportFault): BuiltItem {
+  const samples = embeddedSamples(item, context)
+  const by = recorderOf(item, context, reportFault)
   const days = new Map<string, Record<string, Part>>()
-  for (const { field, samples: measured } of samples)
-    for (const { at, zone, value, version } of onePerKey(measured.map((sample) => ({ ...sample, type: '' })))) {
+  for (const { field, samples: bodySamples } of samples)
+    for (const { at, zone, value, version } of dedupeByKey(bodySamples.map((sample) => ({ ...sample, type: '' })))) {
       const day = localDay(at, zone)
       const parts = days.get(day) ?? {}
       parts[bodyFields[field] as string] = { value, at, version, raw: { [field]: { value, timestamp: isoOf(at) } } }
       days.set(day, parts)
     }
   const drafts = [...days].map(([day, parts]): Draft => {
-    const fields = { ...noBody, calendar_date: day, date: dateOf(day), timezone_offset: making.zoneAt(noonOf(day)) }
-    return { resource: 'body', external: day, calendar_date: day, about: wholeDay(day), fields, raw: {}, parts, ...by }
+    const fields = { ...noBody, calendar_date: day, date: dateOf(day), timezone_offset: context.zoneAt(noonOf(day)) }
+    return { resource: 'body', external: day, calendar_date: day, period: wholeDay(day), fields, raw: {}, parts, ...by }
   })
   return { drafts, samples }
 }
@@ -94,12 +103,12 @@ export function makeBody(item: NewSummary<'body'>, _raw: unknown, making: Making
 const sexes: Record<string, string> = { female: 'female', male: 'male', other: 'other' }
 
 /** Builds the profile of a user. Each source has one. */
-export function makeProfile(item: NewSummary<'profile'>, raw: unknown, making: Making, refuse: Refuse): Made {
+export function buildProfile(item: NewSummary<'profile'>, raw: unknown, context: BuildContext, reportFault: ReportFault): BuiltItem {
   const { biological_sex, gender, date_of_birth, height, wheelchair_use } = item
-  if (date_of_birth && Date.parse(date_of_birth) > making.now) refuse('date_of_birth', 'Must not be in the future.')
-  if (date_of_birth && date_of_birth < '1850') refuse('date_of_birth', 'Must be 1850-01-01 or later.')
+  if (date_of_birth && Date.parse(date_of_birth) > context.now) reportFault('date_of_birth', 'Must not be in the future.')
+  if (date_of_birth && date_of_birth < '1850') reportFault('date_of_birth', 'Must be 1850-01-01 or later.')
   const fields = {
-    height: rounded(height),
+    height: roundOrNull(height),
     birth_date: date_of_birth ?? null,
     gender: gender ?? null,
     sex: sexes[biological_sex?.toLowerCase() ?? ''] ?? null,
@@ -108,11 +117,11 @@ export function makeProfile(item: NewSummary<'profile'>, raw: unknown, making: M
   const draft: Draft = {
     resource: 'profile',
     external: '',
-    calendar_date: localDay(making.now, null),
-    about: null,
+    calendar_date: localDay(context.now, null),
+    period: null,
     fields,
     raw,
-    ...recordedBy(item, making, refuse),
+    ...recorderOf(item, context, reportFault),
   }
   return { drafts: [draft], samples: [] }
 }

@@ -29,46 +29,47 @@ export function mergeSummary(stored: StoredSummary | undefined, draft: Draft, de
   const [before, after] = [contentOf(stored.document), contentOf(document)]
   const wins = draft.version === null ? before !== after : version > stored.version || (version === stored.version && after > before)
   if (!wins) return { ...stored, verdict: before === after ? 'unchanged' : 'stale', changed: false }
-  return { version, calendar_date, document, verdict: isNews(stored.document, document) ? 'updated' : 'unchanged', changed: true }
+  return { version, calendar_date, document, verdict: isVisibleChange(stored.document, document) ? 'updated' : 'unchanged', changed: true }
 }
 
 /** Everything the source sent, without computed fields. */
-const contentOf = (document: SummaryDocument) => JSON.stringify([shownOf(document), document.raw])
+const contentOf = (document: SummaryDocument) => JSON.stringify([visibleContent(document), document.raw])
 
 /** The content that responses and events show. */
-const shownOf = ({ fields, source_type, app_id, device_id }: SummaryDocument) => [fields, source_type, app_id, device_id]
+const visibleContent = ({ fields, source_type, app_id, device_id }: SummaryDocument) => [fields, source_type, app_id, device_id]
 
-const isNews = (before: SummaryDocument, after: SummaryDocument) => JSON.stringify(shownOf(before)) !== JSON.stringify(shownOf(after))
+const isVisibleChange = (before: SummaryDocument, after: SummaryDocument) =>
+  JSON.stringify(visibleContent(before)) !== JSON.stringify(visibleContent(after))
 
 function mergeParts(
   stored: StoredSummary | undefined,
   { fields, calendar_date }: Draft,
-  sent: Record<string, Part>,
+  pushedParts: Record<string, Part>,
   by: Recorder,
   received: number,
 ): MergedSummary {
   const parts = { ...stored?.document.parts }
   let [changed, isStale] = [false, false]
-  for (const [name, part] of Object.entries(sent)) {
-    const there = parts[name]
-    const version = part.version ?? Math.max(received, there?.version ?? 0)
+  for (const [name, part] of Object.entries(pushedParts)) {
+    const existing = parts[name]
+    const version = part.version ?? Math.max(received, existing?.version ?? 0)
     const next: StoredPart = { ...part, version, by, timezone_offset: fields['timezone_offset'] }
-    if (!there || beats(next, there, part.version === null)) {
+    if (!existing || beats(next, existing, part.version === null)) {
       parts[name] = next
       changed = true
-    } else if (JSON.stringify(there.value) !== JSON.stringify(next.value)) isStale = true
+    } else if (JSON.stringify(existing.value) !== JSON.stringify(next.value)) isStale = true
   }
   if (stored && !changed) return { ...stored, verdict: isStale ? 'stale' : 'unchanged', changed: false }
-  const document = wholeOf(fields, parts)
+  const document = assembleDocument(fields, parts)
   const version = Math.max(...Object.values(parts).map(({ version }) => version))
   if (!stored) return { version, calendar_date, document, verdict: 'created', changed: true }
-  return { version, calendar_date, document, verdict: isNews(stored.document, document) ? 'updated' : 'unchanged', changed: true }
+  return { version, calendar_date, document, verdict: isVisibleChange(stored.document, document) ? 'updated' : 'unchanged', changed: true }
 }
 
 /** The part that was measured last determines the recorder, whatever order the parts arrive in. */
-function wholeOf(fields: Draft['fields'], parts: Record<string, StoredPart>): SummaryDocument {
+function assembleDocument(fields: Draft['fields'], parts: Record<string, StoredPart>): SummaryDocument {
   const sorted = Object.entries(parts).sort(([a], [b]) => (a < b ? -1 : 1))
-  const [, last] = sorted.reduce((last, one) => (isLater(one[1], last[1]) ? one : last))
+  const [, last] = sorted.reduce((last, entry) => (isLater(entry[1], last[1]) ? entry : last))
   return {
     fields: { ...fields, ...Object.fromEntries(sorted.map(([name, { value }]) => [name, value])), timezone_offset: last.timezone_offset },
     raw: Object.assign({}, ...sorted.map(([, { raw }]) => raw)),
@@ -80,9 +81,9 @@ function wholeOf(fields: Draft['fields'], parts: Record<string, StoredPart>): Su
 const isLater = (a: StoredPart, b: StoredPart) => a.at > b.at || (a.at === b.at && a.version > b.version)
 
 /** The last measurement of the day wins. Versions decide between two with the same time. */
-function beats(next: StoredPart, there: StoredPart, isLast: boolean) {
-  if (next.at !== there.at) return next.at > there.at
-  const [before, after] = [there, next].map(({ value, raw, by, timezone_offset }) => JSON.stringify([value, raw, by, timezone_offset]))
-  if (isLast) return before !== after
-  return next.version > there.version || (next.version === there.version && (after as string) > (before as string))
+function beats(next: StoredPart, existing: StoredPart, isLatestArrival: boolean) {
+  if (next.at !== existing.at) return next.at > existing.at
+  const [before, after] = [existing, next].map(({ value, raw, by, timezone_offset }) => JSON.stringify([value, raw, by, timezone_offset]))
+  if (isLatestArrival) return before !== after
+  return next.version > existing.version || (next.version === existing.version && (after as string) > (before as string))
 }

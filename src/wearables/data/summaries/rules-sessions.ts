@@ -2,29 +2,39 @@ import type { NewSummary } from '../../../contract/wearables/new-summaries.ts'
 import { sportOf } from '../../../contract/wearables/sports.ts'
 import { isoOf } from '../rules-present.ts'
 import { localDay, zoneIn } from '../rules-time.ts'
-import { broughtBy, type Draft, type Made, type Making, type Refuse, recordedAt, recordedBy, rounded, sessionOf } from './rules-summary.ts'
+import {
+  type BuildContext,
+  type BuiltItem,
+  type Draft,
+  embeddedSamples,
+  parseRecordedAt,
+  type ReportFault,
+  recorderOf,
+  roundOrNull,
+  sessionOf,
+} from './rules-summary.ts'
 
-export function makeWorkout(item: NewSummary<'workouts'>, raw: unknown, making: Making, refuse: Refuse): Made {
-  const { from, to, zone } = sessionOf(making, refuse, ['start_date', item.start_date], ['end_date', item.end_date])
+export function buildWorkout(item: NewSummary<'workouts'>, raw: unknown, context: BuildContext, reportFault: ReportFault): BuiltItem {
+  const { from, to, zone } = sessionOf(context, reportFault, ['start_date', item.start_date], ['end_date', item.end_date])
   const calendar_date = localDay(from, zone)
   const fields = {
     ...{ calendar_date, time_start: isoOf(from), time_end: isoOf(to), timezone_offset: zone, provider_id: item.id },
     title: item.title ?? null,
     sport: sportOf(item.sport),
-    average_hr: rounded(item.heart_rate_mean),
-    max_hr: rounded(item.heart_rate_maximum),
+    average_hr: roundOrNull(item.heart_rate_mean),
+    max_hr: roundOrNull(item.heart_rate_maximum),
     ...effortOf(item),
   }
   const draft: Draft = {
     resource: 'workouts',
     external: item.id,
     calendar_date,
-    about: { from, to },
+    period: { from, to },
     fields,
     raw,
-    ...recordedBy(item, making, refuse),
+    ...recorderOf(item, context, reportFault),
   }
-  return { drafts: [draft], samples: broughtBy(item, making) }
+  return { drafts: [draft], samples: embeddedSamples(item, context) }
 }
 
 const effortOf = (item: NewSummary<'workouts'>) => ({
@@ -36,12 +46,17 @@ const effortOf = (item: NewSummary<'workouts'>) => ({
   ...{ weighted_average_watts: item.weighted_average_watts ?? null, steps: item.steps ?? null, map: item.map ?? null },
 })
 
-export function makeElectrocardiogram(item: NewSummary<'electrocardiogram'>, raw: unknown, making: Making, refuse: Refuse): Made {
-  const { from, to, zone } = sessionOf(making, refuse, ['session_start', item.session_start], ['session_end', item.session_end])
+export function buildElectrocardiogram(
+  item: NewSummary<'electrocardiogram'>,
+  raw: unknown,
+  context: BuildContext,
+  reportFault: ReportFault,
+): BuiltItem {
+  const { from, to, zone } = sessionOf(context, reportFault, ['session_start', item.session_start], ['session_end', item.session_end])
   const fields = {
-    ...{ session_start: isoOf(from), session_end: isoOf(to), time_zone: making.time_zone },
+    ...{ session_start: isoOf(from), session_end: isoOf(to), time_zone: context.time_zone },
     voltage_sample_count: item.voltage_sample_count,
-    heart_rate_mean: rounded(item.heart_rate_mean),
+    heart_rate_mean: roundOrNull(item.heart_rate_mean),
     sampling_frequency_hz: item.sampling_frequency_hz ?? null,
     classification: item.classification ?? null,
     inconclusive_cause: item.inconclusive_cause ?? null,
@@ -49,26 +64,28 @@ export function makeElectrocardiogram(item: NewSummary<'electrocardiogram'>, raw
     source_device_model: item.product_type ?? null,
   }
   const calendar_date = localDay(from, zone)
-  const by = recordedBy(item, making, refuse)
+  const by = recorderOf(item, context, reportFault)
   return {
-    drafts: [{ resource: 'electrocardiogram', external: item.id ?? isoOf(from), calendar_date, about: { from, to }, fields, raw, ...by }],
+    drafts: [{ resource: 'electrocardiogram', external: item.id ?? isoOf(from), calendar_date, period: { from, to }, fields, raw, ...by }],
     samples: [],
   }
 }
 
-export function makeMeal(item: NewSummary<'meal'>, raw: unknown, making: Making, refuse: Refuse): Made {
-  const at = recordedAt(item.timestamp, 'timestamp', making.now, refuse)
-  const calendar_date = item.calendar_date ?? localDay(at, zoneIn(item.timestamp) ?? making.zoneAt(at))
+export function buildMeal(item: NewSummary<'meal'>, raw: unknown, context: BuildContext, reportFault: ReportFault): BuiltItem {
+  const at = parseRecordedAt(item.timestamp, 'timestamp', context.now, reportFault)
+  const calendar_date = item.calendar_date ?? localDay(at, zoneIn(item.timestamp) ?? context.zoneAt(at))
   const external = item.provider_id ?? item.id ?? `${isoOf(at)} ${item.name}`
   const { energy = null, macros = null, micros = null, data } = item as Record<string, unknown>
   const fields = { calendar_date, timestamp: isoOf(at), name: item.name, energy, macros, micros, data: data ?? {}, provider_id: external }
   return {
-    drafts: [{ resource: 'meal', external, calendar_date, about: { from: at, to: at }, fields, raw, ...recordedBy(item, making, refuse) }],
+    drafts: [
+      { resource: 'meal', external, calendar_date, period: { from: at, to: at }, fields, raw, ...recorderOf(item, context, reportFault) },
+    ],
     samples: [],
   }
 }
 
-const lists = [
+const dailyEntries = [
   ...['menstrual_flow', 'cervical_mucus', 'intermenstrual_bleeding', 'contraceptive', 'detected_deviations', 'ovulation_test'],
   ...['home_pregnancy_test', 'home_progesterone_test', 'sexual_activity', 'basal_body_temperature'],
 ]
@@ -79,24 +96,29 @@ const DAY = 86_400_000
 const YEAR = 366 * DAY
 
 /** The first day of the period identifies a cycle. Only predicted cycles can start in the future. */
-export function makeMenstrualCycle(sent: NewSummary<'menstrual_cycle'>, raw: unknown, making: Making, refuse: Refuse): Made {
-  const cycle = ('cycle' in sent ? sent['cycle'] : sent) as Cycle
+export function buildMenstrualCycle(
+  item: NewSummary<'menstrual_cycle'>,
+  raw: unknown,
+  context: BuildContext,
+  reportFault: ReportFault,
+): BuiltItem {
+  const cycle = ('cycle' in item ? item['cycle'] : item) as Cycle
   const { period_start, period_end = null, cycle_end = null, is_predicted } = cycle
-  if (period_start < '1900') refuse('period_start', 'Must be in the year 1900 or later.')
-  if (period_start > localDay(making.now + (is_predicted ? YEAR : DAY), null))
-    refuse('period_start', is_predicted ? 'Must be within a year from now.' : 'Must not be in the future unless is_predicted is true.')
+  if (period_start < '1900') reportFault('period_start', 'Must be in the year 1900 or later.')
+  if (period_start > localDay(context.now + (is_predicted ? YEAR : DAY), null))
+    reportFault('period_start', is_predicted ? 'Must be within a year from now.' : 'Must not be in the future unless is_predicted is true.')
   for (const [field, end] of Object.entries({ period_end, cycle_end }))
-    if (end && !(end >= period_start && end <= localDay(making.now + YEAR, null)))
-      refuse(field, 'Must not be before period_start or more than a year ahead.')
+    if (end && !(end >= period_start && end <= localDay(context.now + YEAR, null)))
+      reportFault(field, 'Must not be before period_start or more than a year ahead.')
   const from = Date.parse(period_start)
   const fields = {
     ...{ period_start, period_end, cycle_end, is_predicted: is_predicted ?? false },
-    ...Object.fromEntries(lists.map((name) => [name, cycle[name] ?? []])),
+    ...Object.fromEntries(dailyEntries.map((name) => [name, cycle[name] ?? []])),
   }
-  const by = recordedBy({ ...cycle, source_bundle: sent.source_bundle ?? null }, making, refuse)
+  const by = recorderOf({ ...cycle, source_bundle: item.source_bundle ?? null }, context, reportFault)
   return {
     drafts: [
-      { resource: 'menstrual_cycle', external: period_start, calendar_date: period_start, about: { from, to: from }, fields, raw, ...by },
+      { resource: 'menstrual_cycle', external: period_start, calendar_date: period_start, period: { from, to: from }, fields, raw, ...by },
     ],
     samples: [],
   }

@@ -1,8 +1,18 @@
 import { type NewSummary, stageCodes } from '../../../contract/wearables/new-summaries.ts'
 import { isoOf } from '../rules-present.ts'
-import { localDay, momentOf } from '../rules-time.ts'
+import { localDay, parseInstant } from '../rules-time.ts'
 import type { Incoming } from '../samples/rules-merge.ts'
-import { broughtBy, type Draft, type Made, type Making, type Refuse, recordedAt, recordedBy, rounded, sessionOf } from './rules-summary.ts'
+import {
+  type BuildContext,
+  type BuiltItem,
+  type Draft,
+  embeddedSamples,
+  parseRecordedAt,
+  type ReportFault,
+  recorderOf,
+  roundOrNull,
+  sessionOf,
+} from './rules-summary.ts'
 
 type Stage = { code: number; from: number; to: number }
 type Session = ReturnType<typeof sessionOf>
@@ -10,24 +20,24 @@ type Session = ReturnType<typeof sessionOf>
 const LONG_SLEEP = 3 * 3600
 
 /** Builds a sleep, its cycle and hypnogram if stages were sent, and the embedded samples. */
-export function makeSleep(item: NewSummary<'sleep'>, raw: unknown, making: Making, refuse: Refuse): Made {
-  const session = sessionOf(making, refuse, ['start_date', item.start_date], ['end_date', item.end_date])
-  const stages = stagesOf(item.sleep_stages, session, making, refuse)
-  const by = recordedBy(item, making, refuse)
+export function buildSleep(item: NewSummary<'sleep'>, raw: unknown, context: BuildContext, reportFault: ReportFault): BuiltItem {
+  const session = sessionOf(context, reportFault, ['start_date', item.start_date], ['end_date', item.end_date])
+  const stages = stagesOf(item.sleep_stages, session, context, reportFault)
+  const by = recorderOf(item, context, reportFault)
   // A night belongs to the day on which the user woke up.
   const calendar_date = localDay(session.to, session.endZone)
   const external = item.id ?? isoOf(session.from)
-  const about = { from: session.from, to: session.to }
+  const period = { from: session.from, to: session.to }
   const sleep: Draft = {
-    ...{ resource: 'sleep', external, calendar_date, about, raw, ...by },
-    fields: { ...datesOf(calendar_date, session), ...lengthsOf(stages, session, item), ...measuredIn(item) },
+    ...{ resource: 'sleep', external, calendar_date, period, raw, ...by },
+    fields: { ...datesOf(calendar_date, session), ...durationsOf(stages, session, item), ...vitalsOf(item) },
   }
-  const samples = broughtBy(item, making)
+  const samples = embeddedSamples(item, context)
   if (!stages.length) return { drafts: [sleep], samples }
   const cycle: Draft = {
     ...sleep,
     resource: 'sleep_cycle',
-    fields: cycleOf(making.idOf('sleep', external), stages, session, making.time_zone),
+    fields: cycleOf(context.idOf('sleep', external), stages, session, context.time_zone),
   }
   const hypnogram = stages.map((stage) => stageSample(stage, session, by))
   return { drafts: [sleep, cycle], samples: [...samples, { name: 'hypnogram', field: 'sleep_stages', samples: hypnogram }] }
@@ -38,27 +48,27 @@ const datesOf = (calendar_date: string, { from, to, zone }: Session) => ({
   ...{ bedtime_start: isoOf(from), bedtime_stop: isoOf(to) },
 })
 
-function lengthsOf(stages: Stage[], { from, to }: Session, { type, latency }: NewSummary<'sleep'>) {
+function durationsOf(stages: Stage[], { from, to }: Session, { type, latency }: NewSummary<'sleep'>) {
   const seconds = (...codes: number[]) =>
     Math.round(stages.filter(({ code }) => codes.includes(code)).reduce((sum, stage) => sum + stage.to - stage.from, 0) / 1000)
   const duration = Math.round((to - from) / 1000)
   const { deep, light, rem, awake, manual } = stageCodes
   const total = stages.length ? seconds(deep, light, rem, manual) : duration
-  const asleep = stages.find(({ code }) => code !== awake && code !== stageCodes.missing)
+  const firstAsleep = stages.find(({ code }) => code !== awake && code !== stageCodes.missing)
   return {
     ...{ duration, total, awake: seconds(awake), light: seconds(light), rem: seconds(rem), deep: seconds(deep) },
     type: type ?? (duration >= LONG_SLEEP ? 'long_sleep' : 'short_sleep'),
     efficiency: stages.length && duration ? Math.round((1000 * total) / duration) / 10 : null,
-    latency: latency ?? (asleep ? Math.max(0, Math.round((asleep.from - from) / 1000)) : null),
+    latency: latency ?? (firstAsleep ? Math.max(0, Math.round((firstAsleep.from - from) / 1000)) : null),
   }
 }
 
-const measuredIn = (item: NewSummary<'sleep'>) => ({
+const vitalsOf = (item: NewSummary<'sleep'>) => ({
   score: item.score ?? null,
   recovery_readiness_score: item.recovery_readiness_score ?? null,
-  hr_lowest: rounded(item.heart_rate_minimum),
-  hr_average: rounded(item.heart_rate_mean),
-  hr_resting: rounded(item.heart_rate_resting),
+  hr_lowest: roundOrNull(item.heart_rate_minimum),
+  hr_average: roundOrNull(item.heart_rate_mean),
+  hr_resting: roundOrNull(item.heart_rate_resting),
   temperature_delta: item.temperature_delta ?? null,
   skin_temperature: item.skin_temperature ?? null,
   hr_dip: item.hr_dip ?? null,
@@ -67,9 +77,9 @@ const measuredIn = (item: NewSummary<'sleep'>) => ({
   respiratory_rate: item.respiratory_rate_mean ?? null,
 })
 
-type SentStages = NewSummary<'sleep'>['sleep_stages']
+type SleepStages = NewSummary<'sleep'>['sleep_stages']
 
-const listed = {
+const stageLists = {
   awake_sleep_samples: stageCodes.awake,
   deep_sleep_samples: stageCodes.deep,
   light_sleep_samples: stageCodes.light,
@@ -78,14 +88,16 @@ const listed = {
 } as const
 
 /** Returns the stages in order of time. */
-function stagesOf(sent: SentStages, { from, to }: Session, { now }: Making, refuse: Refuse): Stage[] {
-  const spans = Array.isArray(sent)
-    ? sent.map(({ stage, ...span }) => ({ ...span, code: stageCodes[stage] }))
-    : Object.entries(listed).flatMap(([name, code]) => (sent?.[name as keyof typeof listed] ?? []).map((span) => ({ ...span, code })))
+function stagesOf(sleepStages: SleepStages, { from, to }: Session, { now }: BuildContext, reportFault: ReportFault): Stage[] {
+  const spans = Array.isArray(sleepStages)
+    ? sleepStages.map(({ stage, ...span }) => ({ ...span, code: stageCodes[stage] }))
+    : Object.entries(stageLists).flatMap(([name, code]) =>
+        (sleepStages?.[name as keyof typeof stageLists] ?? []).map((span) => ({ ...span, code })),
+      )
   const stages = spans.map(({ code, start_date, end_date }) => {
-    const stage = { code, from: recordedAt(start_date, 'sleep_stages', now, refuse), to: momentOf(end_date) }
-    if (!(stage.to >= stage.from)) refuse('sleep_stages', 'A stage must not end before it starts.')
-    if (stage.from < from || stage.to > to) refuse('sleep_stages', 'A stage must be within the sleep session.')
+    const stage = { code, from: parseRecordedAt(start_date, 'sleep_stages', now, reportFault), to: parseInstant(end_date) }
+    if (!(stage.to >= stage.from)) reportFault('sleep_stages', 'A stage must not end before it starts.')
+    if (stage.from < from || stage.to > to) reportFault('sleep_stages', 'A stage must be within the sleep session.')
     return stage
   })
   return stages.sort((a, b) => a.from - b.from || a.to - b.to || a.code - b.code)
@@ -107,29 +119,30 @@ const stageSample = (
 })
 
 /** Builds a sleep cycle that was pushed without its sleep. */
-export function makeSleepCycle(item: NewSummary<'sleep_cycle'>, raw: unknown, making: Making, refuse: Refuse): Made {
-  const session = sessionOf(making, refuse, ['session_start', item.session_start], ['session_end', item.session_end])
+export function buildSleepCycle(item: NewSummary<'sleep_cycle'>, raw: unknown, context: BuildContext, reportFault: ReportFault): BuiltItem {
+  const session = sessionOf(context, reportFault, ['session_start', item.session_start], ['session_end', item.session_end])
   const { stage_start_offset_second, stage_end_offset_second, stage_type } = item
   const counts = [stage_start_offset_second, stage_end_offset_second, stage_type].map((list) => list.length)
-  if (new Set(counts).size > 1) refuse('stage_type', 'The three lists of stages must have the same length.')
+  if (new Set(counts).size > 1) reportFault('stage_type', 'The three lists of stages must have the same length.')
   const seconds = Math.ceil((session.to - session.from) / 1000)
   if (stage_end_offset_second.some((end, i) => end < (stage_start_offset_second[i] ?? 0)))
-    refuse('stage_end_offset_second', 'A stage must not end before it starts.')
-  if (stage_end_offset_second.some((end) => end > seconds)) refuse('stage_end_offset_second', 'A stage must be within the sleep session.')
+    reportFault('stage_end_offset_second', 'A stage must not end before it starts.')
+  if (stage_end_offset_second.some((end) => end > seconds))
+    reportFault('stage_end_offset_second', 'A stage must be within the sleep session.')
   const external = item.sleep_id ?? item.id ?? isoOf(session.from)
   const fields = {
     ...{
-      sleep_id: making.idOf('sleep', external),
+      sleep_id: context.idOf('sleep', external),
       session_start: isoOf(session.from),
       session_end: isoOf(session.to),
-      time_zone: making.time_zone,
+      time_zone: context.time_zone,
     },
     ...{ stage_start_offset_second, stage_end_offset_second, stage_type },
   }
   const calendar_date = localDay(session.to, session.endZone)
-  const about = { from: session.from, to: session.to }
+  const period = { from: session.from, to: session.to }
   return {
-    drafts: [{ resource: 'sleep_cycle', external, calendar_date, about, fields, raw, ...recordedBy(item, making, refuse) }],
+    drafts: [{ resource: 'sleep_cycle', external, calendar_date, period, fields, raw, ...recorderOf(item, context, reportFault) }],
     samples: [],
   }
 }

@@ -4,7 +4,7 @@ import { type EmbeddedSeries, embeddedSeries, newSummaries } from '../../../cont
 import type { SeriesName } from '../../../contract/wearables/series.ts'
 import type { SummaryName } from '../../../contract/wearables/summaries.ts'
 import { Problem } from '../../../platform/problem.ts'
-import { momentOf, zoneIn } from '../rules-time.ts'
+import { parseInstant, zoneIn } from '../rules-time.ts'
 import type { Incoming } from '../samples/rules-merge.ts'
 
 /** One field of a summary that several pushes fill, with the time of its measurement. */
@@ -17,7 +17,7 @@ export type Draft = {
   external: string
   calendar_date: string
   /** The period to compare with the ingestion bounds of the user. Null if they do not apply. */
-  about: { from: number; to: number } | null
+  period: { from: number; to: number } | null
   version: number | null
   source_type: string
   app_id: string | null
@@ -29,9 +29,9 @@ export type Draft = {
 }
 
 /** The summaries and samples of one pushed item. */
-export type Made = { drafts: Draft[]; samples: { name: SeriesName; field: string; samples: Incoming[] }[] }
+export type BuiltItem = { drafts: Draft[]; samples: { name: SeriesName; field: string; samples: Incoming[] }[] }
 
-export type Making = {
+export type BuildContext = {
   now: number
   zoneAt(at: number): number | null
   time_zone: string | null
@@ -42,7 +42,7 @@ export type Making = {
 }
 
 /** Reports an invalid field of an item. */
-export type Refuse = (field: string, msg: string) => void
+export type ReportFault = (field: string, msg: string) => void
 
 /** The same user, source and external ID always give the same ID, so a summary that is sent again replaces itself. */
 export function summaryId(...parts: string[]) {
@@ -51,9 +51,9 @@ export function summaryId(...parts: string[]) {
   return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-${variant}${hash.slice(17, 20)}-${hash.slice(20, 32)}`
 }
 
-const MOST_ITEMS = 1000
+const MAX_ITEMS = 1000
 /** One item can produce several summaries, such as one body summary per day. */
-export const MOST_SUMMARIES = 5000
+export const MAX_SUMMARIES = 5000
 
 export const tooMany = (most: number) =>
   new Problem('invalid', [
@@ -64,7 +64,7 @@ export const tooMany = (most: number) =>
 export function parseSummaries(resource: SummaryName, data: unknown): { item: unknown; raw: unknown; loc: Fault['loc'] }[] {
   const items = Array.isArray(data) ? data : [data]
   const locOf = (i: number) => (Array.isArray(data) ? ['body', 'data', i] : ['body', 'data'])
-  if (items.length > MOST_ITEMS) throw tooMany(MOST_ITEMS)
+  if (items.length > MAX_ITEMS) throw tooMany(MAX_ITEMS)
   const faults: Fault[] = []
   const parsed = items.map((raw, i) => {
     const { data: item, error } = newSummaries[resource].safeParse(raw)
@@ -79,45 +79,50 @@ const EARLIEST = Date.parse('1900-01-01T00:00:00Z')
 const DAY = 86_400_000
 
 /** Parses a time. Reports an implausible time and returns now, so that the remaining fields are checked too. */
-export function recordedAt(text: string, field: string, now: number, refuse: Refuse) {
-  const at = momentOf(text)
+export function parseRecordedAt(text: string, field: string, now: number, reportFault: ReportFault) {
+  const at = parseInstant(text)
   if (at >= EARLIEST && at <= now + DAY) return at
-  refuse(field, at > now ? 'Must not be in the future.' : 'Must be in the year 1900 or later.')
+  reportFault(field, at > now ? 'Must not be in the future.' : 'Must be in the year 1900 or later.')
   return now
 }
 
 /** Parses the period of a session and its UTC offsets. */
-export function sessionOf(making: Making, refuse: Refuse, [startField, start]: [string, string], [endField, end]: [string, string]) {
-  const from = recordedAt(start, startField, making.now, refuse)
-  const to = recordedAt(end, endField, making.now, refuse)
-  if (to < from) refuse(endField, `Must not be before ${startField}.`)
-  if (to - from > 7 * DAY) refuse(endField, 'A session can last at most 7 days.')
-  return { from, to, zone: zoneIn(start) ?? making.zoneAt(from), endZone: zoneIn(end) ?? making.zoneAt(to) }
+export function sessionOf(
+  context: BuildContext,
+  reportFault: ReportFault,
+  [startField, start]: [string, string],
+  [endField, end]: [string, string],
+) {
+  const from = parseRecordedAt(start, startField, context.now, reportFault)
+  const to = parseRecordedAt(end, endField, context.now, reportFault)
+  if (to < from) reportFault(endField, `Must not be before ${startField}.`)
+  if (to - from > 7 * DAY) reportFault(endField, 'A session can last at most 7 days.')
+  return { from, to, zone: zoneIn(start) ?? context.zoneAt(from), endZone: zoneIn(end) ?? context.zoneAt(to) }
 }
 
-type Recorded = {
+type RecordingFields = {
   source_type?: string | null | undefined
   source_bundle?: string | null | undefined
   product_type?: string | null | undefined
   modified_at?: string | null | undefined
 }
 
-export function recordedBy(item: Recorded, { now, version }: Making, refuse: Refuse) {
+export function recorderOf(item: RecordingFields, { now, version }: BuildContext, reportFault: ReportFault) {
   const { source_type, source_bundle, product_type, modified_at } = item
   return {
     source_type: source_type ?? 'unknown',
     app_id: source_bundle ?? null,
     device: product_type ?? null,
-    version: modified_at ? recordedAt(modified_at, 'modified_at', now, refuse) : version,
+    version: modified_at ? parseRecordedAt(modified_at, 'modified_at', now, reportFault) : version,
   }
 }
 
 /** Returns the samples that are embedded in an item. */
-export const broughtBy = (item: object, { read }: Making) =>
+export const embeddedSamples = (item: object, { read }: BuildContext) =>
   Object.entries(item).flatMap(([field, data]) => {
     if (!Object.hasOwn(embeddedSeries, field) || !Array.isArray(data)) return []
     const name: SeriesName = embeddedSeries[field as EmbeddedSeries]
     return [{ name, field, samples: read(name, field, data) }]
   })
 
-export const rounded = (value: number | null | undefined) => (value === null || value === undefined ? null : Math.round(value))
+export const roundOrNull = (value: number | null | undefined) => (value === null || value === undefined ? null : Math.round(value))

@@ -15,53 +15,53 @@ import { type Draft, summaryId } from './rules-summary.ts'
 import * as store from './store-summaries.ts'
 
 type Tally = Record<Verdict, number>
-type Named = Draft & { device_id: string | null }
+type ResolvedDraft = Draft & { device_id: string | null }
 
 /** Resolves the device of each summary to its ID. */
-export async function nameDrafts(app: App, delivery: IncomingPush, drafts: Draft[]): Promise<Named[]> {
-  const idOf = deviceIds(app, delivery)
-  const named: Named[] = []
+export async function resolveDraftDevices(app: App, push: IncomingPush, drafts: Draft[]): Promise<ResolvedDraft[]> {
+  const idOf = deviceIds(app, push)
+  const resolved: ResolvedDraft[] = []
   for (const draft of drafts)
-    named.push({ ...draft, device_id: draft.device === null ? null : await idOf(draft.device, draft.source_type) })
-  return named
+    resolved.push({ ...draft, device_id: draft.device === null ? null : await idOf(draft.device, draft.source_type) })
+  return resolved
 }
 
 /** Stores summaries and emits daily events, or ends the backfill of their resources and of `expected`. */
-export async function takeSummaries(
+export async function saveDrafts(
   app: AppInTransaction,
-  delivery: IncomingPush,
-  drafts: Named[],
+  push: IncomingPush,
+  drafts: ResolvedDraft[],
   expected: SummaryName[] = [],
 ): Promise<Tally> {
   const tally: Tally = { created: 0, updated: 0, unchanged: 0, stale: 0 }
-  const merged = await mergeDrafts(app, delivery, drafts)
+  const merged = await mergeDrafts(app, push, drafts)
   for (const { verdict } of merged) tally[verdict]++
   const resources = [...new Set([...expected, ...merged.map(({ row }) => row.resource as SummaryName)])]
   for (const resource of resources) {
     const found = merged.filter(({ row }) => row.resource === resource)
-    await emitSummaries(app, delivery, resource, found)
+    await emitSummaries(app, push, resource, found)
   }
   return tally
 }
 
-type Merged = { row: store.SummaryRow; document: SummaryDocument; verdict: Verdict; about: Draft['about'] }
+type Merged = { row: store.SummaryRow; document: SummaryDocument; verdict: Verdict; period: Draft['period'] }
 
-async function mergeDrafts(app: App, delivery: IncomingPush, drafts: Named[]): Promise<Merged[]> {
+async function mergeDrafts(app: App, push: IncomingPush, drafts: ResolvedDraft[]): Promise<Merged[]> {
   if (!drafts.length) return []
-  const { user, key, provider, received } = delivery
+  const { user, key, provider, received } = push
   const ids = drafts.map(({ resource, external }) => summaryId(user.user_id, provider, resource, external))
   const rows = new Map((await store.lockSummaries(app.db, user.team_id, [...new Set(ids)].sort())).map((row) => [row.id, row]))
-  const merged = new Map<string, MergedSummary & Pick<Draft, 'resource' | 'about'>>()
+  const merged = new Map<string, MergedSummary & Pick<Draft, 'resource' | 'period'>>()
   for (const [i, draft] of drafts.entries()) {
     const id = ids[i] as string
     const [row, earlier] = [rows.get(id), merged.get(id)]
     const stored = row && { version: row.version, calendar_date: row.calendar_date, document: openSummary(key, row) }
     const next = mergeSummary(earlier ?? stored, draft, draft.device_id, received)
-    const verdict = earlier ? together(earlier.verdict, next.verdict) : next.verdict
-    const { resource, about } = draft
-    merged.set(id, { ...next, resource, about, verdict, changed: next.changed || (earlier?.changed ?? false) })
+    const verdict = earlier ? combineVerdicts(earlier.verdict, next.verdict) : next.verdict
+    const { resource, period } = draft
+    merged.set(id, { ...next, resource, period, verdict, changed: next.changed || (earlier?.changed ?? false) })
   }
-  const found = [...merged].map(([id, one]) => ({ ...one, row: rowOf(app, delivery, id, rows.get(id), one) }))
+  const found = [...merged].map(([id, result]) => ({ ...result, row: rowOf(app, push, id, rows.get(id), result) }))
   await writeRows(
     app,
     found.flatMap(({ changed, row }) => (changed ? row : [])),
@@ -92,57 +92,61 @@ function rowOf(
 /** PostgreSQL accepts at most 65,535 parameters per statement. */
 async function writeRows(app: App, rows: store.SummaryRow[]) {
   const sorted = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1))
-  for (let i = 0; i < sorted.length; i += WRITTEN_AT_ONCE) {
-    const some = sorted.slice(i, i + WRITTEN_AT_ONCE)
-    if ((await store.writeSummaries(app.db, some)) < some.length) throw conflictingWrite()
+  for (let i = 0; i < sorted.length; i += MAX_ROWS_PER_STATEMENT) {
+    const chunk = sorted.slice(i, i + MAX_ROWS_PER_STATEMENT)
+    if ((await store.writeSummaries(app.db, chunk)) < chunk.length) throw conflictingWrite()
   }
 }
 
-const WRITTEN_AT_ONCE = 1000
+const MAX_ROWS_PER_STATEMENT = 1000
 
 /** Combines the verdicts of a summary that occurs twice in a push. */
-const together = (first: Verdict, second: Verdict): Verdict =>
+const combineVerdicts = (first: Verdict, second: Verdict): Verdict =>
   first === 'created' || second === 'unchanged' || second === 'stale' ? first : second
 
-async function emitSummaries(app: AppInTransaction, delivery: IncomingPush, resource: SummaryName, found: Merged[]) {
-  const { user, provider, stage } = delivery
+async function emitSummaries(app: AppInTransaction, push: IncomingPush, resource: SummaryName, found: Merged[]) {
+  const { user, provider, stage } = push
   const { team_id, user_id } = user
   const [created, updated] = (['created', 'updated'] as const).map((verb) => found.filter(({ verdict }) => verdict === verb)) as [
     Merged[],
     Merged[],
   ]
   if (stage === 'historical')
-    await endBackfill(app, delivery, [{ resource, created, updated, days: new Set(found.map(({ row }) => row.calendar_date)).size }])
+    await endBackfill(app, push, [{ resource, created, updated, days: new Set(found.map(({ row }) => row.calendar_date)).size }])
   else
     for (const { row, document, verdict } of [...created, ...updated])
-      await emitData(app, delivery, resource, `daily.data.${resource}.${verdict}` as EventName, presentSummary(app, row, document))
-  const moments = found.flatMap(({ about }) => (about ? [about.from] : []))
+      await emitData(app, push, resource, `daily.data.${resource}.${verdict}` as EventName, presentSummary(app, row, document))
+  const starts = found.flatMap(({ period }) => (period ? [period.from] : []))
   await states.noteReceived(app.db, {
     ...{ team_id, user_id, provider, resource, stage, at: app.now() },
-    oldest: moments.length ? isoOf(Math.min(...moments)) : null,
-    newest: moments.length ? isoOf(Math.max(...moments)) : null,
-    sent: stage === 'daily' ? created.length + updated.length : 0,
+    oldest: starts.length ? isoOf(Math.min(...starts)) : null,
+    newest: starts.length ? isoOf(Math.max(...starts)) : null,
+    sentCount: stage === 'daily' ? created.length + updated.length : 0,
   })
 }
 
 /** Changes computed fields of locked summaries. Emits an event only where the source sent no value of its own. */
-export async function changeDerived(app: AppInTransaction, held: Held[], stage: IncomingPush['stage']) {
-  const changes = held.map(({ row, key, user, document: before, derived }) => {
-    const isShown = Object.keys({ ...before.derived, ...derived }).some((name) => before.fields[name] === null)
+export async function changeDerived(app: AppInTransaction, locked: LockedSummary[], stage: IncomingPush['stage']) {
+  const changes = locked.map(({ row, key, user, document: before, derived }) => {
+    const isVisible = Object.keys({ ...before.derived, ...derived }).some((name) => before.fields[name] === null)
     const document = { ...before, derived }
-    const updated_at = isShown ? app.now() : row.updated_at
+    const updated_at = isVisible ? app.now() : row.updated_at
     const changed = { ...row, revision: row.revision + 1, sealed: sealSummary(key, row.id, document), updated_at }
-    return { row: changed, whose: { user, key }, document, isShown }
+    return { row: changed, owner: { user, key }, document, isVisible }
   })
   await writeRows(
     app,
     changes.map(({ row }) => row),
   )
-  for (const { row, whose, document } of changes.filter(({ isShown }) => isShown && stage === 'daily'))
-    await emitData(app, whose, row.resource, `daily.data.${row.resource}.updated` as EventName, presentSummary(app, row, document))
+  for (const { row, owner, document } of changes.filter(({ isVisible }) => isVisible && stage === 'daily'))
+    await emitData(app, owner, row.resource, `daily.data.${row.resource}.updated` as EventName, presentSummary(app, row, document))
 }
 
-type Held = Pick<IncomingPush, 'user' | 'key'> & { row: store.SummaryRow; document: SummaryDocument; derived: Record<string, unknown> }
+type LockedSummary = Pick<IncomingPush, 'user' | 'key'> & {
+  row: store.SummaryRow
+  document: SummaryDocument
+  derived: Record<string, unknown>
+}
 
 /** Older documents have no source_type; their row has it. */
 export function openSummary(

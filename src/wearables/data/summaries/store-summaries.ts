@@ -37,9 +37,9 @@ export async function writeSummaries(db: Db, rows: SummaryRow[]) {
   return written.length
 }
 
-type Wanted = { team_id: string; user_id: string; resource: string; provider?: string | undefined }
+type SummaryFilter = { team_id: string; user_id: string; resource: string; provider?: string | undefined }
 
-const summariesOf = (db: Db, { team_id, user_id, resource, provider }: Wanted) =>
+const summariesOf = (db: Db, { team_id, user_id, resource, provider }: SummaryFilter) =>
   db
     .selectFrom('summaries')
     .selectAll()
@@ -48,16 +48,16 @@ const summariesOf = (db: Db, { team_id, user_id, resource, provider }: Wanted) =
     .where('resource', '=', resource)
     .$if(provider !== undefined, (query) => query.where('provider', '=', provider as string))
 
-export const listSummaries = (db: Db, wanted: Wanted, { from, to }: { from: string; to: string }) =>
-  summariesOf(db, wanted)
+export const listSummaries = (db: Db, filter: SummaryFilter, { from, to }: { from: string; to: string }) =>
+  summariesOf(db, filter)
     .where(sql<boolean>`calendar_date between ${from} and ${to}`)
     .orderBy('calendar_date')
     .orderBy('created_at')
     .orderBy('id')
     .execute()
 
-export const latestSummary = (db: Db, wanted: Wanted) =>
-  summariesOf(db, wanted).orderBy('updated_at', 'desc').orderBy('id').limit(1).executeTakeFirst()
+export const latestSummary = (db: Db, filter: SummaryFilter) =>
+  summariesOf(db, filter).orderBy('updated_at', 'desc').orderBy('id').limit(1).executeTakeFirst()
 
 /** Undefined if the user is scheduled for deletion. */
 export const findSummary = (db: Db, team_id: string, resource: string, id: string) =>

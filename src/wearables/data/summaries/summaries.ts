@@ -5,30 +5,30 @@ import { type App, type AppInTransaction, inTransaction, withoutRequestRows } fr
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { Problem } from '../../../platform/problem.ts'
 import { fillBirthDate } from '../../../tenants/users/fallbacks.ts'
-import { connect, type IncomingPush, openPush, type PushBody, within } from '../incoming-push.ts'
+import { connectSource, type IncomingPush, ingestionFilter, openPush, type PushBody } from '../incoming-push.ts'
 import { retryWrite } from '../samples/days.ts'
-import { type Merged, mergeRead, nameDevices, pushResult, tallyOf, writeMerged } from '../samples/ingest.ts'
+import { countVerdicts, type MergedSeries, mergeSeries, pushResult, resolveDevices, writeMerged } from '../samples/ingest.ts'
 import { checkSpread, readSamples } from '../samples/rules-samples.ts'
-import { giveWay } from '../samples/store-write.ts'
-import { makeActivity, makeBody, makeProfile } from './rules-activity.ts'
-import { makeElectrocardiogram, makeMeal, makeMenstrualCycle, makeWorkout } from './rules-sessions.ts'
-import { makeSleep, makeSleepCycle } from './rules-sleep.ts'
-import { type Made, type Making, MOST_SUMMARIES, parseSummaries, type Refuse, summaryId, tooMany } from './rules-summary.ts'
-import { nameDrafts, takeSummaries } from './save-summaries.ts'
+import { limitLockWaits } from '../samples/store-write.ts'
+import { buildActivity, buildBody, buildProfile } from './rules-activity.ts'
+import { buildElectrocardiogram, buildMeal, buildMenstrualCycle, buildWorkout } from './rules-sessions.ts'
+import { buildSleep, buildSleepCycle } from './rules-sleep.ts'
+import { type BuildContext, type BuiltItem, MAX_SUMMARIES, parseSummaries, type ReportFault, summaryId, tooMany } from './rules-summary.ts'
+import { resolveDraftDevices, saveDrafts } from './save-summaries.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: an item was parsed by the shape of its resource, and its maker is found by the same name.
-type Make = (item: any, raw: unknown, making: Making, refuse: Refuse) => Made
+// biome-ignore lint/suspicious/noExplicitAny: the shape and the builder of an item belong to the same resource.
+type Builder = (item: any, raw: unknown, context: BuildContext, reportFault: ReportFault) => BuiltItem
 
-const makers: Record<SummaryName, Make> = {
-  activity: makeActivity,
-  body: makeBody,
-  profile: makeProfile,
-  sleep: makeSleep,
-  sleep_cycle: makeSleepCycle,
-  workouts: makeWorkout,
-  electrocardiogram: makeElectrocardiogram,
-  meal: makeMeal,
-  menstrual_cycle: makeMenstrualCycle,
+const builders: Record<SummaryName, Builder> = {
+  activity: buildActivity,
+  body: buildBody,
+  profile: buildProfile,
+  sleep: buildSleep,
+  sleep_cycle: buildSleepCycle,
+  workouts: buildWorkout,
+  electrocardiogram: buildElectrocardiogram,
+  meal: buildMeal,
+  menstrual_cycle: buildMenstrualCycle,
 }
 
 /** Stores pushed summaries with their embedded samples, completely or not at all. */
@@ -37,78 +37,78 @@ export async function pushSummaries(
   caller: Pick<TeamCaller, 'team_id'>,
   user_id: string,
   resource: SummaryName,
-  { data, ...pushed }: PushBody & { data?: unknown },
+  { data, ...body }: PushBody & { data?: unknown },
 ) {
-  const delivery = await openPush(app, caller, user_id, pushed)
-  const made = buildSummaries(delivery, resource, data)
-  await connect(withoutRequestRows(app), delivery, pushed)
-  const tally = await saveSummaries(app, delivery, resource, made, Array.isArray(data) ? data.length : 1)
-  if (resource === 'profile' && !tally.stale) await noteBirth(withoutRequestRows(app), delivery, made)
+  const push = await openPush(app, caller, user_id, body)
+  const built = buildSummaries(push, resource, data)
+  await connectSource(withoutRequestRows(app), push, body)
+  const tally = await saveSummaries(app, push, resource, built, Array.isArray(data) ? data.length : 1)
+  if (resource === 'profile' && !tally.stale) await fillFallbackBirthDate(withoutRequestRows(app), push, built)
   return tally
 }
 
 /** The birth date of a profile becomes the fallback for sources without one. */
-async function noteBirth(app: App, { user, provider }: IncomingPush, made: Made[]) {
-  const birth = made.at(-1)?.drafts.at(-1)?.fields['birth_date']
-  if (typeof birth === 'string') await fillBirthDate(app, user, provider, birth)
+async function fillFallbackBirthDate(app: App, { user, provider }: IncomingPush, built: BuiltItem[]) {
+  const birthDate = built.at(-1)?.drafts.at(-1)?.fields['birth_date']
+  if (typeof birthDate === 'string') await fillBirthDate(app, user, provider, birthDate)
 }
 
 /** Stores built summaries with their samples, completely or not at all. */
-export async function saveSummaries(app: App, delivery: IncomingPush, resource: SummaryName, made: Made[], received: number) {
-  const isWithin = within(delivery)
-  const drafts = made.flatMap(({ drafts }) => drafts)
-  const kept = drafts.filter(({ about }) => !about || isWithin(about.from, about.to))
-  const brought = broughtIn(made, isWithin)
-  const named = await nameDrafts(withoutRequestRows(app), delivery, kept)
-  for (const { samples } of brought) await nameDevices(withoutRequestRows(app), delivery, samples)
-  return retryWrite(app, async (holds) => {
+export async function saveSummaries(app: App, push: IncomingPush, resource: SummaryName, built: BuiltItem[], received: number) {
+  const isWithin = ingestionFilter(push)
+  const drafts = built.flatMap(({ drafts }) => drafts)
+  const accepted = drafts.filter(({ period }) => !period || isWithin(period.from, period.to))
+  const embedded = groupEmbedded(built, isWithin)
+  const resolved = await resolveDraftDevices(withoutRequestRows(app), push, accepted)
+  for (const { samples } of embedded) await resolveDevices(withoutRequestRows(app), push, samples)
+  return retryWrite(app, async (locks) => {
     const merge = async (app: App) => {
-      const merged: Merged[] = []
-      for (const read of brought) merged.push(await mergeRead(app, delivery, { ...read, holds }))
+      const merged: MergedSeries[] = []
+      for (const group of embedded) merged.push(await mergeSeries(app, push, { ...group, locks }))
       return merged
     }
-    const before = holds ? undefined : await merge(app)
+    const mergedBefore = locks ? undefined : await merge(app)
     const write = async (app: AppInTransaction) => {
-      if (delivery.givesWay) await giveWay(app.db)
-      const merged = before ?? (await merge(app))
-      const tally = await takeSummaries(app, delivery, named, [resource])
-      await writeMerged(app, delivery, merged)
-      return pushResult(received, drafts.length - kept.length, tallyOf(merged, tally))
+      if (push.limitsLockWaits) await limitLockWaits(app.db)
+      const merged = mergedBefore ?? (await merge(app))
+      const tally = await saveDrafts(app, push, resolved, [resource])
+      await writeMerged(app, push, merged)
+      return pushResult(received, drafts.length - accepted.length, countVerdicts(merged, tally))
     }
-    return inTransaction(app, write, { retry: holds })
+    return inTransaction(app, write, { retry: locks })
   })
 }
 
 /** Builds the summaries of a push and reports the faults of all items together. */
-export function buildSummaries(delivery: IncomingPush, resource: SummaryName, data: unknown): Made[] {
+export function buildSummaries(push: IncomingPush, resource: SummaryName, data: unknown): BuiltItem[] {
   const faults: Fault[] = []
-  const made = parseSummaries(resource, data).map(({ item, raw, loc }) => {
-    const refuse: Refuse = (field, msg) => faults.push({ type: 'value_error', loc: [...loc, ...field.split('.')], msg })
-    return makers[resource](item, raw, makingOf(delivery, loc), refuse)
+  const built = parseSummaries(resource, data).map(({ item, raw, loc }) => {
+    const reportFault: ReportFault = (field, msg) => faults.push({ type: 'value_error', loc: [...loc, ...field.split('.')], msg })
+    return builders[resource](item, raw, contextOf(push, loc), reportFault)
   })
   if (faults.length) throw new Problem('invalid', faults.slice(0, 20))
-  if (made.reduce((sum, { drafts }) => sum + drafts.length, 0) > MOST_SUMMARIES) throw tooMany(MOST_SUMMARIES)
-  return made
+  if (built.reduce((sum, { drafts }) => sum + drafts.length, 0) > MAX_SUMMARIES) throw tooMany(MAX_SUMMARIES)
+  return built
 }
 
-function makingOf(delivery: IncomingPush, loc: Fault['loc']): Making {
-  const { user, provider } = delivery
+function contextOf(push: IncomingPush, loc: Fault['loc']): BuildContext {
+  const { user, provider } = push
   return {
-    ...delivery,
+    ...push,
     idOf: (resource, external) => summaryId(user.user_id, provider, resource, external),
     read: (name, field, data) => {
-      const where = [...loc, field]
-      const samples = readSamples(series[name], data, { ...delivery, loc: where })
-      checkSpread(series[name], samples, where)
+      const fieldLoc = [...loc, field]
+      const samples = readSamples(series[name], data, { ...push, loc: fieldLoc })
+      checkSpread(series[name], samples, fieldLoc)
       return samples
     },
   }
 }
 
 /** Groups the embedded samples by resource, always in the same order, so that locks are taken in one order. */
-function broughtIn(made: Made[], isWithin: (at: number) => boolean) {
+function groupEmbedded(built: BuiltItem[], isWithin: (at: number) => boolean) {
   const bySeries = Map.groupBy(
-    made.flatMap(({ samples }) => samples),
+    built.flatMap(({ samples }) => samples),
     ({ name }) => name,
   )
   return [...bySeries]

@@ -4,38 +4,38 @@ import type { TeamCaller } from '../../../platform/callers.ts'
 import { invalid, problem } from '../../../platform/problem.ts'
 import { lockUser, requireUser, type UserRow } from '../../../tenants/users/actions.ts'
 import { connectionFor, linkConnection } from '../../connections/actions.ts'
-import { orderPull, pullAll } from '../../connections/pulls.ts'
-import { calendarOf, deliverDemo } from './index.ts'
+import { pullAll, schedulePull } from '../../connections/pulls.ts'
+import { calendarOf, pushDemoDays } from './index.ts'
 
-type Asked = { user_id: string; provider: SourceSlug; day?: string | null | undefined }
+type DemoRequest = { user_id: string; provider: SourceSlug; day?: string | null | undefined }
 
 /** Connects a demo source and loads its data: history and live data, or also one requested day. */
-export async function connectDemo(app: App, { team_id }: TeamCaller, { user_id, provider, day }: Asked) {
-  const quiet = withoutRequestRows(app)
-  const { connection, isNew } = await inTransaction(quiet, async (app) => {
+export async function connectDemo(app: App, { team_id }: TeamCaller, { user_id, provider, day }: DemoRequest) {
+  const bareApp = withoutRequestRows(app)
+  const { connection, isNew } = await inTransaction(bareApp, async (app) => {
     const user = await lockUser(app, team_id, user_id)
     if (day && day > calendarOf(app, user).today) throw invalid(['body', 'day'], "Must not be in the future on the team's clock.")
     if (day && day < '1901') throw invalid(['body', 'day'], 'Must be 1901-01-01 or later.')
     return openDemo(app, user, provider)
   })
-  if (isNew) await pullAll(quiet, connection)
-  if (day) await deliverDay(quiet, await requireUser(quiet, team_id, user_id), provider, day)
+  if (isNew) await pullAll(bareApp, connection)
+  if (day) await pushDay(bareApp, await requireUser(bareApp, team_id, user_id), provider, day)
   const { name } = sources[provider]
   return { success: true, detail: isNew ? `${name} is connected as a demo.` : `${name} is connected as a demo already.` }
 }
 
-const deliverDay = (app: App, user: UserRow, provider: SourceSlug, day: string) =>
-  deliverDemo(app, user, provider, { dates: [day], stage: day < calendarOf(app, user).yesterday ? 'historical' : 'daily' })
+const pushDay = (app: App, user: UserRow, provider: SourceSlug, day: string) =>
+  pushDemoDays(app, user, provider, { dates: [day], stage: day < calendarOf(app, user).yesterday ? 'historical' : 'daily' })
 
 /** Opens a demo connection and schedules its pull in the caller's transaction. An existing one stays. */
 export async function openDemo(app: AppInTransaction, user: UserRow, provider: SourceSlug) {
   const before = await connectionFor(app, user, provider)
-  if (before && before.kind !== 'demo') throw isReal(provider)
+  if (before && before.kind !== 'demo') throw realConnectionExists(provider)
   if (before?.status === 'connected') return { connection: before, isNew: false }
-  return { connection: await orderPull(app, await linkConnection(app, user, provider, { kind: 'demo' })), isNew: true }
+  return { connection: await schedulePull(app, await linkConnection(app, user, provider, { kind: 'demo' })), isNew: true }
 }
 
-const isReal = (provider: SourceSlug) =>
+const realConnectionExists = (provider: SourceSlug) =>
   problem(
     'CONNECTION_IS_NO_DEMO',
     `The user has a real connection to ${sources[provider].name}. Disconnect it with DELETE /v2/user/{user_id}/${provider}, or choose another source for the demo.`,

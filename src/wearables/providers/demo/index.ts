@@ -4,37 +4,37 @@ import type { SummaryName } from '../../../contract/wearables/summaries.ts'
 import type { App } from '../../../platform/app.ts'
 import { requireUser, type UserRow } from '../../../tenants/users/actions.ts'
 import { type Connection, connectionFor } from '../../connections/actions.ts'
-import { openPush, within } from '../../data/incoming-push.ts'
+import { ingestionFilter, openPush } from '../../data/incoming-push.ts'
 import { lastReceived } from '../../data/introspect.ts'
 import { localDay, zoneClock } from '../../data/rules-time.ts'
-import { readPushed, savePushed } from '../../data/samples/ingest.ts'
+import { parsePushed, saveSamples } from '../../data/samples/ingest.ts'
 import { pushStreams } from '../../data/streams/streams.ts'
 import { summaryId } from '../../data/summaries/rules-summary.ts'
 import { buildSummaries, saveSummaries } from '../../data/summaries/summaries.ts'
-import { daysWanted } from '../../team-sources/preferences.ts'
+import { preferredDays } from '../../team-sources/preferences.ts'
 import { dayAfter, startOf } from './rules-day.ts'
 import { demoReport, demoResources } from './rules-report.ts'
 
 const HISTORY_DAYS = 30
 
 /** Pulls the days since the last live data, at least yesterday and today, or the history again. */
-export async function pullDemo(app: App, { team_id, user_id, provider, created_at }: Connection, reach: 'new' | 'history') {
+export async function pullDemo(app: App, { team_id, user_id, provider, created_at }: Connection, range: 'new' | 'history') {
   if (!isSource(provider)) return
   const user = await requireUser(app, team_id, user_id)
   const { zoneAt, today, yesterday } = calendarOf(app, user)
-  if (reach === 'history') return pullHistory(app, user, provider, yesterday)
+  if (range === 'history') return pullHistory(app, user, provider, yesterday)
   const since = Date.parse((await lastReceived(app, user, provider)) ?? created_at)
   const earliest = dayAfter(today, -sources[provider].backfill_days)
   const first = [localDay(since, zoneAt(since)), yesterday].sort()[0] as string
-  await deliverDemo(app, user, provider, { dates: datesBetween(first > earliest ? first : earliest, today), stage: 'daily' })
+  await pushDemoDays(app, user, provider, { dates: datesBetween(first > earliest ? first : earliest, today), stage: 'daily' })
 }
 
 /** Pulls each resource as far back as the team prefers, grouped by number of days. */
 async function pullHistory(app: App, user: UserRow, provider: SourceSlug, yesterday: string) {
-  const wanted = await daysWanted(app, user.team_id, provider)
-  for (const [days, resources] of Map.groupBy(demoResources, (resource) => wanted(resource) ?? HISTORY_DAYS)) {
+  const preferred = await preferredDays(app, user.team_id, provider)
+  for (const [days, resources] of Map.groupBy(demoResources, (resource) => preferred(resource) ?? HISTORY_DAYS)) {
     const dates = datesBetween(dayAfter(yesterday, -days), dayAfter(yesterday, -1))
-    await deliverDemo(app, user, provider, { dates, stage: 'historical', resources })
+    await pushDemoDays(app, user, provider, { dates, stage: 'historical', resources })
   }
 }
 
@@ -53,14 +53,14 @@ function datesBetween(first: string, last: string) {
   return dates
 }
 
-type Wanted = { dates: string[]; stage: 'daily' | 'historical'; resources?: string[] }
+type DemoDays = { dates: string[]; stage: 'daily' | 'historical'; resources?: string[] }
 
 /** Stores demo days the way a real push does. History gives up instead of waiting long for a lock. */
-export async function deliverDemo(
+export async function pushDemoDays(
   app: App,
   user: UserRow,
   provider: SourceSlug,
-  { dates, stage, resources = demoResources }: Wanted,
+  { dates, stage, resources = demoResources }: DemoDays,
 ): Promise<void> {
   const { user_id } = user
   const { zone, zoneAt, now } = calendarOf(app, user)
@@ -68,25 +68,25 @@ export async function deliverDemo(
   if (!window) return
   const { start, end } = window
   const opened = await openPush(app, user, user_id, { stage, provider, time_zone: zone, start_date: start, end_date: end })
-  const delivery = { ...opened, givesWay: stage === 'historical' }
+  const push = { ...opened, limitsLockWaits: stage === 'historical' }
   const report = demoReport({ source: provider, user_id, dates, zoneAt, until: now, isLive: stage === 'daily' })
   // Stops once the source is disconnected or really connected.
-  const goesOn = async () => (await connectionFor(app, user, provider))?.kind === 'demo'
+  const isStillDemo = async () => (await connectionFor(app, user, provider))?.kind === 'demo'
   for (const [resource, data] of Object.entries(report.summaries) as [SummaryName, unknown[]][])
-    if (resources.includes(resource) && (await goesOn()))
-      await saveSummaries(app, delivery, resource, buildSummaries(delivery, resource, data), data.length)
-  if (!(await goesOn())) return
-  const own = report.samples.filter(({ name }) => resources.includes(series[name].event ?? name))
-  await savePushed(
+    if (resources.includes(resource) && (await isStillDemo()))
+      await saveSummaries(app, push, resource, buildSummaries(push, resource, data), data.length)
+  if (!(await isStillDemo())) return
+  const selected = report.samples.filter(({ name }) => resources.includes(series[name].event ?? name))
+  await saveSamples(
     app,
-    delivery,
-    own.map(({ name, samples }) => readPushed(delivery, name, samples)),
+    push,
+    selected.map(({ name, samples }) => parsePushed(push, name, samples)),
   )
-  if (!resources.includes('workouts') || !(await goesOn())) return
-  const isWithin = within(delivery)
+  if (!resources.includes('workouts') || !(await isStillDemo())) return
+  const isWithin = ingestionFilter(push)
   const streams = report.streams.filter(({ from, to }) => isWithin(from, to))
-  const named = streams.map(({ workout, stream }) => ({ workout_id: summaryId(user_id, provider, 'workouts', workout), stream }))
-  await pushStreams(app, user, { stage, window }, named)
+  const pushed = streams.map(({ workout, stream }) => ({ workout_id: summaryId(user_id, provider, 'workouts', workout), stream }))
+  await pushStreams(app, user, { stage, window }, pushed)
 }
 
 function windowOf(dates: string[], zoneAt: (at: number) => number | null, now: number) {

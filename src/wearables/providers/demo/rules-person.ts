@@ -9,7 +9,7 @@ export type Person = {
   weight: number
   fat: number
   resting: number
-  highest: number
+  maxHeartRate: number
   /** Bedtime and wake-up time in minutes from midnight. */
   bed: number
   wake: number
@@ -26,11 +26,11 @@ export function personOf(user_id: string): Person {
   const height = integer(random, 156, 182)
   return {
     ...{ user_id, sex: 'female', height },
-    birth_date: `${year}-${two(integer(random, 1, 12))}-${two(integer(random, 1, 28))}`,
+    birth_date: `${year}-${twoDigits(integer(random, 1, 12))}-${twoDigits(integer(random, 1, 28))}`,
     weight: Math.round((21 + random() * 5) * (height / 100) ** 2 * 10) / 10,
     fat: integer(random, 22, 31),
     resting: integer(random, 52, 66),
-    highest: 205 - Math.round((2024 - year) / 2),
+    maxHeartRate: 205 - Math.round((2024 - year) / 2),
     bed: -integer(random, 20, 90),
     wake: integer(random, 370, 440),
     steps: integer(random, 5500, 9500),
@@ -39,4 +39,4 @@ export function personOf(user_id: string): Person {
   }
 }
 
-const two = (number: number) => String(number).padStart(2, '0')
+const twoDigits = (number: number) => String(number).padStart(2, '0')

@@ -5,10 +5,10 @@ import { type Day, dayOf } from './rules-day.ts'
 import { deviceOf } from './rules-devices.ts'
 import { streamOf } from './rules-stream.ts'
 import { demoSummaries, workoutId } from './rules-summaries.ts'
-import { isOver } from './rules-times.ts'
-import { knownSamples, type OwnSeries, ownSeries } from './series/rules-series.ts'
+import { hasPassed } from './rules-times.ts'
+import { type OwnSeries, ownSeries, samplesUntil } from './series/rules-series.ts'
 
-type Asked = {
+type ReportRequest = {
   source: SourceSlug
   user_id: string
   /** Calendar days of the user, in order. */
@@ -25,19 +25,19 @@ export const demoResources = [
 ]
 
 /** The data of some days, as pushes. The same user, source and days always give the same data. */
-export function demoReport({ source, user_id, dates, zoneAt, until, isLive }: Asked) {
+export function demoReport({ source, user_id, dates, zoneAt, until, isLive }: ReportRequest) {
   const days = dates.map((date) => {
     const day = dayOf(source, user_id, date, zoneAt)
-    return { ...day, known: knownSamples(day, source, until) }
+    return { ...day, samples: samplesUntil(day, source, until) }
   })
   return {
     summaries: demoSummaries(days, { until, isLive, deviceFor: (resource) => deviceOf(source, resource) }),
-    samples: ownSeries.map((name: OwnSeries) => ({ name, samples: days.flatMap(({ known }) => known[name]) })),
-    streams: days.filter((day) => isOver(day, day.workout.to, until)).map(streamed),
+    samples: ownSeries.map((name: OwnSeries) => ({ name, samples: days.flatMap(({ samples }) => samples[name]) })),
+    streams: days.filter((day) => hasPassed(day, day.workout.to, until)).map(workoutStream),
   }
 }
 
-const streamed = (day: Day) => ({
+const workoutStream = (day: Day) => ({
   workout: workoutId(day),
   from: day.start + day.workout.from * MINUTE,
   to: day.start + day.workout.to * MINUTE,

@@ -1,36 +1,36 @@
 import type { SummaryName } from '../../../contract/wearables/summaries.ts'
 import { type Day, QUARTER } from './rules-day.ts'
-import { isOver, moment, type NewSample, point, rounded } from './rules-times.ts'
+import { hasPassed, type NewSample, point, roundTo, timeOf } from './rules-times.ts'
 import { bodyOf, weighedAt } from './series/rules-body.ts'
 import { cyclesOf } from './series/rules-cycle.ts'
 import { heartAt, recordingOf } from './series/rules-heart.ts'
-import { mealsPushed } from './series/rules-intake.ts'
-import { metresOf, minutesOf, quartersOf } from './series/rules-motion.ts'
+import { mealSummaries } from './series/rules-intake.ts'
+import { metersOf, minutesOf, quartersOf } from './series/rules-motion.ts'
 import { temperatureDelta } from './series/rules-night.ts'
-import type { Known } from './series/rules-series.ts'
+import type { DaySamples } from './series/rules-series.ts'
 
 /** The time of the report and the device per resource. */
 type Report = { until: number; isLive: boolean; deviceFor(resource: string): string }
 
-type KnownDay = Day & { known: Known }
+type ReportedDay = Day & { samples: DaySamples }
 
 const valuesOf = (samples: NewSample[]) => samples.map(({ value }) => value as number)
 const total = (values: number[]) => values.reduce((sum, value) => sum + value, 0)
-const sumOf = (samples: NewSample[]) => rounded(total(valuesOf(samples)), 1)
-const mean = (values: number[]) => (values.length ? rounded(total(values) / values.length, 1) : null)
+const sumOf = (samples: NewSample[]) => roundTo(total(valuesOf(samples)), 1)
+const mean = (values: number[]) => (values.length ? roundTo(total(values) / values.length, 1) : null)
 
 /** The activity of the day so far. */
-function activity({ known, ...day }: KnownDay, { until, deviceFor }: Report) {
-  const beats = valuesOf(known.heartrate)
+function activity({ samples, ...day }: ReportedDay, { until, deviceFor }: Report) {
+  const beats = valuesOf(samples.heartrate)
   return {
     source_type: deviceFor('activity'),
     day_summary: {
       date: day.date,
-      active_energy_burned_sum: sumOf(known.calories_active),
-      basal_energy_burned_sum: sumOf(known.calories_basal),
-      steps_sum: sumOf(known.steps),
-      distance_sum: sumOf(known.distance),
-      floors_climbed_sum: sumOf(known.floors_climbed),
+      active_energy_burned_sum: sumOf(samples.calories_active),
+      basal_energy_burned_sum: sumOf(samples.calories_basal),
+      steps_sum: sumOf(samples.steps),
+      distance_sum: sumOf(samples.distance),
+      floors_climbed_sum: sumOf(samples.floors_climbed),
       ...effortOf(day, until),
       heart_rate_mean: mean(beats),
       heart_rate_minimum: beats.length ? Math.min(...beats) : null,
@@ -44,27 +44,27 @@ function activity({ known, ...day }: KnownDay, { until, deviceFor }: Report) {
 function effortOf(day: Day, until: number) {
   const { sport, from, to } = day.workout
   const walks = quartersOf(day).filter((quarter) => quarter.steps > 200 && (quarter.from < from || quarter.from >= to))
-  const effort = { low: QUARTER * walks.filter((walk) => isOver(day, walk.from + QUARTER, until)).length, medium: 0, high: 0 }
-  if (isOver(day, to, until)) effort[sport.intensity] += minutesOf(day)
+  const effort = { low: QUARTER * walks.filter((walk) => hasPassed(day, walk.from + QUARTER, until)).length, medium: 0, high: 0 }
+  if (hasPassed(day, to, until)) effort[sport.intensity] += minutesOf(day)
   return effort
 }
 
-function sleep({ known, ...day }: KnownDay, { deviceFor }: Report) {
+function sleep({ samples, ...day }: ReportedDay, { deviceFor }: Report) {
   const { bed, wake } = day.night
   const beats = Array.from({ length: Math.floor((wake - bed) / 5) }, (_, i) => heartAt(day, bed + 5 * i))
   return {
     id: `demo-sleep-${day.date}`,
     ...{ source_type: deviceFor('sleep'), product_type: 'Demo wearable' },
-    start_date: moment(day, bed),
-    end_date: moment(day, wake),
-    sleep_stages: day.stages.map(({ stage, from, to }) => ({ stage, start_date: moment(day, from), end_date: moment(day, to) })),
+    start_date: timeOf(day, bed),
+    end_date: timeOf(day, wake),
+    sleep_stages: day.stages.map(({ stage, from, to }) => ({ stage, start_date: timeOf(day, from), end_date: timeOf(day, to) })),
     ...{ type: 'long_sleep', state: 'confirmed' },
     heart_rate_mean: mean(beats),
     heart_rate_minimum: Math.min(...beats),
     heart_rate_maximum: Math.max(...beats),
     heart_rate_resting: day.person.resting,
-    hrv_mean_sdnn: mean(valuesOf(known.hrv)),
-    respiratory_rate_mean: mean(valuesOf(known.respiratory_rate)),
+    hrv_mean_sdnn: mean(valuesOf(samples.hrv)),
+    respiratory_rate_mean: mean(valuesOf(samples.respiratory_rate)),
     temperature_delta: temperatureDelta(day),
     score: Math.min(100, Math.round((wake - bed) / 5)),
   }
@@ -78,15 +78,15 @@ function workout(day: Day, { deviceFor }: Report) {
   return {
     id: workoutId(day),
     ...{ source_type: deviceFor('workouts'), product_type: 'Demo wearable' },
-    ...{ start_date: moment(day, from), end_date: moment(day, to), sport: sport.slug, title: sport.title },
+    ...{ start_date: timeOf(day, from), end_date: timeOf(day, to), sport: sport.slug, title: sport.title },
     calories: sport.energy * minutesOf(day),
-    distance: metresOf(day),
+    distance: metersOf(day),
     steps: sport.steps * minutesOf(day),
     moving_time: 60 * minutesOf(day),
     average_speed: sport.speed,
     heart_rate_mean: mean(beats),
     heart_rate_maximum: Math.max(...beats),
-    hr_zones: zonesOf(beats, day.person.highest),
+    hr_zones: zonesOf(beats, day.person.maxHeartRate),
   }
 }
 
@@ -104,7 +104,7 @@ function electrocardiogram(day: Day, { deviceFor }: Report) {
   const { from, to, count, rate, bpm } = recordingOf(day)
   return {
     id: `demo-recording-${day.date}`,
-    ...{ source_type: deviceFor('electrocardiogram'), session_start: moment(day, from), session_end: moment(day, to) },
+    ...{ source_type: deviceFor('electrocardiogram'), session_start: timeOf(day, from), session_end: timeOf(day, to) },
     ...{ voltage_sample_count: count, sampling_frequency_hz: rate, heart_rate_mean: bpm, classification: 'sinus_rhythm' },
   }
 }
@@ -121,22 +121,22 @@ function body(days: Day[], { deviceFor }: Report) {
 
 const profile = ({ person: { sex, birth_date, height } }: Day) => ({ biological_sex: sex, gender: sex, date_of_birth: birth_date, height })
 
-type Pushed = Exclude<SummaryName, 'sleep_cycle'>
+type PushedSummary = Exclude<SummaryName, 'sleep_cycle'>
 
 /** The summaries of some days. Live reports include the current day, the current cycle and the profile. */
-export function demoSummaries(days: KnownDay[], report: Report): Record<Pushed, unknown[]> {
+export function demoSummaries(days: ReportedDay[], report: Report): Record<PushedSummary, unknown[]> {
   const { isLive } = report
-  const past = (minuteOf: (day: Day) => number) => days.filter((day) => isOver(day, minuteOf(day), report.until))
-  const up = past(({ night }) => night.wake)
+  const past = (minuteOf: (day: Day) => number) => days.filter((day) => hasPassed(day, minuteOf(day), report.until))
+  const afterWaking = past(({ night }) => night.wake)
   const weighed = past(weighedAt)
   return {
     activity: days.map((day) => activity(day, report)),
-    sleep: up.map((day) => sleep(day, report)),
+    sleep: afterWaking.map((day) => sleep(day, report)),
     workouts: past(({ workout }) => workout.to).map((day) => workout(day, report)),
     body: weighed.length ? [body(weighed, report)] : [],
     electrocardiogram: past((day) => recordingOf(day).to).map((day) => electrocardiogram(day, report)),
-    meal: days.flatMap(mealsPushed).filter(({ timestamp }) => Date.parse(timestamp) <= report.until),
-    menstrual_cycle: cyclesOf(up, isLive).map((cycle) => ({ cycle })),
+    meal: days.flatMap(mealSummaries).filter(({ timestamp }) => Date.parse(timestamp) <= report.until),
+    menstrual_cycle: cyclesOf(afterWaking, isLive).map((cycle) => ({ cycle })),
     profile: isLive ? days.slice(-1).map(profile) : [],
   }
 }

@@ -14,20 +14,20 @@ const MINUTE = 60_000
 type Start = Pick<Day, 'start'>
 
 /** The time of a minute of the day. */
-export const moment = ({ start }: Start, minute: number) => isoOf(start + Math.round(minute * MINUTE))
+export const timeOf = ({ start }: Start, minute: number) => isoOf(start + Math.round(minute * MINUTE))
 
-export const isOver = ({ start }: Start, minute: number, until: number) => start + minute * MINUTE <= until
+export const hasPassed = ({ start }: Start, minute: number, until: number) => start + minute * MINUTE <= until
 
 /** A sample at a time, or for a period. */
-export const point = (day: Start, minute: number, value: number | string, more: object = {}): NewSample => ({
+export const point = (day: Start, minute: number, value: number | string, extra: object = {}): NewSample => ({
   value,
-  start_date: moment(day, minute),
-  ...more,
+  start_date: timeOf(day, minute),
+  ...extra,
 })
 
-export const stretch = (day: Start, from: number, to: number, value: number | string, more: object = {}): NewSample => ({
-  ...{ value, start_date: moment(day, from), end_date: moment(day, to) },
-  ...more,
+export const period = (day: Start, from: number, to: number, value: number | string, extra: object = {}): NewSample => ({
+  ...{ value, start_date: timeOf(day, from), end_date: timeOf(day, to) },
+  ...extra,
 })
 
-export const rounded = (value: number, places = 0) => Math.round(value * 10 ** places) / 10 ** places
+export const roundTo = (value: number, places = 0) => Math.round(value * 10 ** places) / 10 ** places

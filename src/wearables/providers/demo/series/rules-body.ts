@@ -1,26 +1,26 @@
 import { normal } from '../../../../platform/seeded.ts'
 import type { Day } from '../rules-day.ts'
-import { rounded, stretch } from '../rules-times.ts'
+import { period, roundTo } from '../rules-times.ts'
 
 /** The measurements of the scale. The weight follows a slow wave. */
 export function bodyOf({ person, date, random }: Day) {
   const dice = random('body')
-  const weight = rounded(person.weight + 0.8 * Math.sin(Date.parse(date) / 86_400_000 / 9) + 0.15 * normal(dice), 1)
-  const fat = rounded(person.fat + 0.3 * normal(dice), 1)
+  const weight = roundTo(person.weight + 0.8 * Math.sin(Date.parse(date) / 86_400_000 / 9) + 0.15 * normal(dice), 1)
+  const fat = roundTo(person.fat + 0.3 * normal(dice), 1)
   return {
     body_mass: weight,
     body_fat_percentage: fat,
-    body_mass_index: rounded(weight / (person.height / 100) ** 2, 1),
-    lean_body_mass: rounded(weight * (1 - fat / 100), 1),
-    waist_circumference: rounded(person.height * 0.45, 1),
+    body_mass_index: roundTo(weight / (person.height / 100) ** 2, 1),
+    lean_body_mass: roundTo(weight * (1 - fat / 100), 1),
+    waist_circumference: roundTo(person.height * 0.45, 1),
   }
 }
 
 export const weighedAt = ({ night }: Day) => night.wake + 10
 
 /** One measurement of lung function in the morning. */
-export function lungs(litres: number, places: number) {
+export function lungFunction(mean: number, places: number) {
   return (day: Day) => [
-    stretch(day, day.night.wake + 30, day.night.wake + 31, rounded(litres * (1 + 0.02 * normal(day.random(`lungs ${litres}`))), places)),
+    period(day, day.night.wake + 30, day.night.wake + 31, roundTo(mean * (1 + 0.02 * normal(day.random(`lungs ${mean}`))), places)),
   ]
 }

@@ -1,7 +1,7 @@
 import { normal, seededRandom } from '../../../../platform/seeded.ts'
 import { type Day, dayAfter } from '../rules-day.ts'
 import type { Person } from '../rules-person.ts'
-import { rounded } from '../rules-times.ts'
+import { roundTo } from '../rules-times.ts'
 
 const PERIOD = 5
 const AFTER_OVULATION = 14
@@ -18,16 +18,16 @@ export function warmth(person: Person, date: string) {
   return (isLate ? 0.3 : 0) + 0.06 * normal(seededRandom('demo warmth', person.user_id, date))
 }
 
-export const basalTemperature = (person: Person, date: string) => rounded(36.3 + warmth(person, date), 2)
+export const basalTemperature = (person: Person, date: string) => roundTo(36.3 + warmth(person, date), 2)
 
 /** The cycles that ended on one of the days and, if `current`, the one of the last day. */
 export function cyclesOf(days: Pick<Day, 'person' | 'date'>[], current: boolean) {
   const last = days.at(-1)
-  const told = days.filter((day) => isOver(day) || (current && day === last))
-  return told.map(({ person, date }) => cycleOf(person, date))
+  const reported = days.filter((day) => isLastDay(day) || (current && day === last))
+  return reported.map(({ person, date }) => cycleOf(person, date))
 }
 
-const isOver = ({ person, date }: Pick<Day, 'person' | 'date'>) => cycleDay(person, date) === person.cycle.length - 1
+const isLastDay = ({ person, date }: Pick<Day, 'person' | 'date'>) => cycleDay(person, date) === person.cycle.length - 1
 
 const flows = ['heavy', 'heavy', 'medium', 'light', 'light']
 

@@ -1,53 +1,53 @@
 import { normal } from '../../../../platform/seeded.ts'
 import { type Day, every, isAwake, wakingHours } from '../rules-day.ts'
-import { point, rounded, stretch } from '../rules-times.ts'
+import { period, point, roundTo } from '../rules-times.ts'
 
-const EVERY = 5
+const INTERVAL_MINUTES = 5
 
 /** The heart rate: low in deep sleep, varying by hour, and elevated during and after the workout. */
 export function heartAt(day: Day, minute: number): number {
   const { person, workout, stages } = day
   if (!isAwake(day, minute)) {
     const stage = stages.find(({ from, to }) => minute >= from && minute < to)?.stage ?? 'light'
-    return person.resting + asleep[stage]
+    return person.resting + offsetByStage[stage]
   }
-  const calm = person.resting + 14 + 6 * Math.sin(((minute - 480) / 960) * Math.PI * 4)
-  if (minute < workout.from || minute > workout.to + 20) return calm
-  const warm = Math.min(1, (minute - workout.from) / 6)
-  const working = calm + warm * (workout.sport.share * (person.highest - calm) + 3 * Math.sin(minute * 1.3))
-  return minute <= workout.to ? working : calm + (working - calm) * Math.exp(-(minute - workout.to) / 5)
+  const baseline = person.resting + 14 + 6 * Math.sin(((minute - 480) / 960) * Math.PI * 4)
+  if (minute < workout.from || minute > workout.to + 20) return baseline
+  const rampUp = Math.min(1, (minute - workout.from) / 6)
+  const active = baseline + rampUp * (workout.sport.share * (person.maxHeartRate - baseline) + 3 * Math.sin(minute * 1.3))
+  return minute <= workout.to ? active : baseline + (active - baseline) * Math.exp(-(minute - workout.to) / 5)
 }
 
-const asleep = { deep: -5, light: -1, rem: 2, awake: 8 }
+const offsetByStage = { deep: -5, light: -1, rem: 2, awake: 8 }
 
 export function heartrate(day: Day) {
   const random = day.random('heartrate')
-  return every(day, EVERY).map((minute) => point(day, minute, rounded(heartAt(day, minute) + 4 * random() - 2)))
+  return every(day, INTERVAL_MINUTES).map((minute) => point(day, minute, roundTo(heartAt(day, minute) + 4 * random() - 2)))
 }
 
 export function stressLevel(day: Day) {
   const random = day.random('stress_level')
-  return wakingHours(day).map((minute) => point(day, minute, rounded(30 + 12 * Math.sin(minute / 180) + 4 * normal(random))))
+  return wakingHours(day).map((minute) => point(day, minute, roundTo(30 + 12 * Math.sin(minute / 180) + 4 * normal(random))))
 }
 
 export function bloodPressure(day: Day) {
   const random = day.random('blood_pressure')
   return [day.night.wake + 25, day.evening - 40].map((minute) => ({
     start_date: point(day, minute, 0).start_date,
-    systolic: point(day, minute, rounded(117 + 4 * normal(random))),
-    diastolic: point(day, minute, rounded(75 + 3 * normal(random))),
-    pulse: point(day, minute, rounded(heartAt(day, minute))),
+    systolic: point(day, minute, roundTo(117 + 4 * normal(random))),
+    diastolic: point(day, minute, roundTo(75 + 3 * normal(random))),
+    pulse: point(day, minute, roundTo(heartAt(day, minute))),
   }))
 }
 
 export const heartRateAlert = (day: Day) => {
   const deep = day.stages.find(({ stage, from }) => stage === 'deep' && from > 0)
-  return deep ? [stretch(day, deep.from, deep.to, 1, { type: 'low_heart_rate' })] : []
+  return deep ? [period(day, deep.from, deep.to, 1, { type: 'low_heart_rate' })] : []
 }
 
 export const recovery = (day: Day) => {
   const { to } = day.workout
-  return [stretch(day, to, to + 1, rounded(heartAt(day, to) - heartAt(day, to + 1)))]
+  return [period(day, to, to + 1, roundTo(heartAt(day, to) - heartAt(day, to + 1)))]
 }
 
 const RATE = 64
@@ -56,13 +56,13 @@ const SECONDS = 4
 /** The period of the electrocardiogram. */
 export const recordingOf = (day: Day) => {
   const from = day.evening - 60
-  return { from, to: from + SECONDS / 60, count: RATE * SECONDS, rate: RATE, bpm: rounded(heartAt(day, from)) }
+  return { from, to: from + SECONDS / 60, count: RATE * SECONDS, rate: RATE, bpm: roundTo(heartAt(day, from)) }
 }
 
 export function voltage(day: Day) {
   const { from, count, bpm } = recordingOf(day)
   return Array.from({ length: count }, (_, i) =>
-    point(day, from + i / RATE / 60, rounded(beat(((i / RATE) * bpm) / 60), 3), { type: 'lead_i' }),
+    point(day, from + i / RATE / 60, roundTo(beat(((i / RATE) * bpm) / 60), 3), { type: 'lead_i' }),
   )
 }
 

@@ -1,6 +1,6 @@
 import { integer, normal } from '../../../../platform/seeded.ts'
 import { type Day, every } from '../rules-day.ts'
-import { point, rounded, stretch } from '../rules-times.ts'
+import { period, point, roundTo } from '../rules-times.ts'
 import { basalTemperature, warmth } from './rules-cycle.ts'
 
 /** The quarter hours asleep after midnight. */
@@ -9,32 +9,32 @@ const quartersAsleep = (day: Day) => every(day, 15).filter((minute) => minute < 
 export function hrv(day: Day) {
   const random = day.random('hrv')
   const usual = 95 - day.person.resting
-  return quartersAsleep(day).map((minute) => point(day, minute, rounded(usual + 10 * Math.sin(minute / 45) + 3 * normal(random), 1)))
+  return quartersAsleep(day).map((minute) => point(day, minute, roundTo(usual + 10 * Math.sin(minute / 45) + 3 * normal(random), 1)))
 }
 
 export function respiratoryRate(day: Day) {
   const random = day.random('respiratory_rate')
-  return quartersAsleep(day).map((minute) => point(day, minute, rounded(14 + Math.sin(minute / 60) + 0.3 * normal(random), 1)))
+  return quartersAsleep(day).map((minute) => point(day, minute, roundTo(14 + Math.sin(minute / 60) + 0.3 * normal(random), 1)))
 }
 
 export function bloodOxygen(day: Day) {
   const random = day.random('blood_oxygen')
-  return quartersAsleep(day).map((minute) => point(day, minute, Math.min(100, rounded(97 + 0.6 * normal(random)))))
+  return quartersAsleep(day).map((minute) => point(day, minute, Math.min(100, roundTo(97 + 0.6 * normal(random)))))
 }
 
 /** One sample for the night. */
-const ofNight = (day: Day, value: number, more: object = {}) => [stretch(day, day.night.bed, day.night.wake, value, more)]
+const ofNight = (day: Day, value: number, extra: object = {}) => [period(day, day.night.bed, day.night.wake, value, extra)]
 
 export const breathingDisturbance = (day: Day) => ofNight(day, integer(day.random('breathing'), 1, 5), { type: 'not_elevated' })
 
 export const nothingFound = (day: Day) => ofNight(day, 0)
 
-export const basalBodyTemperature = (day: Day) => [stretch(day, day.night.wake - 5, day.night.wake, basalTemperature(day.person, day.date))]
+export const basalBodyTemperature = (day: Day) => [period(day, day.night.wake - 5, day.night.wake, basalTemperature(day.person, day.date))]
 
-export const temperatureDelta = ({ person, date }: Day) => rounded(warmth(person, date) - 0.1, 2)
+export const temperatureDelta = ({ person, date }: Day) => roundTo(warmth(person, date) - 0.1, 2)
 
 export const bodyTemperatureDelta = (day: Day) => ofNight(day, temperatureDelta(day), { sensor_location: 'wrist' })
 
 export const bodyTemperature = (day: Day) => [
-  stretch(day, 1200, 1201, rounded(36.7 + warmth(day.person, day.date), 1), { sensor_location: 'ear' }),
+  period(day, 1200, 1201, roundTo(36.7 + warmth(day.person, day.date), 1), { sensor_location: 'ear' }),
 ]

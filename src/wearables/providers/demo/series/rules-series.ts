@@ -3,17 +3,17 @@ import type { SeriesName } from '../../../../contract/wearables/series.ts'
 import { integer } from '../../../../platform/seeded.ts'
 import type { Day } from '../rules-day.ts'
 import { deviceOf, isSensor } from '../rules-devices.ts'
-import { isOver, type NewSample, point, rounded, stretch } from '../rules-times.ts'
-import { lungs } from './rules-body.ts'
+import { hasPassed, type NewSample, period, point, roundTo } from '../rules-times.ts'
+import { lungFunction } from './rules-body.ts'
 import * as heart from './rules-heart.ts'
 import * as intake from './rules-intake.ts'
 import * as motion from './rules-motion.ts'
 import * as night from './rules-night.ts'
 
 /** Series that summaries embed: body measurements and sleep stages. */
-type BroughtAlong = 'body_weight' | 'body_fat' | 'body_mass_index' | 'lean_body_mass' | 'waist_circumference' | 'hypnogram'
+type EmbeddedSeries = 'body_weight' | 'body_fat' | 'body_mass_index' | 'lean_body_mass' | 'waist_circumference' | 'hypnogram'
 
-export type OwnSeries = Exclude<SeriesName, BroughtAlong>
+export type OwnSeries = Exclude<SeriesName, EmbeddedSeries>
 
 /** Every resource has at least one sample per day. */
 const demoSeries: Record<OwnSeries, (day: Day, isSensor: boolean) => NewSample[]> = {
@@ -29,7 +29,7 @@ const demoSeries: Record<OwnSeries, (day: Day, isSensor: boolean) => NewSample[]
   wheelchair_push: motion.nothingHappened,
   fall: motion.nothingHappened,
   workout_duration: (day) => motion.ofWorkout(day, motion.minutesOf(day), { intensity: day.workout.sport.intensity }),
-  workout_distance: (day) => motion.ofWorkout(day, motion.metresOf(day)),
+  workout_distance: (day) => motion.ofWorkout(day, motion.metersOf(day)),
   workout_swimming_stroke: (day) => motion.ofWorkout(day, day.workout.sport.strokes * motion.minutesOf(day)),
   heartrate: heart.heartrate,
   heart_rate_alert: heart.heartRateAlert,
@@ -37,7 +37,7 @@ const demoSeries: Record<OwnSeries, (day: Day, isSensor: boolean) => NewSample[]
   electrocardiogram_voltage: heart.voltage,
   blood_pressure: heart.bloodPressure,
   stress_level: heart.stressLevel,
-  vo2_max: (day) => motion.ofWorkout(day, rounded(15 * (day.person.highest / day.person.resting) - 8, 1)),
+  vo2_max: (day) => motion.ofWorkout(day, roundTo(15 * (day.person.maxHeartRate / day.person.resting) - 8, 1)),
   hrv: night.hrv,
   respiratory_rate: night.respiratoryRate,
   blood_oxygen: night.bloodOxygen,
@@ -53,12 +53,12 @@ const demoSeries: Record<OwnSeries, (day: Day, isSensor: boolean) => NewSample[]
   note: intake.notes,
   water: intake.water,
   caffeine: intake.caffeine,
-  forced_expiratory_volume_1: lungs(3.1, 2),
-  forced_vital_capacity: lungs(3.8, 2),
-  peak_expiratory_flow_rate: lungs(430, 0),
-  inhaler_usage: (day) => [stretch(day, day.night.wake + 35, day.night.wake + 36, integer(day.random('inhaler'), 0, 1))],
-  handwashing: (day) => day.meals.map(({ at }) => stretch(day, at - 5, at - 4.5, 1)),
-  mindfulness_minutes: (day) => [stretch(day, 1260, 1270, 10)],
+  forced_expiratory_volume_1: lungFunction(3.1, 2),
+  forced_vital_capacity: lungFunction(3.8, 2),
+  peak_expiratory_flow_rate: lungFunction(430, 0),
+  inhaler_usage: (day) => [period(day, day.night.wake + 35, day.night.wake + 36, integer(day.random('inhaler'), 0, 1))],
+  handwashing: (day) => day.meals.map(({ at }) => period(day, at - 5, at - 4.5, 1)),
+  mindfulness_minutes: (day) => [period(day, 1260, 1270, 10)],
   cholesterol: (day) => fromLab(day, { total: 4.7, hdl: 1.5, ldl: 2.6, triglycerides: 1.1 }),
   ige: (day) => fromLab(day, { birch: 31, hazelnut: 12 }),
   igg: (day) => fromLab(day, { milk: 9800, egg: 4200 }),
@@ -66,21 +66,21 @@ const demoSeries: Record<OwnSeries, (day: Day, isSensor: boolean) => NewSample[]
 
 export const ownSeries = Object.keys(demoSeries) as OwnSeries[]
 
-export type Known = Record<OwnSeries, NewSample[]>
+export type DaySamples = Record<OwnSeries, NewSample[]>
 
 /** The samples of a day until `until`. */
-export function knownSamples(day: Day, source: SourceSlug, until: number): Known {
-  const isPast = isOver(day, day.minutes + 60, until)
-  const known = ownSeries.map((name) => {
+export function samplesUntil(day: Day, source: SourceSlug, until: number): DaySamples {
+  const isPast = hasPassed(day, day.minutes + 60, until)
+  const entries = ownSeries.map((name) => {
     const type = deviceOf(source, name)
-    const made = demoSeries[name](day, isSensor(source)).map((sample): NewSample => ({ type, ...sample }))
-    return [name, isPast ? made : made.filter(({ start_date, end_date }) => Date.parse(end_date ?? start_date) <= until)]
+    const generated = demoSeries[name](day, isSensor(source)).map((sample): NewSample => ({ type, ...sample }))
+    return [name, isPast ? generated : generated.filter(({ start_date, end_date }) => Date.parse(end_date ?? start_date) <= until)]
   })
-  return Object.fromEntries(known) as Known
+  return Object.fromEntries(entries) as DaySamples
 }
 
 /** Lab values of the morning, which hardly change. */
 const fromLab = (day: Day, values: Record<string, number>) =>
   Object.entries(values).map(([type, value]) =>
-    point(day, day.night.wake + 15, rounded(value * (1 + 0.04 * (day.random(type)() - 0.5)), 2), { type }),
+    point(day, day.night.wake + 15, roundTo(value * (1 + 0.04 * (day.random(type)() - 0.5)), 2), { type }),
   )
