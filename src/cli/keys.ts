@@ -10,7 +10,7 @@ import {
   listManagementKeys,
   listTeamKeys,
 } from '../tenants/keys/actions.ts'
-import { firstOrgAndTeam } from '../tenants/teams/orgs.ts'
+import { findFirstOrgAndTeam } from '../tenants/teams/orgs.ts'
 import { recordOperator } from './audited.ts'
 import { command, print, usage, withApp } from './command.ts'
 import { listing } from './listing.ts'
@@ -145,7 +145,7 @@ type Operator = ManagementCaller & { first_team_id: string | undefined }
 
 /** The operator acts on the first organization with every right. Keys that it creates have no creator. */
 async function asOperator(app: App): Promise<Operator> {
-  const found = await firstOrgAndTeam(app)
+  const found = await findFirstOrgAndTeam(app)
   if (!found) throw setupProblem('The database has no organization yet; create one with: assay bootstrap --org NAME --team NAME')
   return {
     kind: 'management',

@@ -1,5 +1,5 @@
 import { Id } from '../contract/common.ts'
-import { approveLabTest, pendingLabTests } from '../labs/catalog/actions.ts'
+import { approveLabTest, listPendingLabTests } from '../labs/catalog/actions.ts'
 import type { App } from '../platform/app.ts'
 import { setupProblem } from '../platform/problem.ts'
 import { recordOperator } from './audited.ts'
@@ -11,7 +11,7 @@ export const pendingTests = command({
   summary: 'List the lab tests that are pending approval.',
   options: {},
   async run({ json }) {
-    const tests = await withApp(pendingLabTests)
+    const tests = await withApp(listPendingLabTests)
     print(
       json,
       tests,

@@ -1,8 +1,8 @@
 import type { App } from '../platform/app.ts'
 import { inDataDir } from '../platform/data-dir.ts'
 import { readPrivate, writePrivate } from '../platform/private-files.ts'
-import { workingKeys } from '../tenants/keys/authenticate.ts'
-import { firstOrgAndTeam } from '../tenants/teams/orgs.ts'
+import { filterWorkingKeys } from '../tenants/keys/authenticate.ts'
+import { findFirstOrgAndTeam } from '../tenants/teams/orgs.ts'
 import { type Keys, provideKeys } from './deployment/actions.ts'
 import { mayCreateKeys } from './deployment/rules.ts'
 
@@ -36,7 +36,7 @@ export async function openCredentials(app: App, base_url: string): Promise<Crede
 }
 
 async function storedKeys(app: App): Promise<Partial<Keys>> {
-  return workingKeys(app, parseKeys(readPrivate(inDataDir(app.config, FILE)) ?? ''))
+  return filterWorkingKeys(app, parseKeys(readPrivate(inDataDir(app.config, FILE)) ?? ''))
 }
 
 /** The file may have been edited by hand, so anything that is not text is ignored. */
@@ -52,6 +52,6 @@ function parseKeys(text: string) {
 const textOrUndefined = (value: unknown) => (typeof value === 'string' ? value : undefined)
 
 async function findFirstIds(app: App) {
-  const found = await firstOrgAndTeam(app)
+  const found = await findFirstOrgAndTeam(app)
   return { ...(found && { org_id: found.org.id }), ...(found?.team && { team_id: found.team.id }) }
 }

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { methods } from '../../src/contract/labs/lifecycle.ts'
-import { labTestsById } from '../../src/labs/catalog/actions.ts'
+import { loadLabTestsById } from '../../src/labs/catalog/actions.ts'
 import { loadCatalog } from '../../src/labs/catalog/file/actions.ts'
 import { query } from '../support/cluster.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
@@ -374,6 +374,6 @@ test('finds more lab tests than the cache holds', async () => {
     [team_id, WELLNESS],
   )
   const ids = created.map(({ id }) => id)
-  await labTestsById(w.app, team_id, ids.slice(1))
-  expect((await labTestsById(w.app, team_id, ids)).size).toBe(2001)
+  await loadLabTestsById(w.app, team_id, ids.slice(1))
+  expect((await loadLabTestsById(w.app, team_id, ids)).size).toBe(2001)
 })

@@ -31,7 +31,7 @@ export async function listEvents(app: App, { team_id }: TeamCaller, { after, lim
 /** The position of a reader's cursor. */
 export async function positionAfter(app: App, team_id: string, cursor: string | null | undefined, loc = ['query', 'after']) {
   if (!cursor) return 0
-  return cursor === END ? store.lastPosition(app.db, team_id) : rules.positionOf(cursor, loc)
+  return cursor === END ? store.findLastPosition(app.db, team_id) : rules.positionOf(cursor, loc)
 }
 
 export type LoggedEvent = EventEnvelope & { cursor: string }
@@ -53,7 +53,7 @@ export type LogEntry = { position: number; key: string; event: EventEnvelope }
  */
 export async function readEntries(app: App, team_id: string, { after, ...query }: LogQuery & { deliverable?: boolean }) {
   // Read before the events, so that the following query sees every event up to this position.
-  const last = await store.lastPosition(app.db, team_id)
+  const last = await store.findLastPosition(app.db, team_id)
   const rows = last > after ? await store.eventsAfter(app.db, { team_id, after, bytes: PAGE_BYTES, ...query }) : []
   const team = rows.length ? await teamSealingKey(app, team_id) : undefined
   const entries = rows.map((row): LogEntry => ({ position: row.no, key: row.key, event: openEnvelope(team as Key, team_id, row) }))

@@ -59,7 +59,7 @@ export async function detachEvents(db: Db, events: { id: string; logged_at: stri
 }
 
 /** The position of the team's newest event. */
-export async function lastPosition(db: Db, team_id: string) {
+export async function findLastPosition(db: Db, team_id: string) {
   const row = await db
     .selectFrom('events')
     .select('no')

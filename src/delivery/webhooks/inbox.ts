@@ -60,12 +60,12 @@ export async function receive(
   const received_at = app.wall()
   const verdict = verify(secrets[0] as KeyObject, headers, body, received_at)
   const sealed = seal(key, associatedData(id), { headers, body } satisfies Received)
-  await store.insertMessage(app.db, { id, webhook_id, team_id, user_id, received_at, verdict, sealed }).catch(unlessUserGone)
+  await store.insertMessage(app.db, { id, webhook_id, team_id, user_id, received_at, verdict, sealed }).catch(ignoreErasedUser)
   return outcomeWithoutExchange(200, null)
 }
 
 /** A message for a user who was erased meanwhile is dropped. */
-function unlessUserGone(error: unknown) {
+function ignoreErasedUser(error: unknown) {
   if (!isUserErased(error)) throw error
 }
 

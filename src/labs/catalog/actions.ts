@@ -6,10 +6,10 @@ import { type App, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { isInstant, pageAfter, pageOf } from '../../platform/paging.ts'
 import { problem } from '../../platform/problem.ts'
-import { accountFor, labOfAccount, pickMarkers } from './markers.ts'
+import { findAccountFor, findLabOfAccount, pickMarkers } from './markers.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
-import { labTestsOf } from './test-cache.ts'
+import { loadLabTests } from './test-cache.ts'
 
 type Filter = z.output<typeof LabTestFilter>
 type PageQuery = Filter & {
@@ -24,7 +24,7 @@ const isPrice = (text: string) => /^\d+(\.\d+)?$/.test(text)
 export async function listLabTests(app: App, caller: TeamCaller, query: PageQuery) {
   const order = orderOf(query)
   const page = pageAfter(query.next_cursor, query.lab_test_limit, order.key === 'price' ? isPrice : isInstant)
-  const lab_id = await labOfAccount(app, caller, query.lab_account_id)
+  const lab_id = await findLabOfAccount(app, caller, query.lab_account_id)
   const found = await store.listLabTests(app.db, caller.team_id, { ...query, lab_id }, order, page)
   const { rows, next_cursor } = pageOf(found, page, (test) => ({ at: String(test[order.key]), id: test.id }))
   return { data: rows.map(presentLabTest), next_cursor, ...(query.include_pricing ? { pricing: rules.testPricing(rows) } : {}) }
@@ -40,7 +40,7 @@ const orderOf = ({ order_key, order_direction }: Filter): store.LabTestOrder => 
 
 export async function getLabTest(app: App, caller: TeamCaller, id: string, lab_account_id?: string | null) {
   const test = await requireLabTest(app, caller.team_id, id)
-  await accountFor(app, caller, lab_account_id, test.lab_id)
+  await findAccountFor(app, caller, lab_account_id, test.lab_id)
   return presentLabTest(test)
 }
 
@@ -51,7 +51,7 @@ export const createLabTest = (app: App, caller: TeamCaller, input: z.output<type
     const markers = await pickMarkers(app, input, await requestedLab(app, caller, input))
     rules.checkOrderable(markers)
     const lab_id = rules.requireOneLab(markers.map((marker) => marker.lab_id))
-    const account = await accountFor(app, caller, lab_account_id, lab_id)
+    const account = await findAccountFor(app, caller, lab_account_id, lab_id)
     if (account) rules.checkAccountActive(account)
     const lab = await store.findLab(app.db, lab_id)
     rules.checkMethod(lab, method)
@@ -71,7 +71,7 @@ export const createLabTest = (app: App, caller: TeamCaller, input: z.output<type
 /** The lab that the provider_ids belong to: from lab_slug, or else from the account. */
 async function requestedLab(app: App, caller: TeamCaller, { lab_slug, lab_account_id }: z.output<typeof NewLabTest>) {
   if (lab_slug) return rules.requireLab(await store.findLabBySlug(app.db, lab_slug)).id
-  return labOfAccount(app, caller, lab_account_id)
+  return findLabOfAccount(app, caller, lab_account_id)
 }
 
 type Patch = { name?: string | null | undefined; active?: boolean | null | undefined }
@@ -92,7 +92,7 @@ export const patchLabTest = (app: App, { team_id }: TeamCaller, id: string, { na
   })
 
 /** Tests of all teams that are pending approval. */
-export const pendingLabTests = (app: App) => store.listPending(app.db)
+export const listPendingLabTests = (app: App) => store.listPending(app.db)
 
 export const approveLabTest = (app: App, id: string) => inTransaction(app, (app) => store.approveLabTest(app.db, id, app.wall()))
 
@@ -104,12 +104,12 @@ export async function requireLabTest(app: App, team_id: string, id: string, find
 
 export type LabTestRow = store.LabTestRow
 
-export async function labTestsById(app: App, team_id: string, ids: string[]): Promise<Map<string, LabTestRow>> {
-  return new Map((await labTestsOf(app, team_id, ids)).map((test) => [test.id, test]))
+export async function loadLabTestsById(app: App, team_id: string, ids: string[]): Promise<Map<string, LabTestRow>> {
+  return new Map((await loadLabTests(app, team_id, ids)).map((test) => [test.id, test]))
 }
 
 /** The markers of a test, with all analytes of the catalog. */
-export const orderedOf = async (app: App, { markers }: Pick<LabTestRow, 'markers'>): Promise<OrderedMeasurements> => ({
+export const loadMeasurements = async (app: App, { markers }: Pick<LabTestRow, 'markers'>): Promise<OrderedMeasurements> => ({
   markers,
   analytes: await store.listAnalytes(app.db),
 })

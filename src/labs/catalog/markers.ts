@@ -5,7 +5,7 @@ import type { LabCaller, TeamCaller } from '../../platform/callers.ts'
 import { problem } from '../../platform/problem.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
-import { labTestsOf } from './test-cache.ts'
+import { loadLabTests } from './test-cache.ts'
 
 type PageQuery = { page: number; size: number }
 type MarkerQuery = PageQuery &
@@ -17,7 +17,7 @@ type MarkerQuery = PageQuery &
 
 export async function listMarkers(app: App, caller: TeamCaller, query: MarkerQuery) {
   const { lab_slug, name, a_la_carte_enabled } = query
-  const lab_id = await labOfAccount(app, caller, query.lab_account_id)
+  const lab_id = await findLabOfAccount(app, caller, query.lab_account_id)
   const requestedLabs = query.lab_id?.length ? query.lab_id : undefined
   const lab_ids = lab_id === undefined ? requestedLabs : (requestedLabs ?? [lab_id]).filter((id) => id === lab_id)
   const none = lab_ids?.length === 0
@@ -33,7 +33,7 @@ export async function listLabTestMarkers(
 ) {
   const test = await store.findLabTest(app.db, caller.team_id, id)
   if (!test) throw rules.testNotFound()
-  await accountFor(app, caller, query.lab_account_id, test.lab_id)
+  await findAccountFor(app, caller, query.lab_account_id, test.lab_id)
   return pageOfMarkers(app, { ids: test.markers.map((marker) => marker.id) }, query)
 }
 
@@ -47,8 +47,8 @@ export async function resolveOrderSet(app: App, caller: TeamCaller, { lab_test_i
   if (!lab_test_ids?.length && !add_on) throw problem('ORDER_SET_EMPTY', 'The order set is empty. Send lab_test_ids, add_on or both.')
   if (add_on) rules.checkMarkerSelection(add_on)
   const [tests, accounts] = await Promise.all([
-    lab_test_ids?.length ? labTestsOf(app, caller.team_id, lab_test_ids) : [],
-    store.usableLabAccounts(app.db, caller),
+    lab_test_ids?.length ? loadLabTests(app, caller.team_id, lab_test_ids) : [],
+    store.listUsableLabAccounts(app.db, caller),
   ])
   rules.checkAllTests(lab_test_ids ?? [], tests)
   const account = lab_account_id ? rules.requireAccount(accounts.find(({ id }) => id === lab_account_id)) : undefined
@@ -85,7 +85,7 @@ export async function getMarker(app: App, caller: TeamCaller, lab_id: number, pr
       'MARKER_NOT_FOUND',
       'The lab has no marker with this provider_id. List its markers with GET /v3/lab_tests/markers?lab_id=.',
     )
-  await accountFor(app, caller, lab_account_id, lab_id)
+  await findAccountFor(app, caller, lab_account_id, lab_id)
   return marker
 }
 
@@ -110,17 +110,17 @@ export async function listLabAccounts(app: App, caller: TeamCaller, filter: Para
   return { data: accounts.map(({ team_id, ...account }) => ({ ...account, team_id_allowlist: team_id ? [team_id] : [] })) }
 }
 
-export const accountNumber = async (app: App, id: string | null) =>
+export const loadAccountNumber = async (app: App, id: string | null) =>
   id ? ((await store.findAccount(app.db, id))?.provider_account_id ?? null) : null
 
 /** Returns the named account, which must be usable by the team and belong to the lab. */
-export async function accountFor(app: App, caller: TeamCaller, lab_account_id: string | null | undefined, lab_id: number) {
+export async function findAccountFor(app: App, caller: TeamCaller, lab_account_id: string | null | undefined, lab_id: number) {
   const account = await findRequestedAccount(app, caller, lab_account_id)
   if (account) rules.checkAccount(account, lab_id)
   return account
 }
 
-export const labOfAccount = async (app: App, caller: TeamCaller, lab_account_id: string | null | undefined) =>
+export const findLabOfAccount = async (app: App, caller: TeamCaller, lab_account_id: string | null | undefined) =>
   (await findRequestedAccount(app, caller, lab_account_id))?.lab_id
 
 async function findRequestedAccount(app: App, caller: TeamCaller, lab_account_id: string | null | undefined) {

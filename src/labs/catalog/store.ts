@@ -40,7 +40,7 @@ const versions = (db: Db, team_id: string) =>
     .where((eb) => eb.or([eb('team_id', 'is', null), eb('team_id', '=', team_id)]))
 
 /** The versions of the tests that a team sees. One id uses a prepared statement; PostgreSQL would plan a list every time. */
-export const testVersions = (db: Db, team_id: string, ids: string[]) =>
+export const listTestVersions = (db: Db, team_id: string, ids: string[]) =>
   ids.length === 1
     ? oneVersion(db, team_id, ids[0] as string)
     : versions(db, team_id).where('id', '=', sql<string>`any(${ids}::uuid[])`).execute()
@@ -240,7 +240,7 @@ const labAccounts = (db: Db, org_id: string, team_id: string) =>
 const allLabAccounts = prepareRead('list_lab_accounts', labAccounts)
 
 /** The platform accounts, and the organization's accounts that are open to the team. */
-export const usableLabAccounts = (db: Db, { org_id, team_id }: Team) => allLabAccounts(db, org_id, team_id)
+export const listUsableLabAccounts = (db: Db, { org_id, team_id }: Team) => allLabAccounts(db, org_id, team_id)
 
 export const listLabAccounts = (
   db: Db,

@@ -11,9 +11,9 @@ const labTestCache = declareCache(() => new Map<string, store.LabTestRow>())
  * The tests that a team sees, with lab and markers. Loading one costs more than anything else an order reads,
  * so it is cached until the test or the catalog changes; each call checks the version.
  */
-export async function labTestsOf(app: App, team_id: string, ids: string[]): Promise<store.LabTestRow[]> {
+export async function loadLabTests(app: App, team_id: string, ids: string[]): Promise<store.LabTestRow[]> {
   const cache = labTestCache(app)
-  const versions = await store.testVersions(app.db, team_id, ids)
+  const versions = await store.listTestVersions(app.db, team_id, ids)
   // The call keeps its own references, because another call may clear the cache while it waits.
   const testsById = new Map(versions.map((version) => [version.id, cache.get(keyOf(version))]))
   const missing = versions.filter(({ id }) => !testsById.get(id))

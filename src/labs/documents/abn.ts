@@ -1,9 +1,9 @@
-import { banner, facts, footer, heading, row } from './layout/blocks.ts'
+import { drawBanner, drawFacts, drawHeading, drawRow, footer } from './layout/blocks.ts'
 import { closePage, openPage, type Page } from './layout/page.ts'
-import { signatureLines } from './layout/signature.ts'
+import { drawSignatureLines } from './layout/signature.ts'
 import { writeText } from './layout/text.ts'
 import { color, ink } from './layout/theme.ts'
-import { letterhead } from './letterhead.ts'
+import { drawLetterhead } from './letterhead.ts'
 import { birthWithAge, type Laboratory, nameOf, type Patient } from './people.ts'
 
 export type UncertainTest = { name: string; code: string | null; reason: string; estimated_cost: string | null }
@@ -22,8 +22,8 @@ export type AdvanceNotice = {
 
 export function abn(input: AdvanceNotice): Promise<Buffer> {
   const page = openPage({ title: 'Advance Beneficiary Notice', subject: `Order ${input.order_id}`, created_at: input.created_at })
-  letterhead(page, input.laboratory, 'Advance Beneficiary Notice')
-  facts(page, 3, [
+  drawLetterhead(page, input.laboratory, 'Advance Beneficiary Notice')
+  drawFacts(page, 3, [
     ['Patient', nameOf(input.patient)],
     ['Date of birth', birthWithAge(input.patient, input.created_at)],
     ['Order', input.order_id],
@@ -36,7 +36,7 @@ export function abn(input: AdvanceNotice): Promise<Buffer> {
   writeChoices(page)
   page.y += 4
   writeText(page, closing, large)
-  signatureLines(page, ['Signature of the patient or representative', 'Printed name', 'Date'])
+  drawSignatureLines(page, ['Signature of the patient or representative', 'Printed name', 'Date'])
   page.y += 6
   writeText(page, scope, ink.quiet)
   return closePage(page, footer(page, `${nameOf(input.patient)} · Order ${input.order_id}`))
@@ -44,7 +44,7 @@ export function abn(input: AdvanceNotice): Promise<Buffer> {
 
 function writeFormNumber(page: Page) {
   page.y += 4
-  banner(page, notTheForm, ink.strong, color.tint)
+  drawBanner(page, notTheForm, ink.strong, color.tint)
 }
 
 const notTheForm =
@@ -52,7 +52,7 @@ const notTheForm =
 
 function writeReason(page: Page, insurer: string | null) {
   const payer = insurer ?? 'Your insurance'
-  banner(page, `${payer} may not pay for the tests below. If it does not pay, you may have to.`, ink.warn, color.warn_tint)
+  drawBanner(page, `${payer} may not pay for the tests below. If it does not pay, you may have to.`, ink.warn, color.warn_tint)
   writeText(
     page,
     'Your clinician may have good reasons to order tests that your insurance does not pay for. Read this notice before your sample is collected. Ask questions if anything is unclear. Then check one box below.',
@@ -61,18 +61,18 @@ function writeReason(page: Page, insurer: string | null) {
 }
 
 function writeTests(page: Page, { tests, estimated_total }: AdvanceNotice) {
-  heading(page, 'Tests that may not be covered')
-  tableRow(page, ['Test', 'Why it may not be covered', 'Estimated cost'], ink.head)
+  drawHeading(page, 'Tests that may not be covered')
+  drawTableRow(page, ['Test', 'Why it may not be covered', 'Estimated cost'], ink.head)
   for (const { name, code, reason, estimated_cost } of tests)
-    tableRow(page, [code ? `${name} (${code})` : name, reason, money(estimated_cost)], large)
+    drawTableRow(page, [code ? `${name} (${code})` : name, reason, money(estimated_cost)], large)
   const unknown = tests.some(({ estimated_cost }) => estimated_cost === null)
   const total = unknown ? 'Total of known estimates' : 'Estimated total'
-  if (estimated_total !== null) tableRow(page, [total, '', money(estimated_total)], { ...large, weight: 'bold' })
+  if (estimated_total !== null) drawTableRow(page, [total, '', money(estimated_total)], { ...large, weight: 'bold' })
 }
 
-function tableRow(page: Page, [test, reason, cost]: [string, string, string], style: typeof ink.body) {
+function drawTableRow(page: Page, [test, reason, cost]: [string, string, string], style: typeof ink.body) {
   const x = page.left
-  row(page, [
+  drawRow(page, [
     { text: test, style, x, width: 170 },
     { text: reason, style, x: x + 180, width: 240 },
     { text: cost, style, x: x + 430, width: page.width - 430 },
@@ -92,14 +92,16 @@ const choices = [
 ]
 
 function writeChoices(page: Page) {
-  heading(page, 'Your choice: check one box')
+  drawHeading(page, 'Your choice: check one box')
   for (const [index, choice] of choices.entries()) {
-    row(page, [{ text: `Choice ${index + 1}. ${choice}`, style: large, x: page.left + 24, width: page.width - 24 }], () => checkBox(page))
+    drawRow(page, [{ text: `Choice ${index + 1}. ${choice}`, style: large, x: page.left + 24, width: page.width - 24 }], () =>
+      drawCheckBox(page),
+    )
     page.y += 8
   }
 }
 
-function checkBox(page: Page) {
+function drawCheckBox(page: Page) {
   page.doc
     .rect(page.left + 2, page.y + 1, 12, 12)
     .lineWidth(0.9)

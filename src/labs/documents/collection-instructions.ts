@@ -1,7 +1,7 @@
 import type { Method } from '../../contract/labs/lifecycle.ts'
 import { type SampleType, stepsFor } from './instruction-steps.ts'
 import { inWords } from './labels-text.ts'
-import { banner, facts, footer, heading, row } from './layout/blocks.ts'
+import { drawBanner, drawFacts, drawHeading, drawRow, footer } from './layout/blocks.ts'
 import { closePage, openPage, type Page } from './layout/page.ts'
 import { writeLine, writeText } from './layout/text.ts'
 import { color, ink } from './layout/theme.ts'
@@ -26,7 +26,7 @@ export function collectionInstructions(input: CollectionInstructions): Promise<B
   writeText(page, input.name, ink.title)
   if (input.description) writeText(page, input.description, ink.quiet)
   page.y += 10
-  facts(page, 4, [
+  drawFacts(page, 4, [
     ['Collection', inWords(input.method)],
     ['Sample', inWords(input.sample_type)],
     ['Fasting', input.fasting ? 'Yes' : 'No'],
@@ -34,11 +34,11 @@ export function collectionInstructions(input: CollectionInstructions): Promise<B
   ])
   page.y += 4
   if (input.fasting)
-    banner(page, 'Fasting is required: drink only plain water for 8 to 12 hours before the collection.', ink.warn, color.warn_tint)
-  heading(page, 'Step by step')
+    drawBanner(page, 'Fasting is required: drink only plain water for 8 to 12 hours before the collection.', ink.warn, color.warn_tint)
+  drawHeading(page, 'Step by step')
   page.y += 4
   for (const [index, step] of stepsFor(input).entries()) writeStep(page, index + 1, step)
-  heading(page, 'If something goes wrong')
+  drawHeading(page, 'If something goes wrong')
   writeText(page, help(input), stepInk)
   return closePage(page, footer(page, `Collection instructions · ${input.name}`))
 }
@@ -47,11 +47,11 @@ const stepInk = { ...ink.body, size: 10.5 }
 
 function writeStep(page: Page, number: number, step: string) {
   const x = page.left + 30
-  row(page, [{ text: step, style: stepInk, x, width: page.width - 30 }], () => numberBadge(page, number))
+  drawRow(page, [{ text: step, style: stepInk, x, width: page.width - 30 }], () => drawNumberBadge(page, number))
   page.y += 8
 }
 
-function numberBadge(page: Page, number: number) {
+function drawNumberBadge(page: Page, number: number) {
   const [x, y] = [page.left + 10, page.y + 7]
   page.doc.circle(x, y, 9).fill(color.accent)
   const style = { ...ink.strong, color: color.white }

@@ -24,9 +24,9 @@ const words: Record<string, string> = {
   missing_demo_aoe_calc_failure: 'It is calculated from an answer or a patient detail that is missing.',
 }
 
-export const inWords = (code: string) => words[code] ?? capital(code.replaceAll('_', ' '))
+export const inWords = (code: string) => words[code] ?? capitalize(code.replaceAll('_', ' '))
 
-const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+const capitalize = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
 export function dayInWords(day: string) {
   return new Date(`${day.slice(0, 10)}T00:00:00Z`).toLocaleDateString('en-US', { dateStyle: 'medium', timeZone: 'UTC' })

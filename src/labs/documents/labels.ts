@@ -45,8 +45,8 @@ function drawLabel(page: Page, { patient, ...input }: Labels, { x, y }: { x: num
   writeLine(page, lastNameFirst(patient), y + 3.5, { ...ink.strong, size: 8.5 }, box)
   writeLine(page, `DOB ${dayInWords(patient.dob)}`, y + 15.5, text, box)
   writeLine(page, shortId(input.order_id), y + 15.5, text, { ...box, align: 'right' })
-  const drawn = drawBarcode(page, input.sample_id, { x, y: y + 26, width: label.width, height: 22 })
-  writeId(page, input.sample_id, { ...box, y: y + (drawn ? 49 : 27), maxLines: drawn ? 1 : 3 })
+  const hasBarcode = drawBarcode(page, input.sample_id, { x, y: y + 26, width: label.width, height: 22 })
+  writeId(page, input.sample_id, { ...box, y: y + (hasBarcode ? 49 : 27), maxLines: hasBarcode ? 1 : 3 })
   writeLine(page, `Collected ${dayInWords(input.collection_date)}`, y + 59.5, text, { ...box, align: 'center' })
 }
 

@@ -1,16 +1,16 @@
-import { rule } from './layout/blocks.ts'
+import { drawRule } from './layout/blocks.ts'
 import { type Page, rightEdge } from './layout/page.ts'
 import { writeLine, writeText } from './layout/text.ts'
 import { color, ink, lineHeight } from './layout/theme.ts'
 import { joinParts, type Laboratory, labAddressOf } from './people.ts'
 
-export function letterhead(page: Page, lab: Laboratory, title: string) {
+export function drawLetterhead(page: Page, lab: Laboratory, title: string) {
   const width = page.width * 0.62
   writeLine(page, title, page.y + 4, ink.heading, { x: rightEdge(page) - page.width * 0.36, width: page.width * 0.36, align: 'right' })
   writeText(page, lab.name, ink.title, { x: page.left, width })
   writeText(page, joinParts([labAddressOf(lab), lab.phone_number], ' · '), ink.small, { x: page.left, width })
   if (lab.clia_number) writeText(page, `CLIA ${lab.clia_number}`, ink.small, { x: page.left, width })
   page.y += lineHeight(ink.small) * 0.6
-  rule(page, color.accent)
+  drawRule(page, color.accent)
   page.y += 10
 }

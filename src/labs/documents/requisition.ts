@@ -1,11 +1,11 @@
 import { instantInWords, inWords } from './labels-text.ts'
 import { drawBarcode } from './layout/barcode.ts'
-import { banner, type Fact, facts, footer, heading, row } from './layout/blocks.ts'
+import { drawBanner, drawFacts, drawHeading, drawRow, type Fact, footer } from './layout/blocks.ts'
 import { closePage, openPage, type Page } from './layout/page.ts'
-import { signatureLines } from './layout/signature.ts'
+import { drawSignatureLines } from './layout/signature.ts'
 import { writeText } from './layout/text.ts'
 import { color, ink } from './layout/theme.ts'
-import { letterhead } from './letterhead.ts'
+import { drawLetterhead } from './letterhead.ts'
 import { addressOf, birthWithAge, type Laboratory, lastNameFirst, nameOf, type Patient, type Physician } from './people.ts'
 
 export type OrderedTest = {
@@ -46,17 +46,17 @@ export type Requisition = {
 
 export function requisition(input: Requisition): Promise<Buffer> {
   const page = openPage({ title: 'Laboratory requisition', subject: `Order ${input.order_id}`, created_at: input.created_at })
-  letterhead(page, input.laboratory, 'Laboratory requisition')
-  if (input.is_priority) banner(page, 'STAT: process with priority.', ink.alert, color.alert_tint)
+  drawLetterhead(page, input.laboratory, 'Laboratory requisition')
+  if (input.is_priority) drawBanner(page, 'STAT: process with priority.', ink.alert, color.alert_tint)
   writeSample(page, input.sample_id)
-  facts(page, 3, orderFacts(input))
+  drawFacts(page, 3, orderFacts(input))
   writePatient(page, input)
   writeBilling(page, input)
   writeTests(page, input.tests)
   writeAnswers(page, input.aoe_answers)
   if (input.clinical_notes) writeNotes(page, input.clinical_notes)
-  heading(page, 'Complete at collection', 46)
-  signatureLines(page, ['Collected by', 'Date and time', 'Fasting hours'])
+  drawHeading(page, 'Complete at collection', 46)
+  drawSignatureLines(page, ['Collected by', 'Date and time', 'Fasting hours'])
   return closePage(page, footer(page, `${nameOf(input.patient)} · Order ${input.order_id}`))
 }
 
@@ -82,8 +82,8 @@ const orderFacts = ({ time_zone, ...input }: Requisition): Fact[] => [
 ]
 
 function writePatient(page: Page, { patient, created_at }: Requisition) {
-  heading(page, 'Patient')
-  facts(page, 3, [
+  drawHeading(page, 'Patient')
+  drawFacts(page, 3, [
     ['Name', lastNameFirst(patient)],
     ['Date of birth', birthWithAge(patient, created_at)],
     ['Sex', patient.gender && inWords(patient.gender)],
@@ -93,8 +93,8 @@ function writePatient(page: Page, { patient, created_at }: Requisition) {
 }
 
 function writeBilling(page: Page, { billing_type, insurance, icd_codes }: Requisition) {
-  heading(page, 'Billing and diagnosis')
-  facts(page, 3, [
+  drawHeading(page, 'Billing and diagnosis')
+  drawFacts(page, 3, [
     ['Bill to', inWords(billing_type)],
     ['Diagnosis (ICD-10)', icd_codes.map(({ code, description }) => (description ? `${code} ${description}` : code)).join('\n')],
     ...(insurance ? insuranceFacts(insurance) : []),
@@ -113,17 +113,17 @@ function insuranceFacts(insurance: Coverage) {
 }
 
 function writeTests(page: Page, tests: OrderedTest[]) {
-  heading(page, 'Tests ordered')
+  drawHeading(page, 'Tests ordered')
   for (const test of tests) {
-    line(page, [test.code ?? '', test.name, test.sample_type ? inWords(test.sample_type) : ''], ink.strong)
-    for (const marker of test.markers) line(page, [marker.code ?? '', marker.name, ''], ink.body)
+    drawTestLine(page, [test.code ?? '', test.name, test.sample_type ? inWords(test.sample_type) : ''], ink.strong)
+    for (const marker of test.markers) drawTestLine(page, [marker.code ?? '', marker.name, ''], ink.body)
     page.y += 4
   }
 }
 
-function line(page: Page, [code, name, note]: [string, string, string], style: typeof ink.body) {
+function drawTestLine(page: Page, [code, name, note]: [string, string, string], style: typeof ink.body) {
   const x = page.left
-  row(page, [
+  drawRow(page, [
     { text: code, style, x, width: 76 },
     { text: name, style, x: x + 84, width: 280 },
     { text: note, style: ink.body, x: x + 372, width: page.width - 372 },
@@ -132,9 +132,9 @@ function line(page: Page, [code, name, note]: [string, string, string], style: t
 
 function writeAnswers(page: Page, answers: Requisition['aoe_answers']) {
   if (!answers.length) return
-  heading(page, 'Ask-on-order-entry questions')
+  drawHeading(page, 'Ask-on-order-entry questions')
   for (const { marker, question, answer } of answers) {
-    row(page, [
+    drawRow(page, [
       { text: `${marker}: ${question}`, style: ink.body, x: page.left, width: 330 },
       { text: answer, style: ink.strong, x: page.left + 340, width: page.width - 340 },
     ])
@@ -143,6 +143,6 @@ function writeAnswers(page: Page, answers: Requisition['aoe_answers']) {
 }
 
 function writeNotes(page: Page, notes: string) {
-  heading(page, 'Clinical notes')
+  drawHeading(page, 'Clinical notes')
   writeText(page, notes)
 }

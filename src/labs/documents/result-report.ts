@@ -1,12 +1,12 @@
 import type { Interpretation, Result } from './flag.ts'
 import { instantInWords, inWords } from './labels-text.ts'
-import { banner, facts, footer, heading, row, rule } from './layout/blocks.ts'
+import { drawBanner, drawFacts, drawHeading, drawRow, drawRule, footer } from './layout/blocks.ts'
 import { closePage, openPage, type Page } from './layout/page.ts'
 import { writeText } from './layout/text.ts'
 import { color, ink } from './layout/theme.ts'
-import { letterhead } from './letterhead.ts'
+import { drawLetterhead } from './letterhead.ts'
 import { birthWithAge, type Laboratory, nameOf, type Patient, type Physician } from './people.ts'
-import { resultTable } from './result-table.ts'
+import { drawResultTable } from './result-table.ts'
 
 export type ReportStatus = 'partial' | 'final' | 'corrected'
 
@@ -35,9 +35,9 @@ export type ResultReport = {
 
 export function resultReport(input: ResultReport): Promise<Buffer> {
   const page = openPage({ title: 'Laboratory report', subject: `Order ${input.order_id}`, created_at: input.created_at })
-  letterhead(page, input.laboratory, 'Laboratory report')
+  drawLetterhead(page, input.laboratory, 'Laboratory report')
   writeStatus(page, input.status)
-  facts(page, 3, factsOf(input))
+  drawFacts(page, 3, factsOf(input))
   writeInterpretation(page, input.interpretation)
   for (const section of input.sections) writeSection(page, section)
   if (input.notes) writeNotes(page, input.notes)
@@ -47,9 +47,14 @@ export function resultReport(input: ResultReport): Promise<Buffer> {
 }
 
 function writeStatus(page: Page, status: ReportStatus) {
-  if (status === 'final') return banner(page, 'Final report.', { ...ink.strong, color: color.accent }, color.tint)
-  if (status === 'partial') return banner(page, 'Partial report. More results will follow.', ink.warn, color.warn_tint)
-  banner(page, 'Corrected report. It replaces every earlier report of this order. Do not use earlier reports.', ink.alert, color.alert_tint)
+  if (status === 'final') return drawBanner(page, 'Final report.', { ...ink.strong, color: color.accent }, color.tint)
+  if (status === 'partial') return drawBanner(page, 'Partial report. More results will follow.', ink.warn, color.warn_tint)
+  drawBanner(
+    page,
+    'Corrected report. It replaces every earlier report of this order. Do not use earlier reports.',
+    ink.alert,
+    color.alert_tint,
+  )
 }
 
 function factsOf({ patient, time_zone, ...input }: ResultReport): [string, string | null][] {
@@ -82,22 +87,22 @@ function writeInterpretation(page: Page, interpretation: Interpretation | null) 
   if (!interpretation) return
   const { text, style } = overall[interpretation]
   page.y += 2
-  rule(page)
+  drawRule(page)
   page.y += 6
   writeText(page, text, style)
 }
 
 function writeSection(page: Page, { title, results, missing }: ReportSection) {
-  heading(page, title || 'Results', 60)
-  if (results.length) resultTable(page, results)
+  drawHeading(page, title || 'Results', 60)
+  if (results.length) drawResultTable(page, results)
   else writeText(page, 'No results yet.', ink.quiet)
   if (missing.length) writeMissing(page, missing)
 }
 
 function writeMissing(page: Page, missing: MissingResult[]) {
-  heading(page, 'Tests without a result')
+  drawHeading(page, 'Tests without a result')
   for (const { name, inferred_failure_type, note } of missing) {
-    row(page, [
+    drawRow(page, [
       { text: name, style: ink.strong, x: page.left + 6, width: 190 },
       {
         text: [inWords(inferred_failure_type), note].filter(Boolean).join('\n'),
@@ -111,6 +116,6 @@ function writeMissing(page: Page, missing: MissingResult[]) {
 }
 
 function writeNotes(page: Page, notes: string) {
-  heading(page, 'Notes')
+  drawHeading(page, 'Notes')
   writeText(page, notes)
 }

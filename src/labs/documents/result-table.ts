@@ -1,5 +1,5 @@
 import { barOf, type Flag, flagOf, type Result, rangeInWords } from './flag.ts'
-import { row, rule } from './layout/blocks.ts'
+import { drawRow, drawRule } from './layout/blocks.ts'
 import { keepTogether, type Page } from './layout/page.ts'
 import type { RangeBar } from './layout/range-bar.ts'
 import { linesOf, writeLine, writeText } from './layout/text.ts'
@@ -18,11 +18,11 @@ type Column = keyof typeof columns
 /** A longer result is printed as text across the page. */
 const MAX_VALUE_LENGTH = 28
 
-export function resultTable(page: Page, results: Result[]) {
+export function drawResultTable(page: Page, results: Result[]) {
   keepTogether(page, 48)
   drawHeader(page)
   page.repeat = () => drawHeader(page)
-  for (const result of results) resultRow(page, result)
+  for (const result of results) drawResultRow(page, result)
   page.repeat = null
 }
 
@@ -32,7 +32,7 @@ function drawHeader(page: Page) {
   page.y += 20
 }
 
-function resultRow(page: Page, result: Result) {
+function drawResultRow(page: Page, result: Result) {
   const flag = flagOf(result)
   const isText = result.type === 'comment' || result.result.length > MAX_VALUE_LENGTH
   const bar = barOf(result)
@@ -41,10 +41,10 @@ function resultRow(page: Page, result: Result) {
     page,
     below.reduce((sum, { text, style }) => sum + heightOf(page, text, style), 2 * lineHeight(ink.body)),
   )
-  row(page, cellsOf(page, result, { flag, isText }), () => bar && drawBar(page, bar, flag))
+  drawRow(page, cellsOf(page, result, { flag, isText }), () => bar && drawBar(page, bar, flag))
   for (const { text, style } of below) writeText(page, text, style, innerBox(page))
   page.y += 3
-  rule(page)
+  drawRule(page)
   page.y += 4
 }
 
@@ -79,12 +79,12 @@ function drawBar(page: Page, bar: RangeBar, { shade }: Flag) {
   const { x, width } = columnBox(page, 'bar')
   const { doc } = page
   const middle = page.y + 6
-  const marked = x + bar.at * width
+  const markerX = x + bar.at * width
   doc.roundedRect(x, middle - 2.5, width, 5, 2.5).fill(color.rule)
   doc.rect(x + bar.from * width, middle - 2.5, (bar.to - bar.from) * width, 5).fill(color.good_tint)
-  if (!bar.beyond) return doc.circle(marked, middle, 3.4).lineWidth(1).fillAndStroke(shade, color.white)
+  if (!bar.beyond) return doc.circle(markerX, middle, 3.4).lineWidth(1).fillAndStroke(shade, color.white)
   const tip = bar.side === 'below' ? -3 : 3
-  return doc.polygon([marked + tip, middle], [marked - tip, middle - 4.5], [marked - tip, middle + 4.5]).fill(shade)
+  return doc.polygon([markerX + tip, middle], [markerX - tip, middle - 4.5], [markerX - tip, middle + 4.5]).fill(shade)
 }
 
 const heightOf = (page: Page, text: string, style: Ink) => linesOf(page, text, innerBox(page).width, style).length * lineHeight(style)

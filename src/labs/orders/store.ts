@@ -79,7 +79,7 @@ export const tryLockOrder = (db: Db, team_id: string, id: string) =>
     .skipLocked()
     .executeTakeFirst()
 
-export const siblings = (db: Db, team_id: string, transaction_ids: string[]) =>
+export const listSiblings = (db: Db, team_id: string, transaction_ids: string[]) =>
   db
     .selectFrom('orders')
     .select(siblingColumns)

@@ -8,7 +8,7 @@ export type Interval = { low: number; high: number; low_open: boolean; high_open
 export function interpret(newResult: NewResult, type: ResultType, analyte: Analyte | undefined, gender: string) {
   const comparable = analyte && sameUnit(newResult.unit, analyte.unit) ? analyte : undefined
   const range = hasRange(newResult) ? labRange(newResult) : catalogRange(comparable, gender)
-  const measured = type === 'numeric' || type === 'range' ? readMeasured(newResult.result) : null
+  const measured = type === 'numeric' || type === 'range' ? parseMeasured(newResult.result) : null
   return {
     reference_range: range.text,
     min_range_value: finite(range.interval?.low),
@@ -39,12 +39,12 @@ const hasRange = ({ reference_range, min_range_value, max_range_value }: NewResu
 
 function labRange({ reference_range, min_range_value, max_range_value }: NewResult): Range {
   const text = reference_range ?? null
-  const read = text === null ? null : readInterval(text)
-  const low = min_range_value ?? read?.low ?? -Infinity
-  const high = max_range_value ?? read?.high ?? Infinity
+  const parsed = text === null ? null : parseInterval(text)
+  const low = min_range_value ?? parsed?.low ?? -Infinity
+  const high = max_range_value ?? parsed?.high ?? Infinity
   if (low === -Infinity && high === Infinity) return { text, interval: null, expected: text }
   // Only the text says whether a bound is part of the range.
-  const interval = { low, high, low_open: read?.low === low && read.low_open, high_open: read?.high === high && read.high_open }
+  const interval = { low, high, low_open: parsed?.low === low && parsed.low_open, high_open: parsed?.high === high && parsed.high_open }
   return { text: text ?? textOf(interval), interval, expected: null }
 }
 
@@ -59,26 +59,26 @@ function catalogRange(analyte: Analyte | undefined, gender: string): Range {
 }
 
 /** `12.5`, `<5`, `>=0.5` or `2-4` as numbers; null for any other text. */
-export function readInterval(text: string): Interval | null {
-  const plain = text.replace(/\s/g, '').replace(/[–—]/g, '-').replace('≤', '<=').replace('≥', '>=')
-  if (numberText.test(plain)) return between(Number(plain), Number(plain))
-  if (!rangeText.test(plain)) return null
-  if (!/^[<>]/.test(plain)) {
-    const ends = plain.split('-').map(Number)
+export function parseInterval(text: string): Interval | null {
+  const normalized = text.replace(/\s/g, '').replace(/[–—]/g, '-').replace('≤', '<=').replace('≥', '>=')
+  if (numberText.test(normalized)) return between(Number(normalized), Number(normalized))
+  if (!rangeText.test(normalized)) return null
+  if (!/^[<>]/.test(normalized)) {
+    const ends = normalized.split('-').map(Number)
     return between(Math.min(...ends), Math.max(...ends))
   }
-  const bound = Number(plain.replace(/^[<>]=?/, ''))
-  const open = !plain.includes('=')
-  if (plain.startsWith('<')) return { low: -Infinity, high: bound, low_open: true, high_open: open }
+  const bound = Number(normalized.replace(/^[<>]=?/, ''))
+  const open = !normalized.includes('=')
+  if (normalized.startsWith('<')) return { low: -Infinity, high: bound, low_open: true, high_open: open }
   return { low: bound, high: Infinity, low_open: open, high_open: true }
 }
 
 const between = (low: number, high: number): Interval => ({ low, high, low_open: false, high_open: false })
 
 /** Measured values are never negative, so `<5` starts at 0. */
-export function readMeasured(text: string): Interval | null {
-  const read = readInterval(text)
-  return read && read.low === -Infinity && read.high >= 0 ? { ...read, low: 0, low_open: false } : read
+export function parseMeasured(text: string): Interval | null {
+  const parsed = parseInterval(text)
+  return parsed && parsed.low === -Infinity && parsed.high >= 0 ? { ...parsed, low: 0, low_open: false } : parsed
 }
 
 export function intervalOf({ low, high, low_inclusive, high_inclusive }: ReferenceRange): Interval | null {

@@ -5,9 +5,9 @@ import type { App, AppInTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { Problem, problem } from '../../platform/problem.ts'
 import { derive, open, seal } from '../../platform/sealing/seal.ts'
-import { orderedOf } from '../catalog/actions.ts'
+import { loadMeasurements } from '../catalog/actions.ts'
 import { advanceOrder, changeOrder } from '../orders/progress/advance.ts'
-import { type LoadedOrder, ordersOfTransaction, presentOrder, requireOrder } from '../orders/reading/present.ts'
+import { type LoadedOrder, loadTransactionOrders, presentOrder, requireOrder } from '../orders/reading/present.ts'
 import { checkAcceptsResults, classifyReport } from '../orders/rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
@@ -27,7 +27,7 @@ export type Report = {
 export async function recordResults(app: AppInTransaction, order: LoadedOrder, newResults: NewResults): Promise<LoadedOrder> {
   const stored = await store.findByDigest(app.db, order.id, digestOf(order, newResults))
   if (stored && (newResults.reported_at || stored.version === order.result_version)) return order
-  const faults = rules.resultFaults(await orderedOf(app, order.lab_test), newResults.results)
+  const faults = rules.resultFaults(await loadMeasurements(app, order.lab_test), newResults.results)
   if (faults.length) throw new Problem('invalid', faults)
   return storeReport(app, order, newResults)
 }
@@ -42,7 +42,7 @@ export async function storeReport(app: AppInTransaction, order: LoadedOrder, new
   const stepless = status === 'partial' && order.method === 'testkit'
   checkAcceptsResults(order)
   if (classifyReport(order, stepless ? 'completed' : low) === 'late') return order
-  const previous = await latestReport(app, order)
+  const previous = await loadLatestReport(app, order)
   const report = await buildReport(app, order, { ...newResults, status }, previous)
   const version = order.result_version + 1
   const interpretation = rules.interpretationOf(report.results) ?? 'unknown'
@@ -61,11 +61,11 @@ export async function storeReport(app: AppInTransaction, order: LoadedOrder, new
     has_missing_results: rules.hasMissing(status, report.missing_results),
     ...(newResults.collected_at ? { collected_at: newResults.collected_at } : {}),
   }
-  const moved = stepless ? await changeOrder(app, order, change) : await advanceOrder(app, order, low, change)
+  const updated = stepless ? await changeOrder(app, order, change) : await advanceOrder(app, order, low, change)
   const critical = rules.findNewCritical(previous?.results ?? [], report.results)
   if (critical.length) await store.insertCritical(app.db, { order_id: order.id, version, team_id: order.team_id, reported_at: app.now() })
-  for (const result of critical) await emitCritical(app, moved, status, result)
-  return moved
+  for (const result of critical) await emitCritical(app, updated, status, result)
+  return updated
 }
 
 const stepOf = { partial: 'partial_results', final: 'completed', corrected: 'corrected' }
@@ -78,7 +78,7 @@ function statusOf({ low_level }: LoadedOrder, { status }: NewResults): NewResult
 }
 
 async function buildReport(app: App, order: LoadedOrder, newResults: NewResults, previous: Report | undefined): Promise<Report> {
-  const ordered = await orderedOf(app, order.lab_test)
+  const ordered = await loadMeasurements(app, order.lab_test)
   const reported_at = newResults.reported_at ?? app.now()
   const patient = { gender: order.document.patient_details?.gender ?? 'unknown', sample_id: order.sample_id }
   const completed = rules.completeResults(ordered, patient, { ...newResults, reported_at })
@@ -112,8 +112,8 @@ const emitCritical = (app: AppInTransaction, order: LoadedOrder, status: string,
   })
 }
 
-export async function latestReport(app: App, order: LoadedOrder): Promise<Report | undefined> {
-  const row = await store.latestVersion(app.db, order.id)
+export async function loadLatestReport(app: App, order: LoadedOrder): Promise<Report | undefined> {
+  const row = await store.findLatestVersion(app.db, order.id)
   return row && open<Report>(order.key, associatedData(order.id, row.version), row.sealed)
 }
 
@@ -128,7 +128,7 @@ export const getResultsMetadata = async (app: App, caller: TeamCaller, order_id:
   (await getResults(app, caller, order_id)).metadata
 
 export async function requireReport(app: App, order: LoadedOrder) {
-  const report = await latestReport(app, order)
+  const report = await loadLatestReport(app, order)
   if (report) return report
   throw noResults()
 }
@@ -154,21 +154,21 @@ export function presentResults(app: App, order: LoadedOrder, report: Report) {
 }
 
 /** The reports of a transaction's orders, oldest order first. */
-export async function transactionReports(app: App, { team_id }: TeamCaller, transaction_id: string) {
-  const reported = []
-  for (const order of await ordersOfTransaction(app, team_id, transaction_id)) {
-    const report = await latestReport(app, order)
-    if (report) reported.push({ order, report })
+export async function loadTransactionReports(app: App, { team_id }: TeamCaller, transaction_id: string) {
+  const reportedOrders = []
+  for (const order of await loadTransactionOrders(app, team_id, transaction_id)) {
+    const report = await loadLatestReport(app, order)
+    if (report) reportedOrders.push({ order, report })
   }
-  if (!reported.length) throw noResults()
-  return reported
+  if (!reportedOrders.length) throw noResults()
+  return reportedOrders
 }
 
 /** The newest result of each measurement, with the metadata of the latest order. */
 export async function getTransactionResults(app: App, caller: TeamCaller, transaction_id: string) {
-  const reported = await transactionReports(app, caller, transaction_id)
-  const { order, report } = reported.at(-1) as (typeof reported)[number]
-  const combined = { ...report, ...rules.mergeReports(reported.map((entry) => entry.report)) }
-  const samples = reported.map((entry) => presentResults(app, entry.order, entry.report).sample_information)
+  const reportedOrders = await loadTransactionReports(app, caller, transaction_id)
+  const { order, report } = reportedOrders.at(-1) as (typeof reportedOrders)[number]
+  const combined = { ...report, ...rules.mergeReports(reportedOrders.map((entry) => entry.report)) }
+  const samples = reportedOrders.map((entry) => presentResults(app, entry.order, entry.report).sample_information)
   return { ...presentResults(app, order, combined), sample_information: Object.assign({}, ...samples) }
 }

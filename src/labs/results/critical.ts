@@ -24,7 +24,7 @@ export const acknowledgeCritical = (app: App, caller: TeamCaller, order_id: stri
   })
 
 async function presentCritical(app: App, team_id: string, order_id: string) {
-  const row = await store.latestCritical(app.db, team_id, order_id)
+  const row = await store.findLatestCritical(app.db, team_id, order_id)
   if (!row) throw problem('NOTHING_CRITICAL', 'The order has had no critical result, so there is nothing to acknowledge.')
   const { version: result_version, reported_at, acknowledged_at, acknowledged_kind: type, acknowledged_by: id } = row
   const acknowledged_by = type && { type, id, name: type === 'person' && id ? ((await findPersonName(app, id))?.name ?? null) : null }

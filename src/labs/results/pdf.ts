@@ -4,7 +4,7 @@ import { draw } from '../documents/draw.ts'
 import type { ReportSection } from '../documents/result-report.ts'
 import { documentHeader } from '../orders/reading/order-pdfs.ts'
 import { type LoadedOrder, requireOrder } from '../orders/reading/present.ts'
-import { type Report, requireReport, transactionReports } from './actions.ts'
+import { loadTransactionReports, type Report, requireReport } from './actions.ts'
 import * as rules from './rules.ts'
 
 export async function resultsPdf(app: App, { team_id }: TeamCaller, order_id: string) {
@@ -15,16 +15,16 @@ export async function resultsPdf(app: App, { team_id }: TeamCaller, order_id: st
 
 /** One section per order, so that a reader sees the sample of each value; only the newest value of a measurement appears. */
 export async function transactionResultsPdf(app: App, caller: TeamCaller, transaction_id: string) {
-  const reported = await transactionReports(app, caller, transaction_id)
-  const { order, report } = reported.at(-1) as (typeof reported)[number]
-  const titled = reported.length > 1
-  const sections = reported.map((entry, i) => ({
+  const reportedOrders = await loadTransactionReports(app, caller, transaction_id)
+  const { order, report } = reportedOrders.at(-1) as (typeof reportedOrders)[number]
+  const titled = reportedOrders.length > 1
+  const sections = reportedOrders.map((entry, i) => ({
     title: titled ? `Order ${entry.order.id} (${entry.order.origin}), sample ${entry.order.sample_id ?? 'unknown'}` : null,
     results: rules.resultsNotIn(
       entry.report.results,
-      reported.slice(i + 1).flatMap((newer) => newer.report.results),
+      reportedOrders.slice(i + 1).flatMap((newer) => newer.report.results),
     ),
-    missing: i === reported.length - 1 ? missingOf(entry.report) : [],
+    missing: i === reportedOrders.length - 1 ? missingOf(entry.report) : [],
   }))
   return reportPdf(app, order, report, sections)
 }

@@ -4,7 +4,7 @@ import type { Tables } from '../../platform/db/tables.ts'
 
 export const insertVersion = (db: Db, row: Insertable<Tables['results']>) => db.insertInto('results').values(row).execute()
 
-export const latestVersion = (db: Db, order_id: string) =>
+export const findLatestVersion = (db: Db, order_id: string) =>
   db.selectFrom('results').selectAll().where('order_id', '=', order_id).orderBy('version', 'desc').limit(1).executeTakeFirst()
 
 export const findByDigest = (db: Db, order_id: string, digest: Buffer) =>
@@ -21,7 +21,7 @@ export const insertCritical = (db: Db, row: Insertable<Tables['critical_results'
   db.insertInto('critical_results').values(row).execute()
 
 /** The latest report in which something became critical. */
-export const latestCritical = (db: Db, team_id: string, order_id: string) =>
+export const findLatestCritical = (db: Db, team_id: string, order_id: string) =>
   db
     .selectFrom('critical_results')
     .selectAll()

@@ -8,7 +8,7 @@ import { openChain } from '../../tenants/audit/actions.ts'
 import { ensureManagementKey, ensureTeamKey } from '../../tenants/keys/actions.ts'
 import { MANAGEMENT_PREFIX, newSecret } from '../../tenants/keys/rules.ts'
 import { insertTeam } from '../../tenants/teams/actions.ts'
-import { createOrg, firstOrgAndTeam } from '../../tenants/teams/orgs.ts'
+import { createOrg, findFirstOrgAndTeam } from '../../tenants/teams/orgs.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
@@ -22,7 +22,7 @@ export const claimDatabase = (app: App, isFirstOrg = false) =>
     await store.lockStart(app.db)
     const stored = await store.findDeployment(app.db)
     if (stored) rules.checkDatabase(stored, ours)
-    if (!isFirstOrg && !rules.mayCreateKeys(app.config) && !(await firstOrgAndTeam(app))) throw rules.emptyInProduction()
+    if (!isFirstOrg && !rules.mayCreateKeys(app.config) && !(await findFirstOrgAndTeam(app))) throw rules.emptyInProduction()
     if (stored) return
     await store.insertDeployment(app.db, ours)
     await openChain(app)
@@ -54,7 +54,7 @@ export const provideKeys = (app: App, preset: PresetKeys, names: FirstStart): Pr
   inTransaction(app, async (app) => {
     await store.lockStart(app.db)
     const region = app.config.REGION
-    const { org, ...found } = (await firstOrgAndTeam(app)) ?? (await createOrg(app, { ...names, region }))
+    const { org, ...found } = (await findFirstOrgAndTeam(app)) ?? (await createOrg(app, { ...names, region }))
     const team = found.team ?? (await insertTeam(app, org.id, { name: names.team, region }))
     const team_api_key = preset.team_api_key ?? newSecret(teamKeyPrefix(app.config))
     const management_key = preset.management_key ?? newSecret(MANAGEMENT_PREFIX)
@@ -67,7 +67,8 @@ export const provideKeys = (app: App, preset: PresetKeys, names: FirstStart): Pr
 export const bootstrap = (app: App, preset: PresetKeys, names: FirstStart) =>
   inTransaction(app, async (app) => {
     await store.lockStart(app.db)
-    if (await firstOrgAndTeam(app)) throw setupProblem('The database already has an organization; create more keys with: assay keys create')
+    if (await findFirstOrgAndTeam(app))
+      throw setupProblem('The database already has an organization; create more keys with: assay keys create')
     return provideKeys(app, preset, names)
   })
 

@@ -1,7 +1,7 @@
 import { takeDueSteps } from '../../labs/adapters/simulator/advance.ts'
 import { dispatchDue, nextDispatch, nextDueStep } from '../../labs/orders/progress/dispatch.ts'
 import type { App } from '../../platform/app.ts'
-import { nextErasure } from '../../tenants/users/actions.ts'
+import { findNextErasure } from '../../tenants/users/actions.ts'
 import { eraseDueUsers } from '../user-deletion/actions.ts'
 
 /** A kind of work that falls due by a team's clock. */
@@ -15,5 +15,5 @@ export type DueWork = {
 export const timeline: DueWork[] = [
   { nextDue: nextDispatch, run: dispatchDue },
   { nextDue: nextDueStep, run: takeDueSteps },
-  { nextDue: nextErasure, run: eraseDueUsers },
+  { nextDue: findNextErasure, run: eraseDueUsers },
 ]

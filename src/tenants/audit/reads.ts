@@ -17,12 +17,12 @@ export function auditReads(app: App, audit: AuditBatch): AuditRead {
   return async (caller, row) => {
     const console = 'console' in caller ? caller.console : undefined
     if (!console) return audit(row)
-    const read = [console.session_id, row.team_id, row.action, row.subject, row.status].join(' ')
-    const previous = lastWritten.get(read)
+    const readKey = [console.session_id, row.team_id, row.action, row.subject, row.status].join(' ')
+    const previous = lastWritten.get(readKey)
     if (console.background && !console.reason && previous && previous > later(app.wall(), -REPEAT_WINDOW_MS)) return
     await audit(row)
-    lastWritten.delete(read)
-    lastWritten.set(read, app.wall())
+    lastWritten.delete(readKey)
+    lastWritten.set(readKey, app.wall())
     if (lastWritten.size > MAX_REMEMBERED_READS) lastWritten.delete(lastWritten.keys().next().value as string)
   }
 }

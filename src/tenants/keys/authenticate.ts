@@ -90,7 +90,7 @@ function checkDeployment({ config }: App, keyDeployment: string | undefined) {
 type MaybeKeys = { team_api_key?: string | undefined; management_key?: string | undefined }
 
 /** Keeps the keys that this deployment still accepts. */
-export async function workingKeys(app: App, { team_api_key, management_key }: MaybeKeys) {
+export async function filterWorkingKeys(app: App, { team_api_key, management_key }: MaybeKeys) {
   return {
     ...(team_api_key && (await isAccepted(teamKeyCaller(app, team_api_key))) ? { team_api_key } : {}),
     ...(management_key && (await isAccepted(managementCaller(app, management_key))) ? { management_key } : {}),

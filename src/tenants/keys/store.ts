@@ -108,7 +108,7 @@ export const revokeTeamKeys = (db: Db, org_id: string, team_ids: string[] | unde
     .returning('key.id')
     .execute()
 
-const live = (db: Db, org_id: string) =>
+const liveKeysOf = (db: Db, org_id: string) =>
   db
     .selectFrom('management_keys')
     .select(['id', 'label', 'prefix', 'role', 'created_by', 'created_by_person', 'created_at', 'last_used_at', teamsOfKey.as('team_ids')])
@@ -121,7 +121,7 @@ export const listManagementKeys = (
   filter: { team_id?: string | null | undefined; role?: Role | null | undefined },
   page: Page,
 ) =>
-  live(db, org_id)
+  liveKeysOf(db, org_id)
     .$if(!!filter.role, (query) => query.where('role', '=', filter.role as Role))
     .$if(!!filter.team_id, (query) =>
       query.where(
@@ -131,7 +131,7 @@ export const listManagementKeys = (
     .$call(ascendingPage(page, 'created_at', 'id'))
     .execute()
 
-export const getManagementKey = (db: Db, org_id: string, id: string) => live(db, org_id).where('id', '=', id).executeTakeFirst()
+export const getManagementKey = (db: Db, org_id: string, id: string) => liveKeysOf(db, org_id).where('id', '=', id).executeTakeFirst()
 
 /** Serializes concurrent changes of one key. */
 export const lockManagementKey = (db: Db, org_id: string, id: string) =>

@@ -51,9 +51,12 @@ async function createPerson(
   await store.deleteInvitation(app.db, org_id, invitation.id)
   const recovery_codes = await newRecoveryCodes(app, id)
   const { request_id } = app.request
-  const opened = await openSession(app, await personAsHolder(app, id))
-  await recordChange(app, auditRow(app, opened.caller, { action: 'acceptInvitation', subject: `person_id:${id}`, status: 200, request_id }))
-  return { ...opened, recovery_codes }
+  const signedIn = await openSession(app, await personAsHolder(app, id))
+  await recordChange(
+    app,
+    auditRow(app, signedIn.caller, { action: 'acceptInvitation', subject: `person_id:${id}`, status: 200, request_id }),
+  )
+  return { ...signedIn, recovery_codes }
 }
 
 export const wrongCode = () => problem('WRONG_CODE', 'The code is wrong or expired. Enter the code your authenticator shows now.')

@@ -6,7 +6,7 @@ import type { Page } from '../../platform/paging.ts'
 
 export type InvitationRow = NonNullable<Awaited<ReturnType<typeof findByToken>>>
 
-const pending = (db: Db, now: string) =>
+const pendingInvitations = (db: Db, now: string) =>
   db
     .selectFrom('invitations')
     .innerJoin('orgs', 'orgs.id', 'invitations.org_id')
@@ -15,14 +15,14 @@ const pending = (db: Db, now: string) =>
     .where('invitations.expires_at', '>', now)
 
 export const findByToken = (db: Db, token_hash: Buffer, now: string) =>
-  pending(db, now).where('token_hash', '=', token_hash).executeTakeFirst()
+  pendingInvitations(db, now).where('token_hash', '=', token_hash).executeTakeFirst()
 
 /** Serializes concurrent acceptances of one invitation. */
 export const lockByToken = (db: Db, token_hash: Buffer, now: string) =>
-  pending(db, now).where('token_hash', '=', token_hash).forUpdate('invitations').executeTakeFirst()
+  pendingInvitations(db, now).where('token_hash', '=', token_hash).forUpdate('invitations').executeTakeFirst()
 
 export const listInvitations = (db: Db, org_id: string, now: string, page: Page) =>
-  pending(db, now)
+  pendingInvitations(db, now)
     .where('invitations.org_id', '=', org_id)
     .$call(ascendingPage(page, 'invitations.invited_at', 'invitations.id'))
     .execute()

@@ -19,7 +19,7 @@ export type Holder = Pick<SessionCaller, 'org_id' | 'plan' | 'team_ids'> &
 
 /** The caller behind a console session: the session itself, or a team or management caller, depending on the route. */
 export async function sessionCaller(app: App, row: Row, secret: string, headers: Headers): Promise<Caller> {
-  const session = await liveSession(app, secret)
+  const session = await requireLiveSession(app, secret)
   const holder = await holderOf(app, session)
   if (rules.shouldRecordUse(session, app.wall()) && !rules.isBackground(headers)) await store.recordUse(app.db, session.id, app.wall())
   const console = consoleOf(session, holder, headers)
@@ -27,7 +27,7 @@ export async function sessionCaller(app: App, row: Row, secret: string, headers:
   return row.auth === 'team' ? teamCallerFrom(app, holder, console, headers) : managementCallerFrom(holder, console)
 }
 
-async function liveSession(app: App, secret: string) {
+async function requireLiveSession(app: App, secret: string) {
   const session = await store.findSession(app.db, hashSecret(secret))
   if (!session || rules.isExpired(app.config, session, app.wall())) throw rules.sessionEnded()
   return session

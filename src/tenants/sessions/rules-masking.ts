@@ -24,7 +24,7 @@ function hide(value: unknown): unknown {
   if (typeof value === 'string') return value && DOTS
   if (typeof value === 'number') return null
   if (Array.isArray(value)) return value.map(hide)
-  return isObject(value) ? mapFields(value, (_, inside) => hide(inside)) : value
+  return isObject(value) ? mapFields(value, (_, inner) => hide(inner)) : value
 }
 
 /** Enough to tell two rows apart, too little to identify a person. */
@@ -66,23 +66,23 @@ function buildUnmarked(shape: z.ZodType, options: Options): Mask {
   if (shape instanceof z.ZodUnion) return unionMask(shape, options)
   if (shape instanceof z.ZodUnknown || shape instanceof z.ZodAny) return hide
   if (!(shape instanceof z.ZodArray)) return show
-  const each = build(shape.element as z.ZodType, options)
-  return (value) => (Array.isArray(value) ? value.map(each) : hide(value))
+  const maskElement = build(shape.element as z.ZodType, options)
+  return (value) => (Array.isArray(value) ? value.map(maskElement) : hide(value))
 }
 
 function objectMask(shape: z.ZodObject, options: Options): Mask {
   const fields = new Map(Object.entries(shape.shape).map(([name, field]) => [name, build(field as z.ZodType, options)]))
-  return (value) => (isObject(value) ? mapFields(value, (name, inside) => (fields.get(name) ?? hide)(inside)) : hide(value))
+  return (value) => (isObject(value) ? mapFields(value, (name, inner) => (fields.get(name) ?? hide)(inner)) : hide(value))
 }
 
 /** Replaces a personal key by its position. */
 function recordMask(shape: z.ZodRecord, options: Options): Mask {
-  const each = build(shape.valueType as z.ZodType, options)
+  const maskElement = build(shape.valueType as z.ZodType, options)
   const hidesKeys = isPersonal(shape.keyType as z.ZodType)
   const keyOf = (key: string, index: number) => (hidesKeys ? `${DOTS} ${index + 1}` : key)
   return (value) =>
     isObject(value)
-      ? Object.fromEntries(Object.entries(value).map(([key, inside], index) => [keyOf(key, index), each(inside)]))
+      ? Object.fromEntries(Object.entries(value).map(([key, inner], index) => [keyOf(key, index), maskElement(inner)]))
       : hide(value)
 }
 
@@ -113,8 +113,8 @@ function kindOf(shape: z.ZodType): string {
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const mapFields = (value: object, change: (name: string, inside: unknown) => unknown) =>
-  Object.fromEntries(Object.entries(value).map(([name, inside]) => [name, change(name, inside)]))
+const mapFields = (value: object, change: (name: string, inner: unknown) => unknown) =>
+  Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, change(name, inner)]))
 
 /** Stored events are not trimmed to their shapes, so unnamed fields are hidden. */
 const eventMasks = buildEventMasks()
@@ -146,5 +146,5 @@ export const maskChunk = (chunk: string) => chunk.replace(/^data: (.*)$/gm, (_, 
 export function checkNotMasked(value: unknown): void {
   if (typeof value === 'string' && value.includes('••'))
     throw invalid(['body'], 'A field contains a masked value (••). Reveal the data before you change it, or omit the field.')
-  if (value && typeof value === 'object') for (const inside of Object.values(value)) checkNotMasked(inside)
+  if (value && typeof value === 'object') for (const inner of Object.values(value)) checkNotMasked(inner)
 }

@@ -19,9 +19,9 @@ export const createOrg = (app: App, names: { org: string; team: string; plan: Pl
   })
 
 /** The oldest organization and its oldest team; undefined on an empty database. The team is undefined if all were deleted. */
-export async function firstOrgAndTeam(app: App) {
+export async function findFirstOrgAndTeam(app: App) {
   const [org] = await store.listOrgs(app.db)
-  return org && { org, team: await store.firstTeam(app.db, org.id) }
+  return org && { org, team: await store.findFirstTeam(app.db, org.id) }
 }
 
 export const listOrgs = (app: App) => store.listOrgs(app.db)

@@ -18,9 +18,10 @@ export const updateOrg = (db: Db, id: string, change: { name?: string; plan?: Pl
 export const insertTeam = (db: Db, row: Insertable<Tables['teams']>) =>
   db.insertInto('teams').values(row).returningAll().executeTakeFirstOrThrow()
 
-const live = (db: Db, org_id: string) => db.selectFrom('teams').selectAll().where('org_id', '=', org_id).where('deleted_at', 'is', null)
+const liveTeamsOf = (db: Db, org_id: string) =>
+  db.selectFrom('teams').selectAll().where('org_id', '=', org_id).where('deleted_at', 'is', null)
 
-export const findTeam = (db: Db, org_id: string, id: string) => live(db, org_id).where('id', '=', id).executeTakeFirst()
+export const findTeam = (db: Db, org_id: string, id: string) => liveTeamsOf(db, org_id).where('id', '=', id).executeTakeFirst()
 
 /** Id and name of the teams in scope, oldest first. */
 export const listTeamNames = (db: Db, org_id: string, team_ids: string[] | undefined, limit: number) =>
@@ -35,17 +36,19 @@ export const listTeamNames = (db: Db, org_id: string, team_ids: string[] | undef
     .limit(limit)
     .execute()
 
-export const lockTeam = (db: Db, org_id: string, id: string) => live(db, org_id).where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
+export const lockTeam = (db: Db, org_id: string, id: string) =>
+  liveTeamsOf(db, org_id).where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
 
-export const firstTeam = (db: Db, org_id: string) => live(db, org_id).orderBy('created_on').orderBy('id').limit(1).executeTakeFirst()
+export const findFirstTeam = (db: Db, org_id: string) =>
+  liveTeamsOf(db, org_id).orderBy('created_on').orderBy('id').limit(1).executeTakeFirst()
 
 export const findByIntegrationId = (db: Db, org_id: string, integration_team_id: string) =>
-  live(db, org_id).where('integration_team_id', '=', integration_team_id).executeTakeFirst()
+  liveTeamsOf(db, org_id).where('integration_team_id', '=', integration_team_id).executeTakeFirst()
 
 type TeamFilter = { team_ids: string[] | undefined; region?: string[] | null | undefined; search_query?: string | null | undefined }
 
 export const listTeams = (db: Db, org_id: string, filter: TeamFilter, page: Page) =>
-  live(db, org_id)
+  liveTeamsOf(db, org_id)
     .$if(filter.team_ids !== undefined, (query) => query.where('id', '=', sql<string>`any(${filter.team_ids}::uuid[])`))
     .$if(!!filter.region?.length, (query) => query.where('region', 'in', filter.region as string[]))
     .$if(!!filter.search_query, (query) =>

@@ -136,7 +136,7 @@ export async function eraseUsers(app: AppInTransaction, users: DueUser[]) {
 /** Deletes every user of a team without a grace period, in the caller's transaction. */
 export const deleteUsersOf = (app: AppInTransaction, team_id: string) => store.deleteUsersOf(app.db, team_id)
 
-export const nextErasure = async (app: App, team_id: string) => (await store.nextErasure(app.db, team_id))?.erase_at ?? undefined
+export const findNextErasure = async (app: App, team_id: string) => (await store.findNextErasure(app.db, team_id))?.erase_at ?? undefined
 
 export async function getMetrics(app: App, { team_id }: TeamCaller) {
   const counting = [store.countUsers(app.db, team_id), store.countOrders(app.db, team_id), store.countSources(app.db, team_id)] as const
@@ -160,7 +160,7 @@ export const findUsers = (app: App, team_id: string, user_ids: string[]) => stor
 
 /** Returns the app with the team's clock, for work that no request of the team started. */
 export async function onTeamClock(app: App, team_id: string): Promise<App> {
-  const offset = (await store.clockOffset(app.db, team_id))?.clock_offset_ms ?? 0
+  const offset = (await store.findClockOffset(app.db, team_id))?.clock_offset_ms ?? 0
   return offset ? { ...app, now: () => later(app.wall(), offset) } : app
 }
 
@@ -172,24 +172,24 @@ export const unwrapUserKey = async (app: App, user: store.UserRow) =>
   unwrap(await teamSealingKey(app, user.team_id), user, { id: user.key_id, wrapped: user.wrapped_key })
 
 export async function presentUsers(app: App, users: store.UserRow[]) {
-  const connected = await connectedSources(app, users)
+  const connected = await loadConnectedSources(app, users)
   return Promise.all(
     users.map(async (user) => ({ ...(await presentColumns(app, user)), connected_sources: connected.get(user.user_id) ?? [] })),
   )
 }
 
 /** The sources of each user, in order of connection. */
-async function connectedSources(app: App, users: store.UserRow[]) {
+async function loadConnectedSources(app: App, users: store.UserRow[]) {
   const [first] = users
   if (!first) return new Map<string, never>()
   const ids = users.map(({ user_id }) => user_id)
   const rows = await store.listSources(app.db, first.team_id, ids)
-  const known = rows.flatMap(({ user_id, provider: slug, created_at }) => {
+  const connections = rows.flatMap(({ user_id, provider: slug, created_at }) => {
     if (!isSource(slug)) return []
     const provider = providerOf(app, slug)
     return [{ user_id, created_on: created_at, provider, source: provider }]
   })
-  return Map.groupBy(known, ({ user_id }) => user_id)
+  return Map.groupBy(connections, ({ user_id }) => user_id)
 }
 
 const presentUser = async (app: App, user: store.UserRow) =>

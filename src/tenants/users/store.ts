@@ -38,7 +38,7 @@ export const findUser = async (db: Db, team_id: string, user_id: string) => (awa
 export const findUsers = (db: Db, team_id: string, user_ids: string[]) =>
   liveUsers(db, team_id).where('users.user_id', '=', sql<string>`any(${user_ids}::uuid[])`).execute()
 
-export const clockOffset = (db: Db, team_id: string) =>
+export const findClockOffset = (db: Db, team_id: string) =>
   db.selectFrom('teams').select('clock_offset_ms').where('id', '=', team_id).executeTakeFirst()
 
 const patients = prepareRead('find_patient', (db, team_id: string, user_id: string) =>
@@ -184,7 +184,7 @@ export const findInfo = (db: Db, team_id: string, user_id: string) =>
 export const insertInsurance = (db: Db, row: Insertable<Tables['user_insurances']>) =>
   db.insertInto('user_insurances').values(row).execute()
 
-export const latestInsurance = (db: Db, team_id: string, user_id: string, is_primary: boolean) =>
+export const findLatestInsurance = (db: Db, team_id: string, user_id: string, is_primary: boolean) =>
   db
     .selectFrom('user_insurances')
     .select(['id', 'sealed'])
@@ -218,7 +218,7 @@ export const lockUsersToErase = (db: Db, wall: string, limit: number, team_id?: 
     .$if(team_id === undefined, (query) => query.skipLocked())
     .execute()
 
-export const nextErasure = (db: Db, team_id: string) =>
+export const findNextErasure = (db: Db, team_id: string) =>
   db
     .selectFrom('users')
     .select('erase_at')

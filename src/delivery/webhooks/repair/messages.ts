@@ -15,7 +15,7 @@ export async function listWebhookMessages(app: App, caller: ManagementCaller, pa
   const page = pageAfter(next_cursor, limit, isPosition)
   const found = await store.listPending(app.db, path, limit, page.after && positionOf(page.after.at))
   const { rows, next_cursor: next } = pageOf(found, page, (message) => ({ at: textOf(message), id: message.event_id }))
-  return { data: rows.map((message) => ({ ...message, next_try_at: nextAttempt(webhook, message) })), next_cursor: next }
+  return { data: rows.map((message) => ({ ...message, next_try_at: nextAttemptOf(webhook, message) })), next_cursor: next }
 }
 
 /** Sixteen digits of microseconds last until the year 2286. Lane and message numbers have at most eighteen. */
@@ -28,7 +28,8 @@ function positionOf(text: string): store.ListPosition {
   return { run_us, lane_id, n }
 }
 
-const nextAttempt = (webhook: WebhookRow, { behind, run_at }: store.PendingMessage) => (behind > 0 ? null : nextAttemptAt(webhook, run_at))
+const nextAttemptOf = (webhook: WebhookRow, { behind, run_at }: store.PendingMessage) =>
+  behind > 0 ? null : nextAttemptAt(webhook, run_at)
 
 /** A manual retry overrides the pause of a failing webhook until its next failure. */
 export const retryWebhookMessage = (app: App, caller: ManagementCaller, path: Path & { event_id: string }) =>

@@ -44,12 +44,12 @@ export async function claimJob(db: Db, maxPending: number) {
   return rows[0]
 }
 
-const exhausted = ({ team_id, webhook_id, window_from, window_to }: JobRow) => sql`
+const exhaustedAttempts = ({ team_id, webhook_id, window_from, window_to }: JobRow) => sql`
   select a.at, a.id, a.event_id, a.event_at from attempts a
   where a.webhook_id = ${webhook_id} and a.team_id = ${team_id} and a.outcome = 'exhausted' and a.n > 0
     and a.at >= ${window_from} and a.at < ${window_to}`
 
-const logged = ({ team_id, webhook_id, window_from, window_to, event_types, after_no }: JobRow) => sql`
+const loggedEvents = ({ team_id, webhook_id, window_from, window_to, event_types, after_no }: JobRow) => sql`
   select e.no, e.id, e.logged_at, e.key
   from events e join webhooks w on w.id = ${webhook_id} join teams t on t.id = e.team_id
   where e.team_id = ${team_id} and e.no > ${after_no} and e.logged_at >= ${window_from} and e.logged_at < ${window_to}
@@ -59,7 +59,9 @@ const logged = ({ team_id, webhook_id, window_from, window_to, event_types, afte
 /** The number of events to process, or null if it exceeds the limit. */
 export async function countJob(db: Db, job: JobRow, limit: number) {
   const { rows } = await sql<{ found: number }>`
-    select count(*) as found from (${job.kind === 'recover' ? exhausted(job) : logged(job)} limit ${limit + 1}) counted`.execute(db)
+    select count(*) as found from (${job.kind === 'recover' ? exhaustedAttempts(job) : loggedEvents(job)} limit ${limit + 1}) counted`.execute(
+    db,
+  )
   const found = rows[0]?.found ?? 0
   return found > limit ? null : found
 }
@@ -72,7 +74,7 @@ export async function recoverBatch(db: Db, job: JobRow, limit: number) {
   const { webhook_id, after_at, after_id } = job
   const { rows } = await sql<BatchResult>`
     with processed as materialized (
-      ${exhausted(job)} ${after_at ? sql`and (a.at, a.id) > (${after_at}::timestamptz, ${after_id}::uuid)` : sql``}
+      ${exhaustedAttempts(job)} ${after_at ? sql`and (a.at, a.id) > (${after_at}::timestamptz, ${after_id}::uuid)` : sql``}
       order by a.at, a.id limit ${limit}
     ),
     due as materialized (
@@ -97,7 +99,7 @@ export async function recoverBatch(db: Db, job: JobRow, limit: number) {
 /** The next events of a time window of the log. */
 export async function replayBatch(db: Db, job: JobRow, limit: number) {
   const { rows } = await sql<BatchResult>`
-    with processed as materialized (${logged(job)} order by e.no limit ${limit}),
+    with processed as materialized (${loggedEvents(job)} order by e.no limit ${limit}),
     sent as materialized (select enqueue_event(${job.webhook_id}, l.id, l.logged_at, l.key) from processed l)
     select (select count(*)::int from processed) as processed, (select count(*)::int from sent) as sent,
       (select max(no) from processed) as after_no, null::timestamptz as after_at, null::uuid as after_id`.execute(db)

@@ -1,7 +1,7 @@
 /** Polls at an interval, and at once when asked. Polls never overlap. */
 export function startPoller(poll: () => Promise<void>, everyMs: number, onError: (error: unknown) => void) {
   let polling: Promise<void> | undefined
-  let again = false
+  let pollAgain = false
   let ended = false
   let timer: NodeJS.Timeout | undefined
 
@@ -9,13 +9,13 @@ export function startPoller(poll: () => Promise<void>, everyMs: number, onError:
     if (ended) return
     clearTimeout(timer)
     // The running poll may already be past the new work.
-    if (polling) again = true
+    if (polling) pollAgain = true
     polling ??= poll()
       .catch(onError)
       .finally(() => {
         polling = undefined
-        if (!ended) timer = setTimeout(now, again ? 0 : everyMs)
-        again = false
+        if (!ended) timer = setTimeout(now, pollAgain ? 0 : everyMs)
+        pollAgain = false
       })
   }
 

@@ -5,7 +5,7 @@ import { type Db, prepareStatement } from '../../../platform/db/open.ts'
 export type Lane = { id: number; webhook_id: string; version: string; key: string; head: number; attempts: number }
 
 /** Webhooks of any team with due messages. */
-export const webhooksWithWork = async (db: Db, now: string) => {
+export const listWebhooksWithWork = async (db: Db, now: string) => {
   const { rows } = await sql<{ webhook_id: string }>`
     with recursive known as (
       (select webhook_id from lanes where run_at is not null order by webhook_id limit 1)

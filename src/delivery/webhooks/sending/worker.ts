@@ -29,7 +29,7 @@ export async function startWorker(
   let heldAt = 0
   let stopping = false
   let pumping: Promise<void> | undefined
-  let again = false
+  let pumpAgain = false
   const batcher = attemptBatcher<Parameters<DeliveryContext['settle']>[0]>({
     async record(batch) {
       const { more, busy } = await settleRuns(context, batch)
@@ -58,14 +58,14 @@ export async function startWorker(
 
   function wake(webhook_ids: Iterable<string>) {
     for (const id of webhook_ids) due.add(id)
-    if (pumping) again = true
+    if (pumping) pumpAgain = true
     if (pumping || stopping || !lease.isHeld() || !due.size) return
     pumping = pump()
       .catch(onError)
       .finally(() => {
         pumping = undefined
-        if (!again) return
-        again = false
+        if (!pumpAgain) return
+        pumpAgain = false
         wake([])
       })
   }
@@ -75,7 +75,7 @@ export async function startWorker(
     if (!lease.isHeld()) return
     app.wake(NUMBER)
     if (performance.now() - heldAt > GRACE_MS) await store.freeDeadLanes(app.db, app.wall())
-    wake(await store.webhooksWithWork(app.db, app.wall()))
+    wake(await store.listWebhooksWithWork(app.db, app.wall()))
   }
   const poller = startPoller(poll, POLL_MS, onError)
 

@@ -10,7 +10,7 @@ import { transmissionName } from '../../orders/checks/rules-people.ts'
 import { rejectTakenSample } from '../../orders/placing/insert.ts'
 import { advanceOrder } from '../../orders/progress/advance.ts'
 import { offerRedraw, recreateOrder } from '../../orders/progress/redraw.ts'
-import { type LoadedOrder, lockOrder, ordersById, requireOrder } from '../../orders/reading/present.ts'
+import { type LoadedOrder, loadOrders, lockOrder, requireOrder } from '../../orders/reading/present.ts'
 import * as rules from '../../orders/rules.ts'
 import { recordResults } from '../../results/actions.ts'
 import * as store from './store.ts'
@@ -47,7 +47,7 @@ async function loadInOrder(app: App, rows: { team_id: string; id: string }[]): P
   const byTeam = Map.groupBy(rows, ({ team_id }) => team_id)
   const loaded = new Map<string, LoadedOrder>()
   for (const [team_id, rowsOfTeam] of byTeam)
-    for (const order of await ordersById(
+    for (const order of await loadOrders(
       app,
       team_id,
       rowsOfTeam.map(({ id }) => id),

@@ -5,7 +5,7 @@ import { type App, type AppInTransaction, inTransaction } from '../../../platfor
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { problem } from '../../../platform/problem.ts'
 import { later, SECOND } from '../../../platform/time.ts'
-import { orderedOf } from '../../catalog/actions.ts'
+import { loadMeasurements } from '../../catalog/actions.ts'
 import { registerKit } from '../../orders/placing/kits.ts'
 import { advanceOrder } from '../../orders/progress/advance.ts'
 import { clearPlannedSteps, onDueSteps, planSteps } from '../../orders/progress/dispatch.ts'
@@ -55,11 +55,11 @@ function withPartials(steps: string[], partials: number | null | undefined) {
 async function takeSteps(app: AppInTransaction, order: LoadedOrder, { steps, ...simulation }: Simulation): Promise<void> {
   const [low, ...rest] = steps
   if (low === undefined) return
-  const moved = await takeStep(app, { ...order, simulation: null }, low, { ...simulation, steps: rest })
+  const updated = await takeStep(app, { ...order, simulation: null }, low, { ...simulation, steps: rest })
   if (!rest.length) return
-  if (!simulation.delay_seconds) return takeSteps(app, moved, { ...simulation, steps: rest })
-  const step_at = later(moved.updated_at, simulation.delay_seconds * SECOND)
-  await planSteps(app, moved.id, step_at, { ...simulation, steps: rest })
+  if (!simulation.delay_seconds) return takeSteps(app, updated, { ...simulation, steps: rest })
+  const step_at = later(updated.updated_at, simulation.delay_seconds * SECOND)
+  await planSteps(app, updated.id, step_at, { ...simulation, steps: rest })
 }
 
 const reports: Record<string, Status> = {
@@ -93,7 +93,7 @@ async function reportOf(app: App, order: LoadedOrder, status: Status, simulation
   const now = app.now()
   const partials = order.events.filter((event) => event.low_level === 'partial_results').length
   const { results, missing_results } = simulateResults({
-    ...(await orderedOf(app, order.lab_test)),
+    ...(await loadMeasurements(app, order.lab_test)),
     seed: simulation?.seed ?? order.seed,
     gender: patient?.gender ?? 'unknown',
     age: patient ? ageOn(patient.dob, now.slice(0, 10)) : 40,

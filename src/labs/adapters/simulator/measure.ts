@@ -24,7 +24,7 @@ function measureGroup(group: Analyte[], { seed, traits, target, draft }: Measure
   const band = hasTarget ? target.band : 'normal'
   for (let attempt = 0; attempt < MAX_DRAWS; attempt++) {
     const values = drawGroup(group, random, traits, target)
-    if (group.every((analyte) => fits(analyte, values.get(analyte.slug), traits, band))) return values
+    if (group.every((analyte) => isAllowed(analyte, values.get(analyte.slug), traits, band))) return values
   }
   // No draw satisfied every formula, so the requested bands win over consistent values.
   return new Map(group.map((analyte) => [analyte.slug, drawValue(analyte, random, traits, target)]))
@@ -60,7 +60,7 @@ function drawValue(analyte: Analyte, random: Random, { sex }: Traits, target: Ta
 const roundValue = (analyte: Analyte, value: number | null) => value && Math.round(value * scaleOf(analyte)) / scaleOf(analyte)
 
 /** Values derived from an abnormal or critical value may be so too; no value is negative. */
-function fits(analyte: Analyte, value: number | null | undefined, { sex }: Traits, target: Band) {
+function isAllowed(analyte: Analyte, value: number | null | undefined, { sex }: Traits, target: Band) {
   if (value === null || value === undefined) return true
   if (!(value >= 0)) return false
   const band = bandOf(analyte, sex, value)

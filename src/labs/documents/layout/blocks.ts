@@ -7,23 +7,23 @@ export type Fact = [label: string, value: string | null]
 const gap = 12
 
 /** Draws labeled values side by side. An unknown value is a dash, so that it does not look like an omission. */
-export function facts(page: Page, columns: number, list: Fact[]) {
-  for (let index = 0; index < list.length; index += columns) factRow(page, columns, list.slice(index, index + columns))
+export function drawFacts(page: Page, columns: number, list: Fact[]) {
+  for (let index = 0; index < list.length; index += columns) drawFactRow(page, columns, list.slice(index, index + columns))
 }
 
-export function heading(page: Page, text: string, room = 40) {
+export function drawHeading(page: Page, text: string, minSpace = 40) {
   page.y += 8
-  keepTogether(page, lineHeight(ink.heading) + room)
+  keepTogether(page, lineHeight(ink.heading) + minSpace)
   writeText(page, text, ink.heading)
   page.y += 2
 }
 
-export function rule(page: Page, shade = color.rule) {
+export function drawRule(page: Page, shade = color.rule) {
   page.doc.moveTo(page.left, page.y).lineTo(rightEdge(page), page.y).lineWidth(0.6).strokeColor(shade).stroke()
 }
 
 /** A tinted box with one message. */
-export function banner(page: Page, text: string, style: Ink, tint: string) {
+export function drawBanner(page: Page, text: string, style: Ink, tint: string) {
   const box = { x: page.left + 10, width: page.width - 20 }
   const lines = linesOf(page, text, box.width, style)
   const height = lines.length * lineHeight(style) + 10
@@ -37,7 +37,7 @@ export function banner(page: Page, text: string, style: Ink, tint: string) {
 export type Cell = { text: string; style: Ink; x: number; width: number }
 
 /** Draws wrapped cells side by side. A row taller than a page continues on the next; `drawBeside` draws at its first line. */
-export function row(page: Page, cells: Cell[], drawBeside?: () => void) {
+export function drawRow(page: Page, cells: Cell[], drawBeside?: () => void) {
   const columns = cells.map((cell) => ({ ...cell, lines: cell.text ? linesOf(page, cell.text, cell.width, cell.style) : [] }))
   const count = Math.max(1, ...columns.map(({ lines }) => lines.length))
   const height = Math.max(...cells.map(({ style }) => lineHeight(style)))
@@ -58,13 +58,13 @@ export const footer = (page: Page, text: string) => (number: number, pages: numb
   writeLine(page, `Page ${number} of ${pages}`, y + 5, ink.small, { x: rightEdge(page) - 70, width: 70, align: 'right' })
 }
 
-function factRow(page: Page, columns: number, list: Fact[]) {
+function drawFactRow(page: Page, columns: number, list: Fact[]) {
   const width = (page.width - gap * (columns - 1)) / columns
   const at = (index: number) => ({ x: page.left + index * (width + gap), width })
   keepTogether(page, lineHeight(ink.label) + lineHeight(ink.fact))
   for (const [index, [label]] of list.entries()) writeLine(page, label, page.y, ink.label, at(index))
   page.y += lineHeight(ink.label)
-  row(
+  drawRow(
     page,
     list.map(([, value], index) => ({ text: value || '—', style: ink.fact, ...at(index) })),
   )

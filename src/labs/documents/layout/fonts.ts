@@ -30,7 +30,8 @@ export function fontOf(face: Face) {
   return font
 }
 
-export const covers = (face: Face, text: string) => [...text].every((char) => fontOf(face).hasGlyphForCodePoint(char.codePointAt(0) ?? 0))
+export const hasGlyphs = (face: Face, text: string) =>
+  [...text].every((char) => fontOf(face).hasGlyphForCodePoint(char.codePointAt(0) ?? 0))
 
 /**
  * fontkit caches each glyph with the character that first requested it, and that character becomes the text in the file.

@@ -1,4 +1,4 @@
-import { chains, covers, type Face, type Weight } from './fonts.ts'
+import { chains, type Face, hasGlyphs, type Weight } from './fonts.ts'
 
 export type Run = { face: Face; text: string }
 
@@ -7,7 +7,7 @@ const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 /** Splits a text into runs by the first font that has the characters. Characters without a font print as code points. */
 export function runsOf(text: string, weight: Weight): Run[] {
   const first = chains[weight][0] as Face
-  if (covers(first, text)) return [{ face: first, text }]
+  if (hasGlyphs(first, text)) return [{ face: first, text }]
   const runs: Run[] = []
   for (const grapheme of graphemesOf(text)) {
     // A space joins the run before it, so that a right-to-left name stays in one run and in order.
@@ -35,7 +35,7 @@ function append(runs: Run[], run: Run) {
 }
 
 function runsOfGrapheme(grapheme: string, weight: Weight): Run[] {
-  const face = chains[weight].find((face) => covers(face, grapheme))
+  const face = chains[weight].find((face) => hasGlyphs(face, grapheme))
   if (face) return [{ face, text: grapheme }]
   const chars = [...grapheme]
   return chars.length > 1

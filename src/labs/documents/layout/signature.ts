@@ -5,7 +5,7 @@ import { color, ink, lineHeight } from './theme.ts'
 const gap = 18
 
 /** Draws signature lines side by side, each with its label below. */
-export function signatureLines(page: Page, labels: string[]) {
+export function drawSignatureLines(page: Page, labels: string[]) {
   const width = (page.width - gap * (labels.length - 1)) / labels.length
   keepTogether(page, 44)
   page.y += 26

@@ -13,12 +13,12 @@ export function unpackWoff(woff: Buffer) {
     head.writeUInt32BE(checksum, at + 4)
     head.writeUInt32BE(offset, at + 8)
     head.writeUInt32BE(data.length, at + 12)
-    offset += padded(data.length)
+    offset += paddedLength(data.length)
   }
-  return Buffer.concat([head, ...tables.flatMap(({ data }) => [data, Buffer.alloc(padded(data.length) - data.length)])])
+  return Buffer.concat([head, ...tables.flatMap(({ data }) => [data, Buffer.alloc(paddedLength(data.length) - data.length)])])
 }
 
-const padded = (length: number) => Math.ceil(length / 4) * 4
+const paddedLength = (length: number) => Math.ceil(length / 4) * 4
 
 function tablesOf(woff: Buffer) {
   return Array.from({ length: woff.readUInt16BE(12) }, (_, index) => {

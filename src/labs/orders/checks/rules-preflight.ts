@@ -37,7 +37,7 @@ function correctField(body: Json, placeholders: Json, [name, ...rest]: Path) {
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Keeps the findings that do not depend on an invalid part. */
-export const besideFaults = (findings: Finding[], faults: Finding[]) =>
+export const findingsBesideFaults = (findings: Finding[], faults: Finding[]) =>
   findings.filter(
     (finding) =>
       !faults.some(

@@ -6,7 +6,7 @@ import { Problem } from '../../../platform/problem.ts'
 import { loadPatient } from '../../../tenants/users/records.ts'
 import { generalFindings } from '../checks/rules-checks.ts'
 import { type Finding, findingsFrom } from '../checks/rules-findings.ts'
-import { besideFaults, correctOrder, withoutRejectedPart } from '../checks/rules-preflight.ts'
+import { correctOrder, findingsBesideFaults, withoutRejectedPart } from '../checks/rules-preflight.ts'
 import type { TestSelection } from '../checks/rules-tests.ts'
 import { zoneOf } from '../checks/rules-zones.ts'
 import { patientContextOf, reviewOrder } from './review.ts'
@@ -27,7 +27,7 @@ async function preflight(app: App, caller: TeamCaller, body: Record<string, unkn
   if (parsed.success) return reviewAll(app, caller, parsed.data)
   const faults = findingsFrom(new Problem('invalid', faultsOf(parsed.error, 'body', body)))
   const rest = NewOrder.safeParse(correctOrder(body, faults))
-  return [...faults, ...(rest.success ? besideFaults(await reviewAll(app, caller, rest.data), faults) : [])]
+  return [...faults, ...(rest.success ? findingsBesideFaults(await reviewAll(app, caller, rest.data), faults) : [])]
 }
 
 const unknownPatient = { team_zone: null, minor_ordering_enabled: true, info: undefined, insurance: undefined }
@@ -35,7 +35,7 @@ const unknownPatient = { team_zone: null, minor_ordering_enabled: true, info: un
 /** Continues where placing stops: at an unknown user or unknown tests. */
 async function reviewAll(app: App, caller: TeamCaller, body: NewOrder): Promise<Finding[]> {
   const [patientOrProblem, { resolved, rejections }] = await Promise.all([
-    orProblem(loadPatient(app, caller.team_id, body.user_id)),
+    catchProblem(loadPatient(app, caller.team_id, body.user_id)),
     resolveAll(app, caller, body),
   ])
   const patient = patientOrProblem instanceof Problem ? unknownPatient : patientOrProblem
@@ -52,7 +52,7 @@ async function resolveAll(app: App, caller: TeamCaller, body: NewOrder) {
   const rejections: Finding[] = []
   let selection: TestSelection | undefined = body
   while (selection) {
-    const resolved: Resolved | Problem = await orProblem(resolveTests(app, caller, selection))
+    const resolved: Resolved | Problem = await catchProblem(resolveTests(app, caller, selection))
     if (!(resolved instanceof Problem)) return { resolved, rejections }
     const findings = findingsFrom(resolved)
     // Without the named account the choice may be ambiguous, which is no help to a caller who named one.
@@ -62,7 +62,7 @@ async function resolveAll(app: App, caller: TeamCaller, body: NewOrder) {
   return { rejections }
 }
 
-const orProblem = <T>(work: Promise<T>): Promise<T | Problem> =>
+const catchProblem = <T>(work: Promise<T>): Promise<T | Problem> =>
   work.catch((error) => {
     if (error instanceof Problem) return error
     throw error

@@ -6,7 +6,7 @@ import { DAY, later } from '../../../platform/time.ts'
 import { labFor } from '../../adapters/index.ts'
 import { canActivateOn, dispatchAt } from '../checks/rules-zones.ts'
 import { orderReply } from '../placing/insert.ts'
-import { lockOrder, lockOrders, ordersOfTransaction, presentOrder, requireOrder } from '../reading/present.ts'
+import { loadTransactionOrders, lockOrder, lockOrders, presentOrder, requireOrder } from '../reading/present.ts'
 import * as rules from '../rules.ts'
 import * as store from '../store.ts'
 import { advanceOrder, changeOrder, orderEvent } from './advance.ts'
@@ -22,8 +22,8 @@ export async function rescheduleOrder(app: App, { team_id }: TeamCaller, id: str
     rules.checkReschedule(order, activate_by === null || canActivateOn(activate_by, now, order.zone))
     if (activate_by === order.activate_by) return orderReply(app, order, 'order updated')
     const held = order.low_level === 'ordered'
-    const moved = await changeOrder(app, order, { activate_by, dispatch_at: held ? dispatchAt(activate_by, app, order.zone) : null })
-    return orderReply(app, moved, 'order updated')
+    const updated = await changeOrder(app, order, { activate_by, dispatch_at: held ? dispatchAt(activate_by, app, order.zone) : null })
+    return orderReply(app, updated, 'order updated')
   })
   app.wake(DISPATCH)
   return reply
@@ -47,7 +47,7 @@ export const completeDraw = (app: App, { team_id }: TeamCaller, id: string) =>
   })
 
 export async function getOrderTransaction(app: App, { team_id }: TeamCaller, id: string) {
-  const orders = await ordersOfTransaction(app, team_id, id)
+  const orders = await loadTransactionOrders(app, team_id, id)
   return {
     id,
     team_id,

@@ -36,23 +36,23 @@ export async function advanceOrder(app: AppInTransaction, order: LoadedOrder, lo
   if (rules.classifyReport(order, low) !== 'take') throw problem('STATUS_NOT_REACHABLE', `The order is already past ${low}.`)
   const at = app.now()
   const step = { id: order.last_event + 1, low_level: low, status_detail, created_at: at }
-  const moved = applyChange(
+  const updated = applyChange(
     { ...order, low_level: low, last_event: step.id, last_event_at: at, events: [...order.events, step] },
     { dispatch_at: null, ...collectionChange(order, low, at), ...rest },
     at,
   )
-  if (rest.step_at === undefined) moved.step_at = labFor(app, moved).nextAt(moved, at)
-  const event = orderEvent(app, moved, 'labtest.order.updated', at, { partial: low === 'partial_results' })
-  wakeAfterCommit(app, await updateOrder(app.db, moved, event, { status_detail }))
-  return moved
+  if (rest.step_at === undefined) updated.step_at = labFor(app, updated).nextAt(updated, at)
+  const event = orderEvent(app, updated, 'labtest.order.updated', at, { partial: low === 'partial_results' })
+  wakeAfterCommit(app, await updateOrder(app.db, updated, event, { status_detail }))
+  return updated
 }
 
 /** Changes the order without a new step and emits the update. */
 export async function changeOrder(app: App, order: LoadedOrder, change: Omit<Change, 'status_detail'>) {
   const at = app.now()
-  const moved = applyChange(order, change, at)
-  wakeAfterCommit(app, await updateOrder(app.db, moved, orderEvent(app, moved, 'labtest.order.updated', at)))
-  return moved
+  const updated = applyChange(order, change, at)
+  wakeAfterCommit(app, await updateOrder(app.db, updated, orderEvent(app, updated, 'labtest.order.updated', at)))
+  return updated
 }
 
 function applyChange(order: LoadedOrder, { document, ...change }: Omit<Change, 'status_detail'>, at: string): LoadedOrder {

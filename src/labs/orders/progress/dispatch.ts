@@ -15,7 +15,7 @@ export const DISPATCH = 'dispatch orders'
 
 /** Sends the orders that are due on their team's clock; returns whether there may be more. */
 export async function dispatchDue(app: App, team_id?: string) {
-  const due = await dueStore.dueDispatches(app.db, app.wall(), { limit: BATCH_SIZE, team_id, except: stillPostponed(app) })
+  const due = await dueStore.listDueDispatches(app.db, app.wall(), { limit: BATCH_SIZE, team_id, except: stillPostponed(app) })
   await forEachOrder(app, due, (order) => dispatch(onOrderClock(app, order.clock_offset_ms), order))
   return due.length === BATCH_SIZE
 }
@@ -42,7 +42,7 @@ async function forEachOrder<T extends { id: string }>(app: App, due: T[], work: 
   if (failures.length) throw failures[0]
 }
 
-export const nextDispatch = async (app: App, team_id: string) => (await dueStore.nextDispatch(app.db, team_id))?.at ?? undefined
+export const nextDispatch = async (app: App, team_id: string) => (await dueStore.findNextDispatch(app.db, team_id))?.at ?? undefined
 
 /** While a team's clock advances, the app's clock already shows the due time. */
 export const onOrderClock = (app: App, clock_offset_ms: number): App => (app.transaction ? app : onTeamClock(app, { clock_offset_ms }))
@@ -86,7 +86,7 @@ export async function onDueSteps(
   team_id: string | undefined,
   work: (app: AppInTransaction, order: LoadedOrder) => Promise<unknown>,
 ) {
-  const due = await dueStore.dueSteps(app.db, app.wall(), { limit: BATCH_SIZE, team_id, except: stillPostponed(app) })
+  const due = await dueStore.listDueSteps(app.db, app.wall(), { limit: BATCH_SIZE, team_id, except: stillPostponed(app) })
   await forEachOrder(app, due, (order) =>
     withLockedOrder(onOrderClock(app, order.clock_offset_ms), order, async (app, { step_at }) => {
       if (step_at && step_at <= app.now()) await work(app, await lockOrder(app, order.team_id, order.id))
@@ -95,7 +95,7 @@ export async function onDueSteps(
   return due.length === BATCH_SIZE
 }
 
-export const nextDueStep = async (app: App, team_id: string) => (await dueStore.nextStep(app.db, team_id))?.at ?? undefined
+export const nextDueStep = async (app: App, team_id: string) => (await dueStore.findNextStep(app.db, team_id))?.at ?? undefined
 
 /** Plans the steps of an order; the first is due at `step_at`. */
 export const planSteps = (app: App, id: string, step_at: string, simulation: Simulation) =>

@@ -9,7 +9,7 @@ const latestTeamTime = (wall: string) =>
 
 type DueQuery = { limit: number; team_id?: string | undefined; except: string[] }
 
-export const dueDispatches = (db: Db, wall: string, { limit, team_id, except }: DueQuery) =>
+export const listDueDispatches = (db: Db, wall: string, { limit, team_id, except }: DueQuery) =>
   db
     .selectFrom('orders')
     .innerJoin('teams', 'teams.id', 'orders.team_id')
@@ -39,7 +39,7 @@ const dueStepQuery = (db: Db, wall: string, { limit, team_id, except }: DueQuery
  * Orders with a due simulator step: all orders of teams with the automatic simulator, and orders with a requested simulation.
  * Two queries, so that the idle orders of other teams are not scanned.
  */
-export function dueSteps(db: Db, wall: string, query: DueQuery) {
+export function listDueSteps(db: Db, wall: string, query: DueQuery) {
   const all = dueStepQuery(db, wall, query)
   const automatic = all.where('teams.simulator', '=', 'auto')
   const requested = all.where('teams.simulator', '<>', 'auto').where('orders.simulation', 'is not', null)
@@ -58,7 +58,7 @@ export function dueSteps(db: Db, wall: string, query: DueQuery) {
 }
 
 /** The next dispatch on the team's clock. No order is due before it was placed. */
-export const nextDispatch = (db: Db, team_id: string) =>
+export const findNextDispatch = (db: Db, team_id: string) =>
   db
     .selectFrom('orders')
     .select((eb) => eb.fn.min(sql<string>`greatest(dispatch_at, created_at)`).as('at'))
@@ -66,7 +66,7 @@ export const nextDispatch = (db: Db, team_id: string) =>
     .where('dispatch_at', 'is not', null)
     .executeTakeFirst()
 
-export const nextStep = (db: Db, team_id: string) =>
+export const findNextStep = (db: Db, team_id: string) =>
   db
     .selectFrom('orders')
     .innerJoin('teams', 'teams.id', 'orders.team_id')

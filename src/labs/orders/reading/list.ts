@@ -7,7 +7,7 @@ import { queryTerms } from '../../../platform/sealing/blind-index.ts'
 import { teamSealingKey, unwrap } from '../../../platform/sealing/vault.ts'
 import { requireUser } from '../../../tenants/users/actions.ts'
 import { openDocument } from '../encrypted-document.ts'
-import { ordersById, presentOrder } from './present.ts'
+import { loadOrders, presentOrder } from './present.ts'
 import * as store from './store-list.ts'
 
 type Query = z.output<typeof OrderFilter>
@@ -20,29 +20,29 @@ export async function listOrders(app: App, caller: TeamCaller, query: Query) {
   const filter = await filterOf(app, caller, query)
   const { page, size } = query
   const found = await store.countMatching(app.db, caller.team_id, filter, MAX_COUNTED_ORDERS)
-  const ids = await idsOf(app, caller, query, filter, found)
-  const orders = (await ordersById(app, caller.team_id, ids)).map((order) => presentOrder(app, order))
+  const ids = await findPageIds(app, caller, query, filter, found)
+  const orders = (await loadOrders(app, caller.team_id, ids)).map((order) => presentOrder(app, order))
   return { orders, total: Math.min(found, MAX_COUNTED_ORDERS), total_is_lower_bound: found > MAX_COUNTED_ORDERS, page, size }
 }
 
-async function idsOf(app: App, caller: TeamCaller, query: Query, filter: store.ListFilter, found: number) {
+async function findPageIds(app: App, caller: TeamCaller, query: Query, filter: store.ListFilter, found: number) {
   const { page, size, order_key, order_direction } = query
   const direction = order_direction ?? (order_key === 'patient_name' ? 'asc' : 'desc')
   const offset = (page - 1) * size
-  if (order_key === 'patient_name') return (await idsByName(app, caller, filter, direction, found)).slice(offset, offset + size)
+  if (order_key === 'patient_name') return (await sortIdsByName(app, caller, filter, direction, found)).slice(offset, offset + size)
   const order = { key: order_key ?? 'created_at', direction }
-  return (await store.pageOfIds(app.db, caller.team_id, filter, order, size, offset)).map(({ id }) => id)
+  return (await store.listIds(app.db, caller.team_id, filter, order, size, offset)).map(({ id }) => id)
 }
 
 /** Names are encrypted, so sorting decrypts every match. */
-async function idsByName(app: App, { team_id }: TeamCaller, filter: store.ListFilter, direction: 'asc' | 'desc', found: number) {
+async function sortIdsByName(app: App, { team_id }: TeamCaller, filter: store.ListFilter, direction: 'asc' | 'desc', found: number) {
   if (found > MAX_COUNTED_ORDERS)
     throw problem(
       'TOO_MANY_TO_SORT',
       `More than ${MAX_COUNTED_ORDERS} orders match, which is the limit for sorting by patient_name. Narrow the filter, for example by date.`,
     )
   const teamKey = await teamSealingKey(app, team_id)
-  const entries = (await store.encryptedDocuments(app.db, team_id, filter, MAX_COUNTED_ORDERS)).map(
+  const entries = (await store.listEncryptedDocuments(app.db, team_id, filter, MAX_COUNTED_ORDERS)).map(
     ({ id, user_id, sealed, created_at, key_id, wrapped_key }) => {
       const key = unwrap(teamKey, { team_id, user_id: user_id as string }, { id: key_id, wrapped: wrapped_key })
       const { last_name, first_name } = openDocument(key, id, sealed as Buffer).patient_details ?? noName

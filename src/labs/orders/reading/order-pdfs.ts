@@ -4,7 +4,7 @@ import { problem } from '../../../platform/problem.ts'
 import { describeCodes } from '../../../tenants/insurance/actions.ts'
 import { loadInsurance } from '../../../tenants/users/records.ts'
 import * as catalog from '../../catalog/actions.ts'
-import { accountNumber } from '../../catalog/markers.ts'
+import { loadAccountNumber } from '../../catalog/markers.ts'
 import { draw } from '../../documents/draw.ts'
 import { dayIn } from '../checks/rules-zones.ts'
 import { hasRequisition, type LoadedOrder, requireOrder } from './present.ts'
@@ -19,7 +19,7 @@ export async function requisitionPdf(app: App, { team_id }: TeamCaller, order_id
   return draw(app, 'requisition', {
     ...documentHeader(order),
     time_zone: order.zone,
-    account_number: await accountNumber(app, order.lab_account_id),
+    account_number: await loadAccountNumber(app, order.lab_account_id),
     physician: document.physician,
     sample_id: order.sample_id,
     ordered_at: order.created_at,

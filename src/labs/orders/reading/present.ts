@@ -31,17 +31,17 @@ export async function lockOrder(app: AppInTransaction, team_id: string, id: stri
 }
 
 /** Returns the orders that exist, in the order of the ids. */
-export const ordersById = async (app: App, team_id: string, ids: string[]): Promise<LoadedOrder[]> =>
+export const loadOrders = async (app: App, team_id: string, ids: string[]): Promise<LoadedOrder[]> =>
   ids.length ? loadAll(app, team_id, await store.findOrders(app.db, team_id, ids)) : []
 
 /** Loads orders and locks them until the transaction ends. */
 export async function lockOrders(app: AppInTransaction, team_id: string, ids: string[]): Promise<LoadedOrder[]> {
   await store.lockOrders(app.db, team_id, ids)
-  return ordersById(app, team_id, ids)
+  return loadOrders(app, team_id, ids)
 }
 
 /** The orders of a transaction, oldest first. */
-export async function ordersOfTransaction(app: App, team_id: string, transaction_id: string): Promise<LoadedOrder[]> {
+export async function loadTransactionOrders(app: App, team_id: string, transaction_id: string): Promise<LoadedOrder[]> {
   const rows = await store.findByTransaction(app.db, team_id, transaction_id)
   if (!rows.length) throw rules.transactionNotFound()
   return loadAll(app, team_id, rows)
@@ -52,12 +52,12 @@ export async function loadAll(app: App, team_id: string, rows: store.LoadedRow[]
   if (!rows.length) return []
   const teamKey = await teamSealingKey(app, team_id)
   const unique = (keyOf: (row: store.LoadedRow) => string) => [...new Set(rows.map(keyOf))]
-  const tests = await catalog.labTestsById(
+  const tests = await catalog.loadLabTestsById(
     app,
     team_id,
     unique((row) => row.lab_test_id),
   )
-  const siblings = await store.siblings(
+  const siblings = await store.listSiblings(
     app.db,
     team_id,
     unique((row) => row.transaction_id),

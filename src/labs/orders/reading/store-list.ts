@@ -71,7 +71,7 @@ export const countMatching = async (db: Db, team_id: string, filter: ListFilter,
   return count
 }
 
-export const pageOfIds = (db: Db, team_id: string, filter: ListFilter, { key, direction }: ListOrder, limit: number, offset: number) =>
+export const listIds = (db: Db, team_id: string, filter: ListFilter, { key, direction }: ListOrder, limit: number, offset: number) =>
   matchingOrders(db, team_id, filter)
     .select('id')
     .$if(key === 'last_status', (query) => query.orderBy('low_level', direction))
@@ -82,7 +82,7 @@ export const pageOfIds = (db: Db, team_id: string, filter: ListFilter, { key, di
     .execute()
 
 /** The encrypted documents of every matching order. */
-export const encryptedDocuments = (db: Db, team_id: string, filter: ListFilter, limit: number) =>
+export const listEncryptedDocuments = (db: Db, team_id: string, filter: ListFilter, limit: number) =>
   db
     .selectFrom(matchingOrders(db, team_id, filter).select(['id', 'user_id', 'sealed', 'created_at']).limit(limit).as('found'))
     .innerJoin('sealing_keys', 'sealing_keys.user_id', 'found.user_id')
