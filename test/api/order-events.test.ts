@@ -253,7 +253,7 @@ test('rejects a window with more than 1,000 orders without resending any', async
   expect(await typesOf(tenant)).toEqual([CREATED])
 })
 
-test('a user without orders is told of nothing', async () => {
+test('a user without orders emits no order event', async () => {
   const tenant = await w.tenant()
   await aUser(tenant.api)
   expect(await logOf(tenant)).toEqual([])
