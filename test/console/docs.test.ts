@@ -95,7 +95,7 @@ test.skipIf(noBrowser)(withSkipReason('/docs: the search finds an error code and
 
   await page.keyboard.press('Control+k')
   await page.keyboard.type('xyzzyplugh')
-  await page.getByText('Nothing was found.').waitFor()
+  await page.getByText('No results.').waitFor()
   await page.keyboard.press('Escape')
   expect(await page.locator('#found').isVisible()).toBe(false)
   expect(consoleErrors).toEqual([])
