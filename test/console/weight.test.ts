@@ -6,14 +6,14 @@ import { placeOrder } from '../support/orders.ts'
 import { fileDatabase, world } from '../support/world.ts'
 
 const LIMIT = 200_000
-const ORDERS = 100_000
+const ORDERS = 20_000
 
 type Entry = { name: string; encodedBodySize: number; startTime: number }
 
 const entries = (page: Page, kind: string) => page.evaluate<Entry[]>(`performance.getEntriesByType('${kind}').map((one) => one.toJSON())`)
 
 test.skipIf(noBrowser)(
-  withSkipReason('with 100,000 orders the first page loads less than 200 kB of JavaScript and no contract schemas'),
+  withSkipReason('with 20,000 orders the first page loads less than 200 kB of JavaScript and no contract schemas'),
   async () => {
     const one = await world()
     await placeOrder(one.api)
