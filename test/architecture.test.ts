@@ -36,10 +36,10 @@ const featureOf = (file: string) => file.split('/').slice(0, 2).join('/')
 const layerOf = (file: string) =>
   domainRooms.includes(roomOf(file)) ? (/\/(rules|store)(-[^/]+)?\.ts$/.exec(file)?.[1] ?? 'actions') : roomOf(file)
 
-/** The parts of the platform that touch neither a database, a clock nor a disk. */
+/** Platform files that use no database, clock or disk. */
 const purePlatform = ['config', 'outbound/address', 'outbound/outcome', 'problem', 'seeded', 'time'].map((name) => `platform/${name}.ts`)
 
-/** Modules of Node that compute and touch nothing. */
+/** Node modules that only compute. */
 const pureNode = /^node:(crypto|zlib)$/
 
 const root = new URL('../src/', import.meta.url).pathname
@@ -62,7 +62,7 @@ describe.each(files)('$file', ({ file, text }) => {
     expect(libraries.filter((library) => !allowed.libraries.split(' ').includes(library))).toEqual([])
   })
 
-  test('keeps rules pure and stores private', () => {
+  test('keeps rules pure and stores private to their feature', () => {
     if (layer === 'rules')
       expect(ours.filter((other) => !['contract', 'rules'].includes(layerOf(other)) && !purePlatform.includes(other))).toEqual([])
     if (layer === 'store') expect(ours.filter((other) => !['contract', 'platform', 'store'].includes(layerOf(other)))).toEqual([])
@@ -70,7 +70,7 @@ describe.each(files)('$file', ({ file, text }) => {
     expect(ours.filter((other) => layerOf(other) === 'store' && featureOf(other) !== featureOf(file))).toEqual([])
   })
 
-  test('follows the house rules', () => {
+  test('follows the code conventions', () => {
     const code = text.replace(/\/\*[\s\S]*?\*\/|\/\/ .*/g, '')
     expect(code.includes('process.env')).toBe(file === 'platform/config.ts')
     expect(/\bclass \w/.test(code)).toBe(file === 'platform/problem.ts')
@@ -86,7 +86,7 @@ describe('table ownership', () => {
   const names = globSync('*.sql', { cwd: migrations }).sort()
   const schema = schemaOf(names.map((name) => readFileSync(join(migrations, name), 'utf8')))
 
-  /** The writes that are not the feature's own: to a table of another feature, to one that does not exist, or to one whose name is computed. */
+  /** Writes to tables that the feature does not own: of another feature, unknown, or with a computed name. */
   const strayWrites = (feature: string, writes: Write[]) =>
     writes
       .filter(({ table = '' }) => tableOwners.get(schema.partitions.get(table) ?? table) !== feature)
@@ -116,18 +116,18 @@ describe('table ownership', () => {
   test.each([
     ['a Kysely insert', "db.insertInto('teams').values(row)", 'insert teams'],
     ['a Kysely update with an alias', "db.updateTable('teams as t').set(row)", 'update teams'],
-    ['a Kysely delete inside a with', "db.with('gone', (db) => db.deleteFrom('teams')).selectFrom('gone')", 'delete teams'],
-    ['a Kysely target that is computed', 'db.insertInto(table).values(row)', 'insert a table with a computed name'],
-    ['a Kysely target of a union', "const put = (table: 'orders' | 'teams') => db.insertInto(table)", 'insert teams'],
+    ['a Kysely delete inside a CTE', "db.with('gone', (db) => db.deleteFrom('teams')).selectFrom('gone')", 'delete teams'],
+    ['a computed Kysely target', 'db.insertInto(table).values(row)', 'insert a table with a computed name'],
+    ['a Kysely target of a union type', "const put = (table: 'orders' | 'teams') => db.insertInto(table)", 'insert teams'],
     ['an insert', `sql\`with a as (insert into teams as t (id) values (\${id})) select 1\``, 'insert teams'],
     ['an update', `sql\`update only public.teams t set name = \${name}\``, 'update teams'],
     ['a quoted name', `sql\`update "teams" set name = 'a'\``, 'update teams'],
     ['a merge', 'sql`merge into teams t using new on true`', 'merge teams'],
     ['a truncate of several tables', "client.query('truncate orders, teams cascade')", 'truncate teams'],
     ['a copy', "client.query('copy teams (id) from stdin')", 'copy teams'],
-    ['a prepared text in parts', "prepared('name', 'delete from ' + 'teams where id = $1')", 'delete teams'],
-    ['a text inside a text', `sql\`select 1 \${sql\`, (delete from teams returning 1)\`}\``, 'delete teams'],
-    ['a text with a computed target', `sql\`insert into \${sql.table(table)} select 1\``, 'insert a table with a computed name'],
+    ['a prepared statement from concatenated strings', "prepared('name', 'delete from ' + 'teams where id = $1')", 'delete teams'],
+    ['a nested SQL text', `sql\`select 1 \${sql\`, (delete from teams returning 1)\`}\``, 'delete teams'],
+    ['a SQL text with a computed target', `sql\`insert into \${sql.table(table)} select 1\``, 'insert a table with a computed name'],
     ['a partition', 'sql`delete from events_default`', 'delete events_default'],
     ['an unknown table', 'sql`insert into nowhere values (1)`', 'insert nowhere'],
   ])('the check finds %s', (_, text, found) => {
@@ -141,7 +141,7 @@ describe('table ownership', () => {
     "sql`select 'delete from teams where true' -- insert into teams`",
     "const summary = 'Update teams, copy results from a lab, delete users'",
     "db.updateTable('orders').set({ team_id })",
-  ])('the check lets %s pass', (text) => {
+  ])('the check allows %s', (text) => {
     expect(strayWritesOf('labs/orders/store.ts', parse('store.ts', text))).toEqual([])
   })
 
@@ -159,7 +159,7 @@ describe('table ownership', () => {
   })
 })
 
-test('no folder holds more than fifteen files', () => {
+test('no folder has more than fifteen files', () => {
   const folders = Map.groupBy(
     files.map(({ file }) => dirname(file)).filter((folder) => !['contract', 'cli'].includes(roomOf(folder))),
     (folder) => folder,
@@ -167,7 +167,7 @@ test('no folder holds more than fifteen files', () => {
   expect([...folders].filter(([, of]) => of.length > 15).map(([folder, of]) => `${folder} has ${of.length}`)).toEqual([])
 })
 
-/** Each file with the files that it loads. */
+/** Each file with the files that it imports. */
 const loads = (root: string, files: { file: string; program: Program }[]) =>
   new Map(
     files.map(({ file, program }) => {
@@ -186,11 +186,11 @@ describe('the tests', () => {
 })
 
 describe('value imports', () => {
-  test('no file loads itself through others', () => {
+  test('no file imports itself through others', () => {
     expect(cyclesOf(loads(root, files))).toEqual([])
   })
 
-  test('no room loads itself through others', () => {
+  test('no room imports itself through others', () => {
     const between = [...loads(root, files)].map(([file, others]) => [roomOf(file), others.map(roomOf)] as const)
     const graph = Map.groupBy(between, ([room]) => room)
     const withoutSelf = [...graph].map(
@@ -199,12 +199,12 @@ describe('value imports', () => {
     expect(cyclesOf(new Map(withoutSelf))).toEqual([])
   })
 
-  test('the search finds a cycle of any length', () => {
+  test('finds cycles of any length', () => {
     const graph = new Map(Object.entries({ a: ['b'], b: ['c'], c: ['d', 'b'], d: ['e'], e: ['c'], f: ['f'], g: ['a'] }))
     expect(cyclesOf(graph)).toEqual([['b', 'c', 'd', 'e'], ['f']])
   })
 
-  test('an import of types alone does not count, an inline one does', () => {
+  test('ignores type-only imports and counts inline type imports', () => {
     const imports = importsOf(
       parse('a.ts', "import type { A } from './a.ts'\nimport { type B } from './b.ts'\nexport * from './c.ts'\nimport('./d.ts')"),
     )
@@ -212,18 +212,18 @@ describe('value imports', () => {
   })
 })
 
-describe('the console', () => {
+describe('console', () => {
   const root = new URL('../console/src/', import.meta.url).pathname
   const files = globSync('**/*.{ts,tsx}', { cwd: root }).map((file) => {
     const text = readFileSync(join(root, file), 'utf8')
     return { file, text, program: parse(file, text) }
   })
 
-  test('no file loads itself through others', () => {
+  test('no file imports itself through others', () => {
     expect(cyclesOf(loads(root, files))).toEqual([])
   })
 
-  test.each(files)('$file imports nothing from the service but the types of its contract and the lifecycle', ({ text }) => {
+  test.each(files)('$file imports only contract types and the lifecycle from the service', ({ text }) => {
     const lines = [...text.matchAll(/^import (type )?.*'([^']+)'$/gm)].map(([, type, path]) => ({ type, path: path as string }))
     const outside = lines.filter(({ path }) => path.includes('../src/'))
     expect(outside.filter(({ path }) => !path.includes('/src/contract/'))).toEqual([])

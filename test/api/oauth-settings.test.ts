@@ -74,7 +74,7 @@ describe('team credentials', () => {
     expect(created).toMatchObject({
       source: 'oura',
       team_id: t.team_id,
-      client_id: 'harbour-app',
+      client_id: 'harbor-app',
       app_url: null,
       redirect_url_override: null,
     })
@@ -88,7 +88,7 @@ describe('team credentials', () => {
     expect((await link.listLinkSources()).map(({ slug }) => slug)).toContain('oura')
     const { oauth_url } = await link.startOAuth({ params: { oauth_provider: 'oura' } })
     expect((await followCallback(source.visit(oauth_url as string))).redirectParams).toMatchObject({ state: 'success' })
-    expect(source.requests.at(-1)).toMatchObject({ authorization: undefined, form: { client_id: 'harbour-app' } })
+    expect(source.requests.at(-1)).toMatchObject({ authorization: undefined, form: { client_id: 'harbor-app' } })
   })
 
   test('reports wrong credentials as provider_credential_error', async () => {

@@ -18,7 +18,7 @@ describe('OAuth connections', () => {
     expect(Object.fromEntries(authorizationQuery)).toMatchObject({
       response_type: 'code',
       code_challenge_method: 'S256',
-      client_id: 'harbour-app',
+      client_id: 'harbor-app',
     })
     expect(authorizationQuery.get('redirect_uri')).toBe('http://127.0.0.1:8080/v2/link/oauth/callback')
 
@@ -100,7 +100,7 @@ describe('OAuth connections', () => {
 
   test('rejects a callback after ten minutes', async () => {
     const advanced = await world({
-      env: { OAUTH_SOURCES: JSON.stringify({ fitbit: source.setting({ client_id: 'harbour-app', client_secret: 'x' }) }) },
+      env: { OAUTH_SOURCES: JSON.stringify({ fitbit: source.setting({ client_id: 'harbor-app', client_secret: 'x' }) }) },
     })
     const { link } = await aLink(advanced.base, advanced.api, { redirect_url: redirectUrl })
     const callbackUrl = source.visit((await link.startOAuth({ params: fitbit })).oauth_url as string)
@@ -150,7 +150,7 @@ describe('OAuth connections', () => {
   test('does not contact a private address in production', async () => {
     const env = {
       ENVIRONMENT: 'production',
-      OAUTH_SOURCES: JSON.stringify({ fitbit: source.setting({ client_id: 'harbour-app', client_secret: 's' }) }),
+      OAUTH_SOURCES: JSON.stringify({ fitbit: source.setting({ client_id: 'harbor-app', client_secret: 's' }) }),
     }
     const production = await world({ env, database: await newDatabase() })
     const { link } = await aLink(production.base, production.api, { redirect_url: redirectUrl })

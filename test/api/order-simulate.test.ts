@@ -97,7 +97,7 @@ describe('unregistered testkits', () => {
     const done = [...registrationPath.split(' '), 'transit_lab', 'delivered_to_lab', 'completed']
     const order = await read(id)
     expect(statusesOf(order)).toEqual(done)
-    expect(order.patient_details).toMatchObject({ first_name: 'Harbour', last_name: 'Stock' })
+    expect(order.patient_details).toMatchObject({ first_name: 'Harbor', last_name: 'Stock' })
     expect(await orderEvents(app, team_id, id)).toEqual(expectedEvents(...done))
   })
   test.each(['registered', 'requisition_created', 'with_customer', 'do_not_process'])('advance to %s', async (step) => {

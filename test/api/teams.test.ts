@@ -32,7 +32,7 @@ const noBrand = { company_website: '', support_email: '', support_contact: '', c
 
 describe('organizations', () => {
   test('return their name and plan', async () => {
-    expect(await w.admin.getOrg({ params: w })).toEqual({ id: w.org_id, name: 'Harbour Health', plan: 'scale', expires_at: null })
+    expect(await w.admin.getOrg({ params: w })).toEqual({ id: w.org_id, name: 'Harbor Health', plan: 'scale', expires_at: null })
   })
   test('can be renamed without other changes', async () => {
     const { admin, org_id } = await newTenant()
@@ -203,7 +203,7 @@ describe('listing teams', () => {
     expect([first.teams.length, second.next_cursor]).toEqual([50, null])
     expect(first.teams[0]).toEqual({
       id: team_id,
-      name: 'Harbour',
+      name: 'Harbor',
       created_on: expect.stringMatching(/Z$/),
       region: 'us',
       integration_team_id: null,

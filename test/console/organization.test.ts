@@ -44,7 +44,7 @@ journey('a person is invited, joins with a QR code and gets another role', async
   const { page } = opened
   await page.goto('/console/organization/people')
   await page.getByRole('button', { name: 'Invite member' }).first().click()
-  await page.getByLabel('Email').fill('ottoline@harbour.example')
+  await page.getByLabel('Email').fill('ottoline@harbor.example')
   await page.getByLabel('Role').selectOption('support')
   await page.getByRole('button', { name: 'Create link' }).click()
   const link = (await page.getByRole('dialog', { name: 'Invitation link' }).locator('code').textContent()) as string
@@ -55,7 +55,7 @@ journey('a person is invited, joins with a QR code and gets another role', async
   await invited.page.getByLabel('Your name').fill('Ottoline Keeper')
   await invited.page.getByLabel('Password').fill(PASSWORD)
   const uri = new URL(await scanQrCode(invited.page))
-  expect([uri.protocol, uri.searchParams.get('issuer')]).toEqual(['otpauth:', 'Harbour Health'])
+  expect([uri.protocol, uri.searchParams.get('issuer')]).toEqual(['otpauth:', 'Harbor Health'])
   expect(await seriousIssues(invited.page)).toEqual([])
   await screenshot(invited.page, `invitation-${width}`)
   const secret = uri.searchParams.get('secret') as string

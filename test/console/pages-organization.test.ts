@@ -4,7 +4,7 @@ import { screenshot, tour } from '../support/console-tour.ts'
 import { world } from '../support/world.ts'
 
 const one = await world()
-const tenant = await one.tenant({ team: 'Harbour Clinic' })
+const tenant = await one.tenant({ team: 'Harbor Clinic' })
 
 test.skipIf(noBrowser).each(widths)(
   withSkipReason('on %s organization pages and empty pages are accessible, fit the screen and load nothing from other hosts'),
@@ -12,7 +12,7 @@ test.skipIf(noBrowser).each(widths)(
     await tour(one.base, tenant, width, [
       { name: 'overview-empty', path: '/', shows: 'Get started' },
       { name: 'orders-empty', path: '/orders', shows: 'No orders yet' },
-      { name: 'teams', path: '/organization', shows: 'Harbour Clinic' },
+      { name: 'teams', path: '/organization', shows: 'Harbor Clinic' },
       { name: 'people', path: '/organization/people', shows: 'No members yet' },
       { name: 'management-keys', path: '/organization/keys', shows: 'Org admin' },
       { name: 'lab-accounts', path: '/organization/lab-accounts', shows: /account/i },

@@ -4,17 +4,17 @@ import { tour } from '../support/console-tour.ts'
 import { deploymentOf } from '../support/pipelines.ts'
 import { world } from '../support/world.ts'
 
-const one = await world({ env: { PUBSUB_PROJECTS: 'harbour-events' } })
-const tenant = await one.tenant({ team: 'Harbour Clinic' })
+const one = await world({ env: { PUBSUB_PROJECTS: 'harbor-events' } })
+const tenant = await one.tenant({ team: 'Harbor Clinic' })
 const { admin, team_id } = tenant
 const params = deploymentOf(tenant)
 const rabbitmq = { uri: 'amqps://assay:broker-secret-4711@broker.example.com/health', exchange: 'events' }
-const cloud_pubsub = { project: 'harbour-events', topic: 'health', message_ordering: true }
+const cloud_pubsub = { project: 'harbor-events', topic: 'health', message_ordering: true }
 await admin.upsertPipelines({
   params,
   body: { team_ids: [team_id], rabbitmq, cloud_pubsub, event_type_prefixes: ['labtest.', 'daily.data.'] },
 })
-await admin.putTeamCredential({ params, body: { team_id, provider: 'fitbit', client_id: 'harbour-app', client_secret: 'lantern-secret' } })
+await admin.putTeamCredential({ params, body: { team_id, provider: 'fitbit', client_id: 'harbor-app', client_secret: 'lantern-secret' } })
 
 test.skipIf(noBrowser).each(widths)(
   withSkipReason('on %s team pages are accessible, fit the screen and load nothing from other hosts'),

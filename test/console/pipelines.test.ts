@@ -3,7 +3,7 @@ import { journey, openSignedIn } from '../support/console-page.ts'
 import { deploymentOf, emitEvents } from '../support/pipelines.ts'
 import { world } from '../support/world.ts'
 
-const one = await world({ env: { PUBSUB_PROJECTS: 'harbour-events', PUBSUB_ENDPOINT: 'http://127.0.0.1:9999' } })
+const one = await world({ env: { PUBSUB_PROJECTS: 'harbor-events', PUBSUB_ENDPOINT: 'http://127.0.0.1:9999' } })
 one.startPublishing()
 
 journey('a pipeline is created, paused, resumed, edited and deleted, and unsupported settings explain the remedy', async (width) => {
@@ -68,21 +68,21 @@ journey('a topic is added to a pipeline, and each destination shows its own stat
   await dialog.getByLabel('Topic').fill('health')
   await dialog.getByRole('button', { name: 'Save' }).click()
   await dialog.getByText(/PUBSUB_PROJECTS/).waitFor()
-  await dialog.getByLabel('Project').fill('Harbour')
+  await dialog.getByLabel('Project').fill('Harbor')
   await dialog.getByRole('button', { name: 'Save' }).click()
   await dialog
     .getByText(/^Must be a project ID/)
     .first()
     .waitFor()
   opened.consoleErrors.length = 0
-  await dialog.getByLabel('Project').fill('harbour-events')
+  await dialog.getByLabel('Project').fill('harbor-events')
   await dialog.getByRole('button', { name: 'Save' }).click()
   const topic = page.getByRole('region', { name: 'Google Cloud Pub/Sub' })
   const broker = page.getByRole('region', { name: 'RabbitMQ' })
   await topic.getByText('Up to date').waitFor()
   expect(await kept()).toMatchObject([
     {
-      cloud_pubsub: { project: 'harbour-events', topic: 'health', message_ordering: true },
+      cloud_pubsub: { project: 'harbor-events', topic: 'health', message_ordering: true },
       rabbitmq: { exchange: 'events' },
       preferences: { enabled: ['rabbitmq', 'cloud_pubsub'] },
     },

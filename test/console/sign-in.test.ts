@@ -21,7 +21,7 @@ journey('a management key opens every team and the organization until sign-out',
   await follow(page, 'Audit log')
   await page.getByRole('heading', { name: 'Audit log' }).waitFor()
   await follow(page, 'Teams')
-  await page.getByRole('heading', { name: 'Harbour Health' }).waitFor()
+  await page.getByRole('heading', { name: 'Harbor Health' }).waitFor()
 
   const menu = page.getByRole('button', { name: 'Menu' })
   if (await menu.isVisible()) await menu.click()

@@ -130,7 +130,7 @@ test.skipIf(!existsSync(committed))('openapi.json is current; npm run openapi wr
 describe('the service', () => {
   let w: Awaited<ReturnType<typeof world>>
   beforeAll(async () => {
-    w = await world({ env: { PUBSUB_PROJECTS: 'harbour-events' } })
+    w = await world({ env: { PUBSUB_PROJECTS: 'harbor-events' } })
   })
 
   test('serves the document without a credential', async () => {
@@ -146,7 +146,7 @@ describe('the service', () => {
     const user = await api.createUser({
       body: { client_user_id: 'documented', fallback_time_zone: 'UTC', fallback_birth_date: '1961-07-23' },
     })
-    await admin.patchTeam({ params: team, body: { integration_team_id: 'i', sandbox: { brand_information: { company_name: 'Harbour' } } } })
+    await admin.patchTeam({ params: team, body: { integration_team_id: 'i', sandbox: { brand_information: { company_name: 'Harbor' } } } })
     const responses: Partial<Record<EndpointName, unknown>> = {
       createUser: user,
       getUser: await api.getUser({ params: user }),
@@ -162,7 +162,7 @@ describe('the service', () => {
       deleteUser: await api.deleteUser({ params: user }),
       undoDeleteUser: await api.undoDeleteUser({ query: { user_id: user.user_id } }),
       getOrg: await admin.getOrg({ params: org }),
-      patchOrg: await admin.patchOrg({ params: org, body: { name: 'Harbour' } }),
+      patchOrg: await admin.patchOrg({ params: org, body: { name: 'Harbor' } }),
       listTeams: await admin.listTeams({ params: org }),
       createTeam: await admin.createTeam({ params: org, body: { name: 'Second', region: 'us' } }),
       resolveTeam: await admin.resolveTeam({ params: org, body: { integration_team_id: 'i' } }),
@@ -298,7 +298,7 @@ describe('the service', () => {
 
     async function pipelineResponses() {
       const rabbitmq = { uri: 'amqp://somebody:secret@127.0.0.1:5672', exchange: 'events' }
-      const cloud_pubsub = { project: 'harbour-events', topic: 'health', message_ordering: true }
+      const cloud_pubsub = { project: 'harbor-events', topic: 'health', message_ordering: true }
       return {
         upsertPipelines: await admin.upsertPipelines({ params: here, body: { team_ids: [team_id], rabbitmq, cloud_pubsub } }),
         listPipelines: await admin.listPipelines({ params: here }),
@@ -457,7 +457,7 @@ describe('the service', () => {
       const begun = await send(endpoints.beginSession, { body: { management_key: tenant.management_key } })
       const person = await joinOrganization(w, tenant)
       const [again = '', once = ''] = person.recovery_codes
-      const invite = await admin.createInvite({ params: org, body: { email: 'documented@harbour.example' } })
+      const invite = await admin.createInvite({ params: org, body: { email: 'documented@harbor.example' } })
       const [listed] = (await admin.listInvites({ params: org })).invites
       const person_id = person.session.person?.id as string
       const renewed = await person.api.renewSecondFactor({ body: { password: PASSWORD, code: once } })

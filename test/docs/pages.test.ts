@@ -47,7 +47,7 @@ describe.skipIf(!canRun)(canRun ? 'every sample runs' : 'every sample runs (skip
 
   beforeAll(async () => {
     database = await newDatabase()
-    const settings = { DATABASE_URL: database, ENCRYPTION_KEY, DATA_DIR: data, PUBSUB_PROJECTS: 'harbour-events' }
+    const settings = { DATABASE_URL: database, ENCRYPTION_KEY, DATA_DIR: data, PUBSUB_PROJECTS: 'harbor-events' }
     service = await startProcess(settings)
   })
   afterAll(() => service?.stop())

@@ -46,10 +46,10 @@ describe('invitations', () => {
     const { admin, org_id } = await w.tenant()
     const { link } = await admin.createInvite({ params: { org_id }, body: { email: 'new@harbor.example' } })
     const invitation = await browser(w.base, '').api.openInvitation({ body: { token: tokenOf(link) } })
-    expect(invitation).toMatchObject({ org_name: 'Harbour Health', email: 'new@harbor.example', role: 'org_admin' })
+    expect(invitation).toMatchObject({ org_name: 'Harbor Health', email: 'new@harbor.example', role: 'org_admin' })
     expect(invitation.totp_secret).toMatch(/^[A-Z2-7]{32}$/)
     expect(invitation.totp_uri).toBe(
-      `otpauth://totp/Harbour%20Health%3Anew%40harbor.example?secret=${invitation.totp_secret}&issuer=Harbour%20Health&algorithm=SHA1&digits=6&period=30`,
+      `otpauth://totp/Harbor%20Health%3Anew%40harbor.example?secret=${invitation.totp_secret}&issuer=Harbor%20Health&algorithm=SHA1&digits=6&period=30`,
     )
   })
 

@@ -31,9 +31,9 @@ describe('sign-in with a key', () => {
       kind: 'management',
       role: 'org_admin',
       person: null,
-      org: { id: org_id, name: 'Harbour Health' },
+      org: { id: org_id, name: 'Harbor Health' },
       teams: [
-        { team_id, name: 'Harbour' },
+        { team_id, name: 'Harbor' },
         { team_id: second.id, name: 'Second' },
       ],
       team_id: null,
@@ -46,7 +46,7 @@ describe('sign-in with a key', () => {
   test('limits a team key to its team', async () => {
     const { team_api_key, team_id, org_id } = await w.tenant()
     const { api, send } = await signIn(w.base, { team_api_key })
-    expect(await api.getSession()).toMatchObject({ kind: 'team', role: 'team_key', team_id, teams: [{ team_id, name: 'Harbour' }] })
+    expect(await api.getSession()).toMatchObject({ kind: 'team', role: 'team_key', team_id, teams: [{ team_id, name: 'Harbor' }] })
     expect((await api.listUsers()).total).toBe(0)
     expect(await send(endpoints.getOrg, { params: { org_id } })).toMatchObject(refusedFor(403, 'SESSION_NOT_ALLOWED'))
     const foreign = (await w.tenant()).team_id

@@ -9,13 +9,13 @@ type Code = { challenge: string; redirect_uri: string; scope: string; account: s
 
 export type Authorization = Awaited<ReturnType<typeof openAuthorizationServer>>
 
-/** A source's own OAuth 2, as strict as the RFCs allow: PKCE, one use for each code, refresh tokens that rotate. */
-export async function openAuthorizationServer(client = { id: 'harbour-app', secret: 'a secret: with / signs+' }) {
+/** An OAuth 2 server of a source, as strict as the RFCs allow: PKCE, single-use codes and rotating refresh tokens. */
+export async function openAuthorizationServer(client = { id: 'harbor-app', secret: 'a secret: with / signs+' }) {
   const codes = new Map<string, Code>()
   const refreshTokens = new Map<string, { scope: string; account: string }>()
   const requests: { path: string; form: Record<string, string>; authorization: string | undefined }[] = []
   const revoked: string[] = []
-  /** What the user or the source does next. */
+  /** How the user or the source behaves from now on. */
   const behavior = {
     deny: false,
     deniedScopes: [] as string[],
@@ -23,14 +23,14 @@ export async function openAuthorizationServer(client = { id: 'harbour-app', secr
     expires_in: 3600 as number | undefined,
     account: 'account-1',
     down: false,
-    /** Answers this instead, whatever is asked. */
+    /** A response to every request instead of the usual one. */
     respondWith: undefined as { status: number; body: string } | undefined,
     rejectRefreshTokens: false,
     keepRefreshToken: false,
     holdUntil: undefined as Promise<unknown> | undefined,
   }
 
-  /** The user's browser at the source: allows, or does not, and is sent back. */
+  /** Grants or denies access like the user would, and returns the redirect URL. */
   function authorize(url: URL): string {
     const query = Object.fromEntries(url.searchParams)
     const redirect = new URL(query['redirect_uri'] as string)
@@ -124,10 +124,10 @@ export async function openAuthorizationServer(client = { id: 'harbour-app', secr
     behavior,
     requests,
     revoked,
-    /** What the user's browser does with an address of ours: where the source sends it back to. */
+    /** Opens an authorization URL like the user would and returns the redirect URL. */
     visit: (oauth_url: string) => authorize(new URL(oauth_url)),
     isLive: (refresh_token: string) => refreshTokens.has(refresh_token),
-    /** As OAUTH_SOURCES has it. */
+    /** An entry of OAUTH_SOURCES. */
     setting: (more: object = {}) => ({
       authorize_url: `${origin}/authorize`,
       token_url: `${origin}/token`,

@@ -9,12 +9,12 @@ import { reservePorts } from './ports.ts'
 import { eventually, isAlive } from './process.ts'
 import { newUuid } from './seeded.ts'
 
-/** The script itself: the one in the path of Debian turns into another user first. */
+/** The script itself, because the one on the PATH of Debian switches to another user. */
 const serverPaths = ['/usr/lib/rabbitmq/bin/rabbitmq-server', '/opt/homebrew/sbin/rabbitmq-server', '/usr/local/sbin/rabbitmq-server']
 
 export const rabbitmq = serverPaths.find(existsSync)
 
-/** For the names of stories that need a broker. */
+/** The name of the broker in test titles, with the skip reason if it is missing. */
 export const withBroker = rabbitmq ? 'RabbitMQ' : 'RabbitMQ (skipped: no rabbitmq-server)'
 
 export type Broker = Awaited<ReturnType<typeof startBroker>>
@@ -22,7 +22,7 @@ export type Broker = Awaited<ReturnType<typeof startBroker>>
 const USER = 'assay'
 const PASSWORD = 'broker-secret-4711'
 
-/** A broker of its own on free ports, in a folder of its own. With a certificate it also speaks amqps. */
+/** Starts a broker on free ports in a new folder. With a certificate it also accepts amqps. */
 export async function startBroker(certificate?: { cert: string; key: string }) {
   const folder = mkdtempSync(join(tmpdir(), 'assay-broker-'))
   const [port, tlsPort, distPort, epmdPort] = (await reservePorts(4)) as [number, number, number, number]
@@ -41,7 +41,7 @@ export async function startBroker(certificate?: { cert: string; key: string }) {
     RABBITMQ_CONFIG_FILE: join(folder, 'rabbit.conf'),
     RABBITMQ_CONF_ENV_FILE: '/dev/null',
     RABBITMQ_ENABLED_PLUGINS_FILE: join(folder, 'plugins'),
-    // Has the script become the broker, so that the process we know is the one we end.
+    // Makes the script exec the broker, so that killing the child kills the broker.
     RABBITMQ_ALLOW_INPUT: 'true',
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '-noinput -noshell +S 1:1 +sbwt none',
   }
@@ -54,7 +54,7 @@ export async function startBroker(certificate?: { cert: string; key: string }) {
     const child = spawn(rabbitmq as string, [], { env, stdio: 'ignore' })
     broker = child
     await eventually(async () => {
-      if (child.exitCode !== null) throw new Error(`the broker ended with ${child.exitCode}`)
+      if (child.exitCode !== null) throw new Error(`The broker exited with ${child.exitCode}`)
       const connection = await connect(uri)
       await connection.close()
       return true
@@ -76,7 +76,7 @@ export async function startBroker(certificate?: { cert: string; key: string }) {
     uriFor: (user: string, password: string) => `amqp://${user}:${password}@127.0.0.1:${port}`,
     tlsUri: uriOf('amqps', tlsPort),
     start,
-    /** As kill -9: nothing is said to anybody. */
+    /** Kills the broker with SIGKILL. */
     kill,
     async stop() {
       await kill()
@@ -96,7 +96,7 @@ function configuration(folder: string, port: number, tlsPort: number, certificat
   return [...lines, ...tls, `ssl_options.keyfile = ${join(folder, 'key')}`, 'ssl_options.verify = verify_none'].join('\n')
 }
 
-/** A way to the broker that can be cut. */
+/** Starts a proxy to the broker whose connections can be cut. */
 export async function startProxy(port: number) {
   const open = new Set<Socket>()
   const server = createServer((near) => {
@@ -129,7 +129,7 @@ type EventBody = { event_id: string; event_type: string; user_id: string | null;
 export const bodyOf = ({ content, properties }: ConsumeMessage) =>
   JSON.parse((properties.contentEncoding === 'gzip' ? gunzipSync(content) : content).toString()) as EventBody
 
-/** A durable queue on a durable topic exchange, and what came out of it. */
+/** A durable queue on a durable topic exchange, and the messages consumed from it. */
 export async function aQueue(
   uri: string,
   { exchange = 'events', pattern = '#', ...queue }: { exchange?: string; pattern?: string } & Queue = {},
@@ -157,7 +157,7 @@ type Queue = { name?: string; arguments?: Record<string, unknown> }
 
 async function openQueue(uri: string, exchange: string, pattern: string, { name = '', arguments: args }: Queue) {
   const connection = await connect(uri)
-  // Stories kill the broker.
+  // Tests kill the broker.
   connection.on('error', () => {})
   const channel = await connection.createChannel()
   channel.on('error', () => {})

@@ -21,7 +21,7 @@ export function analyteOf(slug: string): Analyte {
   return found
 }
 
-/** What an order of a lab test of the catalogue asks for. */
+/** The measurements that a lab test of the catalog orders. */
 export function orderedTest(slug: string): OrderedMeasurements {
   const test = file.lab_tests.find((one) => one.slug === slug)
   return { analytes, markers: file.lab_markers.filter(({ id }) => test?.marker_ids.includes(id)).map(withMarkerDetails) }

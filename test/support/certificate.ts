@@ -19,7 +19,7 @@ const DAY = 24 * 3600 * 1000
 const alternative = (host: string) =>
   isIPv4(host) ? tagged(0x87, Buffer.from(host.split('.').map(Number))) : tagged(0x82, Buffer.from(host))
 
-/** A certificate that vouches for itself, valid for the hosts until so many days from now. Node can read certificates and not make them. */
+/** Creates a self-signed certificate for the hosts, because Node can only read certificates. */
 export function newCertificate(hosts: string[], days = 1) {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const extensions = [

@@ -13,7 +13,7 @@ import { findLeaks } from './leaks.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A database on the server of this run; test files clone `template`, or `catalogTemplate` which has the sandbox's catalogue, into their own. */
+    /** The database server of this run. Test files clone `template`, or `catalogTemplate` with the sandbox catalog. */
     adminUrl: string
     template: string
     catalogTemplate: string
@@ -25,7 +25,7 @@ let close = async () => {}
 
 export const teardown = () => close()
 
-/** One PostgreSQL for the whole run: the embedded one, or yours with TEST_DATABASE_URL. */
+/** Starts one PostgreSQL for the whole run: the embedded one, or yours with TEST_DATABASE_URL. */
 export async function setup(project: TestProject) {
   const folder = mkdtempSync(join(tmpdir(), 'assay-test-'))
   const outside = process.env['TEST_DATABASE_URL']
@@ -54,7 +54,7 @@ export async function setup(project: TestProject) {
     try {
       await failOnLeaks(adminUrl, template, folder)
     } finally {
-      // Our own server goes as a whole; its databases may be busy with a vacuum that is not ours to end.
+      // An embedded server is removed as a whole, because a vacuum may keep its databases busy.
       for (const name of outside ? await databases(adminUrl, template) : []) await query(adminUrl, `drop database ${name} with (force)`)
       await embedded?.stop()
       rmSync(folder, { recursive: true, force: true })
@@ -92,19 +92,19 @@ const databases = async (adminUrl: string, template: string) =>
     ])
   ).map((row) => row.datname)
 
-/** After the suite: no table of any test's database and no log line holds personal data or a key in clear. */
+/** Fails the run if a table or a log line contains personal data or a key in plain text. */
 async function failOnLeaks(adminUrl: string, template: string, folder: string) {
   const found: string[] = []
   for (const name of await databases(adminUrl, template)) found.push(...(await leaksInDatabase(databaseUrl(adminUrl, name), name)))
   for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.log')))
     found.push(...findLeaks(readFileSync(join(folder, file), 'utf8'), `log ${file}`))
-  if (found.length) throw new Error(`Personal data or keys in clear:\n${found.slice(0, 20).join('\n')}`)
+  if (found.length) throw new Error(`Personal data or keys in plain text:\n${found.slice(0, 20).join('\n')}`)
 }
 
-/** What comes from the catalogue only, and is the same in every database. */
+/** Tables that contain only catalog data. */
 const shared = ['analytes', 'icd_codes', 'labs', 'markers', 'service_centers']
 
-/** By table, a column of hashes written as text, of which one in fifty thousand looks like a key. */
+/** A column of text hashes per table, because one hash in fifty thousand looks like a key. */
 const hashes: Record<string, string> = { people: 'password' }
 
 async function leaksInDatabase(url: string, name: string) {
@@ -128,6 +128,6 @@ async function leaksInDatabase(url: string, name: string) {
   }
 }
 
-/** Bytes are looked at as what they hold, so that text kept as bytes would show. */
+/** Reads bytes as text, so that text stored as bytes is found. */
 const asText = (value: unknown) =>
   Buffer.isBuffer(value) ? value.toString('latin1') : typeof value === 'object' ? JSON.stringify(value) : String(value)

@@ -8,14 +8,14 @@ import { newUuid } from './seeded.ts'
 
 export const aUser = async (api: Client) => (await api.createUser({ body: { client_user_id: `client-${newUuid()}` } })).user_id
 
-/** What a team was told about connections and devices, each checked against its row of the catalogue. */
+/** The connection and device events of a team, checked against their schemas. */
 export async function connectionEvents(app: App, team_id: string) {
   const log = (await eventsOf(app, team_id)).filter(({ event_type }) => event_type.startsWith('provider.'))
   for (const { event_type, data } of log) eventTypes[event_type as EventName].data.parse(data)
   return log.map(({ event_type, user_id, data }) => ({ event_type, user_id, data: data as Record<string, unknown> }))
 }
 
-/** A user with a connected phone, and a device of it. */
+/** A user with a connected phone and a device. */
 export async function aConnectedUser(app: App, api: Client, team_id: string) {
   const user_id = await aUser(api)
   await api.connectPushSource({ params: { provider: 'apple_health_kit' }, body: { user_id } })
@@ -24,12 +24,12 @@ export async function aConnectedUser(app: App, api: Client, team_id: string) {
   return { user_id, device_id }
 }
 
-/** The client of somebody who has a link token only. */
+/** A client with only a link token. */
 export async function aLink(base: string, api: Client, overrides: Partial<Parameters<Client['createLinkToken']>[0]['body']> = {}) {
   const user_id = overrides.user_id ?? (await aUser(api))
   const { link_token, link_web_url } = await api.createLinkToken({ body: { user_id, ...overrides } })
   return { user_id, link_token, link_web_url, link: createClient(base, { 'x-vital-link-token': link_token }) }
 }
 
-/** An address that we handed out, at the port where the test listens. */
+/** Replaces the public base URL with that of the test server. */
 export const localUrl = (base: string, url: string) => url.replace(/^http:\/\/127\.0\.0\.1:8080/, base)

@@ -14,7 +14,7 @@ export type Stop = { name: string; path: string; shows: string | RegExp }
 
 /** Creates a team with users, orders, results and deliveries. */
 export async function aBusyTeam(one: Replica) {
-  const tenant = await one.tenant({ team: 'Harbour Clinic' })
+  const tenant = await one.tenant({ team: 'Harbor Clinic' })
   const { api } = tenant
   const { user_id } = await api.createUser({ body: { client_user_id: 'member-2041', fallback_time_zone: 'America/New_York' } })
   await api.putUserInfo({ params: { user_id }, body: someInfo() })

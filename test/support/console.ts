@@ -49,7 +49,7 @@ export async function joinOrganization(
   { admin, org_id }: Tenant,
   { email, ...access }: InviteOptions = {},
 ) {
-  const address = email ?? `keeper${++inviteCount}@harbour.example`
+  const address = email ?? `keeper${++inviteCount}@harbor.example`
   const { link } = await admin.createInvite({ params: { org_id }, body: { email: address, ...access } })
   const token = link?.split('#')[1] as string
   const { api } = browser(one.base, '')

@@ -14,17 +14,17 @@ const [java] = findTool('java')
 
 export const emulator = jar && java ? { jar, java: java[1] } : undefined
 
-/** For the names of stories that need the emulator of Pub/Sub. */
+/** The name of the emulator in test titles, with the skip reason if it is missing. */
 export const withEmulator = emulator ? 'Pub/Sub' : 'Pub/Sub (skipped: no emulator)'
 
 export type Emulator = Awaited<ReturnType<typeof startEmulator>>
 
-/** An emulator of its own on a free port. It keeps everything in memory, so that its topics end with it. */
+/** Starts an emulator on a free port. It keeps its topics in memory only. */
 export async function startEmulator() {
   const { jar, java } = emulator as NonNullable<typeof emulator>
   const port = await reservePort()
   const endpoint = `http://127.0.0.1:${port}`
-  // java itself and not the script around it, so that the process we know is the one we end.
+  // Starts java itself and not its wrapper script, so that killing the child kills the emulator.
   const args = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xmx256m', '-jar', jar, '--host=127.0.0.1', `--port=${port}`]
   let child: ChildProcess | undefined
 
@@ -32,12 +32,12 @@ export async function startEmulator() {
     const started = spawn(java, args, { stdio: 'ignore' })
     child = started
     await eventually(async () => {
-      if (started.exitCode !== null) throw new Error(`the emulator ended with ${started.exitCode}`)
+      if (started.exitCode !== null) throw new Error(`The emulator exited with ${started.exitCode}`)
       return (await fetch(endpoint)).ok
     })
   }
 
-  /** As kill -9: nothing is said to anybody. */
+  /** Kills the emulator with SIGKILL. */
   async function kill() {
     const pid = child?.pid as number
     child?.kill('SIGKILL')
@@ -57,7 +57,7 @@ export const eventIn = ({ data, attributes }: Pulled) => {
   return JSON.parse((attributes['Content-Encoding'] === 'gzip' ? gunzipSync(content) : content).toString()) as EventBody
 }
 
-/** A topic with a subscription to it, and what was pulled from that. */
+/** A topic with a subscription, and the messages pulled from it. */
 export async function aSubscription({ endpoint }: Pick<Emulator, 'endpoint'>, { project, topic }: Topic, { ordered = false } = {}) {
   const call = async (method: string, path: string, body: object = {}) => {
     const headers = { 'content-type': 'application/json' }
@@ -70,7 +70,7 @@ export async function aSubscription({ endpoint }: Pick<Emulator, 'endpoint'>, { 
   await call('PUT', subscription, { topic: `projects/${project}/topics/${topic}`, enableMessageOrdering: ordered, ackDeadlineSeconds: 60 })
   const received: Pulled[] = []
 
-  /** Takes what there is by now; answers all that came so far. */
+  /** Pulls the available messages and returns all messages so far. */
   async function pull() {
     for (;;) {
       const { receivedMessages = [] } = await call('POST', `${subscription}:pull`, { maxMessages: 500, returnImmediately: true })

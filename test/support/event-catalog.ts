@@ -4,7 +4,7 @@ import { isEventName, messageOf } from '../../src/contract/delivery/events.ts'
 import { numberEvents, readLog } from '../../src/delivery/events/log.ts'
 import type { App } from '../../src/platform/app.ts'
 
-/** Every event of every team in the log is of the catalogue and says what its shape says, no more and no less. */
+/** Checks that every logged event matches its schema exactly, and returns the event types seen. */
 export async function expectEventsMatchCatalog(app: App) {
   while (await numberEvents(app));
   const { rows } = await sql<{ team_id: string }>`select distinct team_id from events`.execute(app.db)

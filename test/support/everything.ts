@@ -10,7 +10,7 @@ const typeOf = (name: SeriesName) => {
   return types === 'any' ? { type: name === 'cholesterol' ? 'total' : 'lead_1' } : types ? { type: types[0] } : { type: 'watch' }
 }
 
-/** A sample that a series takes, by the example of its row. */
+/** A valid sample of a series, from its example. */
 export function aSampleOf(name: SeriesName) {
   const { valueKind: kind, example } = series[name]
   const { value, systolic, diastolic } = example
@@ -18,7 +18,7 @@ export function aSampleOf(name: SeriesName) {
   return { ...at, value, ...typeOf(name) }
 }
 
-/** One summary of each kind, as it is pushed. */
+/** One summary of each kind to push. */
 export const someSummaries: Record<SummaryName, unknown> = {
   activity: {
     day_summary: { date: '2026-03-01', active_energy_burned_sum: 400, steps_sum: 9120, distance_sum: 7000, heart_rate_mean: 71 },
@@ -39,7 +39,7 @@ export const someSummaries: Record<SummaryName, unknown> = {
   electrocardiogram: { session_start: '2026-03-01T08:00:00Z', session_end: '2026-03-01T08:00:30Z', voltage_sample_count: 15_360 },
 }
 
-/** At least one of everything that a source can send. */
+/** Pushes at least one of every resource. */
 export async function pushEverything(api: Client, user_id: string, change: object = {}) {
   await push(api, user_id, 'steps', [], change)
   await Promise.all(seriesNames.map((name) => push(api, user_id, name, [aSampleOf(name)], change)))

@@ -4,9 +4,9 @@ import type { Db } from '../../src/platform/db/open.ts'
 
 type Account = { org_id: string; team_id: string; lab_id?: number; status?: string }
 
-/** An organisation's own account at a lab, open to one team. */
+/** A lab account of an organization, available to one team. */
 export async function aLabAccount(db: Db, { org_id, team_id, lab_id = 1, status = 'active' }: Account) {
-  // The action asks no more of the app than these two.
+  // The action uses only these two members of the app.
   const app = { db, wall: () => new Date().toISOString() } as App
   const account = { org_id, lab_id, status, delegated_flow: 'order_delegated', provider_account_id: 'AC-1' }
   const { id } = await createLabAccount(app, { ...account, billing: { client_bill: ['AZ', 'CA'] }, team_ids: [team_id] })

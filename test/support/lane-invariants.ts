@@ -21,14 +21,14 @@ type Change = {
   step: string
   before: Row[]
   after: Row[]
-  /** What was to be settled. */
+  /** The lanes that the step settles. */
   settled: { id: number; lease: string }[]
-  /** The workers that live. */
+  /** The live workers. */
   live: number[]
   now: string
 }
 
-/** What nobody may do to a lane, whatever happened before. */
+/** The lane invariants that a step violates. */
 export function laneViolations({ step, before, after, settled, live, now }: Change): string[] {
   const isDead = ({ worker }: Row) => worker !== null && !live.includes(worker)
   const isExpired = ({ leased_until }: Row) => leased_until !== null && leased_until <= now
@@ -42,8 +42,8 @@ export function laneViolations({ step, before, after, settled, live, now }: Chan
   const orphaned = step === 'free' ? after.filter(isDead) : []
   return [
     ...stolen.map(({ key }) => `${step} took ${key} from its holder`),
-    ...unreleased.map(({ id }) => `lane ${id} was settled and not given back`),
+    ...unreleased.map(({ id }) => `lane ${id} was settled but not released`),
     ...misplaced.map(({ key, head, tail }) => `${step} moved ${key} back, or to ${head} of ${tail}`),
-    ...orphaned.map(({ key }) => `${key} stays with a worker that is dead`),
+    ...orphaned.map(({ key }) => `${key} still belongs to a dead worker`),
   ]
 }

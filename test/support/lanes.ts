@@ -12,7 +12,7 @@ import type { Tenant } from './world.ts'
 
 export type LaneRun = Parameters<DeliveryContext['settle']>[0]
 
-/** What a receiver got, as it reads the headers. */
+/** A received message with its parsed headers. */
 export type ReceivedMessage = { path: string; n: number; key: string; id: string; headers: Record<string, string>; body: string }
 
 export const toReceivedMessage = ({ url, headers, body }: Message): ReceivedMessage => ({
@@ -24,7 +24,7 @@ export const toReceivedMessage = ({ url, headers, body }: Message): ReceivedMess
   body: body.toString(),
 })
 
-/** What an exchange ends in, without one. */
+/** An outcome without an HTTP exchange. */
 export const outcome = (status: number | null, error: Outcome['error'] = null, retry_after_ms: number | null = null): Outcome => ({
   ...outcomeWithoutExchange(status, error ?? (status === 200 ? null : 'status')),
   retry_after_ms,
@@ -32,7 +32,7 @@ export const outcome = (status: number | null, error: Outcome['error'] = null, r
 
 export const ok = outcome(200)
 
-/** A worker whose every step the test takes: what it claims is sent at once and settled when the test says so. */
+/** A worker that the test drives: it sends claimed messages immediately and settles them on demand. */
 export async function manualWorker(app: App, url: string, send: (got: ReceivedMessage) => Outcome | Promise<Outcome>) {
   let workerLock = await holdWorkerLock(url, newWorkerNumber())
   const runs: LaneRun[] = []
@@ -53,17 +53,17 @@ export async function manualWorker(app: App, url: string, send: (got: ReceivedMe
   }
   return {
     context,
-    /** Claims and sends; answers how many lanes it took. */
+    /** Claims and sends; returns how many lanes it holds. */
     async claimAndSend(webhook_ids: string[]) {
       sending += (await deliverDue(context, webhook_ids)).claimed
       await eventually(() => runs.length >= sending)
       return sending
     },
-    /** Claims, without waiting for what is being sent. */
+    /** Claims without waiting for the sends. */
     claim: async (webhook_ids: string[]) => (await deliverDue(context, webhook_ids)).claimed,
-    /** What the next settling is about. */
+    /** The lanes that the next `settle` is about. */
     unsettled: (limit = runs.length) => runs.slice(0, limit).map(({ settled: { id, lease } }) => ({ id, lease })),
-    /** Answers how many it could not settle yet. */
+    /** Settles runs and returns how many are still busy. */
     async settle(limit = runs.length) {
       const batch = runs.splice(0, limit)
       const settled = await settleRuns(context, batch)
@@ -73,21 +73,21 @@ export async function manualWorker(app: App, url: string, send: (got: ReceivedMe
       sending -= batch.length - busy.length
       return busy.length
     },
-    /** Of the webhooks that were settled last, those that have more to do. */
+    /** The webhooks of the last `settle` that have more to send. */
     unfinished: () => [...unfinished],
-    /** As kill -9: nothing of what was sent is recorded. */
+    /** Drops every unsettled run, like kill -9. */
     async crash() {
       sending -= runs.splice(0).length
       context.lanesHeld = 0
       await renew()
     },
-    /** Others take it for dead, but it lives and settles what it sent. */
+    /** Loses the lock, so that others consider the worker dead while it still settles. */
     loseLock: renew,
     end: () => workerLock.end(),
   }
 }
 
-/** A connection that holds the lock of a worker that lives. */
+/** A connection that holds the lock of a live worker. */
 async function holdWorkerLock(url: string, number: number) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -102,7 +102,7 @@ async function holdWorkerLock(url: string, number: number) {
   }
 }
 
-/** Events of these keys in one transaction. Rolled back, they never were. */
+/** Emits events with these keys in one transaction. */
 export const emitTo = async (app: App, team_id: string, keys: string[], rollback = false) => {
   const committed = inTransaction(app, async (app) => {
     for (const key of keys)
@@ -120,11 +120,11 @@ export const emitTo = async (app: App, team_id: string, keys: string[], rollback
 
 export type Ordering = 'per_key' | 'strict' | 'unordered'
 
-/** A webhook that nobody listens on: its messages are known by their path. */
+/** A webhook without a listener; tests identify its messages by path. */
 export const aWebhook = ({ admin, org_id, team_id }: Tenant, path: string, body: { ordering?: Ordering; rate_limit?: number } = {}) =>
   admin.createWebhook({ params: { org_id, team_id, env: 'sandbox' }, body: { url: `http://127.0.0.1:8099${path}`, ...body } })
 
-/** What still waits for webhooks. */
+/** Counts the pending deliveries of webhooks. */
 export const countPending = async (url: string, webhook_ids: string[]) =>
   Number(
     (

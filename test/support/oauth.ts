@@ -8,7 +8,7 @@ export const redirectUrl = 'https://shop.example/back?order=1'
 
 type LinkOptions = Parameters<typeof aLink>[2]
 
-/** A world with a source of its own: Fitbit with an account of the deployment, Oura with addresses only, Ultrahuman with an account only. */
+/** A world with an OAuth source: Fitbit fully configured, Oura with URLs only, Ultrahuman with credentials only. */
 export async function oauthWorld() {
   const source = await openAuthorizationServer()
   const { id: client_id, secret: client_secret } = source.client
@@ -20,7 +20,7 @@ export async function oauthWorld() {
   const w = await world({ env: { OAUTH_SOURCES } })
   const createLink = (t: Tenant, options: LinkOptions = {}) => aLink(w.base, t.api, { redirect_url: redirectUrl, ...options })
 
-  /** What the source's page does: the browser comes back to us, and goes where we send it. */
+  /** Follows the redirect of the source to our callback, like the browser. */
   async function followCallback(url: string) {
     const response = await fetch(localUrl(w.base, url), { redirect: 'manual' })
     const location = response.headers.get('location')

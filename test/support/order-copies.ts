@@ -1,8 +1,8 @@
 import { query } from './cluster.ts'
 
 /**
- * Fills the table up to `total` orders with copies of those that were placed: other ids, users and past days.
- * What is sealed belongs to the order that it was sealed for, so a copy counts, is found and sorted, but cannot be shown.
+ * Fills the table up to `total` orders with copies of the existing ones under other ids and past days.
+ * A copy can be listed and counted but not read, because its encrypted data is bound to the original order.
  */
 export async function fillOrdersTo(url: string, total: number) {
   const [row] = await query<{ count: string }>(url, 'select count(*) from orders')
@@ -14,7 +14,7 @@ export async function fillOrdersTo(url: string, total: number) {
   for (const table of ['orders', 'order_events']) await query(url, `vacuum analyze ${table}`)
 }
 
-/** Indexes that are not a key are made again when the rows are there, which takes a fraction of the time. */
+/** Drops the non-key indexes, because recreating them after the insert is much faster. */
 async function dropIndexes(url: string) {
   const rows = await query<{ name: string; definition: string }>(
     url,
@@ -25,7 +25,7 @@ async function dropIndexes(url: string) {
   return rows.map(({ definition }) => definition)
 }
 
-/** Of ten copies one stands at each of these: as many are waiting as a lab has on an ordinary day, the rest is long completed. */
+/** The status of each of ten copies: mostly completed, a few pending. */
 const statusMix = `(values (0, 'requisition_created', null), (1, 'appointment_pending', null), (2, 'partial_results', 'abnormal'),
   (3, 'cancelled', null), (4, 'completed', 'abnormal'), (5, 'completed', 'critical'), (6, 'completed', 'normal'), (7, 'completed', 'normal'),
   (8, 'completed', 'normal'), (9, 'completed', 'normal')) as standing (n, low_level, interpretation)`

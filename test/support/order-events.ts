@@ -7,7 +7,7 @@ import { anAddress } from './people.ts'
 
 type EventData = { id?: string; events?: { status: string }[]; marker?: { slug: string }; order_id?: string }
 
-/** What a team was told, in short: `created ordered`, `updated completed`, `critical glucose`; of one order where it is named. */
+/** The events of a team or of one order in short form: `created ordered`, `updated completed`, `critical glucose`. */
 export async function orderEvents(app: App, team_id: string, order_id?: string) {
   const first =
     order_id && (await app.db.selectFrom('events').select('seq').where('order_id', '=', order_id).orderBy('seq').executeTakeFirst())
@@ -20,10 +20,10 @@ export async function orderEvents(app: App, team_id: string, order_id?: string) 
     })
 }
 
-/** The log of an order that took these steps and changed in no other way. */
+/** The events of an order that took exactly these steps. */
 export const expectedEvents = (...lows: string[]) => lows.map((low, i) => `${i === 0 ? 'created' : 'updated'} ${low}`)
 
-/** Everything that is kept of an order, to see that nothing of it changed. */
+/** Every row of an order, to check that nothing changed. */
 export async function snapshotOf(url: string, order_id: string) {
   const tables = { orders: 'id', order_events: 'order_id', results: 'order_id', order_images: 'order_id', events: 'order_id' }
   const each = Object.entries(tables).map(
@@ -34,12 +34,12 @@ export async function snapshotOf(url: string, order_id: string) {
 
 export const someShipping = (change: object = {}) => ({
   ...anAddress(),
-  receiver_name: 'Harbour Stock',
+  receiver_name: 'Harbor Stock',
   phone_number: '+12025550100',
   ...change,
 })
 
-/** A kit that is sent out before anybody knows its patient. */
+/** A kit shipped before its patient is known. */
 export const placeKit = async (api: Client, user_id: string, change: object = {}) =>
   (
     await api.createTestkitOrder({

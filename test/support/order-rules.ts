@@ -4,18 +4,18 @@ import { aPatient } from './orders.ts'
 import { anAddress, people } from './people.ts'
 
 type Json = Record<string, unknown>
-/** `tests`: the ids of lab tests by slug. */
+/** `tests` maps slugs to lab test ids. */
 export type Fixtures = { user_id: string; tests: Record<string, string> }
 type Change = Json | ((fixtures: Fixtures) => Json)
 
-/** A rule of placing orders: how it refuses, an order that breaks it, and one that just keeps it. */
-export type Rule = [refusal: string, broken: Change, kept: Change]
+/** A rule of placing orders: its error, an order that violates it, and one that just satisfies it. */
+export type Rule = [error: string, invalid: Change, valid: Change]
 
-/** The moment at which the rules are told. */
+/** The day of the orders. */
 export const TODAY = '2027-03-10'
 export const NOW = `${TODAY}T18:00:00.000Z`
 
-/** The body of an order; `details` and `address` change parts of the patient. What is undefined is left out. */
+/** The body of an order. `details` and `address` change parts of the patient; undefined fields are omitted. */
 export function orderBody({ user_id, tests }: Fixtures, change: Change = {}): Json {
   const { details, address, ...rest } = typeof change === 'function' ? change({ user_id, tests }) : change
   return {
@@ -30,7 +30,7 @@ export function orderBody({ user_id, tests }: Fixtures, change: Change = {}): Js
 type HttpResponse = { status: number; body: { detail?: unknown } }
 type ErrorItem = { type: string; loc: unknown[] } & { error_type: string; loc: unknown[] }
 
-/** What an answer refuses, each as status, code and place. */
+/** The errors of a response, each as status, code and path. */
 export function errorsIn({ status, body }: HttpResponse): string[] {
   const { detail } = body
   if (Array.isArray(detail)) return (detail as ErrorItem[]).map(({ type, loc }) => `${status} ${type} ${loc.slice(1).join('.')}`)
@@ -40,7 +40,7 @@ export function errorsIn({ status, body }: HttpResponse): string[] {
 
 const countedTables = ['orders', 'order_events', 'order_images', 'events', 'user_info', 'user_insurances', 'lab_tests', 'results']
 
-/** How many rows there are of all that an order writes. */
+/** Counts the rows of every table that an order writes. */
 export async function countRows(db: Db) {
   const counts = countedTables.map((table) => sql`(select count(*)::int from ${sql.table(table)}) as ${sql.ref(table)}`)
   const { rows } = await sql<Record<string, number>>`select ${sql.join(counts)}`.execute(db)
@@ -171,7 +171,7 @@ const answerRules: Rule[] = [
   ['422 aoe_answer_missing aoe_answers', leadOrder(...lead.slice(1), answer(5050, 700040, ' ')), leadOrder(...lead)],
   ['422 aoe_answer_code aoe_answers.0.answer', leadOrder(answer(5050, 700040, 'First'), ...lead.slice(1)), leadOrder(...lead)],
   ['422 aoe_answer_duplicate aoe_answers.2', leadOrder(...lead, answer(5050, 700040, 'REPEAT')), leadOrder(...lead)],
-  ['422 aoe_answer_not_a_number aoe_answers.0.answer', clearance('a litre'), clearance('1500')],
+  ['422 aoe_answer_not_a_number aoe_answers.0.answer', clearance('a liter'), clearance('1500')],
 ]
 
 const unknown = 'ffffffff-0000-4000-8000-000000000000'
@@ -251,5 +251,5 @@ const labRules: Rule[] = [
 
 const userRules: Rule[] = [['404 USER_NOT_FOUND', { user_id: unknown }, {}]]
 
-/** Every rule that needs nothing but a body to be broken. */
+/** Every rule that a body alone can violate. */
 export const orderRules: Rule[] = [...shapeRules, ...patientRules, ...answerRules, ...testRules, ...labRules, ...userRules]

@@ -2,7 +2,7 @@ import type { Client } from '../../src/contract/client.ts'
 import type { Method } from '../../src/contract/labs/lifecycle.ts'
 import { anAddress, people } from './people.ts'
 
-/** Lab tests of the sandbox catalogue that need no answers, one for each method. */
+/** One lab test of the sandbox catalog per method, without ask-on-entry questions. */
 export const tests: Record<Method, string> = {
   walk_in_test: 'essential-wellness',
   at_home_phlebotomy: 'iron-and-anemia',
@@ -12,7 +12,7 @@ export const tests: Record<Method, string> = {
 
 const labTestsOf = new WeakMap<Client, Awaited<ReturnType<Client['listLabTests']>>['data']>()
 
-/** The id of a lab test by its slug. */
+/** Finds the id of a lab test by its slug. */
 export async function testId(api: Client, slug: string) {
   const known = labTestsOf.get(api)?.find((one) => one.slug === slug)
   if (known) return known.id
@@ -36,7 +36,7 @@ export const aUser = async (api: Client) => (await api.createUser({ body: { clie
 /** The user that a story names, or a new one. */
 const userIn = async (change: { user_id?: string }, api: Client) => change.user_id ?? (await aUser(api))
 
-/** The body of an order; what a story is about is given. */
+/** The body of an order, with changes. */
 export async function aNewOrder(api: Client, method: Method = 'walk_in_test', change: object = {}) {
   return {
     user_id: await userIn(change, api),
@@ -57,7 +57,7 @@ export async function aCriticalOrder(api: Client) {
   return order
 }
 
-/** A kit that is sent out before its patient is known. */
+/** A kit shipped before its patient is known. */
 export async function aKit(api: Client, change: object = {}) {
   const shipping_details = { ...anAddress(), receiver_name: 'Front Desk', phone_number: '+12025550143' }
   const { order } = await api.createTestkitOrder({

@@ -6,7 +6,7 @@ const open = (pdf: Buffer) => getDocument({ data: new Uint8Array(pdf), verbosity
 
 type Piece = { text: string; x: number; y: number; width: number }
 
-/** Each page's size and pieces of text, as a reader of the file finds them; y grows upwards. */
+/** The size and text pieces of each page; y grows upward. */
 export async function pagesOf(pdf: Buffer) {
   const document = await open(pdf)
   const numbers = Array.from({ length: document.numPages }, (_, index) => index + 1)
@@ -25,12 +25,12 @@ export async function pagesOf(pdf: Buffer) {
 
 export const textOf = async (pdf: Buffer) => (await pagesOf(pdf)).map(({ text }) => text).join(' ')
 
-/** What a scanner reads off the first page, printed with so many dots to the point. */
+/** Reads the barcode of the first page, rendered at a scale in dots per point. */
 export async function scan(pdf: Buffer, scale: number) {
   const page = await (await open(pdf)).getPage(1)
   const viewport = page.getViewport({ scale })
   const canvas = createCanvas(Math.ceil(viewport.width), Math.ceil(viewport.height))
-  // pdf.js names the browser's canvas in its types and draws on this one as well.
+  // The types of pdf.js require the canvas of a browser, but this one works too.
   await page.render({ canvas: canvas as never, viewport }).promise
   const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
   const gray = Uint8ClampedArray.from({ length: canvas.width * canvas.height }, (_, index) => data[4 * index] ?? 0)

@@ -1,4 +1,4 @@
-/** Fictitious people. Their names, dates and contacts are seeded into every test, and none may ever be found in clear. */
+/** Fictitious people. Their data is seeded into every test and must never appear in plain text. */
 export const people = [
   {
     first_name: 'Zephyrine',
@@ -48,5 +48,5 @@ export const someInsurance = (change: object = {}, person: (typeof people)[numbe
   ...change,
 })
 
-/** What must never be readable in a dump or a log. */
+/** Values that must never be readable in a dump or a log. */
 export const personalWords = [...people.flatMap((person) => Object.values(person)), 'Marrowbone', 'MEMBER-55501']

@@ -11,7 +11,7 @@ type Pipeline = Awaited<ReturnType<Tenant['admin']['upsertPipelines']>>[number]
 
 type Name = 'rabbitmq' | 'cloud_pubsub'
 
-/** The pipeline of a tenant, and what is done to it. */
+/** Creates a pipeline of a tenant and returns operations on it. */
 export async function aPipeline(tenant: Tenant, body: Body) {
   const { admin, team_id } = tenant
   const params = deploymentOf(tenant)
@@ -24,7 +24,7 @@ export async function aPipeline(tenant: Tenant, body: Body) {
     put,
     get,
     enable,
-    /** How a destination of it is doing. */
+    /** The state of one of its destinations. */
     state: async (name?: Name) => stateOf(await get(), name),
     pause: () => enable(),
     resume: () => enable('rabbitmq'),
@@ -32,14 +32,14 @@ export async function aPipeline(tenant: Tenant, body: Body) {
   }
 }
 
-/** How a destination is doing; the only one, where none is named. */
+/** The state of a destination, or of the only one without a name. */
 export function stateOf({ destinations }: Pipeline, name?: Name) {
   const found = destinations.filter(({ destination }) => !name || destination === name)
   expect(found).toHaveLength(1)
   return found[0] as Pipeline['destinations'][number]
 }
 
-/** Events of these keys, with their places in the log; answers their ids in its order. */
+/** Emits and numbers events with these keys, and returns their ids in log order. */
 export async function emitEvents(app: App, { team_id, api }: Tenant, keys: string[]) {
   const before = (await api.listEvents({ query: { after: 'end' } })).next_cursor
   await emitTo(app, team_id, keys)

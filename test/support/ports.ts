@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 
-/** Systems take ports for outgoing connections from 32768 on, so none of these is taken by accident between two starts of a process. */
+/** Outgoing connections use ports from 32768, so these stay free between two starts of a process. */
 const FIRST = 20_000
 const COUNT = 10_000
 const HOUR = 3_600_000
@@ -17,12 +17,12 @@ process.on('exit', () => {
 })
 
 /**
- * A free port that belongs to this process until it ends: for a process that must be told its port, or that comes back on the same one.
- * Where a server can tell its port, let it listen on port 0 instead.
+ * Reserves a free port until this process ends, for a server that needs a fixed port or restarts on the same one.
+ * Other servers should listen on port 0.
  */
 export async function reservePort(): Promise<number> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  for (let tries = 0; tries < COUNT; tries++) {
+  for (let attempt = 0; attempt < COUNT; attempt++) {
     next = (next + 1) % COUNT
     const port = FIRST + next
     if (claim(port) && (await isFree(port))) return port
@@ -38,7 +38,7 @@ export const reservePorts = async (count: number) => {
 
 function claim(port: number) {
   const file = join(folder, String(port))
-  if (isLeftBehind(file)) rmSync(file, { force: true })
+  if (isStale(file)) rmSync(file, { force: true })
   try {
     writeFileSync(file, String(process.pid), { flag: 'wx' })
     reserved.push(file)
@@ -48,8 +48,8 @@ function claim(port: number) {
   }
 }
 
-/** A process that was killed leaves its files behind. Young ones are passed over, for two may find the same one at once. */
-function isLeftBehind(file: string) {
+/** A killed process leaves its files. Recent ones are skipped, because two processes may find the same one at once. */
+function isStale(file: string) {
   const found = statSync(file, { throwIfNoEntry: false })
   if (!found || found.mtimeMs > Date.now() - HOUR) return false
   try {

@@ -10,7 +10,7 @@ export const assay = join(root, 'bin/assay.mjs')
 export type Env = Record<string, string | undefined>
 export type ProcessResult = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }
 
-/** Nothing of our own environment but the path, as a service manager would start it. */
+/** Only the PATH of this environment, like under a service manager. */
 export const cleanEnv = (env: Env): Record<string, string> => {
   const variables = Object.entries({ PATH: process.env['PATH'], PORT: '0', ...env })
   return Object.fromEntries(variables.filter((pair): pair is [string, string] => pair[1] !== undefined))
@@ -18,7 +18,7 @@ export const cleanEnv = (env: Env): Record<string, string> => {
 
 type Run = { env: Env; log?: string | undefined; timeout?: number | undefined; account?: { uid: number; gid: number } | undefined }
 
-/** A command of ours in a process of its own. What it says can be waited for; `log` also keeps it in a file. */
+/** Runs a command in a new process. `log` also writes its output to a file. */
 export function run(command: string[], { env, log, timeout, account }: Run) {
   const [file = '', ...args] = command
   const child = spawn(file, args, {
@@ -40,12 +40,14 @@ export function run(command: string[], { env, log, timeout, account }: Run) {
   return { child, pid: child.pid as number, output, exited, waitForOutput: (pattern: RegExp) => waitForOutput(child, output, pattern) }
 }
 
-/** What the pattern found on standard output; fails when the process ends without saying it. */
+/** Waits for a match on standard output and fails if the process exits before. */
 const waitForOutput = (child: ChildProcess, output: { stdout: string; stderr: string }, pattern: RegExp) =>
   eventually(() => {
     const found = pattern.exec(output.stdout)
     if (!found && (child.exitCode !== null || child.signalCode !== null))
-      throw new FatalError(`It ended (${child.exitCode ?? child.signalCode}) before saying ${pattern}: ${output.stderr || output.stdout}`)
+      throw new FatalError(
+        `The process ended (${child.exitCode ?? child.signalCode}) before printing ${pattern}: ${output.stderr || output.stdout}`,
+      )
     return found
   })
 
@@ -53,7 +55,7 @@ export type Service = ReturnType<typeof run> & { url: string; readyMs: number; s
 
 export const runMain = (env: Env, log?: string, timeout?: number) => run([process.execPath, main], { env, log, timeout })
 
-/** The service as a user starts it, once it says that it is ready. */
+/** Starts the service like a user does and waits until it is ready. */
 export async function startProcess(env: Env, log?: string): Promise<Service> {
   const startedAt = performance.now()
   const running = runMain(env, log)
@@ -69,13 +71,13 @@ export type Credentials = { base_url: string; org_id: string; team_id: string; t
 
 export const readCredentials = (dataDir: string) => JSON.parse(readFileSync(join(dataDir, 'credentials.json'), 'utf8')) as Credentials
 
-/** An error that waiting does not mend. */
+/** An error that ends the polling. */
 class FatalError extends Error {}
 
-/** How long anything is waited for that should come at once. A quiet machine needs none of it; a busy one decides nothing by being slow. */
+/** The timeout of every wait, long enough that a busy machine never fails a test. */
 export const TIMEOUT_MS = 120_000
 
-/** The first answer that is not empty and not an error. */
+/** Polls until the probe returns a truthy value. */
 export async function eventually<T>(probe: () => T | Promise<T>, timeoutMs = TIMEOUT_MS): Promise<NonNullable<T>> {
   const deadline = performance.now() + timeoutMs
   for (;;) {
@@ -84,7 +86,7 @@ export async function eventually<T>(probe: () => T | Promise<T>, timeoutMs = TIM
       .catch((error: Error) => error)
     if (result instanceof FatalError) throw result
     if (result && !(result instanceof Error)) return result
-    if (performance.now() > deadline) throw new Error('It did not happen in time.', { cause: result })
+    if (performance.now() > deadline) throw new Error('The condition did not hold in time.', { cause: result })
     await sleep(10)
   }
 }

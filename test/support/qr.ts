@@ -1,7 +1,7 @@
 import { createCanvas, loadImage } from '@napi-rs/canvas'
 import { BinaryBitmap, DecodeHintType, HybridBinarizer, QRCodeReader, RGBLuminanceSource } from '@zxing/library'
 
-/** What a telephone reads from a picture of a QR code. */
+/** Reads a QR code from an image. */
 export async function readQrCode(png: Buffer) {
   const image = await loadImage(png)
   const canvas = createCanvas(image.width, image.height)
@@ -10,6 +10,6 @@ export async function readQrCode(png: Buffer) {
   const { data } = context.getImageData(0, 0, image.width, image.height)
   const gray = Uint8ClampedArray.from({ length: image.width * image.height }, (_, i) => data[i * 4] as number)
   const bitmap = new BinaryBitmap(new HybridBinarizer(new RGBLuminanceSource(gray, image.width, image.height)))
-  // Nothing else is in the picture, and it stands straight.
+  // The image contains only an upright code.
   return new QRCodeReader().decode(bitmap, new Map([[DecodeHintType.PURE_BARCODE, true]])).getText()
 }

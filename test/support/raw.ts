@@ -4,7 +4,7 @@ import { personalWords } from './people.ts'
 export type RawResponse = { status: number; headers: Headers; text: string; body: { detail?: unknown } }
 export type RawRequest = { headers?: Record<string, string>; body?: string | Buffer }
 
-/** A request as it is, right or wrong, and whatever comes back. */
+/** Sends a request unchecked and returns the response. */
 export async function sendRaw(url: string, method: string, { headers, body }: RawRequest = {}): Promise<RawResponse> {
   const response = await fetch(url, {
     method,
@@ -17,14 +17,14 @@ export async function sendRaw(url: string, method: string, { headers, body }: Ra
   return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : {} }
 }
 
-/** A stream has no end of its own; its head is enough. */
+/** An event stream never ends, so its body is not read. */
 export async function textOf(response: Response) {
   if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return response.text()
   await response.body?.cancel()
   return ''
 }
 
-/** What every refusal must be: 4xx, JSON with a detail, traceable, and silent about people. */
+/** Checks that an error is a 4xx with a JSON detail and a request id, without personal data. */
 export function expectClientError({ status, headers, text, body }: RawResponse) {
   expect(status, text).toBeGreaterThanOrEqual(400)
   expect(status, text).toBeLessThan(500)

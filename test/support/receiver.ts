@@ -6,7 +6,7 @@ import type { AddressInfo, Socket } from 'node:net'
 export type Received = { path: string; headers: IncomingHttpHeaders; body: string }
 export type Behavior = (response: ServerResponse) => unknown
 
-/** Whatever a receiver may do to us. */
+/** The behaviors of a receiver. */
 const always = {
   ok: (response) => response.end('thanks'),
   gone: (response) => response.writeHead(410).end(),
@@ -39,7 +39,7 @@ export const faults = {
   status: (status: number, headers: Record<string, string> = {}, body = ''): Behavior => {
     return (response) => response.writeHead(status, headers).end(body)
   },
-  /** As fast as the connection takes it. */
+  /** Sends a body as fast as the connection allows. */
   bodyOf: (bytes: number): Behavior => {
     return (response) => pour(response.writeHead(200, { 'content-length': String(bytes) }), bytes)
   },
@@ -56,7 +56,7 @@ function pour(response: ServerResponse, left: number) {
   response.end()
 }
 
-/** Listens on this machine, behaves as told and remembers what came; with a certificate it speaks TLS. */
+/** Starts a local receiver that records its requests. With a certificate it uses TLS. */
 export async function openReceiver(behavior: Behavior = faults.ok, tls?: ServerOptions) {
   const received: Received[] = []
   const waiting: (() => void)[] = []
@@ -80,7 +80,7 @@ export async function openReceiver(behavior: Behavior = faults.ok, tls?: ServerO
     port,
     url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}/hook`,
     received,
-    /** Waits until so many came. */
+    /** Waits until `count` messages have arrived. */
     async waitForMessages(count: number) {
       while (received.length < count) await new Promise<void>((done) => waiting.push(done))
       return received

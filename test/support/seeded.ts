@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { integer, oneOf, type Random, seededRandom } from '../../src/platform/seeded.ts'
 
-/** Every test file draws its values from this seed and its own name, so that a run repeats and no two files draw the same values. */
+/** Every test file derives its values from this seed and its name, so runs repeat and no two files share values. */
 export const SEED = process.env['TEST_SEED'] || 'assay'
 
-let file = 'outside of a test file'
+let file = 'outside a test file'
 let source = seededRandom(SEED, file)
 
-/** Called once for each test file, before it is loaded. */
+/** Runs once per test file, before it is loaded. */
 export function seedFile(name: string) {
   file = name
   source = seededRandom(SEED, name)
@@ -33,12 +33,12 @@ const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'
 
 export const newText = (length: number) => Array.from({ length }, () => randomItem([...LETTERS])).join('')
 
-/** Looks like a key that the service makes. */
+/** A key in the format of the service. */
 export const newApiKey = (prefix: string) => prefix + newText(46)
 
 export const newWebhookSecret = () => `whsec_${newBytes(30).toString('base64')}`
 
-/** Short, fit for the name of a database, and different in every test file. */
+/** A short tag for database names, unique per test file. */
 export const fileTag = () => createHash('sha256').update(file).digest('hex').slice(0, 10)
 
 /** For libraries that take their seed as a number. */

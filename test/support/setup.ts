@@ -9,7 +9,7 @@ seedFile(file)
 
 const hasFailed = ({ result, tasks = [] }: Task): boolean => result?.state === 'fail' || tasks.some(hasFailed)
 
-// biome-ignore lint/correctness/noEmptyPattern: Vitest reads here which fixtures are asked for.
+// biome-ignore lint/correctness/noEmptyPattern: Vitest reads the requested fixtures from this pattern.
 afterAll(({}, suite) => {
   if (hasFailed(suite)) console.error(`The values of ${file} came from TEST_SEED=${SEED}.`)
 })

@@ -34,7 +34,7 @@ const texts: Record<string, () => string> = {
   url: () => 'https://clinic.example/logo.png',
 }
 
-/** A value that the shape takes; of an object only the required fields, by `known` where it names one. */
+/** A valid value. Objects have only their required fields, with `overrides` by name. */
 export function exampleOf(type: z.ZodType, name = '', overrides: Record<string, unknown> = {}): unknown {
   if (name in overrides) return overrides[name]
   const def = defOf(type)
@@ -55,7 +55,7 @@ export function exampleOf(type: z.ZodType, name = '', overrides: Record<string, 
   return texts[def.format ?? '']?.() ?? `sample-${newUuid().slice(0, 8)}`
 }
 
-/** Personal values in disguises that no shape takes, so that they may appear nowhere: not stored, not echoed, not logged. */
+/** Personal values in invalid forms, which must never be stored, echoed or logged. */
 const personal = people.flatMap(({ first_name, email, dob }) => [
   `${first_name}\0`,
   `${email}${'x'.repeat(10_000)}`,
@@ -65,7 +65,7 @@ const personal = people.flatMap(({ first_name, email, dob }) => [
 
 const oddTexts = ['', ' ', '\0', '\ud800', '%', "'", '\\', '__proto__', 'constructor', '٣', '-0', '1e400', 'NaN', 'null']
 
-/** Moments that PostgreSQL or JavaScript cannot hold or write. */
+/** Timestamps that PostgreSQL or JavaScript cannot represent. */
 export const oddTimes = [
   '0000-01-01',
   '9999-12-31',
@@ -97,7 +97,7 @@ export const garbage = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
 )
 
-/** What the shape takes, with optional fields at random. */
+/** Valid values with random optional fields. */
 export function validInput(type: z.ZodType, name: string, overrides: Record<string, unknown>): fc.Arbitrary<unknown> {
   const { type: kind } = defOf(type)
   if (name in overrides || kind !== 'object') return fc.constant(null).map(() => exampleOf(type, name, overrides))
@@ -111,7 +111,7 @@ export function validInput(type: z.ZodType, name: string, overrides: Record<stri
   )
 }
 
-/** The same with one piece replaced by nonsense: nearly right is what gets furthest. */
+/** Valid values with one part replaced by garbage, because nearly valid input gets furthest. */
 export function invalidInput(type: z.ZodType, name: string, overrides: Record<string, unknown>): fc.Arbitrary<unknown> {
   const inside = unwrap(type)
   const def = defOf(inside)

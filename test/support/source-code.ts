@@ -5,7 +5,7 @@ type Node = { type: string } & Record<string, unknown>
 
 const isNode = (value: unknown): value is Node => typeof (value as Node | null)?.type === 'string'
 
-/** Calls `visit` with each node below `node`, unless `visit` says that it has dealt with what is inside. */
+/** Calls `visit` with each node below `node`. If `visit` returns true, its children are skipped. */
 function walk(node: unknown, visit: (node: Node) => boolean | undefined) {
   if (Array.isArray(node)) for (const one of node) walk(one, visit)
   if (!isNode(node) || visit(node)) return
@@ -18,7 +18,7 @@ export const parse = (file: string, text: string) => parseAst(text, { lang: file
 
 export type Import = { path: string; typeOnly: boolean }
 
-/** What a file imports or exports again. An import with only inline types still loads the file, so it counts as one of values. */
+/** The imports and re-exports of a file. An import with only inline types still loads the file, so it counts as a value import. */
 export function importsOf(program: Node): Import[] {
   const imports: Import[] = []
   walk(program, (node) => {
@@ -56,7 +56,7 @@ export function writesOf(program: Node, isTable: (name: string) => boolean): Wri
     const text = textOf(node)
     if (text === undefined) return undefined
     writes.push(...writesIn(text))
-    // The texts of a sum belong together; each computed part is read by itself.
+    // Concatenated strings form one text; computed parts are read separately.
     for (const part of filledInto(node)) writes.push(...writesOf(part, isTable))
     return true
   })
@@ -69,7 +69,7 @@ const literalsOf = (union: Node) =>
     return typeof value === 'string' ? [value] : []
   })
 
-/** The text that an expression stands for, with a gap for each part that is computed; undefined where it is no text. */
+/** The text of an expression, with a gap for each computed part, or undefined if it is not a string. */
 function textOf(node: Node): string | undefined {
   if (node.type === 'Literal') return typeof node['value'] === 'string' ? node['value'] : undefined
   if (node.type === 'TemplateLiteral') return (node['quasis'] as { value: { cooked: string } }[]).map(({ value }) => value.cooked).join(GAP)
@@ -85,7 +85,7 @@ function filledInto(node: Node): Node[] {
   return [node['left'] as Node, node['right'] as Node].flatMap((side) => (textOf(side) === undefined ? [side] : filledInto(side)))
 }
 
-/** Groups of names that reach each other, each in alphabetical order: Tarjan's algorithm. */
+/** Strongly connected groups in alphabetical order (Tarjan's algorithm). */
 export function cyclesOf(graph: Map<string, Iterable<string>>): string[][] {
   const index = new Map<string, number>()
   const low = new Map<string, number>()

@@ -4,7 +4,7 @@ type Token = { kind: 'word' | 'mark' | 'string' | 'body' | 'gap'; text: string }
 /** Stands for an interpolated value in a text of SQL. */
 export const GAP = '\ufffc'
 
-/** A target is a table, or undefined where the program computes its name. */
+/** The target table, or undefined if its name is computed. */
 export type Write = { verb: string; table: string | undefined }
 
 const pattern = /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|\$(\w*)\$([\s\S]*?)\$\1\$|(\ufffc)|"([^"]+)"|([A-Za-z_][\w$]*)|[^\s]/g
@@ -25,7 +25,7 @@ export function tokensOf(sql: string): Token[] {
 /** Words before `update` that make it part of a lock, a conflict clause, a trigger or a foreign key. */
 const notAStatement = ['for', 'key', 'do', 'on', 'before', 'after', 'or', 'of']
 
-/** The tables that a text of SQL writes. Prose gives none: each verb needs the words that follow it in SQL. */
+/** The tables that a SQL text writes. Prose yields none, because each verb must be followed by its SQL keywords. */
 export function writesIn(sql: string): Write[] {
   const tokens = tokensOf(sql)
   const word = (i: number) => (tokens[i]?.kind === 'word' ? tokens[i].text : undefined)
@@ -76,7 +76,7 @@ export function writesIn(sql: string): Write[] {
 export type SqlFunction = { name: string; writes: Write[] }
 export type Schema = { tables: Set<string>; partitions: Map<string, string>; functions: Map<string, SqlFunction> }
 
-/** The tables and functions that a series of migrations leaves behind. */
+/** The tables and functions after a series of migrations. */
 export function schemaOf(migrations: string[]): Schema {
   const schema: Schema = { tables: new Set(), partitions: new Map(), functions: new Map() }
   for (const migration of migrations) for (const statement of statementsOf(migration)) apply(schema, statement)
@@ -108,7 +108,7 @@ function apply({ tables, partitions, functions }: Schema, statement: Token[]) {
   if (gone) functions.delete(gone)
 }
 
-/** `execute` runs a text that PL/pgSQL puts together, so the texts of the body count as well. */
+/** PL/pgSQL `execute` runs dynamic SQL, so the strings of the body count as well. */
 const dynamicWrites = (body: string): Write[] =>
   /\bexecute\b/i.test(body)
     ? [...body.matchAll(/'((?:[^']|'')*)'/g)].flatMap(([, text]) => writesIn((text ?? '').replace(/%[IsL]/g, GAP)))

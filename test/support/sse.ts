@@ -4,15 +4,15 @@ import { atEnd } from './world.ts'
 
 export type SseMessage = { id?: string; event?: string; data?: Record<string, unknown>; comment?: string }
 
-/** Reads server-sent events one after the other, as a browser would. */
+/** Reads server-sent events in order, like a browser. */
 export async function listen(url: string, headers: Record<string, string>) {
-  // fetch keeps a spare connection when a stream is left, and a server that stops waits for it.
+  // fetch keeps a connection open after an aborted stream, and a stopping server would wait for it.
   const request = get(url, { headers, agent: false }).on('error', () => {})
   atEnd(async () => request.destroy())
   const [response] = (await once(request, 'response')) as [IncomingMessage]
   const pieces = response.setEncoding('utf8').iterator({ destroyOnReturn: false }) as AsyncIterator<string>
   let text = ''
-  /** The next block with something in it, or undefined at the end. */
+  /** The next non-empty message, or undefined at the end. */
   async function next(): Promise<SseMessage | undefined> {
     const end = text.indexOf('\n\n')
     if (end < 0) {

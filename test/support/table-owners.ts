@@ -51,5 +51,5 @@ function ownersIn(owned: Record<string, string>) {
 export const tableOwners = ownersIn(tables)
 export const functionOwners = ownersIn(functions)
 
-/** Restoring a backup loads every table as it was, below all features. */
+/** Restoring a backup writes every table directly. */
 export const restores = 'platform/db/dump.ts'

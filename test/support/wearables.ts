@@ -6,17 +6,17 @@ import { eventsOf } from './events.ts'
 
 let users = 0
 
-/** A fresh user of the tenant. */
+/** Creates a user. */
 export const aUser = async (api: Client, change: object = {}) =>
   (await api.createUser({ body: { client_user_id: `wearer-${++users}`, ...change } })).user_id
 
 export const aSample = (start_date: string, value: unknown, change: object = {}) => ({ value, start_date, ...change })
 
-/** Pushes samples from a watch unless it is said otherwise. */
+/** Pushes samples, from Apple Health by default. */
 export const push = (api: Client, user_id: string, resource: string, data: unknown[], change: object = {}) =>
   api.pushSamples({ params: { user_id, resource }, body: { provider: 'apple_health_kit', data, ...change } })
 
-/** Everything that a team was told of a user, each event checked against its row of the catalogue. */
+/** The events of a user, checked against their schemas. */
 export async function userEvents(app: App, team_id: string, user_id: string) {
   const events = (await eventsOf(app, team_id, 0, 10_000)).filter((event) => event.user_id === user_id)
   for (const { event_type, data, user_id, client_user_id, id, created_at } of events) {

@@ -3,7 +3,7 @@ import { TIMEOUT_MS } from './process.ts'
 import { type Behavior, faults, openReceiver } from './receiver.ts'
 import { atEnd, type Tenant } from './world.ts'
 
-/** A receiver that can be waited for. `behaves` is asked anew for each message, beginning with 1. */
+/** A receiver that tests can wait for. `behaviorOf` is called for each message, starting with 1. */
 export async function aReceiver(behaviorOf: (n: number) => Behavior = () => faults.ok) {
   let behavior = behaviorOf
   let arrived = 0
@@ -16,7 +16,7 @@ export async function aReceiver(behaviorOf: (n: number) => Behavior = () => faul
     },
     has: async (count: number) => {
       await waitFor(() => {
-        if (receiver.received.length < count) throw new Error(`${receiver.received.length} of ${count} messages came`)
+        if (receiver.received.length < count) throw new Error(`${receiver.received.length} of ${count} messages arrived`)
       })
       return receiver.received
     },

@@ -35,12 +35,12 @@ afterAll(async () => {
   while (closing.length) await closing.pop()?.()
 })
 
-/** Runs at the end of the test file, last registered first. */
+/** Registers cleanup for the end of the test file, in reverse order. */
 export const atEnd = (close: () => Promise<unknown>) => closing.push(close)
 
 let shared: Promise<string> | undefined
 
-/** The database of this test file, cloned from the migrated template; that of the sandbox has its catalogue. */
+/** The database of this test file, cloned from the migrated template. A sandbox database has the catalog. */
 export const fileDatabase = (environment = 'sandbox') => {
   shared ??= newDatabase(environment === 'sandbox' ? inject('catalogTemplate') : inject('template'))
   return shared
@@ -50,20 +50,20 @@ let databases = 0
 
 /** A new database, cloned from a template. */
 export async function newDatabase(template = inject('template')) {
-  // The process too is in the name, for a file that runs again on the same server.
+  // The name contains the process id, because a file may run again on the same server.
   const name = `${inject('template')}_${fileTag()}_${process.pid}_${++databases}`
   await query(inject('adminUrl'), `create database ${name} template ${template}`)
   return databaseUrl(inject('adminUrl'), name)
 }
 
-/** A database in which nothing ever ran. */
+/** A database without migrations. */
 export const emptyDatabase = () => newDatabase('template1')
 
 export type Tenant = { org_id: string; team_id: string; team_api_key: string; management_key: string; api: Client; admin: Client }
 
 type Options = { env?: Record<string, string>; database?: string; table?: Table }
 
-/** A replica on this file's database, with a clock that the test moves and jobs that the test runs. */
+/** Starts a replica on the database of this file. The test controls its clock and jobs. */
 export async function replica({ env = {}, database, table }: Options = {}) {
   const url = database ?? (await fileDatabase(env['ENVIRONMENT']))
   const config = readConfig({ DATABASE_URL: url, ENCRYPTION_KEY, ...env })
@@ -85,22 +85,22 @@ export async function replica({ env = {}, database, table }: Options = {}) {
     base,
     server,
     url,
-    /** Moves real time as this replica sees it. */
+    /** Advances the wall clock of this replica. */
     advanceTime: (ms: number) => {
       offset += ms
     },
-    /** Sets real time as this replica sees it. */
+    /** Sets the wall clock of this replica. */
     setTime: (moment: string) => {
       offset = Date.parse(moment) - Date.now()
     },
-    /** Goes ahead to noon in UTC, for what counts in days: none of them ends while the test runs. */
+    /** Advances the wall clock to noon UTC, so that no day ends during the test. */
     setTimeToNoon: () => {
       offset = Math.ceil(Date.now() / DAY + 0.5) * DAY - DAY / 2 - Date.now()
     },
     runJobs: async () => {
       for (const job of jobs) while ((await job.run(app)) === true);
     },
-    /** Delivers to webhooks from now on. */
+    /** Starts delivering to webhooks. */
     startDelivery: async (send?: Sender['post']) => {
       const sender = openSender({ policy: policyOf(config) })
       const worker = await startWorker(
@@ -120,7 +120,7 @@ export async function replica({ env = {}, database, table }: Options = {}) {
       })
       return worker
     },
-    /** Publishes to pipelines from now on. */
+    /** Starts publishing to pipelines. */
     startPublishing: (outbound: Partial<OutboundOptions> = {}) => {
       const startPublishing = startPublisher(
         service,
@@ -131,9 +131,9 @@ export async function replica({ env = {}, database, table }: Options = {}) {
       atEnd(() => startPublishing.stop())
       return startPublishing
     },
-    /** A fresh organisation with a team and both keys. */
+    /** Creates an organization with a team and both keys. */
     tenant: (names: Partial<Parameters<typeof createOrg>[1]> = {}) => tenant(app, base, names),
-    /** A partner lab's side, with a fresh key. */
+    /** Creates a partner lab client with a new key. */
     partnerLab: (lab_id = 1) => partnerLab(app, base, lab_id),
   }
 }
@@ -141,7 +141,7 @@ export async function replica({ env = {}, database, table }: Options = {}) {
 export type Replica = Awaited<ReturnType<typeof replica>>
 
 async function tenant(app: App, base: string, names: Partial<Parameters<typeof createOrg>[1]>): Promise<Tenant> {
-  const { org, team } = await createOrg(app, { org: 'Harbour Health', team: 'Harbour', plan: 'scale', region: app.config.REGION, ...names })
+  const { org, team } = await createOrg(app, { org: 'Harbor Health', team: 'Harbor', plan: 'scale', region: app.config.REGION, ...names })
   const team_api_key = newApiKey(app.config.ENVIRONMENT === 'sandbox' ? `sk_${app.config.REGION}_` : `pk_${app.config.REGION}_`)
   const management_key = newApiKey(MANAGEMENT_PREFIX)
   await inTransaction(app, async (app) => {
@@ -163,13 +163,13 @@ async function partnerLab(app: App, base: string, lab_id: number) {
   return { lab_key, key_id, lab: createClient(base, { 'x-lab-key': lab_key }) }
 }
 
-/** The usual beginning of a story: one replica, one tenant. */
+/** One replica with one tenant. */
 export async function world(options: Options = {}) {
   const one = await replica(options)
   return { ...one, ...(await one.tenant()) }
 }
 
-/** The refusal that a call ends in. */
+/** The error that a call fails with. */
 export async function errorOf(call: Promise<unknown>): Promise<{ status: number; detail: Record<string, unknown> }> {
   const result = await call.then(
     (body) => ({ status: 200, detail: { unexpected: body } }),

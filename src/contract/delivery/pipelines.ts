@@ -56,7 +56,7 @@ export const UpsertPipelines = z
       .describe('The broker. A `uri` with masked credentials, as in responses, keeps the stored one.'),
     cloud_pubsub: z
       .object({
-        project: ProjectId.meta({ example: 'harbour-events' }),
+        project: ProjectId.meta({ example: 'harbor-events' }),
         topic: TopicId.meta({ example: 'health' }),
         message_ordering: z
           .boolean()
