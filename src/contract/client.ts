@@ -25,7 +25,7 @@ export function createClient(baseUrl: string, headers: Record<string, string>): 
   return Object.fromEntries(calls)
 }
 
-/** Sends one request and returns the response, whatever its status. */
+/** Sends one request and returns the response, even if its status is an error. */
 export async function sendRequest(baseUrl: string, row: Row, parts: RequestParts): Promise<Reply> {
   const hasBody = parts.body !== undefined
   const response = await fetch(baseUrl + pathOf(row.path, parts.params) + queryOf(parts.query), {

@@ -46,7 +46,7 @@ export type Row = {
   status?: 200 | 204
   /** Whether the work continues after the response, which then is 202. */
   isStillRunning?: (result: unknown) => boolean
-  /** Whose data the request reads or changes, and what it creates. The audit log names these IDs and every ID in the path. */
+  /** The IDs of the people and resources that the request reads, changes or creates. The audit log records them and every ID in the path. */
   subjects: Subjects
   params?: z.ZodObject
   query?: z.ZodObject

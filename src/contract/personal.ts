@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** How the console masks a personal value: `name` and `email` keep an initial, `phone` two digits, `text` nothing. */
+/** The ways to mask a personal value in the console: `name` and `email` keep an initial, `phone` two digits, `text` nothing. */
 const kinds = ['name', 'date', 'email', 'phone', 'text'] as const
 /** Event messages as objects, as JSON text or as a stream. The event type decides which of their fields are personal. */
 const messages = ['message', 'message_text', 'message_stream'] as const

@@ -1,4 +1,4 @@
-/** How a connection to a source is made. */
+/** The ways to connect a source. */
 export const authTypes = ['oauth', 'team_oauth', 'sdk', 'password', 'email', 'app'] as const
 
 export const sourceTypes = ['app', 'ble', 'device', 'lab', 'provider'] as const
@@ -12,7 +12,7 @@ export type Source = {
   source_type: (typeof sourceTypes)[number]
   /** Whether the source pushes data, is polled, or both. */
   update_model: 'push' | 'poll' | 'hybrid'
-  /** How its times relate to a time zone. `floating` times are local wall-clock times and are never converted. */
+  /** The relation of its times to a time zone. `floating` times are local wall-clock times and are never converted. */
   timezone_affinity: 'embedded' | 'floating' | 'absent' | 'inferred_or_absent' | 'user_fallback_or_absent' | 'user_fallback_or_utc'
   /** The kinds of devices that its samples come from. */
   source_types: string[]

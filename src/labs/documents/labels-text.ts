@@ -32,14 +32,14 @@ export function dayInWords(day: string) {
   return new Date(`${day.slice(0, 10)}T00:00:00Z`).toLocaleDateString('en-US', { dateStyle: 'medium', timeZone: 'UTC' })
 }
 
-/** Always with its time zone: laboratory, physician and patient may be in different zones. */
+/** The text includes the time zone, because laboratory, physician and patient may be in different zones. */
 export function instantInWords(instant: string | null, time_zone: string | null) {
   if (!instant) return null
   const format = { month: 'short', day: 'numeric', year: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
   return new Date(instant).toLocaleString('en-US', { ...format, timeZone: time_zone ?? 'UTC', timeZoneName: 'short' })
 }
 
-/** Full years, or months below two years of age. */
+/** The age in full years, or in months below the age of two. */
 export function ageInWords(dob: string, on: string) {
   const [year = 0, month = 0, day = 0] = on.slice(0, 10).split('-').map(Number)
   const [bornYear = 0, bornMonth = 0, bornDay = 0] = dob.slice(0, 10).split('-').map(Number)

@@ -59,5 +59,5 @@ function writeId(page: Page, sample_id: string, { x, y, width, maxLines }: { x: 
     drawLine(page, line, y + index * lineHeight(fittedStyle), fittedStyle, { x, width, align: 'center' })
 }
 
-/** Long enough to distinguish the orders of one clinic day. */
+/** Eight characters distinguish the orders of one clinic day. */
 const shortId = (order_id: string) => `Order ${order_id.slice(0, 8)}`

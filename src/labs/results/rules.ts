@@ -214,7 +214,7 @@ export const sampleInformationOf = (sample: Sample): Record<string, SampleData> 
       }
     : null
 
-/** Full years on a day. A birthday on February 29 counts as March 1 in other years. */
+/** The age in full years on a day. A birthday on February 29 counts as March 1 in other years. */
 export function ageOn(dob: string, day: string) {
   const years = Number(day.slice(0, 4)) - Number(dob.slice(0, 4))
   return day.slice(5, 10) < dob.slice(5, 10) ? years - 1 : years

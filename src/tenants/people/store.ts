@@ -24,7 +24,7 @@ const people = (db: Db) =>
 
 export type PersonRow = NonNullable<Awaited<ReturnType<typeof findPersonById>>>
 
-/** Not scoped to an organization: the session decides it. */
+/** The query is not scoped to an organization, because the session determines it. */
 export const findPersonById = (db: Db, id: string) => people(db).where('people.id', '=', id).executeTakeFirst()
 
 export const findPerson = (db: Db, org_id: string, id: string) =>

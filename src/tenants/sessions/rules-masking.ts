@@ -27,7 +27,7 @@ function hide(value: unknown): unknown {
   return isObject(value) ? mapFields(value, (_, inner) => hide(inner)) : value
 }
 
-/** Enough to tell two rows apart, too little to identify a person. */
+/** A masked text distinguishes two rows but does not identify a person. */
 const maskText =
   (mask: (text: string) => string): Mask =>
   (value) =>

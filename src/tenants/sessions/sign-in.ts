@@ -66,7 +66,7 @@ const recordFailure = (app: AppInRequest, person?: { id: string; org_id: string 
 
 const columns = { management: 'management_key_id', team: 'team_api_key_id', person: 'person_id' } as const
 
-/** A new session with a new secret, whatever the browser had before. */
+/** Opens a session with a new secret and ends the browser's previous session. */
 export const openSession = (app: AppInRequest, holder: Holder) =>
   inTransaction(app, async (app) => {
     if (app.request.session) await store.deleteByHash(app.db, hashSecret(app.request.session))

@@ -8,7 +8,7 @@ export const PURGE = 'purge webhooks'
 const LANES_PER_BATCH = 1000
 const MESSAGES_PER_BATCH = 5000
 const IDLE_CHECK_BATCH = 5000
-/** Longer than the statement timeout, so every transaction that still saw the webhook has finished by then. */
+/** This exceeds the statement timeout, so every transaction that still saw the webhook has finished by then. */
 const LAST_WRITER_MS = 2 * MINUTE
 const IDLE_MS = 30 * DAY
 

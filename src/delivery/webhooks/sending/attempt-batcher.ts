@@ -6,7 +6,7 @@ const RETRY_MS = 100
 type BatcherOptions<T> = {
   /** Returns the runs that must be recorded later. */
   record(runs: T[]): Promise<T[]>
-  /** How long a failed batch is retried before other workers take over. */
+  /** A failed batch is retried this long before other workers take over. */
   patienceMs: number
   abandon(runs: T[]): void
   onError(error: unknown): void

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../../platform/db/open.ts'
 
-/** How many lanes of one webhook are checked for their oldest message, those due first. */
+/** At most this many lanes of a webhook are checked for their oldest message, those due first. */
 const LANES_CHECKED = 1000
 
 /** Pending messages per webhook of any team, and when the oldest was emitted. Deleted webhooks have none. */

@@ -65,7 +65,7 @@ export async function getLabOrder(app: App, { lab_id }: LabCaller, id: string) {
 export const reportStep = (app: App, caller: LabCaller, id: string, step: Step) =>
   withOrder(app, caller, id, async (app, order) => {
     const changes = changesIn(order, step, app.now())
-    // The same step again is a retry unless it carries new data.
+    // A repeated step is a retry unless it carries new data.
     const isRepeat = step.status === order.low_level && !Object.keys(changes).length
     if (isRepeat || rules.classifyReport(order, step.status) === 'late') return order
     const change = { ...changes, status_detail: step.status_detail ?? null }

@@ -2,7 +2,7 @@ import type { Analyte } from '../../../contract/labs/analyte.ts'
 import * as ranges from '../../ranges/rules.ts'
 
 export type Sex = 'male' | 'female'
-/** Where a value is: in its range, outside it, or beyond a critical limit. */
+/** The band of a value: in its range, outside it, or beyond a critical limit. */
 export type Band = 'normal' | 'above' | 'below' | 'critical_above' | 'critical_below'
 /** Values as integers of the last reported decimal: 4.5 with one decimal is 45. */
 export type Steps = { from: number; to: number }

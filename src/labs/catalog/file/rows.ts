@@ -8,7 +8,7 @@ type Lab = Catalog['labs'][number]
 
 export const labRow = ({ name_rules, ...lab }: Lab) => ({ ...lab, name_rules: json(name_rules) })
 
-/** For teams without their own account at the lab. */
+/** Teams without their own account at the lab use this one. */
 export const platformAccount = (lab: Lab, created_at: string) => ({
   id: randomUUID(),
   lab_id: lab.id,

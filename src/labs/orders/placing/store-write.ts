@@ -55,7 +55,7 @@ export type OrderInsert = { row: NewRow; event: NewEvent; info?: Info | undefine
 const parameterAt = (i: number) => `$${i + 1}`
 const ORDER = columns.length
 const parameter = (column: (typeof columns)[number]) => parameterAt(columns.indexOf(column))
-/** Where the parameters of the event, the demographics and the request's rows begin. */
+/** Indexes of the first parameter of the event, the demographics and the request's rows. */
 const EVENT = ORDER
 const INFO = EVENT + 4
 const REQUEST_ROWS = INFO + 2
