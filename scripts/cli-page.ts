@@ -1,5 +1,5 @@
 import type { Command } from '../src/cli/command.ts'
-import { whatOf, writtenOf } from '../src/cli/help.ts'
+import { optionHelp, optionText } from '../src/cli/help.ts'
 import { json, type Option, usageLine } from '../src/cli/options.ts'
 import { commands, exitCodes, sections } from '../src/cli/table.ts'
 import { bullets, code, inlineCode, prose, table, wrap } from './markdown.ts'
@@ -77,6 +77,6 @@ const partOf = ({ name, summary, options, examples = [] }: Command) => [
   ...(examples.length ? [examples.length > 1 ? 'Examples:' : 'Example:', '', '```text', ...examples, '```', ''] : []),
   ...table(
     ['Option', 'Description'],
-    Object.entries({ ...options, json }).map(([option, row]: [string, Option]) => [code(writtenOf(option, row)), marked(whatOf(row))]),
+    Object.entries({ ...options, json }).map(([option, row]: [string, Option]) => [code(optionText(option, row)), marked(optionHelp(row))]),
   ),
 ]

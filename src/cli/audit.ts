@@ -7,9 +7,9 @@ export const auditVerify = command({
   options: {},
   async run({ json }) {
     const verdict = await withApp(async (app) => {
-      const found = await verifyAudit(app)
+      const result = await verifyAudit(app)
       // A broken chain is not extended, because its end cannot be trusted.
-      if (found.broken) return found
+      if (result.broken) return result
       while (await chainAudit(app));
       return verifyAudit(app)
     })

@@ -4,9 +4,9 @@ import { encryptionKey } from '../platform/data-dir.ts'
 import { setupProblem } from '../platform/problem.ts'
 import { openVault } from '../platform/sealing/vault.ts'
 import { verifyAudit } from '../tenants/audit/actions.ts'
-import { recordOperator } from './audited.ts'
 import { command, print, withApp, withDatabase } from './command.ts'
 import { progress } from './progress.ts'
+import { recordOperator } from './record-operator.ts'
 
 const file = { value: 'FILE', what: 'Backup file.', required: true, file: true } as const
 
@@ -38,10 +38,10 @@ export const checkBackupCommand = command({
   options: { file },
   async run({ file, json }) {
     const bar = progress('rows', undefined)
-    const found = await checkBackup(file, bar.add)
+    const summary = await checkBackup(file, bar.add)
     bar.end()
-    print(json, found, [
-      `complete: ${found.rows} rows, ${found.environment} ${found.region}, written ${found.created_at} by version ${found.version}`,
+    print(json, summary, [
+      `complete: ${summary.rows} rows, ${summary.environment} ${summary.region}, written ${summary.created_at} by version ${summary.version}`,
     ])
   },
 })

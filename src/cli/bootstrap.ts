@@ -1,8 +1,8 @@
 import { plans } from '../contract/common.ts'
 import { NewTeam } from '../contract/tenants/management.ts'
 import { bootstrap, type Keys } from '../operations/deployment/actions.ts'
-import { recordOperator } from './audited.ts'
 import { command, print, withApp } from './command.ts'
+import { recordOperator } from './record-operator.ts'
 
 const { name } = NewTeam.shape
 

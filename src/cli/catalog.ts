@@ -1,8 +1,8 @@
 import { loadCatalogText, summarizeCatalog } from '../labs/catalog/file/actions.ts'
 import type { App } from '../platform/app.ts'
 import { setupProblem } from '../platform/problem.ts'
-import { recordOperator } from './audited.ts'
 import { command, print, withApp } from './command.ts'
+import { recordOperator } from './record-operator.ts'
 import { readText } from './service.ts'
 
 export const loadFile = command({

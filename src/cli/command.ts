@@ -24,30 +24,30 @@ export const command = <const O extends Options>(
   row: Omit<Command, 'options' | 'run'> & { options: O; run(values: Values<O>): Promise<void> },
 ): Command => row
 
-export const usage = (message: string) => setupProblem(message, 'USAGE')
+export const usageError = (message: string) => setupProblem(message, 'USAGE')
 
-export const usageProblem = ({ detail }: Problem) => typeof detail === 'object' && !Array.isArray(detail) && detail.error_type === 'USAGE'
+export const isUsageError = ({ detail }: Problem) => typeof detail === 'object' && !Array.isArray(detail) && detail.error_type === 'USAGE'
 
-/** Runs an operator's command on the database, whether or not the service is running. With `founding` the database can be missing. */
-export async function withApp<T>(work: (app: App, database: Database) => Promise<T>, founding = false): Promise<T> {
-  const config = configFor(founding)
-  await using opened = new AsyncDisposableStack()
-  const { service, database } = await openService(config, pino({ level: 'silent' }), borrowEmbedded, opened, founding)
+/** Runs an operator's command on the database, whether or not the service is running. With `allowEmpty` the database can be missing. */
+export async function withApp<T>(work: (app: App, database: Database) => Promise<T>, allowEmpty = false): Promise<T> {
+  const config = configFor(allowEmpty)
+  await using resources = new AsyncDisposableStack()
+  const { service, database } = await openService(config, pino({ level: 'silent' }), borrowEmbedded, resources, allowEmpty)
   return await work(appOf(service), database)
 }
 
 /** Runs work on the bare database, which can be unmigrated or belong to another deployment. */
-export async function withDatabase<T>(work: (database: Database, config: Config) => Promise<T>, founding = false): Promise<T> {
-  const config = configFor(founding)
-  await using opened = new AsyncDisposableStack()
-  const database = await openServer(config, pino({ level: 'silent' }), borrowEmbedded, opened)
+export async function withDatabase<T>(work: (database: Database, config: Config) => Promise<T>, allowEmpty = false): Promise<T> {
+  const config = configFor(allowEmpty)
+  await using resources = new AsyncDisposableStack()
+  const database = await openServer(config, pino({ level: 'silent' }), borrowEmbedded, resources)
   return await work(database, config)
 }
 
-function configFor(founding: boolean) {
+function configFor(allowEmpty: boolean) {
   const config = readConfig()
   checkSettings(config)
-  if (!founding && !config.DATABASE_URL && !hasCluster(config.DATA_DIR))
+  if (!allowEmpty && !config.DATABASE_URL && !hasCluster(config.DATA_DIR))
     throw setupProblem(
       `DATA_DIR ${resolve(config.DATA_DIR)} has no database; start the service there first, or set DATA_DIR to another folder`,
     )

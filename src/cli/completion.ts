@@ -5,7 +5,7 @@ type Table = () => Command[]
 
 const shells = { bash: bashScript, zsh: zshScript, fish: fishScript }
 
-const lines: Record<keyof typeof shells, string> = {
+const setupLines: Record<keyof typeof shells, string> = {
   bash: 'source <(assay completion bash)',
   zsh: 'source <(assay completion zsh)',
   fish: 'assay completion fish | source',
@@ -18,7 +18,7 @@ export const completions = (table: Table) =>
       name: `completion ${shell}`,
       summary: `Print the completion script for ${shell}.`,
       options: {},
-      examples: [lines[shell]],
+      examples: [setupLines[shell]],
       run: async ({ json }) => {
         const script = shells[shell](table())
         print(json, { shell, script }, [script])
@@ -87,15 +87,15 @@ ${options.join('\n')}
 complete -F _assay assay`
 }
 
-const quoted = (text: string) => text.replaceAll("'", '’').replaceAll('[', '(').replaceAll(']', ')').replaceAll(':', ',')
+const quote = (text: string) => text.replaceAll("'", '’').replaceAll('[', '(').replaceAll(']', ')').replaceAll(':', ',')
 
 function zshScript(rows: Command[]) {
   const groups = words(rows).flatMap((group) =>
     verbs(rows, group).length ? [`    ${group}) verbs=(${verbs(rows, group).join(' ')}) ;;`] : [],
   )
   const argument = ([name, { value, what, oneOf, file, many }]: [string, Option]) => {
-    const after = oneOf ? `:value:(${oneOf.join(' ')})` : file ? ':file:_files' : value ? ':value:' : ''
-    return `'${many ? '*' : ''}--${name}[${quoted(what)}]${after}'`
+    const suffix = oneOf ? `:value:(${oneOf.join(' ')})` : file ? ':file:_files' : value ? ':value:' : ''
+    return `'${many ? '*' : ''}--${name}[${quote(what)}]${suffix}'`
   }
   const options = rows.map((row) => `    '${row.name}') _arguments ${optionsOf(row).map(argument).join(' ')} ;;`)
   return `#compdef assay
@@ -128,18 +128,20 @@ compdef _assay assay`
 function fishScript(rows: Command[]) {
   const first = words(rows).map((word) => `complete -c assay -n __fish_use_subcommand -a ${word}`)
   const second = words(rows).flatMap((group) => {
-    const known = verbs(rows, group)
-    const none = known.map((verb) => `not __fish_seen_subcommand_from ${verb}`).join('; and ')
-    return known.length ? [`complete -c assay -n '__fish_seen_subcommand_from ${group}; and ${none}' -a '${known.join(' ')}'`] : []
+    const groupVerbs = verbs(rows, group)
+    const noVerb = groupVerbs.map((verb) => `not __fish_seen_subcommand_from ${verb}`).join('; and ')
+    return groupVerbs.length
+      ? [`complete -c assay -n '__fish_seen_subcommand_from ${group}; and ${noVerb}' -a '${groupVerbs.join(' ')}'`]
+      : []
   })
   const options = rows.flatMap((row) => {
-    const when = row.name
+    const condition = row.name
       .split(' ')
       .map((word) => `__fish_seen_subcommand_from ${word}`)
       .join('; and ')
     return optionsOf(row).map(([name, { value, what, oneOf, file }]) => {
-      const after = `${value ? ' -r' : ''}${file ? ' -F' : ''}${oneOf ? ` -a '${oneOf.join(' ')}'` : ''}`
-      return `complete -c assay -n '${when}' -l ${name}${after} -d '${quoted(what)}'`
+      const suffix = `${value ? ' -r' : ''}${file ? ' -F' : ''}${oneOf ? ` -a '${oneOf.join(' ')}'` : ''}`
+      return `complete -c assay -n '${condition}' -l ${name}${suffix} -d '${quote(what)}'`
     })
   })
   return ['# fish completion of assay', 'complete -c assay -f', ...first, ...second, ...options].join('\n')

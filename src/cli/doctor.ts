@@ -16,42 +16,42 @@ export const doctorCommand = command({
   options: { quick: { what: 'Skip the slow checks: audit chain and webhook addresses.' } },
   examples: ['assay doctor', 'assay doctor --json'],
   async run({ quick, json }) {
-    const checks = await examined(quick)
-    const wrong = checks.filter(({ finding }) => finding.state === 'wrong').length
+    const checks = await runChecks(quick)
+    const errors = checks.filter(({ finding }) => finding.state === 'wrong').length
     const warnings = checks.filter(({ finding }) => finding.state === 'warning').length
-    print(json, { healthy: wrong === 0, checks: checks.map(({ name, finding }) => ({ name, ...finding })) }, [
+    print(json, { healthy: errors === 0, checks: checks.map(({ name, finding }) => ({ name, ...finding })) }, [
       ...checks.flatMap(lineOf),
       '',
-      wrong || warnings ? `${wrong} errors, ${warnings} warnings` : 'all checks passed',
+      errors || warnings ? `${errors} errors, ${warnings} warnings` : 'all checks passed',
     ])
-    if (wrong) process.exitCode = 1
+    if (errors) process.exitCode = 1
   },
 })
 
-const signs = { ok: 'ok     ', warning: 'warning', wrong: 'ERROR  ', skipped: 'skipped' }
+const labels = { ok: 'ok     ', warning: 'warning', wrong: 'ERROR  ', skipped: 'skipped' }
 
 const lineOf = ({ name, finding: { state, text, remedy } }: Check) => [
-  `${signs[state]}  ${name.padEnd(16)}  ${text}`,
+  `${labels[state]}  ${name.padEnd(16)}  ${text}`,
   ...(remedy ? [`${' '.repeat(27)}→ ${remedy}`] : []),
 ]
 
-async function examined(quick: boolean): Promise<Check[]> {
-  const node = await check('Node', () => machine.nodeVersion(process.versions.node))
-  const read = settings()
-  if ('finding' in read) return [node, read]
-  const config = read
+async function runChecks(quick: boolean): Promise<Check[]> {
+  const node = await runCheck('Node', () => machine.nodeVersion(process.versions.node))
+  const configOrCheck = readSettings()
+  if ('finding' in configOrCheck) return [node, configOrCheck]
+  const config = configOrCheck
   return [
     node,
     { name: 'settings', finding: { state: 'ok', text: `${config.ENVIRONMENT} ${config.REGION}, ROLE ${config.ROLE}` } },
-    await check('public address', () => machine.publicAddress(config)),
-    await check('DATA_DIR', () => machine.dataFolder(config.DATA_DIR)),
-    await check('disk', () => machine.diskSpace(config.DATA_DIR)),
-    await check('port', () => machine.port(config)),
-    ...(await ofDatabase(config, quick)),
+    await runCheck('public address', () => machine.publicAddress(config)),
+    await runCheck('DATA_DIR', () => machine.dataFolder(config.DATA_DIR)),
+    await runCheck('disk', () => machine.diskSpace(config.DATA_DIR)),
+    await runCheck('port', () => machine.port(config)),
+    ...(await checkDatabase(config, quick)),
   ]
 }
 
-function settings(): Config | Check {
+function readSettings(): Config | Check {
   try {
     return readConfig()
   } catch (error) {
@@ -60,25 +60,25 @@ function settings(): Config | Check {
 }
 
 /** The remaining checks need the database. */
-async function ofDatabase(config: Config, quick: boolean): Promise<Check[]> {
+async function checkDatabase(config: Config, quick: boolean): Promise<Check[]> {
   if (!config.DATABASE_URL && !hasCluster(config.DATA_DIR)) {
     const remedy = 'start the service once, or set DATA_DIR to the folder that has the database'
     return [{ name: 'database', finding: { state: 'wrong', text: 'DATA_DIR has no database', remedy } }]
   }
-  await using opened = new AsyncDisposableStack()
+  await using resources = new AsyncDisposableStack()
   let database: Database
   try {
-    database = await openServer(config, pino({ level: 'silent' }), borrowEmbedded, opened)
+    database = await openServer(config, pino({ level: 'silent' }), borrowEmbedded, resources)
   } catch (error) {
     const remedy = config.DATABASE_URL ? 'check DATABASE_URL and that the database is running' : 'see postgres.log in DATA_DIR'
     return [{ name: 'database', finding: { state: 'wrong', text: reasonOf(error).message, remedy } }]
   }
   const { db, pool, close } = database
-  return await data.checks(config, { db, pool, close }, quick, check)
+  return await data.checks(config, { db, pool, close }, quick, runCheck)
 }
 
 /** A check that throws is a finding too. */
-const check: Examine = async (name, examine) => {
+const runCheck: Examine = async (name, examine) => {
   try {
     return { name, finding: await examine() }
   } catch (error) {

@@ -5,10 +5,10 @@ import { Id } from '../contract/common.ts'
 import { headOf, testsOf, usersOf } from '../operations/transfer/read.ts'
 import type { App } from '../platform/app.ts'
 import { setupProblem } from '../platform/problem.ts'
-import { recordOperator } from './audited.ts'
 import { command, print, withApp } from './command.ts'
 import { progress } from './progress.ts'
-import { withoutMark } from './service.ts'
+import { recordOperator } from './record-operator.ts'
+import { stripByteOrderMark } from './service.ts'
 
 export const exportCommand = command({
   name: 'export',
@@ -22,10 +22,10 @@ export const exportCommand = command({
   examples: ['assay export --team ID --file team.ndjson', 'assay export --team ID --file team.ndjson --resume'],
   async run({ team, file, resume, json }) {
     if (existsSync(file) && !resume) throw setupProblem('The file already exists; choose another name, or continue it with --resume')
-    const before = resume && existsSync(file) ? await writtenIn(file, team) : undefined
-    if (!before) console.error('The file contains unencrypted personal data. Only your user account can read it.')
+    const resumed = resume && existsSync(file) ? await findResumePoint(file, team) : undefined
+    if (!resumed) console.error('The file contains unencrypted personal data. Only your user account can read it.')
     const users = await withApp(async (app) => {
-      const users = await write(app, team, file, before)
+      const users = await writeExport(app, team, file, resumed)
       return recordOperator(
         app,
         'export team',
@@ -37,17 +37,17 @@ export const exportCommand = command({
   },
 })
 
-type Headed = { team?: { id?: string } }
-type Before = { users: number; last: string | undefined }
+type Head = { team?: { id?: string } }
+type ResumePoint = { users: number; last: string | undefined }
 
-async function write(app: App, team: string, path: string, before: Before | undefined) {
+async function writeExport(app: App, team: string, path: string, resumed: ResumePoint | undefined) {
   const head = await headOf(app, team)
-  const file = await open(path, before ? 'a' : 'wx', 0o600)
-  const bar = progress('users', head.users, before?.users)
-  let count = before?.users ?? 0
+  const file = await open(path, resumed ? 'a' : 'wx', 0o600)
+  const bar = progress('users', head.users, resumed?.users)
+  let count = resumed?.users ?? 0
   try {
-    if (!before) await begin(app, team, file, head)
-    for await (const line of usersOf(app, team, before?.last)) {
+    if (!resumed) await writeHead(app, team, file, head)
+    for await (const line of usersOf(app, team, resumed?.last)) {
       await file.write(`${JSON.stringify(line)}\n`)
       if (!('user' in line)) continue
       count++
@@ -62,35 +62,35 @@ async function write(app: App, team: string, path: string, before: Before | unde
   return count
 }
 
-async function begin(app: App, team: string, file: FileHandle, head: object) {
+async function writeHead(app: App, team: string, file: FileHandle, head: object) {
   await file.write(`${JSON.stringify(head)}\n`)
   for (const test of await testsOf(app, team)) await file.write(`${JSON.stringify(test)}\n`)
 }
 
-/** Finds the end of an interrupted export. The last user is cut off, because some of its lines can be missing. */
-async function writtenIn(path: string, team: string): Promise<Before | undefined> {
-  let found: Before = { users: 0, last: undefined }
-  let [whole, done] = [0, 0]
+/** Finds the end of an interrupted export and removes the last user, because some of its lines can be missing. */
+async function findResumePoint(path: string, team: string): Promise<ResumePoint | undefined> {
+  let point: ResumePoint = { users: 0, last: undefined }
+  let [readBytes, userStart] = [0, 0]
   let current: string | undefined
-  let head: Headed | undefined
+  let head: Head | undefined
   for await (const text of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
-    const line = parsed(text)
+    const line = parseLine(text)
     if (!line) break
-    head ??= line as Headed
+    head ??= line as Head
     if ('end' in line) throw setupProblem('The export in this file is complete')
     const { user } = line as { user?: { user_id: string } }
-    if (user && current) found = { users: found.users + 1, last: current }
-    if (user) [current, done] = [user.user_id, whole]
-    whole += Buffer.byteLength(text) + 1
+    if (user && current) point = { users: point.users + 1, last: current }
+    if (user) [current, userStart] = [user.user_id, readBytes]
+    readBytes += Buffer.byteLength(text) + 1
   }
   if (head && head.team?.id !== team) throw setupProblem('The file is not an export of this team')
-  truncateSync(path, current ? done : whole)
-  return head ? found : undefined
+  truncateSync(path, current ? userStart : readBytes)
+  return head ? point : undefined
 }
 
-export function parsed(text: string): object | undefined {
+export function parseLine(text: string): object | undefined {
   try {
-    const line = JSON.parse(withoutMark(text)) as unknown
+    const line = JSON.parse(stripByteOrderMark(text)) as unknown
     return typeof line === 'object' && line !== null ? line : undefined
   } catch {
     return undefined

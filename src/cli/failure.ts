@@ -13,12 +13,12 @@ export function reasonOf(error: unknown): Reason {
       type: 'UNREACHABLE',
       message: `Cannot reach the service (${cause?.code ?? 'no reason given'}). Check that it is running at the URL in --url, ASSAY_URL or credentials.json.`,
     }
-  const trouble = fileTrouble(error as NodeJS.ErrnoException)
-  if (trouble) return { type: 'FILE', message: `The file cannot be written: ${trouble}` }
+  const fileError = fileErrorOf(error as NodeJS.ErrnoException)
+  if (fileError) return { type: 'FILE', message: `The file cannot be written: ${fileError}` }
   return { type: 'UNEXPECTED', message: `Failed unexpectedly: ${JSON.stringify(safeError(error))}` }
 }
 
-const troubles: Record<string, string> = {
+const fileErrors: Record<string, string> = {
   ENOSPC: 'the disk is full; free some space and run the command again',
   EDQUOT: 'the disk quota is used up',
   EROFS: 'the disk is read-only',
@@ -30,8 +30,8 @@ const troubles: Record<string, string> = {
 }
 
 /** Explains why a file could not be written. Commands report unreadable files themselves. */
-const fileTrouble = ({ code = '', syscall = '' }: NodeJS.ErrnoException) =>
-  ['open', 'write', 'rename', 'fsync'].includes(syscall) ? troubles[code] : undefined
+const fileErrorOf = ({ code = '', syscall = '' }: NodeJS.ErrnoException) =>
+  ['open', 'write', 'rename', 'fsync'].includes(syscall) ? fileErrors[code] : undefined
 
 const typeOf = (detail: unknown, fallback = 'REFUSED') => (detail as { error_type?: string } | undefined)?.error_type ?? fallback
 

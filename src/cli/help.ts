@@ -2,7 +2,7 @@ import type { Command } from './command.ts'
 import { json, type Option, usageLine } from './options.ts'
 import { commands, exitCodes, sections } from './table.ts'
 
-const last = [
+const footer = [
   '',
   'Run assay help COMMAND for the options of a command. Add --json for machine-readable output.',
   'Set environment variables to configure the service; docs/config.md lists them.',
@@ -14,7 +14,7 @@ export function helpOfAll() {
   return [
     'Usage: assay COMMAND',
     ...Object.entries(sections).flatMap(([title, rows]) => ['', `${title}:`, ...rows.map(line)]),
-    ...last,
+    ...footer,
   ].join('\n')
 }
 
@@ -25,11 +25,13 @@ export const helpOfGroup = (rows: Command[]) =>
     ...rows.map(({ name, options, summary }) =>
       [`  ${usageLine(name, options)}`, ...wrap(summary).map((line) => `      ${line}`)].join('\n'),
     ),
-    ...last,
+    ...footer,
   ].join('\n')
 
 export function helpOf({ name, summary, options, examples = [] }: Command, others: Command[] = []) {
-  const rows = Object.entries({ ...options, json }).map(([option, row]: [string, Option]) => [writtenOf(option, row), whatOf(row)] as const)
+  const rows = Object.entries({ ...options, json }).map(
+    ([option, row]: [string, Option]) => [optionText(option, row), optionHelp(row)] as const,
+  )
   const width = Math.min(36, Math.max(...rows.map(([text]) => text.length)))
   return [
     usageLine(name, options),
@@ -45,13 +47,13 @@ export function helpOf({ name, summary, options, examples = [] }: Command, other
   ].join('\n')
 }
 
-export const writtenOf = (option: string, { value }: Option) => (value ? `--${option} ${value}` : `--${option}`)
+export const optionText = (option: string, { value }: Option) => (value ? `--${option} ${value}` : `--${option}`)
 
-export const whatOf = ({ what, required, many, fallback }: Option) =>
+export const optionHelp = ({ what, required, many, fallback }: Option) =>
   [what, ...(required ? ['Required.'] : []), ...(many ? ['Repeatable.'] : []), ...(fallback ? [`Default: ${fallback}.`] : [])].join(' ')
 
 /** The commands as JSON, for programs. */
-export const shownAsJson = (rows: Command[]) => ({
+export const helpAsJson = (rows: Command[]) => ({
   commands: rows.map(({ name, summary, options, examples = [] }) => ({
     name,
     usage: usageLine(name, options),
@@ -76,9 +78,9 @@ const WIDTH = 100
 function wrap(text: string) {
   const lines = ['']
   for (const word of text.split(' ')) {
-    const last = lines.at(-1) as string
-    if (last && last.length + 1 + word.length > WIDTH) lines.push(word)
-    else lines[lines.length - 1] = last ? `${last} ${word}` : word
+    const footer = lines.at(-1) as string
+    if (footer && footer.length + 1 + word.length > WIDTH) lines.push(word)
+    else lines[lines.length - 1] = footer ? `${footer} ${word}` : word
   }
   return lines
 }

@@ -7,10 +7,10 @@ import { lineProblem, type Row } from '../operations/transfer/rules.ts'
 import { type Line, type Target, writeRecordLine, writeTest, writeUser } from '../operations/transfer/write.ts'
 import type { App } from '../platform/app.ts'
 import { setupProblem } from '../platform/problem.ts'
-import { recordOperator } from './audited.ts'
 import { command, print, withApp } from './command.ts'
-import { parsed } from './export.ts'
+import { parseLine } from './export.ts'
 import { type Progress, progress } from './progress.ts'
+import { recordOperator } from './record-operator.ts'
 
 export const importCommand = command({
   name: 'import',
@@ -25,40 +25,40 @@ export const importCommand = command({
   },
   examples: ['assay import --team ID --file team.ndjson'],
   async run({ team, file, 'new-ids': new_ids, json }) {
-    const done = await withApp(async (app) => {
+    const counts = await withApp(async (app) => {
       await requireTeam(app, team)
-      const done = await read(app, file, { team_id: team, new_ids, own_tests: new Set() })
+      const counts = await readExport(app, file, { team_id: team, new_ids, own_tests: new Set() })
       return recordOperator(
         app,
         'import team',
-        async () => done,
+        async () => counts,
         () => `team_id:${team}`,
       )
     })
-    print(json, { team_id: team, ...done }, [`imported ${done.written} users; ${done.there} users existed`])
+    print(json, { team_id: team, ...counts }, [`imported ${counts.written} users; ${counts.there} users existed`])
   },
 })
 
-async function read(app: App, path: string, target: Target) {
-  const done = { written: 0, there: 0 }
+async function readExport(app: App, path: string, target: Target) {
+  const counts = { written: 0, there: 0 }
   let bar: Progress | undefined
-  let no = 0
-  let ended = false
+  let lineNumber = 0
+  let isComplete = false
   for await (const text of linesOf(path)) {
-    no++
-    const line = parsed(text) as (Line & { users?: number; end?: object }) | undefined
-    if (!line) throw lineProblem(no, 'is not JSON; repeat or resume the export')
-    if (no === 1) checkHead(line)
-    if (no === 1) bar = progress('users', line.users)
-    if (line.lab_test) await writeTest(app, target, line, no)
-    if (line.user) (await writeUser(app, target, line, no)) ? done.written++ : done.there++
+    lineNumber++
+    const line = parseLine(text) as (Line & { users?: number; end?: object }) | undefined
+    if (!line) throw lineProblem(lineNumber, 'is not JSON; repeat or resume the export')
+    if (lineNumber === 1) checkHead(line)
+    if (lineNumber === 1) bar = progress('users', line.users)
+    if (line.lab_test) await writeTest(app, target, line, lineNumber)
+    if (line.user) (await writeUser(app, target, line, lineNumber)) ? counts.written++ : counts.there++
     if (line.user) bar?.add()
-    if (line['records_of']) await writeRecordLine(app, target, line as Row & Records, no)
-    ended = line.end !== undefined
+    if (line['records_of']) await writeRecordLine(app, target, line as Row & Records, lineNumber)
+    isComplete = line.end !== undefined
   }
   bar?.end()
-  if (!ended) throw setupProblem('The export is incomplete: its last line is missing. Resume the export, then import again')
-  return done
+  if (!isComplete) throw setupProblem('The export is incomplete: its last line is missing. Resume the export, then import again')
+  return counts
 }
 
 function checkHead(line: object) {

@@ -11,10 +11,10 @@ import {
   listTeamKeys,
 } from '../tenants/keys/actions.ts'
 import { findFirstOrgAndTeam } from '../tenants/teams/orgs.ts'
-import { recordOperator } from './audited.ts'
-import { command, print, usage, withApp } from './command.ts'
+import { command, print, usageError, withApp } from './command.ts'
 import { listing } from './listing.ts'
 import type { Values } from './options.ts'
+import { recordOperator } from './record-operator.ts'
 
 export const listKeys = command({
   name: 'keys list',
@@ -23,8 +23,8 @@ export const listKeys = command({
   async run({ json }) {
     const keys = await withApp(async (app) => {
       const operator = await asOperator(app)
-      const teamPages = await everyPage((query) => listTeamKeys(app, operator, query))
-      const managementPages = await everyPage((query) => listManagementKeys(app, operator, query))
+      const teamPages = await fetchAllPages((query) => listTeamKeys(app, operator, query))
+      const managementPages = await fetchAllPages((query) => listManagementKeys(app, operator, query))
       return { team_api_keys: teamPages.flatMap((page) => page.api_keys), management_keys: managementPages.flatMap((page) => page.data) }
     })
     const rows = [
@@ -35,19 +35,19 @@ export const listKeys = command({
   },
 })
 
-type Listed = { id: string; label: string; last_used_at: string | null; expires_at?: string | null }
+type ListedKey = { id: string; label: string; last_used_at: string | null; expires_at?: string | null }
 
-const rowOf = (kind: string, shown: string, teams: string[], { id, label, last_used_at, expires_at }: Listed) => [
+const rowOf = (kind: string, prefix: string, teams: string[], { id, label, last_used_at, expires_at }: ListedKey) => [
   id,
   kind,
-  shown,
+  prefix,
   label,
   teams.join(', '),
   last_used_at ?? 'never',
   expires_at ?? 'never',
 ]
 
-async function everyPage<P extends { next_cursor: string | null }>(list: (query: { next_cursor?: string | undefined }) => Promise<P>) {
+async function fetchAllPages<P extends { next_cursor: string | null }>(list: (query: { next_cursor?: string | undefined }) => Promise<P>) {
   const pages = [await list({})]
   for (let next = pages[0]?.next_cursor; next; next = pages.at(-1)?.next_cursor) pages.push(await list({ next_cursor: next }))
   return pages
@@ -74,40 +74,40 @@ export const createKey = command({
   options: createOptions,
   examples: ['assay keys create --kind team --label "night shift" --read-only', 'assay keys create --kind org_admin --label console'],
   async run(values) {
-    checkTogether(values)
-    const made = await withApp(async (app) => {
+    checkCombinations(values)
+    const created = await withApp(async (app) => {
       const operator = await asOperator(app)
       return recordOperator(
         app,
         `create ${values.kind} key`,
-        (app) => make(app, operator, values),
+        (app) => create(app, operator, values),
         ({ id }) => `key_id:${id}`,
       )
     })
-    print(values.json, made, [made.key])
+    print(values.json, created, [created.key])
   },
 })
 
-type Wanted = Values<typeof createOptions>
+type CreateValues = Values<typeof createOptions>
 
-function checkTogether({ kind, team, expires, 'read-only': read_only }: Wanted) {
-  if (kind !== 'team' && read_only) throw usage('--read-only is for team keys only.')
-  if (kind !== 'team' && expires !== undefined) throw usage('--expires is for team keys only.')
-  if (kind === 'team_admin' && team === undefined) throw usage('--team is required for team_admin keys.')
-  if (kind === 'org_admin' && team !== undefined) throw usage('--team does not apply to org_admin keys, which reach every team.')
+function checkCombinations({ kind, team, expires, 'read-only': read_only }: CreateValues) {
+  if (kind !== 'team' && read_only) throw usageError('--read-only is for team keys only.')
+  if (kind !== 'team' && expires !== undefined) throw usageError('--expires is for team keys only.')
+  if (kind === 'team_admin' && team === undefined) throw usageError('--team is required for team_admin keys.')
+  if (kind === 'org_admin' && team !== undefined) throw usageError('--team does not apply to org_admin keys, which reach every team.')
 }
 
-async function make(app: App, operator: Operator, { kind, label, team, expires, 'read-only': read_only }: Wanted) {
-  if (kind === 'org_admin') return madeOf(await createManagementKey(app, operator, { label, role: kind }))
-  const of = team ?? operator.first_team_id
-  if (!of) throw setupProblem('The organization has no team; create one with the management API')
+async function create(app: App, operator: Operator, { kind, label, team, expires, 'read-only': read_only }: CreateValues) {
+  if (kind === 'org_admin') return presentKey(await createManagementKey(app, operator, { label, role: kind }))
+  const teamId = team ?? operator.first_team_id
+  if (!teamId) throw setupProblem('The organization has no team; create one with the management API')
   if (kind === 'team_admin')
-    return madeOf(await createManagementKey(app, operator, { label, role: kind, team_role_bindings: [{ team_id: of }] }))
-  const { id, value: key, expires_at } = await createTeamKey(app, operator, { label, team_id: of, read_only, expires_at: expires })
-  return { id, key, label, team_id: of, read_only, expires_at }
+    return presentKey(await createManagementKey(app, operator, { label, role: kind, team_role_bindings: [{ team_id: teamId }] }))
+  const { id, value: key, expires_at } = await createTeamKey(app, operator, { label, team_id: teamId, read_only, expires_at: expires })
+  return { id, key, label, team_id: teamId, read_only, expires_at }
 }
 
-const madeOf = ({ id, key, label, role, team_role_bindings }: Awaited<ReturnType<typeof createManagementKey>>) => ({
+const presentKey = ({ id, key, label, role, team_role_bindings }: Awaited<ReturnType<typeof createManagementKey>>) => ({
   id,
   key,
   label,
@@ -127,7 +127,7 @@ export const revokeKey = command({
         'revoke key',
         async (app) => {
           const { success } = await deleteTeamKeys(app, operator, [id])
-          if (!success.length) await deleteManagementKey(app, operator, id).catch(nameBothKinds)
+          if (!success.length) await deleteManagementKey(app, operator, id).catch(explainUnknownKey)
         },
         () => `key_id:${id}`,
       )
@@ -136,7 +136,7 @@ export const revokeKey = command({
   },
 })
 
-function nameBothKinds(error: unknown): never {
+function explainUnknownKey(error: unknown): never {
   const unknown = error instanceof Problem && error.kind === 'not_found'
   throw unknown ? setupProblem('There is no active key with this id; assay keys list shows them') : error
 }

@@ -3,12 +3,12 @@ import { billingTypes, delegatedFlows, labAccountStatuses, usStates } from '../c
 import { createLabAccount, listAllLabAccounts, setLabAccountStatus } from '../labs/lab-accounts/actions.ts'
 import type { App } from '../platform/app.ts'
 import { setupProblem } from '../platform/problem.ts'
-import { recordOperator } from './audited.ts'
-import { command, print, usage, withApp } from './command.ts'
-import { namedLab } from './labs.ts'
+import { command, print, usageError, withApp } from './command.ts'
+import { requireLab } from './labs.ts'
 import { listing } from './listing.ts'
-import { oneOf, type Values } from './options.ts'
-import { onlyOrg } from './org.ts'
+import { checkOneOf, type Values } from './options.ts'
+import { chooseOrg } from './org.ts'
+import { recordOperator } from './record-operator.ts'
 
 const statuses = labAccountStatuses.join('|')
 
@@ -44,50 +44,50 @@ export const createAccount = command({
   options: createOptions,
   examples: ['assay lab-accounts create --lab quillmoor --provider-account-id 7731 --billing client_bill=AZ,CA'],
   async run(values) {
-    const account = accountOf(values)
-    const made = await withApp((app) =>
+    const account = accountInput(values)
+    const created = await withApp((app) =>
       recordOperator(
         app,
         'create lab account',
-        (app) => make(app, values, account),
+        (app) => create(app, values, account),
         ({ id }) => `lab_account_id:${id}`,
       ),
     )
-    print(values.json, made, [made.id])
+    print(values.json, created, [created.id])
   },
 })
 
-type Wanted = Values<typeof createOptions>
+type CreateValues = Values<typeof createOptions>
 
-const accountOf = (values: Wanted) => ({
+const accountInput = (values: CreateValues) => ({
   provider_account_id: values['provider-account-id'],
   account_name: values.name,
   default_clinical_notes: values['clinical-notes'],
   status: values.status,
   delegated_flow: values['delegated-flow'],
-  billing: merged(values.billing.map(billingOf)),
+  billing: mergeBilling(values.billing.map(parseBilling)),
   team_ids: values.team,
 })
 
 /** `client_bill=AZ,CA`, or `client_bill=*` for every state that the lab serves. */
-function billingOf(text: string): [string, string[]] {
+function parseBilling(text: string): [string, string[]] {
   const [type = '', states = ''] = text.split('=')
-  const named = states.split(',').map((state) => state.trim().toUpperCase())
-  if (!named.every((state) => state === '*' || usStates.includes(state)))
-    throw usage('--billing must be a billing type with states, such as client_bill=AZ,CA or client_bill=*.')
-  return [oneOf(type, billingTypes, 'The type in --billing'), named]
+  const entries = states.split(',').map((state) => state.trim().toUpperCase())
+  if (!entries.every((state) => state === '*' || usStates.includes(state)))
+    throw usageError('--billing must be a billing type with states, such as client_bill=AZ,CA or client_bill=*.')
+  return [checkOneOf(type, billingTypes, 'The type in --billing'), entries]
 }
 
 /** Merges a billing type that is named several times. */
-function merged(named: [string, string[]][]) {
+function mergeBilling(entries: [string, string[]][]) {
   const billing: Record<string, string[]> = {}
-  for (const [type, states] of named) billing[type] = [...new Set([...(billing[type] ?? []), ...states])]
+  for (const [type, states] of entries) billing[type] = [...new Set([...(billing[type] ?? []), ...states])]
   return billing
 }
 
-async function make(app: App, { org, lab }: Wanted, account: ReturnType<typeof accountOf>) {
-  const { id: lab_id } = await namedLab(app, lab)
-  return createLabAccount(app, { ...account, org_id: await onlyOrg(app, org), lab_id })
+async function create(app: App, { org, lab }: CreateValues, account: ReturnType<typeof accountInput>) {
+  const { id: lab_id } = await requireLab(app, lab)
+  return createLabAccount(app, { ...account, org_id: await chooseOrg(app, org), lab_id })
 }
 
 export const listAccounts = command({
@@ -126,7 +126,7 @@ export const setAccountStatus = command({
       recordOperator(
         app,
         `set lab account ${status}`,
-        (app) => change(app, id, status),
+        (app) => changeStatus(app, id, status),
         () => `lab_account_id:${id}`,
       ),
     )
@@ -134,7 +134,7 @@ export const setAccountStatus = command({
   },
 })
 
-async function change(app: App, id: string, status: string) {
+async function changeStatus(app: App, id: string, status: string) {
   const account = await setLabAccountStatus(app, id, status)
   if (!account) throw setupProblem('There is no such lab account; assay lab-accounts list shows them')
   return account

@@ -2,12 +2,12 @@ import { Id, Text } from '../contract/common.ts'
 import type { App } from '../platform/app.ts'
 import { setupProblem } from '../platform/problem.ts'
 import { createLabKey, listLabKeys, revokeLabKey } from '../tenants/keys/lab-keys.ts'
-import { recordOperator } from './audited.ts'
 import { command, print, withApp } from './command.ts'
-import { namedLab } from './labs.ts'
+import { requireLab } from './labs.ts'
 import { listing } from './listing.ts'
+import { recordOperator } from './record-operator.ts'
 
-export const createKeyOfLab = command({
+export const createLabKeyCommand = command({
   name: 'lab-keys create',
   summary: 'Create a key for a partner lab and print it once.',
   options: {
@@ -15,30 +15,30 @@ export const createKeyOfLab = command({
     label: { value: 'TEXT', what: 'Label of the key.', shape: Text(100), required: true },
   },
   async run({ lab, label, json }) {
-    const made = await withApp((app) =>
+    const created = await withApp((app) =>
       recordOperator(
         app,
         'create lab key',
-        (app) => make(app, lab, label),
+        (app) => create(app, lab, label),
         ({ id }) => `key_id:${id}`,
       ),
     )
-    print(json, made, [made.key])
+    print(json, created, [created.key])
   },
 })
 
-async function make(app: App, slug: string, label: string) {
-  const { id: lab_id, slug: lab } = await namedLab(app, slug)
+async function create(app: App, slug: string, label: string) {
+  const { id: lab_id, slug: lab } = await requireLab(app, slug)
   const { id, key } = await createLabKey(app, { lab_id, label })
   return { id, key, lab, label }
 }
 
-export const listKeysOfLabs = command({
+export const listLabKeysCommand = command({
   name: 'lab-keys list',
   summary: 'List the active lab keys with their prefix and last use.',
   options: { lab: { value: 'SLUG', what: 'Only keys of this lab.' } },
   async run({ lab, json }) {
-    const keys = await withApp(async (app) => listLabKeys(app, lab === undefined ? undefined : (await namedLab(app, lab)).id))
+    const keys = await withApp(async (app) => listLabKeys(app, lab === undefined ? undefined : (await requireLab(app, lab)).id))
     print(
       json,
       keys,
@@ -50,7 +50,7 @@ export const listKeysOfLabs = command({
   },
 })
 
-export const revokeKeyOfLab = command({
+export const revokeLabKeyCommand = command({
   name: 'lab-keys revoke',
   summary: 'Revoke a lab key immediately.',
   options: { id: { value: 'ID', what: 'Key id from assay lab-keys list.', shape: Id, required: true } },

@@ -3,7 +3,7 @@ import type { App } from '../platform/app.ts'
 import { setupProblem } from '../platform/problem.ts'
 
 /** The lab with this slug. */
-export async function namedLab(app: App, slug: string) {
+export async function requireLab(app: App, slug: string) {
   const lab = await findLabBySlug(app, slug)
   if (!lab) throw setupProblem('There is no such lab; assay catalog show lists the labs')
   return lab

@@ -8,8 +8,8 @@ export const migrateCommand = command({
   async run({ check, json }) {
     const names = await withDatabase(async ({ pool }) => {
       if (!check) return migrate(pool)
-      const line = await pool.connect()
-      return pendingMigrations(line).finally(() => line.release())
+      const connection = await pool.connect()
+      return pendingMigrations(connection).finally(() => connection.release())
     }, !check)
     const lines = names.map((name) => `${check ? 'pending' : 'ran'} ${name}`)
     print(json, check ? { missing: names } : { ran: names }, lines.length ? lines : ['no pending migrations'])

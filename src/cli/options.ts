@@ -17,11 +17,15 @@ export type Option = {
 }
 export type Options = Readonly<Record<string, Option>>
 
-type One<O> = O extends { shape: infer S extends z.ZodType } ? z.output<S> : O extends { oneOf: readonly (infer V)[] } ? V : string
-type Valued<O> = O extends { many: true } ? One<O>[] : O extends { required: true } | { fallback: string } ? One<O> : One<O> | undefined
-type Given<O> = O extends { value: string } ? Valued<O> : boolean
+type SingleValue<O> = O extends { shape: infer S extends z.ZodType } ? z.output<S> : O extends { oneOf: readonly (infer V)[] } ? V : string
+type OptionValue<O> = O extends { many: true }
+  ? SingleValue<O>[]
+  : O extends { required: true } | { fallback: string }
+    ? SingleValue<O>
+    : SingleValue<O> | undefined
+type ParsedValue<O> = O extends { value: string } ? OptionValue<O> : boolean
 
-export type Values<O extends Options> = { [N in keyof O]: Given<O[N]> } & { json: boolean }
+export type Values<O extends Options> = { [N in keyof O]: ParsedValue<O[N]> } & { json: boolean }
 
 export const json = { what: 'Print the result as JSON.' } as const
 
@@ -36,57 +40,57 @@ export function usageLine(name: string, options: Options) {
 
 /** Parses the options of a command. Errors name the option and never repeat a value, because it can be a key. */
 export function parseOptions(args: string[], options: Options, line: string): Record<string, unknown> {
-  const known: Record<string, Option> = { ...options, json }
-  const { values, positionals } = parsed(args, known, line)
-  if (positionals.length) throw usage(`Pass every value with its option.\nUsage: ${line}`)
-  return Object.fromEntries(Object.entries(known).map(([name, row]) => [name, given(name, row, values[name], line)]))
+  const all: Record<string, Option> = { ...options, json }
+  const { values, positionals } = parseArguments(args, all, line)
+  if (positionals.length) throw usageError(`Pass every value with its option.\nUsage: ${line}`)
+  return Object.fromEntries(Object.entries(all).map(([name, row]) => [name, optionValue(name, row, values[name], line)]))
 }
 
 type Raw = string | boolean | (string | boolean)[] | undefined
 
-function parsed(args: string[], known: Record<string, Option>, line: string) {
-  const wanted = Object.entries(known).map(([name, { value, many }]) => {
+function parseArguments(args: string[], all: Record<string, Option>, line: string) {
+  const definitions = Object.entries(all).map(([name, { value, many }]) => {
     const type = value ? ('string' as const) : ('boolean' as const)
     return [name, { type, ...(many ? { multiple: true } : {}) }] as const
   })
   try {
-    const { values, positionals } = parseArgs({ args, options: Object.fromEntries(wanted), allowPositionals: true })
+    const { values, positionals } = parseArgs({ args, options: Object.fromEntries(definitions), allowPositionals: true })
     return { values: values as Record<string, Raw>, positionals }
   } catch (error) {
-    throw usage(`${reasonOf(error as Error, Object.keys(known))}\nUsage: ${line}`)
+    throw usageError(`${parseError(error as Error, Object.keys(all))}\nUsage: ${line}`)
   }
 }
 
-function reasonOf({ message }: Error, names: string[]) {
+function parseError({ message }: Error, names: string[]) {
   const [, unknown] = /^Unknown option '-{1,2}([^']+)'/.exec(message) ?? []
   if (!unknown) return message
-  const near = findNearest(unknown, names)
-  return `Unknown option --${unknown}.${near ? ` Did you mean --${near}?` : ''}`
+  const nearest = findNearest(unknown, names)
+  return `Unknown option --${unknown}.${nearest ? ` Did you mean --${nearest}?` : ''}`
 }
 
-function given(name: string, row: Option, raw: Raw, line: string) {
+function optionValue(name: string, row: Option, raw: Raw, line: string) {
   if (!row.value) return raw === true
-  if (row.many) return ((raw ?? []) as string[]).map((text) => checked(name, row, text))
+  if (row.many) return ((raw ?? []) as string[]).map((text) => checkValue(name, row, text))
   const text = (raw as string | undefined) ?? row.fallback
-  if (text === undefined && row.required) throw usage(`--${name} is required.\nUsage: ${line}`)
-  return text === undefined ? undefined : checked(name, row, text)
+  if (text === undefined && row.required) throw usageError(`--${name} is required.\nUsage: ${line}`)
+  return text === undefined ? undefined : checkValue(name, row, text)
 }
 
-function checked(name: string, { oneOf: values, shape }: Option, text: string) {
-  if (values) return oneOf(text, values, `--${name}`)
-  return shape ? shaped(shape, text, `--${name}`) : text
+function checkValue(name: string, { oneOf: values, shape }: Option, text: string) {
+  if (values) return checkOneOf(text, values, `--${name}`)
+  return shape ? parseShape(shape, text, `--${name}`) : text
 }
 
-export function oneOf<const V extends readonly string[]>(value: string, values: V, name: string): V[number] {
-  if (!values.includes(value)) throw usage(`${name} must be one of ${values.join(', ')}.`)
+export function checkOneOf<const V extends readonly string[]>(value: string, values: V, name: string): V[number] {
+  if (!values.includes(value)) throw usageError(`${name} must be one of ${values.join(', ')}.`)
   return value
 }
 
 /** Validates an option with a shape of the contract. */
-export function shaped<S extends z.ZodType>(shape: S, value: string, name: string): z.output<S> {
-  const parsed = shape.safeParse(value)
-  if (!parsed.success) throw usage(`${name} ${parsed.error.issues[0]?.message.replace('Must', 'must')}`)
-  return parsed.data
+export function parseShape<S extends z.ZodType>(shape: S, value: string, name: string): z.output<S> {
+  const parseArguments = shape.safeParse(value)
+  if (!parseArguments.success) throw usageError(`${name} ${parseArguments.error.issues[0]?.message.replace('Must', 'must')}`)
+  return parseArguments.data
 }
 
-const usage = (message: string) => setupProblem(message, 'USAGE')
+const usageError = (message: string) => setupProblem(message, 'USAGE')

@@ -7,7 +7,7 @@ import { interpretations } from '../contract/labs/results.ts'
 import { setupProblem } from '../platform/problem.ts'
 import { command, print } from './command.ts'
 import { listing } from './listing.ts'
-import { asTeam, reach, readJson } from './service.ts'
+import { asTeam, readJson, serviceOptions } from './service.ts'
 import { eventsOf } from './stream.ts'
 import { Count } from './users.ts'
 
@@ -26,23 +26,23 @@ const linesOf = (orders: Order[], last = '') =>
     last,
   )
 
-const one = { id: { value: 'ID', what: 'Order id.', shape: Id, required: true } } as const
+const orderId = { id: { value: 'ID', what: 'Order id.', shape: Id, required: true } } as const
 
 export const listOrders = command({
   name: 'orders list',
   summary: 'List the orders of the team, newest first.',
   options: {
-    ...reach,
+    ...serviceOptions,
     status: { value: 'STEP', what: 'Only orders in this step, such as ordered or completed.', oneOf: lowLevels, many: true },
     user: { value: 'ID', what: 'Only orders of this user.', shape: Id },
     interpretation: { value: interpretations.join('|'), what: 'Only orders with this interpretation.', oneOf: interpretations },
     size: { value: 'N', what: 'Page size.', shape: Count, fallback: '50' },
     page: { value: 'N', what: 'Page number.', shape: Count, fallback: '1' },
   },
-  async run({ status, user, interpretation, size, page, json, ...given }) {
+  async run({ status, user, interpretation, size, page, json, ...access }) {
     const query = { user_id: user, interpretation, size, page, ...(status.length ? { status } : {}) }
-    const found = await asTeam(given).api.listOrders({ query })
-    print(json, found, linesOf(found.orders, `${found.orders.length} of ${found.total}`))
+    const result = await asTeam(access).api.listOrders({ query })
+    print(json, result, linesOf(result.orders, `${result.orders.length} of ${result.total}`))
   },
 })
 
@@ -50,7 +50,7 @@ export const placeOrders = command({
   name: 'orders place',
   summary: 'Place one or more orders from a file. The file contains the body of POST /v3/order, or a list of them.',
   options: {
-    ...reach,
+    ...serviceOptions,
     file: { value: 'FILE', what: 'Order file, as JSON. - reads standard input.', required: true, file: true },
     user: { value: 'ID', what: 'user_id for orders that have none.', shape: Id },
     check: { what: 'Print all errors and warnings without placing anything. Exits with 1 if an order would be rejected.' },
@@ -60,11 +60,11 @@ export const placeOrders = command({
     },
   },
   examples: ['assay orders place --file order.json', 'assay orders place --file order.json --check'],
-  async run({ file, user, check, json, 'idempotency-key': key, ...given }) {
-    const { api } = asTeam(given)
+  async run({ file, user, check, json, 'idempotency-key': key, ...access }) {
+    const { api } = asTeam(access)
     const bodies = [readJson(file)].flat().map((body) => ({ ...(user ? { user_id: user } : {}), ...(body as NewOrder) }))
     if (key && bodies.length > 1) throw setupProblem('--idempotency-key works with one order, and the file has several')
-    if (check) return judge(api, bodies, json)
+    if (check) return checkOrders(api, bodies, json)
     const headers = key ? { 'x-idempotency-key': key } : {}
     const placed: Order[] = []
     for (const body of bodies) {
@@ -80,7 +80,7 @@ export const placeOrders = command({
   },
 })
 
-async function judge(api: Client, bodies: object[], json: boolean) {
+async function checkOrders(api: Client, bodies: object[], json: boolean) {
   const verdicts = []
   for (const body of bodies) verdicts.push(await api.validateOrder({ body: { ...body } }))
   const lines = verdicts.flatMap(({ valid, problems }, i) => [
@@ -94,9 +94,9 @@ async function judge(api: Client, bodies: object[], json: boolean) {
 export const showOrder = command({
   name: 'orders show',
   summary: 'Show an order and its events. Personal data is included with --json only.',
-  options: { ...reach, ...one },
-  async run({ id, json, ...given }) {
-    const order = await asTeam(given).api.getOrder({ params: { order_id: id } })
+  options: { ...serviceOptions, ...orderId },
+  async run({ id, json, ...access }) {
+    const order = await asTeam(access).api.getOrder({ params: { order_id: id } })
     print(json, order, [...linesOf([order]), ...order.events.map(stepLine)])
   },
 })
@@ -109,9 +109,9 @@ const stepLine = ({ id, created_at, status, status_detail }: Step) =>
 export const cancelOrder = command({
   name: 'orders cancel',
   summary: 'Cancel an order.',
-  options: { ...reach, ...one },
-  async run({ id, json, ...given }) {
-    const { order } = await asTeam(given).api.cancelOrder({ params: { order_id: id } })
+  options: { ...serviceOptions, ...orderId },
+  async run({ id, json, ...access }) {
+    const { order } = await asTeam(access).api.cancelOrder({ params: { order_id: id } })
     print(json, order, linesOf([order]))
   },
 })
@@ -120,8 +120,8 @@ export const simulateOrder = command({
   name: 'orders simulate',
   summary: 'Advance an order through its steps in the sandbox.',
   options: {
-    ...reach,
-    ...one,
+    ...serviceOptions,
+    ...orderId,
     to: { value: 'STATUS', what: 'Final status, such as failed.testkit.lost. Default: completed.' },
     delay: { value: 'SECONDS', what: 'Seconds between two steps.', shape: Count },
     interpretation: {
@@ -132,8 +132,8 @@ export const simulateOrder = command({
     },
   },
   examples: ['assay orders simulate --id ID --interpretation critical'],
-  async run({ id, to, delay, interpretation, json, ...given }) {
-    const { api } = asTeam(given)
+  async run({ id, to, delay, interpretation, json, ...access }) {
+    const { api } = asTeam(access)
     await api.simulateOrder({ params: { order_id: id }, query: { final_status: to, delay }, body: { interpretation } })
     const order = await api.getOrder({ params: { order_id: id } })
     print(json, order, [...linesOf([order]), ...order.events.map(stepLine)])
@@ -143,11 +143,11 @@ export const simulateOrder = command({
 export const watchOrder = command({
   name: 'orders watch',
   summary: 'Print the events of an order until it ends. The command exits with 1 if the order failed or was canceled.',
-  options: { ...reach, ...one },
-  async run({ id, json, ...given }) {
-    const service = asTeam(given)
+  options: { ...serviceOptions, ...orderId },
+  async run({ id, json, ...access }) {
+    const service = asTeam(access)
     const seen = new Set<number>()
-    const look = async () => {
+    const printNewSteps = async () => {
       const order = await service.api.getOrder({ params: { order_id: id } })
       for (const step of order.events.filter((step) => !seen.has(step.id))) {
         seen.add(step.id)
@@ -155,23 +155,23 @@ export const watchOrder = command({
       }
       return order
     }
-    const order = (await hasEnded(look)) ?? (await watched(look, eventsOf(service, { after: 'end', order_id: id })))
+    const order = (await findEnded(printNewSteps)) ?? (await waitForEnd(printNewSteps, eventsOf(service, { after: 'end', order_id: id })))
     if (order.status === 'failed' || order.status === 'cancelled') process.exitCode = 1
   },
 })
 
-async function hasEnded(look: () => Promise<Order>) {
-  const order = await look()
+async function findEnded(printNewSteps: () => Promise<Order>) {
+  const order = await printNewSteps()
   const [, method = '', low = ''] = order.last_event.status.split('.')
   return low === 'completed' || isEnd(method as Method, low) ? order : undefined
 }
 
-/** The event stream triggers a read. A read every two seconds finds what happened before the stream was open. */
-async function watched(look: () => Promise<Order>, events: AsyncIterator<unknown>) {
-  for (let told = events.next(); ; ) {
-    const news = await Promise.race([told, pause(2000)])
-    if (news) told = events.next()
-    const order = await hasEnded(look)
+/** Each event triggers a read. A read every two seconds finds changes from before the stream was open. */
+async function waitForEnd(printNewSteps: () => Promise<Order>, events: AsyncIterator<unknown>) {
+  for (let nextEvent = events.next(); ; ) {
+    const event = await Promise.race([nextEvent, pause(2000)])
+    if (event) nextEvent = events.next()
+    const order = await findEnded(printNewSteps)
     if (order) return order
   }
 }

@@ -3,9 +3,9 @@ import type { App } from '../platform/app.ts'
 import { setupProblem } from '../platform/problem.ts'
 import { listAllTeams, setBetas } from '../tenants/teams/actions.ts'
 import { listOrgs, setPlan } from '../tenants/teams/orgs.ts'
-import { recordOperator } from './audited.ts'
-import { command, print, usage, withApp } from './command.ts'
+import { command, print, usageError, withApp } from './command.ts'
 import { listing } from './listing.ts'
+import { recordOperator } from './record-operator.ts'
 
 export const orgCommand = command({
   name: 'org',
@@ -17,7 +17,7 @@ export const orgCommand = command({
   async run({ org, plan, json }) {
     const orgs = await withApp(async (app) => {
       if (plan) {
-        const org_id = await onlyOrg(app, org)
+        const org_id = await chooseOrg(app, org)
         await recordOperator(
           app,
           'set plan',
@@ -39,12 +39,12 @@ export const orgCommand = command({
 })
 
 /** The organization named by the option, or the only one. */
-export async function onlyOrg(app: App, id: string | undefined) {
+export async function chooseOrg(app: App, id: string | undefined) {
   const orgs = await listOrgs(app)
-  const found = id ? orgs.filter((org) => org.id === id) : orgs
-  const [org] = found
+  const matches = id ? orgs.filter((org) => org.id === id) : orgs
+  const [org] = matches
   if (!org) throw setupProblem('There is no such organization; assay org lists them')
-  if (found.length > 1) throw setupProblem('There are several organizations; choose one with --org ID')
+  if (matches.length > 1) throw setupProblem('There are several organizations; choose one with --org ID')
   return org.id
 }
 
@@ -56,17 +56,17 @@ export const teamCommand = command({
     betas: { value: 'NAME,NAME', what: 'Closed betas to enable.' },
   },
   async run({ team, betas, json }) {
-    const asked = team !== undefined || betas !== undefined
-    const change = asked ? betasOf(team, betas) : undefined
+    const isChange = team !== undefined || betas !== undefined
+    const change = isChange ? parseBetas(team, betas) : undefined
     const teams = await withApp(async (app) => {
       if (!change) return listAllTeams(app)
       const { team_id, betas } = change
       const subject = () => `team_id:${team_id}`
-      return [await recordOperator(app, 'set betas', (app) => enable(app, team_id, betas), subject)]
+      return [await recordOperator(app, 'set betas', (app) => enableBetas(app, team_id, betas), subject)]
     })
     print(
       json,
-      asked ? teams[0] : teams,
+      isChange ? teams[0] : teams,
       listing(
         ['TEAM ID', 'NAME', 'BETAS'],
         teams.map(({ id, name, betas }) => [id, name, betas.join(', ')]),
@@ -75,14 +75,14 @@ export const teamCommand = command({
   },
 })
 
-function betasOf(team_id: string | undefined, betas: string | undefined) {
-  if (team_id === undefined) throw usage('--team is required with --betas.')
-  if (betas === undefined) throw usage('--betas is required with --team.')
+function parseBetas(team_id: string | undefined, betas: string | undefined) {
+  if (team_id === undefined) throw usageError('--team is required with --betas.')
+  if (betas === undefined) throw usageError('--betas is required with --team.')
   const names = betas.split(',').map((name) => name.trim())
   return { team_id, betas: names.filter(Boolean) }
 }
 
-async function enable(app: App, team_id: string, betas: string[]) {
+async function enableBetas(app: App, team_id: string, betas: string[]) {
   const team = await setBetas(app, team_id, betas)
   if (!team) throw setupProblem('There is no such team')
   return team

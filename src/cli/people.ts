@@ -3,10 +3,10 @@ import type { App } from '../platform/app.ts'
 import type { ManagementCaller } from '../platform/callers.ts'
 import { deleteMember, listMembers } from '../tenants/people/actions.ts'
 import { createInvite } from '../tenants/people/invitations.ts'
-import { recordOperator } from './audited.ts'
 import { command, print, withApp } from './command.ts'
 import { listing } from './listing.ts'
-import { onlyOrg } from './org.ts'
+import { chooseOrg } from './org.ts'
+import { recordOperator } from './record-operator.ts'
 
 const org = { value: 'ID', what: 'Organization. Optional if there is only one.' } as const
 
@@ -21,7 +21,7 @@ export const invitePerson = command({
   },
   async run({ email, role, team, org, json }) {
     const team_role_bindings = team === undefined ? null : [{ team_id: team }]
-    const made = await withApp(async (app) => {
+    const invite = await withApp(async (app) => {
       const operator = await asOperator(app, org)
       return recordOperator(
         app,
@@ -30,7 +30,7 @@ export const invitePerson = command({
         ({ id }) => (id ? `invite_id:${id}` : `org_id:${operator.org_id}`),
       )
     })
-    print(json, made, [made.link ?? 'This person is already a member of the organization.'])
+    print(json, invite, [invite.link ?? 'This person is already a member of the organization.'])
   },
 })
 
@@ -39,7 +39,7 @@ export const listPeople = command({
   summary: 'List the members of an organization with their roles.',
   options: { org },
   async run({ org, json }) {
-    const members = await withApp(async (app) => everybody(app, await asOperator(app, org)))
+    const members = await withApp(async (app) => listAllMembers(app, await asOperator(app, org)))
     print(
       json,
       members,
@@ -51,7 +51,7 @@ export const listPeople = command({
   },
 })
 
-async function everybody(app: App, operator: ManagementCaller) {
+async function listAllMembers(app: App, operator: ManagementCaller) {
   const members = []
   let next_cursor: string | null | undefined
   do {
@@ -81,6 +81,6 @@ export const removePerson = command({
 })
 
 async function asOperator(app: App, org: string | undefined): Promise<ManagementCaller> {
-  const org_id = await onlyOrg(app, org)
+  const org_id = await chooseOrg(app, org)
   return { kind: 'management', org_id, key_id: null, plan: 'scale', team_ids: undefined }
 }

@@ -1,6 +1,6 @@
 import { Id, InstantIn } from '../contract/common.ts'
-import { command, print, usage } from './command.ts'
-import { asTeam, reach } from './service.ts'
+import { command, print, usageError } from './command.ts'
+import { asTeam, serviceOptions } from './service.ts'
 import { Count } from './users.ts'
 
 const lineOf = ({ now, offset_seconds }: { now: string; offset_seconds: number }) =>
@@ -9,9 +9,9 @@ const lineOf = ({ now, offset_seconds }: { now: string; offset_seconds: number }
 export const showClock = command({
   name: 'sandbox clock',
   summary: "Show the team's sandbox clock.",
-  options: reach,
-  async run({ json, ...given }) {
-    const clock = await asTeam(given).api.getClock()
+  options: serviceOptions,
+  async run({ json, ...access }) {
+    const clock = await asTeam(access).api.getClock()
     print(json, clock, [lineOf(clock)])
   },
 })
@@ -20,16 +20,16 @@ export const advanceClock = command({
   name: 'sandbox advance',
   summary: "Move the team's sandbox clock forward. The command returns after everything that became due has happened, in order.",
   options: {
-    ...reach,
+    ...serviceOptions,
     days: { value: 'N', what: 'Number of days.', shape: Count },
     seconds: { value: 'N', what: 'Number of seconds, instead of --days.', shape: Count },
     to: { value: 'TIME', what: 'New time, instead of --days.', shape: InstantIn },
   },
   examples: ['assay sandbox advance --days 8'],
-  async run({ days, seconds, to, json, ...given }) {
-    if ([days, seconds, to].filter((one) => one !== undefined).length !== 1) throw usage('Pass one of --days, --seconds and --to.')
+  async run({ days, seconds, to, json, ...access }) {
+    if ([days, seconds, to].filter((value) => value !== undefined).length !== 1) throw usageError('Pass one of --days, --seconds and --to.')
     const body = to ? { now: to } : { advance_seconds: days === undefined ? (seconds ?? 0) : days * 86_400 }
-    const clock = await asTeam(given).api.moveClock({ body })
+    const clock = await asTeam(access).api.moveClock({ body })
     print(json, clock, [lineOf(clock)])
   },
 })
@@ -39,11 +39,11 @@ export const resetTeam = command({
   summary:
     'Delete all users of a sandbox team with their orders, results and events, and empty its inbox. The clock returns to real time. Settings, keys, webhooks and lab tests stay. You cannot undo this.',
   options: {
-    ...reach,
+    ...serviceOptions,
     team: { value: 'ID', what: 'Team to empty, as a safeguard. It must be the team of the key.', shape: Id, required: true },
   },
-  async run({ team, json, ...given }) {
-    const emptied = await asTeam(given).api.resetTeam({ body: { team_id: team } })
-    print(json, emptied, [`deleted ${emptied.users} users and ${emptied.orders} orders`])
+  async run({ team, json, ...access }) {
+    const deleted = await asTeam(access).api.resetTeam({ body: { team_id: team } })
+    print(json, deleted, [`deleted ${deleted.users} users and ${deleted.orders} orders`])
   },
 })

@@ -30,14 +30,14 @@ export function person(random: Random) {
   const first_name = oneOf(random, firstNames[gender]) ?? ''
   const last_name = oneOf(random, lastNames) ?? ''
   const { city, state, zip } = oneOf(random, towns) ?? { city: '', state: '', zip: '' }
-  const two = (n: number) => String(n).padStart(2, '0')
+  const pad = (n: number) => String(n).padStart(2, '0')
   const address = { first_line: `${integer(random, 1, 199)} ${oneOf(random, streets)}`, second_line: null, city, state, zip, country: 'US' }
   return {
     first_name,
     last_name,
     gender,
-    dob: `${integer(random, 1945, 2004)}-${two(integer(random, 1, 12))}-${two(integer(random, 1, 28))}`,
-    phone_number: `+120255501${two(integer(random, 0, 99))}`,
+    dob: `${integer(random, 1945, 2004)}-${pad(integer(random, 1, 12))}-${pad(integer(random, 1, 28))}`,
+    phone_number: `+120255501${pad(integer(random, 0, 99))}`,
     email: `${first_name}.${last_name}@example.org`.toLowerCase(),
     address,
   }

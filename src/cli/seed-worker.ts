@@ -9,7 +9,7 @@ import { fillShare, type Share } from './seed-share.ts'
 export type Work = Share & { url: string }
 
 const { url, ...share } = workerData as Work
-await using opened = new AsyncDisposableStack()
-const nothingOfOurOwn = () => Promise.reject(new Error('A thread uses the database of its command'))
-const { service } = await openService({ ...readConfig(), DATABASE_URL: url }, pino({ level: 'silent' }), nothingOfOurOwn, opened)
-await fillShare(appOf(service), share, (made) => parentPort?.postMessage(made))
+await using resources = new AsyncDisposableStack()
+const rejectEmbedded = () => Promise.reject(new Error('A thread uses the database of its command'))
+const { service } = await openService({ ...readConfig(), DATABASE_URL: url }, pino({ level: 'silent' }), rejectEmbedded, resources)
+await fillShare(appOf(service), share, (isCreated) => parentPort?.postMessage(isCreated))

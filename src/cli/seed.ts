@@ -5,7 +5,7 @@ import { oneOf, type Random, seededRandom } from '../platform/seeded.ts'
 import { command, print } from './command.ts'
 import { progress } from './progress.ts'
 import { person } from './seed-people.ts'
-import { asTeam, reach } from './service.ts'
+import { asTeam, serviceOptions } from './service.ts'
 import { Count } from './users.ts'
 
 export const seedCommand = command({
@@ -13,30 +13,30 @@ export const seedCommand = command({
   summary:
     'Create sample users with demographics and orders in the sandbox, some of them with results. The same seed creates the same data. You can run the command again: it skips users that exist.',
   options: {
-    ...reach,
+    ...serviceOptions,
     users: { value: 'N', what: 'Number of users.', shape: Count, fallback: '25' },
     orders: { value: 'N', what: 'Maximum number of orders per user.', shape: Count, fallback: '3' },
     seed: { value: 'TEXT', what: 'Seed of the random data.', shape: Text(40), fallback: 'demo' },
   },
   examples: ['assay seed', 'assay seed --users 500 --seed load'],
-  async run({ users, orders, seed, json, ...given }) {
-    const { api } = asTeam(given)
-    const tests = await orderable(api)
-    const made = { users: 0, there: 0, orders: 0, results: 0 }
+  async run({ users, orders, seed, json, ...access }) {
+    const { api } = asTeam(access)
+    const tests = await listOrderableTests(api)
+    const created = { users: 0, there: 0, orders: 0, results: 0 }
     const bar = progress('users', users)
-    await eachOf(users, async (n) => {
+    await forEachConcurrently(users, async (n) => {
       const user = await seedUser(api, `seed-${seed}-${n + 1}`, seededRandom(seed, String(n)), { tests, orders })
-      if (!user) made.there++
+      if (!user) created.there++
       else {
-        made.users++
-        made.orders += user.orders
-        made.results += user.results
+        created.users++
+        created.orders += user.orders
+        created.results += user.results
       }
       bar.add()
     })
     bar.end()
-    print(json, made, [
-      `created ${made.users} users with ${made.orders} orders, ${made.results} of them with results; ${made.there} users existed`,
+    print(json, created, [
+      `created ${created.users} users with ${created.orders} orders, ${created.results} of them with results; ${created.there} users existed`,
     ])
   },
 })
@@ -44,46 +44,46 @@ export const seedCommand = command({
 type Test = { id: string; method: string }
 
 /** Lab tests without AoE questions, so that every order is complete. */
-async function orderable(api: Client): Promise<Test[]> {
+async function listOrderableTests(api: Client): Promise<Test[]> {
   const { data } = await api.listLabTests({ query: { lab_test_limit: 500, status: 'active' } })
   const tests = data.filter(({ markers }) => !markers?.some(({ aoe }) => aoe?.questions.length))
   if (!tests.length) throw setupProblem('The catalog has no active lab test without AoE questions')
   return tests
 }
 
-const AT_ONCE = 4
+const CONCURRENCY = 4
 
-/** Works on a few users at a time, which leaves room for other clients. */
-async function eachOf(count: number, work: (n: number) => Promise<void>) {
+/** Limits the concurrency, so other clients of the service are not slowed down. */
+async function forEachConcurrently(count: number, work: (n: number) => Promise<void>) {
   let next = 0
   const worker = async () => {
     while (next < count) await work(next++)
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker))
 }
 
-type Wish = { tests: Test[]; orders: number }
+type SeedOptions = { tests: Test[]; orders: number }
 
 /** Returns undefined if an earlier run finished this user; demographics are recorded last. */
-async function seedUser(api: Client, client_user_id: string, random: Random, { tests, orders }: Wish) {
+async function seedUser(api: Client, client_user_id: string, random: Random, { tests, orders }: SeedOptions) {
   const { address, ...patient } = person(random)
-  const user_id = await userNamed(api, client_user_id)
+  const user_id = await ensureUser(api, client_user_id)
   if (await hasInfo(api, user_id)) return undefined
-  const made = { orders: 0, results: 0 }
-  const wanted = Math.floor(random() * (orders + 1))
-  for (let i = 0; i < wanted; i++) {
+  const created = { orders: 0, results: 0 }
+  const orderCount = Math.floor(random() * (orders + 1))
+  for (let i = 0; i < orderCount; i++) {
     const test = oneOf(random, tests) as Test
     const body = { user_id, patient_details: patient, patient_address: address, order_set: { lab_test_ids: [test.id] } }
     const headers = { 'x-idempotency-key': `${client_user_id}-${i}` }
     const { order } = await api.createOrder({ body, headers })
-    made.orders++
-    if (await moveOn(api, order.id, test.method, random)) made.results++
+    created.orders++
+    if (await advanceOrder(api, order.id, test.method, random)) created.results++
   }
   await api.putUserInfo({ params: { user_id }, body: { ...patient, address } })
-  return made
+  return created
 }
 
-async function userNamed(api: Client, client_user_id: string) {
+async function ensureUser(api: Client, client_user_id: string) {
   try {
     return (await api.createUser({ body: { client_user_id } })).user_id
   } catch (error) {
@@ -103,14 +103,14 @@ const hasInfo = (api: Client, user_id: string) =>
   )
 
 /** Completes most orders, a few with abnormal or critical results; others fail, are canceled or stay in progress. */
-async function moveOn(api: Client, order_id: string, method: string, random: Random) {
+async function advanceOrder(api: Client, order_id: string, method: string, random: Random) {
   const params = { order_id }
-  const drawn = random()
-  if (drawn < 0.2) return false
-  if (drawn < 0.27)
+  const roll = random()
+  if (roll < 0.2) return false
+  if (roll < 0.27)
     return api.simulateOrder({ params, query: { final_status: `failed.${method}.sample_error` }, body: {} }).then(() => false)
-  if (drawn < 0.32) return api.cancelOrder({ params }).then(() => false)
-  const interpretation = drawn < 0.37 ? 'critical' : drawn < 0.55 ? 'abnormal' : 'normal'
+  if (roll < 0.32) return api.cancelOrder({ params }).then(() => false)
+  const interpretation = roll < 0.37 ? 'critical' : roll < 0.55 ? 'abnormal' : 'normal'
   await api.simulateOrder({ params, body: { interpretation } })
   return true
 }

@@ -16,10 +16,10 @@ export const serveCommand = command({
 
 /** Starts the service, prints its address, and shuts down cleanly on a signal. */
 export async function serve(json = false) {
-  // Until the service is up a signal ends the process at once. The first process of a container has no default handler for it.
+  // Until the service is up, a signal ends the process at once. PID 1 of a container has no default handler for it.
   let stop = (signal: NodeJS.Signals): void => process.exit(128 + constants.signals[signal])
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal))
-  const service = await started(json)
+  const service = await startOrExit(json)
   stop = () => {
     stop = () => {}
     void service.close().then(
@@ -30,10 +30,10 @@ export async function serve(json = false) {
       () => process.exit(1),
     )
   }
-  console.log(json ? JSON.stringify(placeOf(service)) : greeting(service, process.stdout.isTTY === true))
+  console.log(json ? JSON.stringify(addressesOf(service)) : greeting(service, process.stdout.isTTY === true))
 }
 
-const placeOf = ({ listening, credentials: { base_url, org_id, team_id, path } }: RunningService) => ({
+const addressesOf = ({ listening, credentials: { base_url, org_id, team_id, path } }: RunningService) => ({
   base_url,
   listening,
   org_id: org_id ?? null,
@@ -41,7 +41,7 @@ const placeOf = ({ listening, credentials: { base_url, org_id, team_id, path } }
   credentials: path,
 })
 
-async function started(json: boolean) {
+async function startOrExit(json: boolean) {
   try {
     const config = readConfig()
     return await startService(config, createLog(config))
@@ -55,8 +55,8 @@ async function started(json: boolean) {
 /** Keys are printed on a terminal only, so that they never end up in container logs. */
 function greeting({ listening, credentials }: RunningService, onTerminal: boolean) {
   const { base_url, org_id, team_id, team_api_key, management_key, path } = credentials
-  const show = onTerminal && credentials.first && team_api_key
-  const key = show ? `'x-service-api-key: ${team_api_key}'` : '"x-service-api-key: $TEAM_API_KEY"'
+  const showsKeys = onTerminal && credentials.first && team_api_key
+  const key = showsKeys ? `'x-service-api-key: ${team_api_key}'` : '"x-service-api-key: $TEAM_API_KEY"'
   return [
     `Assay is ready at ${base_url}`,
     ...(base_url === listening ? [] : [`  listening     ${listening}`]),
@@ -65,11 +65,11 @@ function greeting({ listening, credentials }: RunningService, onTerminal: boolea
     `  docs          ${base_url}/docs (start with ${base_url}/docs/quick-start)`,
     `  org           ${org_id ?? '(none)'}`,
     `  team          ${team_id ?? '(none)'}`,
-    ...(show ? [`  team key      ${team_api_key}`, `  management    ${management_key}`] : []),
+    ...(showsKeys ? [`  team key      ${team_api_key}`, `  management    ${management_key}`] : []),
     `  keys          ${team_api_key ? `in ${path}` : 'as printed by assay bootstrap; none are stored here'}`,
     '',
     'Try it:',
-    ...(show || !team_api_key ? [] : [`  TEAM_API_KEY=$(sed -n 's/.*"team_api_key": "\\(.*\\)".*/\\1/p' "${path}")`]),
+    ...(showsKeys || !team_api_key ? [] : [`  TEAM_API_KEY=$(sed -n 's/.*"team_api_key": "\\(.*\\)".*/\\1/p' "${path}")`]),
     `  curl -s -H ${key} ${base_url}/v2/user -H 'content-type: application/json' -d '{"client_user_id":"first-user"}'`,
     `  curl -s -H ${key} ${base_url}/v2/user`,
     `  curl -s -H ${key} ${base_url}/v2/user/resolve/first-user`,

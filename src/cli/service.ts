@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { type Client, createClient } from '../contract/client.ts'
 import { readClientConfig } from '../platform/config.ts'
 import { setupProblem } from '../platform/problem.ts'
-import { usage } from './command.ts'
+import { usageError } from './command.ts'
 import type { Options } from './options.ts'
 
 export const HttpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https address.' })
@@ -12,7 +12,7 @@ export const HttpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or 
 const Url = HttpUrl.transform((text) => text.replace(/\/+$/, ''))
 
 /** The options of every command that calls the API. */
-export const reach = {
+export const serviceOptions = {
   url: { value: 'URL', what: 'URL of the service. Default: ASSAY_URL, or base_url of credentials.json.', shape: Url },
   'key-file': {
     value: 'FILE',
@@ -21,48 +21,48 @@ export const reach = {
   },
 } as const satisfies Options
 
-type Reach = { url: string | undefined; 'key-file': string | undefined; key?: string | undefined }
-type Kept = { base_url?: string; org_id?: string; team_id?: string; team_api_key?: string; management_key?: string }
+type ServiceOptions = { url: string | undefined; 'key-file': string | undefined; key?: string | undefined }
+type StoredCredentials = { base_url?: string; org_id?: string; team_id?: string; team_api_key?: string; management_key?: string }
 
-export type Service = { base: string; key: string; api: Client; kept: Kept }
+export type Service = { base: string; key: string; api: Client; stored: StoredCredentials }
 
 /** The service, called with a team API key. */
-export const asTeam = (given: Reach) => serviceFor(given, 'team_api_key', 'ASSAY_API_KEY', 'x-service-api-key')
+export const asTeam = (options: ServiceOptions) => serviceFor(options, 'team_api_key', 'ASSAY_API_KEY', 'x-service-api-key')
 
 /** The service, called with a management key. */
-export const asManager = (given: Reach) => serviceFor(given, 'management_key', 'ASSAY_MANAGEMENT_KEY', 'x-management-key')
+export const asManager = (options: ServiceOptions) => serviceFor(options, 'management_key', 'ASSAY_MANAGEMENT_KEY', 'x-management-key')
 
 type KeyName = 'team_api_key' | 'management_key'
 
-function serviceFor(given: Reach, name: KeyName, setting: 'ASSAY_API_KEY' | 'ASSAY_MANAGEMENT_KEY', header: string): Service {
+function serviceFor(options: ServiceOptions, name: KeyName, setting: 'ASSAY_API_KEY' | 'ASSAY_MANAGEMENT_KEY', header: string): Service {
   const config = readClientConfig()
-  const found = keptIn(config.DATA_DIR)
-  const base = given.url ?? config.ASSAY_URL ?? found.base_url
-  if (!base) throw usage(`Pass --url or set ASSAY_URL: ${join(config.DATA_DIR, 'credentials.json')} has no base_url.`)
+  const credentials = readCredentials(config.DATA_DIR)
+  const base = options.url ?? config.ASSAY_URL ?? credentials.base_url
+  if (!base) throw usageError(`Pass --url or set ASSAY_URL: ${join(config.DATA_DIR, 'credentials.json')} has no base_url.`)
   // Stored keys go only to the service that stored them.
-  const kept = base === found.base_url ? found : {}
-  const key = given.key ?? (given['key-file'] ? keyIn(given['key-file']) : (config[setting] ?? kept[name]))
-  if (!key) throw usage(`No key for ${base}: set ${setting}, or pass --key-file.`)
-  return { base, key, api: createClient(base, { [header]: key }), kept }
+  const stored = base === credentials.base_url ? credentials : {}
+  const key = options.key ?? (options['key-file'] ? readKey(options['key-file']) : (config[setting] ?? stored[name]))
+  if (!key) throw usageError(`No key for ${base}: set ${setting}, or pass --key-file.`)
+  return { base, key, api: createClient(base, { [header]: key }), stored }
 }
 
 /** The management key for a service, if there is one. */
 export function managementKey(base: string, file: string | undefined) {
-  if (file) return keyIn(file)
+  if (file) return readKey(file)
   const { ASSAY_MANAGEMENT_KEY, DATA_DIR } = readClientConfig()
-  const kept = keptIn(DATA_DIR)
-  return ASSAY_MANAGEMENT_KEY ?? (kept.base_url === base ? kept.management_key : undefined)
+  const stored = readCredentials(DATA_DIR)
+  return ASSAY_MANAGEMENT_KEY ?? (stored.base_url === base ? stored.management_key : undefined)
 }
 
-function keptIn(dataDir: string): Kept {
+function readCredentials(dataDir: string): StoredCredentials {
   try {
-    return JSON.parse(readFileSync(join(dataDir, 'credentials.json'), 'utf8')) as Kept
+    return JSON.parse(readFileSync(join(dataDir, 'credentials.json'), 'utf8')) as StoredCredentials
   } catch {
     return {}
   }
 }
 
-function keyIn(path: string) {
+function readKey(path: string) {
   const text = readText(path).trim()
   if (!/^\S+$/.test(text)) throw setupProblem('The file of --key-file must contain one key and nothing else')
   return text
@@ -71,14 +71,14 @@ function keyIn(path: string) {
 /** Reads a file, or standard input if the path is `-`. */
 export function readText(path: string) {
   try {
-    return withoutMark(readFileSync(path === '-' ? 0 : path, 'utf8'))
+    return stripByteOrderMark(readFileSync(path === '-' ? 0 : path, 'utf8'))
   } catch (error) {
     throw setupProblem(`The file cannot be read: ${(error as NodeJS.ErrnoException).code}`)
   }
 }
 
 /** Some editors start a UTF-8 file with a byte order mark. */
-export const withoutMark = (text: string) => text.replace(/^\uFEFF/, '')
+export const stripByteOrderMark = (text: string) => text.replace(/^\uFEFF/, '')
 
 export function readJson(path: string): unknown {
   try {

@@ -11,7 +11,7 @@ import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 import { createKey, listKeys, revokeKey } from './keys.ts'
 import { createAccount, listAccounts, setAccountStatus } from './lab-accounts.ts'
-import { createKeyOfLab, listKeysOfLabs, revokeKeyOfLab } from './lab-keys.ts'
+import { createLabKeyCommand, listLabKeysCommand, revokeLabKeyCommand } from './lab-keys.ts'
 import { approveTest, pendingTests } from './lab-tests.ts'
 import { listenCommand } from './listen.ts'
 import { migrateCommand } from './migrate.ts'
@@ -41,9 +41,9 @@ export const sections: Record<string, Command[]> = {
   'Labs and catalog': [
     showCatalog,
     loadFile,
-    listKeysOfLabs,
-    createKeyOfLab,
-    revokeKeyOfLab,
+    listLabKeysCommand,
+    createLabKeyCommand,
+    revokeLabKeyCommand,
     listAccounts,
     createAccount,
     setAccountStatus,

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { Client } from '../contract/client.ts'
 import { Day, Id, Text } from '../contract/common.ts'
-import { command, print, usage } from './command.ts'
+import { command, print, usageError } from './command.ts'
 import { listing } from './listing.ts'
-import { asTeam, reach } from './service.ts'
+import { asTeam, serviceOptions } from './service.ts'
 
 type User = Awaited<ReturnType<Client['getUser']>>
 
@@ -25,12 +25,12 @@ export const listUsers = command({
   name: 'users list',
   summary: 'List the users of the team, newest first.',
   options: {
-    ...reach,
+    ...serviceOptions,
     limit: { value: 'N', what: 'Maximum number of users.', shape: Count, fallback: '50' },
     offset: { value: 'N', what: 'Number of users to skip.', shape: Count, fallback: '0' },
   },
-  async run({ limit, offset, json, ...given }) {
-    const page = await asTeam(given).api.listUsers({ query: { limit, offset } })
+  async run({ limit, offset, json, ...access }) {
+    const page = await asTeam(access).api.listUsers({ query: { limit, offset } })
     print(json, page, linesOf(page.users, `${page.users.length} of ${page.total}`))
   },
 })
@@ -39,7 +39,7 @@ export const createUser = command({
   name: 'users create',
   summary: 'Create a user and print its user_id.',
   options: {
-    ...reach,
+    ...serviceOptions,
     'client-user-id': {
       value: 'TEXT',
       what: 'Your own id for the user. It must not contain personal data, such as an email address.',
@@ -49,22 +49,22 @@ export const createUser = command({
     'birth-date': { value: 'DATE', what: 'Birth date for wearable sources without one.', shape: Day },
   },
   examples: ['assay users create --client-user-id patient-17 --time-zone America/New_York'],
-  async run({ json, 'client-user-id': client_user_id, 'time-zone': zone, 'birth-date': birth, ...given }) {
+  async run({ json, 'client-user-id': client_user_id, 'time-zone': zone, 'birth-date': birth, ...access }) {
     const body = { client_user_id, fallback_time_zone: zone ?? null, fallback_birth_date: birth ?? null }
-    const user = await asTeam(given).api.createUser({ body })
+    const user = await asTeam(access).api.createUser({ body })
     print(json, user, [user.user_id])
   },
 })
 
-const which = {
+const userOptions = {
   id: { value: 'ID', what: 'user_id of the user.', shape: Id },
   'client-user-id': { value: 'TEXT', what: 'Your own id for the user, instead of --id.' },
 } as const
 
-type Which = { id: string | undefined; 'client-user-id': string | undefined }
+type UserOptions = { id: string | undefined; 'client-user-id': string | undefined }
 
-async function userOf(api: Client, { id, 'client-user-id': client_user_id }: Which) {
-  if ((id === undefined) === (client_user_id === undefined)) throw usage('Pass either --id or --client-user-id.')
+async function findUser(api: Client, { id, 'client-user-id': client_user_id }: UserOptions) {
+  if ((id === undefined) === (client_user_id === undefined)) throw usageError('Pass either --id or --client-user-id.')
   return id === undefined
     ? api.resolveUser({ params: { client_user_id: client_user_id as string } })
     : api.getUser({ params: { user_id: id } })
@@ -73,10 +73,10 @@ async function userOf(api: Client, { id, 'client-user-id': client_user_id }: Whi
 export const showUser = command({
   name: 'users show',
   summary: 'Show a user and their orders, without demographics.',
-  options: { ...reach, ...which },
-  async run({ json, ...given }) {
-    const { api } = asTeam(given)
-    const user = await userOf(api, given)
+  options: { ...serviceOptions, ...userOptions },
+  async run({ json, ...access }) {
+    const { api } = asTeam(access)
+    const user = await findUser(api, access)
     const { orders, total } = await api.listOrders({ query: { user_id: user.user_id } })
     const steps = orders.map(({ id, created_at, last_event }) => ({ id, created_at, status: last_event.status }))
     print(json, { ...user, orders: steps, number_of_orders: total }, [
@@ -89,10 +89,10 @@ export const showUser = command({
 export const deleteUser = command({
   name: 'users delete',
   summary: 'Delete a user. The user disappears at once and is erased after 7 days.',
-  options: { ...reach, ...which },
-  async run({ json, ...given }) {
-    const { api } = asTeam(given)
-    const { user_id } = await userOf(api, given)
+  options: { ...serviceOptions, ...userOptions },
+  async run({ json, ...access }) {
+    const { api } = asTeam(access)
+    const { user_id } = await findUser(api, access)
     await api.deleteUser({ params: { user_id } })
     print(json, { deleted: user_id }, [`deleted ${user_id}; restore within 7 days with: assay users undelete --id ${user_id}`])
   },
@@ -101,9 +101,9 @@ export const deleteUser = command({
 export const undeleteUser = command({
   name: 'users undelete',
   summary: 'Restore a deleted user within 7 days.',
-  options: { ...reach, id: { ...which.id, required: true } },
-  async run({ id, json, ...given }) {
-    await asTeam(given).api.undoDeleteUser({ query: { user_id: id } })
+  options: { ...serviceOptions, id: { ...userOptions.id, required: true } },
+  async run({ id, json, ...access }) {
+    await asTeam(access).api.undoDeleteUser({ query: { user_id: id } })
     print(json, { undeleted: id }, [`undeleted ${id}`])
   },
 })

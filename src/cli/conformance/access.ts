@@ -1,6 +1,6 @@
-import { type Family, fieldsOf, must, refusedWith, type Session } from './session.ts'
+import { expectRefusal, type Family, fieldsOf, must, type Session } from './session.ts'
 
-const aRoute = '/v2/user/metrics'
+const PATH = '/v2/user/metrics'
 
 export const access: Family = {
   name: 'Authentication and errors',
@@ -8,31 +8,31 @@ export const access: Family = {
     {
       name: 'rejects a request without a key, with JSON',
       spec: 'Authentication 1',
-      run: async ({ call }) => void refusedWith(await call('anybody', 'GET', aRoute), 401, 403),
+      run: async ({ call }) => void expectRefusal(await call('none', 'GET', PATH), 401, 403),
     },
     {
       name: 'rejects an unknown key, with JSON',
       spec: 'Authentication 1',
       run: async ({ call }) =>
-        void refusedWith(await call('anybody', 'GET', aRoute, { headers: { 'x-service-api-key': 'sk_us_nobody' } }), 401, 403),
+        void expectRefusal(await call('none', 'GET', PATH, { headers: { 'x-service-api-key': 'sk_us_nobody' } }), 401, 403),
     },
     {
       name: 'rejects a management key in place of a team API key',
       spec: 'Authentication 4',
-      run: async ({ call }) => void refusedWith(await call('management', 'GET', aRoute), 401, 403),
+      run: async ({ call }) => void expectRefusal(await call('management', 'GET', PATH), 401, 403),
     },
     {
       name: 'rejects a team API key on the management API',
       spec: 'Authentication 2',
-      run: async ({ call, place }: Session) => {
+      run: async ({ call, target: place }: Session) => {
         const org = place?.org_id ?? '00000000-0000-4000-8000-000000000000'
-        refusedWith(await call('team', 'GET', `/v1/org/${org}`), 401, 403)
+        expectRefusal(await call('team', 'GET', `/v1/org/${org}`), 401, 403)
       },
     },
     {
       name: 'returns 404 with JSON for an unknown path',
       spec: 'Errors',
-      run: async ({ call }) => void refusedWith(await call('team', 'GET', '/v2/user/00000000-0000-4000-8000-000000000000'), 404),
+      run: async ({ call }) => void expectRefusal(await call('team', 'GET', '/v2/user/00000000-0000-4000-8000-000000000000'), 404),
     },
     {
       name: 'rejects a missing body, with JSON',

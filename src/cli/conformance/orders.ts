@@ -1,5 +1,5 @@
-import { answered, type Family, type Fields, fieldsOf, listOf, must, needed, refusedWith, type Session, skip } from './session.ts'
-import { somebody, somewhere } from './users.ts'
+import { expectRefusal, expectStatus, type Family, type Fields, fieldsOf, listOf, must, requireId, type Session, skip } from './session.ts'
+import { address, patient } from './users.ts'
 
 const fields = [
   ...[
@@ -28,29 +28,29 @@ const fields = [
     'order_transaction',
   ],
 ]
-const nobody = '00000000-0000-4000-8000-000000000000'
+const unknownId = '00000000-0000-4000-8000-000000000000'
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
 
 const bodyOf = (session: Session, change: object = {}) => ({
-  user_id: needed(session, 'user_id'),
-  patient_details: somebody,
-  patient_address: somewhere,
-  order_set: { lab_test_ids: [needed(session, 'lab_test_id')] },
+  user_id: requireId(session, 'user_id'),
+  patient_details: patient,
+  patient_address: address,
+  order_set: { lab_test_ids: [requireId(session, 'lab_test_id')] },
   ...change,
 })
 
 const post = (session: Session, change: object = {}, headers = {}) =>
   session.call('team', 'POST', '/v3/order', { body: bodyOf(session, change), headers })
 
-async function placed(session: Session, change: object = {}, headers = {}) {
-  const answer = await post(session, change, headers)
-  answered(answer, 200)
-  const order = fieldsOf(fieldsOf(answer.body, ['order', 'status', 'message'])['order'], fields, 'the order')
+async function placeOrder(session: Session, change: object = {}, headers = {}) {
+  const reply = await post(session, change, headers)
+  expectStatus(reply, 200)
+  const order = fieldsOf(fieldsOf(reply.body, ['order', 'status', 'message'])['order'], fields, 'the order')
   return { ...order, id: String(order['id']) } as Fields & { id: string }
 }
 
-const orderAt = (session: Session, id: string) => session.call('team', 'GET', `/v3/order/${id}`)
-const patched = (session: Session, id: string, activate_by: string | null) =>
+const getOrder = (session: Session, id: string) => session.call('team', 'GET', `/v3/order/${id}`)
+const reschedule = (session: Session, id: string, activate_by: string | null) =>
   session.call('team', 'PATCH', `/v3/order/${id}`, { body: { activate_by } })
 
 function checkEvents(order: Fields) {
@@ -71,19 +71,19 @@ export const orders: Family = {
       name: 'places and returns an order with its events',
       spec: 'POST /v3/order',
       async run(session) {
-        const order = await placed(session)
-        session.made['order_id'] = order.id
+        const order = await placeOrder(session)
+        session.ids['order_id'] = order.id
         checkEvents(order)
-        const answer = await orderAt(session, order.id)
-        answered(answer, 200)
-        checkEvents(fieldsOf(answer.body, fields, 'the order'))
+        const reply = await getOrder(session, order.id)
+        expectStatus(reply, 200)
+        checkEvents(fieldsOf(reply.body, fields, 'the order'))
       },
     },
     {
       name: 'records missing patient fields as Not Specified',
       spec: 'PatientDetails',
       async run(session) {
-        const { body } = await orderAt(session, needed(session, 'order_id'))
+        const { body } = await getOrder(session, requireId(session, 'order_id'))
         const patient = fieldsOf(
           (body as Fields)['patient_details'],
           ['race', 'ethnicity', 'sexual_orientation', 'gender_identity'],
@@ -96,20 +96,20 @@ export const orders: Family = {
       name: 'returns the same order for the same idempotency key',
       spec: 'POST /v3/order, headers',
       async run(session) {
-        const headers = { 'x-idempotency-key': `${session.made['run']}-order` }
-        const first = await placed(session, {}, headers)
-        must((await placed(session, {}, headers)).id === first.id, 'a second order was placed')
+        const headers = { 'x-idempotency-key': `${session.ids['run']}-order` }
+        const first = await placeOrder(session, {}, headers)
+        must((await placeOrder(session, {}, headers)).id === first.id, 'a second order was placed')
       },
     },
     ...(
       [
         ['a missing patient', { patient_details: undefined }],
-        ['a first name of 51 letters', { patient_details: { ...somebody, first_name: 'x'.repeat(51) } }],
-        ['an empty last name', { patient_details: { ...somebody, last_name: '' } }],
-        ['a birth date that does not exist', { patient_details: { ...somebody, dob: '1980-02-30' } }],
-        ['an unknown gender', { patient_details: { ...somebody, gender: 'x' } }],
-        ['a zip of four digits', { patient_address: { ...somewhere, zip: '8500' } }],
-        ['access notes of 1001 letters', { patient_address: { ...somewhere, access_notes: 'x'.repeat(1001) } }],
+        ['a first name of 51 letters', { patient_details: { ...patient, first_name: 'x'.repeat(51) } }],
+        ['an empty last name', { patient_details: { ...patient, last_name: '' } }],
+        ['a birth date that does not exist', { patient_details: { ...patient, dob: '1980-02-30' } }],
+        ['an unknown gender', { patient_details: { ...patient, gender: 'x' } }],
+        ['a zip of four digits', { patient_address: { ...address, zip: '8500' } }],
+        ['access notes of 1001 letters', { patient_address: { ...address, access_notes: 'x'.repeat(1001) } }],
         ['an unknown billing type', { billing_type: 'barter' }],
         ['an unknown collection method', { collection_method: 'telepathy' }],
         [
@@ -124,48 +124,48 @@ export const orders: Family = {
           },
         ],
       ] as const
-    ).map(([what, change]) => ({
-      name: `returns 422 with detail for ${what}`,
+    ).map(([fault, change]) => ({
+      name: `returns 422 with detail for ${fault}`,
       spec: 'Errors; Limits',
-      run: async (session: Session) => void refusedWith(await post(session, change), 422),
+      run: async (session: Session) => void expectRefusal(await post(session, change), 422),
     })),
     {
       name: 'requires a medical proxy for a minor',
       spec: 'Limits',
       async run(session) {
-        const child = { ...somebody, dob: inDays(-3650) }
-        refusedWith(await post(session, { patient_details: child }), 400, 422)
+        const child = { ...patient, dob: inDays(-3650) }
+        expectRefusal(await post(session, { patient_details: child }), 400, 422)
       },
     },
     {
       name: 'rejects an order for an unknown user',
       spec: 'POST /v3/order',
-      run: async (session) => void refusedWith(await post(session, { user_id: nobody }), 400, 404, 422),
+      run: async (session) => void expectRefusal(await post(session, { user_id: unknownId }), 400, 404, 422),
     },
     {
       name: 'lists orders at both paths and filters them by interpretation',
       spec: 'Other operations',
       async run(session) {
         for (const path of ['/v3/orders', '/orders']) {
-          const answer = await session.call('team', 'GET', `${path}?size=1`)
-          answered(answer, 200)
-          must(listOf(fieldsOf(answer.body, ['orders', 'total', 'page', 'size'])['orders'], 'orders').length === 1, 'size is ignored')
+          const reply = await session.call('team', 'GET', `${path}?size=1`)
+          expectStatus(reply, 200)
+          must(listOf(fieldsOf(reply.body, ['orders', 'total', 'page', 'size'])['orders'], 'orders').length === 1, 'size is ignored')
         }
-        answered(await session.call('team', 'GET', '/v3/orders?interpretation=critical'), 200)
-        refusedWith(await session.call('team', 'GET', '/v3/orders?interpretation=splendid'), 422)
+        expectStatus(await session.call('team', 'GET', '/v3/orders?interpretation=critical'), 200)
+        expectRefusal(await session.call('team', 'GET', '/v3/orders?interpretation=splendid'), 422)
       },
     },
     {
       name: 'holds an order until activate_by, reschedules it, and sends it when activate_by is cleared',
       spec: 'PATCH /v3/order/{order_id}; Rule 3',
       async run(session) {
-        const { id, ...order } = await placed(session, { activate_by: inDays(20) })
+        const { id, ...order } = await placeOrder(session, { activate_by: inDays(20) })
         must(order['activate_by'] === inDays(20), 'activate_by was not stored')
-        const later = await patched(session, id, inDays(30))
-        answered(later, 200)
+        const later = await reschedule(session, id, inDays(30))
+        expectStatus(later, 200)
         must(fieldsOf((later.body as Fields)['order'], fields)['activate_by'] === inDays(30), 'activate_by did not change')
-        const sent = await patched(session, id, null)
-        answered(sent, 200)
+        const sent = await reschedule(session, id, null)
+        expectStatus(sent, 200)
         must(fieldsOf((sent.body as Fields)['order'], fields)['activate_by'] === null, 'activate_by is not null')
       },
     },
@@ -173,19 +173,19 @@ export const orders: Family = {
       name: 'rejects a past day and an order without activate_by when rescheduling',
       spec: 'PATCH /v3/order/{order_id}',
       async run(session) {
-        const { id } = await placed(session, { activate_by: inDays(20) })
-        refusedWith(await patched(session, id, inDays(-3)), 400, 422)
-        refusedWith(await patched(session, needed(session, 'order_id'), inDays(20)), 400, 422)
-        refusedWith(await patched(session, nobody, inDays(20)), 404)
+        const { id } = await placeOrder(session, { activate_by: inDays(20) })
+        expectRefusal(await reschedule(session, id, inDays(-3)), 400, 422)
+        expectRefusal(await reschedule(session, requireId(session, 'order_id'), inDays(20)), 400, 422)
+        expectRefusal(await reschedule(session, unknownId, inDays(20)), 404)
       },
     },
     {
       name: 'cancels an order',
       spec: 'States and transitions',
       async run(session) {
-        const { id } = await placed(session, { activate_by: inDays(20) })
-        answered(await session.call('team', 'POST', `/v3/order/${id}/cancel`), 200)
-        const { body } = await orderAt(session, id)
+        const { id } = await placeOrder(session, { activate_by: inDays(20) })
+        expectStatus(await session.call('team', 'POST', `/v3/order/${id}/cancel`), 200)
+        const { body } = await getOrder(session, id)
         const { status } = fieldsOf(fieldsOf(body, ['last_event'])['last_event'], ['status'])
         must(/^cancelled\.walk_in_test\./.test(String(status)), 'the last status is not cancelled')
       },
@@ -199,21 +199,22 @@ export const results: Family = {
     {
       name: 'returns 404 before there are results',
       spec: 'Errors',
-      run: async (session) => void refusedWith(await session.call('team', 'GET', `/v3/order/${needed(session, 'order_id')}/result`), 404),
+      run: async (session) =>
+        void expectRefusal(await session.call('team', 'GET', `/v3/order/${requireId(session, 'order_id')}/result`), 404),
     },
     {
       name: 'simulates an order to completion',
       spec: 'States and transitions',
       async run(session) {
-        const id = needed(session, 'order_id')
-        const answer = await session.call('team', 'POST', `/v3/order/${id}/test`)
-        if (answer.status === 404) skip('this is not a sandbox')
-        answered(answer, 200)
-        for (let tries = 0; tries < 40; tries++) {
-          const { body } = await orderAt(session, id)
+        const id = requireId(session, 'order_id')
+        const reply = await session.call('team', 'POST', `/v3/order/${id}/test`)
+        if (reply.status === 404) skip('this is not a sandbox')
+        expectStatus(reply, 200)
+        for (let polls = 0; polls < 40; polls++) {
+          const { body } = await getOrder(session, id)
           if (String(fieldsOf((body as Fields)['last_event'], ['status'])['status']).startsWith('completed.')) {
             checkEvents(body as Fields)
-            session.made['completed'] = id
+            session.ids['completed'] = id
             return
           }
           await new Promise((resolve) => setTimeout(resolve, 500))
@@ -225,40 +226,40 @@ export const results: Family = {
       name: 'returns results with metadata, values and ranges',
       spec: 'Order: interpretation, has_missing_results',
       async run(session) {
-        const id = needed(session, 'completed')
-        const answer = await session.call('team', 'GET', `/v3/order/${id}/result`)
-        answered(answer, 200)
-        const { metadata, results } = fieldsOf(answer.body, ['metadata', 'results', 'missing_results'], 'the results')
+        const id = requireId(session, 'completed')
+        const reply = await session.call('team', 'GET', `/v3/order/${id}/result`)
+        expectStatus(reply, 200)
+        const { metadata, results } = fieldsOf(reply.body, ['metadata', 'results', 'missing_results'], 'the results')
         fieldsOf(metadata, ['patient', 'dob', 'date_reported', 'specimen_number', 'status', 'interpretation'], 'the metadata')
-        for (const one of listOf(results, 'results'))
-          fieldsOf(one, ['name', 'slug', 'result', 'type', 'unit', 'interpretation'], 'a result')
-        answered(await session.call('team', 'GET', `/v3/order/${id}/result/metadata`), 200)
+        for (const result of listOf(results, 'results'))
+          fieldsOf(result, ['name', 'slug', 'result', 'type', 'unit', 'interpretation'], 'a result')
+        expectStatus(await session.call('team', 'GET', `/v3/order/${id}/result/metadata`), 200)
       },
     },
     {
       name: 'returns the report as a PDF',
       spec: 'Other operations',
       async run(session) {
-        const answer = await session.call('team', 'GET', `/v3/order/${needed(session, 'completed')}/result/pdf`)
-        answered(answer, 200)
-        must(answer.headers.get('content-type')?.startsWith('application/pdf'), 'content-type is not application/pdf')
-        must(String(answer.body).startsWith('%PDF-'), 'the body is not a PDF')
+        const reply = await session.call('team', 'GET', `/v3/order/${requireId(session, 'completed')}/result/pdf`)
+        expectStatus(reply, 200)
+        must(reply.headers.get('content-type')?.startsWith('application/pdf'), 'content-type is not application/pdf')
+        must(String(reply.body).startsWith('%PDF-'), 'the body is not a PDF')
       },
     },
     {
       name: 'rejects rescheduling an order that has ended',
       spec: 'Rule 2',
-      run: async (session) => void refusedWith(await patched(session, needed(session, 'completed'), inDays(5)), 400, 422),
+      run: async (session) => void expectRefusal(await reschedule(session, requireId(session, 'completed'), inDays(5)), 400, 422),
     },
     {
       name: 'lists an order in its transaction',
       spec: 'Order: order_transaction',
       async run(session) {
-        const { body } = await orderAt(session, needed(session, 'completed'))
+        const { body } = await getOrder(session, requireId(session, 'completed'))
         const { id } = fieldsOf((body as Fields)['order_transaction'], ['id', 'status', 'orders'], 'order_transaction')
-        const answer = await session.call('team', 'GET', `/v3/order_transaction/${id}`)
-        answered(answer, 200)
-        must(listOf(fieldsOf(answer.body, ['orders'])['orders'], 'orders').length === 1, 'the transaction does not contain the order')
+        const reply = await session.call('team', 'GET', `/v3/order_transaction/${id}`)
+        expectStatus(reply, 200)
+        must(listOf(fieldsOf(reply.body, ['orders'])['orders'], 'orders').length === 1, 'the transaction does not contain the order')
       },
     },
   ],

@@ -1,15 +1,15 @@
-export type Answer = { status: number; headers: Headers; body: unknown }
-type Sent = { body?: unknown; headers?: Record<string, string> }
+export type Reply = { status: number; headers: Headers; body: unknown }
+type CallOptions = { body?: unknown; headers?: Record<string, string> }
 
-/** The credential of a request. `anybody` sends no key. */
-export type As = 'team' | 'management' | 'anybody'
+/** The credential of a request. `none` sends no key. */
+export type Credential = 'team' | 'management' | 'none'
 
 export type Session = {
-  call(as: As, method: string, path: string, sent?: Sent): Promise<Answer>
+  call(credential: Credential, method: string, path: string, options?: CallOptions): Promise<Reply>
   /** The path parameters of management routes; undefined without a management key. */
-  place: { org_id: string; team_id: string; env: string; region: string } | undefined
-  /** Ids that earlier checks leave for later ones. */
-  made: Record<string, string>
+  target: { org_id: string; team_id: string; env: string; region: string } | undefined
+  /** Ids that earlier checks store for later ones. */
+  ids: Record<string, string>
 }
 
 /** `spec` names the part of the specification that the check covers. */
@@ -23,23 +23,23 @@ export const skip = (reason: string): never => {
   throw Object.assign(new Error(reason), { [SKIPPED]: true })
 }
 
-export const wasSkipped = (error: unknown) => SKIPPED in (error as object)
+export const isSkipped = (error: unknown) => SKIPPED in (error as object)
 
-/** An id that an earlier check should have left. */
-export const needed = ({ made }: Session, name: string): string => made[name] ?? skip(`an earlier check did not provide ${name}`)
+/** Returns an id that an earlier check stored, or skips this check. */
+export const requireId = ({ ids: made }: Session, name: string): string => made[name] ?? skip(`an earlier check did not provide ${name}`)
 
 /** The text never repeats values, because they can be personal. */
 export function must(holds: unknown, text: string): asserts holds {
   if (!holds) throw new Error(text)
 }
 
-export function answered({ status }: Answer, ...wanted: number[]) {
-  must(wanted.includes(status), `returned ${status} instead of ${wanted.join(' or ')}`)
+export function expectStatus({ status }: Reply, ...statuses: number[]) {
+  must(statuses.includes(status), `returned ${status} instead of ${statuses.join(' or ')}`)
 }
 
 export type Fields = Record<string, unknown>
 
-export function fieldsOf(value: unknown, names: string[], what = 'the answer'): Fields {
+export function fieldsOf(value: unknown, names: string[], what = 'the response'): Fields {
   must(typeof value === 'object' && value !== null, `${what} is not an object`)
   const missing = names.filter((name) => !(name in value))
   must(!missing.length, `${what} lacks ${missing.join(', ')}`)
@@ -52,23 +52,23 @@ export function listOf(value: unknown, what: string): Fields[] {
 }
 
 /** Every error is JSON with `detail`. */
-export function refusedWith(answer: Answer, ...statuses: number[]) {
-  answered(answer, ...statuses)
-  return fieldsOf(answer.body, ['detail'], 'the refusal')['detail']
+export function expectRefusal(reply: Reply, ...statuses: number[]) {
+  expectStatus(reply, ...statuses)
+  return fieldsOf(reply.body, ['detail'], 'the refusal')['detail']
 }
 
 type Keys = { base: string; team: Record<string, string>; management: Record<string, string> | undefined }
 
-export function openSession({ base, team, management }: Keys, place: Session['place']): Session {
-  const keys = { team, management: management ?? {}, anybody: {} }
+export function openSession({ base, team, management }: Keys, target: Session['target']): Session {
+  const keys = { team, management: management ?? {}, none: {} }
   return {
-    place,
-    made: { run: `conformance-${Date.now().toString(36)}` },
-    async call(as, method, path, { body, headers = {} } = {}) {
-      if (as === 'management' && !management) skip('there is no management key')
+    target,
+    ids: { run: `conformance-${Date.now().toString(36)}` },
+    async call(credential, method, path, { body, headers = {} } = {}) {
+      if (credential === 'management' && !management) skip('there is no management key')
       const response = await fetch(base + path, {
         method,
-        headers: { ...keys[as], ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+        headers: { ...keys[credential], ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
       const isJson = response.headers.get('content-type')?.includes('json')

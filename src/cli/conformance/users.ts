@@ -1,11 +1,11 @@
-import { answered, type Family, fieldsOf, listOf, must, needed, refusedWith, type Session } from './session.ts'
+import { expectRefusal, expectStatus, type Family, fieldsOf, listOf, must, requireId, type Session } from './session.ts'
 
 const fields = ['user_id', 'team_id', 'client_user_id', 'created_on', 'connected_sources', 'fallback_time_zone', 'fallback_birth_date']
-const nobody = '00000000-0000-4000-8000-000000000000'
-const ours = ({ made }: Session) => `${made['run']}-1`
-const path = (session: Session) => `/v2/user/${needed(session, 'user_id')}`
+const unknownId = '00000000-0000-4000-8000-000000000000'
+const clientUserId = ({ ids: made }: Session) => `${made['run']}-1`
+const path = (session: Session) => `/v2/user/${requireId(session, 'user_id')}`
 
-export const somebody = {
+export const patient = {
   first_name: 'Odile',
   last_name: 'Fernsby',
   gender: 'female',
@@ -13,7 +13,7 @@ export const somebody = {
   phone_number: '+12025550143',
   email: 'odile.fernsby@example.org',
 }
-export const somewhere = { first_line: '12 Saltmarsh Lane', city: 'Phoenix', state: 'AZ', zip: '85004', country: 'US' }
+export const address = { first_line: '12 Saltmarsh Lane', city: 'Phoenix', state: 'AZ', zip: '85004', country: 'US' }
 
 export const users: Family = {
   name: 'Users',
@@ -22,52 +22,52 @@ export const users: Family = {
       name: 'creates a user, with or without a trailing slash',
       spec: 'POST /v2/user/',
       async run(session) {
-        const body = { client_user_id: ours(session), fallback_time_zone: 'America/Phoenix', fallback_birth_date: '1980-05-04' }
-        const answer = await session.call('team', 'POST', '/v2/user/', { body })
-        answered(answer, 200, 201)
-        const user = fieldsOf(answer.body, fields, 'the user')
+        const body = { client_user_id: clientUserId(session), fallback_time_zone: 'America/Phoenix', fallback_birth_date: '1980-05-04' }
+        const reply = await session.call('team', 'POST', '/v2/user/', { body })
+        expectStatus(reply, 200, 201)
+        const user = fieldsOf(reply.body, fields, 'the user')
         must(user['client_user_id'] === body.client_user_id, 'client_user_id differs from the request')
         fieldsOf(user['fallback_time_zone'], ['id', 'source_slug', 'updated_at'], 'fallback_time_zone')
         fieldsOf(user['fallback_birth_date'], ['value', 'source_slug', 'updated_at'], 'fallback_birth_date')
-        session.made['user_id'] = String(user['user_id'])
-        session.made['team_id'] = String(user['team_id'])
+        session.ids['user_id'] = String(user['user_id'])
+        session.ids['team_id'] = String(user['team_id'])
       },
     },
     {
       name: 'returns 400 and the existing user for a duplicate client_user_id',
       spec: 'Errors',
       async run(session) {
-        const answer = await session.call('team', 'POST', '/v2/user', { body: { client_user_id: ours(session) } })
-        const detail = fieldsOf(refusedWith(answer, 400), ['error_type', 'error_message', 'user_id', 'created_on'], 'detail')
+        const reply = await session.call('team', 'POST', '/v2/user', { body: { client_user_id: clientUserId(session) } })
+        const detail = fieldsOf(expectRefusal(reply, 400), ['error_type', 'error_message', 'user_id', 'created_on'], 'detail')
         must(detail['error_type'] === 'INVALID_REQUEST', 'error_type is not INVALID_REQUEST')
-        must(detail['user_id'] === needed(session, 'user_id'), 'user_id is not that of the existing user')
+        must(detail['user_id'] === requireId(session, 'user_id'), 'user_id is not that of the existing user')
       },
     },
     {
       name: 'returns a user by its id',
       spec: 'User',
       async run(session) {
-        const answer = await session.call('team', 'GET', path(session))
-        answered(answer, 200)
-        fieldsOf(answer.body, fields, 'the user')
+        const reply = await session.call('team', 'GET', path(session))
+        expectStatus(reply, 200)
+        fieldsOf(reply.body, fields, 'the user')
       },
     },
     {
       name: 'resolves a user by client_user_id',
       spec: 'User',
       async run(session) {
-        const answer = await session.call('team', 'GET', `/v2/user/resolve/${ours(session)}`)
-        answered(answer, 200)
-        must(fieldsOf(answer.body, fields, 'the user')['user_id'] === needed(session, 'user_id'), 'the response has another user')
+        const reply = await session.call('team', 'GET', `/v2/user/resolve/${clientUserId(session)}`)
+        expectStatus(reply, 200)
+        must(fieldsOf(reply.body, fields, 'the user')['user_id'] === requireId(session, 'user_id'), 'the response has another user')
       },
     },
     {
       name: 'lists users with total, offset and limit',
       spec: 'User',
       async run(session) {
-        const answer = await session.call('team', 'GET', '/v2/user?limit=1')
-        answered(answer, 200)
-        const page = fieldsOf(answer.body, ['users', 'total', 'offset', 'limit'], 'the list')
+        const reply = await session.call('team', 'GET', '/v2/user?limit=1')
+        expectStatus(reply, 200)
+        const page = fieldsOf(reply.body, ['users', 'total', 'offset', 'limit'], 'the list')
         must(listOf(page['users'], 'users').length === 1, 'limit is ignored')
       },
     },
@@ -75,11 +75,11 @@ export const users: Family = {
       name: 'changes a user',
       spec: 'Other operations',
       async run(session) {
-        answered(await session.call('team', 'PATCH', path(session), { body: { fallback_time_zone: 'America/New_York' } }), 200, 204)
+        expectStatus(await session.call('team', 'PATCH', path(session), { body: { fallback_time_zone: 'America/New_York' } }), 200, 204)
         const { body } = await session.call('team', 'GET', path(session))
         must(
           fieldsOf((body as { fallback_time_zone: unknown }).fallback_time_zone, ['id'])['id'] === 'America/New_York',
-          'the change is not there',
+          'the change is missing',
         )
       },
     },
@@ -87,56 +87,55 @@ export const users: Family = {
       name: 'rejects a body without client_user_id and an unknown time zone',
       spec: 'Errors',
       async run(session) {
-        refusedWith(await session.call('team', 'POST', '/v2/user', { body: {} }), 400, 422)
-        const body = { client_user_id: `${ours(session)}-x`, fallback_time_zone: 'Moon/Crater' }
-        refusedWith(await session.call('team', 'POST', '/v2/user', { body }), 400, 422)
+        expectRefusal(await session.call('team', 'POST', '/v2/user', { body: {} }), 400, 422)
+        const body = { client_user_id: `${clientUserId(session)}-x`, fallback_time_zone: 'Moon/Crater' }
+        expectRefusal(await session.call('team', 'POST', '/v2/user', { body }), 400, 422)
       },
     },
     {
       name: 'records and returns demographics',
       spec: 'Other operations',
       async run(session) {
-        const body = { ...somebody, address: { ...somewhere, second_line: '' } }
-        answered(await session.call('team', 'PATCH', `${path(session)}/info`, { body }), 200)
-        const answer = await session.call('team', 'GET', `${path(session)}/info/latest`)
-        answered(answer, 200)
-        const info = fieldsOf(answer.body, [...Object.keys(somebody), 'address'], 'the demographics')
-        must(info['last_name'] === somebody.last_name, 'last_name differs from the request')
+        const body = { ...patient, address: { ...address, second_line: '' } }
+        expectStatus(await session.call('team', 'PATCH', `${path(session)}/info`, { body }), 200)
+        const reply = await session.call('team', 'GET', `${path(session)}/info/latest`)
+        expectStatus(reply, 200)
+        const info = fieldsOf(reply.body, [...Object.keys(patient), 'address'], 'the demographics')
+        must(info['last_name'] === patient.last_name, 'last_name differs from the request')
       },
     },
     {
       name: 'hides a deleted user and restores it',
       spec: 'Limits, 7 days of grace',
       async run(session) {
-        const user_id = needed(session, 'user_id')
-        answered(await session.call('team', 'DELETE', path(session)), 200)
-        refusedWith(await session.call('team', 'GET', path(session)), 404)
-        answered(await session.call('team', 'POST', `/v2/user/undo_delete?user_id=${user_id}`), 200)
-        answered(await session.call('team', 'GET', path(session)), 200)
-        refusedWith(await session.call('team', 'DELETE', `/v2/user/${nobody}`), 404)
+        const user_id = requireId(session, 'user_id')
+        expectStatus(await session.call('team', 'DELETE', path(session)), 200)
+        expectRefusal(await session.call('team', 'GET', path(session)), 404)
+        expectStatus(await session.call('team', 'POST', `/v2/user/undo_delete?user_id=${user_id}`), 200)
+        expectStatus(await session.call('team', 'GET', path(session)), 200)
+        expectRefusal(await session.call('team', 'DELETE', `/v2/user/${unknownId}`), 404)
       },
     },
     {
       name: 'returns the first response for the same idempotency key',
       spec: 'POST /v3/order, headers',
       async run(session) {
-        const headers = { 'x-idempotency-key': `${ours(session)}-twice` }
-        const body = { client_user_id: `${ours(session)}-twice` }
+        const headers = { 'x-idempotency-key': `${clientUserId(session)}-twice` }
+        const body = { client_user_id: `${clientUserId(session)}-twice` }
         const first = await session.call('team', 'POST', '/v2/user', { body, headers })
-        answered(first, 200, 201)
+        expectStatus(first, 200, 201)
         const second = await session.call('team', 'POST', '/v2/user', { body, headers })
-        const ids = [first, second].map((answer) => fieldsOf(answer.body, ['user_id'])['user_id'])
-        session.made['second_user_id'] = String(ids[0])
+        const ids = [first, second].map((reply) => fieldsOf(reply.body, ['user_id'])['user_id'])
+        session.ids['second_user_id'] = String(ids[0])
         must(ids[0] === ids[1], 'the second response differs')
       },
     },
   ],
 }
 
-/** Deletes what the run created. */
-export async function tidy(session: Session) {
+export async function deleteCreatedUsers(session: Session) {
   for (const name of ['user_id', 'second_user_id']) {
-    const id = session.made[name]
+    const id = session.ids[name]
     if (id) await session.call('team', 'DELETE', `/v2/user/${id}`)
   }
 }
