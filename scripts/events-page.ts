@@ -96,7 +96,7 @@ const envelope = [
 ]
 
 const resources = () => [
-  ...Object.entries(summaries).map(([name, { noun: what }]) => [code(name), what]),
+  ...Object.entries(summaries).map(([name, { noun }]) => [code(name), noun]),
   [code('workout_stream'), 'a reference to the stream of a workout'],
   ...Object.values(series).flatMap(({ event, unit }) => (event ? [[code(event), unit ? `samples (${unit})` : 'samples']] : [])),
 ]

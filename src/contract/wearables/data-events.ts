@@ -74,10 +74,10 @@ const stamps = { created_at: sample.at, updated_at: sample.at }
 type Verb = 'created' | 'updated'
 type Live = { when: Record<Verb, string>; more: string; data: z.ZodType; example: unknown }
 
-const summaryEvents = Object.entries(summaries).map(([name, { noun: what, fields, example }]): [string, Live] => [
+const summaryEvents = Object.entries(summaries).map(([name, { noun, fields, example }]): [string, Live] => [
   name,
   {
-    when: { created: `${what} arrives`, updated: `${what} changes` },
+    when: { created: `${noun} arrives`, updated: `${noun} changes` },
     more: 'The latest version with the same data.id replaces earlier ones.',
     data: Summary.extend(fields),
     example: { id: '7e2d4b90-6c1a-4f83-a5d9-3b8f0c6e1d27', ...about, ...example, ...stamps },
@@ -93,12 +93,12 @@ export const valueFields: Record<Series['valueKind'], z.ZodRawShape> = {
 
 const emitted = Object.values(series).flatMap((row) => (row.event === null ? [] : [{ ...row, event: row.event }]))
 
-const seriesEvents = emitted.map(({ event, unit, valueKind: says, extraFields: extra, types, example }): [string, Live] => [
+const seriesEvents = emitted.map(({ event, unit, valueKind, extraFields, types, example }): [string, Live] => [
   event,
   {
     when: { created: 'samples arrive', updated: 'samples change' },
     more: 'The latest value for a provider, source type and timestamp replaces earlier ones.',
-    data: Batch({ ...valueFields[says], ...extra.shape }),
+    data: Batch({ ...valueFields[valueKind], ...extraFields.shape }),
     example: {
       ...about,
       source_id: 17,

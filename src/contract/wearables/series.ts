@@ -91,7 +91,7 @@ const COUNT: [number, number] = [0, 1_000_000]
 const METERS: [number, number] = [0, 10_000_000]
 const PERCENT: [number, number] = [0, 100]
 
-/** The time series, by resource name. Paths, checks, reads, events and documents follow from this table. */
+/** The time series, by resource name. Paths, checks, reads, events and docs come from this table. */
 const table = {
   calories_active: intervalSeries('kcal', [0, 100_000], 21, { legacy: true }),
   calories_basal: instantSeries('kcal', [0, 100_000], 17),
@@ -177,14 +177,14 @@ export const series = Object.fromEntries(
 
 export const seriesNames = Object.keys(table) as SeriesName[]
 
-const byName = new Map(seriesNames.flatMap((name) => [name, ...series[name].aliases].map((known) => [known, name] as const)))
+const byName = new Map(seriesNames.flatMap((name) => [name, ...series[name].aliases].map((spelling) => [spelling, name] as const)))
 
-/** Every name that a path accepts, with older ones. */
+/** Every name that a path accepts, including older ones. */
 export const seriesSpellings = [...byName.keys()] as [string, ...string[]]
 
 export const resolveSeriesName = (spelling: string) => byName.get(spelling) as SeriesName
 
-/** The kinds of devices that sources name. */
+/** The kinds of devices in source data. */
 export const sourceTypes = [
   ...['unknown', 'phone', 'watch', 'app', 'multiple_sources', 'fingerprick', 'cuff', 'manual_scan', 'automatic', 'insulin_pump'],
   ...['scale', 'chest_strap', 'ring', 'lab', 'exercise_machine', 'earphone'],

@@ -70,7 +70,7 @@ function documentSchema(shape: z.ZodType) {
 
 /** The extra fields of all resources. */
 function allExtras(): z.ZodRawShape {
-  return Object.assign({}, ...Object.values(series).map(({ extraFields: extra }) => extra.shape))
+  return Object.assign({}, ...Object.values(series).map(({ extraFields }) => extraFields.shape))
 }
 
 export const PushResult = z

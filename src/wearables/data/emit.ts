@@ -31,8 +31,8 @@ export function sampleEvents(app: App, { user, key, provider }: IncomingPush, na
       source_id: sources[provider].id,
       data: group.map(samplePresenter(row)),
     }
-    const subject = eventHeader(app, user, event, `daily.data.${event}.${verb}` as EventName)
-    return splitIntoChunks(batch, app.config.EVENT_MAX_KB).map((data) => eventRow(app, key, { ...subject, data: data as never }))
+    const header = eventHeader(app, user, event, `daily.data.${event}.${verb}` as EventName)
+    return splitIntoChunks(batch, app.config.EVENT_MAX_KB).map((data) => eventRow(app, key, { ...header, data: data as never }))
   })
 }
 

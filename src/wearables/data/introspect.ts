@@ -60,7 +60,7 @@ async function pageOf<R extends Row>(
   app: App,
   { team_id }: TeamCaller,
   query: Query,
-  read: (db: App['db'], wanted: store.IntrospectFilter) => Promise<R[]>,
+  read: (db: App['db'], filter: store.IntrospectFilter) => Promise<R[]>,
 ): Promise<Page<R>> {
   const { user_id, user_limit: limit } = query
   if (user_id) await requireUser(app, team_id, user_id)

@@ -26,9 +26,9 @@ export function checkOverride(text: string, isSandbox: boolean) {
 }
 
 /** The requested teams that the caller can access. Undefined means every team of the organization. */
-export function narrowScopes(visible: string[] | undefined, wanted: string[] | undefined) {
-  if (!wanted?.length) return visible
-  return visible ? wanted.filter((id) => visible.includes(id)) : wanted
+export function narrowScopes(visible: string[] | undefined, requested: string[] | undefined) {
+  if (!requested?.length) return visible
+  return visible ? requested.filter((id) => visible.includes(id)) : requested
 }
 
 /** An unknown scope would make every connection fail. */

@@ -2,19 +2,19 @@ const field = document.getElementById('q')
 const list = document.getElementById('sources')
 const count = document.getElementById('count')
 
-/** The list follows what is typed; without this script the button does the same. */
+/** Filters the list while the user types. Without JavaScript the search button does it. */
 if (field && list && count) {
   const choices = [...list.querySelectorAll('a')]
-  const narrow = () => {
-    const wanted = field.value.trim().toLowerCase()
-    const shown = choices.filter((choice) => {
-      const fits = choice.dataset.name.includes(wanted)
-      choice.parentElement.hidden = !fits
-      return fits
+  const filter = () => {
+    const query = field.value.trim().toLowerCase()
+    const visible = choices.filter((choice) => {
+      const matches = choice.dataset.name.includes(query)
+      choice.parentElement.hidden = !matches
+      return matches
     })
-    count.textContent = shown.length === 1 ? '1 source' : `${shown.length} sources`
+    count.textContent = visible.length === 1 ? '1 source' : `${visible.length} sources`
   }
   document.getElementById('go').hidden = true
-  field.addEventListener('input', narrow)
+  field.addEventListener('input', filter)
   field.form.addEventListener('submit', (event) => event.preventDefault())
 }
