@@ -85,7 +85,7 @@ describe('OAuth connections', () => {
   })
 
   test.each([
-    ['has an expired code', { codeExpires: true }, 'provider_api_error'],
+    ['has an expired code', { expireCodes: true }, 'provider_api_error'],
     ['is down', { down: true }, 'provider_api_error'],
   ])('redirects with an error when the source %s', async (_, mood, error_type) => {
     const t = await w.tenant()
