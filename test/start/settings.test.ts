@@ -7,45 +7,11 @@ import { nobodyCanRun } from '../db/support/checkout.ts'
 import { nobody, skipUnless } from '../db/support/embedded.ts'
 import { query } from '../support/cluster.ts'
 import { main, run } from '../support/process.ts'
-import { ENCRYPTION_KEY, emptyDatabase, newDatabase, temporaryFolder } from '../support/world.ts'
+import { emptyDatabase, newDatabase, temporaryFolder } from '../support/world.ts'
 import { newDataDir, outside, refusedStart } from './support/start.ts'
 
-const url = 'postgres://assay@127.0.0.1:1/assay'
-
 describe('an invalid setting stops the start with one line that names it', () => {
-  test.concurrent.each([
-    [{ PORT: 'abc' }, /^PORT must be a whole number/],
-    [{ PORT: '65536' }, /^PORT must be at most 65535/],
-    [{ PORT: '80.5' }, /^PORT must be a whole number/],
-    [{ ENVIRONMENT: 'staging' }, /^ENVIRONMENT must be one of sandbox, production/],
-    [{ REGION: 'mars' }, /^REGION must be one of us, eu/],
-    [{ ROLE: 'x' }, /^ROLE must be one of all, api, worker/],
-    [{ PUBLIC_URL: 'ftp://example.org' }, /^PUBLIC_URL must be an http or https address/],
-    [{ LOG_LEVEL: 'loud' }, /^LOG_LEVEL must be one of/],
-    [{ DATABASE_POOL_SIZE: '1' }, /^DATABASE_POOL_SIZE must be at least 2/],
-    [{ DATABASE_URL: 'mysql://root:hunter2@db/assay', ENCRYPTION_KEY }, /^DATABASE_URL must be a postgres:\/\/ address/],
-    [{ DATABASE_URL: 'nonsense', ENCRYPTION_KEY }, /^DATABASE_URL must be a postgres:\/\/ address/],
-    [{ ENCRYPTION_KEY: 'short' }, /^ENCRYPTION_KEY must have at least 32 characters/],
-    [{ WEBHOOK_ALLOW_LOOPBACK: 'maybe' }, /^WEBHOOK_ALLOW_LOOPBACK must be one of true, false/],
-    [{ WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8,10.1.2.3' }, /^WEBHOOK_ALLOWED_NETWORKS must be networks/],
-    [{ TRUST_PROXY: 'true' }, /^TRUST_PROXY must be addresses or networks of proxies/],
-    [{ TRUST_PROXY: '127.0.0.1,0.0.0.0/0' }, /^TRUST_PROXY must be addresses or networks of proxies/],
-    [{ PUBSUB_PROJECTS: 'harbor-events,Harbor' }, /^PUBSUB_PROJECTS must be ids of Google Cloud projects/],
-    [{ PUBSUB_ENDPOINT: 'pubsub.googleapis.com' }, /^PUBSUB_ENDPOINT must be an http or https address/],
-    [{ ENVIRONMENT: 'production', PUBSUB_ENDPOINT: 'http://127.0.0.1:8085' }, /^PUBSUB_ENDPOINT must be an https address in production/],
-    [{ DATABASE_URL: url }, /^ENCRYPTION_KEY is required with DATABASE_URL/],
-    [{ ENVIRONMENT: 'production' }, /^ENCRYPTION_KEY is required in production/],
-    [{ BOOTSTRAP_TEAM_API_KEY: 'short' }, /^BOOTSTRAP_TEAM_API_KEY must have 8 to 200 printable characters/],
-    [{ BOOTSTRAP_TEAM_API_KEY: 'mg_0123456789' }, /^BOOTSTRAP_TEAM_API_KEY is a management key/],
-    [{ BOOTSTRAP_TEAM_API_KEY: 'lks_us_0123456789' }, /^BOOTSTRAP_TEAM_API_KEY is a lab key/],
-    [{ BOOTSTRAP_MANAGEMENT_KEY: 'lkp_us_0123456789' }, /^BOOTSTRAP_MANAGEMENT_KEY is a lab key/],
-    [{ BOOTSTRAP_MANAGEMENT_KEY: 'sk_us_0123456789' }, /^BOOTSTRAP_MANAGEMENT_KEY is a team API key/],
-    [
-      { BOOTSTRAP_TEAM_API_KEY: 'one-key-for-both', BOOTSTRAP_MANAGEMENT_KEY: 'one-key-for-both' },
-      /^BOOTSTRAP_TEAM_API_KEY and BOOTSTRAP_MANAGEMENT_KEY are the same/,
-    ],
-    [{ PORT: 'abc', REGION: 'mars' }, /^PORT must .*; REGION must/],
-  ])('%j', async (env, line) => {
+  test.concurrent.each([[{ PORT: 'abc', REGION: 'mars' }, /^PORT must .*; REGION must/]])('%j', async (env, line) => {
     expect(await refusedStart({ DATA_DIR: '/nonexistent/assay', ...env })).toEqual({ code: 1, lines: [expect.stringMatching(line)] })
   })
 })

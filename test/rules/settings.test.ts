@@ -1,0 +1,32 @@
+import { describe, expect, test } from 'vitest'
+import { readConfig } from '../../src/platform/config.ts'
+import { ENCRYPTION_KEY } from '../support/world.ts'
+
+describe('rejects an invalid setting by its name', () => {
+  test.each([
+    [{ PORT: 'abc' }, /^PORT must be a whole number/],
+    [{ PORT: '65536' }, /^PORT must be at most 65535/],
+    [{ PORT: '80.5' }, /^PORT must be a whole number/],
+    [{ ENVIRONMENT: 'staging' }, /^ENVIRONMENT must be one of sandbox, production/],
+    [{ REGION: 'mars' }, /^REGION must be one of us, eu/],
+    [{ ROLE: 'x' }, /^ROLE must be one of all, api, worker/],
+    [{ PUBLIC_URL: 'ftp://example.org' }, /^PUBLIC_URL must be an http or https address/],
+    [{ LOG_LEVEL: 'loud' }, /^LOG_LEVEL must be one of/],
+    [{ DATABASE_POOL_SIZE: '1' }, /^DATABASE_POOL_SIZE must be at least 2/],
+    [{ DATABASE_URL: 'mysql://root:hunter2@db/assay', ENCRYPTION_KEY }, /^DATABASE_URL must be a postgres:\/\/ address/],
+    [{ DATABASE_URL: 'nonsense', ENCRYPTION_KEY }, /^DATABASE_URL must be a postgres:\/\/ address/],
+    [{ ENCRYPTION_KEY: 'short' }, /^ENCRYPTION_KEY must have at least 32 characters/],
+    [{ WEBHOOK_ALLOW_LOOPBACK: 'maybe' }, /^WEBHOOK_ALLOW_LOOPBACK must be one of true, false/],
+    [{ WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8,10.1.2.3' }, /^WEBHOOK_ALLOWED_NETWORKS must be networks/],
+    [{ TRUST_PROXY: 'true' }, /^TRUST_PROXY must be addresses or networks of proxies/],
+    [{ TRUST_PROXY: '127.0.0.1,0.0.0.0/0' }, /^TRUST_PROXY must be addresses or networks of proxies/],
+    [{ PUBSUB_PROJECTS: 'harbor-events,Harbor' }, /^PUBSUB_PROJECTS must be ids of Google Cloud projects/],
+    [{ PUBSUB_ENDPOINT: 'pubsub.googleapis.com' }, /^PUBSUB_ENDPOINT must be an http or https address/],
+    [{ ENVIRONMENT: 'production', PUBSUB_ENDPOINT: 'http://127.0.0.1:8085' }, /^PUBSUB_ENDPOINT must be an https address in production/],
+    [{ DATABASE_URL: 'postgres://assay@127.0.0.1:1/assay' }, /^ENCRYPTION_KEY is required with DATABASE_URL/],
+    [{ ENVIRONMENT: 'production' }, /^ENCRYPTION_KEY is required in production/],
+    [{ BOOTSTRAP_TEAM_API_KEY: 'short' }, /^BOOTSTRAP_TEAM_API_KEY must have 8 to 200 printable characters/],
+  ])('%j', (env, line) => {
+    expect(() => readConfig(env)).toThrow(line)
+  })
+})
