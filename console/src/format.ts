@@ -1,6 +1,24 @@
+/** Wire words whose label differs from the word itself. */
+const wordLabels: Record<string, string> = {
+  afib: 'AFib',
+  api: 'API',
+  cancelled: 'canceled',
+  heartrate: 'heart rate',
+  hrv: 'HRV',
+  id: 'ID',
+  ige: 'IgE',
+  igg: 'IgG',
+  labtest: 'lab test',
+  uv: 'UV',
+  vo2: 'VO2',
+}
+
 /** Turns a wire value such as `collecting_sample` into a label, in American spelling. */
 export const humanize = (name: string | null | undefined) => {
-  const text = (name ?? '').replaceAll('_', ' ').replaceAll('cancelled', 'canceled')
+  const text = (name ?? '')
+    .split('_')
+    .map((word) => wordLabels[word] ?? word)
+    .join(' ')
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 

@@ -20,7 +20,7 @@ journey(
     const opened = await openPage(one.base, width)
     const { page, consoleErrors } = opened
     await page.goto('/console/sign-in')
-    await page.getByRole('button', { name: 'Person' }).click()
+    await page.getByRole('button', { name: 'Email' }).click()
     await page.getByLabel('Email').fill(person.email)
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByLabel('Code').fill(here)
@@ -36,7 +36,7 @@ journey(
     expect(await elsewhere.send(endpoints.getSession)).toMatchObject({ status: 401 })
 
     const dialog = page.getByRole('dialog')
-    await page.getByRole('button', { name: 'Replace authenticator…' }).click()
+    await page.getByRole('button', { name: 'Replace authenticator' }).click()
     await dialog.getByLabel('Password').fill('not the password at all')
     await dialog.getByLabel('Code').fill(renewing)
     await dialog.getByRole('button', { name: 'Continue' }).click()
@@ -54,14 +54,14 @@ journey(
     await page.getByText('10 codes left').waitFor()
 
     one.advanceTime(MINUTE)
-    await page.getByRole('button', { name: 'Generate new codes…' }).click()
+    await page.getByRole('button', { name: 'Generate new codes' }).click()
     await dialog.getByLabel('Password').fill(PASSWORD)
     await dialog.getByLabel('Code', { exact: true }).fill(code())
-    await dialog.getByRole('button', { name: 'Generate codes' }).click()
+    await dialog.getByRole('button', { name: 'Generate new codes' }).click()
     const [last = ''] = ((await dialog.locator('.secret code').textContent()) ?? '').split(' ')
     await dialog.getByRole('button', { name: "I've saved these codes" }).click()
 
-    await page.getByRole('button', { name: 'Change password…' }).click()
+    await page.getByRole('button', { name: 'Change password' }).click()
     await dialog.getByLabel('Password', { exact: true }).fill(PASSWORD)
     await dialog.getByLabel('Code').fill(last)
     await dialog.getByLabel('New password').fill('a second lantern by the pier')

@@ -66,7 +66,7 @@ test.skipIf(noBrowser)(withSkipReason('data revealed on one order is masked on t
   await patient.getByText(`${people[0].first_name} ${people[0].last_name}`).waitFor()
 
   await page.keyboard.press('Control+k')
-  await page.getByRole('combobox', { name: 'Search or go to' }).fill(next.id)
+  await page.getByRole('combobox', { name: 'Search' }).fill(next.id)
   await page.getByRole('option', { name: 'Open order by ID' }).click()
   await page.waitForURL(new RegExp(next.id))
   await patient.getByText('Z••• Q•••').waitFor()

@@ -159,7 +159,7 @@ test.skipIf(noBrowser)(withSkipReason('/docs: an unknown page offers the search 
   const { page } = await openPage(base)
   const response = await page.goto('/docs/ordres')
   expect(response?.status()).toBe(404)
-  await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+  await page.getByRole('heading', { name: 'Page not found' }).waitFor()
   await page.getByRole('main').getByRole('link', { name: 'Lab orders' }).click()
   await page.getByRole('heading', { name: 'Lab orders', level: 1 }).waitFor()
 })

@@ -44,7 +44,7 @@ test.skipIf(noBrowser)(withSkipReason('shortcuts open pages, the help and the se
   await page.keyboard.press('Escape')
   await help.waitFor({ state: 'detached' })
   await page.keyboard.press('Control+k')
-  await page.getByRole('combobox', { name: 'Search or go to' }).waitFor()
+  await page.getByRole('combobox', { name: 'Search' }).waitFor()
   await page.keyboard.type('audit')
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Audit log' }).waitFor()

@@ -36,7 +36,7 @@ journey('a team key opens its team and no organization page', async (width) => {
   const { team_api_key } = await one.tenant()
   const opened = await openPage(one.base, width)
   const { page } = opened
-  await signInByKey(page, team_api_key, 'Team key')
+  await signInByKey(page, team_api_key, 'Team API key')
   await follow(page, 'Orders')
   await page.getByText('No orders yet').waitFor()
   const menu = page.getByRole('button', { name: 'Menu' })
@@ -54,7 +54,7 @@ journey('a person signs in with password and authenticator and sees what the rol
   const opened = await openPage(one.base, width)
   const { page, consoleErrors } = opened
   await page.goto('/console/sign-in')
-  await page.getByRole('button', { name: 'Person' }).click()
+  await page.getByRole('button', { name: 'Email' }).click()
   await page.getByLabel('Email').fill(email)
   await page.getByLabel('Password').fill(PASSWORD)
   await page.getByLabel('Code').fill('000000')
@@ -82,8 +82,8 @@ test.skipIf(noBrowser)(withSkipReason('a wrong key shows an error on the form'),
   await signInWith('Management key', 'mk_wrong')
   await page.getByRole('alert').getByText('This management key is invalid or revoked.').waitFor()
   await signInWith('Management key', one.team_api_key)
-  await page.getByRole('alert').getByText('Select “Team key” above').waitFor()
-  await page.getByRole('button', { name: 'Team key' }).click()
+  await page.getByRole('alert').getByText('Select “Team API key” above').waitFor()
+  await page.getByRole('button', { name: 'Team API key' }).click()
   await signInWith('Team API key', one.management_key)
   await page.getByRole('alert').getByText('Select “Management key” above').waitFor()
   expect(await page.getByRole('heading', { name: 'Sign in' }).isVisible()).toBe(true)
@@ -99,10 +99,10 @@ test.skipIf(noBrowser)(withSkipReason('sign-in starts with keys in a sandbox, pe
     await route.fulfill({ response, body: (await response.text()).replace('content="sandbox"', 'content="production"') })
   })
   await page.reload()
-  expect(await chosen.textContent()).toBe('Person')
-  await signInByKey(page, one.team_api_key, 'Team key')
+  expect(await chosen.textContent()).toBe('Email')
+  await signInByKey(page, one.team_api_key, 'Team API key')
   await page.getByRole('button', { name: 'Sign out' }).click()
-  expect(await chosen.textContent()).toBe('Team key')
+  expect(await chosen.textContent()).toBe('Team API key')
 })
 
 test.skipIf(noBrowser)(withSkipReason('sign-in continues to the requested page'), async () => {

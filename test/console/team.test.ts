@@ -60,7 +60,7 @@ journey('a lab test is created from markers, archived and restored', async (widt
   expect(created).toMatchObject({ name: 'Harbor Baseline', fasting: true, status: 'active', lab: { slug: 'quillmoor' } })
   expect(created?.markers).toHaveLength(2)
   await page.getByRole('button', { name: 'Archive' }).click()
-  await page.getByText('Inactive').waitFor()
+  await page.getByText('Archived').waitFor()
   await page.getByRole('button', { name: 'Restore' }).click()
   await page.getByText('Active', { exact: true }).waitFor()
 

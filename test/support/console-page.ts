@@ -63,7 +63,7 @@ export async function follow(page: Page, name: string) {
   await page.getByRole('link', { name, exact: true }).click()
 }
 
-export async function signInByKey(page: Page, key: string, kind: 'Management key' | 'Team key' = 'Management key') {
+export async function signInByKey(page: Page, key: string, kind: 'Management key' | 'Team API key' = 'Management key') {
   await page.goto('/console/sign-in')
   await page.getByRole('button', { name: kind }).click()
   await page.getByLabel(/^(Management key|Team API key)$/).fill(key)

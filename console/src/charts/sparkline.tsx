@@ -2,7 +2,7 @@ type SparklineProps = { values: { at: string; value: number }[]; min: number | n
 
 /** The band is the reference range. */
 export function Sparkline({ values, min, max, label }: SparklineProps) {
-  if (values.length < 2) return <span class="faint small">First</span>
+  if (values.length < 2) return <span class="faint small">First result</span>
   const bounds = [...values.map(({ value }) => value), ...[min, max].filter((bound) => bound !== null)]
   const [low, high] = [Math.min(...bounds), Math.max(...bounds)]
   const y = (value: number) => 24 - ((value - low) / (high - low || 1)) * 22

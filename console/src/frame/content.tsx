@@ -21,7 +21,7 @@ export function Content({ path }: { path: string }) {
     )
   if (!team && !isOutsideTeam(route.path))
     return (
-      <EmptyState title={`${currentSession?.org.name} has no team yet`} actions={<Link to="/organization">Create team</Link>}>
+      <EmptyState title={`${currentSession?.org.name} has no teams yet`} actions={<Link to="/organization">Create team</Link>}>
         Create a team first. Users, orders and webhooks belong to a team.
       </EmptyState>
     )

@@ -29,7 +29,7 @@ export function Frame() {
           <Button kind="plain" onClick={openPalette}>
             <Icon name="search" />
             <span class="muted">
-              Search or go to <kbd class="wide">Ctrl K</kbd>
+              Search <kbd class="wide">Ctrl K</kbd>
             </span>
           </Button>
           <span class="grow" />

@@ -29,5 +29,5 @@ function findMatches(text: string): ChooserOption[] {
 }
 
 export const Palette = ({ onClose }: { onClose: () => void }) => (
-  <Chooser label="Search or go to" placeholder="Search pages, names or IDs" find={findMatches} onClose={onClose} />
+  <Chooser label="Search" placeholder="Search pages, names or IDs" find={findMatches} onClose={onClose} />
 )

@@ -10,8 +10,8 @@ const pathByKey = Object.fromEntries(navGroups.flatMap(({ items }) => items.flat
 
 const shortcuts: [keys: string, description: string][] = [
   ['?', 'Show these shortcuts'],
-  ['Ctrl K', 'Search or go to'],
-  ['/', 'Search the list'],
+  ['Ctrl K', 'Search pages, orders and users'],
+  ['/', 'Search this list'],
   ['n', 'Place order'],
   ['j  k', 'Next and previous row'],
   ['Enter', 'Open row'],

@@ -30,10 +30,13 @@ export function Sidebar() {
   const isCurrent = (to: string) => (to === '/' || to === '/organization' ? path === to : path === to || path.startsWith(`${to}/`))
   return (
     <>
-      <Link class="brand" to="/">
-        <Brand />
-        Assay
-      </Link>
+      <div class="row between">
+        <Link class="brand" to="/">
+          <Brand />
+          Assay
+        </Link>
+        {currentSession && <Environment session={currentSession} />}
+      </div>
       <TeamSelect />
       {visibleNavGroups(currentSession).map(({ title, items }) => (
         <nav key={title ?? 'main'} aria-label={title ?? 'Main'}>
@@ -55,6 +58,10 @@ export function Sidebar() {
   )
 }
 
+const Environment = ({ session: { environment, region } }: { session: Session }) => (
+  <Status tone={environment === 'sandbox' ? 'info' : 'good'}>{`${humanize(environment)} ${region.toUpperCase()}`}</Status>
+)
+
 function TeamSelect() {
   const currentSession = useObservable(session)
   const team = useObservable(selectedTeam)
@@ -67,14 +74,7 @@ function TeamSelect() {
   if (!currentSession) return null
   return (
     <div class="team-choice stack tight">
-      <div class="row between">
-        <span class="small muted ellipsis" title={currentSession.org.name}>
-          {currentSession.org.name}
-        </span>
-        <Status
-          tone={currentSession.environment === 'sandbox' ? 'info' : 'good'}
-        >{`${humanize(currentSession.environment)} ${currentSession.region.toUpperCase()}`}</Status>
-      </div>
+      <span class="small muted">{currentSession.org.name}</span>
       {currentSession.teams.length > 1 ? (
         <FilterSelect
           label="Team"
@@ -123,4 +123,4 @@ function SidebarFooter() {
 
 const accountName = (currentSession: Session | null | undefined) =>
   currentSession?.person?.email ??
-  (currentSession?.kind === 'management' ? 'Management key' : currentSession?.kind === 'team' ? 'Team key' : '')
+  (currentSession?.kind === 'management' ? 'Management key' : currentSession?.kind === 'team' ? 'Team API key' : '')

@@ -61,7 +61,7 @@ function AcceptForm({
       <NewCode value={fields.code} onText={set('code')} />
       {error && <Notice tone="bad">{error.message}</Notice>}
       <Button type="submit" kind="primary" disabled={busy} aria-busy={busy}>
-        Join
+        Join organization
       </Button>
     </form>
   )

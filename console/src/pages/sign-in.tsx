@@ -9,9 +9,9 @@ import { useSubmit } from '../ui/submit.ts'
 import { ProofFields, trimProof } from './account/proof.tsx'
 
 const methods = [
-  ['person', 'Person'],
+  ['person', 'Email'],
   ['management', 'Management key'],
-  ['team', 'Team key'],
+  ['team', 'Team API key'],
 ] as const
 type Method = (typeof methods)[number][0]
 
@@ -26,9 +26,9 @@ const errorMessages: Record<string, string> = {
   INVALID_MANAGEMENT_KEY: 'This management key is invalid or revoked. Check that you copied the whole key.',
   INVALID_API_KEY: 'This team API key is invalid or revoked. Check that you copied the whole key.',
   API_KEY_EXPIRED: 'This team API key has expired. Sign in with another key, or use a management key to create one.',
-  TEAM_KEY_NOT_ALLOWED: 'This is a team API key. Select “Team key” above to sign in with it.',
+  TEAM_KEY_NOT_ALLOWED: 'This is a team API key. Select “Team API key” above to sign in with it.',
   MANAGEMENT_KEY_NOT_ALLOWED: 'This is a management key. Select “Management key” above to sign in with it.',
-  LAB_KEY_NOT_ALLOWED: 'Lab keys cannot sign in to the console. Use a management key or a team key.',
+  LAB_KEY_NOT_ALLOWED: 'Lab keys cannot sign in to the console. Use a management key or a team API key.',
 }
 
 const emptyFields = { key: '', email: '', password: '', code: '' }

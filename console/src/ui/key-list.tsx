@@ -38,7 +38,7 @@ export function KeyList<K extends Key>({
   const [isCreating, setIsCreating] = useState(false)
   const [newSecret, setNewSecret] = useState<string>()
   const [revoking, setRevoking] = useState<K>()
-  const add = canManage && (
+  const createButton = canManage && (
     <Button kind="primary" onClick={() => setIsCreating(true)}>
       Create key
     </Button>
@@ -49,11 +49,11 @@ export function KeyList<K extends Key>({
   }
   return (
     <>
-      <PageHeader title={title} actions={add}>
+      <PageHeader title={title} actions={createButton}>
         {description}
       </PageHeader>
       <Card bare label={title}>
-        <QueryView query={query} isEmpty={(keys) => !keys.length} empty={<EmptyState title="No keys yet" actions={add} />}>
+        <QueryView query={query} isEmpty={(keys) => !keys.length} empty={<EmptyState title="No keys yet" actions={createButton} />}>
           {(keys) => (
             <Table
               label={title}
@@ -65,7 +65,7 @@ export function KeyList<K extends Key>({
                 ...columns,
                 { name: 'Last used', wide: true, right: true, cell: ({ last_used_at: at }) => <TimeOrNever at={at} /> },
                 {
-                  name: 'Revoke',
+                  name: 'Actions',
                   right: true,
                   cell: (key) =>
                     canManage ? (

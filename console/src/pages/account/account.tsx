@@ -67,13 +67,13 @@ function SignIn({ codesLeft }: { codesLeft: number }) {
   return (
     <Card title="Sign-in">
       <Row name="Password" about="Changing your password signs out your other sessions.">
-        <Button onClick={() => setOpenDialog('password')}>Change password…</Button>
+        <Button onClick={() => setOpenDialog('password')}>Change password</Button>
       </Row>
       <Row name="Second factor" about="Required at every sign-in.">
-        <Button onClick={() => setOpenDialog('authenticator')}>Replace authenticator…</Button>
+        <Button onClick={() => setOpenDialog('authenticator')}>Replace authenticator</Button>
       </Row>
       <Row name="Recovery codes" about={`${pluralize(codesLeft, 'code')} left. Use one if you lose your authenticator.`}>
-        <Button onClick={() => setOpenDialog('codes')}>Generate new codes…</Button>
+        <Button onClick={() => setOpenDialog('codes')}>Generate new codes</Button>
       </Row>
       {OpenDialog && <OpenDialog onClose={() => setOpenDialog(undefined)} />}
     </Card>

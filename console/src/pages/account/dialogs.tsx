@@ -45,7 +45,7 @@ export function ReplaceAuthenticatorDialog({ onClose }: DialogProps) {
       </FormDialog>
     )
   return (
-    <FormDialog key="confirm" title="Set up the new authenticator" submit="Replace" onClose={onClose} onSubmit={confirm}>
+    <FormDialog key="confirm" title="Set up the new authenticator" submit="Replace authenticator" onClose={onClose} onSubmit={confirm}>
       <AuthenticatorSetup secret={secret} />
       <NewCode value={code} onText={setCode} />
     </FormDialog>
@@ -61,7 +61,7 @@ export function RenewCodesDialog({ onClose }: DialogProps) {
   }
   if (codes) return <NewCodesDialog codes={codes} onClose={onClose} />
   return (
-    <FormDialog title="Generate recovery codes" submit="Generate codes" onClose={onClose} onSubmit={renew}>
+    <FormDialog title="Generate new recovery codes" submit="Generate new codes" onClose={onClose} onSubmit={renew}>
       <p class="muted">Your current codes stop working.</p>
       <ProofFields proof={proof} onChange={setProof} />
     </FormDialog>

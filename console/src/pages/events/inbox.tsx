@@ -55,7 +55,7 @@ export function Inbox() {
                 },
                 { name: 'Received', right: true, cell: ({ received_at }) => <Time at={received_at} isRealTime /> },
                 {
-                  name: 'Message',
+                  name: 'Actions',
                   right: true,
                   cell: (message) => (
                     <Button small onClick={() => setOpenMessage(message)}>

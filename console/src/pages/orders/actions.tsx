@@ -28,7 +28,7 @@ export function CancelOrder({ order }: { order: Order }) {
       </Button>
       {isOpen && (
         <FormDialog title="Cancel this order?" submit="Cancel order" danger onClose={close} onSubmit={cancel}>
-          <p>The lab will not process this order. You cannot undo this; place a new order instead.</p>
+          <p>The lab will not process this order. You cannot undo this.</p>
         </FormDialog>
       )}
     </>
@@ -51,7 +51,12 @@ export function RescheduleOrder({ order }: { order: Order }) {
     <>
       <Button onClick={() => setIsOpen(true)}>Reschedule</Button>
       {isOpen && (
-        <FormDialog title="Reschedule order" submit={holdUntil ? 'Reschedule' : 'Send now'} onClose={close} onSubmit={reschedule}>
+        <FormDialog
+          title="Reschedule order"
+          submit={holdUntil ? 'Reschedule order' : 'Send order now'}
+          onClose={close}
+          onSubmit={reschedule}
+        >
           <TextField
             label="Hold until"
             type="date"

@@ -15,13 +15,13 @@ function documentsOf(order: Order, reason: string | null): OrderDocument[] {
     { id: 'requisition', name: 'Requisition', load: () => api.getRequisitionPdf(input) },
     {
       id: 'labels',
-      name: 'Tube labels',
+      name: 'Sample labels',
       load: () => api.getLabelsPdf({ ...input, query: { collection_date: new Date(teamNow()).toISOString().slice(0, 10) } }),
     },
     ...(order.lab_test.has_collection_instructions
       ? [{ id: 'instructions', name: 'Collection instructions', load: () => api.getCollectionInstructionPdf(input) }]
       : []),
-    ...(order.has_abn ? [{ id: 'abn', name: 'Beneficiary notice', load: () => api.getAbnPdf(input) }] : []),
+    ...(order.has_abn ? [{ id: 'abn', name: 'Advance Beneficiary Notice', load: () => api.getAbnPdf(input) }] : []),
   ]
 }
 

@@ -122,8 +122,8 @@ function MoreFilters({ search }: { search: URLSearchParams }) {
         onSelect={(status) => applyFilters({ status, stage: null })}
       />
       <FilterSelect
-        label="Critical"
-        placeholder="Critical or not"
+        label="Critical results"
+        placeholder="All orders"
         value={search.get('is_critical') ?? ''}
         options={[['true', 'Critical only']]}
         onSelect={(is_critical) => applyFilters({ is_critical })}
@@ -150,7 +150,7 @@ function ActiveFilters({ search }: { search: URLSearchParams }) {
           aria-label={`Remove filter: ${humanize(name)}`}
           onClick={() => applyFilters({ [name]: null })}
         >
-          {humanize(name).replace(' id', '')} {shortId(search.get(name) ?? '')} ✕
+          {humanize(name.replace(/_id$/, ''))} {shortId(search.get(name) ?? '')} ✕
         </button>
       ))}
       <Button kind="plain" small onClick={clearFilters}>

@@ -1,5 +1,5 @@
 import { humanize } from '../../format.ts'
-import { Card, Time } from '../../ui/basics.tsx'
+import { Card, DottedName, Time } from '../../ui/basics.tsx'
 import { Table } from '../../ui/table.tsx'
 import type { Order } from './list.tsx'
 import { OrderStatus } from './status.tsx'
@@ -11,14 +11,22 @@ export const EventHistory = ({ order }: { order: Order }) => (
       rows={[...order.events].reverse()}
       keyOf={({ id }) => String(id)}
       columns={[
-        { name: 'No.', cell: ({ id }) => <span class="faint">{id}</span> },
+        { name: 'Event', cell: ({ id }) => <span class="faint">{id}</span> },
         { name: 'Status', cell: ({ status }) => <OrderStatus status={status} /> },
         {
-          name: 'Detail',
+          name: 'Details',
           wide: true,
           cell: ({ status_detail }) => (status_detail ? humanize(status_detail) : <span class="faint">—</span>),
         },
-        { name: 'Status value', wide: true, cell: ({ status }) => <code class="faint">{status}</code> },
+        {
+          name: 'API status',
+          wide: true,
+          cell: ({ status }) => (
+            <code class="faint">
+              <DottedName name={status} />
+            </code>
+          ),
+        },
         { name: 'Time', right: true, cell: ({ created_at }) => <Time at={created_at} /> },
       ]}
     />

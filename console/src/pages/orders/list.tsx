@@ -61,7 +61,7 @@ const columns: Column<Order>[] = [
   { name: 'Patient', wide: true, cell: (order) => patientName(order) },
   { name: 'Status', cell: (order) => <OrderStatus status={order.last_event.status} /> },
   { name: 'Result', wide: true, cell: (order) => <OrderInterpretation value={order} /> },
-  { name: 'Collection', wide: true, cell: (order) => methodLabels[order.details.type] ?? order.details.type },
+  { name: 'Collection method', wide: true, cell: (order) => methodLabels[order.details.type] ?? order.details.type },
   { name: 'Order ID', wide: true, cell: (order) => <Id id={order.id} what="order ID" /> },
   { name: 'Created', wide: true, right: true, cell: (order) => <Time at={order.created_at} /> },
 ]
@@ -74,7 +74,7 @@ export const OrderTable = ({ orders, isSingleUser = false }: { orders: Order[]; 
   <Table
     label="Orders"
     rows={orders}
-    columns={isSingleUser ? columns.filter(({ name }) => name !== 'Patient' && name !== 'Collection') : columns}
+    columns={isSingleUser ? columns.filter(({ name }) => name !== 'Patient' && name !== 'Collection method') : columns}
     keyOf={(order) => order.id}
     to={(order) => `/orders/${order.id}`}
   />
@@ -112,6 +112,6 @@ const NoOrders = () => (
 
 const NoMatches = () => (
   <EmptyState title="No matching orders" actions={<Button onClick={clearFilters}>Clear filters</Button>}>
-    Patient names and order, user and sample IDs match from the start.
+    Search matches the beginning of a patient name, order ID, user ID or sample ID.
   </EmptyState>
 )

@@ -62,7 +62,7 @@ const About = ({ order }: { order: Order }) => (
         ],
         ['Physician', order.physician && `${order.physician.first_name} ${order.physician.last_name}, NPI ${order.physician.npi}`],
         ['ICD-10 codes', order.icd_codes?.join(', ')],
-        ['Notes', order.clinical_notes],
+        ['Clinical notes', order.clinical_notes],
         ['Passthrough', order.passthrough && <code>{order.passthrough}</code>],
         ['Updated', <Time at={order.updated_at} />],
         ['Warnings', order.warnings.length ? order.warnings.map(({ message }) => message).join(' ') : null],

@@ -20,7 +20,7 @@ export function Simulator({ order }: { order: Order }) {
     await api.simulateOrder({ params: { order_id: order.id }, query: { final_status: statusOfStep(method, to) }, body })
     refreshOrder(order.id)
     setOpenDialog(undefined)
-    showToast(`Order simulated to ${humanize(to).toLowerCase()}.`)
+    showToast(`Order advanced to ${humanize(to).toLowerCase()}.`)
   }
   const canComplete = reachableFrom(method, low).has('completed')
   const failures = failuresFrom(method, low)
@@ -30,16 +30,16 @@ export function Simulator({ order }: { order: Order }) {
     <Card title="Sandbox simulator">
       <div class="row wrap" role="group" aria-label="Simulate">
         {next && <AsyncButton action={() => simulateTo(next)}>Advance to {humanize(next).toLowerCase()}</AsyncButton>}
-        {canComplete && <Button onClick={() => setOpenDialog('results')}>Simulate results…</Button>}
-        {failures.includes('redraw_available') && <AsyncButton action={() => simulateTo('redraw_available')}>Request redraw</AsyncButton>}
+        {canComplete && <Button onClick={() => setOpenDialog('results')}>Simulate results</Button>}
+        {failures.includes('redraw_available') && <AsyncButton action={() => simulateTo('redraw_available')}>Simulate redraw</AsyncButton>}
         {canCorrect && (
           <AsyncButton action={() => simulateTo('corrected', { interpretation: 'abnormal', seed: String(Date.now()) })}>
-            Correct results
+            Simulate correction
           </AsyncButton>
         )}
         {failures.length > 0 && (
           <Button kind="danger" onClick={() => setOpenDialog('fail')}>
-            Simulate failure…
+            Simulate failure
           </Button>
         )}
       </div>
@@ -63,11 +63,11 @@ function ResultsDialog({ onClose, simulateTo }: { onClose: () => void; simulateT
   return (
     <FormDialog
       title="Simulate results"
-      submit="Simulate"
+      submit="Simulate results"
       onClose={onClose}
       onSubmit={() => simulateTo({ interpretation, has_missing_results: hasMissing, partials: Number(partials), seed: String(Date.now()) })}
     >
-      <p class="muted">Each step emits the events that the lab would cause.</p>
+      <p class="muted">Each step emits the same events as a real order.</p>
       <SelectField
         label="Interpretation"
         value={interpretation}
@@ -99,7 +99,7 @@ function FailureDialog({ failures, onClose, simulateTo }: FailureProps) {
   return (
     <FormDialog
       title="Simulate failure"
-      submit="Simulate"
+      submit="Simulate failure"
       danger
       onClose={onClose}
       onSubmit={() => simulateTo(to, statusDetail ? { status_detail: statusDetail } : {})}

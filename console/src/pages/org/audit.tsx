@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
-import { humanize, pluralize } from '../../format.ts'
+import { humanize, pluralize, shortId } from '../../format.ts'
 import { useQuery } from '../../query.ts'
 import { setSearchParams, useSearchParams } from '../../router.tsx'
 import { can, deploymentParams, session } from '../../session.ts'
@@ -112,15 +112,28 @@ const columns: Column<Entry>[] = [
   },
   { name: 'Actor', cell: ({ actor_name, actor_kind, actor_id }) => actor_name ?? <Actor kind={actor_kind} id={actor_id} /> },
   { name: 'Team', wide: true, cell: ({ team_id }) => (team_id ? teamName(team_id) : <span class="faint">—</span>) },
-  { name: 'Subject', wide: true, cell: ({ subject }) => <span class="small faint mono">{subject?.slice(0, 28)}</span> },
+  { name: 'Subject', wide: true, cell: ({ subject }) => <Subject subject={subject} /> },
   { name: 'Status', wide: true, cell: ({ status }) => <Status tone={status < 400 ? 'good' : 'bad'}>{status}</Status> },
   { name: 'Source', wide: true, cell: ({ via }) => humanize(via ?? 'API') },
   { name: 'Time', right: true, cell: ({ at }) => <Time at={at} isRealTime /> },
 ]
 
+/** A subject is a field name and an ID, such as `user_id:…`. */
+const Subject = ({ subject }: { subject: string | null }) => {
+  if (!subject) return <span class="faint">—</span>
+  const [name, id = ''] = subject.split(':')
+  return (
+    <span class="small faint mono" title={subject}>
+      {id ? `${name}:${shortId(id)}` : name}
+    </span>
+  )
+}
+
+const actorLabels: Record<string, string> = { team_key: 'Team API key' }
+
 const Actor = ({ kind, id }: { kind: string; id: string | null }) => (
   <span class="row wrap">
-    {humanize(kind)} {id && <Id id={id} what="ID" />}
+    {actorLabels[kind] ?? humanize(kind)} {id && <Id id={id} what="ID" />}
   </span>
 )
 

@@ -26,7 +26,7 @@ export function Invitations({ canManage }: { canManage: boolean }) {
   return (
     <Card bare title="Pending invitations">
       <Table
-        label="Invitations"
+        label="Pending invitations"
         rows={invites}
         keyOf={({ id }) => id}
         columns={[
@@ -34,12 +34,12 @@ export function Invitations({ canManage }: { canManage: boolean }) {
           { name: 'Role', cell: ({ role }) => <Status tone="idle">{humanize(role)}</Status> },
           { name: 'Expires', cell: ({ expires_at }) => <Time at={expires_at} isRealTime /> },
           {
-            name: 'Revoke',
+            name: 'Actions',
             right: true,
             cell: ({ id }) =>
               canManage ? (
                 <AsyncButton small action={() => revoke(id)}>
-                  Revoke{' '}
+                  Revoke
                 </AsyncButton>
               ) : null,
           },

@@ -24,7 +24,7 @@ export function LabAccounts() {
           isEmpty={({ data }) => !data.length}
           empty={
             <EmptyState title="No lab accounts yet">
-              Without one, orders use the platform account. The operator adds accounts with assay lab-accounts.
+              Without one, orders use the platform account. The operator creates accounts with assay lab-accounts create.
             </EmptyState>
           }
         >
@@ -57,7 +57,7 @@ export function LabAccounts() {
                   cell: (account) =>
                     can('org.manage') && account.org_id ? (
                       <Button small onClick={() => setEditing(account)}>
-                        Edit teams…
+                        Edit teams
                       </Button>
                     ) : null,
                 },

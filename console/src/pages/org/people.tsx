@@ -65,7 +65,7 @@ const NoMembers = ({ inviteButton }: { inviteButton: ComponentChildren }) => (
 
 const columns: Column<Member>[] = [
   {
-    name: 'Person',
+    name: 'Member',
     cell: ({ name, email }) => (
       <>
         <strong>{name}</strong>
@@ -88,7 +88,7 @@ const actionColumn = (onChange: (member: Member) => void, onRemove: (member: Mem
   cell: (member) => (
     <span class="row wrap">
       <Button small onClick={() => onChange(member)} aria-label={`Change role of ${member.name}`}>
-        Change role…
+        Change role
       </Button>
       {member.id !== session.get()?.person?.id && (
         <Button small kind="danger" onClick={() => onRemove(member)} aria-label={`Remove ${member.name}`}>
@@ -108,7 +108,7 @@ function RemoveDialog({ member: { id, name }, onClose }: { member: Member; onClo
     showToast(`Removed ${name}.`)
   }
   return (
-    <FormDialog title={`Remove ${name}?`} submit="Remove" danger onClose={onClose} onSubmit={remove}>
+    <FormDialog title={`Remove ${name}?`} submit="Remove member" danger onClose={onClose} onSubmit={remove}>
       <p>Their sessions end at once. Their audit log entries remain.</p>
     </FormDialog>
   )

@@ -45,7 +45,7 @@ export function Teams() {
                 { name: 'Region', wide: true, cell: ({ region }) => region.toUpperCase() },
                 { name: 'Created', wide: true, right: true, cell: ({ created_on }) => <Time at={created_on} isRealTime /> },
                 {
-                  name: 'Open',
+                  name: 'Actions',
                   right: true,
                   cell: ({ id, name }) => (
                     <Button small onClick={() => selectTeam(id)} aria-label={`Open ${name}`}>

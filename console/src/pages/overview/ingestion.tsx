@@ -19,7 +19,7 @@ export function Ingestion({ ingestion: { hours, ...count } }: { ingestion: Overv
       <div class="row between small faint">
         <span>24 hours ago</span>
         <span>{eventCount}</span>
-        <span>now</span>
+        <span>Now</span>
       </div>
     </Card>
   )

@@ -30,7 +30,7 @@ export function Overview() {
   const { data, error, reload } = overview
   return (
     <>
-      <PageHeader title="Overview" actions={<Status tone={live ? 'good' : 'idle'}>{live ? 'Live' : 'Updates every 5 s'}</Status>} />
+      <PageHeader title="Overview" actions={<Status tone={live ? 'good' : 'idle'}>{live ? 'Live' : 'Updates every 5 seconds'}</Status>} />
       {error && <ErrorNotice error={error} onRetry={reload} />}
       {data ? <OverviewView data={data} /> : !error && <Skeleton lines={8} />}
     </>
@@ -47,7 +47,7 @@ function OverviewView({ data }: { data: OverviewData }) {
         <StatCard name="Orders in progress" value={formatCountOf(countInProgress(stages))} to="/orders" />
         <StatCard name="Awaiting results" value={formatCountOf(results_waiting)} to="/orders?stage=sample_with_lab" />
         <StatCard
-          name="Unacknowledged critical"
+          name="Unacknowledged critical results"
           value={formatCountOf(critical_unacknowledged)}
           rating={critical_unacknowledged.count ? { tone: 'bad', label: 'Needs review' } : undefined}
           to="/orders?is_critical=true"
@@ -68,7 +68,7 @@ function OverviewView({ data }: { data: OverviewData }) {
         >
           {deliveries.oldest_waiting_at && (
             <>
-              oldest <Time at={deliveries.oldest_waiting_at} isRealTime />
+              Oldest <Time at={deliveries.oldest_waiting_at} isRealTime />
             </>
           )}
         </StatCard>

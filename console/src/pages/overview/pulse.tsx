@@ -25,7 +25,7 @@ export function Pulse({ pulse }: { pulse: Overview['pulse'] }) {
       <div class="row between small faint">
         <span>30 minutes ago</span>
         <span>{eventCount}</span>
-        <span>now</span>
+        <span>Now</span>
       </div>
     </Card>
   )

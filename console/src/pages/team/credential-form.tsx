@@ -61,7 +61,7 @@ export function CredentialForm({ existing, onClose }: { existing: Credential | u
               full
               label="Redirect URL override"
               type="url"
-              hint="Optional. It must redirect to the callback URL above."
+              hint="Optional. This URL must redirect to the callback URL above."
               value={redirect}
               onText={setRedirect}
               error={fieldErrors(error)['redirect_url_override']}

@@ -65,7 +65,7 @@ const columns: Column<Credential>[] = [
     wide: true,
     cell: ({ client_secret_hash }) => <code title="Identifies the secret without revealing it">{client_secret_hash}</code>,
   },
-  { name: 'Redirect', wide: true, cell: ({ redirect_url_override }) => redirect_url_override ?? <span class="faint">Default</span> },
+  { name: 'Redirect URL', wide: true, cell: ({ redirect_url_override }) => redirect_url_override ?? <span class="faint">Default</span> },
   { name: 'Updated', right: true, cell: ({ updated_at }) => <Time at={updated_at} isRealTime /> },
 ]
 
@@ -75,7 +75,7 @@ const actionColumn = (onChange: (credential: Credential) => void, onRemove: (cre
   cell: (credential) => (
     <span class="row wrap">
       <Button small onClick={() => onChange(credential)} aria-label={`Replace ${humanize(credential.source)}`}>
-        Replace…
+        Replace
       </Button>
       <Button small kind="danger" onClick={() => onRemove(credential)} aria-label={`Remove ${humanize(credential.source)}`}>
         Remove
@@ -92,7 +92,7 @@ function RemoveDialog({ credential: { id, source }, onClose }: { credential: Cre
     showToast(`Removed ${humanize(source)} credentials.`)
   }
   return (
-    <FormDialog title={`Remove ${humanize(source)} credentials?`} submit="Remove" danger onClose={onClose} onSubmit={remove}>
+    <FormDialog title={`Remove ${humanize(source)} credentials?`} submit="Remove credentials" danger onClose={onClose} onSubmit={remove}>
       <p>Connections made with these credentials can no longer be refreshed. Their users must connect again.</p>
     </FormDialog>
   )

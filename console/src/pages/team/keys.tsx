@@ -60,7 +60,7 @@ function NewKey({ onClose, onCreated }: { onClose: () => void; onCreated: (key: 
   }
   return (
     <FormDialog title="Create API key" submit="Create key" onClose={onClose} onSubmit={create}>
-      <TextField label="Label" hint="Where you use the key, for example: backend." required value={label} onText={setLabel} />
+      <TextField label="Label" hint="Where you use the key, such as “Production backend”." required value={label} onText={setLabel} />
       <TextField
         label="Expires on"
         type="date"

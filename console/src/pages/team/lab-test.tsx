@@ -8,7 +8,7 @@ import { DetailPage } from '../../ui/detail-page.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Table } from '../../ui/table.tsx'
 import { showToast } from '../../ui/toasts.tsx'
-import { TestStatus } from './lab-tests.tsx'
+import { statusLabel, TestStatus } from './lab-tests.tsx'
 
 type LabTest = Awaited<ReturnType<typeof api.getLabTest>>
 
@@ -46,13 +46,13 @@ export function LabTestDetail({ params: { lab_test_id = '' } }: PageProps) {
             <Card title="About">
               <DescriptionList
                 items={[
-                  ['Collection', methodLabels[test.method]],
+                  ['Collection method', methodLabels[test.method]],
                   ['Sample', humanize(test.sample_type)],
                   ['Fasting', test.fasting ? 'Yes' : 'No'],
                   ['Price', formatMoney(test.price)],
                   ['Typical turnaround', test.common_tat_days === null ? null : pluralize(test.common_tat_days, 'day')],
                   ['Longest turnaround', test.worst_case_tat_days === null ? null : pluralize(test.worst_case_tat_days, 'day')],
-                  ['Created by', test.auto_generated ? 'An order' : 'A person'],
+                  ['Created', test.auto_generated ? 'Automatically, from an order' : 'Manually'],
                 ]}
               />
             </Card>
@@ -75,9 +75,9 @@ function OwnActions({ test }: { test: LabTest }) {
     refresh('lab-test')
     showToast(
       isArchived
-        ? `Lab test restored: ${humanize(status).toLowerCase()}.`
+        ? `Lab test restored: ${statusLabel(status).toLowerCase()}.`
         : 'Lab test archived. Existing orders continue; new orders are rejected.',
     )
   }
-  return <AsyncButton action={toggle}>{isArchived ? 'Restore' : 'Archive'}</AsyncButton>
+  return <AsyncButton action={toggle}>{isArchived ? 'Restore lab test' : 'Archive lab test'}</AsyncButton>
 }

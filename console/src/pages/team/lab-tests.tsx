@@ -12,7 +12,10 @@ import { QueryView, Table } from '../../ui/table.tsx'
 
 const tones: Record<string, Tone> = { active: 'good', pending_approval: 'warn', inactive: 'idle' }
 
-export const TestStatus = ({ status }: { status: string }) => <Status tone={tones[status] ?? 'idle'}>{humanize(status)}</Status>
+export const TestStatus = ({ status }: { status: string }) => <Status tone={tones[status] ?? 'idle'}>{statusLabel(status)}</Status>
+
+/** The API calls an archived test inactive. */
+export const statusLabel = (status: string) => (status === 'inactive' ? 'Archived' : humanize(status))
 
 type Method = (typeof methods)[number]
 
@@ -45,8 +48,8 @@ export function LabTests() {
         <div class="filters">
           <SearchField text={name} onSearch={(name) => setSearchParams({ name })} label="Search lab tests" placeholder="Name" />
           <FilterSelect
-            label="Collection"
-            placeholder="Any collection"
+            label="Collection method"
+            placeholder="Any collection method"
             value={method}
             options={methods.map((value) => [value, methodLabels[value] ?? value])}
             onSelect={(method) => setSearchParams({ method })}
@@ -82,7 +85,7 @@ export function LabTests() {
                 columns={[
                   { name: 'Name', cell: (test) => test.name },
                   { name: 'Lab', wide: true, cell: ({ lab }) => lab?.name },
-                  { name: 'Collection', cell: ({ method }) => methodLabels[method] ?? method },
+                  { name: 'Collection method', cell: ({ method }) => methodLabels[method] ?? method },
                   { name: 'Sample', wide: true, cell: ({ sample_type }) => humanize(sample_type) },
                   { name: 'Markers', wide: true, right: true, cell: ({ markers }) => markers?.length },
                   { name: 'Status', wide: true, cell: ({ status }) => <TestStatus status={status} /> },

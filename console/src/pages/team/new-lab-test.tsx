@@ -19,7 +19,7 @@ export function NewLabTest() {
   return (
     <>
       <PageHeader up={['/lab-tests', 'Lab tests']} title="Create lab test">
-        Combine markers of one lab into a test for this team.
+        Combine markers from one lab into a test for this team.
       </PageHeader>
       <QueryView query={labs} lines={8}>
         {(labs) => <Form labs={labs} />}
@@ -69,7 +69,7 @@ function Form({ labs }: { labs: Lab[] }) {
               }}
             />
             <SelectField
-              label="Collection"
+              label="Collection method"
               value={method}
               options={methods.map((value) => [value, methodLabels[value] ?? value])}
               onSelect={setSelectedMethod}

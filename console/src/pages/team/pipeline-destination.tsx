@@ -51,7 +51,7 @@ function statusOf({ last_error, lag }: State, paused: boolean): [Tone, string] {
 function factsOf({ rabbitmq, cloud_pubsub }: Pipeline, name: SupportedDestination): [string, ComponentChildren][] {
   if (name === 'rabbitmq')
     return [
-      ['Broker', <code>{rabbitmq?.uri}</code>],
+      ['Broker URI', <code>{rabbitmq?.uri}</code>],
       ['Exchange', <code>{rabbitmq?.exchange}</code>],
     ]
   return [

@@ -100,7 +100,7 @@ const RabbitMqFields = ({ value, isExisting, onChange, error }: Fields<RabbitMq>
   <div class="form-grid">
     <TextField
       full
-      label="Broker"
+      label="Broker URI"
       required
       spellcheck={false}
       autocomplete="off"

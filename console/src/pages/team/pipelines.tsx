@@ -73,10 +73,10 @@ function Actions({ pipeline, onChange }: { pipeline: Pipeline; onChange: () => v
   return (
     <span class="row wrap">
       <Button small onClick={onChange}>
-        Edit…
+        Edit
       </Button>
       <Button small kind="danger" onClick={() => setIsDeleting(true)}>
-        Delete…
+        Delete
       </Button>
       {isDeleting && <DeleteDialog team_id={pipeline.team_id} onClose={() => setIsDeleting(false)} />}
     </span>

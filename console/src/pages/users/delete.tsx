@@ -29,7 +29,7 @@ export function DeleteUser({ user: { user_id, client_user_id } }: { user: User }
   return (
     <>
       <Button kind="danger" onClick={() => setIsOpen(true)}>
-        Delete
+        Delete user
       </Button>
       {isOpen && (
         <FormDialog
@@ -41,8 +41,8 @@ export function DeleteUser({ user: { user_id, client_user_id } }: { user: User }
           onSubmit={remove}
         >
           <p>
-            API requests stop returning the user at once. After 7 days the user is erased permanently with all orders, results and data. You
-            can restore the user until then.
+            API requests stop returning the user immediately. After 7 days, Assay permanently erases the user with all orders, results and
+            data. You can restore the user until then.
           </p>
           <TextField label={`Type ${client_user_id} to confirm`} value={confirmation} onText={setConfirmation} autocomplete="off" />
         </FormDialog>

@@ -14,7 +14,7 @@ export function Demographics({ user_id }: { user_id: string }) {
   if (info.error?.status === 404)
     return (
       <Card bare title="Demographics">
-        <EmptyState title="No demographics">Add them with the first order or with PATCH /v2/user/…/info.</EmptyState>
+        <EmptyState title="No demographics">Add them with the user's first order or with PATCH /v2/user/{'{user_id}'}/info.</EmptyState>
       </Card>
     )
   return (

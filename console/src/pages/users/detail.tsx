@@ -45,7 +45,7 @@ const UserView = ({ user }: { user: User }) => (
         <span>
           Created <Time at={user.created_on} />
         </span>
-        <Id id={user.user_id} what="user id" />
+        <Id id={user.user_id} what="user ID" />
       </span>
     </PageHeader>
     <div class="columns">
@@ -56,7 +56,7 @@ const UserView = ({ user }: { user: User }) => (
       <div class="stack">
         <Demographics user_id={user.user_id} />
         <Connections user={user} />
-        <Card title="Data">
+        <Card title="Data settings">
           <DescriptionList
             items={[
               ['Time zone', user.fallback_time_zone?.id ?? 'Not set'],

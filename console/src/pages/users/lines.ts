@@ -1,5 +1,6 @@
 import type { api } from '../../api.ts'
 import type { Line, Point } from '../../charts/series.tsx'
+import { humanize } from '../../format.ts'
 
 export type Grouped = Awaited<ReturnType<typeof api.listSamples>>
 type Group = Grouped['groups'][string][number]
@@ -25,7 +26,7 @@ export function buildLines({ groups }: Grouped): Line[] {
     sources.flatMap(({ source, data }) =>
       fields
         .map((field) => ({
-          name: [source.provider, sources.length > 1 && source.type, field !== 'value' && field].filter(Boolean).join(' '),
+          name: [humanize(source.provider), sources.length > 1 && source.type, field !== 'value' && field].filter(Boolean).join(' '),
           unit: data[0]?.unit ?? '',
           points: buildPoints(data, field),
         }))

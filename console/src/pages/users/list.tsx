@@ -99,7 +99,7 @@ const NoUsers = ({ createButton }: { createButton: ComponentChildren }) => (
 
 const NoMatches = ({ text, onClear }: { text: string; onClear: () => void }) => (
   <EmptyState title="No matching users" actions={<Button onClick={onClear}>Clear search</Button>}>
-    No user matches “{text}”. IDs and names match from the start of each word, and every word must match.
+    No user matches “{text}”. Search matches the beginning of each word, and every word must match.
   </EmptyState>
 )
 

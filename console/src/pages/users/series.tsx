@@ -2,7 +2,7 @@ import { series as resources } from 'virtual:series'
 import { api } from '../../api.ts'
 import { SeriesChart } from '../../charts/series.tsx'
 import { teamNow } from '../../clock.ts'
-import { pluralize } from '../../format.ts'
+import { humanize, pluralize } from '../../format.ts'
 import { useQuery } from '../../query.ts'
 import { setSearchParams, useSearchParams } from '../../router.tsx'
 import { Button, Card, EmptyState } from '../../ui/basics.tsx'
@@ -91,7 +91,7 @@ export function UserSeries({ user_id }: { user_id: string }) {
             lines={buildLines(samples)}
             from={from}
             to={to}
-            label={(resource ?? '').replaceAll('_', ' ')}
+            label={humanize(resource)}
             onZoom={(from, to) => show(clampWindow(from, to, now))}
             onReset={() => show({})}
           />

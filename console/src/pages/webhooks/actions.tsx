@@ -34,7 +34,7 @@ export function SendExample({ webhook: { id } }: { webhook: Webhook }) {
         Send example
       </Button>
       {isOpen && (
-        <FormDialog title="Send example" submit="Send" onClose={() => setIsOpen(false)} onSubmit={send}>
+        <FormDialog title="Send example" submit="Send example" onClose={() => setIsOpen(false)} onSubmit={send}>
           <p class="muted">
             Sends one signed message with fictitious data, regardless of the webhook's filter. Assay does not retry it, and it does not
             affect the webhook's health.

@@ -12,11 +12,12 @@ import { type Column, CursorPager, QueryView, Table } from '../../ui/table.tsx'
 type Attempt = Awaited<ReturnType<typeof api.sendWebhookExample>>
 type Outcome = 'delivered' | 'retried' | 'exhausted'
 
+const outcomeLabels: Record<string, string> = { delivered: 'Delivered', retried: 'Failed, will retry', exhausted: 'Retries exhausted' }
 const tones: Record<string, Tone> = { delivered: 'good', retried: 'warn', exhausted: 'bad' }
 
 export const Outcome = ({ attempt: { outcome, example } }: { attempt: Attempt }) => (
   <Status tone={tones[outcome] ?? 'idle'}>
-    {example && outcome !== 'delivered' ? 'Failed' : outcome === 'retried' ? 'Failed, will retry' : humanize(outcome)}
+    {example && outcome !== 'delivered' ? 'Failed' : (outcomeLabels[outcome] ?? humanize(outcome))}
   </Status>
 )
 
@@ -61,7 +62,7 @@ export function Attempts({ webhook_id }: { webhook_id: string }) {
           label="Outcome"
           placeholder="Any outcome"
           value={outcome}
-          options={['delivered', 'retried', 'exhausted']}
+          options={Object.entries(outcomeLabels)}
           onSelect={(outcome) => filter({ outcome })}
         />
         <Button aria-pressed={isFollowing} onClick={() => setIsFollowing(!isFollowing)}>
@@ -96,7 +97,7 @@ const columns: Column<Attempt>[] = [
     cell: (attempt) => (
       <>
         <DottedName name={attempt.event_type} />
-        {attempt.example && <span class="small faint"> example</span>}
+        {attempt.example && <span class="small faint"> Example</span>}
       </>
     ),
   },

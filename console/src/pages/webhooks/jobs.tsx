@@ -9,6 +9,7 @@ import type { Webhook } from './list.tsx'
 
 type Job = Awaited<ReturnType<typeof api.getWebhookJob>>
 
+const kindLabels: Record<string, string> = { replay: 'Replay', recover: 'Recovery' }
 const tones: Record<string, Tone> = { running: 'info', done: 'good', stopped: 'idle', failed: 'bad' }
 const REFRESH_MS = 1_500
 
@@ -36,13 +37,13 @@ export function Jobs({ webhook: { id } }: { webhook: Webhook }) {
             rows={data}
             keyOf={({ id }) => id}
             columns={[
-              { name: 'Type', cell: ({ kind }) => humanize(kind) },
+              { name: 'Type', cell: ({ kind }) => kindLabels[kind] ?? humanize(kind) },
               { name: 'Status', cell: ({ state }) => <Status tone={tones[state] ?? 'idle'}>{humanize(state)}</Status> },
               { name: 'Progress', cell: (job) => <Progress done={job.done} total={job.total} share={progressOf(job)} /> },
               { name: 'Sent', right: true, cell: ({ sent }) => formatCount(sent) },
               { name: 'Started', wide: true, right: true, cell: ({ created_at }) => <Time at={created_at} isRealTime /> },
               {
-                name: 'Stop',
+                name: 'Actions',
                 wide: true,
                 right: true,
                 cell: ({ id, state }) =>

@@ -36,8 +36,8 @@ export function Webhooks() {
           isEmpty={(webhooks) => !webhooks.length}
           empty={
             <EmptyState title="No webhooks yet" actions={createButton}>
-              Add an https URL that returns 2xx, then send it an example. No receiver yet? Use the sandbox inbox. See{' '}
-              <a href="/docs/guides/webhook-receivers">Webhook receivers</a> for code that verifies signatures.
+              Add an HTTPS URL that returns a 2xx status, then send it an example event. See{' '}
+              <a href="/docs/guides/webhook-receivers">Receive webhooks</a> for code that verifies signatures.
             </EmptyState>
           }
         >
@@ -72,7 +72,7 @@ const columns: Column<Webhook>[] = [
     ),
   },
   { name: 'Health', cell: (webhook) => <Health webhook={webhook} /> },
-  { name: 'Events', wide: true, cell: ({ filter_types }) => (filter_types ? pluralize(filter_types.length, 'filter') : 'All') },
+  { name: 'Event types', wide: true, cell: ({ filter_types }) => (filter_types ? pluralize(filter_types.length, 'filter') : 'All') },
   { name: 'Pending', wide: true, right: true, cell: ({ waiting }) => formatCount(waiting) },
   { name: 'Created', wide: true, right: true, cell: ({ created_at }) => <Time at={created_at} isRealTime /> },
 ]

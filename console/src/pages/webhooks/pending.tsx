@@ -1,4 +1,5 @@
 import { api } from '../../api.ts'
+import { pluralize } from '../../format.ts'
 import { refresh, useQuery } from '../../query.ts'
 import { can, teamParams } from '../../session.ts'
 import { AsyncButton, Card, DottedName, EmptyState, Time } from '../../ui/basics.tsx'
@@ -30,14 +31,14 @@ export function PendingMessages({ webhook_id }: { webhook_id: string }) {
             columns={[
               { name: 'Event', cell: ({ event_type }) => <DottedName name={event_type} /> },
               { name: 'Attempts', right: true, cell: ({ attempts }) => attempts },
-              { name: 'Behind', wide: true, right: true, cell: ({ behind }) => behind || '' },
+              { name: 'Queued behind', wide: true, right: true, cell: ({ behind }) => (behind ? pluralize(behind, 'message') : '') },
               {
                 name: 'Next attempt',
                 cell: ({ next_try_at }) =>
-                  next_try_at ? <Time at={next_try_at} isRealTime /> : <span class="faint">after earlier messages</span>,
+                  next_try_at ? <Time at={next_try_at} isRealTime /> : <span class="faint">After earlier messages</span>,
               },
               {
-                name: 'Retry',
+                name: 'Actions',
                 right: true,
                 cell: ({ event_id }) =>
                   can('team.manage') ? (

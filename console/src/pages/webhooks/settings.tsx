@@ -79,8 +79,8 @@ function SigningSecret({ webhook: { id, public_key } }: { webhook: Webhook }) {
         )}
       </div>
       {isConfirming && (
-        <FormDialog title="Rotate the signing secret?" submit="Rotate" onClose={() => setIsConfirming(false)} onSubmit={rotate}>
-          <p>Messages are signed with both the new and the old secret for 24 hours, so you can update your receiver without downtime.</p>
+        <FormDialog title="Rotate the signing secret?" submit="Rotate secret" onClose={() => setIsConfirming(false)} onSubmit={rotate}>
+          <p>For 24 hours, both the new and the old secret sign each message, so you can update your receiver without downtime.</p>
         </FormDialog>
       )}
     </Card>
