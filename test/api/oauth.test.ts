@@ -87,10 +87,10 @@ describe('OAuth connections', () => {
   test.each([
     ['has an expired code', { expireCodes: true }, 'provider_api_error'],
     ['is down', { down: true }, 'provider_api_error'],
-  ])('redirects with an error when the source %s', async (_, mood, error_type) => {
+  ])('redirects with an error when the source %s', async (_, behavior, error_type) => {
     const t = await w.tenant()
     const before = { ...source.behavior }
-    Object.assign(source.behavior, mood)
+    Object.assign(source.behavior, behavior)
     const { redirectParams, user_id } = await connect(t)
     Object.assign(source.behavior, before)
     expect(redirectParams).toMatchObject({ state: 'error', error_type })

@@ -161,7 +161,7 @@ describe('pipelines with two destinations', () => {
       detail: {
         error_type: 'DESTINATION_REQUIRED',
         destination: 'cloud_pubsub',
-        error_message: expect.stringContaining('send cloud_pubsub with project, topic and message_ordering'),
+        error_message: expect.stringContaining('Send cloud_pubsub with project, topic and message_ordering'),
       },
     })
     expect(await pipelinesOf(tenant)).toMatchObject([{ preferences: { enabled: ['rabbitmq'] } }])
@@ -185,7 +185,7 @@ describe('invalid pipelines', () => {
     ['azure_amqp', { azure_amqp: { connection_string: 'c', default_event_hub: 'h' } }, 'Event Hubs is not supported'],
     ['svix', { svix: { regional: true } }, 'Webhooks deliver independently of pipelines'],
     ['svix', { preferences: { preferred: 'svix', enabled: ['svix', 'rabbitmq'] } }, 'Webhooks deliver independently of pipelines'],
-    ['azure_amqp', { preferences: { preferred: 'rabbitmq', enabled: ['rabbitmq', 'azure_amqp'] } }, 'send rabbitmq'],
+    ['azure_amqp', { preferences: { preferred: 'rabbitmq', enabled: ['rabbitmq', 'azure_amqp'] } }, 'Send rabbitmq'],
   ])('rejects %s: %o', async (destination, body, words) => {
     const tenant = await w.tenant()
     expect(await errorOf(put(tenant, body))).toMatchObject({
