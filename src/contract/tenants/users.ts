@@ -299,7 +299,7 @@ export const userEndpoints = {
     ...user,
     method: 'post',
     path: '/v2/user/{user_id}/insurance',
-    summary: 'Add insurance for a user',
+    summary: 'Create an insurance policy for a user',
     description: 'Earlier policies stay on record. Orders with commercial_insurance use the latest primary policy.',
     subjects: { user_id: 'path.user_id' },
     idempotent: true,
