@@ -2,7 +2,7 @@ import pg from 'pg'
 
 type Wire = { query(text: string): void; sendCopyFromChunk(piece: Buffer): void; endCopyFrom(): void }
 
-/** COPY … FROM STDIN, which the driver leaves to whoever asks: the server says when it is ready, and is given everything. */
+/** Runs COPY … FROM STDIN, which the driver does not implement. The data is sent when the server is ready. */
 export async function copyIn(url: string, statement: string, pieces: Buffer[]) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()

@@ -4,7 +4,7 @@ const TICK_MS = 10
 
 type Stat = { pid: number; parent: number; own: number; ended: number }
 
-/** Processor time that a process and those it started have used, in milliseconds; not a number where there is no /proc. */
+/** Returns the CPU time of a process and its children in milliseconds, or NaN without /proc. */
 export function cpuOf(pid: number) {
   const all = stats()
   const self = all.find((one) => one.pid === pid)
@@ -28,7 +28,7 @@ function folders() {
   }
 }
 
-/** What follows the name of the command, which may hold anything. */
+/** Parses after the command name, because the name may contain any character. */
 function fieldsOf(pid: string) {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []

@@ -12,7 +12,7 @@ type Bench = { site: Site; running: Running; options: Options }
 const DAY = 86_400_000
 const RESOURCE = 'heartrate'
 
-/** Measures and prints; nothing here decides whether a number is good. */
+/** Measures and prints; it does not assert any number. */
 export async function benchIngest(options: Options) {
   const site = await openSite(options.connections + 4)
   try {
@@ -20,7 +20,7 @@ export async function benchIngest(options: Options) {
     const running = await site.serve('ingested')
     const bench = { site, running, options }
     for (const line of await machineLines(running.database)) console.log(line)
-    console.log('one service process, one process that sends; every batch is one transaction with its events in the log\n')
+    console.log('one service process, one sender process; every batch is one transaction, including its events\n')
     const users = await makeUsers(bench, options.users)
     const days = users.map((user, i) => ({ user, beats: beatsOf(options, i, 2) }))
     await benchDays(bench, days)
@@ -57,7 +57,7 @@ type UserDay = { user: string; beats: Beat[] }
 
 const pushOf = (user: string, beats: Beat[]) => ({ method: 'POST', path: `/v2/timeseries/${user}/${RESOURCE}`, body: bodyOf(beats) })
 
-/** Sends each request once and says how fast the samples in them came in. */
+/** Sends each request once and prints the rate of samples. */
 async function send({ site, running, options }: Bench, what: string, batches: UserDay[]) {
   const samples = batches.reduce((sum, { beats }) => sum + beats.length, 0)
   const before = { service: cpuOf(running.pid), server: cpuOf(site.postmaster) }
@@ -83,7 +83,7 @@ async function benchDays(bench: Bench, days: UserDay[]) {
   await send(bench, 'the same again, which changes nothing', days)
 }
 
-/** The first requests of a process are slow; these are other days, and are deleted again. */
+/** Warms up the process with other days, which are deleted afterwards. */
 async function warmUp({ running, options }: Bench, days: UserDay[]) {
   const requests = days.slice(0, 8).map(({ user }, i) => pushOf(user, beatsOf(options, i, 30)))
   await running.load({ connections: options.connections, times: requests.length * 3, requests })
@@ -91,7 +91,7 @@ async function warmUp({ running, options }: Bench, days: UserDay[]) {
   await query(running.database, 'vacuum full sample_days')
 }
 
-/** A day that comes hour by hour: each batch is laid over what is there. */
+/** Sends a day hour by hour, so each batch merges into the stored day. */
 async function benchHours(bench: Bench, users: string[]) {
   const hours = users.slice(0, Math.ceil(users.length / 4)).flatMap((user, i) => {
     const beats = beatsOf(bench.options, 1000 + i, 1)
@@ -111,7 +111,7 @@ async function sizes({ running }: Bench, what: string) {
     "select pg_total_relation_size('sample_days') as bytes, sum(octet_length(sealed)) as sealed, sum(samples) as samples from sample_days",
   )
   const each = (bytes: string | undefined) => (Number(bytes) / Number(row?.samples)).toFixed(2)
-  console.log(`  ${what}: ${each(row?.bytes)} bytes for one stored sample with rows and indexes, ${each(row?.sealed)} of them sealed\n`)
+  console.log(`  ${what}: ${each(row?.bytes)} bytes per stored sample with rows and indexes, ${each(row?.sealed)} of them encrypted\n`)
 }
 
 async function benchReads({ running, options }: Bench, users: string[]) {
@@ -127,7 +127,7 @@ async function benchReads({ running, options }: Bench, users: string[]) {
   )
 }
 
-/** A year of data, and the user is gone: measured by the sandbox's clock, which waits for the erasure. */
+/** Erases a user with a year of data. Moving the sandbox clock returns after the erasure. */
 async function benchErase(bench: Bench) {
   const { yearly } = bench.options
   const [user = ''] = await makeUsers(bench, 1)
@@ -143,7 +143,7 @@ async function benchErase(bench: Bench) {
   console.log(`  days left: ${row?.['left']}\n`)
 }
 
-/** The same samples as a row each, loaded as fast as PostgreSQL can. */
+/** Loads the same samples with one row each by COPY, for comparison. */
 async function benchCopy({ running }: Bench, days: UserDay[]) {
   const { database } = running
   await query(

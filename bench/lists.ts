@@ -2,15 +2,15 @@ import { createClient } from '../src/contract/client.ts'
 import { query } from '../test/support/cluster.ts'
 import { fillOrdersTo } from '../test/support/order-copies.ts'
 import { ms, percentile } from './numbers.ts'
-import { type Patient, patientsIn, placing } from './patients.ts'
+import { orderRequests, type Patient, patientsIn } from './patients.ts'
 import type { Running, Site } from './site.ts'
 
 const FEW = 10_000
-/** The newest orders are real, so that every page that is asked for can be shown. */
+/** The newest orders are real, so every requested page can be decrypted. */
 const NEWEST = 120
 const TIMES = 60
 
-/** How long a page of orders takes where there are few and where there are many. */
+/** Compares the time of a page of orders in a small and in a large team. */
 export async function benchLists(site: Site, most: number) {
   const url = site.urlOf('listed')
   await fillOrdersTo(url, FEW - NEWEST)
@@ -32,9 +32,9 @@ export async function benchLists(site: Site, most: number) {
   }
 }
 
-/** Orders of one patient, the newer half with results, and what is asked for to see them. */
+/** Creates orders of one patient, the newer half with results, and the requests that list them. */
 async function placeNewest(running: Running, patient: Patient) {
-  await running.load({ connections: 4, times: NEWEST, requests: await placing(running, [patient]) })
+  await running.load({ connections: 4, times: NEWEST, requests: await orderRequests(running, [patient]) })
   const ids = await query<{ id: string }>(running.database, 'select id from orders order by created_at desc, id desc limit $1', [
     NEWEST / 2,
   ])

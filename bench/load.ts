@@ -1,23 +1,23 @@
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 
-/** What to send: one of the requests after the other, over and over, on every connection. */
+/** Each connection sends the requests in a loop. */
 export type Load = {
   base: string
   headers: Record<string, string>
   connections: number
-  /** Ends after this time, or after this many. */
+  /** The run ends after this time or after this many requests. */
   seconds?: number
   times?: number
   requests: { method: string; path: string; body?: string }[]
 }
-export type Told = { answers: number; refused: Record<string, number>; seconds: number; latencies: number[] }
+export type LoadReport = { answers: number; refused: Record<string, number>; seconds: number; latencies: number[] }
 
-/** Runs in a process of its own and says what it measured on standard output. */
+/** Runs in its own process and prints its measurements to standard output. */
 async function main(file: string) {
   const load = JSON.parse(readFileSync(file, 'utf8')) as Load
   const agent = new Agent({ keepAlive: true, maxSockets: load.connections })
-  const told: Told = { answers: 0, refused: {}, seconds: 0, latencies: [] }
+  const told: LoadReport = { answers: 0, refused: {}, seconds: 0, latencies: [] }
   let sent = 0
   const startedAt = performance.now()
   const deadline = startedAt + (load.seconds ?? 3600) * 1000

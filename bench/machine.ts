@@ -5,7 +5,7 @@ import { root } from '../test/support/process.ts'
 
 const settings = ['server_version', 'fsync', 'synchronous_commit', 'full_page_writes', 'shared_buffers', 'max_wal_size']
 
-/** How the numbers below it were measured. */
+/** Describes the machine and the settings of a measurement. */
 export async function machineLines(url: string) {
   const rows = await query<{ name: string; value: string }>(
     url,

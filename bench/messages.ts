@@ -20,7 +20,7 @@ export const SECRET = randomBytes(30)
 
 export type Writer = Awaited<ReturnType<typeof openWriter>>
 
-/** Writes events as an API process does, in this process, and wakes the service that delivers as one does. */
+/** Writes events in this process like an API process, and wakes the delivering service. */
 export async function openWriter(site: Site, running: Running, team_id: string) {
   const opened = new AsyncDisposableStack()
   const env = { DATABASE_URL: running.database, ENCRYPTION_KEY: site.encryptionKey, DATA_DIR: site.dataDir, DATABASE_POOL_SIZE: '8' }
@@ -46,14 +46,14 @@ export async function openWriter(site: Site, running: Running, team_id: string) 
   }
   return {
     app,
-    /** One event in a transaction of its own; answers its id once it is committed. */
-    async tell(key: string) {
+    /** Writes one event in its own transaction and returns its id after the commit. */
+    async emitEvent(key: string) {
       const event = row(key)
       app.wake(DELIVER, await emit(app.db, event))
       return event.id
     },
-    /** The same to one webhook, whatever it takes. */
-    async tellOne(webhook_id: string, key: string) {
+    /** The same for one webhook, regardless of its filter. */
+    async emitToWebhook(webhook_id: string, key: string) {
       const e = row(key)
       await sql`with told as materialized (
           select emit(${e.id}, ${team_id}, ${e.user_id}, null, ${e.event_type}, ${key}, ${e.sealed}, ${e.at}, false) as told)
@@ -78,8 +78,8 @@ async function makeUsers(app: App, running: Running, team_id: string) {
   return users
 }
 
-/** `filter_types`: of none, what is told to it is put on its lanes by hand. */
-export async function makeWebhook(app: App, team_id: string, url: string, filter_types: string[] | null = null) {
+/** A webhook with empty `filter_types` gets its messages only from the benchmark. */
+export async function createWebhook(app: App, team_id: string, url: string, filter_types: string[] | null = null) {
   const id = randomUUID()
   const at = app.wall()
   const sealed = await sealSecrets(app, { id, team_id }, { keys: [{ key: textOfSecret(SECRET), until: null }], headers: {}, sensitive: [] })

@@ -5,7 +5,7 @@ import { benchLists } from './lists.ts'
 import type { Load } from './load.ts'
 import { machineLines } from './machine.ts'
 import { median, ms, percentile, perSecond } from './numbers.ts'
-import { makePatients, patientsIn, placing } from './patients.ts'
+import { makePatients, orderRequests, patientsIn } from './patients.ts'
 import { makeUsers, pgbenchRate, pgbenchVersion, scriptLike } from './pgbench.ts'
 import { openSite, type Running, type Site } from './site.ts'
 
@@ -14,7 +14,7 @@ export type Options = { seconds: number; rounds: number; connections: number; mo
 const USERS = 1000
 const HELD = { activate_by: '2099-01-01' }
 
-/** Measures and prints; nothing here decides whether a number is good. */
+/** Measures and prints; it does not assert any number. */
 export async function benchOrders(options: Options) {
   const site = await openSite(options.connections)
   try {
@@ -28,20 +28,20 @@ export async function benchOrders(options: Options) {
   }
 }
 
-/** A database in which every user has an order already, and copies of it: one for pgbench, one for the lists. */
+/** Creates a database in which every user has an order, and copies it for pgbench and for the lists. */
 async function prepare(site: Site, { connections }: Options) {
   await site.create('placed')
   const running = await site.serve('placed')
   await makePatients(running, USERS, connections)
   const patients = await patientsIn(running.database)
-  await running.load({ connections, times: USERS, requests: await placing(running, patients, HELD) })
-  await rested(running)
+  await running.load({ connections, times: USERS, requests: await orderRequests(running, patients, HELD) })
+  await waitUntilIdle(running)
   await running.stop()
   for (const name of ['beside', 'listed']) await site.create(name, 'placed')
   await makeUsers(site.urlOf('beside'), USERS)
 }
 
-/** One way to place orders: how many in a second, how long one took, and what each cost the processors, round by round. */
+/** The measurements of one way to place orders, by round: rate, latency and CPU time per order. */
 type Way = { name: string; rates: number[]; latencies: number[]; serviceMs: number[]; serverMs: number[] }
 type Round = { answers: number; rate: number; latencies?: number[] }
 
@@ -60,8 +60,8 @@ async function benchPlacing(site: Site, { seconds, rounds, connections }: Option
     const rate = await pgbenchRate({ url: site.urlOf('beside'), connections, seconds, folder: site.dataDir }, script)
     return { answers: rate * seconds, rate }
   }
-  const held = await placing(running, patients, HELD)
-  const atOnce = await placing(running, patients)
+  const held = await orderRequests(running, patients, HELD)
+  const atOnce = await orderRequests(running, patients)
   const ways: [Way, () => Promise<Round>][] = [
     [way('POST /v3/order, held until a later day'), () => place(held)],
     ...(version ? [[way(`${version}, the same statement`), beside] as [Way, () => Promise<Round>]] : []),
@@ -84,7 +84,7 @@ async function measure(site: Site, running: Running, one: Way, work: () => Promi
   one.latencies.push(...latencies)
   one.serviceMs.push((serviceAfter - service) / answers)
   one.serverMs.push((serverAfter - server) / answers)
-  await rested(running)
+  await waitUntilIdle(running)
 }
 
 function tell({ name, rates, latencies, serviceMs, serverMs }: Way) {
@@ -96,12 +96,12 @@ function tell({ name, rates, latencies, serviceMs, serverMs }: Way) {
 
 function compare([held, ...others]: Way[]) {
   const beside = others.find(({ latencies }) => !latencies.length)
-  if (!held || !beside) return console.log('pgbench is not installed: nothing to compare with\n')
+  if (!held || !beside) return console.log('pgbench is not installed, so there is no comparison\n')
   console.log(`ratio to pgbench: ${(median(held.rates) / median(beside.rates)).toFixed(2)}\n`)
 }
 
-/** Nothing is left to be sent to the lab or to be hung on the chain. */
-const rested = ({ database }: Running) =>
+/** Waits until no order is pending for the lab and no audit row is unchained. */
+const waitUntilIdle = ({ database }: Running) =>
   eventually(async () => {
     const [row] = await query<{ busy: boolean }>(
       database,

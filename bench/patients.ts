@@ -20,13 +20,13 @@ export const makePatients = ({ load }: Running, count: number, connections: numb
     })),
   })
 
-/** Users and who they are; the same demographics each time, so that an order writes what most orders write. */
+/** Creates users with fixed demographics, so each order writes the same rows as a typical order. */
 export async function patientsIn(database: string): Promise<Patient[]> {
   const rows = await query<{ user_id: string; client_user_id: string }>(database, 'select user_id, client_user_id from users')
   return rows.map(({ user_id, client_user_id }) => ({ user_id, patient_details: personOf(Number(client_user_id.split('-')[1])) }))
 }
 
-/** Everybody has a name of their own: the middle part tells the hundreds. */
+/** Gives every user a unique name. */
 const personOf = (n: number) => ({
   first_name: firstNames[n % 10] as string,
   last_name: `${lastNames[Math.floor(n / 10) % 10]} ${hundred(Math.floor(n / 100))}`,
@@ -38,8 +38,8 @@ const personOf = (n: number) => ({
 
 const hundred = (n: number) => `Mc${String.fromCharCode(97 + (n % 26))}${String.fromCharCode(97 + (Math.floor(n / 26) % 26))}rle`
 
-/** The requests that place an order for each of them. */
-export async function placing({ url, headers }: Running, patients: Patient[], change: object = {}) {
+/** Builds a request that places an order for each user. */
+export async function orderRequests({ url, headers }: Running, patients: Patient[], change: object = {}) {
   const lab_test_ids = [await testId(createClient(url, headers), tests.walk_in_test)]
   return patients.map(({ user_id, patient_details }) => ({
     method: 'POST',

@@ -11,7 +11,7 @@ export const pgbenchVersion = () => spawnSync(PGBENCH, ['--version'], { encoding
 
 type Round = { url: string; connections: number; seconds: number; folder: string }
 
-/** Writes orders with the statement that the service uses and nothing around it; answers how many in a second. */
+/** Writes orders with the service's statement alone and returns the rate per second. */
 export async function pgbenchRate(round: Round, { script, variables }: Script) {
   const file = join(round.folder, 'place.sql')
   writeFileSync(file, script)
@@ -26,7 +26,7 @@ export async function pgbenchRate(round: Round, { script, variables }: Script) {
 
 type Script = { script: string; variables: Record<string, string> }
 
-/** An order that the service placed, as the script that writes such orders: its own ids and times, all else of the same sizes. */
+/** Turns an order that the service placed into a pgbench script with new ids and times and values of the same size. */
 export async function scriptLike(url: string, users: number): Promise<Script> {
   const values = await placedValues(url)
   const variables: Record<string, string> = {}
@@ -42,7 +42,7 @@ export async function scriptLike(url: string, users: number): Promise<Script> {
   return { script: `\\set n random(1, 9000000000000000)\n\\set u random(1, ${users})\n${statement.trim()};\n`, variables }
 }
 
-/** pgbench makes numbers only, so ids are made of them by the server. */
+/** pgbench generates numbers only, so the server builds ids from them. */
 const freshId = (of: string) => `md5(:n || '${of}')::uuid`
 const fresh: Record<string, string> = {
   id: freshId('order'),
@@ -65,7 +65,7 @@ async function placedValues(url: string): Promise<Record<string, unknown>> {
   return { ...row.placed, ...Object.fromEntries([...named('event', row.event), ...named('audit', row.audit)]) }
 }
 
-/** As many users as the service has, by ids that the script can name. */
+/** Creates as many users as the service has, with ids that the script can compute. */
 export const makeUsers = (url: string, users: number) =>
   query(
     url,

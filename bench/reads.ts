@@ -12,7 +12,7 @@ export type Options = { users: number; days: number; samples: number; times: num
 const assay = join(import.meta.dirname, '../bin/assay.mjs')
 const FEW = 50
 
-/** How long reads take where hardly anybody is, and where many have a month of data. */
+/** Compares reads with few users and with many users that have a month of data. */
 export async function benchReads(options: Options) {
   const site = await openSite(8)
   try {
@@ -44,7 +44,7 @@ async function timesWith(site: Site, options: Options, users: number) {
   return times
 }
 
-/** As an operator does it. */
+/** Seeds with the same command as an operator. */
 async function fill(site: Site, { days, samples }: Options, users: number) {
   const sizes = Object.entries({ users, days, samples }).flatMap(([name, size]) => [`--${name}`, String(size)])
   const env = { ...process.env, DATA_DIR: site.dataDir, DATABASE_URL: site.urlOf('read'), ENCRYPTION_KEY: site.encryptionKey }
@@ -68,7 +68,7 @@ async function timesOf(running: Running, { days, times }: Options) {
   const found: Record<string, number[]> = {}
   for (const [name, path] of Object.entries(reads)) {
     const requests = users.map(({ user_id }) => ({ method: 'GET', path: path(user_id) }))
-    // The first requests of a process are slow.
+    // Warms up the process.
     await running.load({ connections: 1, times: FEW, requests: requests.slice(-FEW) })
     found[name] = (await running.load({ connections: 1, times, requests })).latencies
   }

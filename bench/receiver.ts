@@ -6,7 +6,7 @@ export type Told = { count: number; wrong: number; firstAt: number; lastAt: numb
 
 const now = () => performance.timeOrigin + performance.now()
 
-/** Runs in a process of its own: checks signature and order of what it gets, answers, and says on /told what came since it was asked last. */
+/** Runs in its own process. It checks signature and order of each message; /told returns the messages since its last call. */
 async function main(secret: Buffer) {
   const fresh = (): Told => ({ count: 0, wrong: 0, firstAt: 0, lastAt: 0, receipts: [] })
   let told = fresh()

@@ -1,6 +1,6 @@
 const DAY = 86_400_000
 
-/** A heart that beats as hearts do: slowly drifting, a little noisy, measured at moments that are not quite even. Seeded. */
+/** Generates a seeded, realistic heart rate: slow drift, some noise and slightly irregular times. */
 export function heartBeats(seed: number, from: number, count: number, everyMs: number) {
   let state = seed * 2_654_435_761 + 1
   const random = () => {
@@ -29,5 +29,4 @@ export const bodyOf = (beats: Beat[], change: object = {}) =>
     ...change,
   })
 
-/** The first moment of a day some days ago. */
 export const midnight = (daysAgo: number) => Math.floor(Date.now() / DAY) * DAY - daysAgo * DAY

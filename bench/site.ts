@@ -5,12 +5,12 @@ import { pino } from 'pino'
 import { startEmbedded } from '../src/platform/db/embedded/start.ts'
 import { databaseUrl, query } from '../test/support/cluster.ts'
 import { postmasterOf, readCredentials, run, startProcess } from '../test/support/process.ts'
-import type { Load, Told } from './load.ts'
+import type { Load, LoadReport } from './load.ts'
 
 export type Site = Awaited<ReturnType<typeof openSite>>
 export type Running = Awaited<ReturnType<Site['serve']>>
 
-/** A PostgreSQL as durable as it comes, with as many databases as are wanted, and services that work on them. */
+/** Starts a PostgreSQL with full durability, and databases and services on it. */
 export async function openSite(connections: number) {
   const folder = mkdtempSync(join(tmpdir(), 'assay-bench-'))
   const server = await startEmbedded({ dataDir: join(folder, 'server'), log: pino({ level: 'silent' }) })
@@ -42,13 +42,13 @@ export async function openSite(connections: number) {
   }
 }
 
-/** The client has a process of its own, so that it does not measure itself. */
-async function runLoad(folder: string, load: Load): Promise<Told> {
+/** The client has its own process, so it does not slow down the service. */
+async function runLoad(folder: string, load: Load): Promise<LoadReport> {
   const file = join(folder, 'load.json')
   writeFileSync(file, JSON.stringify(load))
   const { code, stdout, stderr } = await run([process.execPath, join(import.meta.dirname, 'load.ts'), file], { env: {} }).exited
   if (code !== 0) throw new Error(`the client ended with ${code}: ${stderr}`)
-  const told = JSON.parse(stdout) as Told
+  const told = JSON.parse(stdout) as LoadReport
   if (Object.keys(told.refused).length) throw new Error(`requests were refused: ${JSON.stringify(told.refused)}`)
   return told
 }

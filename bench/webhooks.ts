@@ -4,7 +4,7 @@ import { query } from '../test/support/cluster.ts'
 import { eventually, readCredentials, run } from '../test/support/process.ts'
 import { cpuOf } from './cpu.ts'
 import { machineLines } from './machine.ts'
-import { makeWebhook, openWriter, SECRET, type Writer } from './messages.ts'
+import { createWebhook, openWriter, SECRET, type Writer } from './messages.ts'
 import { median, ms, percentile, perSecond } from './numbers.ts'
 import type { Told } from './receiver.ts'
 import { openSite, type Running, type Site } from './site.ts'
@@ -16,7 +16,7 @@ const KEYS = 1000
 const RATE = 500
 const NOBODY = ['bench.nobody']
 
-/** Measures and prints; nothing here decides whether a number is good. */
+/** Measures and prints; it does not assert any number. */
 export async function benchWebhooks(options: Options) {
   const site = await openSite(16)
   const receiver = await openReceiver()
@@ -26,9 +26,9 @@ export async function benchWebhooks(options: Options) {
     const { team_id } = readCredentials(site.dataDir)
     const writer = await openWriter(site, running, team_id)
     for (const line of await machineLines(running.database)) console.log(line)
-    console.log('one service process delivers, one process receives and checks signature and order, this one writes the events\n')
+    console.log('one service process delivers, one process receives and verifies, this process writes the events\n')
     const bench = { site, running, writer, team_id, receiver }
-    // The backlog comes last: what it leaves to be vacuumed would be measured with the others.
+    // The backlog comes last, because vacuuming its rows would slow down the other measurements.
     await benchLatency(bench, options)
     await benchDead(bench, options)
     await benchDrain(bench, options)
@@ -61,8 +61,8 @@ type Drained = { rate: number; statements: number; serviceMs: number; serverMs: 
 async function benchDrain(bench: Bench, { rounds, perKey, backlog, seconds }: Options) {
   const { writer, team_id, receiver, running } = bench
   const webhooks = [
-    await makeWebhook(writer.app, team_id, `${receiver.url}/drain/1`),
-    await makeWebhook(writer.app, team_id, `${receiver.url}/drain/2`),
+    await createWebhook(writer.app, team_id, `${receiver.url}/drain/1`),
+    await createWebhook(writer.app, team_id, `${receiver.url}/drain/2`),
   ]
   await fill(bench, webhooks)
   let without: Drained[] = []
@@ -72,12 +72,12 @@ async function benchDrain(bench: Bench, { rounds, perKey, backlog, seconds }: Op
       await refill(running.database, webhooks, each)
       without.push(await drain(bench, webhooks, { total: 2 * KEYS * each }))
     }
-    console.log(`2 webhooks x ${KEYS} keys, messages of each: ${each}, written before, signed and logged:`)
+    console.log(`2 webhooks x ${KEYS} keys, messages per key: ${each}, queued before the start, signed and logged:`)
     tell(without)
   }
   await refill(running.database, webhooks, backlog / 2 / KEYS)
   const within = await drain(bench, webhooks, { seconds })
-  console.log(`the same out of ${backlog} messages that wait, for ${seconds} s:`)
+  console.log(`the same with ${backlog} pending messages, for ${seconds} s:`)
   tell([within])
   console.log(`ratio: ${(within.rate / median(without.map(({ rate }) => rate))).toFixed(2)}\n`)
   await query(running.database, 'delete from webhooks where id = any($1::uuid[])', [webhooks])
@@ -93,14 +93,14 @@ function tell(drained: Drained[]) {
   )
 }
 
-/** One event for each key, written as it always is and delivered. */
+/** Writes and delivers one event for each key. */
 async function fill({ writer, running, receiver }: Bench, webhooks: string[]) {
-  for (let key = 0; key < KEYS; key += 8) await Promise.all(Array.from({ length: 8 }, (_, i) => writer.tell(`order:${key + i}`)))
+  for (let key = 0; key < KEYS; key += 8) await Promise.all(Array.from({ length: 8 }, (_, i) => writer.emitEvent(`order:${key + i}`)))
   await eventually(async () => (await receiver.count()) >= KEYS * webhooks.length, 60_000)
-  await rested(running)
+  await waitUntilNumbered(running)
 }
 
-/** The same events once more on every lane, which is how a backlog of any length can be had in no time. */
+/** Queues the same events again on every lane, which builds a backlog of any length quickly. */
 async function refill(url: string, webhooks: string[], perKey: number) {
   await enable(url, webhooks, false)
   await sleep(500)
@@ -121,8 +121,8 @@ async function refill(url: string, webhooks: string[], perKey: number) {
 const enable = (url: string, webhooks: string[], enabled: boolean) =>
   query(url, `update webhooks set disabled_at = case when $2 then null else now() end where id = any($1::uuid[])`, [webhooks, enabled])
 
-/** Everything that was written has its place in the log. */
-const rested = ({ database }: Running) =>
+/** Waits until every event has its number. */
+const waitUntilNumbered = ({ database }: Running) =>
   eventually(async () => (await query(database, 'select from events where no is null limit 1')).length === 0, 60_000)
 
 async function drain(
@@ -149,7 +149,7 @@ async function drain(
   }
 }
 
-/** Nearly every statement is a transaction of its own. */
+/** Nearly every statement is its own transaction. */
 async function statementsIn(url: string) {
   await sleep(1100)
   const [row] = await query<{ count: string }>(url, 'select xact_commit as count from pg_stat_database where datname = current_database()')
@@ -157,12 +157,12 @@ async function statementsIn(url: string) {
 }
 
 async function benchLatency({ writer, team_id, receiver, running }: Bench, { seconds }: Options) {
-  const id = await makeWebhook(writer.app, team_id, `${receiver.url}/live`)
-  await timed(receiver, 2, RATE, (n) => writer.tell(`live:${n % KEYS}`))
+  const id = await createWebhook(writer.app, team_id, `${receiver.url}/live`)
+  await timed(receiver, 2, RATE, (n) => writer.emitEvent(`live:${n % KEYS}`))
   const before = await statementsIn(running.database)
-  const waits = await timed(receiver, seconds, RATE, (n) => writer.tell(`live:${n % KEYS}`))
+  const waits = await timed(receiver, seconds, RATE, (n) => writer.emitEvent(`live:${n % KEYS}`))
   const statements = (await statementsIn(running.database)) - before
-  console.log(`from commit to receipt at ${RATE} events/s for ${seconds} s, told by another process:`)
+  console.log(`from commit to receipt at ${RATE} events/s for ${seconds} s, written by another process:`)
   console.log(
     `  p50 ${ms(percentile(waits, 50))}, p99 ${ms(percentile(waits, 99))}, ${waits.length} received; ${(statements / waits.length - 1).toFixed(2)} SQL statements for one besides the writing\n`,
   )
@@ -171,26 +171,26 @@ async function benchLatency({ writer, team_id, receiver, running }: Bench, { sec
 
 async function benchDead({ writer, team_id, receiver, running }: Bench, { seconds, endpoints }: Options) {
   const ids: string[] = []
-  for (let i = 0; i < endpoints - 1; i++) ids.push(await makeWebhook(writer.app, team_id, `${receiver.url}/many/${i}`, NOBODY))
-  const dead = await makeWebhook(writer.app, team_id, `${receiver.url}/dead`, NOBODY)
+  for (let i = 0; i < endpoints - 1; i++) ids.push(await createWebhook(writer.app, team_id, `${receiver.url}/many/${i}`, NOBODY))
+  const dead = await createWebhook(writer.app, team_id, `${receiver.url}/dead`, NOBODY)
   const any = (n: number) => ids[(n * 7919) % ids.length] as string
-  const tellAny = (n: number) => writer.tellOne(any(n), `many:${n % 10}`)
+  const tellAny = (n: number) => writer.emitToWebhook(any(n), `many:${n % 10}`)
   await timed(receiver, 2, RATE / 2, tellAny)
   const without = await timed(receiver, seconds, RATE / 2, tellAny)
   let lost = 0
   const within = await timed(receiver, seconds, RATE / 2, async (n) => {
-    if (n % 10 === 0) await writer.tellOne(dead, `dead:${++lost % 100}`)
+    if (n % 10 === 0) await writer.emitToWebhook(dead, `dead:${++lost % 100}`)
     return tellAny(n)
   })
-  console.log(`${endpoints} webhooks, ${RATE / 2} events/s for ${seconds} s; one of them never answers and is told every tenth:`)
-  console.log(`  the others, before: p50 ${ms(percentile(without, 50))}, p99 ${ms(percentile(without, 99))}`)
-  console.log(`  the others, beside it: p50 ${ms(percentile(within, 50))}, p99 ${ms(percentile(within, 99))}\n`)
+  console.log(`${endpoints} webhooks, ${RATE / 2} events/s for ${seconds} s; one of them never responds and gets every tenth event:`)
+  console.log(`  the others, without it: p50 ${ms(percentile(without, 50))}, p99 ${ms(percentile(without, 99))}`)
+  console.log(`  the others, with it: p50 ${ms(percentile(within, 50))}, p99 ${ms(percentile(within, 99))}\n`)
   await query(running.database, 'delete from webhooks where id = $1', [dead])
 }
 
 const clock = () => performance.timeOrigin + performance.now()
 
-/** Writes so many a second and answers how long each took from its commit until it was received. */
+/** Writes events at a fixed rate and returns the time from commit to receipt of each. */
 async function timed(receiver: Bench['receiver'], seconds: number, rate: number, write: (n: number) => Promise<string>) {
   await receiver.told()
   const committedAt = new Map<string, number>()

@@ -7,7 +7,7 @@ const root = fileURLToPath(new URL('../', import.meta.url))
 const dist = join(root, 'console/dist')
 const MARK = 'sources.sha256'
 
-/** Builds the console unless what is there was made from the same sources. */
+/** Builds the console unless the existing build comes from the same sources. */
 export async function buildConsole() {
   const hash = hashOfSources()
   if (hash === hashOfBuild()) return false
@@ -45,7 +45,7 @@ async function bundle(outDir: string) {
     root: join(root, 'console'),
     base: '/console/',
     logLevel: 'warn',
-    // The same bytes whoever builds: under a test's NODE_ENV each element would carry the path of its source on this machine.
+    // Fixes NODE_ENV for reproducible builds: in a test environment each element would carry its source path.
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact', development: false } },
     plugins: [await ofContract()],
     build: {
@@ -53,14 +53,14 @@ async function bundle(outDir: string) {
       emptyOutDir: true,
       target: 'es2022',
       cssTarget: 'esnext',
-      // A policy without unsafe-inline takes no data: addresses in style sheets, and no script for old browsers.
+      // The content security policy allows no data: URLs in style sheets and no script for old browsers.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
     },
   })
 }
 
-/** The page needs the method and path of each endpoint and some names of the contract at run time; its shapes stay types. */
+/** At run time the console needs endpoint methods, paths and some names of the contract. Shapes are types only. */
 async function ofContract() {
   const { rows } = await import('../src/contract/index.ts')
   const { series } = await import('../src/contract/wearables/series.ts')
@@ -77,13 +77,13 @@ async function ofContract() {
   }
 }
 
-/** Another process may have built the same meanwhile; then its build stays. */
+/** Another process may have finished the same build first; then its build stays. */
 function replace(fresh: string) {
   const old = `${fresh}-old`
   try {
     renameSync(dist, old)
   } catch {
-    // There was none.
+    // There was no earlier build.
   }
   try {
     renameSync(fresh, dist)

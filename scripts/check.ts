@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { stale } from './generate.ts'
 
-/** Everything that can be judged without running the service: format, lint, types, architecture, generated files. */
+/** Checks everything that needs no running service: format, lint, types, architecture and generated files. */
 const steps: [string, string[]][] = [
   ['biome', ['check', '--error-on-warnings']],
   ['tsc', ['--noEmit', '-p', '.']],

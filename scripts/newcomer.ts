@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { newcomer, table } from '../test/docs/support/newcomer.ts'
 
-/** From `git clone` to a verified webhook, following the README. `-- --linked` takes over what is installed here. */
+/** Measures the README's path from `git clone` to a verified webhook. `-- --linked` uses the installed dependencies. */
 const folder = join(mkdtempSync(join(tmpdir(), 'assay-newcomer-')), 'assay')
 const { faults, stages, verified } = await newcomer(folder, { linked: process.argv.includes('--linked') })
 console.log(table(stages))

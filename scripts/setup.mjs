@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const at = (path) => join(root, path)
 
-/** The service needs no tools; the tests and checks do, also after an install that left them out. */
+/** Tests and checks need the development dependencies, which an install for the service leaves out. */
 const withTools = process.env.npm_lifecycle_event !== 'prestart'
 
 if (isMissing()) install()
@@ -17,12 +17,12 @@ buildConsole()
 function isMissing() {
   const installed = at('node_modules/.package-lock.json')
   if (!existsSync(installed) || (withTools && !existsSync(at('node_modules/vitest')))) return true
-  // A linked folder belongs to another checkout, which an install would empty.
+  // A linked node_modules belongs to another checkout, and an install would empty it.
   if (lstatSync(at('node_modules')).isSymbolicLink()) return false
   return statSync(installed).mtimeMs < statSync(at('package-lock.json')).mtimeMs
 }
 
-/** No package needs its install scripts: the PostgreSQL links are made at start. */
+/** No package needs its install scripts, because the start creates the PostgreSQL links. */
 function install() {
   console.log('Installing dependencies…')
   const npm = process.env.npm_execpath
@@ -35,12 +35,12 @@ function install() {
 function requireNode() {
   if (existsSync(at('node_modules/.bin/node')) || Number(process.versions.node.split('.')[0]) >= 24) return
   console.error(
-    `Assay needs Node 24 or newer; this is ${process.versions.node} and npm has no build of it for ${process.platform} ${process.arch}.`,
+    `Assay requires Node 24 or newer; this is ${process.versions.node}, and npm has no build for ${process.platform} ${process.arch}.`,
   )
   process.exit(1)
 }
 
-/** The build decides by itself whether its sources changed; a checkout without the console needs none. */
+/** The build skips itself if its sources did not change. A checkout without the console needs no build. */
 function buildConsole() {
   if (!existsSync(at('scripts/build-console.ts'))) return
   const ours = at('node_modules/.bin/node')
