@@ -7,13 +7,13 @@ import { pageText } from './support/blocks.ts'
 import { moduleOf } from './support/modules.ts'
 
 const timestamp = Math.floor(Date.now() / 1000)
-const told = (secrets: string[]) =>
+const signedHeaders = (secrets: string[]) =>
   headersOf({ id: 'id', timestamp, signature: signatures(secrets.map(parseSecret), 'id', timestamp, '{}'), sequence: 1, key: 'order:1' })
 
-test('the verifier of the page accepts our signatures and nothing else', async () => {
+test('the verifier on the page accepts only our signatures', async () => {
   const { hasValidSignature } = await moduleOf('docs/webhooks.md', 'hasValidSignature')
   const [secret, old] = [newWebhookSecret(), newWebhookSecret()]
-  const headers = told([secret, old])
+  const headers = signedHeaders([secret, old])
   expect([hasValidSignature(secret, headers, '{}'), hasValidSignature(old, headers, '{}')]).toEqual([true, true])
   expect([hasValidSignature(newWebhookSecret(), headers, '{}'), hasValidSignature(secret, headers, '{ }')]).toEqual([false, false])
   expect(hasValidSignature(secret, { ...headers, 'webhook-timestamp': String(timestamp - 400) }, '{}')).toBe(false)
@@ -23,8 +23,8 @@ test('the verifier of the page accepts our signatures and nothing else', async (
 test('the public library accepts our signatures', async () => {
   const { readEvent } = await moduleOf('docs/webhooks.md', 'readEvent')
   const secret = newWebhookSecret()
-  expect(readEvent(secret, told([secret]), '{}')).toEqual({})
-  expect(() => readEvent(newWebhookSecret(), told([secret]), '{}')).toThrow('signature')
+  expect(readEvent(secret, signedHeaders([secret]), '{}')).toEqual({})
+  expect(() => readEvent(newWebhookSecret(), signedHeaders([secret]), '{}')).toThrow('signature')
 })
 
 test('the page shows the retry schedule', () => {

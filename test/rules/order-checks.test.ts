@@ -14,10 +14,10 @@ import { anAddress, people } from '../support/people.ts'
 
 type Json = Record<string, unknown>
 
-const catalogue = JSON.parse(readFileSync(new URL('../../catalog/catalog.json', import.meta.url), 'utf8'))
-const labs = catalogue.labs as OrderContext['lab'][]
+const catalog = JSON.parse(readFileSync(new URL('../../catalog/catalog.json', import.meta.url), 'utf8'))
+const labs = catalog.labs as OrderContext['lab'][]
 const [quillmoor, wrenfield] = labs as [OrderContext['lab'], OrderContext['lab'], OrderContext['lab']]
-const aoeOf = (slug: string): AoE => catalogue.markers.find((marker: Json) => marker['slug'] === slug).aoe
+const aoeOf = (slug: string): AoE => catalog.markers.find((marker: Json) => marker['slug'] === slug).aoe
 
 const proxy = { first_name: 'Ottoline', last_name: 'Quillfeather', address: anAddress(), phone_number: '+12025550111' }
 const patient = (change: Json = {}) => ({ ...people[0], gender: 'female', ...change })

@@ -42,10 +42,10 @@ describe('encrypted document', () => {
     expect(() => open(aKey(), associatedData, sealed)).toThrow('Encrypted with another key')
     expect(() => open(sealingKey(key.id, newBytes(32)), associatedData, sealed)).toThrow()
   })
-  test('rejects an unknown version by its number', () => {
+  test('rejects an unknown format by its number', () => {
     const sealed = seal(key, associatedData, people[0])
     sealed[0] = 2
-    expect(() => open(key, associatedData, sealed)).toThrow(/version 2/)
+    expect(() => open(key, associatedData, sealed)).toThrow(/format 2/)
   })
   test('does not decrypt after any byte is changed or cut off', () => {
     fc.assert(

@@ -17,7 +17,7 @@ export const labTests = file.lab_tests.map(({ slug }) => slug)
 
 export function analyteOf(slug: string): Analyte {
   const found = analytes.find((one) => one.slug === slug)
-  if (!found) throw new Error(`the catalogue has no analyte ${slug}`)
+  if (!found) throw new Error(`The catalog has no analyte ${slug}`)
   return found
 }
 

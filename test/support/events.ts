@@ -3,7 +3,7 @@ import type { App } from '../../src/platform/app.ts'
 import type { SealingKey } from '../../src/platform/sealing/seal.ts'
 import { teamSealingKey, userSealingKey } from '../../src/platform/sealing/vault.ts'
 
-/** The events of a team but for those of its users, in the order they were written, whether or not they have a place in the log yet. */
+/** The events of a team except for those of its users, in the order of writing, numbered or not. */
 export async function eventsOf(app: App, team_id: string, after = 0, limit = 1000) {
   const rows = await app.db
     .selectFrom('events')

@@ -14,14 +14,14 @@ type NewOrder = Awaited<ReturnType<typeof aNewOrder>> & { passthrough: string }
 const USERS = 10
 
 const eventsOf = (where: string) => `(select count(*) from order_events where order_id = orders.id and ${where})`
-const toldOf = (type: string) => `(select count(*) from events where order_id = orders.id and event_type = '${type}')`
+const eventCount = (type: string) => `(select count(*) from events where order_id = orders.id and event_type = '${type}')`
 const audited = `(select split_part(subject, 'order_id:', 2) as id from audit_log where action = 'createOrder' and status = 200)`
 
 const checks = {
   'orders without their first event': `select count(*) from orders where ${eventsOf(`id = 1 and low_level = 'ordered'`)} <> 1`,
-  'orders without exactly one labtest.order.created': `select count(*) from orders where ${toldOf('labtest.order.created')} <> 1`,
+  'orders without exactly one labtest.order.created': `select count(*) from orders where ${eventCount('labtest.order.created')} <> 1`,
   'orders that went to the lab not exactly once': `select count(*) from orders where ${eventsOf(`low_level = 'requisition_created'`)} <> 1`,
-  'orders whose steps were not each told once': `select count(*) from orders where ${toldOf('labtest.order.updated')} <> last_event - 1`,
+  'orders whose steps were not each emitted once': `select count(*) from orders where ${eventCount('labtest.order.updated')} <> last_event - 1`,
   'orders that are not where their last event is': `select count(*) from orders
     where (last_event, low_level) is distinct from (select (id, low_level) from order_events where order_id = orders.id order by id desc limit 1)`,
   'events of no order': 'select count(*) from events where order_id is not null and order_id not in (select id from orders)',
