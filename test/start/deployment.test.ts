@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { query } from '../support/cluster.ts'
 import { assay, type Env, readCredentials, run } from '../support/process.ts'
 import { emptyDatabase, errorOf, newDatabase } from '../support/world.ts'
-import { adminOf, apiOf, clientsOf, newDataDir, outside, refusedStart, start } from './support/start.ts'
+import { adminOf, apiOf, clientsOf, externalDatabase, newDataDir, runFailingStart, start } from './support/start.ts'
 
 const fixed = { BOOTSTRAP_TEAM_API_KEY: 'fixed-team-key-for-tests', BOOTSTRAP_MANAGEMENT_KEY: 'fixed-management-key-for-tests' }
 const fixedKeys = { team_api_key: fixed.BOOTSTRAP_TEAM_API_KEY, management_key: fixed.BOOTSTRAP_MANAGEMENT_KEY }
@@ -11,7 +11,7 @@ const fixedKeys = { team_api_key: fixed.BOOTSTRAP_TEAM_API_KEY, management_key: 
 const failsWith = (line: RegExp) => ({ code: 1, lines: [expect.stringMatching(line)] })
 
 test('fixed keys work from the first start, survive a restart and stay revoked once revoked', async () => {
-  const env = outside(await newDatabase(), fixed)
+  const env = externalDatabase(await newDatabase(), fixed)
   const first = await start(env)
   expect(readCredentials(env['DATA_DIR'] as string)).toMatchObject(fixedKeys)
   await apiOf(first, fixedKeys).createUser({ body: { client_user_id: 'kept' } })
@@ -37,8 +37,8 @@ test.each([
   ['pk_us_0123456789abcdef', 'production us'],
   ['sk_eu_0123456789abcdef', 'sandbox eu'],
 ])('rejects the fixed key %s of the %s deployment and leaves the database unclaimed', async (BOOTSTRAP_TEAM_API_KEY, name) => {
-  const env = outside(await newDatabase(), { BOOTSTRAP_TEAM_API_KEY })
-  expect(await refusedStart(env)).toEqual(
+  const env = externalDatabase(await newDatabase(), { BOOTSTRAP_TEAM_API_KEY })
+  expect(await runFailingStart(env)).toEqual(
     failsWith(new RegExp(`^BOOTSTRAP_TEAM_API_KEY belongs to the ${name} deployment; this is sandbox us`)),
   )
   const { code, stderr } = await run([process.execPath, assay, 'bootstrap', '--org', 'A', '--team', 'B'], { env }).exited
@@ -47,8 +47,8 @@ test.each([
 })
 
 test('does not start on an empty production database and prints the bootstrap command', async () => {
-  const env = outside(await emptyDatabase(), { ENVIRONMENT: 'production', REGION: 'eu' })
-  expect(await refusedStart(env)).toEqual(failsWith(/production does not create keys.* assay bootstrap --org NAME --team NAME/))
+  const env = externalDatabase(await emptyDatabase(), { ENVIRONMENT: 'production', REGION: 'eu' })
+  expect(await runFailingStart(env)).toEqual(failsWith(/production does not create keys.* assay bootstrap --org NAME --team NAME/))
 
   const bootstrap = await run([process.execPath, assay, 'bootstrap', '--org', 'Fjord', '--team', 'Care', '--json'], { env }).exited
   expect({ code: bootstrap.code, stderr: bootstrap.stderr }).toEqual({ code: 0, stderr: '' })
@@ -64,8 +64,8 @@ test('does not start on an empty production database and prints the bootstrap co
 })
 
 test('a failed production start leaves the database usable for another region', async () => {
-  const env = outside(await emptyDatabase(), { ENVIRONMENT: 'production', REGION: 'eu' })
-  expect(await refusedStart(env)).toEqual(failsWith(/production does not create keys/))
+  const env = externalDatabase(await emptyDatabase(), { ENVIRONMENT: 'production', REGION: 'eu' })
+  expect(await runFailingStart(env)).toEqual(failsWith(/production does not create keys/))
   const bootstrap = await run([process.execPath, assay, 'bootstrap', '--org', 'Fjord', '--team', 'Care', '--json'], {
     env: { ...env, REGION: 'us' },
   }).exited
@@ -74,16 +74,16 @@ test('a failed production start leaves the database usable for another region', 
 })
 
 test('production starts with fixed keys', async () => {
-  const env = outside(await emptyDatabase(), { ENVIRONMENT: 'production', ...fixed })
+  const env = externalDatabase(await emptyDatabase(), { ENVIRONMENT: 'production', ...fixed })
   const service = await start(env)
   expect(readCredentials(env['DATA_DIR'] as string)).toMatchObject(fixedKeys)
   expect((await apiOf(service, fixedKeys).listUsers()).total).toBe(0)
 })
 
 test('rejects a database of another key, environment or region', async () => {
-  const env = outside(await newDatabase())
+  const env = externalDatabase(await newDatabase())
   await (await start(env)).stop()
-  const startWith = async (change: Env) => refusedStart({ ...env, ...change })
+  const startWith = async (change: Env) => runFailingStart({ ...env, ...change })
   const another = 'another-key-0123456789abcdef0123456789abcdef'
 
   const result = await startWith({ ENCRYPTION_KEY: another })
@@ -101,21 +101,21 @@ test('rejects a database of another key, environment or region', async () => {
 test('rejects a database migrated by a newer version and does not change it', async () => {
   const url = await newDatabase()
   await query(url, "insert into migrations (name) values ('9999_from_the_future.sql')")
-  expect(await refusedStart(outside(url))).toEqual(
+  expect(await runFailingStart(externalDatabase(url))).toEqual(
     failsWith(/migrated by a newer version \(9999_from_the_future\.sql\); start that version or newer/),
   )
   expect(await query(url, 'select 1 from deployment')).toEqual([])
 })
 
 test('PUBLIC_URL is the base_url in the credentials', async () => {
-  const env = outside(await newDatabase(), { PUBLIC_URL: 'https://assay.example.org/' })
+  const env = externalDatabase(await newDatabase(), { PUBLIC_URL: 'https://assay.example.org/' })
   const service = await start(env)
   expect(service.url).toBe('https://assay.example.org')
   expect(readCredentials(env['DATA_DIR'] as string).base_url).toBe('https://assay.example.org')
 })
 
 test('replaces a damaged credentials file with working keys', async () => {
-  const env = outside(await newDatabase())
+  const env = externalDatabase(await newDatabase())
   const dataDir = env['DATA_DIR'] as string
   await (await start(env)).stop()
   for (const damage of ['', 'null', '{"team_api_key": 5}', '{"team_api_key":']) {

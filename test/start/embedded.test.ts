@@ -6,7 +6,7 @@ import { isRoot, nobody, skipUnless, tempFolder } from '../db/support/embedded.t
 import { findLeaks } from '../support/leaks.ts'
 import { assay, eventually, isAlive, main, postmasterOf, readCredentials, run, runMain } from '../support/process.ts'
 import { errorOf } from '../support/world.ts'
-import { clientsOf, newDataDir, refusedStart, start } from './support/start.ts'
+import { clientsOf, newDataDir, runFailingStart, start } from './support/start.ts'
 
 test('the first start creates an organization, a team and working keys, and the second keeps them', async () => {
   const DATA_DIR = newDataDir()
@@ -59,7 +59,7 @@ test('a second process on the same DATA_DIR fails and does not affect the first'
   const first = await start({ DATA_DIR })
   const before = readFileSync(join(DATA_DIR, 'credentials.json'), 'utf8')
 
-  expect(await refusedStart({ DATA_DIR })).toEqual({
+  expect(await runFailingStart({ DATA_DIR })).toEqual({
     code: 1,
     lines: [`The database in ${DATA_DIR} is in use by process ${first.pid}. Stop that process, or choose another DATA_DIR.`],
   })
@@ -94,9 +94,9 @@ test('fails with one line without an encryption key and starts once it is restor
 
   const refused = { code: 1, lines: [expect.stringMatching(/encryption\.key in DATA_DIR .* is missing or empty/)] }
   writeFileSync(file, '')
-  expect(await refusedStart({ DATA_DIR })).toEqual(refused)
+  expect(await runFailingStart({ DATA_DIR })).toEqual(refused)
   rmSync(file)
-  expect(await refusedStart({ DATA_DIR })).toEqual(refused)
+  expect(await runFailingStart({ DATA_DIR })).toEqual(refused)
   expect(existsSync(file)).toBe(false)
   writeFileSync(file, key, { mode: 0o600 })
   await start({ DATA_DIR })
@@ -114,8 +114,8 @@ test('replaces a revoked key in the credentials file and keeps the other', async
 
   const second = await start({ DATA_DIR })
   const now = clientsOf(second, DATA_DIR)
-  expect(now.kept.management_key).toBe(kept.management_key)
-  expect(now.kept.team_api_key).not.toBe(kept.team_api_key)
+  expect(now.credentials.management_key).toBe(kept.management_key)
+  expect(now.credentials.team_api_key).not.toBe(kept.team_api_key)
   expect((await now.api.listUsers()).total).toBe(0)
 })
 

@@ -3,13 +3,13 @@ import { reservePort } from '../support/ports.ts'
 import { eventually, readCredentials, runMain, type Service } from '../support/process.ts'
 import { errorOf, newDatabase } from '../support/world.ts'
 import { startProxy } from './support/proxy.ts'
-import { adminOf, apiOf, clientsOf, newDataDir, outside, start } from './support/start.ts'
+import { adminOf, apiOf, clientsOf, externalDatabase, newDataDir, start } from './support/start.ts'
 
 const statusOf = async ({ url }: Service, path: string) => (await fetch(url + path)).status
 
 test('reports an unavailable database, keeps running and is ready when it returns', async () => {
   const proxy = await startProxy(await newDatabase())
-  const env = outside(proxy.url)
+  const env = externalDatabase(proxy.url)
   const service = await start(env)
   const { api } = clientsOf(service, env['DATA_DIR'] as string)
   expect(await statusOf(service, '/ready')).toBe(200)
@@ -34,7 +34,7 @@ test('reports an unavailable database, keeps running and is ready when it return
 
 test('is not ready while the database does not respond', async () => {
   const proxy = await startProxy(await newDatabase())
-  const service = await start(outside(proxy.url))
+  const service = await start(externalDatabase(proxy.url))
   expect(await statusOf(service, '/ready')).toBe(200)
 
   proxy.freeze()
@@ -46,14 +46,14 @@ test('is not ready while the database does not respond', async () => {
 
 test('stops while the database is unavailable', async () => {
   const proxy = await startProxy(await newDatabase())
-  const service = await start(outside(proxy.url))
+  const service = await start(externalDatabase(proxy.url))
   proxy.close()
   expect((await service.stop()).code).toBe(0)
 })
 
 test.each([
   ['the embedded database', async () => ({ DATA_DIR: newDataDir() })],
-  ['an external database', async () => outside(await newDatabase())],
+  ['an external database', async () => externalDatabase(await newDatabase())],
 ])('/ready with %s means that the keys are saved and work', async (_, settings) => {
   const env = await settings()
   const port = await reservePort()

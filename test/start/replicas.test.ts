@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { query } from '../support/cluster.ts'
 import { readCredentials, TIMEOUT_MS } from '../support/process.ts'
 import { emptyDatabase, errorOf, newDatabase } from '../support/world.ts'
-import { apiOf, clientsOf, newDataDir, outside, start } from './support/start.ts'
+import { apiOf, clientsOf, externalDatabase, newDataDir, start } from './support/start.ts'
 
 test.each([
   ['an empty database', emptyDatabase],
@@ -10,20 +10,23 @@ test.each([
 ])('two replicas started at once on %s share it and read the users of the other', async (_, database) => {
   const url = await database()
   const folders = [newDataDir(), newDataDir()] as const
-  const [one, two] = await Promise.all([start(outside(url, { DATA_DIR: folders[0] })), start(outside(url, { DATA_DIR: folders[1] }))])
+  const [one, two] = await Promise.all([
+    start(externalDatabase(url, { DATA_DIR: folders[0] })),
+    start(externalDatabase(url, { DATA_DIR: folders[1] })),
+  ])
   const [a, b] = [clientsOf(one, folders[0]), clientsOf(two, folders[1])]
 
-  expect(a.kept.team_id).toBe(b.kept.team_id)
+  expect(a.credentials.team_id).toBe(b.credentials.team_id)
   expect((await query(url, 'select 1 from orgs')).length).toBe(1)
   const user = await a.api.createUser({ body: { client_user_id: 'shared', fallback_birth_date: '1987-12-05' } })
   expect(await b.api.resolveUser({ params: { client_user_id: 'shared' } })).toEqual(user)
   const other = await b.api.createUser({ body: { client_user_id: 'other', fallback_birth_date: '2001-02-28' } })
   expect(await a.api.getUser({ params: { user_id: other.user_id } })).toEqual(other)
-  expect((await apiOf(two, a.kept).listUsers()).total).toBe(2)
+  expect((await apiOf(two, a.credentials).listUsers()).total).toBe(2)
 })
 
 test('replicas can share one DATA_DIR', async () => {
-  const env = outside(await newDatabase())
+  const env = externalDatabase(await newDatabase())
   const services = await Promise.all([start(env), start(env), start(env)])
   const { team_api_key } = readCredentials(env['DATA_DIR'] as string)
   for (const service of services) expect((await apiOf(service, { team_api_key }).listUsers()).total).toBe(0)
@@ -31,9 +34,9 @@ test('replicas can share one DATA_DIR', async () => {
 
 test('ROLE=api serves requests without chaining the audit log, and ROLE=worker does the reverse', async () => {
   const url = await newDatabase()
-  const env = outside(url)
+  const env = externalDatabase(url)
   const api = await start({ ...env, ROLE: 'api' })
-  const { kept, api: calls } = clientsOf(api, env['DATA_DIR'] as string)
+  const { credentials, api: calls } = clientsOf(api, env['DATA_DIR'] as string)
   await calls.createUser({ body: { client_user_id: 'one' } })
   expect(await query(url, 'select seq from audit_head')).toEqual([{ seq: 0 }])
 
@@ -42,12 +45,12 @@ test('ROLE=api serves requests without chaining the audit log, and ROLE=worker d
     .poll(async () => (await query<{ seq: number }>(url, 'select seq from audit_head'))[0]?.seq, { timeout: TIMEOUT_MS })
     .not.toBe(0)
   for (const page of ['/health', '/ready', '/metrics']) expect((await fetch(worker.url + page)).status).toBe(200)
-  const refused = await errorOf(apiOf(worker, kept).listUsers())
+  const refused = await errorOf(apiOf(worker, credentials).listUsers())
   expect(refused).toMatchObject({ status: 404, detail: { error_type: 'UNKNOWN_PATH' } })
 })
 
 test('serves health, metrics and documentation without a key', async () => {
-  const { url } = await start(outside(await newDatabase()))
+  const { url } = await start(externalDatabase(await newDatabase()))
   const page = async (path: string) => {
     const response = await fetch(url + path)
     return { status: response.status, type: response.headers.get('content-type')?.split(';')[0], text: await response.text() }

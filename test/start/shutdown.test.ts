@@ -10,7 +10,7 @@ import { skipUnless } from '../db/support/embedded.ts'
 import { query } from '../support/cluster.ts'
 import { eventually, isAlive, postmasterOf, run, runMain, type Service } from '../support/process.ts'
 import { newDatabase, temporaryFolder } from '../support/world.ts'
-import { clientsOf, newDataDir, outside, start } from './support/start.ts'
+import { clientsOf, externalDatabase, newDataDir, start } from './support/start.ts'
 
 /** Holds a row lock, so that a change of the user waits. */
 async function holdUser(url: string, user_id: string) {
@@ -37,14 +37,14 @@ async function refusesConnections({ url }: Pick<Service, 'url'>) {
 
 test.each(['SIGTERM', 'SIGINT'] as const)('%s stops accepting requests, finishes those in flight and exits with 0', async (signal) => {
   const database = await newDatabase()
-  const env = outside(database)
+  const env = externalDatabase(database)
   const service = await start(env)
-  const { api, kept } = clientsOf(service, env['DATA_DIR'] as string)
+  const { api, credentials } = clientsOf(service, env['DATA_DIR'] as string)
   const { user_id } = await api.createUser({ body: { client_user_id: 'slow' } })
   const release = await holdUser(database, user_id)
 
   let hasResponse = false
-  const headers = { 'x-service-api-key': kept.team_api_key }
+  const headers = { 'x-service-api-key': credentials.team_api_key }
   const patch = sendRequest(service.url, endpoints.patchUser, { params: { user_id }, body: { client_user_id: 'patched' }, headers })
   void patch.finally(() => {
     hasResponse = true
@@ -80,7 +80,7 @@ test.each([
 })
 
 test('an idle keep-alive connection does not delay the shutdown', async () => {
-  const service = await start(outside(await newDatabase()))
+  const service = await start(externalDatabase(await newDatabase()))
   const { hostname, port } = new URL(service.url)
   const socket = connect(Number(port), hostname)
   onTestFinished(() => void socket.destroy())
@@ -92,13 +92,13 @@ test('an idle keep-alive connection does not delay the shutdown', async () => {
 })
 
 test('a stalled request does not block the shutdown forever', async () => {
-  const env = outside(await newDatabase())
+  const env = externalDatabase(await newDatabase())
   const service = await start(env)
-  const { kept } = clientsOf(service, env['DATA_DIR'] as string)
+  const { credentials } = clientsOf(service, env['DATA_DIR'] as string)
   const { hostname, port } = new URL(service.url)
   const socket = connect(Number(port), hostname).on('error', () => {})
   onTestFinished(() => void socket.destroy())
-  const head = ['POST /v2/user HTTP/1.1', 'Host: assay', `x-service-api-key: ${kept.team_api_key}`, 'Content-Type: application/json']
+  const head = ['POST /v2/user HTTP/1.1', 'Host: assay', `x-service-api-key: ${credentials.team_api_key}`, 'Content-Type: application/json']
   socket.write(`${[...head, 'Content-Length: 100', 'Expect: 100-continue'].join('\r\n')}\r\n\r\n`)
   expect(String(await once(socket, 'data'))).toContain('100 Continue')
   socket.write('{"client_user_id":"ha')

@@ -53,13 +53,13 @@ const keyOf = ({ passthrough }: NewOrder) => ({ 'x-idempotency-key': passthrough
 async function compare(api: Client, attempts: Attempt<NewOrder, Placed>[]) {
   const known = Map.groupBy(await everyOrder(api), (order) => order.passthrough)
   const twice = [...known].filter(([, orders]) => orders.length > 1).map(([name]) => `${name} exists twice`)
-  const wrong = attempts.flatMap(({ body, answer }) => (answer ? [judge(answer.order, known.get(body.passthrough)?.[0])] : []))
+  const wrong = attempts.flatMap(({ body, response }) => (response ? [verdictOf(response.order, known.get(body.passthrough)?.[0])] : []))
   const faults = wrong.filter((verdict) => verdict !== undefined).filter((verdict) => verdict !== 'lost')
   return { lost: wrong.filter((verdict) => verdict === 'lost').length, faults: [...twice, ...faults] }
 }
 
 /** An acknowledged order exists with its first acknowledged event. */
-function judge(order: Order, found: Order | undefined) {
+function verdictOf(order: Order, found: Order | undefined) {
   if (found?.id !== order.id) return 'lost'
   const lasting = ({ patient_details, patient_address, created_at, events: [first] }: Order) => [
     patient_details,
@@ -82,8 +82,8 @@ async function everyOrder(api: Client) {
 /** Repeating an idempotency key yields one order, and the same response if there was one. */
 async function sendAgain(api: Client, attempts: Attempt<NewOrder, Placed>[]) {
   const keyed = attempts.filter(({ body }) => isKeyed(body))
-  const unheard = keyed.filter(({ answer }) => !answer)
-  const heard = keyed.filter(({ answer }) => answer).slice(-20)
+  const unheard = keyed.filter(({ response }) => !response)
+  const heard = keyed.filter(({ response }) => response).slice(-20)
   const waiting = [...unheard, ...heard]
   const faults: string[] = []
   const again = async () => {
@@ -97,7 +97,7 @@ async function sendAgain(api: Client, attempts: Attempt<NewOrder, Placed>[]) {
 async function sendOnce(api: Client, attempt: Attempt<NewOrder, Placed>) {
   // The lease of a killed process has to expire first.
   const { order } = await eventually(() => api.createOrder({ body: attempt.body, headers: keyOf(attempt.body) }))
-  if (attempt.answer && !isDeepStrictEqual(attempt.answer.order, order)) return [`${order.passthrough} was answered differently`]
-  attempt.answer = { order, status: 'success', message: '' }
+  if (attempt.response && !isDeepStrictEqual(attempt.response.order, order)) return [`${order.passthrough} was answered differently`]
+  attempt.response = { order, status: 'success', message: '' }
   return []
 }

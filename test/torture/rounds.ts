@@ -112,8 +112,8 @@ async function killDuringWrites<B, A>(site: Site<B, A>, round: number): Promise<
   const { lost, faults } = await compare(site)
   return {
     round,
-    acknowledged: attempts.filter((attempt) => attempt.answer).length,
-    unacknowledged: attempts.filter((attempt) => !attempt.answer).length,
+    acknowledged: attempts.filter((attempt) => attempt.response).length,
+    unacknowledged: attempts.filter((attempt) => !attempt.response).length,
     lost,
     recoveryMs,
     faults: [...writers.faults(), ...faults],
@@ -130,7 +130,7 @@ async function killProcess<B, A>(site: Site<B, A>, writers: Writers) {
   site.service = await startProcess(site.env, site.log)
   const attempt: Attempt<B, A> = { body: site.work.body(`after-${newUuid()}`) }
   const fault = await send(targetOf(site), attempt)
-  if (!attempt.answer) throw new Error(`The service was started again and writes nothing: ${fault ?? 'unanswered'}`)
+  if (!attempt.response) throw new Error(`The service was started again and writes nothing: ${fault ?? 'unanswered'}`)
   site.attempts.push(attempt)
 }
 

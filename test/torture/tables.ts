@@ -3,10 +3,13 @@ import { borrowEmbedded } from '../../src/platform/db/embedded/start.ts'
 import { query } from '../support/cluster.ts'
 import { type Env, eventually } from '../support/process.ts'
 
-type Place = { env: Env; dataDir: string }
+type Deployment = { env: Env; dataDir: string }
 
 /** The names of checks that count any row. */
-export async function faultsInTables({ env, dataDir }: Place, { checks, settled }: { checks: Record<string, string>; settled?: string }) {
+export async function faultsInTables(
+  { env, dataDir }: Deployment,
+  { checks, settled }: { checks: Record<string, string>; settled?: string },
+) {
   const borrowed = env.DATABASE_URL ? undefined : await borrowEmbedded({ dataDir, log: pino({ level: 'silent' }) })
   const url = env.DATABASE_URL ?? (borrowed?.url as string)
   const faults: string[] = []

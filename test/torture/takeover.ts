@@ -1,7 +1,7 @@
 import { WORKERS } from '../../src/delivery/webhooks/sending/store-lanes.ts'
 import { query } from '../support/cluster.ts'
 import { eventually, type Service } from '../support/process.ts'
-import type { Place } from './webhook-receiver.ts'
+import type { LanePosition } from './webhook-receiver.ts'
 import { type Site, startClients } from './webhook-site.ts'
 import { reconcile } from './webhooks.ts'
 
@@ -63,12 +63,12 @@ async function measureLanes(site: Site) {
   return back.map(({ at }) => at - killedAt)
 }
 
-type Held = Place & { worker: number }
+type HeldLane = LanePosition & { worker: number }
 
-const isAt = (lane: Place) => (place: Place) => lane.path === place.path && lane.key === place.key && lane.n === place.n
+const isAt = (lane: LanePosition) => (place: LanePosition) => lane.path === place.path && lane.key === place.key && lane.n === place.n
 
 const heldLanes = ({ url }: Site) =>
-  query<Held>(
+  query<HeldLane>(
     url,
     `select l.worker, l.key, (l.head + 1)::int as n, regexp_replace(w.url, '^http://[^/]*', '') as path
      from lanes l join webhooks w on w.id = l.webhook_id where l.worker is not null`,

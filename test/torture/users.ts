@@ -44,7 +44,7 @@ async function compare(api: Client, attempts: Attempt<NewUser, User>[]) {
 }
 
 /** An acknowledged user exists as returned; any other exists completely or not at all. */
-function judge({ body, answer: user }: Attempt<NewUser, User>, found: User | undefined) {
+function judge({ body, response: user }: Attempt<NewUser, User>, found: User | undefined) {
   if (user) return !found ? 'lost' : isDeepStrictEqual(found, user) ? undefined : `${body.client_user_id} changed`
   if (!found) return undefined
   const whole = found.fallback_birth_date?.value === body.fallback_birth_date && found.fallback_time_zone?.id === body.fallback_time_zone

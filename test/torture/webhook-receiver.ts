@@ -5,7 +5,7 @@ import { parseSecret, verify } from '../../src/delivery/webhooks/sign.ts'
 
 /** `ids` by sequence number; `taken` is the number of the last message acknowledged with 200. */
 type Lane = { ids: string[]; taken: number }
-export type Place = { path: string; key: string; n: number }
+export type LanePosition = { path: string; key: string; n: number }
 type Webhook = { secret: Buffer; lanes: Map<string, Lane>; takenAt: Map<string, number> }
 
 /** Checks each message on arrival: its signature, and that all earlier messages of its lane were acknowledged. */
@@ -13,8 +13,8 @@ export async function openVerifier() {
   const webhooks = new Map<string, Webhook>()
   const counts = { taken: 0, repeated: 0, refused: 0 }
   const faults: string[] = []
-  const repeats: (Place & { at: number })[] = []
-  const unanswered = new Set<Place>()
+  const repeats: (LanePosition & { at: number })[] = []
+  const unanswered = new Set<LanePosition>()
   let refuseEvery = Number.POSITIVE_INFINITY
   let requests = 0
   let silence: PromiseWithResolvers<void> | undefined
@@ -34,7 +34,7 @@ export async function openVerifier() {
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
 
-  function take({ path, key, n }: Place, headers: Record<string, string>, body: string) {
+  function take({ path, key, n }: LanePosition, headers: Record<string, string>, body: string) {
     const webhook = webhooks.get(path)
     if (!webhook) return faults.push(`${path} is no webhook`)
     const { 'webhook-id': id = '' } = headers
@@ -86,7 +86,7 @@ export async function openVerifier() {
   }
 }
 
-const placeOf = ({ url = '', headers }: IncomingMessage): Place => ({
+const placeOf = ({ url = '', headers }: IncomingMessage): LanePosition => ({
   path: url,
   key: String(headers['webhook-key']),
   n: Number(headers['webhook-sequence']),

@@ -26,7 +26,7 @@ export async function openSite(log?: string) {
     url: server.url,
     services,
     receiver,
-    kept: readCredentials(dataDir),
+    credentials: readCredentials(dataDir),
     start,
     killService: (i: number) => process.kill((services[i] as Service).pid, 'SIGKILL'),
     killPostgres: () => process.kill(postmasterOf(join(folder, 'server')), 'SIGKILL'),
@@ -38,13 +38,13 @@ export async function openSite(log?: string) {
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
     },
   }
-  await makeWebhooks(site)
+  await createWebhooks(site)
   return site
 }
 
-async function makeWebhooks({ services, kept, receiver }: Pick<Site, 'services' | 'kept' | 'receiver'>) {
-  const admin = createClient((services[2] as Service).url, { 'x-management-key': kept.management_key })
-  const params = { org_id: kept.org_id, team_id: kept.team_id, env: 'sandbox' as const }
+async function createWebhooks({ services, credentials, receiver }: Pick<Site, 'services' | 'credentials' | 'receiver'>) {
+  const admin = createClient((services[2] as Service).url, { 'x-management-key': credentials.management_key })
+  const params = { org_id: credentials.org_id, team_id: credentials.team_id, env: 'sandbox' as const }
   for (const [i, ordering] of orderings.entries()) {
     const { id } = await admin.createWebhook({ params, body: { url: receiver.urlOf(`/${i}`), ordering } })
     receiver.expect(`/${i}`, (await admin.getWebhookSecret({ params: { ...params, webhook_id: id } })).key)
@@ -55,8 +55,8 @@ const WRITERS = 6
 const USERS = 10
 
 /** Clients that place and cancel orders at any API process, ignoring failures. */
-export async function startClients({ services, kept }: Site) {
-  const apis = () => services.slice(2).map(({ url }) => createClient(url, { 'x-service-api-key': kept.team_api_key }))
+export async function startClients({ services, credentials }: Site) {
+  const apis = () => services.slice(2).map(({ url }) => createClient(url, { 'x-service-api-key': credentials.team_api_key }))
   const [first] = apis() as [ReturnType<typeof createClient>]
   const body = await eventually(() => aNewOrder(first))
   const user_ids = await Promise.all(Array.from({ length: USERS }, () => eventually(() => aUser(first))))

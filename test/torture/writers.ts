@@ -4,30 +4,30 @@ import type { Row } from '../../src/contract/endpoint.ts'
 import { eventually } from '../support/process.ts'
 
 /** A request; `answer` is the body of a 200 response. */
-export type Attempt<B, A> = { body: B; answer?: A }
+export type Attempt<B, A> = { body: B; response?: A }
 
 /** The requests of the writers. Each body has a unique name. */
 export type Work<B> = { row: Row; body(name: string): B; headers?(body: B): Record<string, string> }
 
 export type Target<B> = { base: string; key: string; work: Work<B> }
 
-const MOST_PER_WRITER = 2000
-const LONGEST_MS = 300_000
+const MAX_PER_WRITER = 2000
+const MAX_DURATION_MS = 300_000
 
 /** Starts clients that each write sequentially until stopped. */
 export function startWriters<B, A>({ round, count, ...target }: Target<B> & { round: number; count: number }) {
   const attempts: Attempt<B, A>[] = []
   const faults: string[] = []
   const state = { stopping: false, failures: 0, acknowledged: 0 }
-  const deadline = performance.now() + LONGEST_MS
+  const deadline = performance.now() + MAX_DURATION_MS
 
   const write = async (writer: number) => {
-    for (let n = 0; n < MOST_PER_WRITER && !state.stopping && performance.now() < deadline; n++) {
+    for (let n = 0; n < MAX_PER_WRITER && !state.stopping && performance.now() < deadline; n++) {
       const attempt: Attempt<B, A> = { body: target.work.body(`r${round}-w${writer}-n${n}`) }
       attempts.push(attempt)
       const fault = await send(target, attempt)
       if (fault) faults.push(fault)
-      if (attempt.answer) state.acknowledged++
+      if (attempt.response) state.acknowledged++
       else {
         state.failures++
         await sleep(50)
@@ -38,7 +38,7 @@ export function startWriters<B, A>({ round, count, ...target }: Target<B> & { ro
   return {
     acknowledged: () => state.acknowledged,
     faults: () => faults,
-    fail: () => eventually(() => state.failures > 0, LONGEST_MS),
+    fail: () => eventually(() => state.failures > 0, MAX_DURATION_MS),
     async stop() {
       state.stopping = true
       await writing
@@ -52,7 +52,7 @@ export async function send<B, A>({ base, key, work }: Target<B>, attempt: Attemp
   try {
     const headers = { 'x-service-api-key': key, ...work.headers?.(attempt.body) }
     const { status, body } = await sendRequest(base, work.row, { body: attempt.body, headers })
-    if (status === 200) attempt.answer = body as A
+    if (status === 200) attempt.response = body as A
     else if (status !== 503) return `a write was answered ${status} ${JSON.stringify(body)}`
     else if (!(body as { detail?: object }).detail) return `503 without a reason: ${JSON.stringify(body)}`
   } catch (error) {

@@ -28,13 +28,18 @@ export async function start(env: Env): Promise<Service> {
 }
 
 /** Runs a start that fails and returns its exit code and error lines. */
-export async function refusedStart(env: Env) {
+export async function runFailingStart(env: Env) {
   const { code, stderr } = await runMain(env, logFile(), TIMEOUT_MS).exited
   return { code, lines: stderr.split('\n').filter(Boolean) }
 }
 
 /** Settings for an external PostgreSQL. */
-export const outside = (DATABASE_URL: string, env: Env = {}): Env => ({ DATABASE_URL, ENCRYPTION_KEY, DATA_DIR: newDataDir(), ...env })
+export const externalDatabase = (DATABASE_URL: string, env: Env = {}): Env => ({
+  DATABASE_URL,
+  ENCRYPTION_KEY,
+  DATA_DIR: newDataDir(),
+  ...env,
+})
 
 export const apiOf = ({ url }: Service, { team_api_key }: Pick<Credentials, 'team_api_key'>) =>
   createClient(url, { 'x-service-api-key': team_api_key })
@@ -43,6 +48,6 @@ export const adminOf = ({ url }: Service, { management_key }: Pick<Credentials, 
 
 /** Both clients, with the keys from credentials.json. */
 export function clientsOf(service: Service, dataDir: string) {
-  const kept = readCredentials(dataDir)
-  return { kept, api: apiOf(service, kept), admin: adminOf(service, kept) }
+  const credentials = readCredentials(dataDir)
+  return { credentials, api: apiOf(service, credentials), admin: adminOf(service, credentials) }
 }
