@@ -8,11 +8,11 @@ import { nobody, skipUnless } from '../db/support/embedded.ts'
 import { query } from '../support/cluster.ts'
 import { main, run } from '../support/process.ts'
 import { emptyDatabase, newDatabase, temporaryFolder } from '../support/world.ts'
-import { newDataDir, outside, refusedStart } from './support/start.ts'
+import { externalDatabase, newDataDir, runFailingStart } from './support/start.ts'
 
 describe('an invalid setting stops the start with one line that names it', () => {
   test.concurrent.each([[{ PORT: 'abc', REGION: 'mars' }, /^PORT must .*; REGION must/]])('%j', async (env, line) => {
-    expect(await refusedStart({ DATA_DIR: '/nonexistent/assay', ...env })).toEqual({ code: 1, lines: [expect.stringMatching(line)] })
+    expect(await runFailingStart({ DATA_DIR: '/nonexistent/assay', ...env })).toEqual({ code: 1, lines: [expect.stringMatching(line)] })
   })
 })
 
@@ -49,7 +49,7 @@ describe('an unusable database is named without its password', () => {
       /^DATABASE_URL postgres:\/\/127\.0\.0\.1:1\/assay cannot be used: E/,
     ],
   ])('%s', async (_, DATABASE_URL, line) => {
-    const refused = await refusedStart(outside(DATABASE_URL))
+    const refused = await runFailingStart(externalDatabase(DATABASE_URL))
     expect(refused).toEqual({ code: 1, lines: [expect.stringMatching(line)] })
     expect(refused.lines.join()).not.toContain('hunter2')
   })
@@ -58,7 +58,7 @@ describe('an unusable database is named without its password', () => {
     skipUnless(context, !process.env['TEST_DATABASE_URL'], 'your own server may use trust authentication')
     const url = new URL(await newDatabase())
     url.password = 'hunter2'
-    const refused = await refusedStart(outside(url.href))
+    const refused = await runFailingStart(externalDatabase(url.href))
     expect(refused).toEqual({
       code: 1,
       lines: [expect.stringMatching(/^DATABASE_URL postgres:.* cannot be used: password authentication failed/)],
@@ -69,7 +69,7 @@ describe('an unusable database is named without its password', () => {
   test('a read-only database', async () => {
     const readOnly = new URL(await emptyDatabase())
     readOnly.searchParams.set('options', '-c default_transaction_read_only=on')
-    expect(await refusedStart(outside(readOnly.href))).toEqual({
+    expect(await runFailingStart(externalDatabase(readOnly.href))).toEqual({
       code: 1,
       lines: [
         expect.stringMatching(/^The database in DATABASE_URL cannot be migrated: cannot execute CREATE TABLE in a read-only transaction/),
@@ -83,14 +83,14 @@ test('names a PORT in use', async () => {
   await once(holder, 'listening')
   onTestFinished(() => void holder.close())
   const PORT = String((holder.address() as AddressInfo).port)
-  expect(await refusedStart(outside(await newDatabase(), { PORT }))).toEqual({
+  expect(await runFailingStart(externalDatabase(await newDatabase(), { PORT }))).toEqual({
     code: 1,
     lines: [expect.stringMatching(new RegExp(`^PORT ${PORT} on HOST 127.0.0.1 is not available: .*EADDRINUSE`))],
   })
 })
 
 test('names a HOST that is not local', async () => {
-  expect(await refusedStart(outside(await newDatabase(), { HOST: '192.0.2.1' }))).toEqual({
+  expect(await runFailingStart(externalDatabase(await newDatabase(), { HOST: '192.0.2.1' }))).toEqual({
     code: 1,
     lines: [expect.stringMatching(/^PORT 0 on HOST 192\.0\.2\.1 is not available: .*EADDRNOTAVAIL/)],
   })
@@ -109,8 +109,8 @@ describe('an unusable DATA_DIR is named', () => {
   ])('%s, with either database', async (_, path) => {
     const DATA_DIR = path()
     const line = expect.stringMatching(new RegExp(`^DATA_DIR ${DATA_DIR} cannot be used: E[A-Z]+`))
-    expect(await refusedStart({ DATA_DIR })).toEqual({ code: 1, lines: [line] })
-    expect(await refusedStart(outside(await newDatabase(), { DATA_DIR }))).toEqual({ code: 1, lines: [line] })
+    expect(await runFailingStart({ DATA_DIR })).toEqual({ code: 1, lines: [line] })
+    expect(await runFailingStart(externalDatabase(await newDatabase(), { DATA_DIR }))).toEqual({ code: 1, lines: [line] })
   })
 
   test('a folder of another user', async (context) => {
@@ -125,12 +125,12 @@ describe('an unusable DATA_DIR is named', () => {
 
 test('an unusable DATA_DIR leaves no unknown key in the database', async () => {
   const database = await newDatabase()
-  await refusedStart(outside(database, { DATA_DIR: '/sys/assay' }))
+  await runFailingStart(externalDatabase(database, { DATA_DIR: '/sys/assay' }))
   expect(await query(database, 'select count(*)::int as keys from team_api_keys')).toEqual([{ keys: 0 }])
 })
 
 test('treats an empty setting as unset', async () => {
-  expect(await refusedStart({ DATA_DIR: newDataDir(), DATABASE_URL: '', ENVIRONMENT: 'production', ENCRYPTION_KEY: ' ' })).toEqual({
+  expect(await runFailingStart({ DATA_DIR: newDataDir(), DATABASE_URL: '', ENVIRONMENT: 'production', ENCRYPTION_KEY: ' ' })).toEqual({
     code: 1,
     lines: [expect.stringMatching(/^ENCRYPTION_KEY is required in production/)],
   })
