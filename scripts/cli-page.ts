@@ -6,7 +6,7 @@ import { bullets, code, inlineCode, prose, table, wrap } from './markdown.ts'
 
 export const cliPage = () =>
   [
-    '# Command line',
+    '# CLI reference',
     '',
     ...prose(
       '`assay` runs and operates the service, and calls its API. In a clone of the repository, run `bin/assay.mjs` or `npm run --silent assay --`; `npm link` installs the `assay` command.',

@@ -84,7 +84,7 @@ export const deprecationsPage = () =>
     '',
     ...prose(
       'Everything on this page keeps working. [Upgrading](upgrading.md#deprecation-and-removal) describes how deprecation and removal work, and how much time you have.',
-      'A request that uses a deprecated operation, header, query parameter or body field gets a `Deprecation` header (RFC 9745) with the date and a `Link` header with `rel="deprecation"`. Deprecated response fields have no header, because every response contains them. Nothing has a removal date today.',
+      'A request that uses a deprecated operation, header, query parameter or body field gets a `Deprecation` header (RFC 9745) with the date. It also gets a `Link` header with `rel="deprecation"`. Deprecated response fields have no header, because every response contains them. Nothing has a removal date today.',
       'This page is generated from `src/contract` by `npm run generate`.',
     ),
     '## Operations',
@@ -101,6 +101,6 @@ export const deprecationsPage = () =>
     ...table(['Deprecated', 'Operation', 'Since', 'Replacement'], inputs()),
     '## Response and event fields',
     '',
-    ...prose('These fields are deprecated since the first release.'),
+    ...prose('These fields have been deprecated since the first release.'),
     ...table(['Field', 'In', 'Replacement'], outputs()),
   ].join('\n')

@@ -42,12 +42,12 @@ export const errorsPage = () =>
     ...prose('When a rule rejects the request, `detail` is an object with the type and a message that names the remedy:'),
     ...json(refusal),
     ...prose(
-      'Some errors add fields to `detail`, such as the `user_id` of an existing user. Two older formats stay for compatibility with the Junction SDKs: `PERSONAL_CLIENT_USER_ID` has text as `detail` with `error_type` next to it, and link-token errors repeat their fields next to `detail`.',
+      'Some errors add fields to `detail`, such as the `user_id` of an existing user. Two errors have a different format, for compatibility with the Junction SDKs: `PERSONAL_CLIENT_USER_ID` has text as `detail` with `error_type` next to it, and link-token errors repeat their fields next to `detail`.',
     ),
     '## Validation errors',
     '',
     ...prose(
-      'When the request has the wrong shape, the status is 422 and `detail` is a list. Each entry names one field in `loc`, which starts with `body`, `query`, `path` or `header`, and says in `msg` what to send instead. The list contains every field that is wrong, not only the first.',
+      'When the request is malformed, the status is 422 and `detail` is a list. Each entry names one field in `loc`, which starts with `body`, `query`, `path` or `header`, and says in `msg` what to send instead. The list contains every field that is wrong, not only the first.',
     ),
     ...json(fault),
     ...table(
@@ -61,7 +61,9 @@ export const errorsPage = () =>
       ['Status', 'Meaning', 'Retry'],
       statuses.map(([status, ...rest]) => [String(status), ...rest]),
     ),
-    ...prose('Send an [idempotency key](concepts.md) with requests that create something, and a retry never creates it twice.'),
+    ...prose(
+      'Send an [idempotency key](concepts.md#idempotency) with requests that create something, so that a retry never creates it twice.',
+    ),
     ...Object.entries(errorTopics).flatMap(([topic, rows]) => [
       `## ${topic}`,
       '',

@@ -43,9 +43,9 @@ export function eventsPage() {
     '',
     ...bullets([
       'Store `next_cursor` and send it as `after` in the next call. You then see every event once, including events that were committed late.',
-      'Every page has a `next_cursor`, also the last one.',
+      'Every page has a `next_cursor`, including the last one.',
       'Filter with `event_type`, which can end in `*`, with `user_id` and with `order_id`.',
-      'Assay keeps events for `EVENT_RETENTION_DAYS`. Erasing a user deletes the events about the user at once.',
+      'Assay keeps events for `EVENT_RETENTION_DAYS`. When a user is erased, Assay deletes the events about the user, except `user.deleted`.',
     ]),
     ...prose('`GET /events/stream` returns the same log as server-sent events. It resumes from `Last-Event-ID`.'),
     stream,
@@ -69,10 +69,10 @@ export function eventsPage() {
     ),
     ...prose('These are the resources and the `data` of their daily events. [Wearable data](wearables.md) lists the fields.'),
     ...table(['Resource', 'Data'], resources()),
-    '## Types that Assay does not emit yet',
+    '## Event types that Assay does not emit',
     '',
     ...prose(
-      'Junction has these event types, and nothing in Assay emits them yet. You can send their examples to a webhook to test your receiver.',
+      'Junction has these event types, but Assay does not emit them yet. You can send their examples to a webhook to test your receiver.',
     ),
     ...table(
       ['Type', 'Meaning'],
@@ -90,7 +90,7 @@ const envelope = [
   ['`data`', 'The payload. Its shape depends on the type.'],
   ['`team_id`', 'The team that the event belongs to.'],
   ['`user_id`, `client_user_id`', 'The user that the event is about, or null.'],
-  ['`event_id`', 'The id of the event. It is the same for every delivery, so deduplicate by it.'],
+  ['`event_id`', 'The ID of the event. It is the same for every delivery, so deduplicate by it.'],
   ['`created_at`', "When the event happened, on the team's clock."],
   ['`left_out`', 'Present only if the event was too large: the fields that were emptied.'],
 ]
@@ -113,8 +113,7 @@ const rowOf = (name: EventName) => [code(name), typeOf(name).key, inlineCode(typ
 const example = (name: EventName) => [
   `### ${name}`,
   '',
-  inlineCode(typeOf(name).description),
-  '',
+  ...prose(inlineCode(typeOf(name).description)),
   '```json',
   JSON.stringify(exampleOf(name), null, 2),
   '```',

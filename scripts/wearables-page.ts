@@ -34,7 +34,7 @@ export const wearablesPage = () =>
     '## Samples',
     '',
     ...prose(
-      'A sample is one measurement. “Range” is the range of accepted values, in the unit of the resource. “Period” says whether a sample has an `end_date`. An empty `type` cell means that `type` is the kind of device and optional.',
+      'A sample is one measurement. The range column has the accepted values, in the unit of the resource. The period column says whether a sample has an `end_date`. If the `type` cell is empty, `type` is optional and is the kind of device.',
     ),
     ...table(
       ['Resource', 'Event name', 'Unit', 'Other accepted units', 'Range', 'Period', '`type`', 'Extra fields'],
@@ -64,14 +64,14 @@ const requests = [
       ['Check the status of historical data', code('GET /v2/introspect/historical_pull')],
     ],
   ),
-  ...prose('The command uses the [shell helpers](quick-start.md#shell-helpers) from the quick start:'),
+  ...prose('The example uses the [shell helpers](quick-start.md#shell-helpers) from the quick start:'),
   example,
   '',
   ...bullets([
     '`stage` is `daily` for live data. Assay emits `daily.data.{resource}.created` and `daily.data.{resource}.updated` with the data.',
     '`stage` is `historical` for the past. Assay emits one `historical.data.{resource}.created` without data when the period is stored.',
-    'Live data never waits for history: the two have separate states and separate event order.',
-    'A push is stored completely or not at all. Errors name the position in the body, such as `data`, `3`, `start_date`.',
+    'Live data never waits for historical data. Their events have separate keys.',
+    'A push is stored completely or not at all. Errors show the position in the body, such as `data`, `3`, `start_date`.',
     'A push has at most 100,000 samples or 1,000 summaries. You can compress the body with gzip.',
     'Assay rejects values outside the range of the resource, times before 1900 and times more than a day ahead.',
     "Assay drops and counts data outside the user's `ingestion_start` and `ingestion_end`.",
@@ -135,7 +135,7 @@ function summarySection(name: SummaryName) {
 }
 
 const notes: Partial<Record<SummaryName, string>> = {
-  body: 'The last measurement of each day counts. Assay stores the samples too. ',
+  body: 'Assay uses the last measurement of each day, and also stores the samples. ',
   menstrual_cycle: 'You can push the fields directly or as `{ source_bundle, cycle }`. ',
   sleep: 'A pushed session with `sleep_stages` also creates a sleep cycle. ',
 }

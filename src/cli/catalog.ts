@@ -8,7 +8,7 @@ import { readText } from './service.ts'
 export const loadFile = command({
   name: 'catalog load',
   summary:
-    'Load your own catalog file in production. Lab tests that the file no longer has are archived, and its missing markers can no longer be ordered. docs/catalog-file.md describes the file.',
+    'Load your own catalog file in production. Lab tests that are missing from the file are archived, and missing markers can no longer be ordered. The documentation describes the file format.',
   options: { file: { value: 'FILE', what: 'Catalog file, as JSON.', required: true, file: true } },
   async run({ file, json }) {
     const text = readText(file)

@@ -35,7 +35,7 @@ export const tailEvents = command({
   options: {
     ...serviceOptions,
     ...filters,
-    after: { value: 'CURSOR', what: 'Cursor to continue from. start reads every stored event first.', fallback: 'end' },
+    after: { value: 'CURSOR', what: 'Cursor to continue from, or start to read every stored event first.', fallback: 'end' },
     count: { value: 'N', what: 'Exit after this many events.', shape: Count },
   },
   examples: ["assay events tail --types 'labtest.order.*'", 'assay events tail --after start --json | jq .event_type'],

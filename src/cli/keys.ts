@@ -58,7 +58,7 @@ const kinds = ['team', ...roles] as const
 const createOptions = {
   kind: {
     value: kinds.join('|'),
-    what: 'team for the data routes, org_admin or team_admin for the management API.',
+    what: 'Kind of key: team for data endpoints, org_admin or team_admin for the management API.',
     oneOf: kinds,
     required: true,
   },

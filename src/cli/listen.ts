@@ -18,7 +18,7 @@ export const listenCommand = command({
     forward: { value: 'URL', what: 'URL to post each event to.', shape: HttpUrl },
     secret: { value: 'whsec_…', what: 'Signing secret. Default: a new secret, which is printed.' },
     types: { value: 'TYPE,TYPE*', what: 'Only these event types.' },
-    after: { value: 'CURSOR', what: 'Cursor to continue from. start reads every stored event first.', fallback: 'end' },
+    after: { value: 'CURSOR', what: 'Cursor to continue from, or start to read every stored event first.', fallback: 'end' },
   },
   examples: ['assay listen --forward http://127.0.0.1:3000/webhooks'],
   async run({ forward, json, types, after, ...access }) {

@@ -51,7 +51,7 @@ export const placeOrders = command({
   summary: 'Place one or more orders from a file. The file contains the body of POST /v3/order, or a list of them.',
   options: {
     ...serviceOptions,
-    file: { value: 'FILE', what: 'Order file, as JSON. - reads standard input.', required: true, file: true },
+    file: { value: 'FILE', what: 'Order file, as JSON. Use - for standard input.', required: true, file: true },
     user: { value: 'ID', what: 'user_id for orders that have none.', shape: Id },
     check: { what: 'Print all errors and warnings without placing anything. Exits with 1 if an order would be rejected.' },
     'idempotency-key': {

@@ -38,7 +38,7 @@ export const Settings = z.object({
   PUBLIC_URL: url(/^https?$/, 'must be an http or https address')
     .transform((text) => text.replace(/\/+$/, ''))
     .optional()
-    .describe('The base of every URL that Assay hands out. If unset, Assay uses `http://HOST:PORT`.'),
+    .describe('The base of every URL that Assay generates. If unset, Assay uses `http://HOST:PORT`.'),
   TRUST_PROXY: listOf(proxy, 'must be addresses or networks of proxies, such as 127.0.0.1,10.20.0.0/16').describe(
     'Addresses or networks of your reverse proxies, separated by commas, such as `127.0.0.1,10.20.0.0/16`. Assay reads the client address from their `X-Forwarded-For`, so that sign-in limits count clients. If unset, Assay trusts no proxy.',
   ),
@@ -49,15 +49,15 @@ export const Settings = z.object({
     ),
   REGION: oneOf(regions)
     .default('us')
-    .describe('`us` or `eu`. Together with `ENVIRONMENT` it names the deployment. Keys work only in the region that issued them.'),
+    .describe('`us` or `eu`. Together with `ENVIRONMENT`, it identifies the deployment. Keys work only in the region that issued them.'),
   DATABASE_URL: url(/^postgres(ql)?$/, 'must be a postgres:// address')
     .optional()
-    .describe('The `postgres://` URL of PostgreSQL 15 or newer. If unset, Assay runs its own PostgreSQL in `DATA_DIR`.'),
+    .describe('The `postgres://` URL of a PostgreSQL database, version 15 or newer. If unset, Assay runs an embedded one in `DATA_DIR`.'),
   DATA_DIR: z
     .string()
     .min(1)
     .default('./data')
-    .describe('The folder for the embedded database, generated keys and `credentials.json`. Assay uses it with `DATABASE_URL` too.'),
+    .describe('The folder for the embedded database, generated keys and `credentials.json`. Assay also uses it with `DATABASE_URL`.'),
   ROLE: oneOf(['all', 'api', 'worker']).default('all').describe('`api` serves requests, `worker` runs background jobs, `all` does both.'),
   ENCRYPTION_KEY: z
     .string()

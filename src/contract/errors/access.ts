@@ -38,8 +38,8 @@ export const authenticationErrors = errors({
   },
   LAB_KEY_NOT_ALLOWED: {
     kind: 'unauthenticated',
-    meaning: 'A lab key was sent to a route that takes a team API key or a management key.',
-    remedy: 'Use lab keys for routes under /lab only.',
+    meaning: 'A lab key was sent to an endpoint that takes a team API key or a management key.',
+    remedy: 'Use lab keys only for endpoints under /lab.',
   },
   LINK_TOKEN_CONSUMED: {
     kind: 'unauthenticated',
@@ -53,7 +53,7 @@ export const authenticationErrors = errors({
   },
   MANAGEMENT_KEY_NOT_ALLOWED: {
     kind: 'unauthenticated',
-    meaning: 'A management key was sent to a route that takes a team API key or a lab key.',
+    meaning: 'A management key was sent to an endpoint that takes a team API key or a lab key.',
     remedy: 'Send a team API key in x-service-api-key, or a lab key in x-lab-key.',
   },
   MISSING_API_KEY: {
@@ -78,7 +78,7 @@ export const authenticationErrors = errors({
   },
   TEAM_KEY_NOT_ALLOWED: {
     kind: 'unauthenticated',
-    meaning: 'A team credential was sent to a route that takes a management key or a lab key.',
+    meaning: 'A team credential was sent to an endpoint that takes a management key or a lab key.',
     remedy: 'Send a management key in X-Management-Key, or a lab key in x-lab-key.',
   },
   WRONG_DEPLOYMENT_KEY: {
@@ -91,7 +91,7 @@ export const authenticationErrors = errors({
 export const permissionErrors = errors({
   CLOSED_BETA: {
     kind: 'forbidden',
-    meaning: 'The route is in closed beta, and the team is not enabled for it.',
+    meaning: 'The endpoint is in closed beta, and the team is not enabled for it.',
     remedy: 'Ask your operator to enable the beta for the team.',
   },
   MANAGEMENT_KEY_REQUIRED: {
@@ -101,12 +101,12 @@ export const permissionErrors = errors({
   },
   ORG_KEY_REQUIRED: {
     kind: 'forbidden',
-    meaning: 'A Team Management Key cannot call a route of the organization.',
+    meaning: 'A Team Management Key cannot call an endpoint of the organization.',
     remedy: 'Use an Org Management Key.',
   },
   PLAN_REQUIRED: {
     kind: 'forbidden',
-    meaning: 'The plan of the organization does not include this route.',
+    meaning: 'The plan of the organization does not include this endpoint.',
     remedy: 'Ask your operator to change the plan of the organization.',
   },
   READ_ONLY_KEY: {
@@ -116,7 +116,7 @@ export const permissionErrors = errors({
   },
   USER_TOKEN_NOT_ALLOWED: {
     kind: 'forbidden',
-    meaning: 'The route does not accept the sign-in token of a user.',
-    remedy: 'Call the route from your backend with a team API key.',
+    meaning: 'The endpoint does not accept the sign-in token of a user.',
+    remedy: 'Call the endpoint from your backend with a team API key.',
   },
 })

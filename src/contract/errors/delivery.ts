@@ -48,7 +48,7 @@ export const webhookErrors = errors({
   },
   WEBHOOK_NOT_FOUND: {
     kind: 'not_found',
-    meaning: 'The team has no webhook with this id.',
+    meaning: 'The team has no webhook with this ID.',
     remedy: 'List the webhooks of the team.',
   },
   WEBHOOK_URL_REFUSED: {

@@ -8,17 +8,17 @@ export const catalogErrors = errors({
   },
   LAB_ACCOUNT_NOT_FOUND: {
     kind: 'not_found',
-    meaning: 'The organization has no lab account with this id.',
-    remedy: 'List the lab accounts to find their ids.',
+    meaning: 'The organization has no lab account with this ID.',
+    remedy: 'List the lab accounts to find their IDs.',
   },
   LAB_ACCOUNT_OF_ANOTHER_LAB: {
     kind: 'refused',
     meaning: 'The lab account belongs to a different lab than the tests or markers.',
-    remedy: 'Name an account at the lab of the tests and markers.',
+    remedy: 'Choose an account at the lab of the tests and markers.',
   },
   LAB_TEST_NOT_FOUND: {
     kind: 'not_found',
-    meaning: 'Neither the catalog nor the team has a lab test with this id.',
+    meaning: 'Neither the catalog nor the team has a lab test with this ID.',
     remedy: 'List the lab tests with GET /v3/lab_test.',
   },
   MARKERS_NAMED_TWICE: {
@@ -29,7 +29,7 @@ export const catalogErrors = errors({
   MARKERS_REQUIRED: {
     kind: 'refused',
     meaning: 'The request has neither marker_ids nor provider_ids.',
-    remedy: 'Name at least one marker. GET /v3/lab_tests/markers lists them.',
+    remedy: 'Send at least one marker. GET /v3/lab_tests/markers lists them.',
   },
   MARKER_NOT_A_LA_CARTE: {
     kind: 'refused',
@@ -64,7 +64,7 @@ export const catalogErrors = errors({
   SEVERAL_LABS: {
     kind: 'refused',
     meaning: 'The tests or markers belong to more than one lab.',
-    remedy: 'Name tests and markers of one lab, and place one order per lab.',
+    remedy: 'Choose tests and markers of one lab, and place one order per lab.',
   },
   SHARED_LAB_TEST: {
     kind: 'refused',
@@ -157,7 +157,7 @@ export const placementErrors = errors({
   NOT_A_TESTKIT: {
     kind: 'refused',
     meaning: 'The lab test is not collected with a test kit.',
-    remedy: 'Name a lab test whose method is testkit.',
+    remedy: 'Choose a lab test whose method is `testkit`.',
   },
   NO_TESTS_NAMED: {
     kind: 'refused',
@@ -184,7 +184,7 @@ export const orderErrors = errors({
   },
   DRAW_NOT_POSSIBLE: {
     kind: 'refused',
-    meaning: 'The order has no requisition yet, or its sample is already drawn.',
+    meaning: 'The order has no requisition yet, or its specimen is already drawn.',
     remedy: 'Report the draw after requisition_created and only once.',
   },
   KIT_HAS_A_PATIENT: {
@@ -224,7 +224,7 @@ export const orderErrors = errors({
   },
   ORDER_NOT_FOUND: {
     kind: 'not_found',
-    meaning: 'The team has no order with this id. For a lab key: no such order was sent to the lab.',
+    meaning: 'The team has no order with this ID. For a lab key: no such order was sent to the lab.',
     remedy: 'List the orders with GET /v3/orders, or GET /lab/v1/orders as a lab.',
   },
   ORDER_NOT_HELD: {
@@ -259,7 +259,7 @@ export const orderErrors = errors({
   },
   TRANSACTION_NOT_FOUND: {
     kind: 'not_found',
-    meaning: 'The team has no order transaction with this id.',
+    meaning: 'The team has no order transaction with this ID.',
     remedy: 'Use order_transaction.id of an order.',
   },
 })
@@ -278,6 +278,6 @@ export const resultErrors = errors({
   RESULTS_NOT_AVAILABLE: {
     kind: 'not_found',
     meaning: 'The lab has not reported results yet.',
-    remedy: 'Wait for a labtest.order.updated event with partial_results or completed.',
+    remedy: 'Wait for a labtest.order.updated event with partial_results or `completed`.',
   },
 })

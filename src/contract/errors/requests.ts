@@ -23,7 +23,7 @@ export const requestErrors = errors({
   },
   ROUTE_NOT_OFFERED: {
     kind: 'not_found',
-    meaning: 'Junction has this route, but Assay does not offer it.',
+    meaning: 'Junction has this endpoint, but Assay does not implement it.',
     remedy: 'Follow the alternative named in error_message.',
   },
   UNKNOWN_METHOD: {
@@ -33,7 +33,7 @@ export const requestErrors = errors({
   },
   UNKNOWN_PATH: {
     kind: 'not_found',
-    meaning: 'No route has this path, or the route exists in the sandbox only.',
+    meaning: 'No endpoint has this path, or the endpoint exists only in the sandbox.',
     remedy: 'Check the path against the API reference.',
   },
   UNSUPPORTED_CONTENT_ENCODING: {

@@ -23,8 +23,8 @@ export const organizationErrors = errors({
   },
   MANAGEMENT_KEY_NOT_FOUND: {
     kind: 'not_found',
-    meaning: 'The organization has no management key with this id.',
-    remedy: 'List the management keys to find their ids.',
+    meaning: 'The organization has no management key with this ID.',
+    remedy: 'List the management keys to find their IDs.',
   },
   ORG_NOT_FOUND: {
     kind: 'not_found',
@@ -43,22 +43,22 @@ export const organizationErrors = errors({
   },
   TEAM_ID_TAKEN: {
     kind: 'conflict',
-    meaning: 'A team has, or once had, this id.',
+    meaning: 'A team has, or once had, this ID.',
     remedy: 'Omit `id`, and Assay generates one.',
   },
   TEAM_NOT_FOUND: {
     kind: 'not_found',
     meaning: 'The team does not exist, or your key has no access to it.',
-    remedy: 'List the teams to find their ids.',
+    remedy: 'List the teams to find their IDs.',
   },
   UNKNOWN_TEAM: {
     kind: 'refused',
     meaning: 'team_role_bindings or team_id_allowlist names a team outside the organization.',
-    remedy: 'Name teams of this organization only.',
+    remedy: 'Send only teams of this organization.',
   },
   WRONG_DEPLOYMENT: {
     kind: 'refused',
-    meaning: 'The request names another environment or region than this deployment.',
+    meaning: 'The request is for another environment or region than this deployment.',
     remedy: 'Call the other deployment, or name the one in error_message.',
   },
 })
@@ -76,17 +76,17 @@ export const userErrors = errors({
   },
   INVALID_REQUEST: {
     kind: 'refused',
-    meaning: 'A user with this client_user_id already exists. detail includes the user_id and created_on of that user.',
+    meaning: 'A user with this client_user_id already exists. `detail` includes its user_id and created_on.',
     remedy: 'Use the existing user.',
   },
   NO_DELETION_TO_UNDO: {
     kind: 'not_found',
-    meaning: 'No user with this id is scheduled for deletion.',
+    meaning: 'No user with this ID is scheduled for deletion.',
     remedy: 'Undo a deletion within 7 days; after that the user is erased.',
   },
   PERSONAL_CLIENT_USER_ID: {
     kind: 'refused',
-    meaning: 'The client_user_id looks like personal data, such as an email address. detail is text, and error_type is next to it.',
+    meaning: 'The client_user_id looks like personal data, such as an email address. `detail` is text, and error_type is next to it.',
     remedy: 'Send an identifier of your own, such as a UUID.',
   },
   USER_INFO_NOT_FOUND: {
@@ -96,7 +96,7 @@ export const userErrors = errors({
   },
   USER_NOT_FOUND: {
     kind: 'not_found',
-    meaning: 'The team has no user with this id.',
+    meaning: 'The team has no user with this ID.',
     remedy: 'Check the user_id and the team of the key.',
   },
   USER_SCHEDULED_FOR_DELETION: {
@@ -120,7 +120,7 @@ export const consoleErrors = errors({
   INVITE_NOT_FOUND: {
     kind: 'not_found',
     meaning: 'The organization has no such pending invitation.',
-    remedy: 'List the invitations to find their ids.',
+    remedy: 'List the invitations to find their IDs.',
   },
   MISSING_SESSION: {
     kind: 'unauthenticated',
@@ -139,8 +139,8 @@ export const consoleErrors = errors({
   },
   PERSON_NOT_FOUND: {
     kind: 'not_found',
-    meaning: 'The organization has no member with this id.',
-    remedy: 'List the members to find their ids.',
+    meaning: 'The organization has no member with this ID.',
+    remedy: 'List the members to find their IDs.',
   },
   REVEAL_NOT_ALLOWED: {
     kind: 'forbidden',
@@ -164,7 +164,7 @@ export const consoleErrors = errors({
   },
   SESSION_NOT_ALLOWED: {
     kind: 'forbidden',
-    meaning: 'A session that was started with a team API key cannot call management routes.',
+    meaning: 'A session that was started with a team API key cannot call management endpoints.',
     remedy: 'Sign in with a management key or your email.',
   },
   SIGN_IN_REFUSED: {
@@ -174,7 +174,7 @@ export const consoleErrors = errors({
   },
   TEAM_REQUIRED: {
     kind: 'refused',
-    meaning: 'A console session called a data route without naming a team.',
+    meaning: 'A console session called a data endpoint without a team.',
     remedy: 'Send the team in x-assay-team. GET /console/session lists the teams.',
   },
   TOO_MANY_SIGN_INS: {

@@ -66,17 +66,17 @@ export const wearableDataErrors = errors({
   },
   SLEEP_NOT_FOUND: {
     kind: 'not_found',
-    meaning: 'The team has no sleep with this id.',
-    remedy: 'Read the sleep summaries of the user to find the id.',
+    meaning: 'The team has no sleep with this ID.',
+    remedy: 'Read the sleep summaries of the user to find the ID.',
   },
   TOO_MANY_SAMPLES: {
     kind: 'refused',
     meaning: 'The window contains more than 100,000 samples, too many for one array.',
-    remedy: 'Read the /grouped route page by page, or a shorter window.',
+    remedy: 'Read the /grouped endpoint page by page, or a shorter window.',
   },
   WORKOUT_NOT_FOUND: {
     kind: 'not_found',
-    meaning: 'The team has no workout with this id.',
+    meaning: 'The team has no workout with this ID.',
     remedy: 'Push the workout before its stream.',
   },
   WORKOUT_STREAM_NOT_FOUND: {

@@ -89,7 +89,7 @@ const patientChecks = checks({
     severity: 'warning',
     field: 'patient_details.medical_proxy',
     meaning: 'The medical proxy has the same name as the patient.',
-    remedy: 'Name the adult who decides for the patient.',
+    remedy: 'Name the adult who makes medical decisions for the patient.',
   },
   name_not_transmissible: {
     severity: 'either',

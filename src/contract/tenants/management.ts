@@ -297,7 +297,7 @@ export const managementEndpoints = {
     path: '/v1/org/{org_id}/team/{team_id}/create_api_access_token',
     summary: 'Create a team access token',
     description:
-      'Send the token to the data routes as `Authorization: Bearer`. It expires after 10 minutes, or earlier with its team or the key that created it.',
+      'Send the token to the data endpoints as `Authorization: Bearer`. It expires after 10 minutes, or earlier with its team or the key that created it.',
     params: TeamPath,
     body: z.object({ env: Environment }).meta({ id: 'NewAccessToken' }),
     returns: z.object({ access_token: Safe, expires_in: z.int().describe('The lifetime in seconds.') }).meta({ id: 'AccessToken' }),

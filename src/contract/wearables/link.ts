@@ -100,7 +100,7 @@ export const linkEndpoints = {
     method: 'post',
     path: '/v2/link/token/isValid',
     reads: true,
-    deprecated: { since: FIRST_RELEASE, instead: 'Call the route that takes the token. Its error says why a token cannot be used.' },
+    deprecated: { since: FIRST_RELEASE, instead: 'Call the endpoint that takes the token. Its error says why a token cannot be used.' },
     summary: 'Check a link token',
     subjects: {},
     body: z.object({ token: Text(200) }).meta({ id: 'LinkTokenToCheck' }),

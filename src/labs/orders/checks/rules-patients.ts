@@ -69,7 +69,7 @@ export function proxyFindings({ patient_details }: Patient): Finding[] {
       'proxy_is_patient',
       ['patient_details', 'medical_proxy'],
       'The medical proxy has the same name as the patient.',
-      'Name the adult who decides for the patient.',
+      'Name the adult who makes medical decisions for the patient.',
     ),
   )
 }
