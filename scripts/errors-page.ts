@@ -42,7 +42,7 @@ export const errorsPage = () =>
     ...prose('When a rule rejects the request, `detail` is an object with the type and a message that names the remedy:'),
     ...json(refusal),
     ...prose(
-      'Some errors add fields to `detail`, such as the `user_id` of an existing user. Two errors have a different format, for compatibility with the Junction SDKs: `PERSONAL_CLIENT_USER_ID` has text as `detail` with `error_type` next to it, and link-token errors repeat their fields next to `detail`.',
+      'Some errors add fields to `detail`, such as the `user_id` of an existing user. Two kinds of errors have a different format, for compatibility with the Junction SDKs: `PERSONAL_CLIENT_USER_ID` has text as `detail` with `error_type` next to it, and link-token errors repeat their fields next to `detail`.',
     ),
     '## Validation errors',
     '',

@@ -37,7 +37,7 @@ export const orderChecksPage = () =>
     '',
     ...bullets([
       '`POST /v3/order/validate` takes the body of `POST /v3/order`, writes nothing and returns all errors and warnings together in `problems`. Each problem has a `severity`: `hard` is an error, `advisory` is a warning.',
-      '`POST /v3/order` rejects an order with errors. If the user is unknown, the status is 404. Otherwise 422 errors come first: `detail` lists each one with its code as `type`. If there are none, the response is the 400 of the first broken rule, and `detail.errors` lists all of them if there are several.',
+      '`POST /v3/order` rejects an order with errors. If the user is unknown, the status is 404. Otherwise 422 errors come first: `detail` lists each one with its code as `type`. If there are none, the status is 400 with the first rule violation. If there are several violations, `detail.errors` lists all of them.',
       '`POST /v3/order/testkit/register` checks the patient and the AoE answers. Without `aoe_answers`, missing answers are warnings.',
       '`POST /v3/order/import` checks the patient only, because the lab has already accepted the order.',
     ]),

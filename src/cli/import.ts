@@ -20,7 +20,7 @@ export const importCommand = command({
     team: { value: 'ID', what: 'Team to import into.', shape: Id, required: true },
     file: { value: 'FILE', what: 'Export file.', required: true, file: true },
     'new-ids': {
-      what: 'Create new ids, to copy a team within the same deployment. Copied orders are never sent to a lab.',
+      what: 'Create new IDs, to copy a team within the same deployment. Copied orders are never sent to a lab.',
     },
   },
   examples: ['assay import --team ID --file team.ndjson'],

@@ -118,7 +118,7 @@ const presentKey = ({ id, key, label, role, team_role_bindings }: Awaited<Return
 export const revokeKey = command({
   name: 'keys revoke',
   summary: 'Revoke a key immediately.',
-  options: { id: { value: 'ID', what: 'Key id from assay keys list.', shape: Id, required: true } },
+  options: { id: { value: 'ID', what: 'Key ID from assay keys list.', shape: Id, required: true } },
   async run({ id, json }) {
     await withApp(async (app) => {
       const operator = await asOperator(app)

@@ -118,7 +118,7 @@ export const setAccountStatus = command({
   name: 'lab-accounts set-status',
   summary: 'Set the status of a lab account. Only active accounts take orders.',
   options: {
-    id: { value: 'ID', what: 'Account id from assay lab-accounts list.', shape: Id, required: true },
+    id: { value: 'ID', what: 'Account ID from assay lab-accounts list.', shape: Id, required: true },
     status: { value: statuses, what: 'New status.', oneOf: labAccountStatuses, required: true },
   },
   async run({ id, status, json }) {

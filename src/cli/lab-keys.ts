@@ -53,7 +53,7 @@ export const listLabKeysCommand = command({
 export const revokeLabKeyCommand = command({
   name: 'lab-keys revoke',
   summary: 'Revoke a lab key immediately.',
-  options: { id: { value: 'ID', what: 'Key id from assay lab-keys list.', shape: Id, required: true } },
+  options: { id: { value: 'ID', what: 'Key ID from assay lab-keys list.', shape: Id, required: true } },
   async run({ id, json }) {
     await withApp((app) =>
       recordOperator(

@@ -26,7 +26,7 @@ export const pendingTests = command({
 export const approveTest = command({
   name: 'lab-tests approve',
   summary: 'Approve a lab test. Its team can then order it.',
-  options: { id: { value: 'ID', what: 'Lab test id from assay lab-tests pending.', shape: Id, required: true } },
+  options: { id: { value: 'ID', what: 'Lab test ID from assay lab-tests pending.', shape: Id, required: true } },
   async run({ id, json }) {
     const test = await withApp((app) =>
       recordOperator(

@@ -26,7 +26,7 @@ const linesOf = (orders: Order[], last = '') =>
     last,
   )
 
-const orderId = { id: { value: 'ID', what: 'Order id.', shape: Id, required: true } } as const
+const orderId = { id: { value: 'ID', what: 'Order ID.', shape: Id, required: true } } as const
 
 export const listOrders = command({
   name: 'orders list',

@@ -65,7 +65,7 @@ async function listAllMembers(app: App, operator: ManagementCaller) {
 export const removePerson = command({
   name: 'people remove',
   summary: 'Remove a person and end their console sessions.',
-  options: { id: { value: 'ID', what: 'Person id from assay people list.', shape: Id, required: true }, org },
+  options: { id: { value: 'ID', what: 'Person ID from assay people list.', shape: Id, required: true }, org },
   async run({ id, org, json }) {
     await withApp(async (app) => {
       const operator = await asOperator(app, org)

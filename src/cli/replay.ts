@@ -45,7 +45,7 @@ export const replayCommand = command({
   summary: 'Replay a time window of events to a webhook, in order, and show the progress.',
   options: {
     ...targetOptions,
-    webhook: { value: 'ID', what: 'Webhook id from assay webhooks list.', shape: Id, required: true },
+    webhook: { value: 'ID', what: 'Webhook ID from assay webhooks list.', shape: Id, required: true },
     from: { value: 'TIME', what: 'Start of the window.', shape: InstantIn, required: true },
     to: { value: 'TIME', what: 'End of the window. Default: now.', shape: InstantIn },
     types: { value: 'TYPE,TYPE*', what: 'Only these event types.' },

@@ -42,7 +42,7 @@ export const createUser = command({
     ...serviceOptions,
     'client-user-id': {
       value: 'TEXT',
-      what: 'Your own id for the user. It must not contain personal data, such as an email address.',
+      what: 'Your own ID for the user. It must not contain personal data, such as an email address.',
       required: true,
     },
     'time-zone': { value: 'ZONE', what: 'IANA time zone for wearable data without one.', shape: Text(64) },
@@ -58,7 +58,7 @@ export const createUser = command({
 
 const userOptions = {
   id: { value: 'ID', what: 'user_id of the user.', shape: Id },
-  'client-user-id': { value: 'TEXT', what: 'Your own id for the user, instead of --id.' },
+  'client-user-id': { value: 'TEXT', what: 'Your own ID for the user, instead of --id.' },
 } as const
 
 type UserOptions = { id: string | undefined; 'client-user-id': string | undefined }

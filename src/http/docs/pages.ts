@@ -14,7 +14,7 @@ export const groups: { title: string; pages: DocsPage[] }[] = [
       page('concepts', 'Concepts', 'Organizations, teams, users, orders and events, and how they relate.'),
       page('lifecycle', 'Order lifecycle', 'Which step of an order may follow which, drawn for each collection method.'),
       page('glossary', 'Glossary', 'Terms of laboratory medicine, wearables and Assay.'),
-      page('comparison', 'Comparison with Junction', 'What is the same, what differs, and what Assay does not do.'),
+      page('comparison', 'Comparison with Junction', 'Similarities, differences and unsupported features.'),
     ],
   },
   {
