@@ -12,7 +12,12 @@ export const bootstrapCommand = command({
   options: {
     org: { value: 'NAME', what: 'Name of the organization.', shape: name, required: true },
     team: { value: 'NAME', what: 'Name of the first team.', shape: name, required: true },
-    plan: { value: plans.join('|'), what: 'Plan of the organization. The management API needs scale.', oneOf: plans, fallback: 'scale' },
+    plan: {
+      value: plans.join('|'),
+      what: 'Plan of the organization. The management API needs the scale plan.',
+      oneOf: plans,
+      fallback: 'scale',
+    },
   },
   examples: ['assay bootstrap --org "Harbor Health" --team Harbor'],
   async run({ json, ...names }) {

@@ -15,7 +15,7 @@ const families: Family[] = [access, users, catalog, orders, results, management,
 export const conformanceCommand = command({
   name: 'conformance',
   summary:
-    'Test whether a server implements the API, over HTTP only, and print a scored report. The command creates users with ids that start with conformance-, places orders and deletes the users, so use a sandbox. It exits with 1 if a check fails.',
+    'Test whether a server implements the API, over HTTP only, and print a scored report. The command creates users whose client_user_id starts with "conformance-", places orders and deletes the users, so use a sandbox. It exits with 1 if a check fails.',
   options: {
     ...serviceOptions,
     'management-key-file': {

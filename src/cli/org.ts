@@ -12,7 +12,7 @@ export const orgCommand = command({
   summary: 'List the organizations, or set the plan of one.',
   options: {
     org: { value: 'ID', what: 'Organization. Optional if there is only one.' },
-    plan: { value: plans.join('|'), what: 'New plan. The management API needs scale.', oneOf: plans },
+    plan: { value: plans.join('|'), what: 'New plan. The management API needs the scale plan.', oneOf: plans },
   },
   async run({ org, plan, json }) {
     const orgs = await withApp(async (app) => {

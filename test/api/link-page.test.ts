@@ -131,7 +131,7 @@ describe('the link page', () => {
     const production = await world({ env: { ENVIRONMENT: 'production' }, database: await newDatabase() })
     const { link_token } = await aLink(production.base, production.api)
     const page = async (path: string, options = {}) => (await fetch(`${production.base}${path}`, options)).text()
-    expect(await page(`/link?token=${link_token}`)).toContain('There is nothing to connect here yet')
+    expect(await page(`/link?token=${link_token}`)).toContain('No sources are available yet')
     const form = { method: 'POST', body: new URLSearchParams({ token: link_token }) }
     expect(await page('/link/demo/oura', form)).toContain('cannot be connected with this link')
   })

@@ -214,7 +214,7 @@ describe('keys', () => {
 
   test('rejects an unknown key id', async () => {
     const { err } = await cli.run('keys', 'revoke', '--id', newUuid())
-    expect(err).toMatch(/no active key with this id/)
+    expect(err).toMatch(/no active key with this ID/)
   })
 
   test('creates and revokes management keys of both roles', async () => {

@@ -112,7 +112,7 @@ test.skipIf(!browser)(`${where}: a user who denies access sees an error and can 
   await page.goto(link_web_url)
   source.behavior.deny = true
   await page.getByRole('link', { name: 'Continue to Fitbit' }).click()
-  await page.getByRole('heading', { name: 'That did not work' }).waitFor()
+  await page.getByRole('heading', { name: 'Connection failed' }).waitFor()
   source.behavior.deny = false
   expect(await page.getByRole('alert').textContent()).toContain('canceled')
   await page.getByRole('link', { name: 'Try again' }).click()

@@ -44,7 +44,7 @@ test('a requisition omits a missing physician, sample, insurance and answers', a
   const patient = aPatient({ address: null, gender: null, phone_number: null })
   const text = await textOf(await requisition(aRequisition({ ...nothing, patient, icd_codes: [], aoe_answers: [] })))
   expect(text).toContain('Tests ordered')
-  expect(text).not.toMatch(/null|undefined|Clinical notes|Ask-on-order-entry/)
+  expect(text).not.toMatch(/null|undefined|Clinical notes|Ask at order entry/)
 })
 
 test('roll labels are one page each in label size, with a scannable barcode', async () => {

@@ -67,7 +67,7 @@ test('marks a critical result', async () => {
 test.each([
   ['partial', 'Partial report. More results will follow.'],
   ['final', 'Final report.'],
-  ['corrected', 'Corrected report. It replaces every earlier report of this order'],
+  ['corrected', 'Corrected report. It replaces all earlier reports for this order'],
 ] as const)('labels a %s report', async (status, words) => {
   expect(await textOf(await resultReport(aReport({ status })))).toContain(words)
 })

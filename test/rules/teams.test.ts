@@ -18,7 +18,7 @@ describe('teams of a management key', () => {
   test('rejects an inaccessible team like one that does not exist', () => {
     expect(rules.requireReachable(all, { id: 'c' })).toEqual({ id: 'c' })
     expect(rules.requireReachable(some, { id: 'a' })).toEqual({ id: 'a' })
-    for (const team of [undefined, { id: 'c' }]) expect(() => rules.requireReachable(some, team)).toThrow('No team with this id exists')
+    for (const team of [undefined, { id: 'c' }]) expect(() => rules.requireReachable(some, team)).toThrow('No team with this ID exists')
   })
 })
 

@@ -28,7 +28,7 @@ export const connectionErrors = errors({
   },
   NO_SIGN_IN_WAITING: {
     kind: 'refused',
-    meaning: 'A code was sent, but no sign-in at the source is waiting for one.',
+    meaning: 'A code was sent, but no sign-in at the source is pending.',
     remedy: 'Start with POST /v2/link/provider/password/{provider}.',
   },
   REFRESH_FAILED: {

@@ -161,7 +161,7 @@ const clinicalChecks = checks({
     severity: 'error',
     field: 'sample_id',
     meaning: 'Another order of the lab has this sample_id. POST /v3/order/import and the partner lab API report this code.',
-    remedy: 'Send the id that is printed on the sample.',
+    remedy: 'Send the ID that is printed on the sample.',
   },
   stat_not_supported: {
     severity: 'warning',

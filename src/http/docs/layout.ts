@@ -72,8 +72,8 @@ function footer(page: DocsPage) {
   const { before, after } = neighborsOf(page)
   const neighborLink = (to: DocsPage | undefined, label: string) =>
     to && html`<a class="${label.toLowerCase()}" href="${pathOf(to)}"><small>${label}</small>${to.title}</a>`
-  return html`<nav class="besides" aria-label="Previous and next">${neighborLink(before, 'Previous')}${neighborLink(after, 'Next')}</nav>
-<p class="raw"><a href="${pathOf(page)}.md">This page as Markdown</a></p>`
+  return html`<nav class="besides" aria-label="Previous and next page">${neighborLink(before, 'Previous')}${neighborLink(after, 'Next')}</nav>
+<p class="raw"><a href="${pathOf(page)}.md">View this page as Markdown</a></p>`
 }
 
 /** Lists sections and subsections; a long page lists its sections only. */

@@ -20,7 +20,7 @@ export function searchResponse(entries: Entry[], query: string): PageContent {
     about: 'Search results in the documentation.',
     query,
     body: html`<h1>Search</h1>
-${query.trim() ? html`<p class="lead">${count} for “${query.trim()}”.</p>` : html`<p class="lead">Type an error code, an event type, a setting or a word.</p>`}
+${query.trim() ? html`<p class="lead">${count} for “${query.trim()}”.</p>` : html`<p class="lead">Search for an error code, an event type, a setting or a keyword.</p>`}
 <ol class="hits">${found.map((entry) => hit(entry, query))}</ol>`,
   }
 }

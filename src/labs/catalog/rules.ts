@@ -73,7 +73,7 @@ export function requireAccount<A extends Account>(account: A | undefined): A {
   if (account) return account
   throw problem(
     'UNKNOWN_LAB_ACCOUNT',
-    'The team cannot use a lab account with this id. List the lab accounts with GET /v3/lab_test/lab_account.',
+    'The team cannot use a lab account with this ID. List the lab accounts with GET /v3/lab_test/lab_account.',
   )
 }
 
@@ -164,7 +164,7 @@ export function checkOwn(test: { team_id: string | null }) {
 }
 
 export const testNotFound = () =>
-  problem('LAB_TEST_NOT_FOUND', 'Neither the catalog nor the team has a lab test with this id. List the lab tests with GET /v3/lab_test.')
+  problem('LAB_TEST_NOT_FOUND', 'Neither the catalog nor the team has a lab test with this ID. List the lab tests with GET /v3/lab_test.')
 
 export function checkAllTests(ids: string[], found: { id: string }[]) {
   const lab_test_ids = ids.filter((id) => !found.some((test) => test.id === id))

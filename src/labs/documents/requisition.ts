@@ -132,7 +132,7 @@ function drawTestLine(page: Page, [code, name, note]: [string, string, string], 
 
 function writeAnswers(page: Page, answers: Requisition['aoe_answers']) {
   if (!answers.length) return
-  drawHeading(page, 'Ask-on-order-entry questions')
+  drawHeading(page, 'Ask at order entry (AoE) questions')
   for (const { marker, question, answer } of answers) {
     drawRow(page, [
       { text: `${marker}: ${question}`, style: ink.body, x: page.left, width: 330 },

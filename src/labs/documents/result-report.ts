@@ -51,7 +51,7 @@ function writeStatus(page: Page, status: ReportStatus) {
   if (status === 'partial') return drawBanner(page, 'Partial report. More results will follow.', ink.warn, color.warn_tint)
   drawBanner(
     page,
-    'Corrected report. It replaces every earlier report of this order. Do not use earlier reports.',
+    'Corrected report. It replaces all earlier reports for this order. Do not use earlier reports.',
     ink.alert,
     color.alert_tint,
   )
@@ -79,7 +79,7 @@ const overall = {
     style: { ...ink.strong, color: color.good },
   },
   abnormal: { text: 'Overall: abnormal. At least one result is outside its reference range.', style: ink.warn },
-  critical: { text: 'Overall: CRITICAL. At least one result needs medical attention without delay.', style: ink.alert },
+  critical: { text: 'Overall: CRITICAL. At least one result needs immediate medical attention.', style: ink.alert },
   unknown: { text: 'Overall: not interpreted. At least one result has no interpretation.', style: { ...ink.strong, color: color.quiet } },
 }
 
@@ -100,7 +100,7 @@ function writeSection(page: Page, { title, results, missing }: ReportSection) {
 }
 
 function writeMissing(page: Page, missing: MissingResult[]) {
-  drawHeading(page, 'Tests without a result')
+  drawHeading(page, 'Tests without results')
   for (const { name, inferred_failure_type, note } of missing) {
     drawRow(page, [
       { text: name, style: ink.strong, x: page.left + 6, width: 190 },

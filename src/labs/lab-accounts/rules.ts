@@ -22,10 +22,10 @@ function statesFor(lab: Lab, type: string, states: string[]) {
 
 export function requireAccount<A>(account: A | undefined): A {
   if (account) return account
-  throw problem('LAB_ACCOUNT_NOT_FOUND', 'The organization has no lab account with this id. List the lab accounts to find its id.')
+  throw problem('LAB_ACCOUNT_NOT_FOUND', 'The organization has no lab account with this ID. List the lab accounts to find its ID.')
 }
 
 export function checkTeamsBound(bound: number, requested: number) {
   if (bound !== requested)
-    throw problem('UNKNOWN_TEAM', 'team_id_allowlist names a team that is not in this organization. List the teams to find their ids.')
+    throw problem('UNKNOWN_TEAM', 'team_id_allowlist names a team that is not in this organization. List the teams to find their IDs.')
 }

@@ -201,6 +201,6 @@ export function checkAcceptsResults({ method, low_level }: Order) {
     )
 }
 
-export const transactionNotFound = () => problem('TRANSACTION_NOT_FOUND', 'The team has no order transaction with this id.')
+export const transactionNotFound = () => problem('TRANSACTION_NOT_FOUND', 'The team has no order transaction with this ID.')
 
-export const orderNotFound = () => problem('ORDER_NOT_FOUND', 'The team has no order with this id. List the orders with GET /v3/orders.')
+export const orderNotFound = () => problem('ORDER_NOT_FOUND', 'The team has no order with this ID. List the orders with GET /v3/orders.')

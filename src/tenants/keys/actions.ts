@@ -127,7 +127,7 @@ export const pruneTokens = (app: App) => store.deleteExpiredTokens(app.db, app.w
 async function getManagementKey(app: App, caller: ManagementCaller, id: string) {
   const key = await store.getManagementKey(app.db, caller.org_id, id)
   if (!key)
-    throw problem('MANAGEMENT_KEY_NOT_FOUND', 'No management key in your organization has this id. List the management keys to find it.')
+    throw problem('MANAGEMENT_KEY_NOT_FOUND', 'No management key in your organization has this ID. List the management keys to find it.')
   return key
 }
 

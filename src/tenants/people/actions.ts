@@ -80,7 +80,7 @@ async function requirePerson(app: App, org_id: string, id: string) {
   return person
 }
 
-const notFound = () => problem('PERSON_NOT_FOUND', 'No member of your organization has this id. List the members to find it.')
+const notFound = () => problem('PERSON_NOT_FOUND', 'No member of your organization has this ID. List the members to find it.')
 
 function presentPerson(app: App, row: store.PersonRow) {
   const { name, email } = decryptPerson(app, row)

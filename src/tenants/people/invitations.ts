@@ -100,7 +100,7 @@ async function creatorOf(app: App, { invited_by_kind, invited_by }: store.Invita
 export const deleteInvite = (app: App, { org_id }: ManagementCaller, id: string) =>
   inTransaction(app, async (app) => {
     if (!(await store.deleteInvitation(app.db, org_id, id)))
-      throw problem('INVITE_NOT_FOUND', 'No pending invitation in your organization has this id. List the invitations to find it.')
+      throw problem('INVITE_NOT_FOUND', 'No pending invitation in your organization has this ID. List the invitations to find it.')
     return { success: true }
   })
 

@@ -154,7 +154,7 @@ const associatedData = (team_id: string) => `teams.contact.${team_id}`
 const decryptContact = async (app: App, team: TeamRow) =>
   open<rules.Contact>(await teamSealingKey(app, team.id), associatedData(team.id), team.contact)
 
-const idTaken = () => problem('TEAM_ID_TAKEN', 'Another team has or had this id. Omit id to get a new one.')
+const idTaken = () => problem('TEAM_ID_TAKEN', 'Another team has or had this ID. Omit id to get a new one.')
 
 /** The unique index also catches concurrent requests. The error names the conflicting team only to callers with access to it. */
 async function rejectDuplicates<T>(

@@ -18,7 +18,7 @@ export function visibleTeams(caller: TeamScope, team_id?: string | null) {
 /** Rejects a missing team and a team out of reach with the same error, so it does not reveal which teams exist. */
 export function requireReachable<T extends { id: string }>(caller: TeamScope, team: T | undefined): T {
   if (team && isReachable(caller, team.id)) return team
-  throw problem('TEAM_NOT_FOUND', "No team with this id exists, or you don't have access to it. List the teams to find its id.")
+  throw problem('TEAM_NOT_FOUND', "No team with this ID exists, or you don't have access to it. List the teams to find its ID.")
 }
 
 type Bindings = { team_id: string }[] | null | undefined
@@ -30,7 +30,7 @@ export function checkFound(found: number, team_ids: string[]) {
   if (found !== team_ids.length)
     throw problem(
       'UNKNOWN_TEAM',
-      'team_role_bindings contains a team_id that is not in your organization. List the teams to find their ids.',
+      'team_role_bindings contains a team_id that is not in your organization. List the teams to find their IDs.',
     )
 }
 

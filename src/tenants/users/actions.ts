@@ -110,7 +110,7 @@ export const cancelDeletion = (app: App, { team_id }: TeamCaller, query: UserIds
       if (!user?.deleted_at || (user.erase_at as string) <= app.now())
         throw problem(
           'NO_DELETION_TO_UNDO',
-          'No user with this id is scheduled for deletion. Check user_id or client_user_id; a user is erased permanently after 7 days.',
+          'No user with this ID is scheduled for deletion. Check user_id or client_user_id; a user is erased permanently after 7 days.',
         )
       await store.updateUser(app.db, team_id, user.user_id, { deleted_at: null, erase_at: null })
       return user

@@ -83,7 +83,7 @@ export function checkUndo(query: { user_id?: string | null | undefined; client_u
   if (Boolean(query.user_id) === Boolean(query.client_user_id)) throw invalid(['query'], 'Send either user_id or client_user_id, not both.')
 }
 
-export const userNotFound = () => problem('USER_NOT_FOUND', 'No user in your team has this id. Check user_id or client_user_id.')
+export const userNotFound = () => problem('USER_NOT_FOUND', 'No user in your team has this ID. Check user_id or client_user_id.')
 
 export const userDeleted = () =>
   problem('USER_SCHEDULED_FOR_DELETION', 'The user is scheduled for deletion. Undo it with POST /v2/user/undo_delete within 7 days.')

@@ -21,12 +21,12 @@ ${
   offers.length
     ? html`<form method="get" action="/link" role="search">
 <input type="hidden" name="token" value="${frame.token}">
-<label for="q">Search</label>
-<div class="row"><input id="q" name="q" type="search" value="${search}" autocomplete="off" placeholder="Name of the source"><button class="plain" id="go">Search</button></div>
+<label for="q">Search sources</label>
+<div class="row"><input id="q" name="q" type="search" value="${search}" autocomplete="off" placeholder="Search by name"><button class="plain" id="go">Search</button></div>
 </form>
 <p id="count" role="status" class="quiet">${countLabel(found.length)}</p>
 <ul class="sources" id="sources">${found.map((offer) => choice(frame, offer))}</ul>`
-    : html`<p role="status">There is nothing to connect here yet. ${frame.team} needs to set up a source first.</p>`
+    : html`<p role="status">No sources are available yet. ${frame.team} needs to set one up first.</p>`
 }`,
   )
 }
@@ -44,7 +44,7 @@ const badge = html` <span class="badge">Demo data</span>`
 export function sourcePage(frame: Frame, { slug, demo }: Offer, failure?: string) {
   const source = sources[slug]
   const methods: Partial<Record<Source['auth_type'], Html>> = {
-    oauth: html`<p class="lead">You will sign in at ${source.name} and choose what ${frame.team} may read. Your password stays there.</p>
+    oauth: html`<p class="lead">You will sign in to ${source.name} and choose what ${frame.team} can read. ${frame.team} does not see your password.</p>
 <p><a class="button" href="/link/oauth/${slug}?token=${frame.token}">Continue to ${source.name}</a></p>`,
     password: html`<p class="lead">Sign in with your ${source.name} account. Your password is used once and not stored.</p>
 ${form(frame, `/link/password/${slug}`, [field('username', 'Username or email address', 'username'), field('password', 'Password', 'current-password', 'password')])}`,
@@ -61,8 +61,8 @@ ${frame.canChoose && html`<p><a href="/link?token=${frame.token}">Choose another
   )
 }
 
-const asDemo = (frame: Frame, slug: SourceSlug) => html`<p class="lead">${badge} ${sources[slug].name} is not set up here. You can try it
-with demo data: ${frame.team} will see a month of generated data and none of yours.</p>
+const asDemo = (frame: Frame, slug: SourceSlug) => html`<p class="lead">${badge} ${sources[slug].name} is not set up here. You can connect
+demo data instead: ${frame.team} will see a month of generated data and none of yours.</p>
 ${form(frame, `/link/demo/${slug}`, [], 'Connect with demo data')}`
 
 export function codePage(frame: Frame, slug: SourceSlug, hint: string, failure?: string) {
@@ -87,7 +87,7 @@ type EndOptions = {
 /** The last page. With `leaves` it redirects itself, because the form-action policy blocks redirects to other sites after a form. */
 export function endPage(frame: Frame | undefined, outcome: Outcome, { slug, demo, returnTo, redirects }: EndOptions = {}) {
   const done = outcome.state === 'success'
-  const title = done ? 'You are connected' : 'That did not work'
+  const title = done ? 'You are connected' : 'Connection failed'
   const name = slug ? sources[slug].name : 'The source'
   return page(
     frame,

@@ -10,7 +10,7 @@ export function Questions({ form, findings, onAnswer }: QuestionsProps) {
   if (!questions.length) return null
   const error = findings?.find((finding) => pathOf(finding).startsWith('aoe_answers'))?.message
   return (
-    <Card title="Ask-at-order-entry questions">
+    <Card title="Ask at order entry (AoE) questions">
       <div class="form-grid">
         {questions.map(({ question, marker, key }) => {
           const value = form.answers[key] ?? ''

@@ -127,7 +127,7 @@ export async function requireWebhook(
 ) {
   await requireTeam(app, caller, team_id)
   const webhook = await find(app.db, team_id, webhook_id)
-  if (!webhook) throw problem('WEBHOOK_NOT_FOUND', 'No such webhook in this team. List the webhooks to see their ids.')
+  if (!webhook) throw problem('WEBHOOK_NOT_FOUND', 'No such webhook in this team. List the webhooks to see their IDs.')
   return webhook
 }
 

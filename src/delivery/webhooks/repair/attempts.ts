@@ -24,7 +24,7 @@ export async function getWebhookAttempt(app: App, caller: ManagementCaller, path
   await requireWebhook(app, caller, path)
   const found = await store.findAttempt(app.db, path, path.attempt_id)
   if (!found)
-    throw problem('ATTEMPT_NOT_FOUND', 'This webhook has no such attempt, or it is past retention. List its attempts to see their ids.')
+    throw problem('ATTEMPT_NOT_FOUND', 'This webhook has no such attempt, or it is past retention. List its attempts to see their IDs.')
   const key = await keyOfMessage(app, found)
   const {
     url,

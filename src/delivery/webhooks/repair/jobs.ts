@@ -51,7 +51,7 @@ export async function listWebhookJobs(app: App, caller: ManagementCaller, path: 
 export async function getWebhookJob(app: App, caller: ManagementCaller, path: Path & { job_id: string }) {
   await requireWebhook(app, caller, path)
   const job = await store.findJob(app.db, path, path.job_id)
-  if (!job) throw problem('WEBHOOK_JOB_NOT_FOUND', 'This webhook has no such job. List its jobs to see their ids.')
+  if (!job) throw problem('WEBHOOK_JOB_NOT_FOUND', 'This webhook has no such job. List its jobs to see their IDs.')
   return presentJob(job)
 }
 

@@ -1,32 +1,33 @@
 import { element, say } from './page.js'
-import { offerSearch } from './search.js'
+import { addSearch } from './search.js'
 
-showPlace()
-offerThemes()
-offerCopies()
-followReading()
-offerSearch()
+scrollToCurrentPage()
+addThemeButton()
+addCopyButtons()
+highlightCurrentSection()
+addSearch()
 
 /** Scrolls the navigation to the current page. */
-function showPlace() {
+function scrollToCurrentPage() {
   const side = document.querySelector('aside.side')
-  const here = side.querySelector('[aria-current]')
-  if (here) side.scrollTop = here.offsetTop - side.clientHeight / 2
+  const current = side.querySelector('[aria-current]')
+  if (current) side.scrollTop = current.offsetTop - side.clientHeight / 2
 }
 
-function offerThemes() {
+function addThemeButton() {
   const names = { auto: '◐', light: '☀', dark: '☾' }
   const root = document.documentElement
+  const all = Object.keys(names)
+  const nextTheme = (theme) => all[(all.indexOf(theme) + 1) % all.length]
   const button = document.getElementById('theme')
   const show = () => {
     const now = root.dataset.theme
     button.textContent = names[now] ?? names.auto
-    button.setAttribute('aria-label', `Theme: ${now}. Change`)
+    button.setAttribute('aria-label', `Theme: ${now}. Change to ${nextTheme(now)}`)
   }
   button.hidden = false
   button.addEventListener('click', () => {
-    const all = Object.keys(names)
-    root.dataset.theme = all[(all.indexOf(root.dataset.theme) + 1) % all.length]
+    root.dataset.theme = nextTheme(root.dataset.theme)
     localStorage.setItem('assay.theme', root.dataset.theme)
     show()
     say(`Theme: ${root.dataset.theme}`)
@@ -34,7 +35,7 @@ function offerThemes() {
   show()
 }
 
-function offerCopies() {
+function addCopyButtons() {
   for (const box of document.querySelectorAll('.code:not(.answer)')) {
     const button = element('button', 'Copy', { type: 'button', class: 'copy', 'aria-label': 'Copy this code' })
     const code = box.querySelector('code')
@@ -50,7 +51,7 @@ function offerCopies() {
   }
 }
 
-/** Browsers offer the clipboard API over https only; over http, copying the selection works. */
+/** Browsers offer the clipboard API over HTTPS only; over HTTP, copying the selection works. */
 async function copy(code) {
   if (navigator.clipboard) return navigator.clipboard.writeText(code.textContent)
   getSelection().selectAllChildren(code)
@@ -58,14 +59,14 @@ async function copy(code) {
 }
 
 /** Marks the current section in the list of sections. */
-function followReading() {
+function highlightCurrentSection() {
   const links = [...document.querySelectorAll('.contents a')]
-  const places = links.map((link) => document.getElementById(decodeURIComponent(link.hash.slice(1))))
+  const sections = links.map((link) => document.getElementById(decodeURIComponent(link.hash.slice(1))))
   if (!links.length) return
-  const mark = () => {
-    const passed = places.filter((place) => place && place.getBoundingClientRect().top < 120).length
+  const highlight = () => {
+    const passed = sections.filter((section) => section && section.getBoundingClientRect().top < 120).length
     for (const [i, link] of links.entries()) link.setAttribute('aria-current', String(i === Math.max(passed - 1, 0)))
   }
-  addEventListener('scroll', mark, { passive: true })
-  mark()
+  addEventListener('scroll', highlight, { passive: true })
+  highlight()
 }

@@ -3,13 +3,13 @@ import { element, say } from './page.js'
 
 const field = document.getElementById('q')
 const list = document.getElementById('found')
-const SHOWN = 12
+const MAX_RESULTS = 12
 
 let index
 let at = -1
 
 /** Without this script the form submits to the server, which runs the same search. */
-export function offerSearch() {
+export function addSearch() {
   for (const [name, value] of Object.entries({ role: 'combobox', 'aria-expanded': 'false', 'aria-controls': 'found' }))
     field.setAttribute(name, value)
   list.setAttribute('role', 'listbox')
@@ -22,30 +22,30 @@ export function offerSearch() {
   document.addEventListener('keydown', focusByKey)
 }
 
-/** A failed load is retried with the next letter; until then the form submits to the server. */
+/** A failed load is retried on the next key press; until then the form submits to the server. */
 async function load() {
   index ??= fetch('/docs/search.json').then((response) => (response.ok ? response.json() : undefined))
-  const asked = index
-  const found = await asked.catch(() => undefined)
-  if (!found && index === asked) index = undefined
+  const pending = index
+  const found = await pending.catch(() => undefined)
+  if (!found && index === pending) index = undefined
   return found
 }
 
 async function show() {
   const query = field.value
   if (!query.trim()) return close()
-  // The first call may share a load that an earlier letter started and that fails, so this one retries.
+  // The first call may share a failed load of an earlier key press, so this one retries.
   const entries = (await load()) ?? (await load())
   if (!entries || query !== field.value) return
-  const found = find(entries, query, SHOWN)
-  list.replaceChildren(...(found.length ? found.map((entry, i) => option(entry, i, query)) : [nothing()]))
+  const found = find(entries, query, MAX_RESULTS)
+  list.replaceChildren(...(found.length ? found.map((entry, i) => option(entry, i, query)) : [noResults()]))
   list.hidden = false
   field.setAttribute('aria-expanded', 'true')
   choose(0)
   say(found.length === 1 ? '1 result' : `${found.length} results`)
 }
 
-const nothing = () => element('p', 'No results.', { role: 'option', 'aria-disabled': 'true' })
+const noResults = () => element('p', 'No results.', { role: 'option', 'aria-disabled': 'true' })
 
 function option({ page, title, path, text }, i, query) {
   const node = element('a', '', { href: path, id: `found-${i}`, role: 'option', tabindex: '-1' })

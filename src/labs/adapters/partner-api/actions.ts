@@ -116,7 +116,7 @@ const withOrder = (
 
 async function requireSentOrder(app: App, lab_id: number, id: string) {
   const order = await store.findSent(app.db, lab_id, id)
-  if (!order) throw problem('ORDER_NOT_FOUND', 'The lab has received no order with this id. List the orders with GET /lab/v1/orders.')
+  if (!order) throw problem('ORDER_NOT_FOUND', 'The lab has received no order with this ID. List the orders with GET /lab/v1/orders.')
   return order
 }
 
