@@ -49,7 +49,7 @@ export function SeriesChart({ lines, from, to, label, onZoom, onReset }: SeriesP
     setDrag(undefined)
     if (Math.abs(x(a) - x(b)) > 8) onZoom(Math.min(a, b), Math.max(a, b))
   }
-  const press = (event: KeyboardEvent) => {
+  const handleKey = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return
     const [middle, half] = [(from + to) / 2, (to - from) / 2]
     const zoomIn = () => onZoom(middle - half / 2, middle + half / 2)
@@ -76,20 +76,20 @@ export function SeriesChart({ lines, from, to, label, onZoom, onReset }: SeriesP
         // Lowercase, because SVG has no tabIndex attribute and the chart needs focus for its keys.
         tabindex={0}
         aria-label={`${label}: ${all.length} points from ${formatDateTime(new Date(from).toISOString())} to ${formatDateTime(new Date(to).toISOString())}${all.length ? `, between ${round(low)} and ${round(high)} ${firstLine?.unit ?? ''}` : ''}. Press plus or minus to zoom, arrows to move, 0 to reset.`}
-        onKeyDown={press}
+        onKeyDown={handleKey}
         onPointerDown={(event) => {
           // The drag continues outside the chart.
           event.currentTarget.setPointerCapture(event.pointerId)
           setDrag([timeAt(event), timeAt(event)])
         }}
-        onPointerMove={(event) => (drag ? setDrag([drag[0], timeAt(event)]) : setHovered(nearest(lines, timeAt(event))))}
+        onPointerMove={(event) => (drag ? setDrag([drag[0], timeAt(event)]) : setHovered(findNearest(lines, timeAt(event))))}
         onPointerUp={release}
         onPointerLeave={() => {
           setDrag(undefined)
           setHovered(undefined)
         }}
       >
-        {ticks(low, high).map((value) => (
+        {listTicks(low, high).map((value) => (
           <g key={value}>
             <line class="grid" x1={area.left} x2={area.right} y1={y(value)} y2={y(value)} />
             <text x={area.left - 8} y={y(value) + 4} text-anchor="end">
@@ -97,33 +97,33 @@ export function SeriesChart({ lines, from, to, label, onZoom, onReset }: SeriesP
             </text>
           </g>
         ))}
-        {tickTimes(from, to, width < NARROW_PX ? 3 : 6).map((at) => (
+        {listTickTimes(from, to, width < NARROW_PX ? 3 : 6).map((at) => (
           <text key={at} x={x(at)} y={height - 8} text-anchor="middle">
             {formatTick(at, to - from)}
           </text>
         ))}
         {!all.length && (
-          <text class="nothing" x={width / 2} y={height / 2} text-anchor="middle">
+          <text class="no-data" x={width / 2} y={height / 2} text-anchor="middle">
             No data in this period
           </text>
         )}
         {lines.map(({ name, points }, i) => (
           <g key={name} class={`series series-${i % 4}`}>
-            <path class="band" d={bandPath(points, x, y)} />
-            <path class="line" d={linePath(points, x, y)} />
+            <path class="band" d={drawBand(points, x, y)} />
+            <path class="line" d={drawLine(points, x, y)} />
             {points.length < 60 && points.map(({ at, value }) => <circle key={at} cx={x(at)} cy={y(value)} r="2.5" />)}
           </g>
         ))}
         {drag && (
           <rect
-            class="chosen"
+            class="selection"
             x={Math.min(x(drag[0]), x(drag[1]))}
             width={Math.abs(x(drag[0]) - x(drag[1]))}
             y={area.top}
             height={area.bottom - area.top}
           />
         )}
-        {hovered && <circle class="near" cx={x(hovered.point.at)} cy={y(hovered.point.value)} r="4" />}
+        {hovered && <circle class="hovered" cx={x(hovered.point.at)} cy={y(hovered.point.value)} r="4" />}
       </svg>
       <figcaption class="row wrap small muted">
         {hovered ? (
@@ -143,16 +143,16 @@ export function SeriesChart({ lines, from, to, label, onZoom, onReset }: SeriesP
   )
 }
 
-const linePath = (points: Point[], x: (at: number) => number, y: (value: number) => number) =>
+const drawLine = (points: Point[], x: (at: number) => number, y: (value: number) => number) =>
   points.map(({ at, value }, i) => `${i ? 'L' : 'M'}${x(at).toFixed(1)} ${y(value).toFixed(1)}`).join('')
 
-function bandPath(points: Point[], x: (at: number) => number, y: (value: number) => number) {
+function drawBand(points: Point[], x: (at: number) => number, y: (value: number) => number) {
   const upper = points.map(({ at, max }, i) => `${i ? 'L' : 'M'}${x(at).toFixed(1)} ${y(max).toFixed(1)}`)
   const lower = [...points].reverse().map(({ at, min }) => `L${x(at).toFixed(1)} ${y(min).toFixed(1)}`)
   return `${upper.join('')}${lower.join('')}Z`
 }
 
-function nearest(lines: Line[], at: number) {
+function findNearest(lines: Line[], at: number) {
   let best: { line: Line; point: Point } | undefined
   for (const line of lines)
     for (const point of line.points) if (!best || Math.abs(point.at - at) < Math.abs(best.point.at - at)) best = { line, point }
@@ -164,22 +164,22 @@ const TICK_COUNT = 4
 function roundBounds(low: number, high: number): [number, number] {
   if (low > high) return [0, 1]
   if (low === high) return [low - 1, high + 1]
-  const step = tickStep(low, high)
+  const step = chooseTickStep(low, high)
   return [Math.floor(low / step) * step, Math.ceil(high / step) * step]
 }
 
-function tickStep(low: number, high: number) {
+function chooseTickStep(low: number, high: number) {
   const minStep = (high - low) / TICK_COUNT
   const power = 10 ** Math.floor(Math.log10(minStep))
   return ([1, 2, 5, 10].find((factor) => factor * power >= minStep) ?? 10) * power
 }
 
-function ticks(low: number, high: number) {
-  const step = tickStep(low, high)
+function listTicks(low: number, high: number) {
+  const step = chooseTickStep(low, high)
   return Array.from({ length: Math.round((high - low) / step) + 1 }, (_, i) => low + i * step)
 }
 
-const tickTimes = (from: number, to: number, count: number) =>
+const listTickTimes = (from: number, to: number, count: number) =>
   Array.from({ length: count }, (_, i) => from + ((to - from) * (i + 0.5)) / count)
 
 const DAY_MS = 86_400_000

@@ -8,10 +8,10 @@ const looksLikeId = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{0,4}){0,3}(-[0-9a-
 
 function findMatches(text: string): ChooserOption[] {
   const query = text.trim().toLowerCase()
-  const to = (name: string, hint: string, path: string): ChooserOption => ({ name, hint, choose: () => navigate(path) })
+  const linkTo = (name: string, hint: string, path: string): ChooserOption => ({ name, hint, choose: () => navigate(path) })
   const pages = visibleNavGroups(session.get())
-    .flatMap(({ title, items }) => items.map((page) => to(page.name, title ?? 'Page', page.to)))
-    .concat(can('data.change') ? to('Place order', 'Action', '/orders/new') : [])
+    .flatMap(({ title, items }) => items.map((page) => linkTo(page.name, title ?? 'Page', page.to)))
+    .concat(can('data.change') ? linkTo('Place order', 'Action', '/orders/new') : [])
     .filter(({ name }) => name.toLowerCase().includes(query))
   if (!query) return pages
   const isFullId = query.length === 36 && looksLikeId(query)
@@ -20,8 +20,8 @@ function findMatches(text: string): ChooserOption[] {
     navigate(`/${list}`)
   }
   return [
-    ...(isFullId ? [to('Open order by ID', 'Order', `/orders/${query}`)] : []),
-    ...(isFullId ? [to('Open user by ID', 'User', `/users/${query}`)] : []),
+    ...(isFullId ? [linkTo('Open order by ID', 'Order', `/orders/${query}`)] : []),
+    ...(isFullId ? [linkTo('Open user by ID', 'User', `/users/${query}`)] : []),
     ...pages,
     { name: `Search orders for “${text.trim()}”`, hint: 'Search', choose: search('orders') },
     { name: `Search users for “${text.trim()}”`, hint: 'Search', choose: search('users') },

@@ -23,7 +23,7 @@ export function useShortcuts() {
   const [open, setOpen] = useState<'palette' | 'help'>()
   useEffect(() => {
     let sequenceStartedAt = 0
-    const press = (event: KeyboardEvent) => {
+    const handleKey = (event: KeyboardEvent) => {
       const isK = event.key === 'k' && (event.ctrlKey || event.metaKey)
       if (isK) {
         event.preventDefault()
@@ -38,8 +38,8 @@ export function useShortcuts() {
       else if (event.key === 'j' || event.key === 'k') moveRow(event.key === 'j' ? 1 : -1)
       sequenceStartedAt = event.key === 'g' ? Date.now() : 0
     }
-    addEventListener('keydown', press)
-    return () => removeEventListener('keydown', press)
+    addEventListener('keydown', handleKey)
+    return () => removeEventListener('keydown', handleKey)
   }, [])
   const close = () => setOpen(undefined)
   return {

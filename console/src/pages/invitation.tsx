@@ -43,11 +43,11 @@ function AcceptForm({
 }) {
   const [fields, setFields] = useState({ name: '', password: '', code: '' })
   const set = (name: keyof typeof fields) => (text: string) => setFields({ ...fields, [name]: text })
-  const { busy, error, send } = useSubmit(async () =>
+  const { isBusy, error, submit } = useSubmit(async () =>
     onAccepted(await api.acceptInvitation({ body: { token, ...fields, code: fields.code.trim() } })),
   )
   return (
-    <form class="stack" onSubmit={send}>
+    <form class="stack" onSubmit={submit}>
       <DescriptionList
         items={[
           ['Organization', details.org_name],
@@ -60,7 +60,7 @@ function AcceptForm({
       <AuthenticatorSetup secret={details} />
       <NewCode value={fields.code} onText={set('code')} />
       {error && <Notice tone="bad">{error.message}</Notice>}
-      <Button type="submit" kind="primary" disabled={busy} aria-busy={busy}>
+      <Button type="submit" kind="primary" disabled={isBusy} aria-busy={isBusy}>
         Join organization
       </Button>
     </form>

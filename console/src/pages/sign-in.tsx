@@ -40,13 +40,13 @@ export function SignIn() {
   const path = usePath()
   const isRedirected = useObservable(session) === null && path !== '/sign-in' && path !== '/'
   const set = (part: Partial<Fields>) => setFields({ ...fields, ...part })
-  const { busy, error, send } = useSubmit(async () => {
+  const { isBusy, error, submit } = useSubmit(async () => {
     await signIn(buildCredential(method, fields))
     if (path === '/sign-in') navigate('/', { replace: true })
   })
   return (
     <SignedOutCard title="Sign in">
-      <form class="stack" onSubmit={send}>
+      <form class="stack" onSubmit={submit}>
         {isRedirected && !error && <Notice tone="idle">Sign in to continue to the page you requested.</Notice>}
         <div class="chips" role="group" aria-label="How to sign in">
           {methods.map(([value, name]) => (
@@ -84,7 +84,7 @@ export function SignIn() {
           />
         )}
         {error && <Notice tone="bad">{errorMessages[error.error_type ?? ''] ?? error.message}</Notice>}
-        <Button type="submit" kind="primary" disabled={busy} aria-busy={busy}>
+        <Button type="submit" kind="primary" disabled={isBusy} aria-busy={isBusy}>
           Sign in
         </Button>
         {method !== 'person' && (

@@ -15,7 +15,7 @@ export function Chooser({ label, placeholder, find, onClose }: ChooserProps) {
     onClose()
     option.choose()
   }
-  const press = (event: KeyboardEvent) => {
+  const handleKey = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (event.key === 'Enter') {
       // The same key press must not activate the element that gets focus back.
@@ -38,7 +38,7 @@ export function Chooser({ label, placeholder, find, onClose }: ChooserProps) {
         aria-label={label}
         placeholder={placeholder}
         value={text}
-        onKeyDown={press}
+        onKeyDown={handleKey}
         onInput={(event) => {
           setText(event.currentTarget.value)
           setActiveIndex(0)

@@ -33,7 +33,7 @@ type FormDialogProps = {
 
 /** Stays open and shows the error when the action fails. */
 export function FormDialog({ title, submit, danger, large, disabled, onClose, onSubmit, children }: FormDialogProps) {
-  const { busy: isBusy, error, send } = useSubmit(onSubmit)
+  const { isBusy, error, submit: send } = useSubmit(onSubmit)
   return (
     <Dialog title={title} onClose={onClose} large={large ?? false}>
       <form class="stack" onSubmit={send}>

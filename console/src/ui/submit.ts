@@ -13,5 +13,5 @@ export function useSubmit(action: () => Promise<unknown>) {
     await action().catch(setError)
     setIsBusy(false)
   }
-  return { busy: isBusy, error, send: submit }
+  return { isBusy, error, submit }
 }

@@ -40,7 +40,7 @@ function PersonAccount() {
         <div class="stack">
           <Person details={account} />
           <SignIn codesLeft={account.recovery_codes_left} />
-          <Sessions details={account.sessions} />
+          <Sessions sessions={account.sessions} />
         </div>
       )}
     </QueryView>
@@ -89,17 +89,17 @@ const Row = ({ name, about, children }: { name: string; about: string; children:
   </div>
 )
 
-function Sessions({ details }: { details: AccountDetails['sessions'] }) {
+function Sessions({ sessions }: { sessions: AccountDetails['sessions'] }) {
   const endOthers = async () => {
     const { ended } = await api.endOtherSessions()
     refresh('account')
     showToast(`Signed out ${pluralize(ended, 'other session')}.`)
   }
   return (
-    <Card bare title="Sessions" actions={details.length > 1 && <AsyncButton action={endOthers}>Sign out other sessions</AsyncButton>}>
+    <Card bare title="Sessions" actions={sessions.length > 1 && <AsyncButton action={endOthers}>Sign out other sessions</AsyncButton>}>
       <Table
         label="Sessions"
-        rows={details}
+        rows={sessions}
         keyOf={({ id }) => id}
         columns={[
           { name: 'Signed in', cell: ({ created_at }) => <Time at={created_at} isRealTime /> },

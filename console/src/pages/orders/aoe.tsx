@@ -54,7 +54,7 @@ type MultiChoiceProps = { label: string; answers: { code: string; value: string 
 function MultiChoice({ label, answers, value, onAnswer }: MultiChoiceProps) {
   const selected = value ? value.split(',') : []
   const toggle = (code: string) => (on: boolean) =>
-    onAnswer((on ? [...selected, code] : selected.filter((finding) => finding !== code)).join(','))
+    onAnswer((on ? [...selected, code] : selected.filter((selectedCode) => selectedCode !== code)).join(','))
   return (
     <fieldset class="stack tight">
       <legend>{label}</legend>

@@ -4,7 +4,7 @@ import { humanize, lowLevelOf } from '../../format.ts'
 import { Time } from '../../ui/basics.tsx'
 
 type Event = { id: number; created_at: string; status: string; status_detail: string | null }
-type TimelineStep = { low: string; state: 'past' | 'here' | 'ahead'; at?: string; detail?: string | null }
+type TimelineStep = { low: string; state: 'past' | 'current' | 'expected'; at?: string; detail?: string | null }
 type LifecycleProps = { method: Method; low: string; events: Event[] }
 
 /** Shows past steps, the current step and the expected next steps. */
@@ -19,11 +19,11 @@ export function Lifecycle({ method, low, events }: LifecycleProps) {
           <li
             key={`${low} ${i}`}
             class={`timeline-step ${state} top-${steps[low]?.top}`}
-            {...(state === 'here' ? { 'aria-current': 'step' as const } : {})}
+            {...(state === 'current' ? { 'aria-current': 'step' as const } : {})}
           >
             <span class="dot" aria-hidden="true" />
             <span class="name">{humanize(low)}</span>
-            <span class="when small">{at ? <Time at={at} /> : state === 'ahead' ? <span class="faint">Expected</span> : null}</span>
+            <span class="when small">{at ? <Time at={at} /> : state === 'expected' ? <span class="faint">Expected</span> : null}</span>
             {detail && <span class="small faint">{humanize(detail)}</span>}
           </li>
         ))}
@@ -42,7 +42,7 @@ export function Lifecycle({ method, low, events }: LifecycleProps) {
 const pastSteps = (events: Event[]): TimelineStep[] =>
   events.map(({ status, created_at, status_detail }, i) => ({
     low: lowLevelOf(status),
-    state: i === events.length - 1 ? 'here' : 'past',
+    state: i === events.length - 1 ? 'current' : 'past',
     at: created_at,
     detail: status_detail,
   }))
@@ -53,7 +53,7 @@ function expectedSteps(method: Method, from: string): TimelineStep[] {
   const seen = new Set([from])
   for (let low = stepsOf(method)[from]?.next; low && !seen.has(low); low = stepsOf(method)[low]?.next) {
     seen.add(low)
-    timeline.push({ low, state: 'ahead' })
+    timeline.push({ low, state: 'expected' })
   }
   return timeline
 }
@@ -71,7 +71,7 @@ function AllSteps({ method, low, events }: LifecycleProps) {
             {Object.keys(steps)
               .filter((step) => steps[step]?.top === top)
               .map((step) => (
-                <li key={step} class={step === low ? 'here' : visited.has(step) ? 'past' : next.has(step) ? 'next' : ''}>
+                <li key={step} class={step === low ? 'current' : visited.has(step) ? 'past' : next.has(step) ? 'next' : ''}>
                   {humanize(step)}
                   <span class="sr">
                     {step === low ? ', current step' : visited.has(step) ? ', done' : next.has(step) ? ', possible next step' : ''}

@@ -42,7 +42,7 @@ function OrderFormPage() {
   const [isDirty, setIsDirty] = useState(false)
   useUnsavedWarning(isDirty)
   const body = buildOrder(form)
-  const { findings, checking, failure } = usePreflight(body)
+  const { findings, isChecking, error: checkError } = usePreflight(body)
   // The same form keeps its key, so a resubmission after a lost response creates no second order.
   const idempotencyKey = useMemo(() => crypto.randomUUID(), [JSON.stringify(body)])
   const change = (part: Partial<OrderForm>) => setForm((now) => ({ ...now, ...part }))
@@ -52,11 +52,7 @@ function OrderFormPage() {
   }
   const isShown = (path: string) => isSubmitted || touchedPaths.has(path)
   const findingsFor = (path: string) => fieldMessages(findingsAt(findings, path), isShown(path))
-  const {
-    busy: isBusy,
-    error,
-    send,
-  } = useSubmit(async () => {
+  const { isBusy, error, submit } = useSubmit(async () => {
     setIsSubmitted(true)
     if (findings?.some(({ severity }) => severity === 'hard')) return document.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
     const headers = { 'x-idempotency-key': idempotencyKey, 'x-idempotency-error': 'no-cache' } as const
@@ -67,7 +63,7 @@ function OrderFormPage() {
     navigate(`/orders/${order.id}`)
   })
   return (
-    <form onSubmit={send} onInput={() => setIsDirty(true)} noValidate>
+    <form onSubmit={submit} onInput={() => setIsDirty(true)} noValidate>
       <PageHeader up={['/orders', 'Orders']} title="Place order">
         The form checks the order as you type, with the same rules as the API.
       </PageHeader>
@@ -94,7 +90,7 @@ function OrderFormPage() {
           <Consents given={form.consents} onChange={(consents) => change({ consents })} />
           <Options form={form} set={set} findingsFor={findingsFor} onChange={change} />
         </div>
-        <Preflight findings={findings} isChecking={checking} error={failure} isShown={isShown}>
+        <Preflight findings={findings} isChecking={isChecking} error={checkError} isShown={isShown}>
           {error && <Notice tone="bad">{error.message}</Notice>}
           <Button type="submit" kind="primary" disabled={isBusy} aria-busy={isBusy}>
             Place order
@@ -111,14 +107,14 @@ function fieldMessages(findings: Finding[], isShown: boolean) {
   return { ...(hard && isShown ? { error: describeFinding(hard) } : {}), ...(soft ? { warning: soft.message } : {}) }
 }
 
-const textField = ({ form, set, findingsFor }: FieldsProps, path: string, label: string, rest: object) => (
+const renderTextField = ({ form, set, findingsFor }: FieldsProps, path: string, label: string, rest: object) => (
   <TextField label={label} data-path={path} value={form.text[path] ?? ''} onText={set(path)} {...findingsFor(path)} {...rest} />
 )
 
 const Patient = (props: FieldsProps) => {
   const { form, set, findingsFor } = props
   const text = (name: string, label: string, rest: object = {}) =>
-    textField(props, `patient_details.${name}`, label, { autocomplete: 'off', ...rest })
+    renderTextField(props, `patient_details.${name}`, label, { autocomplete: 'off', ...rest })
   return (
     <Card title="Patient">
       <div class="form-grid">
@@ -142,7 +138,7 @@ const Patient = (props: FieldsProps) => {
 
 const Address = (props: FieldsProps) => {
   const text = (name: string, label: string, rest: object = {}) =>
-    textField(props, `patient_address.${name}`, label, { autocomplete: 'off', ...rest })
+    renderTextField(props, `patient_address.${name}`, label, { autocomplete: 'off', ...rest })
   return (
     <Card title="Address">
       <div class="form-grid">
@@ -160,7 +156,7 @@ const billingTypes = ['client_bill', 'commercial_insurance', 'patient_bill_passt
 
 const Options = (props: FieldsProps & { onChange: (part: Partial<OrderForm>) => void }) => {
   const { form, set, findingsFor, onChange } = props
-  const text = (path: string, label: string, rest: object = {}) => textField(props, path, label, rest)
+  const text = (path: string, label: string, rest: object = {}) => renderTextField(props, path, label, rest)
   return (
     <Card title="Options">
       <div class="form-grid">

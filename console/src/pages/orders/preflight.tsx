@@ -19,21 +19,21 @@ export function usePreflight(order: NewOrder) {
     let isCurrent = true
     setIsChecking(true)
     const timer = setTimeout(async () => {
-      const shownErrors = await api.validateOrder({ body: JSON.parse(text) }).then(
-        ({ problems }) => ({ problems, failure: undefined }),
-        (error: ApiError) => ({ problems: undefined, failure: error }),
+      const result = await api.validateOrder({ body: JSON.parse(text) }).then(
+        ({ problems }) => ({ problems, error: undefined }),
+        (error: ApiError) => ({ problems: undefined, error }),
       )
       if (!isCurrent) return
       setIsChecking(false)
-      setFindings(shownErrors.problems)
-      setError(shownErrors.failure)
+      setFindings(result.problems)
+      setError(result.error)
     }, DEBOUNCE_MS)
     return () => {
       isCurrent = false
       clearTimeout(timer)
     }
   }, [text])
-  return { findings, checking: isChecking, failure: error }
+  return { findings, isChecking, error }
 }
 
 export const pathOf = ({ path }: Finding) => path.slice(1).join('.')
@@ -100,14 +100,14 @@ const Problem = ({ finding }: { finding: Finding }) => (
       {humanize(fieldLabel(pathOf(finding))) || 'Order'}
     </button>
     <div>{describeFinding(finding)}</div>
-    {hasOwnRemedy(finding) && <div class="small muted">{finding.remedy}</div>}
+    {addsRemedy(finding) && <div class="small muted">{finding.remedy}</div>}
   </li>
 )
 
-/** The API's words for a missing field describe a request, not a form. */
+/** The API's message for a missing field describes a request, not a form. */
 export const describeFinding = ({ code, message }: Finding) => (code === 'missing' ? 'Required.' : message)
 
-const hasOwnRemedy = ({ code, message, remedy }: Finding) => code !== 'missing' && Boolean(remedy) && !remedy?.startsWith(message)
+const addsRemedy = ({ code, message, remedy }: Finding) => code !== 'missing' && Boolean(remedy) && !remedy?.startsWith(message)
 
 const fieldLabels: Record<string, string> = {
   user_id: 'user',

@@ -36,9 +36,9 @@ export function Results({ order }: { order: Order }) {
                 label="Results"
                 rows={[...results].sort((a, b) => (sortRank[a.interpretation] ?? 2) - (sortRank[b.interpretation] ?? 2))}
                 keyOf={({ slug }) => slug}
-                columns={columns(trends.data ?? {})}
+                columns={buildColumns(trends.data ?? {})}
               />
-              <MissingResults result={missing_results ?? []} />
+              <MissingResults results={missing_results ?? []} />
             </>
           )}
         </QueryView>
@@ -47,7 +47,7 @@ export function Results({ order }: { order: Order }) {
   )
 }
 
-const columns = (trends: Trends): Column<Result>[] => [
+const buildColumns = (trends: Trends): Column<Result>[] => [
   {
     name: 'Measurement',
     cell: ({ name, loinc, notes }) => (
@@ -107,12 +107,12 @@ function Trend({ result: { slug, type, value, min_range_value, max_range_value, 
   )
 }
 
-const MissingResults = ({ result }: { result: NonNullable<OrderResults['missing_results']> }) =>
-  result.length ? (
+const MissingResults = ({ results }: { results: NonNullable<OrderResults['missing_results']> }) =>
+  results.length ? (
     <div class="body">
-      <h3>{pluralize(result.length, 'missing result')}</h3>
+      <h3>{pluralize(results.length, 'missing result')}</h3>
       <ul>
-        {result.map(({ slug, name, inferred_failure_type, note }) => (
+        {results.map(({ slug, name, inferred_failure_type, note }) => (
           <li key={slug} class="muted">
             {name}: {humanize(inferred_failure_type)}
             {note && `, ${note}`}

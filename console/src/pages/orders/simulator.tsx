@@ -95,7 +95,7 @@ type FailureProps = { failures: string[]; onClose: () => void; simulateTo: (to: 
 function FailureDialog({ failures, onClose, simulateTo }: FailureProps) {
   const [to, setTo] = useState(failures[0] ?? '')
   const [detail, setDetail] = useState('')
-  const statusDetail = failureDetails.find((step) => step === detail)
+  const statusDetail = failureDetails.find((known) => known === detail)
   return (
     <FormDialog
       title="Simulate failure"

@@ -140,7 +140,7 @@ const Deliveries = ({ deliveries: { last_hour, last_day } }: { deliveries: Overv
       columns={[
         { name: 'Period', cell: ({ name }) => name },
         { name: 'Attempts', right: true, cell: ({ attempts }) => formatCountOf(attempts) },
-        { name: 'Delivered', right: true, cell: ({ success_rate }) => <DeliveryRate deliveries={success_rate} /> },
+        { name: 'Delivered', right: true, cell: ({ success_rate }) => <DeliveryRate rate={success_rate} /> },
         { name: 'p50', wide: true, right: true, cell: ({ p50_ms }) => (p50_ms === null ? '—' : formatDuration(p50_ms)) },
         { name: 'p95', right: true, cell: ({ p95_ms }) => (p95_ms === null ? '—' : formatDuration(p95_ms)) },
       ]}
@@ -148,12 +148,12 @@ const Deliveries = ({ deliveries: { last_hour, last_day } }: { deliveries: Overv
   </Card>
 )
 
-const DeliveryRate = ({ deliveries }: { deliveries: number | null }) => {
-  const rating = rateDelivery(deliveries)
-  if (deliveries === null || !rating) return <>—</>
+const DeliveryRate = ({ rate }: { rate: number | null }) => {
+  const rating = rateDelivery(rate)
+  if (rate === null || !rating) return <>—</>
   return (
     <Status tone={rating.tone}>
-      {formatPercent(deliveries)}
+      {formatPercent(rate)}
       <span class="sr">, {rating.label}</span>
     </Status>
   )

@@ -39,11 +39,7 @@ function Form({ labs }: { labs: Lab[] }) {
   const set = (part: Partial<typeof fields>) => setFields({ ...fields, ...part })
   const methods = labs.find((lab) => lab.slug === slug)?.collection_methods ?? []
   const method = methods.includes(selectedMethod) ? selectedMethod : (methods[0] ?? '')
-  const {
-    busy: isBusy,
-    error,
-    send,
-  } = useSubmit(async () => {
+  const { isBusy, error, submit } = useSubmit(async () => {
     const { name, description, fasting, account } = fields
     const body = { name, description, fasting, marker_ids: markers.map(({ id }) => id), ...(account ? { lab_account_id: account } : {}) }
     // The select lists only the lab's methods.
@@ -53,7 +49,7 @@ function Form({ labs }: { labs: Lab[] }) {
   })
   const errors = fieldErrors(error)
   return (
-    <form class="columns" onSubmit={send}>
+    <form class="columns" onSubmit={submit}>
       <div class="stack">
         <Card title="Test">
           <div class="form-grid">

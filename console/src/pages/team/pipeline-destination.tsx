@@ -7,7 +7,7 @@ import { can, deploymentParams } from '../../session.ts'
 import { AsyncButton, Card, DescriptionList, Notice, Status, Time, type Tone } from '../../ui/basics.tsx'
 import { Progress } from '../../ui/progress.tsx'
 import { showToast } from '../../ui/toasts.tsx'
-import { names } from './pipeline-form.tsx'
+import { destinationNames } from './pipeline-form.tsx'
 import type { Pipeline } from './pipelines.tsx'
 
 /** The server stops counting here. */
@@ -22,7 +22,7 @@ export function DestinationCard({ pipeline, state }: Props) {
   const [tone, label] = statusOf(state, isPaused(pipeline, name))
   const total = delivered + lag
   return (
-    <Card title={names[name] ?? name} actions={can('team.manage') && <PauseButton pipeline={pipeline} name={name} />}>
+    <Card title={destinationNames[name] ?? name} actions={can('team.manage') && <PauseButton pipeline={pipeline} name={name} />}>
       <div class="stack">
         {last_error && <Failing state={state} />}
         <DescriptionList

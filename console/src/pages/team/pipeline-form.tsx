@@ -8,8 +8,8 @@ import { AreaField, Checkbox, TextField } from '../../ui/forms.tsx'
 import { showToast } from '../../ui/toasts.tsx'
 import type { Pipeline } from './pipelines.tsx'
 
-export const names: Record<SupportedDestination, string> = { rabbitmq: 'RabbitMQ', cloud_pubsub: 'Google Cloud Pub/Sub' }
-const kinds = Object.keys(names) as SupportedDestination[]
+export const destinationNames: Record<SupportedDestination, string> = { rabbitmq: 'RabbitMQ', cloud_pubsub: 'Google Cloud Pub/Sub' }
+const kinds = Object.keys(destinationNames) as SupportedDestination[]
 
 const parsePrefixes = (text: string) => text.split(/[\s,]+/).flatMap((prefix) => prefix.replace(/\*$/, '') || [])
 
@@ -56,7 +56,7 @@ export function PipelineForm({ existing, onClose }: FormProps) {
             {kinds.map((kind) => (
               <Checkbox
                 key={kind}
-                label={names[kind]}
+                label={destinationNames[kind]}
                 value={selected.includes(kind)}
                 disabled={Boolean(existing?.[kind])}
                 onChange={(on) => toggle(kind, on)}

@@ -12,12 +12,12 @@ export function Connections({ user }: { user: User }) {
   const sources = user.connected_sources.map(
     ({ provider, created_on }): Connection => ({ name: provider.name, slug: provider.slug, created_on }),
   )
-  const shownConnections: Connection[] = connections.data?.providers ?? sources
+  const visibleConnections: Connection[] = connections.data?.providers ?? sources
   return (
     <Card bare title="Connections">
-      {shownConnections.length ? (
+      {visibleConnections.length ? (
         <ul class="body stack tight">
-          {shownConnections.map(({ slug, name, status, created_on }) => (
+          {visibleConnections.map(({ slug, name, status, created_on }) => (
             <li key={slug} class="row between">
               <span>{name}</span>
               <span class="row">

@@ -23,15 +23,15 @@ const spans: [string, string][] = [
 ]
 
 /** Picks a bucket that gives about 500 points for any window. */
-const bucketSize = (ms: number) => {
+const chooseBucket = (ms: number) => {
   const minutes = ms / MINUTE_MS / 500
   const fits = [1, 5, 15, 30, 60, 180, 360, 720, 1440].find((size) => size >= minutes) ?? 1440
   return fits < 60 ? `${fits}m` : `${fits / 60}h`
 }
 
 /** Only single numbers can be averaged. */
-const downsampling = (resource: string, ms: number) =>
-  (resources[resource] ?? 'number') === 'number' ? { downsample: bucketSize(ms) } : {}
+const downsampleQuery = (resource: string, ms: number) =>
+  (resources[resource] ?? 'number') === 'number' ? { downsample: chooseBucket(ms) } : {}
 
 const toIso = (at: number) => new Date(at).toISOString()
 
@@ -59,7 +59,7 @@ export function UserSeries({ user_id }: { user_id: string }) {
   const series = useQuery(resource && `series:${user_id} ${resource}?${days} ${zoom?.join() ?? ''}`, () =>
     api.listSamples({
       params: { user_id, resource: resource as string },
-      query: { start_date: toIso(from), end_date: toIso(to), ...downsampling(resource as string, to - from) },
+      query: { start_date: toIso(from), end_date: toIso(to), ...downsampleQuery(resource as string, to - from) },
     }),
   )
   const show = (part: Record<string, string | null>) => setSearchParams({ from: null, to: null, ...part })
