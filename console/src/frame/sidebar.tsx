@@ -30,13 +30,10 @@ export function Sidebar() {
   const isCurrent = (to: string) => (to === '/' || to === '/organization' ? path === to : path === to || path.startsWith(`${to}/`))
   return (
     <>
-      <div class="row between">
-        <Link class="brand" to="/">
-          <Brand />
-          Assay
-        </Link>
-        {currentSession && <Environment session={currentSession} />}
-      </div>
+      <Link class="brand" to="/">
+        <Brand />
+        Assay
+      </Link>
       <TeamSelect />
       {visibleNavGroups(currentSession).map(({ title, items }) => (
         <nav key={title ?? 'main'} aria-label={title ?? 'Main'}>
@@ -59,7 +56,9 @@ export function Sidebar() {
 }
 
 const Environment = ({ session: { environment, region } }: { session: Session }) => (
-  <Status tone={environment === 'sandbox' ? 'info' : 'good'}>{`${humanize(environment)} ${region.toUpperCase()}`}</Status>
+  <div>
+    <Status tone={environment === 'sandbox' ? 'info' : 'good'}>{`${humanize(environment)} ${region.toUpperCase()}`}</Status>
+  </div>
 )
 
 function TeamSelect() {
@@ -85,6 +84,7 @@ function TeamSelect() {
       ) : (
         <strong class="ellipsis">{currentSession.teams[0]?.name}</strong>
       )}
+      <Environment session={currentSession} />
     </div>
   )
 }
