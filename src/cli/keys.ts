@@ -138,7 +138,7 @@ export const revokeKey = command({
 
 function explainUnknownKey(error: unknown): never {
   const unknown = error instanceof Problem && error.kind === 'not_found'
-  throw unknown ? setupProblem('There is no active key with this id; assay keys list shows them') : error
+  throw unknown ? setupProblem('There is no active key with this ID; assay keys list shows them') : error
 }
 
 type Operator = ManagementCaller & { first_team_id: string | undefined }
