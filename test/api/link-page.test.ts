@@ -103,7 +103,7 @@ describe('the link page', () => {
     expect((await link.listLinkSources()).map(({ slug }) => slug)).not.toContain('oura')
 
     const page = await open(`/link/source/oura?token=${link_token}`)
-    expect(page.text).toMatch(/with demo data: Harbor will see a month of generated data and none of yours.*Connect with demo data/s)
+    expect(page.text).toMatch(/demo data instead: Harbor will see a month of generated data and none of yours.*Connect with demo data/s)
     const done = await submit('/link/demo/oura', { token: link_token })
     expect([done.status, done.text.includes('Oura is connected with demo data.')]).toEqual([200, true])
     expect(done.text).toContain(`0;url=${redirect_url}?state=success`)
