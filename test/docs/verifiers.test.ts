@@ -35,7 +35,8 @@ test('the page shows the retry schedule', () => {
 
 test('the page shows the pauses of the circuit breaker', () => {
   const text = pageText('docs/webhooks.md').replace(/\s+/g, ' ')
-  const found = /After (\d+) consecutive failures, the circuit breaker pauses [^.]*? for (\d+) seconds, then ([\d, and]+)\./.exec(text)
+  const found =
+    /After (\d+) consecutive failures, the circuit breaker pauses [^.]*? for (\d+) seconds, then for ([\d, and]+) seconds\./.exec(text)
   const [, failures, first, more = ''] = found ?? []
   expect([Number(failures), [first, ...more.split(/, | and /)].map((seconds) => Number(seconds) * 1000)]).toEqual([
     BREAKER_THRESHOLD,
