@@ -3,7 +3,7 @@ import { copyIn } from './copy-in.ts'
 import { cpuOf } from './cpu.ts'
 import { machineLines } from './machine.ts'
 import { ms, percentile, perSecond } from './numbers.ts'
-import { type Beat, bodyOf, heartBeats, midnight } from './samples.ts'
+import { bodyOf, type HeartRate, heartRates, midnight } from './samples.ts'
 import { openSite, type Running, type Site } from './site.ts'
 
 export type Options = { users: number; perDay: number; connections: number; reads: number; yearly: number }
@@ -21,8 +21,8 @@ export async function benchIngest(options: Options) {
     const bench = { site, running, options }
     for (const line of await machineLines(running.database)) console.log(line)
     console.log('one service process, one sender process; every batch is one transaction, including its events\n')
-    const users = await makeUsers(bench, options.users)
-    const days = users.map((user, i) => ({ user, beats: beatsOf(options, i, 2) }))
+    const users = await createUsers(bench, options.users)
+    const days = users.map((user, i) => ({ user, rates: ratesOf(options, i, 2) }))
     await benchDays(bench, days)
     await benchHours(bench, users)
     await benchReads(bench, users)
@@ -34,17 +34,17 @@ export async function benchIngest(options: Options) {
   }
 }
 
-const beatsOf = ({ perDay }: Options, seed: number, daysAgo: number) =>
-  heartBeats(seed, midnight(daysAgo), perDay, Math.floor(DAY / perDay))
+const ratesOf = ({ perDay }: Options, seed: number, daysAgo: number) =>
+  heartRates(seed, midnight(daysAgo), perDay, Math.floor(DAY / perDay))
 
 async function call<T>({ running }: Bench, method: string, path: string, body?: unknown): Promise<T> {
   const headers = { ...running.headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }
   const response = await fetch(running.url + path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
-  if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`)
+  if (!response.ok) throw new Error(`${method} ${path} returned ${response.status}: ${await response.text()}`)
   return response.json() as Promise<T>
 }
 
-const makeUsers = (bench: Bench, count: number) =>
+const createUsers = (bench: Bench, count: number) =>
   Promise.all(
     Array.from({ length: count }, async (_, i) => {
       const { user_id } = await call<{ user_id: string }>(bench, 'POST', '/v2/user', { client_user_id: `bench-${Date.now()}-${i}` })
@@ -53,39 +53,39 @@ const makeUsers = (bench: Bench, count: number) =>
     }),
   )
 
-type UserDay = { user: string; beats: Beat[] }
+type UserDay = { user: string; rates: HeartRate[] }
 
-const pushOf = (user: string, beats: Beat[]) => ({ method: 'POST', path: `/v2/timeseries/${user}/${RESOURCE}`, body: bodyOf(beats) })
+const pushOf = (user: string, rates: HeartRate[]) => ({ method: 'POST', path: `/v2/timeseries/${user}/${RESOURCE}`, body: bodyOf(rates) })
 
 /** Sends each request once and prints the rate of samples. */
-async function send({ site, running, options }: Bench, what: string, batches: UserDay[]) {
-  const samples = batches.reduce((sum, { beats }) => sum + beats.length, 0)
+async function sendBatches({ site, running, options }: Bench, title: string, batches: UserDay[]) {
+  const samples = batches.reduce((sum, { rates }) => sum + rates.length, 0)
   const before = { service: cpuOf(running.pid), server: cpuOf(site.postmaster) }
   const { seconds, latencies } = await running.load({
     connections: options.connections,
     times: batches.length,
-    requests: batches.map(({ user, beats }) => pushOf(user, beats)),
+    requests: batches.map(({ user, rates }) => pushOf(user, rates)),
   })
-  const cost = (now: number, then: number) => `${(((now - then) * 1000) / samples).toFixed(2)} µs`
-  console.log(`${what}: ${batches.length} batches of ${batches[0]?.beats.length}, ${options.connections} at a time`)
+  const perSample = (after: number, before: number) => `${(((after - before) * 1000) / samples).toFixed(2)} µs`
+  console.log(`${title}: ${batches.length} batches of ${batches[0]?.rates.length}, ${options.connections} at a time`)
   console.log(
     `  ${perSecond(samples / seconds)} samples over HTTP, a batch p50 ${ms(percentile(latencies, 50))}, p99 ${ms(percentile(latencies, 99))}`,
   )
   console.log(
-    `  processor time for one sample: ${cost(cpuOf(running.pid), before.service)} of the service, ${cost(cpuOf(site.postmaster), before.server)} of PostgreSQL`,
+    `  CPU time per sample: ${perSample(cpuOf(running.pid), before.service)} of the service, ${perSample(cpuOf(site.postmaster), before.server)} of PostgreSQL`,
   )
 }
 
 async function benchDays(bench: Bench, days: UserDay[]) {
   await warmUp(bench, days)
-  await send(bench, 'user-days', days)
-  await sizes(bench, 'user-days')
-  await send(bench, 'the same again, which changes nothing', days)
+  await sendBatches(bench, 'user-days', days)
+  await printSizes(bench, 'user-days')
+  await sendBatches(bench, 'the same user-days again, which changes nothing', days)
 }
 
-/** Warms up the process with other days, which are deleted afterwards. */
+/** Warms up the process with other days and then deletes them. */
 async function warmUp({ running, options }: Bench, days: UserDay[]) {
-  const requests = days.slice(0, 8).map(({ user }, i) => pushOf(user, beatsOf(options, i, 30)))
+  const requests = days.slice(0, 8).map(({ user }, i) => pushOf(user, ratesOf(options, i, 30)))
   await running.load({ connections: options.connections, times: requests.length * 3, requests })
   await query(running.database, 'delete from sample_days')
   await query(running.database, 'vacuum full sample_days')
@@ -94,24 +94,24 @@ async function warmUp({ running, options }: Bench, days: UserDay[]) {
 /** Sends a day hour by hour, so each batch merges into the stored day. */
 async function benchHours(bench: Bench, users: string[]) {
   const hours = users.slice(0, Math.ceil(users.length / 4)).flatMap((user, i) => {
-    const beats = beatsOf(bench.options, 1000 + i, 1)
-    const each = Math.ceil(beats.length / 24)
-    return Array.from({ length: 24 }, (_, hour) => ({ user, hour, beats: beats.slice(hour * each, (hour + 1) * each) }))
+    const rates = ratesOf(bench.options, 1000 + i, 1)
+    const each = Math.ceil(rates.length / 24)
+    return Array.from({ length: 24 }, (_, hour) => ({ user, hour, rates: rates.slice(hour * each, (hour + 1) * each) }))
   })
-  await send(
+  await sendBatches(
     bench,
     'hourly merges',
-    hours.toSorted((a, b) => a.hour - b.hour).filter(({ beats }) => beats.length),
+    hours.toSorted((a, b) => a.hour - b.hour).filter(({ rates }) => rates.length),
   )
 }
 
-async function sizes({ running }: Bench, what: string) {
+async function printSizes({ running }: Bench, title: string) {
   const [row] = await query<{ bytes: string; sealed: string; samples: string }>(
     running.database,
     "select pg_total_relation_size('sample_days') as bytes, sum(octet_length(sealed)) as sealed, sum(samples) as samples from sample_days",
   )
   const each = (bytes: string | undefined) => (Number(bytes) / Number(row?.samples)).toFixed(2)
-  console.log(`  ${what}: ${each(row?.bytes)} bytes per stored sample with rows and indexes, ${each(row?.sealed)} of them encrypted\n`)
+  console.log(`  ${title}: ${each(row?.bytes)} bytes per stored sample with rows and indexes, ${each(row?.sealed)} of them encrypted\n`)
 }
 
 async function benchReads({ running, options }: Bench, users: string[]) {
@@ -123,21 +123,21 @@ async function benchReads({ running, options }: Bench, users: string[]) {
     requests: paths.map((path) => ({ method: 'GET', path })),
   })
   console.log(
-    `read of a user-day of ${options.perDay} samples: p50 ${ms(percentile(latencies, 50))}, p99 ${ms(percentile(latencies, 99))}\n`,
+    `reading a user-day of ${options.perDay} samples: p50 ${ms(percentile(latencies, 50))}, p99 ${ms(percentile(latencies, 99))}\n`,
   )
 }
 
 /** Erases a user with a year of data. Moving the sandbox clock returns after the erasure. */
 async function benchErase(bench: Bench) {
   const { yearly } = bench.options
-  const [user = ''] = await makeUsers(bench, 1)
-  const beats = Array.from({ length: 365 }, (_, day) => heartBeats(day, midnight(day + 1), yearly, Math.floor(DAY / yearly))).flat()
-  for (let i = 0; i < beats.length; i += 50_000)
-    await call(bench, 'POST', `/v2/timeseries/${user}/${RESOURCE}`, JSON.parse(bodyOf(beats.slice(i, i + 50_000), { stage: 'historical' })))
+  const [user = ''] = await createUsers(bench, 1)
+  const rates = Array.from({ length: 365 }, (_, day) => heartRates(day, midnight(day + 1), yearly, Math.floor(DAY / yearly))).flat()
+  for (let i = 0; i < rates.length; i += 50_000)
+    await call(bench, 'POST', `/v2/timeseries/${user}/${RESOURCE}`, JSON.parse(bodyOf(rates.slice(i, i + 50_000), { stage: 'historical' })))
   await call(bench, 'DELETE', `/v2/user/${user}`)
   const startedAt = performance.now()
   await call(bench, 'POST', '/sandbox/clock', { advance_seconds: 8 * 86_400 })
-  console.log(`erase of a user with a year of data, ${beats.length} samples in 365 days: ${ms(performance.now() - startedAt)}`)
+  console.log(`erasing a user with a year of data, ${rates.length} samples in 365 days: ${ms(performance.now() - startedAt)}`)
   await call(bench, 'POST', '/sandbox/clock/reset')
   const [row] = await query(bench.running.database, 'select count(*) as left from sample_days where user_id = $1', [user])
   console.log(`  days left: ${row?.['left']}\n`)
@@ -154,15 +154,15 @@ async function benchCopy({ running }: Bench, days: UserDay[]) {
   const now = Date.now()
   const line =
     (user: string) =>
-    ({ at, value }: Beat) =>
+    ({ at, value }: HeartRate) =>
       `${user},${RESOURCE},garmin,watch,${new Date(at).toISOString()},${value},3600,${now}\n`
-  const lines = days.map(({ user, beats }) => Buffer.from(beats.map(line(user)).join('')))
+  const lines = days.map(({ user, rates }) => Buffer.from(rates.map(line(user)).join('')))
   const startedAt = performance.now()
   await copyIn(database, 'copy plain_samples from stdin csv', lines)
   const seconds = (performance.now() - startedAt) / 1000
-  const samples = days.reduce((sum, { beats }) => sum + beats.length, 0)
+  const samples = days.reduce((sum, { rates }) => sum + rates.length, 0)
   const [row] = await query<{ bytes: string }>(database, "select pg_total_relation_size('plain_samples') as bytes")
   console.log(
-    `plain COPY of the user-days into a row for each sample: ${perSecond(samples / seconds)}, ${(Number(row?.bytes) / samples).toFixed(0)} bytes each`,
+    `COPY of the user-days with one row per sample: ${perSecond(samples / seconds)}, ${(Number(row?.bytes) / samples).toFixed(0)} bytes each`,
   )
 }

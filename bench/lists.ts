@@ -17,12 +17,12 @@ export async function benchLists(site: Site, most: number) {
   const running = await site.serve('listed')
   const [patient] = await patientsIn(url)
   const pages = await placeNewest(running, patient as Patient)
-  const few = await timesOf(running, pages)
+  const few = await measurePages(running, pages)
   await running.stop()
   await fillOrdersTo(url, most)
-  const again = await site.serve('listed')
-  const many = await timesOf(again, pages)
-  await again.stop()
+  const restarted = await site.serve('listed')
+  const many = await measurePages(restarted, pages)
+  await restarted.stop()
   console.log(
     `GET /v3/orders, p95 of ${TIMES} with ${FEW.toLocaleString('en')} and ${most.toLocaleString('en')} orders; the pages show orders that the service placed, the other rows are copies`,
   )
@@ -50,7 +50,7 @@ async function placeNewest(running: Running, patient: Patient) {
   }
 }
 
-async function timesOf(running: Running, pages: Record<string, string>) {
+async function measurePages(running: Running, pages: Record<string, string>) {
   const times: Record<string, number> = {}
   for (const [name, search] of Object.entries(pages)) {
     const requests = [{ method: 'GET', path: `/v3/orders${search}` }]

@@ -9,7 +9,7 @@ import { sealSecrets } from '../src/delivery/webhooks/endpoints.ts'
 import { notifier } from '../src/delivery/webhooks/sending/notify.ts'
 import { textOfSecret } from '../src/delivery/webhooks/sign.ts'
 import { insertWebhook } from '../src/delivery/webhooks/store.ts'
-import { type App, appOf, DELIVER } from '../src/platform/app.ts'
+import { type App, appOf, DELIVER_WEBHOOKS } from '../src/platform/app.ts'
 import { readConfig } from '../src/platform/config.ts'
 import { userSealingKey } from '../src/platform/sealing/vault.ts'
 import { openService } from '../src/start.ts'
@@ -26,12 +26,12 @@ export async function openWriter(site: Site, running: Running, team_id: string) 
   const env = { DATABASE_URL: running.database, ENCRYPTION_KEY: site.encryptionKey, DATA_DIR: site.dataDir, DATABASE_POOL_SIZE: '8' }
   const { service } = await openService(readConfig(env), pino({ level: 'silent' }), () => Promise.reject(new Error('not embedded')), opened)
   const app = appOf(service)
-  const bell = notifier(app)
-  service.wake = (job, about = []) => {
-    if (job === DELIVER) bell.wake(about)
+  const workerNotifier = notifier(app)
+  service.wake = (job, webhook_ids = []) => {
+    if (job === DELIVER_WEBHOOKS) workerNotifier.wake(webhook_ids)
   }
-  const users = await makeUsers(app, running, team_id)
-  const row = (key: string) => {
+  const users = await createUsers(app, running, team_id)
+  const newEvent = (key: string) => {
     const { key: sealing, user_id } = users[Math.floor(Math.random() * USERS)] as (typeof users)[number]
     const data = eventTypes['labtest.order.created'].example as never
     return eventRow(app, sealing, {
@@ -48,27 +48,27 @@ export async function openWriter(site: Site, running: Running, team_id: string) 
     app,
     /** Writes one event in its own transaction and returns its id after the commit. */
     async emitEvent(key: string) {
-      const event = row(key)
-      app.wake(DELIVER, await emit(app.db, event))
+      const event = newEvent(key)
+      app.wake(DELIVER_WEBHOOKS, await emit(app.db, event))
       return event.id
     },
     /** The same for one webhook, regardless of its filter. */
     async emitToWebhook(webhook_id: string, key: string) {
-      const e = row(key)
-      await sql`with told as materialized (
-          select emit(${e.id}, ${team_id}, ${e.user_id}, null, ${e.event_type}, ${key}, ${e.sealed}, ${e.at}, false) as told)
-        select enqueue(${webhook_id}, ${key}, false, ${e.id}, now()) from told`.execute(app.db)
-      app.wake(DELIVER, [webhook_id])
-      return e.id
+      const event = newEvent(key)
+      await sql`with emitted as materialized (
+          select emit(${event.id}, ${team_id}, ${event.user_id}, null, ${event.event_type}, ${key}, ${event.sealed}, ${event.at}, false) as emitted)
+        select enqueue(${webhook_id}, ${key}, false, ${event.id}, now()) from emitted`.execute(app.db)
+      app.wake(DELIVER_WEBHOOKS, [webhook_id])
+      return event.id
     },
     close: async () => {
-      await bell.stop()
+      await workerNotifier.stop()
       await opened.disposeAsync()
     },
   }
 }
 
-async function makeUsers(app: App, running: Running, team_id: string) {
+async function createUsers(app: App, running: Running, team_id: string) {
   const api = createClient(running.url, running.headers)
   const users = []
   for (let i = 0; i < USERS; i++) {

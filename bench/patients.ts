@@ -9,7 +9,7 @@ const lastNames = 'Ashgrove Birchwater Cloverfield Dunmarsh Elderbrook Foxholme 
 
 export type Patient = { user_id: string; patient_details: { first_name: string; last_name: string } & Record<string, unknown> }
 
-export const makePatients = ({ load }: Running, count: number, connections: number) =>
+export const createPatients = ({ load }: Running, count: number, connections: number) =>
   load({
     connections,
     times: count,
@@ -20,7 +20,7 @@ export const makePatients = ({ load }: Running, count: number, connections: numb
     })),
   })
 
-/** Creates users with fixed demographics, so each order writes the same rows as a typical order. */
+/** The users of a database, each with fixed demographics. */
 export async function patientsIn(database: string): Promise<Patient[]> {
   const rows = await query<{ user_id: string; client_user_id: string }>(database, 'select user_id, client_user_id from users')
   return rows.map(({ user_id, client_user_id }) => ({ user_id, patient_details: personOf(Number(client_user_id.split('-')[1])) }))
@@ -29,14 +29,14 @@ export async function patientsIn(database: string): Promise<Patient[]> {
 /** Gives every user a unique name. */
 const personOf = (n: number) => ({
   first_name: firstNames[n % 10] as string,
-  last_name: `${lastNames[Math.floor(n / 10) % 10]} ${hundred(Math.floor(n / 100))}`,
+  last_name: `${lastNames[Math.floor(n / 10) % 10]} ${nameSuffix(Math.floor(n / 100))}`,
   dob: `19${50 + (n % 50)}-0${1 + (n % 9)}-1${n % 10}`,
   phone_number: `+1202555${String(1000 + (n % 9000))}`,
   email: `patient-${n}@example.org`,
   gender: 'female',
 })
 
-const hundred = (n: number) => `Mc${String.fromCharCode(97 + (n % 26))}${String.fromCharCode(97 + (Math.floor(n / 26) % 26))}rle`
+const nameSuffix = (n: number) => `Mc${String.fromCharCode(97 + (n % 26))}${String.fromCharCode(97 + (Math.floor(n / 26) % 26))}rle`
 
 /** Builds a request that places an order for each user. */
 export async function orderRequests({ url, headers }: Running, patients: Patient[], change: object = {}) {

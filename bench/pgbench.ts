@@ -16,23 +16,23 @@ export async function pgbenchRate(round: Round, { script, variables }: Script) {
   const file = join(round.folder, 'place.sql')
   writeFileSync(file, script)
   const size = ['-c', String(round.connections), '-j', '2', '-T', String(round.seconds)]
-  const given = Object.entries(variables).flatMap(([name, value]) => ['-D', `${name}=${value}`])
-  const { code, stdout, stderr } = await run([PGBENCH, '-n', '-M', 'prepared', ...size, '-f', file, ...given, round.url], { env: {} })
+  const definitions = Object.entries(variables).flatMap(([name, value]) => ['-D', `${name}=${value}`])
+  const { code, stdout, stderr } = await run([PGBENCH, '-n', '-M', 'prepared', ...size, '-f', file, ...definitions, round.url], { env: {} })
     .exited
   const found = /tps = ([\d.]+)/.exec(stdout)
-  if (code !== 0 || !found) throw new Error(`pgbench ended with ${code}: ${stderr || stdout}`)
+  if (code !== 0 || !found) throw new Error(`pgbench exited with code ${code}: ${stderr || stdout}`)
   return Number(found[1])
 }
 
 type Script = { script: string; variables: Record<string, string> }
 
 /** Turns an order that the service placed into a pgbench script with new ids and times and values of the same size. */
-export async function scriptLike(url: string, users: number): Promise<Script> {
+export async function scriptFromOrder(url: string, users: number): Promise<Script> {
   const values = await placedValues(url)
   const variables: Record<string, string> = {}
   const texts = placeParameters.map((name, i) => {
-    const own = fresh[name]
-    if (own) return own
+    const expression = freshExpressions[name]
+    if (expression) return expression
     const value = values[name]
     if (value === null || value === undefined) return 'null'
     variables[`p${i}`] = Array.isArray(value) ? `{${value.join(',')}}` : String(value)
@@ -44,7 +44,7 @@ export async function scriptLike(url: string, users: number): Promise<Script> {
 
 /** pgbench generates numbers only, so the server builds ids from them. */
 const freshId = (of: string) => `md5(:n || '${of}')::uuid`
-const fresh: Record<string, string> = {
+const freshExpressions: Record<string, string> = {
   id: freshId('order'),
   transaction_id: freshId('transaction'),
   'event.id': freshId('event'),
@@ -61,12 +61,12 @@ async function placedValues(url: string): Promise<Record<string, unknown>> {
      where low_level = 'ordered' order by orders.created_at desc limit 1`,
   )
   if (!row) throw new Error('no order was placed yet')
-  const named = (prefix: string, of: object) => Object.entries(of).map(([name, value]) => [`${prefix}.${name}`, value])
-  return { ...row.placed, ...Object.fromEntries([...named('event', row.event), ...named('audit', row.audit)]) }
+  const withPrefix = (prefix: string, row: object) => Object.entries(row).map(([name, value]) => [`${prefix}.${name}`, value])
+  return { ...row.placed, ...Object.fromEntries([...withPrefix('event', row.event), ...withPrefix('audit', row.audit)]) }
 }
 
-/** Creates as many users as the service has, with ids that the script can compute. */
-export const makeUsers = (url: string, users: number) =>
+/** Copies a user as often as the service has users, with ids that the script can compute. */
+export const copyUsers = (url: string, users: number) =>
   query(
     url,
     `insert into users select (jsonb_populate_record(one.user_row, jsonb_build_object('user_id', md5('user' || n), 'client_user_id', 'bench-' || n))).*

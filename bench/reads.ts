@@ -17,17 +17,17 @@ export async function benchReads(options: Options) {
   const site = await openSite(8)
   try {
     await site.create('read')
-    const few = await timesWith(site, options, FEW)
-    const many = await timesWith(site, options, options.users)
+    const few = await measureWith(site, options, FEW)
+    const many = await measureWith(site, options, options.users)
     const counts = `${FEW} and ${options.users.toLocaleString('en')} users of ${options.days} days with ${options.samples} samples each`
-    console.log(`p50 and p95 of ${options.times} reads, of users by chance, one at a time, with ${counts}`)
-    for (const [name, latencies] of Object.entries(few)) console.log(`  ${name}: ${compared(latencies, many[name] as number[])}`)
+    console.log(`p50 and p95 of ${options.times} reads, of random users, one at a time, with ${counts}`)
+    for (const [name, latencies] of Object.entries(few)) console.log(`  ${name}: ${compareLatencies(latencies, many[name] as number[])}`)
   } finally {
     await site.close()
   }
 }
 
-const compared = (few: number[], many: number[]) =>
+const compareLatencies = (few: number[], many: number[]) =>
   [50, 95]
     .map((percent) => {
       const [before, after] = [percentile(few, percent), percentile(many, percent)]
@@ -35,42 +35,42 @@ const compared = (few: number[], many: number[]) =>
     })
     .join('; ')
 
-async function timesWith(site: Site, options: Options, users: number) {
+async function measureWith(site: Site, options: Options, users: number) {
   const running = await site.serve('read')
   if (users === FEW) for (const line of await machineLines(running.database)) console.log(line)
-  await fill(site, options, users)
-  const times = await timesOf(running, options)
+  await seedUsers(site, options, users)
+  const times = await measureReads(running, options)
   await running.stop()
   return times
 }
 
 /** Seeds with the same command as an operator. */
-async function fill(site: Site, { days, samples }: Options, users: number) {
+async function seedUsers(site: Site, { days, samples }: Options, users: number) {
   const sizes = Object.entries({ users, days, samples }).flatMap(([name, size]) => [`--${name}`, String(size)])
   const env = { ...process.env, DATA_DIR: site.dataDir, DATABASE_URL: site.urlOf('read'), ENCRYPTION_KEY: site.encryptionKey }
   const startedAt = performance.now()
   const [code] = await once(spawn(process.execPath, [assay, 'seed', 'wearables', ...sizes], { env, stdio: 'inherit' }), 'close')
-  if (code !== 0) throw new Error(`assay seed wearables ended with ${code}`)
+  if (code !== 0) throw new Error(`assay seed wearables exited with code ${code}`)
   console.log(`  in ${((performance.now() - startedAt) / 1000).toFixed(0)} s\n`)
 }
 
-async function timesOf(running: Running, { days, times }: Options) {
+async function measureReads(running: Running, { days, times }: Options) {
   const users = await query<{ user_id: string }>(running.database, 'select user_id from users order by random() limit $1', [times])
   const date = (ago: number) => new Date(midnight(ago)).toISOString().slice(0, 10)
   const day = `start_date=${date(2)}&end_date=${date(2)}`
   const reads: Record<string, (id: string) => string> = {
     'a day of heart rate': (id) => `/v2/timeseries/${id}/heartrate/grouped?${day}`,
     'all days of glucose': (id) => `/v2/timeseries/${id}/glucose/grouped?start_date=${date(days)}&end_date=${date(1)}`,
-    'which resources a user has': (id) => `/v2/introspect/resources?user_id=${id}`,
+    'the resources of a user': (id) => `/v2/introspect/resources?user_id=${id}`,
     'a user': (id) => `/v2/user/${id}`,
     'a page of users': () => '/v2/user?limit=50',
   }
-  const found: Record<string, number[]> = {}
+  const latencies: Record<string, number[]> = {}
   for (const [name, path] of Object.entries(reads)) {
     const requests = users.map(({ user_id }) => ({ method: 'GET', path: path(user_id) }))
     // Warms up the process.
     await running.load({ connections: 1, times: FEW, requests: requests.slice(-FEW) })
-    found[name] = (await running.load({ connections: 1, times, requests })).latencies
+    latencies[name] = (await running.load({ connections: 1, times, requests })).latencies
   }
-  return found
+  return latencies
 }

@@ -2,21 +2,27 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { verify } from '../src/delivery/webhooks/sign.ts'
 
-export type Told = { count: number; wrong: number; firstAt: number; lastAt: number; receipts: [id: string, path: string, at: number][] }
+export type ReceiverReport = {
+  count: number
+  wrong: number
+  firstAt: number
+  lastAt: number
+  receipts: [id: string, path: string, at: number][]
+}
 
 const now = () => performance.timeOrigin + performance.now()
 
-/** Runs in its own process. It checks signature and order of each message; /told returns the messages since its last call. */
+/** Runs in its own process. It checks the signature and the order of each message. /report returns the counts since the last /report. */
 async function main(secret: Buffer) {
-  const fresh = (): Told => ({ count: 0, wrong: 0, firstAt: 0, lastAt: 0, receipts: [] })
-  let told = fresh()
+  const emptyReport = (): ReceiverReport => ({ count: 0, wrong: 0, firstAt: 0, lastAt: 0, receipts: [] })
+  let report = emptyReport()
   const lanes = new Map<string, number>()
   const server = createServer((request, response) => {
     const path = request.url ?? ''
-    if (path === '/told' || path === '/count') {
-      const { receipts, ...rest } = told
-      response.end(JSON.stringify(path === '/told' ? { ...rest, receipts } : rest))
-      if (path === '/told') told = fresh()
+    if (path === '/report' || path === '/count') {
+      const { receipts, ...rest } = report
+      response.end(JSON.stringify(path === '/report' ? { ...rest, receipts } : rest))
+      if (path === '/report') report = emptyReport()
       return
     }
     const parts: Buffer[] = []
@@ -28,11 +34,11 @@ async function main(secret: Buffer) {
       const lane = `${path} ${key}`
       const isNext = Number(n) === (lanes.get(lane) ?? 0) + 1
       lanes.set(lane, Number(n))
-      if (!isNext || verify(secret, request.headers, Buffer.concat(parts), new Date().toISOString()) !== 'verified') told.wrong++
-      told.count++
-      told.firstAt ||= at
-      told.lastAt = at
-      if (!path.startsWith('/drain')) told.receipts.push([id as string, path, at])
+      if (!isNext || verify(secret, request.headers, Buffer.concat(parts), new Date().toISOString()) !== 'verified') report.wrong++
+      report.count++
+      report.firstAt ||= at
+      report.lastAt = at
+      if (!path.startsWith('/drain')) report.receipts.push([id as string, path, at])
       response.end()
     })
   })

@@ -1,7 +1,7 @@
 const DAY = 86_400_000
 
 /** Generates a seeded, realistic heart rate: slow drift, some noise and slightly irregular times. */
-export function heartBeats(seed: number, from: number, count: number, everyMs: number) {
+export function heartRates(seed: number, from: number, count: number, everyMs: number) {
   let state = seed * 2_654_435_761 + 1
   const random = () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
@@ -15,14 +15,14 @@ export function heartBeats(seed: number, from: number, count: number, everyMs: n
   })
 }
 
-export type Beat = ReturnType<typeof heartBeats>[number]
+export type HeartRate = ReturnType<typeof heartRates>[number]
 
-export const bodyOf = (beats: Beat[], change: object = {}) =>
+export const bodyOf = (rates: HeartRate[], change: object = {}) =>
   JSON.stringify({
     stage: 'daily',
     provider: 'garmin',
     time_zone: 'Europe/Berlin',
-    data: beats.map(({ at, value }) => {
+    data: rates.map(({ at, value }) => {
       const start_date = new Date(at).toISOString()
       return { value, unit: 'bpm', start_date, end_date: start_date, type: 'watch' }
     }),

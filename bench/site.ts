@@ -10,7 +10,7 @@ import type { Load, LoadReport } from './load.ts'
 export type Site = Awaited<ReturnType<typeof openSite>>
 export type Running = Awaited<ReturnType<Site['serve']>>
 
-/** Starts a PostgreSQL with full durability, and databases and services on it. */
+/** Starts a PostgreSQL server with full durability. The caller creates databases and starts services on it. */
 export async function openSite(connections: number) {
   const folder = mkdtempSync(join(tmpdir(), 'assay-bench-'))
   const server = await startEmbedded({ dataDir: join(folder, 'server'), log: pino({ level: 'silent' }) })
@@ -32,7 +32,7 @@ export async function openSite(connections: number) {
       }
       const service = await startProcess(env)
       const headers = { 'x-service-api-key': readCredentials(dataDir).team_api_key }
-      const load = (what: Omit<Load, 'base' | 'headers'>) => runLoad(folder, { base: service.url, headers, ...what })
+      const load = (load: Omit<Load, 'base' | 'headers'>) => runLoad(folder, { base: service.url, headers, ...load })
       return { ...service, database: urlOf(name), headers, load }
     },
     async close() {
@@ -47,8 +47,8 @@ async function runLoad(folder: string, load: Load): Promise<LoadReport> {
   const file = join(folder, 'load.json')
   writeFileSync(file, JSON.stringify(load))
   const { code, stdout, stderr } = await run([process.execPath, join(import.meta.dirname, 'load.ts'), file], { env: {} }).exited
-  if (code !== 0) throw new Error(`the client ended with ${code}: ${stderr}`)
-  const told = JSON.parse(stdout) as LoadReport
-  if (Object.keys(told.refused).length) throw new Error(`requests were refused: ${JSON.stringify(told.refused)}`)
-  return told
+  if (code !== 0) throw new Error(`the load client exited with code ${code}: ${stderr}`)
+  const report = JSON.parse(stdout) as LoadReport
+  if (Object.keys(report.failed).length) throw new Error(`requests failed, by status: ${JSON.stringify(report.failed)}`)
+  return report
 }

@@ -6,7 +6,7 @@ import { cpuOf } from './cpu.ts'
 import { machineLines } from './machine.ts'
 import { createWebhook, openWriter, SECRET, type Writer } from './messages.ts'
 import { median, ms, percentile, perSecond } from './numbers.ts'
-import type { Told } from './receiver.ts'
+import type { ReceiverReport } from './receiver.ts'
 import { openSite, type Running, type Site } from './site.ts'
 
 export type Options = { seconds: number; rounds: number; backlog: number; perKey: number; endpoints: number }
@@ -14,19 +14,19 @@ type Bench = { site: Site; running: Running; writer: Writer; team_id: string; re
 
 const KEYS = 1000
 const RATE = 500
-const NOBODY = ['bench.nobody']
+const NO_EVENTS = ['bench.none']
 
 /** Measures and prints; it does not assert any number. */
 export async function benchWebhooks(options: Options) {
   const site = await openSite(16)
   const receiver = await openReceiver()
   try {
-    await site.create('told')
-    const running = await site.serve('told')
+    await site.create('webhooks')
+    const running = await site.serve('webhooks')
     const { team_id } = readCredentials(site.dataDir)
     const writer = await openWriter(site, running, team_id)
     for (const line of await machineLines(running.database)) console.log(line)
-    console.log('one service process delivers, one process receives and verifies, this process writes the events\n')
+    console.log('one process delivers, one receives and verifies, and this one writes the events\n')
     const bench = { site, running, writer, team_id, receiver }
     // The backlog comes last, because vacuuming its rows would slow down the other measurements.
     await benchLatency(bench, options)
@@ -43,11 +43,11 @@ export async function benchWebhooks(options: Options) {
 async function openReceiver() {
   const child = run([process.execPath, join(import.meta.dirname, 'receiver.ts'), SECRET.toString('base64')], { env: {} })
   const [, url = ''] = await child.waitForOutput(/listening at (\S+)/)
-  const ask = async (what: string) => (await fetch(`${url}/${what}`)).json() as Promise<Told>
+  const ask = async (path: string) => (await fetch(`${url}/${path}`)).json() as Promise<ReceiverReport>
   return {
     url,
     pid: child.pid,
-    told: () => ask('told'),
+    takeReport: () => ask('report'),
     count: async () => (await ask('count')).count,
     close: async () => {
       child.child.kill()
@@ -56,7 +56,7 @@ async function openReceiver() {
   }
 }
 
-type Drained = { rate: number; statements: number; serviceMs: number; serverMs: number; wrong: number }
+type Drain = { rate: number; statements: number; serviceMs: number; serverMs: number; wrong: number }
 
 async function benchDrain(bench: Bench, { rounds, perKey, backlog, seconds }: Options) {
   const { writer, team_id, receiver, running } = bench
@@ -64,45 +64,45 @@ async function benchDrain(bench: Bench, { rounds, perKey, backlog, seconds }: Op
     await createWebhook(writer.app, team_id, `${receiver.url}/drain/1`),
     await createWebhook(writer.app, team_id, `${receiver.url}/drain/2`),
   ]
-  await fill(bench, webhooks)
-  let without: Drained[] = []
+  await emitOnePerKey(bench, webhooks)
+  let baseline: Drain[] = []
   for (const each of [1, perKey]) {
-    without = []
+    baseline = []
     for (let round = 0; round < rounds; round++) {
-      await refill(running.database, webhooks, each)
-      without.push(await drain(bench, webhooks, { total: 2 * KEYS * each }))
+      await queueBacklog(running.database, webhooks, each)
+      baseline.push(await drain(bench, webhooks, { total: 2 * KEYS * each }))
     }
     console.log(`2 webhooks x ${KEYS} keys, messages per key: ${each}, queued before the start, signed and logged:`)
-    tell(without)
+    printDrains(baseline)
   }
-  await refill(running.database, webhooks, backlog / 2 / KEYS)
-  const within = await drain(bench, webhooks, { seconds })
+  await queueBacklog(running.database, webhooks, backlog / 2 / KEYS)
+  const withBacklog = await drain(bench, webhooks, { seconds })
   console.log(`the same with ${backlog} pending messages, for ${seconds} s:`)
-  tell([within])
-  console.log(`ratio: ${(within.rate / median(without.map(({ rate }) => rate))).toFixed(2)}\n`)
+  printDrains([withBacklog])
+  console.log(`ratio: ${(withBacklog.rate / median(baseline.map(({ rate }) => rate))).toFixed(2)}\n`)
   await query(running.database, 'delete from webhooks where id = any($1::uuid[])', [webhooks])
 }
 
-function tell(drained: Drained[]) {
-  const middle = (of: (one: Drained) => number) => median(drained.map(of))
+function printDrains(drains: Drain[]) {
+  const medianOf = (pick: (drain: Drain) => number) => median(drains.map(pick))
   console.log(
-    `  ${perSecond(middle(({ rate }) => rate))} (${drained.map(({ rate }) => Math.round(rate)).join(' ')}), ${drained.reduce((sum, { wrong }) => sum + wrong, 0)} wrong or out of order`,
+    `  ${perSecond(medianOf(({ rate }) => rate))} (${drains.map(({ rate }) => Math.round(rate)).join(' ')}), ${drains.reduce((sum, { wrong }) => sum + wrong, 0)} wrong or out of order`,
   )
   console.log(
-    `  for one delivery: ${middle(({ statements }) => statements).toFixed(3)} SQL statements, processor time ${middle(({ serviceMs }) => serviceMs).toFixed(3)} ms of the service, ${middle(({ serverMs }) => serverMs).toFixed(3)} ms of PostgreSQL`,
+    `  per delivery: ${medianOf(({ statements }) => statements).toFixed(3)} SQL statements, CPU time ${medianOf(({ serviceMs }) => serviceMs).toFixed(3)} ms of the service, ${medianOf(({ serverMs }) => serverMs).toFixed(3)} ms of PostgreSQL`,
   )
 }
 
 /** Writes and delivers one event for each key. */
-async function fill({ writer, running, receiver }: Bench, webhooks: string[]) {
+async function emitOnePerKey({ writer, running, receiver }: Bench, webhooks: string[]) {
   for (let key = 0; key < KEYS; key += 8) await Promise.all(Array.from({ length: 8 }, (_, i) => writer.emitEvent(`order:${key + i}`)))
   await eventually(async () => (await receiver.count()) >= KEYS * webhooks.length, 60_000)
   await waitUntilNumbered(running)
 }
 
-/** Queues the same events again on every lane, which builds a backlog of any length quickly. */
-async function refill(url: string, webhooks: string[], perKey: number) {
-  await enable(url, webhooks, false)
+/** Queues the same events again on every lane. This builds a long backlog faster than emitting events. */
+async function queueBacklog(url: string, webhooks: string[], perKey: number) {
+  await setEnabled(url, webhooks, false)
   await sleep(500)
   await query(
     url,
@@ -118,7 +118,7 @@ async function refill(url: string, webhooks: string[], perKey: number) {
   await query(url, 'analyze deliveries')
 }
 
-const enable = (url: string, webhooks: string[], enabled: boolean) =>
+const setEnabled = (url: string, webhooks: string[], enabled: boolean) =>
   query(url, `update webhooks set disabled_at = case when $2 then null else now() end where id = any($1::uuid[])`, [webhooks, enabled])
 
 /** Waits until every event has its number. */
@@ -129,14 +129,14 @@ async function drain(
   { running, site, receiver }: Bench,
   webhooks: string[],
   { total, seconds }: { total?: number; seconds?: number },
-): Promise<Drained> {
-  await receiver.told()
+): Promise<Drain> {
+  await receiver.takeReport()
   const before = { statements: await statementsIn(running.database), service: cpuOf(running.pid), server: cpuOf(site.postmaster) }
-  await enable(running.database, webhooks, true)
+  await setEnabled(running.database, webhooks, true)
   if (total) await eventually(async () => (await receiver.count()) >= total, 120_000)
   else await sleep((seconds ?? 1) * 1000)
-  await enable(running.database, webhooks, false)
-  const { count, wrong, firstAt, lastAt } = await receiver.told()
+  await setEnabled(running.database, webhooks, false)
+  const { count, wrong, firstAt, lastAt } = await receiver.takeReport()
   const [service, server] = [cpuOf(running.pid), cpuOf(site.postmaster)]
   const statements = (await statementsIn(running.database)) - before.statements
   await sleep(300)
@@ -158,41 +158,41 @@ async function statementsIn(url: string) {
 
 async function benchLatency({ writer, team_id, receiver, running }: Bench, { seconds }: Options) {
   const id = await createWebhook(writer.app, team_id, `${receiver.url}/live`)
-  await timed(receiver, 2, RATE, (n) => writer.emitEvent(`live:${n % KEYS}`))
+  await measureLatencies(receiver, 2, RATE, (n) => writer.emitEvent(`live:${n % KEYS}`))
   const before = await statementsIn(running.database)
-  const waits = await timed(receiver, seconds, RATE, (n) => writer.emitEvent(`live:${n % KEYS}`))
+  const latencies = await measureLatencies(receiver, seconds, RATE, (n) => writer.emitEvent(`live:${n % KEYS}`))
   const statements = (await statementsIn(running.database)) - before
   console.log(`from commit to receipt at ${RATE} events/s for ${seconds} s, written by another process:`)
   console.log(
-    `  p50 ${ms(percentile(waits, 50))}, p99 ${ms(percentile(waits, 99))}, ${waits.length} received; ${(statements / waits.length - 1).toFixed(2)} SQL statements for one besides the writing\n`,
+    `  p50 ${ms(percentile(latencies, 50))}, p99 ${ms(percentile(latencies, 99))}, ${latencies.length} received; ${(statements / latencies.length - 1).toFixed(2)} SQL statements per event in addition to the write\n`,
   )
   await query(running.database, 'delete from webhooks where id = $1', [id])
 }
 
 async function benchDead({ writer, team_id, receiver, running }: Bench, { seconds, endpoints }: Options) {
   const ids: string[] = []
-  for (let i = 0; i < endpoints - 1; i++) ids.push(await createWebhook(writer.app, team_id, `${receiver.url}/many/${i}`, NOBODY))
-  const dead = await createWebhook(writer.app, team_id, `${receiver.url}/dead`, NOBODY)
-  const any = (n: number) => ids[(n * 7919) % ids.length] as string
-  const tellAny = (n: number) => writer.emitToWebhook(any(n), `many:${n % 10}`)
-  await timed(receiver, 2, RATE / 2, tellAny)
-  const without = await timed(receiver, seconds, RATE / 2, tellAny)
-  let lost = 0
-  const within = await timed(receiver, seconds, RATE / 2, async (n) => {
-    if (n % 10 === 0) await writer.emitToWebhook(dead, `dead:${++lost % 100}`)
-    return tellAny(n)
+  for (let i = 0; i < endpoints - 1; i++) ids.push(await createWebhook(writer.app, team_id, `${receiver.url}/many/${i}`, NO_EVENTS))
+  const dead = await createWebhook(writer.app, team_id, `${receiver.url}/dead`, NO_EVENTS)
+  const webhookAt = (n: number) => ids[(n * 7919) % ids.length] as string
+  const emitToAny = (n: number) => writer.emitToWebhook(webhookAt(n), `many:${n % 10}`)
+  await measureLatencies(receiver, 2, RATE / 2, emitToAny)
+  const baseline = await measureLatencies(receiver, seconds, RATE / 2, emitToAny)
+  let deadEvents = 0
+  const withDead = await measureLatencies(receiver, seconds, RATE / 2, async (n) => {
+    if (n % 10 === 0) await writer.emitToWebhook(dead, `dead:${++deadEvents % 100}`)
+    return emitToAny(n)
   })
   console.log(`${endpoints} webhooks, ${RATE / 2} events/s for ${seconds} s; one of them never responds and gets every tenth event:`)
-  console.log(`  the others, without it: p50 ${ms(percentile(without, 50))}, p99 ${ms(percentile(without, 99))}`)
-  console.log(`  the others, with it: p50 ${ms(percentile(within, 50))}, p99 ${ms(percentile(within, 99))}\n`)
+  console.log(`  the others, before: p50 ${ms(percentile(baseline, 50))}, p99 ${ms(percentile(baseline, 99))}`)
+  console.log(`  the others, meanwhile: p50 ${ms(percentile(withDead, 50))}, p99 ${ms(percentile(withDead, 99))}\n`)
   await query(running.database, 'delete from webhooks where id = $1', [dead])
 }
 
 const clock = () => performance.timeOrigin + performance.now()
 
 /** Writes events at a fixed rate and returns the time from commit to receipt of each. */
-async function timed(receiver: Bench['receiver'], seconds: number, rate: number, write: (n: number) => Promise<string>) {
-  await receiver.told()
+async function measureLatencies(receiver: Bench['receiver'], seconds: number, rate: number, write: (n: number) => Promise<string>) {
+  await receiver.takeReport()
   const committedAt = new Map<string, number>()
   const writing: Promise<unknown>[] = []
   const startedAt = clock()
@@ -203,6 +203,6 @@ async function timed(receiver: Bench['receiver'], seconds: number, rate: number,
   }
   await Promise.all(writing)
   await eventually(async () => (await receiver.count()) >= committedAt.size, 60_000)
-  const { receipts } = await receiver.told()
+  const { receipts } = await receiver.takeReport()
   return receipts.flatMap(([id, , at]) => (committedAt.has(id) ? [Math.max(0, at - (committedAt.get(id) as number))] : []))
 }

@@ -5,20 +5,20 @@ import { benchReads } from '../bench/reads.ts'
 import { benchWebhooks } from '../bench/webhooks.ts'
 
 const usage = `npm run bench -- orders [--seconds N] [--rounds N] [--connections N] [--most N] [--small]
-Orders per second over HTTP beside pgbench on the same PostgreSQL, and how long a page of orders takes in a small and a large table.
---most is how many orders the large table has; --small is a quick look at everything.
+Measures orders per second over HTTP, compared with pgbench on the same PostgreSQL, and list requests in a small and a large table.
+--most sets the number of orders in the large table. --small runs a short version of any benchmark.
 
 npm run bench -- webhooks [--seconds N] [--rounds N] [--most N] [--small]
-Deliveries per second out of what waits, commit to receipt under a steady load, and what a dead webhook does to the others.
---most is how many messages wait in the long backlog.
+Measures deliveries per second from a backlog, latency under a steady load, and the effect of a dead webhook on the others.
+--most sets the number of messages in the long backlog.
 
 npm run bench -- ingest [--connections N] [--most N] [--small]
-Samples per second over HTTP, by user-days and by hours; bytes for a stored sample; reading a user-day; erasing a year; and a plain COPY.
---most is how many users there are.
+Measures samples per second over HTTP in batches of a day and of an hour, bytes per stored sample, reads, and erasing a user.
+--most sets the number of users.
 
 npm run bench -- reads [--most N] [--small]
-Reads of wearable data with a few users and with many, who are made by assay seed wearables: a month of 300 samples a day.
---most is how many users there are in the end.`
+Measures reads of wearable data with few and with many users. assay seed wearables creates them with 30 days of 300 samples.
+--most sets the number of users in the larger run.`
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -37,16 +37,16 @@ const options = {
   connections: Number(connections),
   most: Number(most ?? (small ? 50_000 : 1_000_000)),
 }
-const subject = positionals.join()
+const benchmark = positionals.join()
 if (
-  !['orders', 'webhooks', 'ingest', 'reads'].includes(subject) ||
+  !['orders', 'webhooks', 'ingest', 'reads'].includes(benchmark) ||
   !Object.values(options).every((value) => Number.isInteger(value) && value > 0)
 ) {
   console.error(`Usage: ${usage}`)
   process.exit(2)
 }
-if (subject === 'orders') await benchOrders(options)
-else if (subject === 'ingest')
+if (benchmark === 'orders') await benchOrders(options)
+else if (benchmark === 'ingest')
   await benchIngest({
     users: Number(most ?? (small ? 12 : 60)),
     perDay: 5760,
@@ -54,7 +54,7 @@ else if (subject === 'ingest')
     reads: small ? 50 : 300,
     yearly: small ? 96 : 288,
   })
-else if (subject === 'reads') await benchReads({ users: Number(most ?? (small ? 200 : 10_000)), days: 30, samples: 300, times: 200 })
+else if (benchmark === 'reads') await benchReads({ users: Number(most ?? (small ? 200 : 10_000)), days: 30, samples: 300, times: 200 })
 else
   await benchWebhooks({
     seconds: options.seconds,

@@ -5,16 +5,16 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 const dist = join(root, 'console/dist')
-const MARK = 'sources.sha256'
+const HASH_FILE = 'sources.sha256'
 
 /** Builds the console unless the existing build comes from the same sources. */
 export async function buildConsole() {
   const hash = hashOfSources()
   if (hash === hashOfBuild()) return false
-  const fresh = `${dist}-${process.pid}`
-  await bundle(fresh)
-  writeFileSync(join(fresh, MARK), hash)
-  replace(fresh)
+  const newBuild = `${dist}-${process.pid}`
+  await bundle(newBuild)
+  writeFileSync(join(newBuild, HASH_FILE), hash)
+  replaceBuild(newBuild)
   return true
 }
 
@@ -32,7 +32,7 @@ function hashOfSources() {
 
 function hashOfBuild() {
   try {
-    return readFileSync(join(dist, MARK), 'utf8')
+    return readFileSync(join(dist, HASH_FILE), 'utf8')
   } catch {
     return undefined
   }
@@ -47,7 +47,7 @@ async function bundle(outDir: string) {
     logLevel: 'warn',
     // Fixes NODE_ENV for reproducible builds: in a test environment each element would carry its source path.
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact', development: false } },
-    plugins: [await ofContract()],
+    plugins: [await contractModules()],
     build: {
       outDir,
       emptyOutDir: true,
@@ -61,34 +61,34 @@ async function bundle(outDir: string) {
 }
 
 /** At run time the console needs endpoint methods, paths and some names of the contract. Shapes are types only. */
-async function ofContract() {
+async function contractModules() {
   const { rows } = await import('../src/contract/index.ts')
   const { series } = await import('../src/contract/wearables/series.ts')
-  const says = Object.fromEntries(Object.entries(series).map(([name, { valueKind: says }]) => [name, says]))
+  const valueKinds = Object.fromEntries(Object.entries(series).map(([name, { valueKind }]) => [name, valueKind]))
   const table = Object.fromEntries(rows.map(([name, { method, path, media }]) => [name, [method, path, ...(media ? [media] : [])]]))
   const modules: Record<string, string> = {
     'virtual:rows': `export const rows = ${JSON.stringify(table)}`,
-    'virtual:series': `export const series = ${JSON.stringify(says)}`,
+    'virtual:series': `export const series = ${JSON.stringify(valueKinds)}`,
   }
   return {
-    name: 'of-contract',
-    resolveId: (asked: string) => (modules[asked] ? `\0${asked}` : null),
-    load: (asked: string) => modules[asked.slice(1)] ?? null,
+    name: 'contract-modules',
+    resolveId: (id: string) => (modules[id] ? `\0${id}` : null),
+    load: (id: string) => modules[id.slice(1)] ?? null,
   }
 }
 
-/** Another process may have finished the same build first; then its build stays. */
-function replace(fresh: string) {
-  const old = `${fresh}-old`
+/** If another process finished the same build first, its build stays. */
+function replaceBuild(newBuild: string) {
+  const old = `${newBuild}-old`
   try {
     renameSync(dist, old)
   } catch {
     // There was no earlier build.
   }
   try {
-    renameSync(fresh, dist)
+    renameSync(newBuild, dist)
   } catch {
-    rmSync(fresh, { recursive: true, force: true })
+    rmSync(newBuild, { recursive: true, force: true })
   }
   rmSync(old, { recursive: true, force: true })
 }

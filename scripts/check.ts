@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { stale } from './generate.ts'
+import { listStaleFiles } from './generate.ts'
 
 /** Checks everything that needs no running service: format, lint, types, architecture and generated files. */
 const steps: [string, string[]][] = [
@@ -14,6 +14,6 @@ for (const [command, args] of steps) {
   const { status } = spawnSync(command, args, { stdio: 'inherit' })
   if (status !== 0) failed = true
 }
-const old = await stale()
-if (old.length) console.error(`Out of date: ${old.join(', ')}. Run: npm run generate`)
-process.exit(failed || old.length ? 1 : 0)
+const staleFiles = await listStaleFiles()
+if (staleFiles.length) console.error(`Out of date: ${staleFiles.join(', ')}. Run: npm run generate`)
+process.exit(failed || staleFiles.length ? 1 : 0)

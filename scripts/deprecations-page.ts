@@ -50,29 +50,29 @@ function namesOf(objects: string[]) {
   return codes((schemas.length ? schemas : objects).sort())
 }
 
-type Place = { object: string; path: string }
+type Location = { object: string; path: string }
 
-function collect(found: Map<z.ZodType, Found>, shape: z.ZodType, place: Place, seen = new Set<z.ZodType>()) {
+function collect(found: Map<z.ZodType, Found>, shape: z.ZodType, location: Location, seen = new Set<z.ZodType>()) {
   if (seen.has(shape)) return
   seen.add(shape)
   const id = z.globalRegistry.get(shape)?.id as string | undefined
-  const here = id ? { object: id, path: '' } : place
+  const current = id ? { object: id, path: '' } : location
   if (!(shape instanceof z.ZodObject)) {
     // The list that a response wraps says nothing about the field.
-    const isList = shape instanceof z.ZodArray && here.object.includes('/')
-    const path = shape instanceof z.ZodArray ? (isList ? '' : `${here.path}[]`) : here.path
-    for (const part of partsOf(shape)) collect(found, part, { ...here, path }, seen)
+    const isList = shape instanceof z.ZodArray && current.object.includes('/')
+    const path = shape instanceof z.ZodArray ? (isList ? '' : `${current.path}[]`) : current.path
+    for (const part of partsOf(shape)) collect(found, part, { ...current, path }, seen)
     return
   }
   for (const [name, type] of Object.entries(shape.shape as Record<string, z.ZodType>)) {
-    const field = here.path ? `${here.path}.${name}` : name
+    const field = current.path ? `${current.path}.${name}` : name
     const deprecation = deprecationOf(type)
     if (deprecation) {
       const row = found.get(type) ?? { field, objects: new Set<string>(), ...deprecation }
-      row.objects.add(here.object)
+      row.objects.add(current.object)
       found.set(type, row)
     }
-    collect(found, type, { object: here.object, path: field }, seen)
+    collect(found, type, { object: current.object, path: field }, seen)
   }
 }
 

@@ -17,7 +17,7 @@ import { wearablesPage } from './wearables-page.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 
-/** The generated files, each with the function that prints it. */
+/** The generated files, each with the function that renders it. */
 export const generated: Record<string, () => string> = {
   'asyncapi.json': () => `${JSON.stringify(asyncapi(), null, 2)}\n`,
   'openapi.json': () => `${JSON.stringify(openapi(), null, 2)}\n`,
@@ -35,16 +35,18 @@ export const generated: Record<string, () => string> = {
   'docs/wearables.md': wearablesPage,
 }
 
-export async function stale() {
+export async function listStaleFiles() {
   const files = Object.entries(generated)
-  const same = await Promise.all(files.map(async ([path, make]) => (await readFile(root + path, 'utf8').catch(() => '')) === make()))
-  return files.flatMap(([path], i) => (same[i] ? [] : [path]))
+  const isCurrent = await Promise.all(
+    files.map(async ([path, render]) => (await readFile(root + path, 'utf8').catch(() => '')) === render()),
+  )
+  return files.flatMap(([path], i) => (isCurrent[i] ? [] : [path]))
 }
 
 export async function generate() {
-  for (const [path, make] of Object.entries(generated)) {
+  for (const [path, render] of Object.entries(generated)) {
     await mkdir(dirname(root + path), { recursive: true })
-    await writeFile(root + path, make())
+    await writeFile(root + path, render())
   }
 }
 
@@ -62,11 +64,11 @@ function comparisonPage() {
   )
 }
 
-/** Replaces the table between two marks of a hand-written page. */
-function withTable(file: string, mark: string, table: string) {
+/** Replaces the table between two markers in a hand-written page. */
+function withTable(file: string, marker: string, table: string) {
   const page = readFileSync(root + file, 'utf8')
-  const [, before, after] = new RegExp(`^(.*<!-- ${mark}:[^\\n]*-->\\n).*(<!-- /${mark} -->.*)$`, 's').exec(page) ?? []
-  if (!before || !after) throw new Error(`${file} has no marks around its ${mark} table`)
+  const [, before, after] = new RegExp(`^(.*<!-- ${marker}:[^\\n]*-->\\n).*(<!-- /${marker} -->.*)$`, 's').exec(page) ?? []
+  if (!before || !after) throw new Error(`${file} has no markers around its ${marker} table`)
   return before + table + after
 }
 

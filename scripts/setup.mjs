@@ -1,4 +1,4 @@
-// Plain JavaScript for whatever Node runs npm: installs what is missing, so that one command is enough on a fresh clone.
+// Installs missing dependencies, so that one command is enough on a fresh clone. Plain JavaScript, because an older Node may run npm.
 import { execFileSync } from 'node:child_process'
 import { existsSync, lstatSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -7,8 +7,8 @@ import { users } from '../test/torture/users.ts'
 import { summaryOfWebhooks, tortureWebhooks } from '../test/torture/webhooks.ts'
 
 const subjects = {
-  users: (kind: Kind, rounds: number) => torture(users, kind, { rounds, say: console.log }),
-  orders: (kind: Kind, rounds: number) => torture(orders, kind, { rounds, say: console.log }),
+  users: (kind: Kind, rounds: number) => torture(users, kind, { rounds, print: console.log }),
+  orders: (kind: Kind, rounds: number) => torture(orders, kind, { rounds, print: console.log }),
 }
 const usage = 'npm run torture -- users|orders [--rounds N] [--outside], or webhooks|pipelines [--rounds N]'
 const { values, positionals } = parseArgs({
@@ -20,22 +20,23 @@ const subject = positionals.join()
 const kill = subjects[subject as keyof typeof subjects]
 if ((!kill && !['webhooks', 'pipelines'].includes(subject)) || !Number.isInteger(rounds) || rounds < 1) {
   console.error(
-    `Usage: ${usage}\nKills the process and PostgreSQL (embedded, or outside) N times each while users are created or orders placed,
-or N times a worker, an API process or PostgreSQL while webhooks are delivered,
-or N times RabbitMQ, the process that publishes to it or PostgreSQL while a pipeline is flowing.`,
+    `Usage: ${usage}\nRuns N rounds. Each round kills one process under load and checks that no acknowledged write or event is lost.
+users, orders: kills the service, then PostgreSQL, while users are created or orders are placed. --outside uses a separate PostgreSQL.
+webhooks: kills a worker, an API process or PostgreSQL during delivery.
+pipelines: kills RabbitMQ, the publishing process or PostgreSQL during publishing.`,
   )
   process.exit(2)
 }
 
 console.log(`TEST_SEED=${SEED}`)
 if (subject === 'pipelines') {
-  const published = await torturePipelines({ rounds, say: console.log })
+  const published = await torturePipelines({ rounds, print: console.log })
   console.log(summaryOfPipelines(published))
   process.exit(published.some(({ lost, misplaced }) => lost || misplaced) ? 1 : 0)
 }
 
 if (!kill) {
-  const delivered = await tortureWebhooks({ rounds, say: console.log })
+  const delivered = await tortureWebhooks({ rounds, print: console.log })
   console.log(summaryOfWebhooks(delivered))
   process.exit(delivered.some(({ lost, misplaced, faults }) => lost || misplaced || faults.length) ? 1 : 0)
 }

@@ -12,7 +12,7 @@ import { startJobs } from './jobs/loop.ts'
 import { loadCatalog } from './labs/catalog/file/actions.ts'
 import { type Credentials, openCredentials } from './operations/credentials.ts'
 import { checkSettings, claimDatabase, isClaimed } from './operations/deployment/actions.ts'
-import { appOf, DELIVER, newService, type Service } from './platform/app.ts'
+import { appOf, DELIVER_WEBHOOKS, newService, type Service } from './platform/app.ts'
 import { type Config, listeningUrl, publicUrl } from './platform/config.ts'
 import { encryptionKey } from './platform/data-dir.ts'
 import { type Embedded, startEmbedded } from './platform/db/embedded/start.ts'
@@ -42,7 +42,7 @@ export async function startService(config: Config, log: Logger): Promise<Running
   const loop = startJobs(service, config.ROLE === 'api' ? jobs.filter((job) => job.everywhere) : jobs, failureOf(service, metrics))
   const couriers = config.ROLE === 'api' ? notifier(service) : await openCourier(service, database, metrics)
   const publisher = config.ROLE === 'api' ? undefined : openPublisher(service, metrics)
-  service.wake = (job, about = []) => (job === DELIVER ? couriers.wake(about) : loop.wake(job))
+  service.wake = (job, about = []) => (job === DELIVER_WEBHOOKS ? couriers.wake(about) : loop.wake(job))
   // The last requests still record which keys they used.
   opened.defer(() => flushLastUses(service))
   opened.defer(async () => {
@@ -62,7 +62,7 @@ async function openCourier(service: Service, { pool }: Database, metrics: Metric
     service,
     () => pool.connect(),
     sender.post,
-    (error) => failed(DELIVER, error),
+    (error) => failed(DELIVER_WEBHOOKS, error),
     metrics.deliveries.record,
   )
   return {

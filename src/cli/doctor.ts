@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import * as data from '../operations/doctor/database.ts'
-import type { Check, Examine } from '../operations/doctor/finding.ts'
+import type { Check, RunCheck } from '../operations/doctor/finding.ts'
 import * as machine from '../operations/doctor/machine.ts'
 import { type Config, readConfig } from '../platform/config.ts'
 import { borrowEmbedded, hasCluster } from '../platform/db/embedded/start.ts'
@@ -36,17 +36,17 @@ const lineOf = ({ name, finding: { state, text, remedy } }: Check) => [
 ]
 
 async function runChecks(quick: boolean): Promise<Check[]> {
-  const node = await runCheck('Node', () => machine.nodeVersion(process.versions.node))
+  const node = await runCheck('Node', () => machine.nodeFinding(process.versions.node))
   const configOrCheck = readSettings()
   if ('finding' in configOrCheck) return [node, configOrCheck]
   const config = configOrCheck
   return [
     node,
     { name: 'settings', finding: { state: 'ok', text: `${config.ENVIRONMENT} ${config.REGION}, ROLE ${config.ROLE}` } },
-    await runCheck('public address', () => machine.publicAddress(config)),
-    await runCheck('DATA_DIR', () => machine.dataFolder(config.DATA_DIR)),
-    await runCheck('disk', () => machine.diskSpace(config.DATA_DIR)),
-    await runCheck('port', () => machine.port(config)),
+    await runCheck('public address', () => machine.publicUrlFinding(config)),
+    await runCheck('DATA_DIR', () => machine.dataDirFinding(config.DATA_DIR)),
+    await runCheck('disk', () => machine.diskFinding(config.DATA_DIR)),
+    await runCheck('port', () => machine.portFinding(config)),
     ...(await checkDatabase(config, quick)),
   ]
 }
@@ -74,11 +74,11 @@ async function checkDatabase(config: Config, quick: boolean): Promise<Check[]> {
     return [{ name: 'database', finding: { state: 'wrong', text: reasonOf(error).message, remedy } }]
   }
   const { db, pool, close } = database
-  return await data.checks(config, { db, pool, close }, quick, runCheck)
+  return await data.databaseChecks(config, { db, pool, close }, quick, runCheck)
 }
 
 /** A check that throws is a finding too. */
-const runCheck: Examine = async (name, examine) => {
+const runCheck: RunCheck = async (name, examine) => {
   try {
     return { name, finding: await examine() }
   } catch (error) {

@@ -78,9 +78,9 @@ const WIDTH = 100
 function wrap(text: string) {
   const lines = ['']
   for (const word of text.split(' ')) {
-    const footer = lines.at(-1) as string
-    if (footer && footer.length + 1 + word.length > WIDTH) lines.push(word)
-    else lines[lines.length - 1] = footer ? `${footer} ${word}` : word
+    const last = lines.at(-1) as string
+    if (last && last.length + 1 + word.length > WIDTH) lines.push(word)
+    else lines[lines.length - 1] = last ? `${last} ${word}` : word
   }
   return lines
 }

@@ -88,9 +88,9 @@ export function checkOneOf<const V extends readonly string[]>(value: string, val
 
 /** Validates an option with a shape of the contract. */
 export function parseShape<S extends z.ZodType>(shape: S, value: string, name: string): z.output<S> {
-  const parseArguments = shape.safeParse(value)
-  if (!parseArguments.success) throw usageError(`${name} ${parseArguments.error.issues[0]?.message.replace('Must', 'must')}`)
-  return parseArguments.data
+  const parsed = shape.safeParse(value)
+  if (!parsed.success) throw usageError(`${name} ${parsed.error.issues[0]?.message.replace('Must', 'must')}`)
+  return parsed.data
 }
 
 const usageError = (message: string) => setupProblem(message, 'USAGE')

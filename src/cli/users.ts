@@ -88,7 +88,7 @@ export const showUser = command({
 
 export const deleteUser = command({
   name: 'users delete',
-  summary: 'Delete a user. The user disappears at once and is erased after 7 days.',
+  summary: 'Delete a user. API requests stop returning the user immediately. The user is erased after 7 days.',
   options: { ...serviceOptions, ...userOptions },
   async run({ json, ...access }) {
     const { api } = asTeam(access)

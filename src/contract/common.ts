@@ -15,11 +15,11 @@ const isSupportedYear = (text: string) => !(new Date(text).getUTCFullYear() < 1 
 /** A time in a request, with any offset. It is converted to UTC. */
 export const InstantIn = z.iso
   .datetime({ offset: true, error: 'Must be a date-time with a zone, such as 2026-03-01T09:30:00Z.' })
-  .refine(isSupportedYear, 'Must be in the years 1 to 9999.')
+  .refine(isSupportedYear, 'Must have a year from 1 to 9999.')
   .transform((text) => new Date(text).toISOString())
 
 /** A time within a human lifetime. */
-export const RecentIn = InstantIn.refine((text) => text >= '1900' && text < '2200', 'Must be in the years 1900 to 2199.')
+export const RecentIn = InstantIn.refine((text) => text >= '1900' && text < '2200', 'Must have a year from 1900 to 2199.')
 
 /** A sample number that can be printed as a barcode. */
 export const SampleId = z
@@ -29,7 +29,7 @@ export const SampleId = z
 
 export const Day = z.iso
   .date({ error: 'Must be a date that exists, written YYYY-MM-DD.' })
-  .refine(isSupportedYear, 'Must be in the years 1 to 9999.')
+  .refine(isSupportedYear, 'Must have a year from 1 to 9999.')
 
 /** An enumeration in a response is open: clients must tolerate values that are not listed. */
 export const openEnum = <const V extends readonly string[]>(values: V) =>

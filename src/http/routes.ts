@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { headerDeprecation } from '../contract/deprecation.ts'
 import type { App } from '../platform/app.ts'
 import { type AuditBatch, auditBatch, auditRow } from '../tenants/audit/actions.ts'
-import { auditReads } from '../tenants/audit/reads.ts'
+import { newReadAuditor } from '../tenants/audit/reads.ts'
 import { cookieOf } from '../tenants/sessions/rules.ts'
 import { maskOf } from '../tenants/sessions/rules-masking.ts'
 import { authenticate, checkGates, usesDeprecatedHeader } from './authenticate.ts'
@@ -21,7 +21,7 @@ const LARGE_BODY = 30 * 1024 * 1024
 export function mountTable(app: App, server: FastifyInstance, table: Table) {
   server.decorateRequest('state', null)
   const audit = auditBatch(app)
-  const shared = { audit, auditRead: auditReads(app, audit), streams: openStreams(server) }
+  const shared = { audit, auditRead: newReadAuditor(app, audit), streams: openStreams(server) }
   for (const [name, row] of Object.entries(table.endpoints)) {
     if (!isServed(app, row)) continue
     const handler = table.handlers[name] as AnyHandler

@@ -1,13 +1,13 @@
 import { numberEvents } from '../delivery/events/log.ts'
 import { pruneInboxes } from '../delivery/webhooks/inbox.ts'
-import { deleteIdleLanes, PURGE, purgeWebhooks } from '../delivery/webhooks/management/purge.ts'
-import { REPAIR } from '../delivery/webhooks/repair/jobs.ts'
+import { deleteIdleLanes, PURGE_WEBHOOKS, purgeWebhooks } from '../delivery/webhooks/management/purge.ts'
+import { REPAIR_WEBHOOKS } from '../delivery/webhooks/repair/jobs.ts'
 import { repairWebhooks } from '../delivery/webhooks/repair/repair.ts'
-import { applyRetention, sweepLanes } from '../delivery/webhooks/repair/retention.ts'
-import { STEP, takeDueSteps } from '../labs/adapters/simulator/advance.ts'
-import { DISPATCH, dispatchDue } from '../labs/orders/progress/dispatch.ts'
+import { applyRetention, deleteFinishedLanes } from '../delivery/webhooks/repair/retention.ts'
+import { SIMULATE_STEPS, takeDueSteps } from '../labs/adapters/simulator/advance.ts'
+import { DISPATCH_ORDERS, dispatchDue } from '../labs/orders/progress/dispatch.ts'
 import { eraseDueUsers } from '../operations/user-deletion/actions.ts'
-import { type App, NUMBER } from '../platform/app.ts'
+import { type App, NUMBER_EVENTS } from '../platform/app.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../platform/time.ts'
 import { chainAudit } from '../tenants/audit/actions.ts'
 import { pruneIdempotency } from '../tenants/idempotency/actions.ts'
@@ -18,7 +18,7 @@ import { pruneInvitations } from '../tenants/people/invitations.ts'
 import { pruneSessions } from '../tenants/sessions/actions.ts'
 import { eraseNextTeam } from '../tenants/teams/actions.ts'
 import { pauseAfterIngestion } from '../wearables/connections/actions.ts'
-import { BULK, pruneBulk, runBulk } from '../wearables/connections/bulk/bulk.ts'
+import { pruneBulk, RUN_BULK_OPERATIONS, runBulk } from '../wearables/connections/bulk/bulk.ts'
 import { deregister } from '../wearables/connections/deregister.ts'
 import { pullDue } from '../wearables/connections/pulls.ts'
 import { pruneLinks } from '../wearables/link/tokens.ts'
@@ -33,23 +33,23 @@ export type Job = {
 }
 
 export const jobs: Job[] = [
-  { name: DISPATCH, everyMs: SECOND / 2, run: (app) => dispatchDue(app) },
-  { name: NUMBER, everyMs: SECOND / 10, run: numberEvents },
-  { name: STEP, everyMs: SECOND, run: (app) => takeDueSteps(app) },
+  { name: DISPATCH_ORDERS, everyMs: SECOND / 2, run: (app) => dispatchDue(app) },
+  { name: NUMBER_EVENTS, everyMs: SECOND / 10, run: numberEvents },
+  { name: SIMULATE_STEPS, everyMs: SECOND, run: (app) => takeDueSteps(app) },
   { name: 'erase users', everyMs: 5 * SECOND, run: (app) => eraseDueUsers(app) },
-  { name: 'end connections', everyMs: SECOND, run: deregister },
+  { name: 'deregister connections', everyMs: SECOND, run: deregister },
   { name: 'pause connections', everyMs: MINUTE, run: pauseAfterIngestion },
-  { name: BULK, everyMs: SECOND, run: runBulk },
-  { name: 'pull history', everyMs: SECOND, run: pullDue },
+  { name: RUN_BULK_OPERATIONS, everyMs: SECOND, run: runBulk },
+  { name: 'pull wearable data', everyMs: SECOND, run: pullDue },
   { name: 'erase teams', everyMs: MINUTE, run: eraseNextTeam },
-  { name: 'chain the audit log', everyMs: SECOND, run: chainAudit },
-  { name: 'store last uses of keys', everyMs: 5 * SECOND, run: flushLastUses, everywhere: true },
+  { name: 'chain audit rows', everyMs: SECOND, run: chainAudit },
+  { name: 'flush key usage', everyMs: 5 * SECOND, run: flushLastUses, everywhere: true },
   { name: 'maintain event partitions', everyMs: HOUR, run: applyRetention },
-  { name: REPAIR, everyMs: SECOND / 2, run: repairWebhooks },
+  { name: REPAIR_WEBHOOKS, everyMs: SECOND / 2, run: repairWebhooks },
   { name: 'prune inboxes', everyMs: HOUR, run: pruneInboxes },
-  { name: PURGE, everyMs: 10 * SECOND, run: purgeWebhooks },
-  { name: 'end idle lanes', everyMs: DAY, run: deleteIdleLanes },
-  { name: 'sweep lanes', everyMs: MINUTE, run: sweepLanes },
+  { name: PURGE_WEBHOOKS, everyMs: 10 * SECOND, run: purgeWebhooks },
+  { name: 'delete idle lanes', everyMs: DAY, run: deleteIdleLanes },
+  { name: 'delete finished lanes', everyMs: MINUTE, run: deleteFinishedLanes },
   { name: 'prune idempotency keys', everyMs: 10 * MINUTE, run: pruneIdempotency },
   { name: 'prune invitations', everyMs: HOUR, run: pruneInvitations },
   { name: 'prune console sessions', everyMs: 10 * MINUTE, run: pruneSessions },

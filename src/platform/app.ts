@@ -120,13 +120,13 @@ async function commit<A extends App, T>(app: A, work: Work<A, T>): Promise<T> {
   return result
 }
 
-export const DELIVER = 'deliver'
-export const NUMBER = 'number events'
+export const DELIVER_WEBHOOKS = 'deliver'
+export const NUMBER_EVENTS = 'number events'
 
 /** A webhook with strict order receives an event only after the event has its number. */
 function wakeDelivery(app: App, webhook_ids: Iterable<string>) {
-  app.wake(DELIVER, webhook_ids)
-  app.wake(NUMBER)
+  app.wake(DELIVER_WEBHOOKS, webhook_ids)
+  app.wake(NUMBER_EVENTS)
 }
 
 /** Wakes delivery to these webhooks once the open transaction has committed, or now if there is none. */

@@ -7,7 +7,7 @@ import { auditBatch, auditRow, verifyAudit } from '../../src/tenants/audit/actio
 import { ensureTeamKey } from '../../src/tenants/keys/actions.ts'
 import { query } from '../support/cluster.ts'
 import { someInfo, someInsurance } from '../support/people.ts'
-import { sendRaw } from '../support/raw.ts'
+import { sendRaw } from '../support/raw-requests.ts'
 import { newApiKey, newUuid } from '../support/seeded.ts'
 import { newDatabase, type Replica, replica, type Tenant, world } from '../support/world.ts'
 

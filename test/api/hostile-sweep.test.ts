@@ -4,7 +4,7 @@ import type { Row } from '../../src/contract/endpoint.ts'
 import { rows } from '../../src/contract/index.ts'
 import { aLink } from '../support/connections.ts'
 import { fc } from '../support/properties.ts'
-import { expectClientError, sendRaw } from '../support/raw.ts'
+import { expectClientError, sendRaw } from '../support/raw-requests.ts'
 import { garbage, invalidInput, oddCursors, oddTimes, validInput } from '../support/shapes.ts'
 import { errorOf, type Tenant, world } from '../support/world.ts'
 

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { someInfo } from '../support/people.ts'
 import { TIMEOUT_MS } from '../support/process.ts'
-import { expectClientError, type RawRequest, sendRaw } from '../support/raw.ts'
+import { expectClientError, type RawRequest, sendRaw } from '../support/raw-requests.ts'
 import { newUuid } from '../support/seeded.ts'
 import { errorOf, newDatabase, replica, world } from '../support/world.ts'
 

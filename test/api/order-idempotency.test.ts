@@ -3,7 +3,7 @@ import { eventsOf } from '../support/events.ts'
 import { countRows } from '../support/order-rules.ts'
 import { aNewOrder, aPatient, aUser, statusesOf, testId } from '../support/orders.ts'
 import { anAddress } from '../support/people.ts'
-import { type RawResponse, sendRaw } from '../support/raw.ts'
+import { type RawResponse, sendRaw } from '../support/raw-requests.ts'
 import { newUuid } from '../support/seeded.ts'
 import { replica } from '../support/world.ts'
 

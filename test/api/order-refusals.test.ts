@@ -5,7 +5,7 @@ import { aLabAccount } from '../support/lab-accounts.ts'
 import { aPhysician, aProxy, countRows, errorsIn, type Fixtures, NOW, orderBody, orderRules, TODAY } from '../support/order-rules.ts'
 import { aUser, statusesOf } from '../support/orders.ts'
 import { anAddress, people } from '../support/people.ts'
-import { expectClientError, sendRaw } from '../support/raw.ts'
+import { expectClientError, sendRaw } from '../support/raw-requests.ts'
 import { newApiKey } from '../support/seeded.ts'
 import { replica, type Tenant } from '../support/world.ts'
 

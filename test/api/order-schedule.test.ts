@@ -4,7 +4,7 @@ import { dispatchDue } from '../../src/labs/orders/progress/dispatch.ts'
 import { eventsOf } from '../support/events.ts'
 import { aUser, placeOrder, statusesOf, testId } from '../support/orders.ts'
 import { anAddress } from '../support/people.ts'
-import { sendRaw } from '../support/raw.ts'
+import { sendRaw } from '../support/raw-requests.ts'
 import { errorOf, newDatabase, replica, type Tenant } from '../support/world.ts'
 
 const w = await replica()

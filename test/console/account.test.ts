@@ -8,16 +8,16 @@ import { screenshot } from '../support/console-tour.ts'
 import { readQrCode } from '../support/qr.ts'
 import { world } from '../support/world.ts'
 
-const one = await world({ env: fastPasswords })
+const w = await world({ env: fastPasswords })
 
 journey(
   'a person replaces the authenticator, generates recovery codes, changes the password and signs out other sessions',
   async (width) => {
-    const person = await joinOrganization(one, await one.tenant())
+    const person = await joinOrganization(w, await w.tenant())
     const [here = '', there = '', renewing = ''] = person.recovery_codes
-    const elsewhere = await signIn(one.base, { email: person.email, password: PASSWORD, code: there })
-    one.advanceTime(MINUTE)
-    const opened = await openPage(one.base, width)
+    const elsewhere = await signIn(w.base, { email: person.email, password: PASSWORD, code: there })
+    w.advanceTime(MINUTE)
+    const opened = await openPage(w.base, width)
     const { page, consoleErrors } = opened
     await page.goto('/console/sign-in')
     await page.getByRole('button', { name: 'Email' }).click()
@@ -47,13 +47,13 @@ journey(
     await dialog.getByRole('img').waitFor()
     await screenshot(page, `second-factor-${width}`)
     const uri = new URL(await readQrCode(await dialog.getByRole('img', { name: /^QR code/ }).screenshot()))
-    const code = () => codeAt(fromBase32(uri.searchParams.get('secret') as string), stepAt(one.app.wall()))
+    const code = () => codeAt(fromBase32(uri.searchParams.get('secret') as string), stepAt(w.app.wall()))
     await dialog.getByLabel('Code', { exact: true }).fill(code())
     await dialog.getByRole('button', { name: 'Replace' }).click()
     await dialog.getByRole('button', { name: "I've saved these codes" }).click()
     await page.getByText('10 codes left').waitFor()
 
-    one.advanceTime(MINUTE)
+    w.advanceTime(MINUTE)
     await page.getByRole('button', { name: 'Generate new codes' }).click()
     await dialog.getByLabel('Password').fill(PASSWORD)
     await dialog.getByLabel('Code', { exact: true }).fill(code())
@@ -68,15 +68,15 @@ journey(
     await dialog.getByRole('button', { name: 'Change password' }).click()
     await page.getByText('Password changed.').waitFor()
     await page.getByText('9 codes left').waitFor()
-    one.advanceTime(MINUTE)
-    await signIn(one.base, { email: person.email, password: 'a second lantern by the pier', code: code() })
+    w.advanceTime(MINUTE)
+    await signIn(w.base, { email: person.email, password: 'a second lantern by the pier', code: code() })
     return opened
   },
 )
 
 journey('a session signed in with a key shows that it has no account', async (width) => {
-  const { management_key } = await one.tenant()
-  const opened = await openPage(one.base, width)
+  const { management_key } = await w.tenant()
+  const opened = await openPage(w.base, width)
   await signInByKey(opened.page, management_key)
   await follow(opened.page, 'Management key')
   await opened.page.getByText('You are signed in with a key').waitFor()

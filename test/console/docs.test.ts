@@ -109,7 +109,7 @@ test.skipIf(noBrowser)(withSkipReason('/docs: copies a code sample and links to 
   await page.goto('/docs/events')
   await page.getByRole('button', { name: 'Copy this code' }).first().click()
   await page.getByText('Copied').first().waitFor()
-  const sample = await page.locator('.code:not(.answer) code').first().textContent()
+  const sample = await page.locator('.code:not(.output) code').first().textContent()
   expect(sample).toContain('api "/events')
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(sample)
   await page.getByRole('link', { name: 'Link to Event types', exact: true }).click()

@@ -5,7 +5,7 @@ import { eventually } from '../support/process.ts'
 import { aReceiver, aWebhook } from '../support/webhooks.ts'
 import { world } from '../support/world.ts'
 
-const one = await world()
+const w = await world()
 
 const typed = {
   'First name': 'Zephyrine',
@@ -19,10 +19,10 @@ const typed = {
 }
 
 test.skipIf(noBrowser)(withSkipReason('places one order after a failed check, a lost response and a double click'), async () => {
-  const tenant = await one.tenant()
+  const tenant = await w.tenant()
   const { user_id } = await tenant.api.createUser({ body: { client_user_id: 'to-be-tested' } })
   const total = async () => (await tenant.api.listOrders({ query: { user_id } })).total
-  const { page, open } = await openSignedIn(one.base, tenant)
+  const { page, open } = await openSignedIn(w.base, tenant)
   await open(`/orders/new?user_id=${user_id}`)
   await page.getByLabel('Lab test', { exact: true }).fill('essential')
   await page.getByRole('button', { name: /^Essential Wellness/ }).click()
@@ -47,7 +47,7 @@ test.skipIf(noBrowser)(withSkipReason('places one order after a failed check, a 
 })
 
 test.skipIf(noBrowser)(withSkipReason('asks before leaving a half-filled order by shortcut, link or Back'), async () => {
-  const { page, open } = await openSignedIn(one.base, await one.tenant())
+  const { page, open } = await openSignedIn(w.base, await w.tenant())
   await open('/orders')
   await page.getByRole('link', { name: 'Place order' }).first().click()
   await page.getByLabel('City').waitFor()
@@ -84,9 +84,9 @@ test.skipIf(noBrowser)(withSkipReason('asks before leaving a half-filled order b
 })
 
 test.skipIf(noBrowser)(withSkipReason('a webhook takes event types one per line'), async () => {
-  const tenant = await one.tenant()
+  const tenant = await w.tenant()
   const webhook = await aWebhook(tenant, { url: (await aReceiver()).url })
-  const { page, open } = await openSignedIn(one.base, tenant)
+  const { page, open } = await openSignedIn(w.base, tenant)
   await open(`/webhooks/${webhook.id}?tab=settings`)
   const types = page.getByLabel('Event types')
   await types.clear()
@@ -98,8 +98,8 @@ test.skipIf(noBrowser)(withSkipReason('a webhook takes event types one per line'
 })
 
 test.skipIf(noBrowser)(withSkipReason('a dialog works by keyboard and restores focus'), async () => {
-  const tenant = await one.tenant()
-  const { page, open } = await openSignedIn(one.base, tenant)
+  const tenant = await w.tenant()
+  const { page, open } = await openSignedIn(w.base, tenant)
   await open('/keys')
   const create = page.getByRole('button', { name: 'Create key' })
   for (const leave of ['Escape', 'Cancel'] as const) {
@@ -122,7 +122,7 @@ test.skipIf(noBrowser)(withSkipReason('a dialog works by keyboard and restores f
 const focused = (page: Page) => page.evaluate<string>('document.activeElement.textContent')
 
 test.skipIf(noBrowser)(withSkipReason('a failed copy shows an error'), async () => {
-  const { page, open } = await openSignedIn(one.base, one)
+  const { page, open } = await openSignedIn(w.base, w)
   await page.addInitScript("navigator.clipboard.writeText = () => Promise.reject(new Error('no'))")
   await open('/settings')
   await page.getByRole('button', { name: 'Copy team ID' }).click()

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { expectNoOverflow, noBrowser, openSignedIn, withSkipReason } from '../support/console-page.ts'
 import { world } from '../support/world.ts'
 
-const one = await world()
+const w = await world()
 
 test.skipIf(noBrowser)(withSkipReason('the search field keeps a space between two words'), async () => {
-  const { page, open } = await openSignedIn(one.base, one)
+  const { page, open } = await openSignedIn(w.base, w)
   await open('/users')
   const field = page.getByLabel('Search users')
   await field.pressSequentially('ana ')
@@ -15,7 +15,7 @@ test.skipIf(noBrowser)(withSkipReason('the search field keeps a space between tw
 })
 
 test.skipIf(noBrowser)(withSkipReason('leaving a page cancels its pending search'), async () => {
-  const { page } = await openSignedIn(one.base, one)
+  const { page } = await openSignedIn(w.base, w)
   await page.clock.install()
   await page.goto('/console/organization/audit')
   await page.getByLabel('Action').fill('getUser')
@@ -23,14 +23,14 @@ test.skipIf(noBrowser)(withSkipReason('leaving a page cancels its pending search
   await page.getByRole('heading', { name: 'People' }).waitFor()
   await page.getByRole('heading', { name: 'Members' }).waitFor()
   await page.clock.runFor(1000)
-  expect(page.url()).toBe(`${one.base}/console/organization/people`)
+  expect(page.url()).toBe(`${w.base}/console/organization/people`)
 })
 
 test.skipIf(noBrowser)(withSkipReason('lists every key and expires a key at the end of its last day in the local time zone'), async () => {
-  const tenant = await one.tenant()
+  const tenant = await w.tenant()
   const params = { org_id: tenant.org_id, env: 'sandbox', region: 'us' } as const
   for (let i = 0; i < 54; i++) await tenant.admin.createTeamKey({ params, body: { label: `key ${i}`, team_id: tenant.team_id } })
-  const { page, open } = await openSignedIn(one.base, tenant)
+  const { page, open } = await openSignedIn(w.base, tenant)
   const zone = await page.context().newCDPSession(page)
   await zone.send('Emulation.setTimezoneOverride', { timezoneId: 'America/Los_Angeles' })
   await open('/keys')
@@ -48,8 +48,8 @@ test.skipIf(noBrowser)(withSkipReason('lists every key and expires a key at the 
 })
 
 test.skipIf(noBrowser)(withSkipReason('a team with the longest name fits on a phone'), async () => {
-  const tenant = await one.tenant({ team: 'Quay'.repeat(20) })
-  const { page, open } = await openSignedIn(one.base, tenant, 390)
+  const tenant = await w.tenant({ team: 'Quay'.repeat(20) })
+  const { page, open } = await openSignedIn(w.base, tenant, 390)
   await open('/settings')
   await page.getByRole('heading', { name: 'Team settings' }).waitFor()
   await expectNoOverflow(page)

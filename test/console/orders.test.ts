@@ -5,10 +5,10 @@ import { placeOrder } from '../support/orders.ts'
 import { someInfo } from '../support/people.ts'
 import { world } from '../support/world.ts'
 
-const one = await world()
+const instance = await world()
 
 journey('places an order after its errors are fixed', async (width) => {
-  const w = { ...one, ...(await one.tenant()) }
+  const w = { ...instance, ...(await instance.tenant()) }
   const { user_id } = await w.api.createUser({ body: { client_user_id: `placed-on-${width}` } })
   const { open, ...opened } = await openSignedIn(w.base, w, width)
   const { page } = opened
@@ -40,7 +40,7 @@ journey('places an order after its errors are fixed', async (width) => {
 })
 
 test.skipIf(noBrowser)(withSkipReason('an order records only the consents that are checked'), async () => {
-  const w = { ...one, ...(await one.tenant()) }
+  const w = { ...instance, ...(await instance.tenant()) }
   const { user_id } = await w.api.createUser({ body: { client_user_id: 'with-consents' } })
   await w.api.putUserInfo({ params: { user_id }, body: someInfo() })
   const { page, open } = await openSignedIn(w.base, w)
@@ -64,7 +64,7 @@ test.skipIf(noBrowser)(withSkipReason('an order records only the consents that a
 })
 
 journey('simulates critical results, acknowledges them and opens the report', async (width) => {
-  const w = { ...one, ...(await one.tenant()) }
+  const w = { ...instance, ...(await instance.tenant()) }
   const order = await placeOrder(w.api)
   await w.runJobs()
   const { open, ...opened } = await openSignedIn(w.base, w, width)
@@ -96,7 +96,7 @@ journey('simulates critical results, acknowledges them and opens the report', as
 })
 
 test.skipIf(noBrowser)(withSkipReason('an order that failed after partial results is not shown as normal'), async () => {
-  const w = { ...one, ...(await one.tenant()) }
+  const w = { ...instance, ...(await instance.tenant()) }
   const { api } = w
   const [failed, done] = [await placeOrder(api), await placeOrder(api)]
   await w.runJobs()
@@ -115,7 +115,7 @@ test.skipIf(noBrowser)(withSkipReason('an order that failed after partial result
 })
 
 test.skipIf(noBrowser)(withSkipReason('advancing the sandbox clock sends a scheduled order to the lab'), async () => {
-  const w = { ...one, ...(await one.tenant()) }
+  const w = { ...instance, ...(await instance.tenant()) }
   const soon = new Date(Date.parse(w.app.now()) + 4 * 86_400_000).toISOString().slice(0, 10)
   const order = await placeOrder(w.api, 'walk_in_test', { activate_by: soon })
   const { page, open } = await openSignedIn(w.base, w)
@@ -132,7 +132,7 @@ test.skipIf(noBrowser)(withSkipReason('advancing the sandbox clock sends a sched
 test.skipIf(noBrowser)(
   withSkipReason('filters the list by stage in the URL, by name outside the URL, and moves through rows by keyboard'),
   async () => {
-    const w = { ...one, ...(await one.tenant()) }
+    const w = { ...instance, ...(await instance.tenant()) }
     const done = await placeOrder(w.api)
     const waiting = await placeOrder(w.api, 'testkit')
     await w.runJobs()

@@ -8,18 +8,18 @@ import { screenshot } from '../support/console-tour.ts'
 import { readQrCode } from '../support/qr.ts'
 import { world } from '../support/world.ts'
 
-const one = await world({ env: fastPasswords })
+const w = await world({ env: fastPasswords })
 
 journey('a key is shown once, works and can be revoked', async (width) => {
-  const tenant = await one.tenant()
-  const { open, ...opened } = await openSignedIn(one.base, tenant, width)
+  const tenant = await w.tenant()
+  const { open, ...opened } = await openSignedIn(w.base, tenant, width)
   const { page } = opened
   await open('/keys')
   await page.getByRole('button', { name: 'Create key' }).click()
   await page.getByLabel('Label').fill('night backend')
   await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
   const key = (await page.getByRole('dialog', { name: 'Key created' }).locator('code').textContent()) as string
-  const api = createClient(one.base, { 'x-service-api-key': key })
+  const api = createClient(w.base, { 'x-service-api-key': key })
   expect((await api.listUsers()).total).toBe(0)
   await page.getByRole('button', { name: 'Done' }).click()
   await page.reload()
@@ -39,8 +39,8 @@ async function scanQrCode(page: Page) {
 }
 
 journey('a person is invited, joins with a QR code and gets another role', async (width) => {
-  const tenant = await one.tenant()
-  const opened = await openSignedIn(one.base, tenant, width)
+  const tenant = await w.tenant()
+  const opened = await openSignedIn(w.base, tenant, width)
   const { page } = opened
   await page.goto('/console/organization/people')
   await page.getByRole('button', { name: 'Invite member' }).first().click()
@@ -50,7 +50,7 @@ journey('a person is invited, joins with a QR code and gets another role', async
   const link = (await page.getByRole('dialog', { name: 'Invitation link' }).locator('code').textContent()) as string
   await page.getByRole('button', { name: 'Done' }).click()
 
-  const invited = await openPage(one.base, width)
+  const invited = await openPage(w.base, width)
   await invited.page.goto(`/console/invitation#${link.split('#')[1]}`)
   await invited.page.getByLabel('Your name').fill('Ottoline Keeper')
   await invited.page.getByLabel('Password').fill(PASSWORD)
@@ -59,7 +59,7 @@ journey('a person is invited, joins with a QR code and gets another role', async
   expect(await seriousIssues(invited.page)).toEqual([])
   await screenshot(invited.page, `invitation-${width}`)
   const secret = uri.searchParams.get('secret') as string
-  await invited.page.getByLabel('Code', { exact: true }).fill(codeAt(fromBase32(secret), stepAt(one.app.wall())))
+  await invited.page.getByLabel('Code', { exact: true }).fill(codeAt(fromBase32(secret), stepAt(w.app.wall())))
   await invited.page.getByRole('button', { name: 'Join' }).click()
   await invited.page.getByRole('heading', { name: 'Save your recovery codes' }).waitFor()
   await invited.page.getByRole('button', { name: 'Continue' }).click()
@@ -75,12 +75,12 @@ journey('a person is invited, joins with a QR code and gets another role', async
 })
 
 journey('the audit log shows who revealed data and why, and verifies its chain', async (width) => {
-  const tenant = await one.tenant()
+  const tenant = await w.tenant()
   const { user_id } = await tenant.api.createUser({ body: { client_user_id: 'audited' } })
-  const { forTeam } = await signIn(one.base, { management_key: tenant.management_key })
+  const { forTeam } = await signIn(w.base, { management_key: tenant.management_key })
   await forTeam(tenant.team_id, { 'x-assay-reveal': 'a callback of today' }).api.getUser({ params: { user_id } })
-  await one.runJobs()
-  const opened = await openSignedIn(one.base, tenant, width)
+  await w.runJobs()
+  const opened = await openSignedIn(w.base, tenant, width)
   const { page } = opened
   await page.goto('/console/organization/audit')
   await page.getByText(/^Chain verified: [1-9]/).waitFor()

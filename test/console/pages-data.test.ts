@@ -3,14 +3,14 @@ import { noBrowser, widths, withSkipReason } from '../support/console-page.ts'
 import { aBusyTeam, tour } from '../support/console-tour.ts'
 import { world } from '../support/world.ts'
 
-const one = await world()
-await one.startDelivery()
-const { tenant, user_id, order_id, webhook_id, attempt_id } = await aBusyTeam(one)
+const w = await world()
+await w.startDelivery()
+const { tenant, user_id, order_id, webhook_id, attempt_id } = await aBusyTeam(w)
 
 test.skipIf(noBrowser).each(widths)(
   withSkipReason('on %s data pages are accessible, fit the screen and load nothing from other hosts'),
   async (_, width) => {
-    await tour(one.base, tenant, width, [
+    await tour(w.base, tenant, width, [
       { name: 'overview', path: '/', shows: 'Orders by stage' },
       { name: 'orders', path: '/orders', shows: 'Essential Wellness' },
       { name: 'order', path: `/orders/${order_id}`, shows: 'Measurement' },
@@ -31,5 +31,5 @@ test.skipIf(noBrowser)(withSkipReason('data pages are accessible in the dark the
     { name: 'order', path: `/orders/${order_id}`, shows: 'Measurement' },
     { name: 'orders', path: '/orders', shows: 'Essential Wellness' },
   ]
-  await tour(one.base, tenant, 1440, stops, 'dark')
+  await tour(w.base, tenant, 1440, stops, 'dark')
 })

@@ -3,13 +3,13 @@ import { expectNoOverflow, noBrowser, openPage, openSignedIn, seriousIssues, wid
 import { screenshot, tour } from '../support/console-tour.ts'
 import { world } from '../support/world.ts'
 
-const one = await world()
-const tenant = await one.tenant({ team: 'Harbor Clinic' })
+const w = await world()
+const tenant = await w.tenant({ team: 'Harbor Clinic' })
 
 test.skipIf(noBrowser).each(widths)(
   withSkipReason('on %s organization pages and empty pages are accessible, fit the screen and load nothing from other hosts'),
   async (_, width) => {
-    await tour(one.base, tenant, width, [
+    await tour(w.base, tenant, width, [
       { name: 'overview-empty', path: '/', shows: 'Get started' },
       { name: 'orders-empty', path: '/orders', shows: 'No orders yet' },
       { name: 'teams', path: '/organization', shows: 'Harbor Clinic' },
@@ -22,7 +22,7 @@ test.skipIf(noBrowser).each(widths)(
 )
 
 test.skipIf(noBrowser).each(widths)(withSkipReason('on %s the sign-in page is accessible'), async (_, width) => {
-  const { page } = await openPage(one.base, width)
+  const { page } = await openPage(w.base, width)
   await page.goto('/console/sign-in')
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   expect(await seriousIssues(page)).toEqual([])
@@ -31,7 +31,7 @@ test.skipIf(noBrowser).each(widths)(withSkipReason('on %s the sign-in page is ac
 })
 
 test.skipIf(noBrowser)(withSkipReason('shortcuts open pages, the help and the search by keyboard'), async () => {
-  const { page } = await openSignedIn(one.base, tenant)
+  const { page } = await openSignedIn(w.base, tenant)
   await page.goto('/console')
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
   await page.keyboard.type('gu')

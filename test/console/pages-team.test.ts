@@ -4,8 +4,8 @@ import { tour } from '../support/console-tour.ts'
 import { deploymentOf } from '../support/pipelines.ts'
 import { world } from '../support/world.ts'
 
-const one = await world({ env: { PUBSUB_PROJECTS: 'harbor-events' } })
-const tenant = await one.tenant({ team: 'Harbor Clinic' })
+const w = await world({ env: { PUBSUB_PROJECTS: 'harbor-events' } })
+const tenant = await w.tenant({ team: 'Harbor Clinic' })
 const { admin, team_id } = tenant
 const params = deploymentOf(tenant)
 const rabbitmq = { uri: 'amqps://assay:broker-secret-4711@broker.example.com/health', exchange: 'events' }
@@ -19,7 +19,7 @@ await admin.putTeamCredential({ params, body: { team_id, provider: 'fitbit', cli
 test.skipIf(noBrowser).each(widths)(
   withSkipReason('on %s team pages are accessible, fit the screen and load nothing from other hosts'),
   async (_, width) => {
-    await tour(one.base, tenant, width, [
+    await tour(w.base, tenant, width, [
       { name: 'event-types', path: '/events', shows: 'labtest.order.created' },
       { name: 'event-type', path: '/events/labtest.order.updated', shows: 'JSON Schema' },
       { name: 'inbox', path: '/inbox', shows: 'No messages yet' },

@@ -3,14 +3,14 @@ import { journey, openSignedIn } from '../support/console-page.ts'
 import { deploymentOf, emitEvents } from '../support/pipelines.ts'
 import { world } from '../support/world.ts'
 
-const one = await world({ env: { PUBSUB_PROJECTS: 'harbor-events', PUBSUB_ENDPOINT: 'http://127.0.0.1:9999' } })
-one.startPublishing()
+const w = await world({ env: { PUBSUB_PROJECTS: 'harbor-events', PUBSUB_ENDPOINT: 'http://127.0.0.1:9999' } })
+w.startPublishing()
 
 journey('a pipeline is created, paused, resumed, edited and deleted, and unsupported settings explain the remedy', async (width) => {
-  const tenant = await one.tenant()
+  const tenant = await w.tenant()
   const params = deploymentOf(tenant)
   const kept = async () => (await tenant.admin.listPipelines({ params })).pipelines
-  const { open, ...opened } = await openSignedIn(one.base, tenant, width)
+  const { open, ...opened } = await openSignedIn(w.base, tenant, width)
   const { page } = opened
   await open('/pipelines')
   await page.getByRole('button', { name: 'Create pipeline' }).click()
@@ -52,12 +52,12 @@ journey('a pipeline is created, paused, resumed, edited and deleted, and unsuppo
 })
 
 journey('a topic is added to a pipeline, and each destination shows its own status, error and backlog', async (width) => {
-  const tenant = await one.tenant()
+  const tenant = await w.tenant()
   const params = deploymentOf(tenant)
   const rabbitmq = { uri: 'amqp://assay:broker-secret-4711@127.0.0.1:5999/health', exchange: 'events' }
   await tenant.admin.upsertPipelines({ params, body: { team_ids: [tenant.team_id], rabbitmq } })
   const kept = async () => (await tenant.admin.listPipelines({ params })).pipelines
-  const { open, ...opened } = await openSignedIn(one.base, tenant, width)
+  const { open, ...opened } = await openSignedIn(w.base, tenant, width)
   const { page } = opened
   await open('/pipelines')
   await page.getByRole('button', { name: 'Edit' }).click()
@@ -89,7 +89,7 @@ journey('a topic is added to a pipeline, and each destination shows its own stat
   ])
   await broker.getByRole('button', { name: 'Pause' }).click()
   await broker.getByText('Paused', { exact: true }).waitFor()
-  await emitEvents(one.app, tenant, ['one', 'two'])
+  await emitEvents(w.app, tenant, ['one', 'two'])
   await topic.getByText('Failing', { exact: true }).waitFor()
   await topic.getByText('The host refused the connection.').waitFor()
   await topic.getByText('0 of 2').waitFor()

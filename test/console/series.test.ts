@@ -6,16 +6,16 @@ import { aSample, aUser, push } from '../support/wearables.ts'
 import { waitFor } from '../support/webhooks.ts'
 import { world } from '../support/world.ts'
 
-const one = await world()
+const w = await world()
 
 async function aWearer() {
-  const user_id = await aUser(one.api)
-  await one.api.putUserInfo({ params: { user_id }, body: someInfo() })
+  const user_id = await aUser(w.api)
+  await w.api.putUserInfo({ params: { user_id }, body: someInfo() })
   return user_id
 }
 
 const worn = await aWearer()
-await one.api.connectDemo({ body: { user_id: worn, provider: 'oura' } })
+await w.api.connectDemo({ body: { user_id: worn, provider: 'oura' } })
 
 const DAY = 86_400_000
 
@@ -26,7 +26,7 @@ const zoomed = (page: Page) => {
 }
 
 journey('shows a connected source and its data, zooms by keyboard and mouse, and resets', async (width) => {
-  const { open, ...opened } = await openSignedIn(one.base, one, width)
+  const { open, ...opened } = await openSignedIn(w.base, w, width)
   const { page } = opened
   await open(`/users/${worn}`)
   const connections = page.getByRole('region', { name: 'Connections' })
@@ -62,11 +62,11 @@ journey('shows a connected source and its data, zooms by keyboard and mouse, and
 
 journey('finds any resource by typing, lists resources with data first, and recovers from an empty period', async (width) => {
   const user_id = await aWearer()
-  const { open, ...opened } = await openSignedIn(one.base, one, width)
+  const { open, ...opened } = await openSignedIn(w.base, w, width)
   const { page } = opened
   const at = new Date(Date.now() - 2 * DAY).toISOString()
-  await push(one.api, user_id, 'glucose', [aSample(at, 5.4)])
-  await push(one.api, user_id, 'blood_pressure', [{ systolic: aSample(at, 121), diastolic: aSample(at, 78) }])
+  await push(w.api, user_id, 'glucose', [aSample(at, 5.4)])
+  await push(w.api, user_id, 'blood_pressure', [{ systolic: aSample(at, 121), diastolic: aSample(at, 78) }])
   await open(`/users/${user_id}`)
   await page.getByRole('button', { name: /^Resource: / }).click()
   const field = page.getByRole('combobox', { name: 'Resource' })

@@ -9,11 +9,11 @@ import { follow, journey, noBrowser, openPage, openSignedIn, signInByKey, withSk
 import { placeOrder } from '../support/orders.ts'
 import { temporaryFolder, world } from '../support/world.ts'
 
-const one = await world({ env: fastPasswords })
+const w = await world({ env: fastPasswords })
 
 journey('a management key opens every team and the organization until sign-out', async (width) => {
-  const { management_key } = await one.tenant()
-  const opened = await openPage(one.base, width)
+  const { management_key } = await w.tenant()
+  const opened = await openPage(w.base, width)
   const { page } = opened
   await page.goto('/')
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
@@ -33,8 +33,8 @@ journey('a management key opens every team and the organization until sign-out',
 })
 
 journey('a team key opens its team and no organization page', async (width) => {
-  const { team_api_key } = await one.tenant()
-  const opened = await openPage(one.base, width)
+  const { team_api_key } = await w.tenant()
+  const opened = await openPage(w.base, width)
   const { page } = opened
   await signInByKey(page, team_api_key, 'Team API key')
   await follow(page, 'Orders')
@@ -47,11 +47,11 @@ journey('a team key opens its team and no organization page', async (width) => {
 })
 
 journey('a person signs in with password and authenticator and sees what the role allows', async (width) => {
-  const tenant = await one.tenant()
-  const { email, code } = await joinOrganization(one, tenant, { role: 'support' })
+  const tenant = await w.tenant()
+  const { email, code } = await joinOrganization(w, tenant, { role: 'support' })
   // A code works once, and joining used the current one.
-  one.advanceTime(MINUTE)
-  const opened = await openPage(one.base, width)
+  w.advanceTime(MINUTE)
+  const opened = await openPage(w.base, width)
   const { page, consoleErrors } = opened
   await page.goto('/console/sign-in')
   await page.getByRole('button', { name: 'Email' }).click()
@@ -73,7 +73,7 @@ journey('a person signs in with password and authenticator and sees what the rol
 })
 
 test.skipIf(noBrowser)(withSkipReason('a wrong key shows an error on the form'), async () => {
-  const { page } = await openPage(one.base, 390)
+  const { page } = await openPage(w.base, 390)
   const signInWith = async (label: string, key: string) => {
     await page.getByLabel(label, { exact: true }).fill(key)
     await page.getByRole('button', { name: 'Sign in' }).click()
@@ -81,16 +81,16 @@ test.skipIf(noBrowser)(withSkipReason('a wrong key shows an error on the form'),
   await page.goto('/console/sign-in')
   await signInWith('Management key', 'mk_wrong')
   await page.getByRole('alert').getByText('This management key is invalid or revoked.').waitFor()
-  await signInWith('Management key', one.team_api_key)
+  await signInWith('Management key', w.team_api_key)
   await page.getByRole('alert').getByText('Select “Team API key” above').waitFor()
   await page.getByRole('button', { name: 'Team API key' }).click()
-  await signInWith('Team API key', one.management_key)
+  await signInWith('Team API key', w.management_key)
   await page.getByRole('alert').getByText('Select “Management key” above').waitFor()
   expect(await page.getByRole('heading', { name: 'Sign in' }).isVisible()).toBe(true)
 })
 
 test.skipIf(noBrowser)(withSkipReason('sign-in starts with keys in a sandbox, people in production, or the last method used'), async () => {
-  const { page } = await openPage(one.base)
+  const { page } = await openPage(w.base)
   const chosen = page.getByRole('group', { name: 'How to sign in' }).locator('[aria-pressed=true]')
   await page.goto('/console/sign-in')
   expect(await chosen.textContent()).toBe('Management key')
@@ -100,13 +100,13 @@ test.skipIf(noBrowser)(withSkipReason('sign-in starts with keys in a sandbox, pe
   })
   await page.reload()
   expect(await chosen.textContent()).toBe('Email')
-  await signInByKey(page, one.team_api_key, 'Team API key')
+  await signInByKey(page, w.team_api_key, 'Team API key')
   await page.getByRole('button', { name: 'Sign out' }).click()
   expect(await chosen.textContent()).toBe('Team API key')
 })
 
 test.skipIf(noBrowser)(withSkipReason('sign-in continues to the requested page'), async () => {
-  const { base, team_id, management_key } = { ...one, ...(await one.tenant()) }
+  const { base, team_id, management_key } = { ...w, ...(await w.tenant()) }
   const { page } = await openPage(base)
   await page.goto(`/console/t/${team_id}/webhooks`)
   await page.getByText('Sign in to continue to the page you requested.').waitFor()
@@ -118,22 +118,22 @@ test.skipIf(noBrowser)(withSkipReason('sign-in continues to the requested page')
 })
 
 test.skipIf(noBrowser)(withSkipReason('background requests are marked and add no audit row'), async () => {
-  const tenant = await one.tenant()
-  const { page, open } = await openSignedIn(one.base, tenant)
+  const tenant = await w.tenant()
+  const { page, open } = await openSignedIn(w.base, tenant)
   const overview = () => page.waitForResponse((response) => response.url().endsWith('/console/overview'))
   const [asked] = await Promise.all([overview(), open('/')])
   expect(asked.request().headers()['x-assay-background']).toBeUndefined()
   await page.getByText('Live', { exact: true }).waitFor()
   const rows = () =>
-    query(one.url, "select id from audit_log where team_id = $1 and action = 'getOverview' and via = 'console'", [tenant.team_id])
+    query(w.url, "select id from audit_log where team_id = $1 and action = 'getOverview' and via = 'console'", [tenant.team_id])
   const before = (await rows()).length
-  const [background] = await Promise.all([overview(), placeOrder(tenant.api).then(() => one.runJobs())])
+  const [background] = await Promise.all([overview(), placeOrder(tenant.api).then(() => w.runJobs())])
   expect([background.status(), background.request().headers()['x-assay-background']]).toEqual([200, '1'])
   expect(await rows()).toHaveLength(before)
 })
 
 test('the page loads nothing from other hosts and runs nothing inline, and hashed files are cached permanently', async () => {
-  const { base } = one
+  const { base } = w
   const index = await fetch(`${base}/console/t/x/orders`)
   const policy = index.headers.get('content-security-policy') ?? ''
   expect(policy).toContain("script-src 'self';")
@@ -156,7 +156,7 @@ test('the page names its environment', async () => {
 
 test('a service without a built console explains how to build it', async () => {
   const server = Fastify()
-  server.setErrorHandler((error, request, reply) => sendProblem(one.app, error, request, reply))
+  server.setErrorHandler((error, request, reply) => sendProblem(w.app, error, request, reply))
   mountConsole(server, 'sandbox', temporaryFolder())
   const response = await server.inject('/console/orders')
   expect(response.statusCode).toBe(503)

@@ -3,13 +3,13 @@ import { journey, openSignedIn } from '../support/console-page.ts'
 import { deploymentOf } from '../support/pipelines.ts'
 import { world } from '../support/world.ts'
 
-const one = await world()
+const w = await world()
 
 journey('source credentials are added, replaced and removed, and the secret is never shown', async (width) => {
-  const tenant = await one.tenant()
+  const tenant = await w.tenant()
   const params = deploymentOf(tenant)
   const storedCredentials = async () => (await tenant.admin.listTeamCredentials({ params })).credentials
-  const { open, ...opened } = await openSignedIn(one.base, tenant, width)
+  const { open, ...opened } = await openSignedIn(w.base, tenant, width)
   const { page } = opened
   await open('/sources')
   await page.getByText('No credentials yet').waitFor()
@@ -39,8 +39,8 @@ journey('source credentials are added, replaced and removed, and the secret is n
 })
 
 journey('a lab test is created from markers, archived and restored', async (width) => {
-  const tenant = await one.tenant()
-  const { open, ...opened } = await openSignedIn(one.base, tenant, width)
+  const tenant = await w.tenant()
+  const { open, ...opened } = await openSignedIn(w.base, tenant, width)
   const { page } = opened
   await open('/lab-tests')
   await page.getByRole('link', { name: 'Create lab test' }).click()

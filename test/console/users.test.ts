@@ -4,13 +4,13 @@ import { journey, noBrowser, openSignedIn, withSkipReason } from '../support/con
 import { someInfo } from '../support/people.ts'
 import { world } from '../support/world.ts'
 
-const one = await world()
+const w = await world()
 
 async function aPerson(width: number) {
-  const tenant = await one.tenant()
+  const tenant = await w.tenant()
   const { user_id } = await tenant.api.createUser({ body: { client_user_id: `found-on-${width}` } })
   await tenant.api.putUserInfo({ params: { user_id }, body: someInfo() })
-  return { tenant, user_id, ...(await openSignedIn(one.base, tenant, width)) }
+  return { tenant, user_id, ...(await openSignedIn(w.base, tenant, width)) }
 }
 
 journey('a user is found by name, masked, and revealed with an audited reason', async (width) => {
@@ -30,7 +30,7 @@ journey('a user is found by name, masked, and revealed with an audited reason', 
   await card.getByText('Zephyrine Quillfeather').waitFor()
   await card.getByRole('button', { name: 'Mask' }).click()
   await card.getByText('Z••• Q•••').waitFor()
-  const rows = await query(one.url, 'select subject from audit_log where team_id = $1 and via = $2 and reason is not null', [
+  const rows = await query(w.url, 'select subject from audit_log where team_id = $1 and via = $2 and reason is not null', [
     tenant.team_id,
     'console',
   ])

@@ -5,14 +5,14 @@ import { faults } from '../support/receiver.ts'
 import { aReceiver, aWebhook, waitFor } from '../support/webhooks.ts'
 import { world } from '../support/world.ts'
 
-const one = await world()
-await one.startDelivery()
+const w = await world()
+await w.startDelivery()
 
 journey('a webhook is created, fails, is retried and replays its events with progress', async (width) => {
-  const tenant = await one.tenant()
+  const tenant = await w.tenant()
   const user_id = await aUser(tenant.api)
   const receiver = await aReceiver((n) => (n === 1 ? faults.status(503, {}, '{"reason":"come back"}') : faults.ok))
-  const { open, ...opened } = await openSignedIn(one.base, tenant, width)
+  const { open, ...opened } = await openSignedIn(w.base, tenant, width)
   const { page } = opened
   await open('/webhooks')
   await page.getByRole('button', { name: 'Create webhook' }).first().click()
@@ -37,7 +37,7 @@ journey('a webhook is created, fails, is retried and replays its events with pro
   await page.getByRole('button', { name: 'Replay' }).click()
   await page.getByRole('button', { name: 'Start replay' }).click()
   await page.getByRole('table', { name: 'Replays' }).getByText('Running').waitFor()
-  await one.runJobs()
+  await w.runJobs()
   await page.getByText('2 of 2').waitFor()
   await page.reload()
   await page.getByRole('table', { name: 'Replays' }).getByText('Done').waitFor()
@@ -47,11 +47,11 @@ journey('a webhook is created, fails, is retried and replays its events with pro
 })
 
 journey('sends an example, shows its attempt, and shows and rotates the secret', async (width) => {
-  const tenant = await one.tenant()
+  const tenant = await w.tenant()
   const receiver = await aReceiver()
   const webhook = await aWebhook(tenant, { url: receiver.url })
   const { key } = await tenant.admin.getWebhookSecret({ params: webhook.params })
-  const { open, ...opened } = await openSignedIn(one.base, tenant, width)
+  const { open, ...opened } = await openSignedIn(w.base, tenant, width)
   const { page } = opened
   await open(`/webhooks/${webhook.id}`)
   await page.getByRole('button', { name: 'Send example' }).click()
@@ -77,17 +77,17 @@ journey('sends an example, shows its attempt, and shows and rotates the secret',
 test.skipIf(noBrowser)(
   withSkipReason('on a phone the overview rates deliveries, and webhooks with the same URL are distinguishable'),
   async () => {
-    const tenant = await one.tenant()
+    const tenant = await w.tenant()
     const receiver = await aReceiver(() => faults.status(503))
     const url = `${receiver.url}/${'long'.repeat(30)}`
     const named = await aWebhook(tenant, { url, description: 'Orders of the clinic' })
     const unnamed = await aWebhook(tenant, { url })
     for (let i = 0; i < 24; i++) await placeOrder(tenant.api)
-    await one.runJobs()
+    await w.runJobs()
     await waitFor(async () => expect((await named.attempts()).length).toBeGreaterThan(0))
     const { pulse } = await tenant.api.getOverview()
     expect(pulse.count).toBeGreaterThan(24)
-    const { page, open } = await openSignedIn(one.base, tenant, 390)
+    const { page, open } = await openSignedIn(w.base, tenant, 390)
     let [success_rate, count] = [0.02, 4000]
     await page.route('**/console/overview', async (route) => {
       const response = await route.fetch()

@@ -13,10 +13,10 @@ import { codeAt, fromBase32, stepAt } from '../../src/tenants/people/rules-totp.
 import { query } from '../support/cluster.ts'
 import { aConnectedUser, aLink } from '../support/connections.ts'
 import { browser, cookieOf, joinOrganization, PASSWORD, signIn } from '../support/console.ts'
-import { aSampleOf, pushEverything, someSummaries } from '../support/everything.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
 import { aCriticalOrder, aKit, aNewOrder, aPatient, placeOrder } from '../support/orders.ts'
 import { anAddress, someInfo, someInsurance } from '../support/people.ts'
+import { aSampleOf, pushEverything, someSummaries } from '../support/wearable-data.ts'
 import { aUser, push, pushSummary } from '../support/wearables.ts'
 import { world } from '../support/world.ts'
 
@@ -538,7 +538,7 @@ const resolved = (piece: Json): Json => {
 }
 
 function faultsOf(schema: Json, value: unknown) {
-  const whole = { ...schema, $defs: document.components.schemas }
-  const pointed = JSON.parse(JSON.stringify(whole).replaceAll('#/components/schemas/', '#/$defs/'))
+  const withDefinitions = { ...schema, $defs: document.components.schemas }
+  const pointed = JSON.parse(JSON.stringify(withDefinitions).replaceAll('#/components/schemas/', '#/$defs/'))
   return z.fromJSONSchema(pointed).safeParse(value).error?.issues ?? []
 }

@@ -39,7 +39,7 @@ test('escapes scripts in links and code', () => {
 
 test('a sample shows its file name, and a response has its own style', () => {
   expect(render('```py file=receiver.py\nimport hmac\n```')).toContain('<div class="code"><p class="file">receiver.py</p><pre')
-  expect(render('```json status=400\n{}\n```')).toContain('<div class="code answer">')
+  expect(render('```json status=400\n{}\n```')).toContain('<div class="code output">')
   expect(render('```sh not-run="stays"\nls\n```')).toContain('<div class="code"><pre')
 })
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { endpoints } from '../../src/contract/index.ts'
-import { boundedCount, figuresOf, ingestionOf, pulseOf, stagesOf } from '../../src/operations/overview/rules.ts'
+import { boundedCount, ingestionOf, presentStats, pulseOf, stagesOf } from '../../src/operations/overview/rules.ts'
 import { later, MINUTE, SECOND } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
 import { fastPasswords, joinOrganization, signIn } from '../support/console.ts'
@@ -157,7 +157,7 @@ describe('bounded counts', () => {
   })
 
   test('returns no success rate without attempts', () => {
-    expect(figuresOf({ attempts: 0, cut: false, delivered: 0, p50_ms: null, p95_ms: null }).success_rate).toBeNull()
+    expect(presentStats({ attempts: 0, cut: false, delivered: 0, p50_ms: null, p95_ms: null }).success_rate).toBeNull()
   })
 })
 

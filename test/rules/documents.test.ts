@@ -4,7 +4,7 @@ import { sampleTypes } from '../../src/contract/labs/catalog.ts'
 import { methods } from '../../src/contract/labs/lifecycle.ts'
 import { barOf, flagOf, rangeInWords } from '../../src/labs/documents/flag.ts'
 import { stepsFor } from '../../src/labs/documents/instruction-steps.ts'
-import { ageInWords, instantInWords, inWords } from '../../src/labs/documents/labels-text.ts'
+import { ageInWords, instantInWords, labelOf } from '../../src/labs/documents/labels-text.ts'
 import { code128 } from '../../src/labs/documents/layout/code128.ts'
 import { rangeBar } from '../../src/labs/documents/layout/range-bar.ts'
 import { shorten, wrap } from '../../src/labs/documents/layout/wrap.ts'
@@ -162,7 +162,7 @@ describe('text formatting', () => {
     expect(instantInWords(null, null)).toBeNull()
   })
 
-  test('formats an unlisted code by replacing underscores', () => expect(inWords('hair_root')).toBe('Hair root'))
+  test('formats an unlisted code by replacing underscores', () => expect(labelOf('hair_root')).toBe('Hair root'))
 })
 
 describe('collection steps', () => {

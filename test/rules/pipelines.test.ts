@@ -6,7 +6,7 @@ import { publishAll } from '../../src/delivery/pipelines/publishing/publish.ts'
 import { checkProject, newPipeline, patternsOf, settingsFrom } from '../../src/delivery/pipelines/rules.ts'
 import { failureOf, failureOfStatus, failures, retryAt, waits } from '../../src/delivery/pipelines/rules-failure.ts'
 import { brokerOf, hidePassword, restorePassword } from '../../src/delivery/pipelines/uri.ts'
-import { cidr, strictPolicy } from '../../src/platform/outbound/address.ts'
+import { parseCidr, strictPolicy } from '../../src/platform/outbound/address.ts'
 import { pageText } from '../docs/support/blocks.ts'
 import { moduleOf } from '../docs/support/modules.ts'
 import { newUuid } from '../support/seeded.ts'
@@ -26,7 +26,9 @@ describe('broker URI', () => {
     })
     expect(brokerOf('amqp://a:b@127.0.0.1', sandbox)).toMatchObject({ secure: false, port: 5672, vhost: '' })
     expect(brokerOf('AMQPS://a:b@[2606:4700::6810:1]:443/', strictPolicy)).toMatchObject({ hostname: '2606:4700::6810:1', port: 443 })
-    expect(brokerOf('amqps://a:b@10.20.0.5', { ...strictPolicy, allowed: [cidr('10.20.0.0/16')] })).toMatchObject({ hostname: '10.20.0.5' })
+    expect(brokerOf('amqps://a:b@10.20.0.5', { ...strictPolicy, allowed: [parseCidr('10.20.0.0/16')] })).toMatchObject({
+      hostname: '10.20.0.5',
+    })
   })
 
   test.each([

@@ -294,11 +294,11 @@ test.each([
   ['2026-12-30', 2, 5, '2027-01-01', '2027-01-04'],
   ['2026-03-07', 1, 3, '2026-03-08', '2026-03-10'],
 ])('collected on %s, results are due after %d and %d days', (day, common, worst, expected, latest) => {
-  expect(rules.datesOf(day, common, worst)).toEqual({ expected_result_by_date: expected, worst_case_result_by_date: latest })
+  expect(rules.dueDatesOf(day, common, worst)).toEqual({ expected_result_by_date: expected, worst_case_result_by_date: latest })
 })
 test('has no due dates without a collection date or a turnaround', () => {
-  expect(rules.datesOf(null, 1, 2)).toEqual({ expected_result_by_date: null, worst_case_result_by_date: null })
-  expect(rules.datesOf('2026-01-01', null, 2)).toMatchObject({ expected_result_by_date: null, worst_case_result_by_date: '2026-01-03' })
+  expect(rules.dueDatesOf(null, 1, 2)).toEqual({ expected_result_by_date: null, worst_case_result_by_date: null })
+  expect(rules.dueDatesOf('2026-01-01', null, 2)).toMatchObject({ expected_result_by_date: null, worst_case_result_by_date: '2026-01-03' })
 })
 
 test('expects a shared analyte once', () => {

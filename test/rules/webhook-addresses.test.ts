@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { readConfig } from '../../src/platform/config.ts'
-import { cidr, isForbidden, type Policy, policyOf, strictPolicy } from '../../src/platform/outbound/address.ts'
+import { isForbidden, type Policy, parseCidr, policyOf, strictPolicy } from '../../src/platform/outbound/address.ts'
 import { addressesIn, systemResolve } from '../../src/platform/outbound/resolve.ts'
 import { fc } from '../support/properties.ts'
 
@@ -102,7 +102,7 @@ describe('any address', () => {
       fc.property(v4, fc.nat(32), v4, (base, bits, ip) => {
         const list = new BlockList()
         list.addSubnet(base, bits, 'ipv4')
-        const policy = { ...strictPolicy, allowed: [cidr(`${base}/${bits}`)] }
+        const policy = { ...strictPolicy, allowed: [parseCidr(`${base}/${bits}`)] }
         if (list.check(ip))
           expect(isForbidden(ip, policy)).toBe(
             isForbidden(ip) && /^(169\.254\.|168\.63\.129\.16$|100\.100\.100\.200$|192\.0\.0\.192$)/.test(ip),

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { cidr, isForbidden, type Policy, strictPolicy } from '../../src/platform/outbound/address.ts'
+import { isForbidden, type Policy, parseCidr, strictPolicy } from '../../src/platform/outbound/address.ts'
 import { checkUrl } from '../../src/platform/outbound/url.ts'
 import { fc } from '../support/properties.ts'
 
 const sandbox: Policy = { https_only: false, allow_loopback: true, allowed: [] }
-const opened: Policy = { ...strictPolicy, allowed: [cidr('10.0.0.0/8')] }
+const opened: Policy = { ...strictPolicy, allowed: [parseCidr('10.0.0.0/8')] }
 
 function reason(url: string, policy: Policy = strictPolicy) {
   try {

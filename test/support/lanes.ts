@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { emitForTeam } from '../../src/delivery/events/emit.ts'
 import { type DeliveryContext, deliverDue, settleRuns } from '../../src/delivery/webhooks/sending/deliver.ts'
-import { WORKERS } from '../../src/delivery/webhooks/sending/store-lanes.ts'
+import { WORKER_LOCK } from '../../src/delivery/webhooks/sending/store-lanes.ts'
 import { newWorkerNumber } from '../../src/delivery/webhooks/sending/worker-lease.ts'
 import { type App, inTransaction } from '../../src/platform/app.ts'
 import { type Outcome, outcomeWithoutExchange } from '../../src/platform/outbound/outcome.ts'
@@ -33,7 +33,7 @@ export const outcome = (status: number | null, error: Outcome['error'] = null, r
 export const ok = outcome(200)
 
 /** A worker that the test drives: it sends claimed messages immediately and settles them on demand. */
-export async function manualWorker(app: App, url: string, send: (got: ReceivedMessage) => Outcome | Promise<Outcome>) {
+export async function manualWorker(app: App, url: string, send: (message: ReceivedMessage) => Outcome | Promise<Outcome>) {
   let workerLock = await holdWorkerLock(url, newWorkerNumber())
   const runs: LaneRun[] = []
   const context: DeliveryContext = {
@@ -91,7 +91,7 @@ export async function manualWorker(app: App, url: string, send: (got: ReceivedMe
 async function holdWorkerLock(url: string, number: number) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
-  await client.query('select pg_advisory_lock($1, $2)', [WORKERS, number])
+  await client.query('select pg_advisory_lock($1, $2)', [WORKER_LOCK, number])
   const pid = (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid
   return {
     number,

@@ -2,7 +2,7 @@ import type { Client } from '../../src/contract/client.ts'
 import type { Method } from '../../src/contract/labs/lifecycle.ts'
 import { anAddress, people } from './people.ts'
 
-/** One lab test of the sandbox catalog per method, without ask-on-entry questions. */
+/** One lab test of the sandbox catalog per method, without AoE questions. */
 export const tests: Record<Method, string> = {
   walk_in_test: 'essential-wellness',
   at_home_phlebotomy: 'iron-and-anemia',

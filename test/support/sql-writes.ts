@@ -1,7 +1,7 @@
 /** A token of SQL: a word, a punctuation mark, a string, a dollar-quoted body, or a gap where a program fills in a value. */
 type Token = { kind: 'word' | 'mark' | 'string' | 'body' | 'gap'; text: string }
 
-/** Stands for an interpolated value in a text of SQL. */
+/** Marks an interpolated value in SQL text. */
 export const GAP = '\ufffc'
 
 /** The target table, or undefined if its name is computed. */
@@ -51,7 +51,7 @@ export function writesIn(sql: string): Write[] {
     const at = skipped(i)
     return mark(at + 1) === '.' ? word(at + 2) : word(at)
   }
-  /** `update t set`, `update t as a set`, or a text that ends or goes on with a computed part. */
+  /** `update t set`, `update t as a set`, or text that ends or continues with a computed part. */
   function setsColumns(i: number) {
     const rest = tokens.slice(skipped(i), skipped(i) + 6)
     if (!rest.length) return /update\s+$/i.test(sql)

@@ -14,7 +14,7 @@ import { buildServer } from '../../src/http/server.ts'
 import { jobs } from '../../src/jobs/index.ts'
 import { loadCatalog } from '../../src/labs/catalog/file/actions.ts'
 import { claimDatabase } from '../../src/operations/deployment/actions.ts'
-import { type App, appOf, DELIVER, inTransaction, NUMBER, newService } from '../../src/platform/app.ts'
+import { type App, appOf, DELIVER_WEBHOOKS, inTransaction, NUMBER_EVENTS, newService } from '../../src/platform/app.ts'
 import { readConfig } from '../../src/platform/config.ts'
 import { openDatabase } from '../../src/platform/db/open.ts'
 import { policyOf } from '../../src/platform/outbound/address.ts'
@@ -111,8 +111,8 @@ export async function replica({ env = {}, database, table }: Options = {}) {
         metrics.deliveries.record,
       )
       service.wake = (job, about = []) => {
-        if (job === DELIVER) worker.wake(about)
-        if (job === NUMBER) numberEvents(app).catch((error) => app.log.error({ err: String(error) }))
+        if (job === DELIVER_WEBHOOKS) worker.wake(about)
+        if (job === NUMBER_EVENTS) numberEvents(app).catch((error) => app.log.error({ err: String(error) }))
       }
       atEnd(async () => {
         await worker.stop()

@@ -20,12 +20,12 @@ const audited = `(select split_part(subject, 'order_id:', 2) as id from audit_lo
 const checks = {
   'orders without their first event': `select count(*) from orders where ${eventsOf(`id = 1 and low_level = 'ordered'`)} <> 1`,
   'orders without exactly one labtest.order.created': `select count(*) from orders where ${eventCount('labtest.order.created')} <> 1`,
-  'orders that went to the lab not exactly once': `select count(*) from orders where ${eventsOf(`low_level = 'requisition_created'`)} <> 1`,
+  'orders that did not go to the lab exactly once': `select count(*) from orders where ${eventsOf(`low_level = 'requisition_created'`)} <> 1`,
   'orders whose steps were not each emitted once': `select count(*) from orders where ${eventCount('labtest.order.updated')} <> last_event - 1`,
-  'orders that are not where their last event is': `select count(*) from orders
+  'orders whose status differs from their last event': `select count(*) from orders
     where (last_event, low_level) is distinct from (select (id, low_level) from order_events where order_id = orders.id order by id desc limit 1)`,
-  'events of no order': 'select count(*) from events where order_id is not null and order_id not in (select id from orders)',
-  'orders that were placed without an audit row': `select count(*) from orders where id::text not in (select id from ${audited} audited)`,
+  'events without an order': 'select count(*) from events where order_id is not null and order_id not in (select id from orders)',
+  'orders without an audit row of their placement': `select count(*) from orders where id::text not in (select id from ${audited} audited)`,
   'placements in the audit log without an order': `select count(*) from ${audited} audited where id not in (select id::text from orders)`,
 }
 
@@ -44,33 +44,33 @@ export const orders: Subject<NewOrder, Placed> = {
   compare,
   checks,
   settled: 'not exists (select from orders where dispatch_at is not null)',
-  finish: sendAgain,
+  finish: resendWithKeys,
 }
 
 const isKeyed = ({ passthrough }: NewOrder) => /[02468]$/.test(passthrough)
 const keyOf = ({ passthrough }: NewOrder) => ({ 'x-idempotency-key': passthrough })
 
 async function compare(api: Client, attempts: Attempt<NewOrder, Placed>[]) {
-  const known = Map.groupBy(await everyOrder(api), (order) => order.passthrough)
-  const twice = [...known].filter(([, orders]) => orders.length > 1).map(([name]) => `${name} exists twice`)
-  const wrong = attempts.flatMap(({ body, response }) => (response ? [verdictOf(response.order, known.get(body.passthrough)?.[0])] : []))
-  const faults = wrong.filter((verdict) => verdict !== undefined).filter((verdict) => verdict !== 'lost')
-  return { lost: wrong.filter((verdict) => verdict === 'lost').length, faults: [...twice, ...faults] }
+  const known = Map.groupBy(await listAllOrders(api), (order) => order.passthrough)
+  const duplicates = [...known].filter(([, orders]) => orders.length > 1).map(([name]) => `${name} exists twice`)
+  const verdicts = attempts.flatMap(({ body, response }) => (response ? [verdictOf(response.order, known.get(body.passthrough)?.[0])] : []))
+  const faults = verdicts.filter((verdict) => verdict !== undefined).filter((verdict) => verdict !== 'lost')
+  return { lost: verdicts.filter((verdict) => verdict === 'lost').length, faults: [...duplicates, ...faults] }
 }
 
 /** An acknowledged order exists with its first acknowledged event. */
 function verdictOf(order: Order, found: Order | undefined) {
   if (found?.id !== order.id) return 'lost'
-  const lasting = ({ patient_details, patient_address, created_at, events: [first] }: Order) => [
+  const permanentFields = ({ patient_details, patient_address, created_at, events: [first] }: Order) => [
     patient_details,
     patient_address,
     created_at,
     first,
   ]
-  return isDeepStrictEqual(lasting(found), lasting(order)) ? undefined : `${order.passthrough} changed`
+  return isDeepStrictEqual(permanentFields(found), permanentFields(order)) ? undefined : `${order.passthrough} changed`
 }
 
-async function everyOrder(api: Client) {
+async function listAllOrders(api: Client) {
   const orders: Order[] = []
   for (let page = 1; ; page++) {
     const found = await api.listOrders({ query: { page, size: 100, order_direction: 'asc' } })
@@ -80,24 +80,24 @@ async function everyOrder(api: Client) {
 }
 
 /** Repeating an idempotency key yields one order, and the same response if there was one. */
-async function sendAgain(api: Client, attempts: Attempt<NewOrder, Placed>[]) {
+async function resendWithKeys(api: Client, attempts: Attempt<NewOrder, Placed>[]) {
   const keyed = attempts.filter(({ body }) => isKeyed(body))
-  const unheard = keyed.filter(({ response }) => !response)
-  const heard = keyed.filter(({ response }) => response).slice(-20)
-  const waiting = [...unheard, ...heard]
+  const unacknowledged = keyed.filter(({ response }) => !response)
+  const acknowledged = keyed.filter(({ response }) => response).slice(-20)
+  const pending = [...unacknowledged, ...acknowledged]
   const faults: string[] = []
-  const again = async () => {
-    for (let attempt = waiting.pop(); attempt; attempt = waiting.pop()) faults.push(...(await sendOnce(api, attempt)))
+  const resendPending = async () => {
+    for (let attempt = pending.pop(); attempt; attempt = pending.pop()) faults.push(...(await resend(api, attempt)))
   }
-  await Promise.all(Array.from({ length: 16 }, again))
+  await Promise.all(Array.from({ length: 16 }, resendPending))
   const { lost, faults: found } = await compare(api, attempts)
   return [...faults, ...found, ...(lost ? [`${lost} lost at the end`] : [])]
 }
 
-async function sendOnce(api: Client, attempt: Attempt<NewOrder, Placed>) {
+async function resend(api: Client, attempt: Attempt<NewOrder, Placed>) {
   // The lease of a killed process has to expire first.
   const { order } = await eventually(() => api.createOrder({ body: attempt.body, headers: keyOf(attempt.body) }))
-  if (attempt.response && !isDeepStrictEqual(attempt.response.order, order)) return [`${order.passthrough} was answered differently`]
+  if (attempt.response && !isDeepStrictEqual(attempt.response.order, order)) return [`${order.passthrough} got a different response`]
   attempt.response = { order, status: 'success', message: '' }
   return []
 }

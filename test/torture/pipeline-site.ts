@@ -27,17 +27,17 @@ export async function openSite(log?: string) {
   const env = { DATA_DIR: dataDir, DATABASE_URL: server.url, ENCRYPTION_KEY: 'torture-0123456789abcdef0123456789abcdef' }
   const start = () => startProcess(env, log)
   const services: Service[] = await Promise.all([start(), start()])
-  const kept = readCredentials(dataDir)
+  const credentials = readCredentials(dataDir)
   await (await aQueue(broker.uri, { name: QUEUE })).close()
-  const admin = createClient((services[0] as Service).url, { 'x-management-key': kept.management_key })
-  await admin.upsertPipelines({ params: deploymentOf(kept), body: { team_ids: [kept.team_id], rabbitmq: broker } })
+  const admin = createClient((services[0] as Service).url, { 'x-management-key': credentials.management_key })
+  await admin.upsertPipelines({ params: deploymentOf(credentials), body: { team_ids: [credentials.team_id], rabbitmq: broker } })
   const reader = readQueue(broker.uri)
   return {
     url: server.url,
     broker,
     services,
     reader,
-    kept,
+    credentials,
     start,
     killPostgres: () => process.kill(postmasterOf(join(folder, 'server')), 'SIGKILL'),
     /** The process that publishes. */
@@ -93,8 +93,8 @@ function readQueue(uri: string) {
 const WRITERS = 4
 
 /** Places and cancels orders through either process. */
-export async function startClients({ services, kept }: Pick<Site, 'services' | 'kept'>) {
-  const apis = () => services.map(({ url }) => createClient(url, { 'x-service-api-key': kept.team_api_key }))
+export async function startClients({ services, credentials }: Pick<Site, 'services' | 'credentials'>) {
+  const apis = () => services.map(({ url }) => createClient(url, { 'x-service-api-key': credentials.team_api_key }))
   const body = await eventually(() => aNewOrder(apis()[0] as ReturnType<typeof createClient>))
   const user_id = await eventually(() => aUser(apis()[0] as ReturnType<typeof createClient>))
   let stopping = false

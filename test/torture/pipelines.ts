@@ -14,46 +14,46 @@ export type Round = {
   received: number
   duplicates: number
   lost: number
-  /** First arrivals ahead of an earlier event: of the same key, and of any key. */
+  /** Events that arrived before an earlier event: of the same key, and of any key. */
   misplaced: number
   overtaken: number
   recoveryMs: number
 }
 
-type Options = { rounds: number; log?: string | undefined; say?: (line: string) => void; of?: readonly Victim[] }
+type Options = { rounds: number; log?: string | undefined; print?: (line: string) => void; killed?: readonly Victim[] }
 
 /** Repeatedly kills a broker, its publisher or PostgreSQL under load and compares committed with received events. */
-export async function torturePipelines({ rounds, log, say = () => {}, of = victims }: Options) {
+export async function torturePipelines({ rounds, log, print = () => {}, killed = victims }: Options) {
   const site = await openSite(log)
-  const done: Round[] = []
+  const results: Round[] = []
   try {
     for (let round = 1; round <= rounds; round++) {
-      const result = await killDuringFlow(site, round, of[(round - 1) % of.length] as Victim)
-      done.push(result)
-      say(lineOf(result))
+      const result = await killDuringPublishing(site, round, killed[(round - 1) % killed.length] as Victim)
+      results.push(result)
+      print(describeRound(result))
     }
-    return done
+    return results
   } finally {
     await site.close()
   }
 }
 
-async function killDuringFlow(site: Site, round: number, killed: Victim): Promise<Round> {
+async function killDuringPublishing(site: Site, round: number, killed: Victim): Promise<Round> {
   const { received } = site.reader
   const before = { received: received.length, events: (await logOf(site)).length }
   const clients = await startClients(site)
-  const enough = randomInteger(20, 59)
-  await eventually(() => clients.placed() >= enough && received.length > before.received)
+  const minimum = randomInteger(20, 59)
+  await eventually(() => clients.placed() >= minimum && received.length > before.received)
   const leader = await eventually(async () => (await site.leader()) + 1)
   const killedAt = Date.now()
   if (killed === 'PostgreSQL') site.killPostgres()
   else if (killed === 'the broker') await site.broker.kill()
   else (site.services[leader - 1] as Service).child.kill('SIGKILL')
   const placed = clients.placed()
-  await eventually(() => clients.placed() > placed + enough / 4)
+  await eventually(() => clients.placed() > placed + minimum / 4)
   if (killed === 'the broker') await site.broker.start()
-  const seen = received.length
-  await eventually(() => received.length > seen)
+  const receivedBefore = received.length
+  await eventually(() => received.length > receivedBefore)
   const recoveryMs = Date.now() - killedAt
   if (killed === 'the process that publishes') site.services[leader - 1] = await site.start()
   await clients.stop()
@@ -71,24 +71,24 @@ async function reconcile(site: Site, before: { received: number; events: number 
   const log = await logOf(site)
   const missing = () => log.filter(({ id }) => !received.includes(id)).length
   await eventually(() => missing() === 0).catch(() => {})
-  const came = received.slice(before.received)
-  const places = new Map(log.map(({ id }, place) => [id, place]))
-  const arrived = [...new Set(received)].map((id) => log[places.get(id) as number] as Event)
-  const isBehind = (events: Event[]) => events.filter(({ id }, i) => i > 0 && order(events[i - 1]) > order({ id })).length
-  const order = (event: { id: string } | undefined) => places.get(event?.id ?? '') ?? -1
+  const newlyReceived = received.slice(before.received)
+  const positions = new Map(log.map(({ id }, position) => [id, position]))
+  const arrived = [...new Set(received)].map((id) => log[positions.get(id) as number] as Event)
+  const countOvertaking = (events: Event[]) => events.filter(({ id }, i) => i > 0 && order(events[i - 1]) > order({ id })).length
+  const order = (event: { id: string } | undefined) => positions.get(event?.id ?? '') ?? -1
   return {
     events: log.length - before.events,
-    received: came.length,
+    received: newlyReceived.length,
     duplicates: received.length - new Set(received).size - (before.received - new Set(received.slice(0, before.received)).size),
     lost: missing(),
-    misplaced: [...Map.groupBy(arrived, ({ key }) => key).values()].reduce((sum, events) => sum + isBehind(events), 0),
-    overtaken: isBehind(arrived),
+    misplaced: [...Map.groupBy(arrived, ({ key }) => key).values()].reduce((sum, events) => sum + countOvertaking(events), 0),
+    overtaken: countOvertaking(arrived),
   }
 }
 
-const lineOf = ({ round, killed, events, received, duplicates, lost, misplaced, overtaken, recoveryMs }: Round) =>
+const describeRound = ({ round, killed, events, received, duplicates, lost, misplaced, overtaken, recoveryMs }: Round) =>
   `round ${round}, kill -9 of ${killed}: ${events} events sent, ${received} received, ${duplicates} duplicates, ${lost} lost, ` +
-  `${misplaced} out of order within their key, ${overtaken} across keys, flowing again after ${recoveryMs} ms`
+  `${misplaced} out of order within their key, ${overtaken} across keys, publishing again after ${recoveryMs} ms`
 
 export function summaryOfPipelines(rounds: Round[]) {
   const sum = (of: (round: Round) => number) => rounds.reduce((total, round) => total + of(round), 0)

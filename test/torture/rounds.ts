@@ -25,7 +25,7 @@ export type Kind = { victim: 'process' | 'PostgreSQL'; database: 'embedded' | 'o
 export type Round = { round: number; acknowledged: number; unacknowledged: number; lost: number; recoveryMs: number; faults: string[] }
 export type Result = { kind: Kind; rounds: Round[]; acknowledged: number; lost: number; faults: string[]; audit: string }
 
-type Options = { rounds: number; log?: string | undefined; say?: (line: string) => void }
+type Options = { rounds: number; log?: string | undefined; print?: (line: string) => void }
 
 /** The writes during kills, and how to check afterwards that they were kept. */
 export type Subject<B, A> = {
@@ -56,7 +56,7 @@ type Site<B, A> = {
 const WRITERS = 8
 
 /** Repeatedly kills the victim under load and checks after each kill that nothing acknowledged is lost. */
-export async function torture<B, A>(subject: Subject<B, A>, kind: Kind, { rounds, log, say = () => {} }: Options): Promise<Result> {
+export async function torture<B, A>(subject: Subject<B, A>, kind: Kind, { rounds, log, print = () => {} }: Options): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'assay-torture-'))
   const outside = kind.database === 'outside' ? await startOutside(join(folder, 'outside')) : undefined
   const dataDir = join(folder, 'data')
@@ -68,20 +68,20 @@ export async function torture<B, A>(subject: Subject<B, A>, kind: Kind, { rounds
   const service = await startProcess(env, log)
   const work = await subject.prepare(apiOf(service, dataDir))
   const site: Site<B, A> = { kind, subject, work, env, dataDir, cluster, log, attempts: [], service }
-  const done: Round[] = []
+  const results: Round[] = []
   try {
     for (let round = 1; round <= rounds; round++) {
       const result = await killDuringWrites(site, round)
-      done.push(result)
-      say(lineOf(kind, result))
+      results.push(result)
+      print(describeRound(kind, result))
     }
-    const unfinished = (await subject.finish?.(withRetries(apiOf(site.service, dataDir)), site.attempts)) ?? []
+    const finishFaults = (await subject.finish?.(withRetries(apiOf(site.service, dataDir)), site.attempts)) ?? []
     const audit = await verifyAudit(site)
     const { code } = await site.service.stop()
-    const endFaults = [...unfinished, ...audit.faults, ...(code === 0 ? [] : [`the service ended with ${code} at SIGTERM`])]
-    return summarize(kind, done, endFaults, audit.output)
+    const endFaults = [...finishFaults, ...audit.faults, ...(code === 0 ? [] : [`the service exited with code ${code} after SIGTERM`])]
+    return summarize(kind, results, endFaults, audit.output)
   } finally {
-    await end(site)
+    await stopSite(site)
     await outside?.stop()
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   }
@@ -101,8 +101,8 @@ const targetOf = <B, A>({ service, dataDir, work }: Site<B, A>) => ({
 
 async function killDuringWrites<B, A>(site: Site<B, A>, round: number): Promise<Round> {
   const writers = startWriters<B, A>({ ...targetOf(site), round, count: WRITERS })
-  const enough = randomInteger(40, 119)
-  await eventually(() => writers.acknowledged() >= enough)
+  const minimum = randomInteger(40, 119)
+  await eventually(() => writers.acknowledged() >= minimum)
   const killedAt = performance.now()
   if (site.kind.victim === 'process') await killProcess(site, writers)
   else await killPostgres(site, writers)
@@ -120,7 +120,7 @@ async function killDuringWrites<B, A>(site: Site<B, A>, round: number): Promise<
   }
 }
 
-type Writers = { acknowledged(): number; fail(): Promise<unknown>; stop(): Promise<unknown> }
+type Writers = { acknowledged(): number; waitForFailure(): Promise<unknown>; stop(): Promise<unknown> }
 
 /** Kills the process with SIGKILL and restarts it. */
 async function killProcess<B, A>(site: Site<B, A>, writers: Writers) {
@@ -130,25 +130,25 @@ async function killProcess<B, A>(site: Site<B, A>, writers: Writers) {
   site.service = await startProcess(site.env, site.log)
   const attempt: Attempt<B, A> = { body: site.work.body(`after-${newUuid()}`) }
   const fault = await send(targetOf(site), attempt)
-  if (!attempt.response) throw new Error(`The service was started again and writes nothing: ${fault ?? 'unanswered'}`)
+  if (!attempt.response) throw new Error(`The restarted service does not accept writes: ${fault ?? 'no response'}`)
   site.attempts.push(attempt)
 }
 
 /** Kills PostgreSQL with SIGKILL under a service that must recover by itself. */
 async function killPostgres<B, A>(site: Site<B, A>, writers: Writers) {
-  const died = site.service.exited.then(({ stderr }) => {
+  const serviceExited = site.service.exited.then(({ stderr }) => {
     throw new Error(`The service died with its database: ${stderr}`)
   })
   const killed = postmasterOf(site.cluster)
   process.kill(killed, 'SIGKILL')
   const recovered = async () => {
-    await writers.fail()
+    await writers.waitForFailure()
     // A backend of the killed server may still finish its statement; only responses of the next server count.
     await eventually(() => postmasterOf(site.cluster) !== killed)
     const before = writers.acknowledged()
     await eventually(() => writers.acknowledged() > before)
   }
-  await Promise.race([recovered(), died])
+  await Promise.race([recovered(), serviceExited])
 }
 
 /** Compares the API and the tables with the acknowledged writes. */
@@ -160,15 +160,15 @@ async function compare<B, A>({ service, dataDir, env, subject, attempts }: Site<
 /** A client that retries on 503. */
 const withRetries = (api: Client) =>
   new Proxy(api, {
-    get: (api, name) => (sent: never) => retryWhile503(() => (api[name as keyof Client] as (sent: never) => Promise<unknown>)(sent)),
+    get: (api, name) => (input: never) => retryWhile503(() => (api[name as keyof Client] as (input: never) => Promise<unknown>)(input)),
   })
 
 /** Retries on 503, because the pool may still hold connections of the killed server. */
-async function retryWhile503<T>(ask: () => Promise<T>): Promise<T> {
+async function retryWhile503<T>(request: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + TIMEOUT_MS
   for (;;) {
     try {
-      return await ask()
+      return await request()
     } catch (error) {
       if ((error as { status?: number }).status !== 503 || performance.now() > deadline) throw error
     }
@@ -176,14 +176,14 @@ async function retryWhile503<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Runs the CLI beside the running service. */
+/** Runs the CLI while the service is running. */
 async function verifyAudit<B, A>({ env }: Site<B, A>) {
   const { code, stdout, stderr } = await run([process.execPath, assay, 'audit', 'verify'], { env }).exited
   const output = (stdout || stderr).trim()
   return { output, faults: code === 0 && /^intact: [1-9]/.test(output) ? [] : [`audit verify: ${output}`] }
 }
 
-async function end<B, A>({ service, kind, cluster }: Site<B, A>) {
+async function stopSite<B, A>({ service, kind, cluster }: Site<B, A>) {
   service.child.kill('SIGKILL')
   await service.exited
   if (kind.database === 'embedded') await eventually(() => !isAlive(postmasterPid(cluster)))
@@ -211,8 +211,8 @@ function summarize(kind: Kind, rounds: Round[], endFaults: string[], audit: stri
 
 const nameOf = ({ victim, database }: Kind) => `kill -9 of ${victim}, ${database}`
 
-const lineOf = (kind: Kind, { round, acknowledged, unacknowledged, lost, recoveryMs, faults }: Round) =>
-  `${nameOf(kind)}, round ${round}: ${acknowledged} acknowledged, ${lost} lost, ${unacknowledged} unanswered or refused, recovered in ${recoveryMs} ms${faults.map((fault) => `\n  ${fault}`).join('')}`
+const describeRound = (kind: Kind, { round, acknowledged, unacknowledged, lost, recoveryMs, faults }: Round) =>
+  `${nameOf(kind)}, round ${round}: ${acknowledged} acknowledged, ${lost} lost, ${unacknowledged} without a response or rejected, recovered in ${recoveryMs} ms${faults.map((fault) => `\n  ${fault}`).join('')}`
 
 export function summaryOf({ kind, rounds, acknowledged, lost, faults, audit }: Result) {
   const recovery = rounds.map((round) => round.recoveryMs).sort((a, b) => a - b)

@@ -1,4 +1,4 @@
-import { WORKERS } from '../../src/delivery/webhooks/sending/store-lanes.ts'
+import { WORKER_LOCK } from '../../src/delivery/webhooks/sending/store-lanes.ts'
 import { query } from '../support/cluster.ts'
 import { eventually, type Service } from '../support/process.ts'
 import type { LanePosition } from './webhook-receiver.ts'
@@ -12,15 +12,15 @@ const AROUND_MS = 500
 /** Kills an API process and then a worker under load, restarts neither, and measures how long the others take to deliver. */
 export async function measureTakeover(site: Site) {
   const clients = await startClients(site)
-  const more = async (count: number) => {
+  const waitForOrders = async (count: number) => {
     const before = clients.placed()
     await eventually(() => clients.placed() >= before + count)
   }
-  await more(12)
+  await waitForOrders(12)
   const apiDiedAt = await kill(site, API)
-  await more(12)
+  await waitForOrders(12)
   const lanes = await measureLanes(site)
-  await more(12)
+  await waitForOrders(12)
   await clients.stop()
   const { events, ...found } = await reconcile(site)
   const { takenAt } = site.receiver.at('/0')
@@ -41,12 +41,12 @@ async function kill(site: Site, i: number) {
   return at
 }
 
-/** Kills a worker with unanswered messages and measures how long each takes to be sent again. */
+/** Kills a worker with messages in flight and measures how long each takes to be sent again. */
 async function measureLanes(site: Site) {
   const { receiver } = site
-  receiver.fallSilent()
+  receiver.holdResponses()
   const held = await eventually(async () => {
-    const lanes = (await heldLanes(site)).filter((lane) => receiver.unanswered().some(isAt(lane)))
+    const lanes = (await heldLanes(site)).filter((lane) => receiver.held().some(isAt(lane)))
     return new Set(lanes.map(({ worker }) => worker)).size === 2 ? lanes : undefined
   })
   const killedAt = await kill(site, WORKER)
@@ -55,17 +55,17 @@ async function measureLanes(site: Site) {
     return workers.length === 1 ? workers : undefined
   })
   const orphaned = held.filter(({ worker }) => worker !== alive)
-  const back = await eventually(() => {
+  const resent = await eventually(() => {
     const found = orphaned.map((lane) => receiver.repeats.find((repeat) => repeat.at >= killedAt && isAt(lane)(repeat)))
     return found.every((repeat) => repeat !== undefined) ? found : undefined
   })
-  receiver.speak()
-  return back.map(({ at }) => at - killedAt)
+  receiver.resumeResponses()
+  return resent.map(({ at }) => at - killedAt)
 }
 
 type HeldLane = LanePosition & { worker: number }
 
-const isAt = (lane: LanePosition) => (place: LanePosition) => lane.path === place.path && lane.key === place.key && lane.n === place.n
+const isAt = (lane: LanePosition) => (other: LanePosition) => lane.path === other.path && lane.key === other.key && lane.n === other.n
 
 const heldLanes = ({ url }: Site) =>
   query<HeldLane>(
@@ -77,6 +77,6 @@ const heldLanes = ({ url }: Site) =>
 const liveWorkers = async ({ url }: Site) =>
   (
     await query<{ worker: number }>(url, `select objid::bigint::int as worker from pg_locks where locktype = 'advisory' and classid = $1`, [
-      WORKERS,
+      WORKER_LOCK,
     ])
   ).map(({ worker }) => worker)

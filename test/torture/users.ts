@@ -36,22 +36,23 @@ const aUser = (client_user_id: string) => ({
 })
 
 async function compare(api: Client, attempts: Attempt<NewUser, User>[]) {
-  const known = Map.groupBy(await everyUser(api), (user) => user.client_user_id)
-  const twice = [...known].filter(([, users]) => users.length > 1).map(([id]) => `${id} exists twice`)
-  const wrong = attempts.map((attempt) => judge(attempt, known.get(attempt.body.client_user_id)?.[0]))
-  const faults = wrong.filter((verdict) => verdict !== undefined).filter((verdict) => verdict !== 'lost')
-  return { lost: wrong.filter((verdict) => verdict === 'lost').length, faults: [...twice, ...faults] }
+  const known = Map.groupBy(await listAllUsers(api), (user) => user.client_user_id)
+  const duplicates = [...known].filter(([, users]) => users.length > 1).map(([id]) => `${id} exists twice`)
+  const verdicts = attempts.map((attempt) => verdictOf(attempt, known.get(attempt.body.client_user_id)?.[0]))
+  const faults = verdicts.filter((verdict) => verdict !== undefined).filter((verdict) => verdict !== 'lost')
+  return { lost: verdicts.filter((verdict) => verdict === 'lost').length, faults: [...duplicates, ...faults] }
 }
 
 /** An acknowledged user exists as returned; any other exists completely or not at all. */
-function judge({ body, response: user }: Attempt<NewUser, User>, found: User | undefined) {
+function verdictOf({ body, response: user }: Attempt<NewUser, User>, found: User | undefined) {
   if (user) return !found ? 'lost' : isDeepStrictEqual(found, user) ? undefined : `${body.client_user_id} changed`
   if (!found) return undefined
-  const whole = found.fallback_birth_date?.value === body.fallback_birth_date && found.fallback_time_zone?.id === body.fallback_time_zone
-  return whole ? undefined : `${body.client_user_id} is there in part`
+  const isComplete =
+    found.fallback_birth_date?.value === body.fallback_birth_date && found.fallback_time_zone?.id === body.fallback_time_zone
+  return isComplete ? undefined : `${body.client_user_id} is incomplete`
 }
 
-async function everyUser(api: Client) {
+async function listAllUsers(api: Client) {
   const users: User[] = []
   for (let total = 1; users.length < total; ) {
     const page = await api.listUsers({ query: { limit: 500, offset: users.length } })

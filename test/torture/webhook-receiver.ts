@@ -14,40 +14,40 @@ export async function openVerifier() {
   const counts = { taken: 0, repeated: 0, refused: 0 }
   const faults: string[] = []
   const repeats: (LanePosition & { at: number })[] = []
-  const unanswered = new Set<LanePosition>()
+  const held = new Set<LanePosition>()
   let refuseEvery = Number.POSITIVE_INFINITY
   let requests = 0
-  let silence: PromiseWithResolvers<void> | undefined
+  let pause: PromiseWithResolvers<void> | undefined
 
   const server = createServer(async (request, response) => {
     const body = await textOf(request).catch(() => undefined)
     // A sender killed during the request has not sent the message.
     if (body === undefined) return
     const refused = ++requests % refuseEvery === 0
-    const place = placeOf(request)
+    const position = positionOf(request)
     if (refused) counts.refused++
-    else take(place, request.headers as Record<string, string>, body)
-    unanswered.add(place)
-    await silence?.promise
-    unanswered.delete(place)
+    else take(position, request.headers as Record<string, string>, body)
+    held.add(position)
+    await pause?.promise
+    held.delete(position)
     response.writeHead(refused ? 503 : 200).end()
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
 
   function take({ path, key, n }: LanePosition, headers: Record<string, string>, body: string) {
     const webhook = webhooks.get(path)
-    if (!webhook) return faults.push(`${path} is no webhook`)
+    if (!webhook) return faults.push(`${path} is not a webhook`)
     const { 'webhook-id': id = '' } = headers
     const lane = webhook.lanes.get(key) ?? { ids: [], taken: 0 }
     webhook.lanes.set(key, lane)
     const verdict = verify(webhook.secret, headers, body, new Date().toISOString())
     if (verdict !== 'verified') faults.push(`${path} ${id}: ${verdict}`)
-    if (JSON.parse(body).event_id !== id) faults.push(`${path} ${id}: another body`)
-    if (n > lane.taken + 1) faults.push(`${path} ${key}: ${n} came after ${lane.taken}`)
+    if (JSON.parse(body).event_id !== id) faults.push(`${path} ${id}: the body has another event_id`)
+    if (n > lane.taken + 1) faults.push(`${path} ${key}: ${n} arrived after ${lane.taken}`)
     if (n <= lane.taken) {
       counts.repeated++
       repeats.push({ path, key, n, at: Date.now() })
-      if (lane.ids[n - 1] !== id) faults.push(`${path} ${key}: ${n} was another event before`)
+      if (lane.ids[n - 1] !== id) faults.push(`${path} ${key}: ${n} was a different event before`)
       return
     }
     lane.ids[n - 1] = id
@@ -62,14 +62,14 @@ export async function openVerifier() {
     /** Repeated messages, with the time. */
     repeats,
     /** Messages without a response so far. */
-    unanswered: () => [...unanswered],
-    /** Accepts messages without responding until `speak`. */
-    fallSilent: () => {
-      silence = Promise.withResolvers()
+    held: () => [...held],
+    /** Accepts messages without responding until `resumeResponses`. */
+    holdResponses: () => {
+      pause = Promise.withResolvers()
     },
-    speak: () => {
-      silence?.resolve()
-      silence = undefined
+    resumeResponses: () => {
+      pause?.resolve()
+      pause = undefined
     },
     urlOf: (path: string) => `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`,
     expect: (path: string, secret: string) => webhooks.set(path, { secret: parseSecret(secret), lanes: new Map(), takenAt: new Map() }),
@@ -86,7 +86,7 @@ export async function openVerifier() {
   }
 }
 
-const placeOf = ({ url = '', headers }: IncomingMessage): LanePosition => ({
+const positionOf = ({ url = '', headers }: IncomingMessage): LanePosition => ({
   path: url,
   key: String(headers['webhook-key']),
   n: Number(headers['webhook-sequence']),

@@ -18,22 +18,22 @@ export type Round = {
   faults: string[]
 }
 
-type Options = { rounds: number; log?: string | undefined; say?: (line: string) => void }
+type Options = { rounds: number; log?: string | undefined; print?: (line: string) => void }
 
 /** Messages emitted this long after the kill still count toward the recovery. */
 const AFTERMATH_MS = 1000
 
 /** Repeatedly kills workers, API processes and PostgreSQL under load and compares committed with received events. */
-export async function tortureWebhooks({ rounds, log, say = () => {} }: Options) {
+export async function tortureWebhooks({ rounds, log, print = () => {} }: Options) {
   const site = await openSite(log)
-  const done: Round[] = []
+  const results: Round[] = []
   try {
     for (let round = 1; round <= rounds; round++) {
       const result = await killDuringDelivery(site, round)
-      done.push(result)
-      say(lineOf(result))
+      results.push(result)
+      print(describeRound(result))
     }
-    return done
+    return results
   } finally {
     await site.close()
   }
@@ -45,14 +45,14 @@ async function killDuringDelivery(site: Site, round: number): Promise<Round> {
   // Every third round the receiver fails as well.
   receiver.refuse(round % 3 === 0 ? 400 : Number.POSITIVE_INFINITY)
   const clients = await startClients(site)
-  const enough = randomInteger(30, 89)
-  await eventually(() => clients.placed() >= enough)
+  const minimum = randomInteger(30, 89)
+  await eventually(() => clients.placed() >= minimum)
   const victims = victimsOf(round)
   const killedAt = Date.now()
   for (const victim of victims) victim < 0 ? site.killPostgres() : site.killService(victim)
   const placed = clients.placed()
   await restart(site, victims)
-  await eventually(() => clients.placed() > placed + enough / 2)
+  await eventually(() => clients.placed() > placed + minimum / 2)
   await clients.stop()
   const { events, lost, misplaced } = await reconcile(site)
   const near = events.filter(({ at }) => at < killedAt + AFTERMATH_MS)
@@ -102,11 +102,13 @@ export async function reconcile(site: Site) {
       url,
       `select id, key, (extract(epoch from logged_at) * 1000)::float8 as at from events where no is not null order by ${order}`,
     )
-  const [bySeq, byPlace] = [await read('seq'), await read('no')]
+  const [bySeq, byPosition] = [await read('seq'), await read('no')]
   const missing = () => orderings.map((_, i) => bySeq.filter(({ id }) => !receiver.at(`/${i}`).takenAt.has(id)).length)
   await eventually(() => missing().every((count) => count === 0)).catch(() => {})
   const lost = missing().reduce((sum, count) => sum + count, 0)
-  const misplaced = orderings.map((ordering, i) => misplacedIn(site, `/${i}`, lanesOf(ordering, ordering === 'strict' ? byPlace : bySeq)))
+  const misplaced = orderings.map((ordering, i) =>
+    misplacedIn(site, `/${i}`, lanesOf(ordering, ordering === 'strict' ? byPosition : bySeq)),
+  )
   return { events: bySeq, lost, misplaced: misplaced.reduce((sum, count) => sum + count, 0) }
 }
 
@@ -116,11 +118,11 @@ function lanesOf(ordering: (typeof orderings)[number], events: Event[]) {
 
 /** Messages whose number differs from their position in the lane. */
 function misplacedIn({ receiver }: Site, path: string, lanes: Map<string, Event[]>) {
-  const got = receiver.at(path).lanes
-  return [...lanes].flatMap(([key, events]) => events.filter(({ id }, i) => (got.get(key)?.ids[i] ?? id) !== id)).length
+  const received = receiver.at(path).lanes
+  return [...lanes].flatMap(([key, events]) => events.filter(({ id }, i) => (received.get(key)?.ids[i] ?? id) !== id)).length
 }
 
-const lineOf = ({ round, killed, events, deliveries, lost, misplaced, repeated, refused, slowestMs, faults }: Round) =>
+const describeRound = ({ round, killed, events, deliveries, lost, misplaced, repeated, refused, slowestMs, faults }: Round) =>
   `round ${round}, kill -9 of ${killed}: ${events} events, ${deliveries} deliveries${refused ? `, ${refused} refused by the receiver` : ''}, ` +
   `${lost} lost, ${misplaced + faults.length} out of order, ${repeated} sent twice, slowest ${Math.round(slowestMs)} ms${faults.map((fault) => `\n  ${fault}`).join('')}`
 

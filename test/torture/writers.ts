@@ -3,7 +3,7 @@ import { sendRequest } from '../../src/contract/client.ts'
 import type { Row } from '../../src/contract/endpoint.ts'
 import { eventually } from '../support/process.ts'
 
-/** A request; `answer` is the body of a 200 response. */
+/** A request; `response` is the body of a 200 response. */
 export type Attempt<B, A> = { body: B; response?: A }
 
 /** The requests of the writers. Each body has a unique name. */
@@ -38,7 +38,7 @@ export function startWriters<B, A>({ round, count, ...target }: Target<B> & { ro
   return {
     acknowledged: () => state.acknowledged,
     faults: () => faults,
-    fail: () => eventually(() => state.failures > 0, MAX_DURATION_MS),
+    waitForFailure: () => eventually(() => state.failures > 0, MAX_DURATION_MS),
     async stop() {
       state.stopping = true
       await writing
@@ -53,8 +53,8 @@ export async function send<B, A>({ base, key, work }: Target<B>, attempt: Attemp
     const headers = { 'x-service-api-key': key, ...work.headers?.(attempt.body) }
     const { status, body } = await sendRequest(base, work.row, { body: attempt.body, headers })
     if (status === 200) attempt.response = body as A
-    else if (status !== 503) return `a write was answered ${status} ${JSON.stringify(body)}`
-    else if (!(body as { detail?: object }).detail) return `503 without a reason: ${JSON.stringify(body)}`
+    else if (status !== 503) return `a write returned ${status} ${JSON.stringify(body)}`
+    else if (!(body as { detail?: object }).detail) return `503 without a detail: ${JSON.stringify(body)}`
   } catch (error) {
     if (!(error instanceof TypeError)) return `a write failed: ${error}`
   }

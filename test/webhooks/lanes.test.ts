@@ -213,19 +213,19 @@ function newReceiver(initialSecrets: string[]) {
   const faults: string[] = []
   const state = { outcomes: [] as Outcome[], secrets, faults, receive, lanesOf }
 
-  function receive(got: ReceivedMessage): Outcome {
+  function receive(message: ReceivedMessage): Outcome {
     const outcome = state.outcomes.shift() ?? ok
-    const name = `${got.path} ${got.key}`
-    const lane = lanes.get(name) ?? { path: got.path, key: got.key, ids: [], done: 0, failed: 0 }
+    const name = `${message.path} ${message.key}`
+    const lane = lanes.get(name) ?? { path: message.path, key: message.key, ids: [], done: 0, failed: 0 }
     lanes.set(name, lane)
     // A message may repeat, but it may not overtake its predecessor.
-    if (got.n > lane.done + 1) faults.push(`${name}: ${got.n} after ${lane.done}`)
-    lane.ids[got.n - 1] ??= got.id
-    if (lane.ids[got.n - 1] !== got.id) faults.push(`${name}: ${got.n} is another event`)
-    const newest = secrets[Number(got.path.slice(1))]?.at(-1) as string
-    const verdict = verify(parseSecret(newest), got.headers, got.body, app.wall())
+    if (message.n > lane.done + 1) faults.push(`${name}: ${message.n} after ${lane.done}`)
+    lane.ids[message.n - 1] ??= message.id
+    if (lane.ids[message.n - 1] !== message.id) faults.push(`${name}: ${message.n} is another event`)
+    const newest = secrets[Number(message.path.slice(1))]?.at(-1) as string
+    const verdict = verify(parseSecret(newest), message.headers, message.body, app.wall())
     if (verdict !== 'verified') faults.push(`${name}: ${verdict}`)
-    if (got.n === lane.done + 1) progress(lane, outcome)
+    if (message.n === lane.done + 1) progress(lane, outcome)
     return outcome
   }
 

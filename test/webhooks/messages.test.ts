@@ -100,9 +100,9 @@ test.each(['strict', 'unordered'] as const)('resends an event to a %s webhook un
   await waitFor(async () => expect(await webhook.pending()).toEqual([]))
   const [first] = receiver.events()
   await webhook.retry(first?.event_id as string)
-  const got = await receiver.has(3)
-  expect(got[2]?.headers['webhook-key']).toBe(ordering === 'strict' ? '*' : first?.event_id)
-  expect(got[2]?.body).toBe(got[0]?.body)
+  const received = await receiver.has(3)
+  expect(received[2]?.headers['webhook-key']).toBe(ordering === 'strict' ? '*' : first?.event_id)
+  expect(received[2]?.body).toBe(received[0]?.body)
 })
 
 test('rejects a retry for a disabled webhook or an unknown event', async () => {

@@ -1,7 +1,7 @@
 import type { ServerOptions } from 'node:https'
 import { createServer } from 'node:net'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { cidr, strictPolicy } from '../../src/platform/outbound/address.ts'
+import { parseCidr, strictPolicy } from '../../src/platform/outbound/address.ts'
 import { exchange } from '../../src/platform/outbound/exchange.ts'
 import { openPools } from '../../src/platform/outbound/pools.ts'
 import { openSender, type Settings } from '../../src/platform/outbound/send.ts'
@@ -263,7 +263,7 @@ describe('addresses', () => {
 
   test('connects only to the networks the operator allows', async () => {
     const { port } = await receiver()
-    const policy = { ...strictPolicy, https_only: false, allowed: [cidr('127.0.0.0/30')] }
+    const policy = { ...strictPolicy, https_only: false, allowed: [parseCidr('127.0.0.0/30')] }
     expect(await sender({ policy, resolve: async () => ['127.0.0.1'] }).post(requestTo(port))).toMatchObject({ ok: true })
     expect(await sender({ policy, resolve: async () => ['127.0.0.9'] }).post(requestTo(port))).toMatchObject({ error: 'forbidden_address' })
   })

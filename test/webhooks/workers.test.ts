@@ -19,14 +19,14 @@ function newReceiver() {
   const seen = new Map<string, number>()
   const faults: string[] = []
   const by =
-    (name: string, outcomeOf: (got: ReceivedMessage) => Outcome | Promise<Outcome> = () => ok) =>
+    (name: string, outcomeOf: (message: ReceivedMessage) => Outcome | Promise<Outcome> = () => ok) =>
     async (message: Parameters<typeof toReceivedMessage>[0]) => {
-      const got = toReceivedMessage(message)
-      const last = seen.get(got.key) ?? 0
-      if (got.n > last + 1) faults.push(`${got.key}: ${got.n} after ${last}`)
-      received.push({ ...got, by: name, repeated: got.n <= last })
-      seen.set(got.key, Math.max(last, got.n))
-      return outcomeOf(got)
+      const parsed = toReceivedMessage(message)
+      const last = seen.get(parsed.key) ?? 0
+      if (parsed.n > last + 1) faults.push(`${parsed.key}: ${parsed.n} after ${last}`)
+      received.push({ ...parsed, by: name, repeated: parsed.n <= last })
+      seen.set(parsed.key, Math.max(last, parsed.n))
+      return outcomeOf(parsed)
     }
   return { received, faults, by }
 }
@@ -74,7 +74,7 @@ test('two workers share the deliveries and never repeat one', async () => {
   await allDone(id)
   expect(faults).toEqual([])
   expect(received.length).toBe(20 * keys.length)
-  expect(new Set(received.map((got) => got.by))).toEqual(new Set(['one', 'two']))
+  expect(new Set(received.map((message) => message.by))).toEqual(new Set(['one', 'two']))
   for (const worker of workers) await worker.stop()
 })
 
@@ -91,7 +91,7 @@ test('another worker takes over the lanes of a killed worker', async () => {
   await killed.cut(true)
   await allDone(id)
   expect(faults).toEqual([])
-  expect(received.filter((got) => got.by === 'successor').length).toBe(3 * keys.length)
+  expect(received.filter((message) => message.by === 'successor').length).toBe(3 * keys.length)
   await successor.stop()
   pendingOutcome.resolve(outcome(null, 'aborted'))
 })

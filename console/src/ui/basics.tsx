@@ -16,13 +16,13 @@ export const Button = ({ kind, small, class: more, children, ...rest }: ButtonPr
 /** Disables itself while the action runs and shows its error as a toast. */
 export function AsyncButton({ action, children, ...rest }: { action: () => Promise<unknown> } & ButtonProps) {
   const [isBusy, setIsBusy] = useState(false)
-  const press = async () => {
+  const runAction = async () => {
     setIsBusy(true)
     await action().catch((error: Error) => showToast(error.message, { tone: 'bad' }))
     setIsBusy(false)
   }
   return (
-    <Button {...rest} disabled={isBusy || Boolean(rest.disabled)} aria-busy={isBusy} onClick={press}>
+    <Button {...rest} disabled={isBusy || Boolean(rest.disabled)} aria-busy={isBusy} onClick={runAction}>
       {children}
     </Button>
   )

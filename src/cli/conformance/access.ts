@@ -1,4 +1,4 @@
-import { expectRefusal, type Family, fieldsOf, must, type Session } from './session.ts'
+import { assertThat, expectRefusal, type Family, fieldsOf, type Session } from './session.ts'
 
 const PATH = '/v2/user/metrics'
 
@@ -24,8 +24,8 @@ export const access: Family = {
     {
       name: 'rejects a team API key on the management API',
       spec: 'Authentication 2',
-      run: async ({ call, target: place }: Session) => {
-        const org = place?.org_id ?? '00000000-0000-4000-8000-000000000000'
+      run: async ({ call, target }: Session) => {
+        const org = target?.org_id ?? '00000000-0000-4000-8000-000000000000'
         expectRefusal(await call('team', 'GET', `/v1/org/${org}`), 401, 403)
       },
     },
@@ -39,7 +39,7 @@ export const access: Family = {
       spec: 'What the service does',
       run: async ({ call }) => {
         const { status, body } = await call('team', 'POST', '/v2/user', { headers: { 'content-type': 'application/json' } })
-        must(status >= 400 && status < 500, `returned ${status} instead of an error`)
+        assertThat(status >= 400 && status < 500, `returned ${status} instead of an error`)
         fieldsOf(body, ['detail'], 'the refusal')
       },
     },

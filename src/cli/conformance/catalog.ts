@@ -1,4 +1,4 @@
-import { expectRefusal, expectStatus, type Family, fieldsOf, listOf, must, requireId, skip } from './session.ts'
+import { assertThat, expectRefusal, expectStatus, type Family, fieldsOf, listOf, requireId, skip } from './session.ts'
 
 const testFields = ['id', 'slug', 'name', 'sample_type', 'method', 'price', 'is_active', 'status', 'lab', 'markers']
 const labFields = ['id', 'slug', 'name', 'first_line_address', 'city', 'zipcode', 'collection_methods', 'sample_types']
@@ -49,7 +49,7 @@ export const catalog: Family = {
         const reply = await session.call('team', 'GET', '/v3/lab_tests/markers?size=2')
         expectStatus(reply, 200)
         const markers = listOf(fieldsOf(reply.body, ['markers'], 'the page')['markers'], 'markers')
-        must(markers.length <= 2, 'size is ignored')
+        assertThat(markers.length <= 2, 'size is ignored')
         for (const marker of markers) fieldsOf(marker, ['id', 'name', 'slug'], 'a marker')
       },
     },

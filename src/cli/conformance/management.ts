@@ -1,6 +1,6 @@
-import { expectRefusal, expectStatus, type Family, fieldsOf, listOf, must, requireId, type Session, skip } from './session.ts'
+import { assertThat, expectRefusal, expectStatus, type Family, fieldsOf, listOf, requireId, type Session, skip } from './session.ts'
 
-const targetOf = ({ target: targetOf }: Session) => targetOf ?? skip('there is no management key, or --org and --team are unknown')
+const targetOf = ({ target }: Session) => target ?? skip('there is no management key, or --org and --team are unknown')
 const org = (session: Session) => `/v1/org/${targetOf(session).org_id}`
 const keys = (session: Session) => `${org(session)}/team_api_keys/${targetOf(session).env}/${targetOf(session).region}`
 const hooks = (session: Session) => `${org(session)}/team/${targetOf(session).team_id}/${targetOf(session).env}/webhook`
@@ -24,7 +24,7 @@ export const management: Family = {
       async run(session) {
         const reply = await session.call('management', 'GET', `${org(session)}/team`)
         expectStatus(reply, 200)
-        must(listOf(fieldsOf(reply.body, ['teams'])['teams'], 'teams').length > 0, 'there are no teams')
+        assertThat(listOf(fieldsOf(reply.body, ['teams'])['teams'], 'teams').length > 0, 'there are no teams')
         const single = await session.call('management', 'GET', `${org(session)}/team/${targetOf(session).team_id}`)
         expectStatus(single, 200)
         fieldsOf(single.body, ['id', 'name', 'region'], 'the team')
@@ -53,7 +53,7 @@ export const management: Family = {
         expectStatus(created, 200, 201)
         const { id, key } = fieldsOf(created.body, ['id', 'key'], 'the key')
         const { body: list } = await session.call('management', 'GET', `${org(session)}/management_key`)
-        must(!JSON.stringify(list).includes(String(key)), 'the list shows the key')
+        assertThat(!JSON.stringify(list).includes(String(key)), 'the list shows the key')
         const headers = { 'x-management-key': String(key) }
         expectRefusal(await session.call('none', 'GET', org(session), { headers }), 403)
         expectStatus(await session.call('management', 'DELETE', `${org(session)}/management_key/${id}`), 200)
@@ -87,7 +87,7 @@ export const webhooks: Family = {
         session.ids['webhook_id'] = String(fieldsOf(created.body, ['id', 'url', 'disabled', 'filter_types'], 'the webhook')['id'])
         expectStatus(await session.call('management', 'GET', hook(session)), 200)
         const { body: list } = await session.call('management', 'GET', hooks(session))
-        must(
+        assertThat(
           listOf(fieldsOf(list, ['data'])['data'], 'data').some(({ id }) => id === session.ids['webhook_id']),
           'it is not in the list',
         )
@@ -99,7 +99,7 @@ export const webhooks: Family = {
       async run(session) {
         const reply = await session.call('management', 'PATCH', hook(session), { body: { description: 'changed' } })
         expectStatus(reply, 200)
-        must(fieldsOf(reply.body, ['description'])['description'] === 'changed', 'the change is missing')
+        assertThat(fieldsOf(reply.body, ['description'])['description'] === 'changed', 'the change is missing')
       },
     },
     {
@@ -108,9 +108,9 @@ export const webhooks: Family = {
       async run(session) {
         const secret = async () => fieldsOf((await session.call('management', 'GET', `${hook(session)}/secret`)).body, ['key'])['key']
         const before = await secret()
-        must(/^whsec_[A-Za-z0-9+/]+=*$/.test(String(before)), 'the secret is not whsec_ and base64')
+        assertThat(/^whsec_[A-Za-z0-9+/]+=*$/.test(String(before)), 'the secret is not whsec_ and base64')
         expectStatus(await session.call('management', 'POST', `${hook(session)}/secret/rotate`, { body: {} }), 200, 204)
-        must((await secret()) !== before, 'the secret did not change')
+        assertThat((await secret()) !== before, 'the secret did not change')
       },
     },
     {
@@ -123,7 +123,7 @@ export const webhooks: Family = {
           204,
         )
         const { body } = await session.call('management', 'GET', `${hook(session)}/headers`)
-        must(JSON.stringify(fieldsOf(body, ['headers'])['headers']).includes('here'), 'the headers are missing')
+        assertThat(JSON.stringify(fieldsOf(body, ['headers'])['headers']).includes('here'), 'the headers are missing')
       },
     },
     {

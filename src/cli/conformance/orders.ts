@@ -1,4 +1,15 @@
-import { expectRefusal, expectStatus, type Family, type Fields, fieldsOf, listOf, must, requireId, type Session, skip } from './session.ts'
+import {
+  assertThat,
+  expectRefusal,
+  expectStatus,
+  type Family,
+  type Fields,
+  fieldsOf,
+  listOf,
+  requireId,
+  type Session,
+  skip,
+} from './session.ts'
 import { address, patient } from './users.ts'
 
 const fields = [
@@ -29,7 +40,7 @@ const fields = [
   ],
 ]
 const unknownId = '00000000-0000-4000-8000-000000000000'
-const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
+const dateInDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
 
 const bodyOf = (session: Session, change: object = {}) => ({
   user_id: requireId(session, 'user_id'),
@@ -55,13 +66,13 @@ const reschedule = (session: Session, id: string, activate_by: string | null) =>
 
 function checkEvents(order: Fields) {
   const events = listOf(order['events'], 'events')
-  must(events.length > 0, 'the order has no events')
+  assertThat(events.length > 0, 'the order has no events')
   for (const event of events) {
     fieldsOf(event, ['id', 'created_at', 'status'], 'an event')
-    must(Number.isInteger(event['id']), 'the id of an event is not a whole number')
-    must(/^[a-z_]+\.[a-z_]+\.[a-z_]+$/.test(String(event['status'])), 'a status is not top_level.method.low_level')
+    assertThat(Number.isInteger(event['id']), 'the id of an event is not a whole number')
+    assertThat(/^[a-z_]+\.[a-z_]+\.[a-z_]+$/.test(String(event['status'])), 'a status is not top_level.method.low_level')
   }
-  must(JSON.stringify(order['last_event']) === JSON.stringify(events.at(-1)), 'last_event is not the latest event')
+  assertThat(JSON.stringify(order['last_event']) === JSON.stringify(events.at(-1)), 'last_event is not the latest event')
 }
 
 export const orders: Family = {
@@ -89,7 +100,7 @@ export const orders: Family = {
           ['race', 'ethnicity', 'sexual_orientation', 'gender_identity'],
           'the patient',
         )
-        must(patient['race'] === 'Not Specified', 'race is not Not Specified')
+        assertThat(patient['race'] === 'Not Specified', 'race is not Not Specified')
       },
     },
     {
@@ -98,7 +109,7 @@ export const orders: Family = {
       async run(session) {
         const headers = { 'x-idempotency-key': `${session.ids['run']}-order` }
         const first = await placeOrder(session, {}, headers)
-        must((await placeOrder(session, {}, headers)).id === first.id, 'a second order was placed')
+        assertThat((await placeOrder(session, {}, headers)).id === first.id, 'a second order was placed')
       },
     },
     ...(
@@ -133,7 +144,7 @@ export const orders: Family = {
       name: 'requires a medical proxy for a minor',
       spec: 'Limits',
       async run(session) {
-        const child = { ...patient, dob: inDays(-3650) }
+        const child = { ...patient, dob: dateInDays(-3650) }
         expectRefusal(await post(session, { patient_details: child }), 400, 422)
       },
     },
@@ -149,7 +160,7 @@ export const orders: Family = {
         for (const path of ['/v3/orders', '/orders']) {
           const reply = await session.call('team', 'GET', `${path}?size=1`)
           expectStatus(reply, 200)
-          must(listOf(fieldsOf(reply.body, ['orders', 'total', 'page', 'size'])['orders'], 'orders').length === 1, 'size is ignored')
+          assertThat(listOf(fieldsOf(reply.body, ['orders', 'total', 'page', 'size'])['orders'], 'orders').length === 1, 'size is ignored')
         }
         expectStatus(await session.call('team', 'GET', '/v3/orders?interpretation=critical'), 200)
         expectRefusal(await session.call('team', 'GET', '/v3/orders?interpretation=splendid'), 422)
@@ -159,35 +170,35 @@ export const orders: Family = {
       name: 'holds an order until activate_by, reschedules it, and sends it when activate_by is cleared',
       spec: 'PATCH /v3/order/{order_id}; Rule 3',
       async run(session) {
-        const { id, ...order } = await placeOrder(session, { activate_by: inDays(20) })
-        must(order['activate_by'] === inDays(20), 'activate_by was not stored')
-        const later = await reschedule(session, id, inDays(30))
+        const { id, ...order } = await placeOrder(session, { activate_by: dateInDays(20) })
+        assertThat(order['activate_by'] === dateInDays(20), 'activate_by was not stored')
+        const later = await reschedule(session, id, dateInDays(30))
         expectStatus(later, 200)
-        must(fieldsOf((later.body as Fields)['order'], fields)['activate_by'] === inDays(30), 'activate_by did not change')
+        assertThat(fieldsOf((later.body as Fields)['order'], fields)['activate_by'] === dateInDays(30), 'activate_by did not change')
         const sent = await reschedule(session, id, null)
         expectStatus(sent, 200)
-        must(fieldsOf((sent.body as Fields)['order'], fields)['activate_by'] === null, 'activate_by is not null')
+        assertThat(fieldsOf((sent.body as Fields)['order'], fields)['activate_by'] === null, 'activate_by is not null')
       },
     },
     {
       name: 'rejects a past day and an order without activate_by when rescheduling',
       spec: 'PATCH /v3/order/{order_id}',
       async run(session) {
-        const { id } = await placeOrder(session, { activate_by: inDays(20) })
-        expectRefusal(await reschedule(session, id, inDays(-3)), 400, 422)
-        expectRefusal(await reschedule(session, requireId(session, 'order_id'), inDays(20)), 400, 422)
-        expectRefusal(await reschedule(session, unknownId, inDays(20)), 404)
+        const { id } = await placeOrder(session, { activate_by: dateInDays(20) })
+        expectRefusal(await reschedule(session, id, dateInDays(-3)), 400, 422)
+        expectRefusal(await reschedule(session, requireId(session, 'order_id'), dateInDays(20)), 400, 422)
+        expectRefusal(await reschedule(session, unknownId, dateInDays(20)), 404)
       },
     },
     {
       name: 'cancels an order',
       spec: 'States and transitions',
       async run(session) {
-        const { id } = await placeOrder(session, { activate_by: inDays(20) })
+        const { id } = await placeOrder(session, { activate_by: dateInDays(20) })
         expectStatus(await session.call('team', 'POST', `/v3/order/${id}/cancel`), 200)
         const { body } = await getOrder(session, id)
         const { status } = fieldsOf(fieldsOf(body, ['last_event'])['last_event'], ['status'])
-        must(/^cancelled\.walk_in_test\./.test(String(status)), 'the last status is not cancelled')
+        assertThat(/^cancelled\.walk_in_test\./.test(String(status)), 'the last status is not cancelled')
       },
     },
   ],
@@ -219,7 +230,7 @@ export const results: Family = {
           }
           await new Promise((resolve) => setTimeout(resolve, 500))
         }
-        must(false, 'the order did not complete within 20 seconds')
+        assertThat(false, 'the order did not complete within 20 seconds')
       },
     },
     {
@@ -242,14 +253,14 @@ export const results: Family = {
       async run(session) {
         const reply = await session.call('team', 'GET', `/v3/order/${requireId(session, 'completed')}/result/pdf`)
         expectStatus(reply, 200)
-        must(reply.headers.get('content-type')?.startsWith('application/pdf'), 'content-type is not application/pdf')
-        must(String(reply.body).startsWith('%PDF-'), 'the body is not a PDF')
+        assertThat(reply.headers.get('content-type')?.startsWith('application/pdf'), 'content-type is not application/pdf')
+        assertThat(String(reply.body).startsWith('%PDF-'), 'the body is not a PDF')
       },
     },
     {
       name: 'rejects rescheduling an order that has ended',
       spec: 'Rule 2',
-      run: async (session) => void expectRefusal(await reschedule(session, requireId(session, 'completed'), inDays(5)), 400, 422),
+      run: async (session) => void expectRefusal(await reschedule(session, requireId(session, 'completed'), dateInDays(5)), 400, 422),
     },
     {
       name: 'lists an order in its transaction',
@@ -259,7 +270,7 @@ export const results: Family = {
         const { id } = fieldsOf((body as Fields)['order_transaction'], ['id', 'status', 'orders'], 'order_transaction')
         const reply = await session.call('team', 'GET', `/v3/order_transaction/${id}`)
         expectStatus(reply, 200)
-        must(listOf(fieldsOf(reply.body, ['orders'])['orders'], 'orders').length === 1, 'the transaction does not contain the order')
+        assertThat(listOf(fieldsOf(reply.body, ['orders'])['orders'], 'orders').length === 1, 'the transaction does not contain the order')
       },
     },
   ],

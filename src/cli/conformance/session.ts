@@ -26,28 +26,28 @@ export const skip = (reason: string): never => {
 export const isSkipped = (error: unknown) => SKIPPED in (error as object)
 
 /** Returns an id that an earlier check stored, or skips this check. */
-export const requireId = ({ ids: made }: Session, name: string): string => made[name] ?? skip(`an earlier check did not provide ${name}`)
+export const requireId = ({ ids }: Session, name: string): string => ids[name] ?? skip(`an earlier check did not provide ${name}`)
 
 /** The text never repeats values, because they can be personal. */
-export function must(holds: unknown, text: string): asserts holds {
+export function assertThat(holds: unknown, text: string): asserts holds {
   if (!holds) throw new Error(text)
 }
 
 export function expectStatus({ status }: Reply, ...statuses: number[]) {
-  must(statuses.includes(status), `returned ${status} instead of ${statuses.join(' or ')}`)
+  assertThat(statuses.includes(status), `returned ${status} instead of ${statuses.join(' or ')}`)
 }
 
 export type Fields = Record<string, unknown>
 
 export function fieldsOf(value: unknown, names: string[], what = 'the response'): Fields {
-  must(typeof value === 'object' && value !== null, `${what} is not an object`)
+  assertThat(typeof value === 'object' && value !== null, `${what} is not an object`)
   const missing = names.filter((name) => !(name in value))
-  must(!missing.length, `${what} lacks ${missing.join(', ')}`)
+  assertThat(!missing.length, `${what} lacks ${missing.join(', ')}`)
   return value as Fields
 }
 
 export function listOf(value: unknown, what: string): Fields[] {
-  must(Array.isArray(value), `${what} is not a list`)
+  assertThat(Array.isArray(value), `${what} is not a list`)
   return value as Fields[]
 }
 

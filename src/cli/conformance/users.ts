@@ -1,8 +1,8 @@
-import { expectRefusal, expectStatus, type Family, fieldsOf, listOf, must, requireId, type Session } from './session.ts'
+import { assertThat, expectRefusal, expectStatus, type Family, fieldsOf, listOf, requireId, type Session } from './session.ts'
 
 const fields = ['user_id', 'team_id', 'client_user_id', 'created_on', 'connected_sources', 'fallback_time_zone', 'fallback_birth_date']
 const unknownId = '00000000-0000-4000-8000-000000000000'
-const clientUserId = ({ ids: made }: Session) => `${made['run']}-1`
+const clientUserId = ({ ids }: Session) => `${ids['run']}-1`
 const path = (session: Session) => `/v2/user/${requireId(session, 'user_id')}`
 
 export const patient = {
@@ -26,7 +26,7 @@ export const users: Family = {
         const reply = await session.call('team', 'POST', '/v2/user/', { body })
         expectStatus(reply, 200, 201)
         const user = fieldsOf(reply.body, fields, 'the user')
-        must(user['client_user_id'] === body.client_user_id, 'client_user_id differs from the request')
+        assertThat(user['client_user_id'] === body.client_user_id, 'client_user_id differs from the request')
         fieldsOf(user['fallback_time_zone'], ['id', 'source_slug', 'updated_at'], 'fallback_time_zone')
         fieldsOf(user['fallback_birth_date'], ['value', 'source_slug', 'updated_at'], 'fallback_birth_date')
         session.ids['user_id'] = String(user['user_id'])
@@ -39,8 +39,8 @@ export const users: Family = {
       async run(session) {
         const reply = await session.call('team', 'POST', '/v2/user', { body: { client_user_id: clientUserId(session) } })
         const detail = fieldsOf(expectRefusal(reply, 400), ['error_type', 'error_message', 'user_id', 'created_on'], 'detail')
-        must(detail['error_type'] === 'INVALID_REQUEST', 'error_type is not INVALID_REQUEST')
-        must(detail['user_id'] === requireId(session, 'user_id'), 'user_id is not that of the existing user')
+        assertThat(detail['error_type'] === 'INVALID_REQUEST', 'error_type is not INVALID_REQUEST')
+        assertThat(detail['user_id'] === requireId(session, 'user_id'), 'user_id is not that of the existing user')
       },
     },
     {
@@ -58,7 +58,7 @@ export const users: Family = {
       async run(session) {
         const reply = await session.call('team', 'GET', `/v2/user/resolve/${clientUserId(session)}`)
         expectStatus(reply, 200)
-        must(fieldsOf(reply.body, fields, 'the user')['user_id'] === requireId(session, 'user_id'), 'the response has another user')
+        assertThat(fieldsOf(reply.body, fields, 'the user')['user_id'] === requireId(session, 'user_id'), 'the response has another user')
       },
     },
     {
@@ -68,7 +68,7 @@ export const users: Family = {
         const reply = await session.call('team', 'GET', '/v2/user?limit=1')
         expectStatus(reply, 200)
         const page = fieldsOf(reply.body, ['users', 'total', 'offset', 'limit'], 'the list')
-        must(listOf(page['users'], 'users').length === 1, 'limit is ignored')
+        assertThat(listOf(page['users'], 'users').length === 1, 'limit is ignored')
       },
     },
     {
@@ -77,7 +77,7 @@ export const users: Family = {
       async run(session) {
         expectStatus(await session.call('team', 'PATCH', path(session), { body: { fallback_time_zone: 'America/New_York' } }), 200, 204)
         const { body } = await session.call('team', 'GET', path(session))
-        must(
+        assertThat(
           fieldsOf((body as { fallback_time_zone: unknown }).fallback_time_zone, ['id'])['id'] === 'America/New_York',
           'the change is missing',
         )
@@ -101,7 +101,7 @@ export const users: Family = {
         const reply = await session.call('team', 'GET', `${path(session)}/info/latest`)
         expectStatus(reply, 200)
         const info = fieldsOf(reply.body, [...Object.keys(patient), 'address'], 'the demographics')
-        must(info['last_name'] === patient.last_name, 'last_name differs from the request')
+        assertThat(info['last_name'] === patient.last_name, 'last_name differs from the request')
       },
     },
     {
@@ -127,7 +127,7 @@ export const users: Family = {
         const second = await session.call('team', 'POST', '/v2/user', { body, headers })
         const ids = [first, second].map((reply) => fieldsOf(reply.body, ['user_id'])['user_id'])
         session.ids['second_user_id'] = String(ids[0])
-        must(ids[0] === ids[1], 'the second response differs')
+        assertThat(ids[0] === ids[1], 'the second response differs')
       },
     },
   ],

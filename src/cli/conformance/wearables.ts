@@ -1,4 +1,4 @@
-import { expectRefusal, expectStatus, type Family, fieldsOf, listOf, must, requireId, type Session, skip } from './session.ts'
+import { assertThat, expectRefusal, expectStatus, type Family, fieldsOf, listOf, requireId, type Session, skip } from './session.ts'
 
 const day = new Date().toISOString().slice(0, 10)
 
@@ -28,7 +28,7 @@ export const wearables: Family = {
         await requireProviders(session)
         const reply = await session.call('team', 'GET', `/v2/summary/activity/${requireId(session, 'user_id')}?start_date=${day}`)
         expectStatus(reply, 200)
-        must(listOf(fieldsOf(reply.body, ['activity'])['activity'], 'activity').length === 0, 'the list is not empty')
+        assertThat(listOf(fieldsOf(reply.body, ['activity'])['activity'], 'activity').length === 0, 'the list is not empty')
       },
     },
     {

@@ -48,7 +48,7 @@ export const lockEventsOfUsers = async (db: Db, event_type: string, user_ids: st
   return rows
 }
 
-/** Cuts the tie between events and their user, so that they stay when the user is erased. */
+/** Detaches events from their user, so that erasing the user keeps them. */
 export async function detachEvents(db: Db, events: { id: string; logged_at: string; sealed: Buffer }[]) {
   if (!events.length) return
   const values = events.map(({ id, logged_at, sealed }) => sql`(${id}::uuid, ${logged_at}::timestamptz, ${sealed}::bytea)`)

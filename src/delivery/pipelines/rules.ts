@@ -83,13 +83,13 @@ function checkExisting(enabled: string[], existing: string[]) {
 
 /** Topics are published with the deployment's identity, so the operator decides which projects are allowed. */
 export function checkProject({ project }: Pick<PubSub, 'project'>, allowed: string[]) {
-  if (isProjectOpen(project, allowed)) return
+  if (isProjectAllowed(project, allowed)) return
   throw problem('PUBSUB_PROJECT_REFUSED', 'Pipelines cannot publish to this project. Ask the operator to add it to PUBSUB_PROJECTS.', {
     project,
   })
 }
 
-export const isProjectOpen = (project: string, allowed: string[]) => allowed.includes('*') || allowed.includes(project)
+export const isProjectAllowed = (project: string, allowed: string[]) => allowed.includes('*') || allowed.includes(project)
 
 /** The type prefixes as patterns for reading the log. */
 export const patternsOf = (prefixes: string[] | null) => prefixes?.map((prefix) => `${prefix}*`) ?? null

@@ -40,7 +40,7 @@ const openInbox = (app: App, team_id: string) =>
     const sealed = await sealSecrets(app, { id, team_id }, { keys: [{ key: newSecret(), until: null }], headers: {}, sensitive: [] })
     const row = { id, team_id, url: 'inbox', description: '', ordering: 'per_key', sealed, created_at: now, updated_at: now } as const
     if (!(await store.insertInbox(app.db, row))) return
-    await store.enqueueLast(app.db, team_id, id, INITIAL_MESSAGES)
+    await store.enqueueLatestEvents(app.db, team_id, id, INITIAL_MESSAGES)
     wakeAfterCommit(app, [id])
   })
 

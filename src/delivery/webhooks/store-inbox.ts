@@ -17,7 +17,7 @@ export const insertInbox = (db: Db, row: Insertable<Tables['webhooks']>) =>
     .executeTakeFirst()
 
 /** Queues the team's latest events, oldest first. */
-export const enqueueLast = (db: Db, team_id: string, webhook_id: string, limit: number) =>
+export const enqueueLatestEvents = (db: Db, team_id: string, webhook_id: string, limit: number) =>
   sql`
     select enqueue_event(${webhook_id}, last.id, last.logged_at, last.key) from (
       select * from (

@@ -7,20 +7,20 @@ import type { Page } from '../../platform/paging.ts'
 export type WebhookRow = Selectable<Tables['webhooks']>
 
 /** The sandbox inbox is not listed among the team's webhooks. */
-const ofTeam = (db: Db, team_id: string) =>
+const webhooksOfTeam = (db: Db, team_id: string) =>
   db.selectFrom('webhooks').selectAll().where('team_id', '=', team_id).where('inbox', '=', false).where('deleted_at', 'is', null)
 
 export const insertWebhook = (db: Db, row: Insertable<Tables['webhooks']>) =>
   db.insertInto('webhooks').values(row).returningAll().executeTakeFirstOrThrow()
 
-export const findWebhook = (db: Db, team_id: string, id: string) => ofTeam(db, team_id).where('id', '=', id).executeTakeFirst()
+export const findWebhook = (db: Db, team_id: string, id: string) => webhooksOfTeam(db, team_id).where('id', '=', id).executeTakeFirst()
 
 /** The lock does not block new messages. */
 export const lockWebhook = (db: Db, team_id: string, id: string) =>
-  ofTeam(db, team_id).where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
+  webhooksOfTeam(db, team_id).where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
 
 export const listWebhooks = (db: Db, team_id: string, page: Page) =>
-  ofTeam(db, team_id)
+  webhooksOfTeam(db, team_id)
     .$call(ascendingPage(page, 'created_at', 'id'))
     .execute()
 

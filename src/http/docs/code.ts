@@ -5,6 +5,6 @@ import { highlight } from './highlight.ts'
 export function codeBox(code: string, info = ''): Html {
   const [language] = info.split(' ')
   const file = /\bfile=(\S+)/.exec(info)?.[1]
-  const isAnswer = language === 'text' || /\bstatus=/.test(info)
-  return html`<div class="code${isAnswer && ' answer'}">${file && html`<p class="file">${file}</p>`}<pre tabindex="0"><code>${highlight(code, language)}</code></pre></div>`
+  const isOutput = language === 'text' || /\bstatus=/.test(info)
+  return html`<div class="code${isOutput && ' output'}">${file && html`<p class="file">${file}</p>`}<pre tabindex="0"><code>${highlight(code, language)}</code></pre></div>`
 }

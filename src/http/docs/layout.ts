@@ -25,25 +25,25 @@ export const layout = (content: PageContent) =>
 <div class="frame">
 <aside class="side">${brand()}${navigation(content.page)}</aside>
 <div>
-${top(content)}
+${topBar(content)}
 <main id="content" tabindex="-1">
 <article>
 ${content.page && html`<p class="place">${groupOf(content.page)}</p>`}
 ${content.body}
 ${content.page && footer(content.page)}
 </article>
-${contents(content.headings ?? [])}
+${tableOfContents(content.headings ?? [])}
 </main>
 </div>
 </div>
-<p class="sr" role="status" id="said"></p>
+<p class="sr" role="status" id="announcement"></p>
 </body>
 </html>
 `.html
 
 const brand = () => html`<a class="brand" href="/docs"><img src="${assetUrl('icon.svg')}" alt="" width="22" height="22">Assay docs</a>`
 
-const top = ({ page, query }: PageContent) => html`<header class="top">
+const topBar = ({ page, query }: PageContent) => html`<header class="top">
 <details class="menu"><summary>Menu</summary><div class="side open">${navigation(page)}</div></details>
 <span class="narrow">${brand()}</span>
 <form class="search" role="search" action="/docs/search">
@@ -77,7 +77,7 @@ function footer(page: DocsPage) {
 }
 
 /** Lists sections and subsections; a long page lists its sections only. */
-function contents(headings: Heading[]) {
+function tableOfContents(headings: Heading[]) {
   const deep = headings.filter(({ depth }) => depth === 2 || depth === 3)
   const listed = deep.length > LONG ? deep.filter(({ depth }) => depth === 2) : deep
   if (listed.length < 2) return null

@@ -21,7 +21,7 @@ export function searchResponse(entries: Entry[], query: string): PageContent {
     query,
     body: html`<h1>Search</h1>
 ${query.trim() ? html`<p class="lead">${count} for “${query.trim()}”.</p>` : html`<p class="lead">Search for an error code, an event type, a setting or a keyword.</p>`}
-<ol class="hits">${found.map((entry) => hit(entry, query))}</ol>`,
+<ol class="hits">${found.map((entry) => renderHit(entry, query))}</ol>`,
   }
 }
 
@@ -42,5 +42,5 @@ function index(): Html {
   )}</div>`
 }
 
-const hit = ({ page, title, path, text }: Entry, query: string) =>
+const renderHit = ({ page, title, path, text }: Entry, query: string) =>
   html`<li><a href="${path}">${title}</a> <small>${title !== page && page}</small><p>${excerpt(text, query).map(({ text, hit }) => (hit ? html`<mark>${text}</mark>` : text))}</p></li>`

@@ -4,10 +4,10 @@ import type { Database } from '../../platform/db/open.ts'
 
 type Attempt = { outcome: string; event_at: string; at: string; ms: number }
 
-export type Deliveries = { record(attempts: Attempt[]): void }
+export type DeliveryMetrics = { record(attempts: Attempt[]): void }
 
 /** Counters cover this process only. Gauges read the database, so every process reports the same values. */
-export function deliveryMetrics(registry: Registry, database: Database): Deliveries {
+export function deliveryMetrics(registry: Registry, database: Database): DeliveryMetrics {
   const registers = [registry]
   const outcomes = new Counter({
     name: 'assay_webhook_attempts_total',
@@ -23,7 +23,7 @@ export function deliveryMetrics(registry: Registry, database: Database): Deliver
   })
   // Both gauges share one query per scrape. A scrape must succeed while the database is down.
   let pending: Promise<Backlog[]> | undefined
-  const waiting = () => {
+  const loadBacklog = () => {
     pending ??= listBacklogs(database.db)
       .catch(() => [])
       .finally(() => {
@@ -37,7 +37,7 @@ export function deliveryMetrics(registry: Registry, database: Database): Deliver
     labelNames: ['webhook_id'],
     registers,
     async collect() {
-      const backlog = await waiting()
+      const backlog = await loadBacklog()
       this.reset()
       for (const { webhook_id, waiting } of backlog) this.set({ webhook_id }, waiting)
     },
@@ -48,7 +48,7 @@ export function deliveryMetrics(registry: Registry, database: Database): Deliver
     labelNames: ['webhook_id'],
     registers,
     async collect() {
-      const backlog = await waiting()
+      const backlog = await loadBacklog()
       this.reset()
       for (const { webhook_id, oldest_at } of backlog)
         if (oldest_at) this.set({ webhook_id }, Math.max(0, (Date.now() - Date.parse(oldest_at)) / 1000))

@@ -1,9 +1,15 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Database } from '../../platform/db/open.ts'
-import { type Deliveries, deliveryMetrics } from './delivery-metrics.ts'
-import { type Pipelines, pipelineMetrics } from './pipeline-metrics.ts'
+import { type DeliveryMetrics, deliveryMetrics } from './delivery-metrics.ts'
+import { type PipelineMetrics, pipelineMetrics } from './pipeline-metrics.ts'
 
-export type Metrics = { registry: Registry; requests: Histogram; jobFailures: Counter; deliveries: Deliveries; pipelines: Pipelines }
+export type Metrics = {
+  registry: Registry
+  requests: Histogram
+  jobFailures: Counter
+  deliveries: DeliveryMetrics
+  pipelines: PipelineMetrics
+}
 
 /** Labels are route templates, never URLs, because a path may hold a user's id. */
 export function createMetrics(database: Database): Metrics {

@@ -3,10 +3,10 @@ import type { SupportedDestination } from '../../contract/delivery/pipelines.ts'
 import { listPipelinesBehind, type PendingEvents } from '../../delivery/pipelines/backlog.ts'
 import type { Database } from '../../platform/db/open.ts'
 
-export type Pipelines = { record(destination: SupportedDestination, result: { published: number } | { failure: string }): void }
+export type PipelineMetrics = { record(destination: SupportedDestination, result: { published: number } | { failure: string }): void }
 
 /** Counters cover this process only. Gauges read the database, so every process reports the same values. */
-export function pipelineMetrics(registry: Registry, database: Database): Pipelines {
+export function pipelineMetrics(registry: Registry, database: Database): PipelineMetrics {
   const registers = [registry]
   const published = new Counter({
     name: 'assay_pipeline_published_total',
@@ -22,7 +22,7 @@ export function pipelineMetrics(registry: Registry, database: Database): Pipelin
   })
   // Both gauges share one query per scrape. A scrape must succeed while the database is down.
   let pending: Promise<PendingEvents[]> | undefined
-  const waiting = () => {
+  const loadBacklog = () => {
     pending ??= listPipelinesBehind(database.db)
       .catch(() => [])
       .finally(() => {
@@ -36,7 +36,7 @@ export function pipelineMetrics(registry: Registry, database: Database): Pipelin
     labelNames: ['team_id', 'destination'],
     registers,
     async collect() {
-      const backlog = await waiting()
+      const backlog = await loadBacklog()
       this.reset()
       for (const { team_id, destination, lag } of backlog) this.set({ team_id, destination }, lag)
     },
@@ -47,7 +47,7 @@ export function pipelineMetrics(registry: Registry, database: Database): Pipelin
     labelNames: ['team_id', 'destination'],
     registers,
     async collect() {
-      const backlog = await waiting()
+      const backlog = await loadBacklog()
       this.reset()
       for (const { team_id, destination, oldest_at } of backlog)
         if (oldest_at) this.set({ team_id, destination }, Math.max(0, (Date.now() - Date.parse(oldest_at)) / 1000))

@@ -22,7 +22,7 @@ type PageQuery = Filter & {
 const isPrice = (text: string) => /^\d+(\.\d+)?$/.test(text)
 
 export async function listLabTests(app: App, caller: TeamCaller, query: PageQuery) {
-  const order = orderOf(query)
+  const order = sortOf(query)
   const page = pageAfter(query.next_cursor, query.lab_test_limit, order.key === 'price' ? isPrice : isInstant)
   const lab_id = await findLabOfAccount(app, caller, query.lab_account_id)
   const found = await store.listLabTests(app.db, caller.team_id, { ...query, lab_id }, order, page)
@@ -31,9 +31,9 @@ export async function listLabTests(app: App, caller: TeamCaller, query: PageQuer
 }
 
 export const listAllLabTests = async (app: App, { team_id }: TeamCaller, filter: Filter) =>
-  (await store.listLabTests(app.db, team_id, filter, orderOf(filter))).map(presentLabTest)
+  (await store.listLabTests(app.db, team_id, filter, sortOf(filter))).map(presentLabTest)
 
-const orderOf = ({ order_key, order_direction }: Filter): store.LabTestOrder => ({
+const sortOf = ({ order_key, order_direction }: Filter): store.LabTestSort => ({
   key: order_key ?? 'created_at',
   direction: order_direction,
 })

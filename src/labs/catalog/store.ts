@@ -56,10 +56,10 @@ export type LabTestFilter = {
   name?: string | null | undefined
   own?: boolean | null | undefined
 }
-export type LabTestOrder = { key: 'price' | 'created_at' | 'updated_at'; direction: 'asc' | 'desc' }
+export type LabTestSort = { key: 'price' | 'created_at' | 'updated_at'; direction: 'asc' | 'desc' }
 
 /** Matching tests in order; with a page, from its cursor and one row more than its limit. */
-export const listLabTests = (db: Db, team_id: string, filter: LabTestFilter, { key, direction }: LabTestOrder, page?: Page) =>
+export const listLabTests = (db: Db, team_id: string, filter: LabTestFilter, { key, direction }: LabTestSort, page?: Page) =>
   labTests(db, team_id)
     .$if(filter.generation_method !== 'all', (query) => query.where('auto_generated', '=', filter.generation_method === 'auto'))
     .$if(typeof filter.own === 'boolean', (query) => query.where('team_id', filter.own ? 'is not' : 'is', null))

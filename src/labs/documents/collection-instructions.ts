@@ -1,6 +1,6 @@
 import type { Method } from '../../contract/labs/lifecycle.ts'
 import { type SampleType, stepsFor } from './instruction-steps.ts'
-import { inWords } from './labels-text.ts'
+import { labelOf } from './labels-text.ts'
 import { drawBanner, drawFacts, drawHeading, drawRow, footer } from './layout/blocks.ts'
 import { closePage, openPage, type Page } from './layout/page.ts'
 import { writeLine, writeText } from './layout/text.ts'
@@ -27,8 +27,8 @@ export function collectionInstructions(input: CollectionInstructions): Promise<B
   if (input.description) writeText(page, input.description, ink.quiet)
   page.y += 10
   drawFacts(page, 4, [
-    ['Collection', inWords(input.method)],
-    ['Sample', inWords(input.sample_type)],
+    ['Collection', labelOf(input.method)],
+    ['Sample', labelOf(input.sample_type)],
     ['Fasting', input.fasting ? 'Yes' : 'No'],
     ['Laboratory', input.laboratory_name],
   ])

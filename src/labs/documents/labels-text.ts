@@ -24,7 +24,7 @@ const words: Record<string, string> = {
   missing_demo_aoe_calc_failure: 'It is calculated from an answer or a patient detail that is missing.',
 }
 
-export const inWords = (code: string) => words[code] ?? capitalize(code.replaceAll('_', ' '))
+export const labelOf = (code: string) => words[code] ?? capitalize(code.replaceAll('_', ' '))
 
 const capitalize = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 

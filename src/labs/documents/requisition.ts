@@ -1,4 +1,4 @@
-import { instantInWords, inWords } from './labels-text.ts'
+import { instantInWords, labelOf } from './labels-text.ts'
 import { drawBarcode } from './layout/barcode.ts'
 import { drawBanner, drawFacts, drawHeading, drawRow, type Fact, footer } from './layout/blocks.ts'
 import { closePage, openPage, type Page } from './layout/page.ts'
@@ -75,7 +75,7 @@ const orderFacts = ({ time_zone, ...input }: Requisition): Fact[] => [
   ['Account', input.account_number],
   ['Ordering physician', input.physician && nameOf(input.physician)],
   ['NPI', input.physician?.npi ?? null],
-  ['Collection', inWords(input.collection_method)],
+  ['Collection', labelOf(input.collection_method)],
   ['Sample', input.sample_id],
   ['Priority', input.is_priority ? 'STAT' : 'Routine'],
   ['Fasting', input.fasting ? 'Required' : 'Not required'],
@@ -86,7 +86,7 @@ function writePatient(page: Page, { patient, created_at }: Requisition) {
   drawFacts(page, 3, [
     ['Name', lastNameFirst(patient)],
     ['Date of birth', birthWithAge(patient, created_at)],
-    ['Sex', patient.gender && inWords(patient.gender)],
+    ['Sex', patient.gender && labelOf(patient.gender)],
     ['Address', patient.address && addressOf(patient.address)],
     ['Phone', patient.phone_number],
   ])
@@ -95,7 +95,7 @@ function writePatient(page: Page, { patient, created_at }: Requisition) {
 function writeBilling(page: Page, { billing_type, insurance, icd_codes }: Requisition) {
   drawHeading(page, 'Billing and diagnosis')
   drawFacts(page, 3, [
-    ['Bill to', inWords(billing_type)],
+    ['Bill to', labelOf(billing_type)],
     ['Diagnosis (ICD-10)', icd_codes.map(({ code, description }) => (description ? `${code} ${description}` : code)).join('\n')],
     ...(insurance ? insuranceFacts(insurance) : []),
   ])
@@ -115,7 +115,7 @@ function insuranceFacts(insurance: Coverage) {
 function writeTests(page: Page, tests: OrderedTest[]) {
   drawHeading(page, 'Tests ordered')
   for (const test of tests) {
-    drawTestLine(page, [test.code ?? '', test.name, test.sample_type ? inWords(test.sample_type) : ''], ink.strong)
+    drawTestLine(page, [test.code ?? '', test.name, test.sample_type ? labelOf(test.sample_type) : ''], ink.strong)
     for (const marker of test.markers) drawTestLine(page, [marker.code ?? '', marker.name, ''], ink.body)
     page.y += 4
   }

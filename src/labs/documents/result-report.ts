@@ -1,5 +1,5 @@
 import type { Interpretation, Result } from './flag.ts'
-import { instantInWords, inWords } from './labels-text.ts'
+import { instantInWords, labelOf } from './labels-text.ts'
 import { drawBanner, drawFacts, drawHeading, drawRow, drawRule, footer } from './layout/blocks.ts'
 import { closePage, openPage, type Page } from './layout/page.ts'
 import { writeText } from './layout/text.ts'
@@ -61,7 +61,7 @@ function factsOf({ patient, time_zone, ...input }: ResultReport): [string, strin
   return [
     ['Patient', nameOf(patient)],
     ['Date of birth', birthWithAge(patient, input.collected_at ?? input.reported_at ?? input.created_at)],
-    ['Sex', patient.gender && inWords(patient.gender)],
+    ['Sex', patient.gender && labelOf(patient.gender)],
     ['Ordering physician', physicianOf(input.physician)],
     ['Order', input.order_id],
     ['Sample', input.sample_id],
@@ -105,7 +105,7 @@ function writeMissing(page: Page, missing: MissingResult[]) {
     drawRow(page, [
       { text: name, style: ink.strong, x: page.left + 6, width: 190 },
       {
-        text: [inWords(inferred_failure_type), note].filter(Boolean).join('\n'),
+        text: [labelOf(inferred_failure_type), note].filter(Boolean).join('\n'),
         style: ink.body,
         x: page.left + 204,
         width: page.width - 210,

@@ -2,10 +2,10 @@ import { type Insertable, sql } from 'kysely'
 import type { Db } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
-const LOCK = 4_117_202_603
+const LOCK_ID = 4_117_202_603
 
 /** Serializes replicas that start together. */
-export const lockStart = (db: Db) => sql`select pg_advisory_xact_lock(${LOCK})`.execute(db)
+export const lockStart = (db: Db) => sql`select pg_advisory_xact_lock(${LOCK_ID})`.execute(db)
 
 export const ping = (db: Db) => sql`select 1`.execute(db)
 

@@ -12,10 +12,10 @@ import { openVault, type Vault } from '../../platform/sealing/vault.ts'
 import { verifyAudit } from '../../tenants/audit/actions.ts'
 import { findDeployment } from '../deployment/actions.ts'
 import { checkDatabase } from '../deployment/rules.ts'
-import type { Examine, Finding } from './finding.ts'
+import type { Finding, RunCheck } from './finding.ts'
 
 /** The checks only read. An outdated or foreign schema ends them, because the rest could not be read. */
-export async function checks(config: Config, database: Database, quick: boolean, examine: Examine) {
+export async function databaseChecks(config: Config, database: Database, quick: boolean, examine: RunCheck) {
   const server = await inspectServer(database)
   const results = [
     await examine('database', () => serverFinding(config, server)),

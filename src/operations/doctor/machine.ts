@@ -5,14 +5,14 @@ import { dirname, join, resolve } from 'node:path'
 import type { Config } from '../../platform/config.ts'
 import type { Finding } from './finding.ts'
 
-export function nodeVersion(version: string): Finding {
+export function nodeFinding(version: string): Finding {
   const isSupported = Number(version.split('.')[0]) >= 24
   return isSupported
     ? { state: 'ok', text: version }
     : { state: 'wrong', text: `${version} is too old`, remedy: 'run with Node 24 or newer, such as node_modules/.bin/node' }
 }
 
-export function publicAddress({ ENVIRONMENT, PUBLIC_URL }: Config): Finding {
+export function publicUrlFinding({ ENVIRONMENT, PUBLIC_URL }: Config): Finding {
   if (ENVIRONMENT === 'sandbox') return { state: 'ok', text: PUBLIC_URL ?? 'from HOST and PORT' }
   if (!PUBLIC_URL)
     return {
@@ -28,7 +28,7 @@ export function publicAddress({ ENVIRONMENT, PUBLIC_URL }: Config): Finding {
 const secrets = ['credentials.json', 'encryption.key', 'postgres.json']
 
 /** Other accounts on the machine must not be able to read keys. */
-export function dataFolder(dataDir: string): Finding {
+export function dataDirFinding(dataDir: string): Finding {
   if (!existsSync(dataDir)) return { state: 'ok', text: `${resolve(dataDir)} does not exist yet; the service creates it` }
   const readable = secrets.filter((name) => existsSync(join(dataDir, name)) && statSync(join(dataDir, name)).mode & 0o077)
   if (readable.length)
@@ -44,7 +44,7 @@ export function dataFolder(dataDir: string): Finding {
 
 const GIB = 1024 ** 3
 
-export async function diskSpace(dataDir: string): Promise<Finding> {
+export async function diskFinding(dataDir: string): Promise<Finding> {
   const folder = existsSync(dataDir) ? dataDir : dirname(resolve(dataDir))
   const { bavail, bsize, blocks } = await statfs(folder)
   const free = bavail * bsize
@@ -55,7 +55,7 @@ export async function diskSpace(dataDir: string): Promise<Finding> {
 }
 
 /** The port must be free, or a running Assay must respond on it. */
-export async function port({ HOST, PORT }: Config): Promise<Finding> {
+export async function portFinding({ HOST, PORT }: Config): Promise<Finding> {
   const host = HOST === '0.0.0.0' || HOST === '::' ? '127.0.0.1' : HOST
   const response = await fetch(`http://${host.includes(':') ? `[${host}]` : host}:${PORT}/ready`, {
     signal: AbortSignal.timeout(3000),

@@ -15,12 +15,12 @@ const PULSE_MS = 30 * MINUTE
 export async function getOverview(app: App, { team_id }: TeamCaller) {
   const { db } = app
   const at = app.wall()
-  const [steps, criticals, figures, backlog, logged, activity] = await Promise.all([
+  const [steps, criticals, stats, backlog, logged, activity] = await Promise.all([
     store.countSteps(db, team_id, lowLevels, COUNT_LIMIT),
     store.openCriticals(db, team_id, COUNT_LIMIT),
-    store.attemptFigures(db, team_id, { hour: later(at, -HOUR), day: later(at, -DAY) }, COUNT_LIMIT),
+    store.attemptStats(db, team_id, { hour: later(at, -HOUR), day: later(at, -DAY) }, COUNT_LIMIT),
     store.backlogOf(db, team_id, COUNT_LIMIT),
-    store.loggedByMinute(db, team_id, later(at, -DAY), COUNT_LIMIT),
+    store.countEventsByMinute(db, team_id, later(at, -DAY), COUNT_LIMIT),
     store.newestEvents(db, team_id, later(at, -7 * DAY), MAX_EVENTS),
   ])
   return {
@@ -28,8 +28,8 @@ export async function getOverview(app: App, { team_id }: TeamCaller) {
     ...rules.stagesOf(steps, COUNT_LIMIT),
     critical_unacknowledged: { ...rules.boundedCount(criticals.length, COUNT_LIMIT), newest: criticals.slice(0, MAX_CRITICALS) },
     deliveries: {
-      last_hour: rules.figuresOf(figures.hour),
-      last_day: rules.figuresOf(figures.day),
+      last_hour: rules.presentStats(stats.hour),
+      last_day: rules.presentStats(stats.day),
       backlog: { count: backlog.waiting, at_least: backlog.lanes >= COUNT_LIMIT },
       oldest_waiting_at: backlog.oldest_at,
     },

@@ -54,9 +54,9 @@ export function pulseOf(counts: Minute[], since: string, limit: number) {
   return { minutes, count: total(minutes.map(({ events }) => events)), at_least: isCut }
 }
 
-type Figures = { attempts: number; cut: boolean; delivered: number; p50_ms: number | null; p95_ms: number | null }
+type AttemptStats = { attempts: number; cut: boolean; delivered: number; p50_ms: number | null; p95_ms: number | null }
 
-export const figuresOf = ({ attempts, cut, delivered, p50_ms, p95_ms }: Figures) => ({
+export const presentStats = ({ attempts, cut, delivered, p50_ms, p95_ms }: AttemptStats) => ({
   attempts: { count: attempts, at_least: cut },
   delivered,
   success_rate: attempts ? delivered / attempts : null,

@@ -27,11 +27,11 @@ export async function openCriticals(db: Db, team_id: string, limit: number) {
     .execute()
 }
 
-export type Figures = { attempts: number; cut: boolean; delivered: number; p50_ms: number | null; p95_ms: number | null }
+export type AttemptStats = { attempts: number; cut: boolean; delivered: number; p50_ms: number | null; p95_ms: number | null }
 
 /** Summarizes the newest attempts of each webhook since a time, at most `limit` in total. */
-export async function attemptFigures(db: Db, team_id: string, since: { hour: string; day: string }, limit: number) {
-  const { rows } = await sql<{ hour: Figures; day: Figures }>`
+export async function attemptStats(db: Db, team_id: string, since: { hour: string; day: string }, limit: number) {
+  const { rows } = await sql<{ hour: AttemptStats; day: AttemptStats }>`
     with hooks as (select id from webhooks where team_id = ${team_id} and deleted_at is null),
     share as (select (${limit} / greatest(count(*), 1))::int + 1 as each from hooks),
     recent as (
@@ -39,11 +39,11 @@ export async function attemptFigures(db: Db, team_id: string, since: { hour: str
         select at, outcome, ms from attempts where webhook_id = hooks.id and at >= ${since.day}::timestamptz order by at desc limit share.each
       ) a
     )
-    select ${figures(sql`at >= ${since.hour}::timestamptz`)} as hour, ${figures(sql`true`)} as day from recent`.execute(db)
-  return rows[0] as { hour: Figures; day: Figures }
+    select ${statsWhere(sql`at >= ${since.hour}::timestamptz`)} as hour, ${statsWhere(sql`true`)} as day from recent`.execute(db)
+  return rows[0] as { hour: AttemptStats; day: AttemptStats }
 }
 
-const figures = (condition: ReturnType<typeof sql>) => sql`json_build_object(
+const statsWhere = (condition: ReturnType<typeof sql>) => sql`json_build_object(
   'attempts', count(*) filter (where ${condition}),
   'cut', exists (select from recent group by id having count(*) filter (where ${condition}) = (select each from share)),
   'delivered', count(*) filter (where ${condition} and outcome = 'delivered'),
@@ -65,7 +65,7 @@ export async function backlogOf(db: Db, team_id: string, limit: number) {
 }
 
 /** Counts the newest events of a team by minute, up to `limit` plus one; `data` counts wearable data. */
-export async function loggedByMinute(db: Db, team_id: string, since: string, limit: number) {
+export async function countEventsByMinute(db: Db, team_id: string, since: string, limit: number) {
   const { rows } = await sql<{ minute: string; events: number; data: number }>`
     with newest as (
       select logged_at, event_type from events

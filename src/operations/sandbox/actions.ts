@@ -49,7 +49,7 @@ async function withLockedClock<T>(app: App, team_id: string, work: (app: AppInTr
 /** Moves the clock from one due time to the next, so that everything happens at its own time and in order. */
 async function advanceTo(app: AppInTransaction, team_id: string, offset_ms: number) {
   for (;;) {
-    const due = await firstDue(app, team_id)
+    const due = await findFirstDue(app, team_id)
     if (!due || due.at > later(app.wall(), offset_ms)) break
     await setClockOffset(app, team_id, Date.parse(due.at) - Date.parse(app.wall()))
     await due.run({ ...app, now: () => due.at }, team_id)
@@ -58,7 +58,7 @@ async function advanceTo(app: AppInTransaction, team_id: string, offset_ms: numb
   return presentClock(app, offset_ms)
 }
 
-async function firstDue(app: App, team_id: string) {
+async function findFirstDue(app: App, team_id: string) {
   const dues = await Promise.all(timeline.map(async (kind) => ({ at: await kind.nextDue(app, team_id), run: kind.run })))
   return dues
     .flatMap(({ at, run }) => (at ? [{ at, run }] : []))

@@ -4,18 +4,18 @@ import pg from 'pg'
 import { setupProblem } from '../problem.ts'
 
 const folder = fileURLToPath(new URL('../../../migrations/', import.meta.url))
-const LOCK = 4_117_202_601
+const LOCK_ID = 4_117_202_601
 
 /** Runs missing migrations once, under a lock: replicas that start together wait for the one that migrates. `only` limits it to these. */
 export async function migrate(pool: pg.Pool, only?: string[]) {
   const client = await pool.connect()
   try {
     await client.query('set statement_timeout = 0')
-    await client.query('select pg_advisory_lock($1)', [LOCK])
+    await client.query('select pg_advisory_lock($1)', [LOCK_ID])
     await client.query('create table if not exists migrations (name text primary key, ran_at timestamptz not null default now())')
     const files = await migrationFiles()
-    const missing = (await missingOf(client, files)).filter((name) => only?.includes(name) ?? true)
-    for (const name of missing) await run(client, name)
+    const missing = (await missingMigrations(client, files)).filter((name) => only?.includes(name) ?? true)
+    for (const name of missing) await runMigration(client, name)
     return missing
   } catch (error) {
     if (error instanceof pg.DatabaseError) throw setupProblem(`The database in DATABASE_URL cannot be migrated: ${error.message}`)
@@ -28,7 +28,7 @@ export async function migrate(pool: pg.Pool, only?: string[]) {
 
 export const migrationFiles = async () => (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
 
-async function missingOf(client: pg.PoolClient, files: string[]) {
+async function missingMigrations(client: pg.PoolClient, files: string[]) {
   const { rows } = await client.query<{ name: string }>('select name from migrations')
   const done = new Set(rows.map((row) => row.name))
   const newer = [...done].filter((name) => !files.includes(name))
@@ -40,10 +40,10 @@ async function missingOf(client: pg.PoolClient, files: string[]) {
 export async function pendingMigrations(client: pg.PoolClient) {
   const { rows } = await client.query<{ known: boolean }>("select to_regclass('migrations') is not null as known")
   const files = await migrationFiles()
-  return rows[0]?.known ? missingOf(client, files) : files
+  return rows[0]?.known ? missingMigrations(client, files) : files
 }
 
-async function run(client: pg.PoolClient, name: string) {
+async function runMigration(client: pg.PoolClient, name: string) {
   const sql = await readFile(folder + name, 'utf8')
   await client.query('begin')
   try {

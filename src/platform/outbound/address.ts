@@ -9,7 +9,7 @@ export type Policy = { https_only: boolean; allow_loopback: boolean; allowed: Ci
 export const policyOf = (config: Pick<Config, 'ENVIRONMENT' | 'WEBHOOK_ALLOWED_NETWORKS' | 'WEBHOOK_ALLOW_LOOPBACK'>): Policy => ({
   https_only: config.ENVIRONMENT === 'production',
   allow_loopback: config.WEBHOOK_ALLOW_LOOPBACK ?? config.ENVIRONMENT === 'sandbox',
-  allowed: config.WEBHOOK_ALLOWED_NETWORKS.map(cidr),
+  allowed: config.WEBHOOK_ALLOWED_NETWORKS.map(parseCidr),
 })
 
 export const strictPolicy: Policy = { https_only: true, allow_loopback: false, allowed: [] }
@@ -25,7 +25,7 @@ export function isForbidden(ip: string, policy: Policy = strictPolicy) {
   return isIn(bytes, blocked)
 }
 
-export function cidr(text: string): Cidr {
+export function parseCidr(text: string): Cidr {
   const [ip = '', bits] = text.split('/')
   const bytes = bytesOf(ip)
   if (!bytes) throw new Error('not a network')
@@ -57,8 +57,8 @@ const bytesOfGroups = (text: string) =>
     return [value >> 8, value & 255]
   })
 
-const loopback = ['127.0.0.0/8', '::1/128'].map(cidr)
-const nat64 = cidr('64:ff9b::/96')
+const loopback = ['127.0.0.0/8', '::1/128'].map(parseCidr)
+const nat64 = parseCidr('64:ff9b::/96')
 
 /** Cloud metadata services, which hand out credentials. No setting allows these. */
 const alwaysBlocked = [
@@ -69,7 +69,7 @@ const alwaysBlocked = [
   '192.0.0.192/32', // Oracle
   'fd00:ec2::/32', // Amazon
   'fd20:ce::/32', // Google
-].map(cidr)
+].map(parseCidr)
 
 const blocked = [
   '0.0.0.0/8', // this host
@@ -94,4 +94,4 @@ const blocked = [
   '2001:db8::/32', // documentation
   '2002::/16', // 6to4
   '3fff::/20', // documentation
-].map(cidr)
+].map(parseCidr)

@@ -4,7 +4,7 @@ export const failures = {
   redirect: 'The receiver responded with 3xx. Redirects are not followed.',
   timeout: 'No response started within the time limit.',
   too_slow: 'The response started but did not finish within the time limit.',
-  dns: 'The host has no address.',
+  dns: 'The host name does not resolve to an address.',
   forbidden_address: 'The host resolves to an address that Assay must not connect to.',
   url_refused: 'The URL is no longer allowed by the deployment.',
   refused: 'The receiver refused the connection.',

@@ -29,14 +29,14 @@ export function openSender({ policy, resolve = systemResolve(), timeoutMs = 15_0
 
   /** Never throws: every failure is an outcome. */
   async function post({ url, headers, body }: Message): Promise<Outcome> {
-    if (!isOpen) return notSent('aborted')
+    if (!isOpen) return failedOutcome('aborted')
     const target = targets.get(url) ?? targetOf(url, policy)
     if (targets.size > maxOrigins) targets.clear()
     targets.set(url, target)
-    if (typeof target === 'string') return notSent(target)
+    if (typeof target === 'string') return failedOutcome(target)
     const allHeaders = { ...fixedHeaders, ...lowerCaseHeaders(headers) }
     // The certificate would be checked against this host instead of the URL's.
-    if ('host' in allHeaders) return notSent('bad_header')
+    if ('host' in allHeaders) return failedOutcome('bad_header')
     const request = { path: target.pathname + target.search, headers: allHeaders, body }
     return exchange(pools.poolOf(target.origin), request, timeoutMs)
   }
@@ -65,4 +65,4 @@ function targetOf(url: string, policy: Policy): URL | Failure {
   }
 }
 
-const notSent = (error: Failure) => outcomeWithoutExchange(null, error)
+const failedOutcome = (error: Failure) => outcomeWithoutExchange(null, error)

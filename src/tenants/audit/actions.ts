@@ -79,7 +79,7 @@ export function auditBatch(app: App): AuditBatch {
     const rows = pending
     pending = []
     next = undefined
-    for (let done = 0; done < rows.length; done += BATCH) await store.insertRows(app.db, rows.slice(done, done + BATCH))
+    for (let done = 0; done < rows.length; done += BATCH_SIZE) await store.insertRows(app.db, rows.slice(done, done + BATCH_SIZE))
   }
   return (row) => {
     pending.push(row)
@@ -91,7 +91,7 @@ export function auditBatch(app: App): AuditBatch {
   }
 }
 
-const BATCH = 1000
+const BATCH_SIZE = 1000
 
 /** Records the start of the chain when the database is set up. */
 export const openChain = (app: App) => store.setHead(app.db, rules.start.seq, rules.endMac(auditKey(app), rules.start))
@@ -102,7 +102,7 @@ export const chainAudit = (app: App) =>
     if (!(await store.lockChain(app.db))) return false
     const end = await store.findRecordedEnd(app.db)
     let at: rules.Link = end?.hash ? { seq: end.seq, hash: end.hash } : rules.start
-    const unchained = await store.listUnchained(app.db, BATCH)
+    const unchained = await store.listUnchained(app.db, BATCH_SIZE)
     const links = unchained.map((row) => {
       at = rules.nextLink(auditKey(app), at, row)
       return { id: row.id, ...at }
@@ -110,7 +110,7 @@ export const chainAudit = (app: App) =>
     if (!links.length) return false
     await store.setLinks(app.db, links)
     await store.setHead(app.db, at.seq, rules.endMac(auditKey(app), at))
-    return links.length === BATCH
+    return links.length === BATCH_SIZE
   })
 
 type Verification = { rows: number; unchained: number; broken?: rules.Break }
@@ -122,7 +122,7 @@ export async function verifyAudit(app: App): Promise<Verification> {
   let at = rules.start
   let broken: rules.Break | undefined
   while (!broken && end && at.seq < end.seq) {
-    const segment = rules.findBreak(key, at, await store.listChained(app.db, at.seq, end.seq, BATCH))
+    const segment = rules.findBreak(key, at, await store.listChained(app.db, at.seq, end.seq, BATCH_SIZE))
     at = segment.at
     broken = segment.broken
   }

@@ -12,7 +12,7 @@ export type AuditRead = (caller: Caller, row: NewAuditRow) => Promise<void>
  * Audits reads. A console page that refreshes itself repeats the same read every few seconds, so a background repeat writes one row
  * per 15 minutes. A first read and a read with a reason are always audited, so the background header hides nothing.
  */
-export function auditReads(app: App, audit: AuditBatch): AuditRead {
+export function newReadAuditor(app: App, audit: AuditBatch): AuditRead {
   const lastWritten = new Map<string, string>()
   return async (caller, row) => {
     const console = 'console' in caller ? caller.console : undefined

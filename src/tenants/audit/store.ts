@@ -7,11 +7,11 @@ export type NewAuditRow = Omit<Insertable<Tables['audit_log']>, 'chain_seq' | 'c
 
 export const insertRows = (db: Db, rows: NewAuditRow[]) => db.insertInto('audit_log').values(rows).execute()
 
-const LOCK = 4_117_202_602
+const LOCK_ID = 4_117_202_602
 
 /** Returns whether this transaction holds the lock on the chain. */
 export async function lockChain(db: Db) {
-  const { rows } = await sql<{ locked: boolean }>`select pg_try_advisory_xact_lock(${LOCK}) as locked`.execute(db)
+  const { rows } = await sql<{ locked: boolean }>`select pg_try_advisory_xact_lock(${LOCK_ID}) as locked`.execute(db)
   return rows[0]?.locked === true
 }
 

@@ -76,7 +76,6 @@ export async function getAccount(app: App, caller: SessionCaller) {
   return { person: { id, name, email }, role, recovery_codes_left: left, sessions: await listOwnSessions(app, caller) }
 }
 
-/** Ends every other session of the person. */
 export const signOutElsewhere = (app: App, caller: SessionCaller) =>
   inTransaction(app, async (app) => {
     await requireOwnPerson(app, caller)

@@ -13,16 +13,16 @@ const common = new Set(
   summer202526 winter202526 healthcare123 laboratory123 hospital1234 sandbox12345 assayassay12`.split(/\s+/),
 )
 
-const plain = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
+const withoutPunctuation = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
 
 /** Requires length rather than symbols, and rejects common passwords and the name in the email. */
 export function checkPassword(password: string, email: string) {
   const weak = (why: string) => problem('WEAK_PASSWORD', `The password ${why}. Choose a sentence that only you know.`)
   if ([...password].length < MIN_LENGTH) throw weak(`needs at least ${MIN_LENGTH} characters`)
   if (new Set(password).size < MIN_DISTINCT) throw weak(`needs at least ${MIN_DISTINCT} different characters`)
-  if (common.has(plain(password))) throw weak('is a common password')
-  const name = plain(email.split('@')[0] ?? '')
-  if (name.length > 3 && plain(password).includes(name)) throw weak('must not contain the name in your email')
+  if (common.has(withoutPunctuation(password))) throw weak('is a common password')
+  const name = withoutPunctuation(email.split('@')[0] ?? '')
+  if (name.length > 3 && withoutPunctuation(password).includes(name)) throw weak('must not contain the name in your email')
 }
 
 type TeamScope = { role: PersonRole; every_team: boolean; team_ids: string[] }
@@ -50,4 +50,5 @@ export const recoveryCode = (letters: string) => `${letters.slice(0, 5)}-${lette
 /** Accepts a typed code with or without the dash, in either case. */
 export const plainCode = (code: string) => code.toLowerCase().replace(/[^a-z2-7]/g, '')
 
-export const matches = (search: string, ...texts: string[]) => texts.some((text) => plain(text).includes(plain(search)))
+export const matches = (search: string, ...texts: string[]) =>
+  texts.some((text) => withoutPunctuation(text).includes(withoutPunctuation(search)))

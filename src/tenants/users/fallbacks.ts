@@ -5,7 +5,7 @@ import { decryptBirthDate, encryptBirthDate } from './birth-date.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
-/** Gap: if the customer set no time zone, the first source that knows it sets it and keeps it current. */
+/** If the customer set no time zone, the first source that reports one sets it and keeps it current. */
 export async function fillTimeZone(app: App, user: UserRow, source_slug: SourceSlug, time_zone: string) {
   const current = user.time_zone === null ? null : { value: user.time_zone, source_slug: user.time_zone_source }
   if (!rules.mayFill(current, time_zone, source_slug)) return

@@ -75,7 +75,7 @@ export const boundEnd = (bound: string) => new Date(DAY_ONLY.test(bound) ? `${bo
 
 export function checkBounds(start: string | null | undefined, end: string | null | undefined) {
   for (const [field, bound] of Object.entries({ ingestion_start: start, ingestion_end: end }))
-    if (bound && !/^(19|[2-9]\d)\d\d-/.test(bound)) throw invalid(['body', field], 'Must be in the years 1900 to 9999.')
+    if (bound && !/^(19|[2-9]\d)\d\d-/.test(bound)) throw invalid(['body', field], 'Must have a year from 1900 to 9999.')
   if (start && end && start > end) throw invalid(['body', 'ingestion_end'], 'Must not be before ingestion_start.')
 }
 

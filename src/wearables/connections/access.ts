@@ -13,14 +13,14 @@ import * as store from './store.ts'
 export type Access = { state: 'ready'; access_token: string } | { state: 'broken' } | { state: 'unavailable' }
 
 /** A token that expires sooner is renewed before use. */
-const MARGIN = 60 * SECOND
+const RENEWAL_MARGIN_MS = 60 * SECOND
 /** Longer than a source can take to respond. */
-const LEASE = 30 * SECOND
+const LEASE_MS = 30 * SECOND
 
 /** Returns the access token of an OAuth connection. One process renews it at a time, and the others wait for the result. */
 export async function getAccess(app: App, connection: Connection): Promise<Access> {
-  const started = Date.now()
-  while (Date.now() - started < LEASE) {
+  const startedAt = Date.now()
+  while (Date.now() - startedAt < LEASE_MS) {
     const claim = await claimRenewal(app, connection)
     if (claim.state !== 'wait') return claim.state === 'renew' ? renew(app, claim.connection, claim.account) : claim
     await pause(100)
@@ -37,10 +37,10 @@ const claimRenewal = (app: App, { team_id, user_id, provider, id }: Connection) 
     const account = openAccount(key, row)
     if (!account.tokens) return { state: 'broken' } as const
     const now = app.wall()
-    if (!row.expires_at || row.expires_at > later(now, MARGIN))
+    if (!row.expires_at || row.expires_at > later(now, RENEWAL_MARGIN_MS))
       return { state: 'ready', access_token: account.tokens.access_token } as const
     if (row.renewing_until && row.renewing_until > now) return { state: 'wait' } as const
-    const connection = await store.updateConnection(app.db, row, { renewing_until: later(now, LEASE) })
+    const connection = await store.updateConnection(app.db, row, { renewing_until: later(now, LEASE_MS) })
     return { state: 'renew', connection: connection as Connection, account } as const
   })
 

@@ -10,12 +10,12 @@ import * as rules from './rules-pulls.ts'
 import * as store from './store.ts'
 
 /** Longer than any pull takes. After a crash the job continues when the lease ends. */
-const LEASE = 2 * MINUTE
+const LEASE_MS = 2 * MINUTE
 
 /** Schedules a historical pull in the caller's transaction, so that a job continues it if the caller crashes. */
 export const schedulePull = (app: App, connection: Connection) =>
   inTransaction(app, async (app) => {
-    const scheduled = await store.updateConnection(app.db, connection, { pull_tries: 1, pull_due_at: later(app.wall(), LEASE) })
+    const scheduled = await store.updateConnection(app.db, connection, { pull_tries: 1, pull_due_at: later(app.wall(), LEASE_MS) })
     await beginPulls(app, connection, providerFor(connection).history ?? [])
     return scheduled ?? connection
   })
@@ -57,7 +57,7 @@ function reasonOf(error: unknown): rules.FailureReason {
 /** Continues one due pull. Returns whether there can be more. */
 export async function pullDue(app: App): Promise<boolean> {
   const now = app.wall()
-  const connection = await store.claimPull(app.db, now, later(now, LEASE))
+  const connection = await store.claimPull(app.db, now, later(now, LEASE_MS))
   if (!connection) return false
   const teamApp = await onTeamClock(app, connection.team_id)
   await beginPulls(teamApp, connection, [])

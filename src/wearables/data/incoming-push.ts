@@ -39,7 +39,7 @@ export type IncomingPush = {
   limitsLockWaits?: boolean
 }
 
-/** Gap: the zone of a sample comes first, then time_zone of the push, then the fallback of the user. */
+/** The zone of a sample comes first, then the push's time_zone, then the user's fallback. */
 export async function openPush(app: App, { team_id }: Pick<TeamCaller, 'team_id'>, user_id: string, body: PushBody): Promise<IncomingPush> {
   const provider = requireSource(body.provider)
   const [user, connection] = await Promise.all([requireUser(app, team_id, user_id), connectionFor(app, { team_id, user_id }, provider)])

@@ -19,7 +19,7 @@ type Query = {
 
 /** Lists what arrived of each resource, by user and source. */
 export async function getUserResources(app: App, caller: TeamCaller, query: Query) {
-  const page = await pageOf(app, caller, query, store.statesOf)
+  const page = await pageOf(app, caller, query, store.listStates)
   return presentPage(page, (rows) =>
     keyByResource(rows, ({ oldest_data, newest_data, sent_count, last_attempt_at, last_status }) => ({
       last_attempt: { timestamp: last_attempt_at, status: last_status },
@@ -30,7 +30,7 @@ export async function getUserResources(app: App, caller: TeamCaller, query: Quer
 
 /** Lists the historical pulls by user and source, and the resources without one. */
 export async function getHistoricalPulls(app: App, caller: TeamCaller, query: Query) {
-  const page = await pageOf(app, caller, query, store.pullsOf)
+  const page = await pageOf(app, caller, query, store.listPulls)
   return presentPage(page, (rows, provider) => {
     const pulled = keyByResource(
       rows,

@@ -10,7 +10,11 @@ export type IntrospectFilter = {
 }
 
 /** The rows of one page of active users. */
-const ofUsers = (db: Db, table: 'resource_states' | 'historical_pulls', { team_id, user_id, provider, after, limit }: IntrospectFilter) =>
+const rowsOfUserPage = (
+  db: Db,
+  table: 'resource_states' | 'historical_pulls',
+  { team_id, user_id, provider, after, limit }: IntrospectFilter,
+) =>
   db
     .selectFrom(table)
     .where('team_id', '=', team_id)
@@ -34,8 +38,8 @@ const ofUsers = (db: Db, table: 'resource_states' | 'historical_pulls', { team_i
     .orderBy('resource')
 
 /** Combines live and historical data. */
-export const statesOf = (db: Db, filter: IntrospectFilter) =>
-  ofUsers(db, 'resource_states', filter)
+export const listStates = (db: Db, filter: IntrospectFilter) =>
+  rowsOfUserPage(db, 'resource_states', filter)
     .select(['user_id', 'provider', 'resource'])
     .select((eb) => [
       eb.fn.min('oldest_data').as('oldest_data'),
@@ -47,4 +51,4 @@ export const statesOf = (db: Db, filter: IntrospectFilter) =>
     .groupBy(['user_id', 'provider', 'resource'])
     .execute()
 
-export const pullsOf = (db: Db, filter: IntrospectFilter) => ofUsers(db, 'historical_pulls', filter).selectAll().execute()
+export const listPulls = (db: Db, filter: IntrospectFilter) => rowsOfUserPage(db, 'historical_pulls', filter).selectAll().execute()

@@ -29,7 +29,7 @@ export const receivedValues = ({ team_id, user_id, provider, resource, stage, ol
   ...[team_id, user_id, provider, resource, stage, oldest, newest, sentCount, at],
 ]
 
-export const noteReceived = (db: Db, received: Received) => db.executeQuery(CompiledQuery.raw(receivedText, receivedValues(received)))
+export const recordReceived = (db: Db, received: Received) => db.executeQuery(CompiledQuery.raw(receivedText, receivedValues(received)))
 
 export const lastReceived = (db: Db, team_id: string, user_id: string, provider: string) =>
   db

@@ -36,11 +36,11 @@ export async function startOAuth(app: App, { team_id, key_id }: LinkCaller, prov
       ...{ browser_hash: browser ? hashSecret(browser) : null, expires_at: later(app.wall(), FLOW_LIFETIME) },
     })
   })
-  const challenge = challengeOf(await verifier(app, team_id, state))
+  const challenge = challengeOf(await pkceVerifier(app, team_id, state))
   return { ...linkSource(app, provider), oauth_url: authorizeUrl(client, { state, challenge, scopes }) }
 }
 
-const verifier = async (app: App, team_id: string, state: string) =>
+const pkceVerifier = async (app: App, team_id: string, state: string) =>
   verifierOf(deriveSecret(await teamSealingKey(app, team_id), 'oauth verifiers'), state)
 
 type OAuthCallback = { state?: string | undefined; code?: string | undefined; error?: string | undefined; browser?: string | undefined }
@@ -70,7 +70,11 @@ async function outcomeOf(app: App, token: Token, flow: OAuthFlow, { state, code,
   const configured = await clientFor(app, flow.team_id, flow.provider)
   if (!configured) return rules.linkFailed('provider_credential_error')
   const client = { ...configured, redirect_uri: flow.redirect_uri }
-  const tokens = await exchangeCode(app, client, { code, verifier: await verifier(app, flow.team_id, state), requestedScopes: flow.scopes })
+  const tokens = await exchangeCode(app, client, {
+    code,
+    pkceVerifier: await pkceVerifier(app, flow.team_id, state),
+    requestedScopes: flow.scopes,
+  })
   if (tokens.state !== 'granted')
     return rules.linkFailed(tokens.state === 'refused' && tokens.reason === 'client' ? 'provider_credential_error' : 'provider_api_error')
   const outcome = await connect(app, token, flow, client, tokens)

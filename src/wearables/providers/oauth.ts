@@ -13,7 +13,7 @@ export type Tokens =
 export const exchangeCode = (
   app: App,
   client: Client,
-  { code, verifier, requestedScopes }: { code: string; verifier: string; requestedScopes: string[] },
+  { code, pkceVerifier: verifier, requestedScopes }: { code: string; pkceVerifier: string; requestedScopes: string[] },
 ) =>
   requestTokens(
     app,

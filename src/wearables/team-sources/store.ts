@@ -32,7 +32,7 @@ export const upsertCredential = (db: Db, row: Insertable<Tables['team_credential
     .executeTakeFirstOrThrow()
 }
 
-const ofOrg = (db: Db, org_id: string, team_ids: string[] | undefined) =>
+const credentialsOfOrg = (db: Db, org_id: string, team_ids: string[] | undefined) =>
   db
     .selectFrom('team_credentials as credential')
     .innerJoin('teams', 'teams.id', 'credential.team_id')
@@ -42,7 +42,7 @@ const ofOrg = (db: Db, org_id: string, team_ids: string[] | undefined) =>
     .$if(team_ids !== undefined, (query) => query.where('credential.team_id', '=', sql<string>`any(${team_ids}::uuid[])`))
 
 export const listCredentials = (db: Db, org_id: string, team_ids: string[] | undefined, provider: string | undefined, page: Page) =>
-  ofOrg(db, org_id, team_ids)
+  credentialsOfOrg(db, org_id, team_ids)
     .$if(provider !== undefined, (query) => query.where('credential.provider', '=', provider as string))
     .$call(ascendingPage(page, 'credential.created_at', 'credential.id'))
     .execute()
@@ -50,7 +50,7 @@ export const listCredentials = (db: Db, org_id: string, team_ids: string[] | und
 export const deleteCredentials = (db: Db, org_id: string, team_ids: string[] | undefined, ids: string[]) =>
   db
     .deleteFrom('team_credentials')
-    .where('id', 'in', ofOrg(db, org_id, team_ids).clearSelect().select('credential.id').where('credential.id', 'in', ids))
+    .where('id', 'in', credentialsOfOrg(db, org_id, team_ids).clearSelect().select('credential.id').where('credential.id', 'in', ids))
     .returning('id')
     .execute()
 

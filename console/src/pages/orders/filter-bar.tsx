@@ -16,7 +16,7 @@ export function clearFilters() {
   applyFilters(Object.fromEntries(filterNames.map((name) => [name, null])))
 }
 
-/** The URL holds every filter of the list endpoint. */
+/** Keeps every filter in the URL, except the search text, which may contain a name. */
 export function OrderFilters({ search }: { search: URLSearchParams }) {
   const [showsMore, setShowsMore] = useState(() =>
     ['status', 'start_date', 'end_date', 'updated_start_date', 'updated_end_date'].some((name) => search.has(name)),

@@ -45,10 +45,10 @@ function OrderFormPage() {
   const { findings, isChecking, error: checkError } = usePreflight(body)
   // The same form keeps its key, so a resubmission after a lost response creates no second order.
   const idempotencyKey = useMemo(() => crypto.randomUUID(), [JSON.stringify(body)])
-  const change = (part: Partial<OrderForm>) => setForm((now) => ({ ...now, ...part }))
+  const change = (part: Partial<OrderForm>) => setForm((form) => ({ ...form, ...part }))
   const set = (path: string) => (text: string) => {
-    setTouchedPaths((now) => new Set(now).add(path))
-    setForm((now) => ({ ...now, text: { ...now.text, [path]: text } }))
+    setTouchedPaths((paths) => new Set(paths).add(path))
+    setForm((form) => ({ ...form, text: { ...form.text, [path]: text } }))
   }
   const isShown = (path: string) => isSubmitted || touchedPaths.has(path)
   const findingsFor = (path: string) => fieldMessages(findingsAt(findings, path), isShown(path))

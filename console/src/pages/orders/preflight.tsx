@@ -55,7 +55,7 @@ export function Preflight({ findings, isChecking, error, isShown, children }: Pr
   const missingFields = errors.filter((finding) => !shownErrors.includes(finding))
   const warnings = (findings ?? []).filter(({ severity }) => severity !== 'hard')
   return (
-    <div class="stack stays">
+    <div class="stack sticky">
       <Card
         title="Order check"
         actions={

@@ -31,7 +31,7 @@ export function ManagementKeys() {
       canManage={can('org.manage')}
       form={(props) => <NewKey {...props} />}
       revoke={revoke}
-      revokeWarning="Requests with this key are rejected at once, and console sessions signed in with it end. You cannot undo this."
+      revokeWarning="Requests with this key are rejected immediately, and console sessions signed in with it end. You cannot undo this."
     />
   )
 }

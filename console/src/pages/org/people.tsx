@@ -109,7 +109,7 @@ function RemoveDialog({ member: { id, name }, onClose }: { member: Member; onClo
   }
   return (
     <FormDialog title={`Remove ${name}?`} submit="Remove member" danger onClose={onClose} onSubmit={remove}>
-      <p>Their sessions end at once. Their audit log entries remain.</p>
+      <p>Their sessions end immediately. Their audit log entries remain.</p>
     </FormDialog>
   )
 }

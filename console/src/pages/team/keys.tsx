@@ -29,7 +29,7 @@ export function TeamKeys() {
       canManage={can('team.manage')}
       form={(props) => <NewKey {...props} />}
       revoke={revoke}
-      revokeWarning="Requests with this key are rejected at once. You cannot undo this."
+      revokeWarning="Requests with this key are rejected immediately. You cannot undo this."
     />
   )
 }

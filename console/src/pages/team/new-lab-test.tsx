@@ -94,7 +94,7 @@ function Form({ labs }: { labs: Lab[] }) {
           <PickMarkers lab_slug={slug} picked={markers} onPick={setMarkers} error={errors['marker_ids']} />
         </Card>
       </div>
-      <div class="stays">
+      <div class="sticky">
         <Card title="Summary">
           <div class="stack">
             <DescriptionList

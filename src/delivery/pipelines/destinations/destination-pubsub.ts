@@ -1,7 +1,7 @@
 import { Pool } from 'undici'
 import { errorWithCode } from '../../../platform/outbound/pools.ts'
 import { SECOND } from '../../../platform/time.ts'
-import { isProjectOpen, type PubSub } from '../rules.ts'
+import { isProjectAllowed, type PubSub } from '../rules.ts'
 import { type Failure, failureOfStatus } from '../rules-failure.ts'
 import type { Destination, OutboundOptions } from './destination.ts'
 import type { Message } from './message.ts'
@@ -17,7 +17,7 @@ const MAX_RESPONSE_BYTES = 64 * 1024
 export async function openPubSub(topic: PubSub, { pubsub, ca }: OutboundOptions, signal?: AbortSignal): Promise<Destination> {
   const { endpoint, projects, tokens } = pubsub
   // The operator may have removed the project since the topic was accepted.
-  if (!isProjectOpen(topic.project, projects)) throw errorWithCode('project_refused' satisfies Failure)
+  if (!isProjectAllowed(topic.project, projects)) throw errorWithCode('project_refused' satisfies Failure)
   // Only the emulator uses plain HTTP, and it needs no token.
   const isSecure = endpoint.startsWith('https:')
   if (isSecure) await tokens.current(signal)
@@ -28,7 +28,7 @@ export async function openPubSub(topic: PubSub, { pubsub, ca }: OutboundOptions,
     const body = bodyOf(message, topic)
     const token = isSecure ? await tokens.current(signal) : undefined
     const status = await poster.send(body, token)
-    const final = status === 401 && token ? await poster.send(body, await tokens.after(token, signal)) : status
+    const final = status === 401 && token ? await poster.send(body, await tokens.renew(token, signal)) : status
     const failure = failureOfStatus(final)
     if (failure) throw errorWithCode(failure)
   }

@@ -10,7 +10,7 @@ const TOKEN_TIMEOUT_MS = 10 * SECOND
 export type Tokens = {
   current(signal?: AbortSignal): Promise<string>
   /** A token other than this rejected one. */
-  after(rejected: string, signal?: AbortSignal): Promise<string>
+  renew(rejected: string, signal?: AbortSignal): Promise<string>
 }
 
 /** Tokens for the deployment's identity from Application Default Credentials, cached until shortly before they expire. */
@@ -34,7 +34,7 @@ export function googleTokens(): Tokens {
     throw errorWithCode('credentials' satisfies Failure)
   }
 
-  function after(rejected: string, signal?: AbortSignal) {
+  function renew(rejected: string, signal?: AbortSignal) {
     // Many requests are rejected together. The first one clears the library's cache, and the others wait for it.
     if (lastToken === rejected) {
       auth = undefined
@@ -43,5 +43,5 @@ export function googleTokens(): Tokens {
     return current(signal)
   }
 
-  return { current, after }
+  return { current, renew }
 }

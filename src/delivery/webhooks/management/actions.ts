@@ -13,7 +13,7 @@ import { nextAttemptAt } from '../rules-health.ts'
 import { newSecret, parseSecret } from '../sign.ts'
 import { newKeyPair, publicKeyOf } from '../sign-ed25519.ts'
 import * as store from '../store.ts'
-import { PURGE } from './purge.ts'
+import { PURGE_WEBHOOKS } from './purge.ts'
 import { checkFilter } from './rules-filter.ts'
 
 type Path = { team_id: string }
@@ -116,7 +116,7 @@ export async function deleteWebhook(app: App, caller: ManagementCaller, path: Pa
     const webhook = await requireWebhook(app, caller, path, store.lockWebhook)
     await store.markDeleted(app.db, path.team_id, webhook.id, app.wall())
   })
-  app.wake(PURGE)
+  app.wake(PURGE_WEBHOOKS)
 }
 
 export async function requireWebhook(

@@ -3,7 +3,7 @@ import { DAY, later, MINUTE } from '../../../platform/time.ts'
 import * as store from './store-purge.ts'
 
 /** The job that deletes the messages and lanes of deleted webhooks. */
-export const PURGE = 'purge webhooks'
+export const PURGE_WEBHOOKS = 'purge webhooks'
 
 const LANES_PER_BATCH = 1000
 const MESSAGES_PER_BATCH = 5000

@@ -8,7 +8,7 @@ import { checkWindow } from './rules-jobs.ts'
 import * as store from './store-jobs.ts'
 
 /** The background job that runs recover and replay jobs. */
-export const REPAIR = 'repair webhooks'
+export const REPAIR_WEBHOOKS = 'repair webhooks'
 
 type Path = { team_id: string; webhook_id: string }
 type NewJob = { kind: 'recover' | 'replay'; from: string; to: string; event_types?: string[] | null | undefined; names: [string, string] }
@@ -35,7 +35,7 @@ async function startJob(app: App, caller: ManagementCaller, path: Path, { kind, 
       await store.insertJob(app.db, { id: randomUUID(), team_id, webhook_id, kind, ...window, created_at: now, updated_at: now }),
     )
   })
-  app.wake(REPAIR)
+  app.wake(REPAIR_WEBHOOKS)
   return job
 }
 

@@ -18,4 +18,4 @@ export async function applyRetention(app: App) {
 }
 
 /** Deletes lanes of unordered webhooks whose single message is done. */
-export const sweepLanes = async (app: App) => (await store.sweepPassing(app.db, SWEEP_LIMIT)) === SWEEP_LIMIT
+export const deleteFinishedLanes = async (app: App) => (await store.deleteFinishedLanes(app.db, SWEEP_LIMIT)) === SWEEP_LIMIT

@@ -32,7 +32,7 @@ export async function skipExpired(db: Db, before: string, after: number, limit: 
   return rows[0]?.last ?? null
 }
 
-export async function sweepPassing(db: Db, limit: number) {
+export async function deleteFinishedLanes(db: Db, limit: number) {
   const { numAffectedRows } = await sql`
     delete from lanes where id in (select id from lanes where passing and run_at is null and worker is null and head = tail limit ${limit})`.execute(
     db,

@@ -211,17 +211,18 @@ export const settleLanes = async (db: Db, { lanes, attempts, now }: Settlement) 
 /** Records an attempt for a message outside any lane. */
 export const logAttempt = (db: Db, attempt: NewAttempt) => settleLanes(db, { lanes: [], attempts: [attempt], now: attempt.at })
 
-export const WORKERS = 4117
+/** The first key of the advisory lock that each live worker holds. The second key is its number. */
+export const WORKER_LOCK = 4117
 
 /**
- * Frees lanes whose worker died, which shows by the lost lock on its number, and lanes whose lease expired.
+ * Frees lanes whose lease expired or whose worker died. A dead worker no longer holds the advisory lock on its number.
  * A lane that a transaction is writing to is left for the next poll, so that the others do not wait for it.
  */
 export const freeDeadLanes = (db: Db, now: string) =>
   sql`update lanes set worker = null, lease = null, leased_until = null
       where id in (
         select id from lanes where worker is not null and (leased_until <= ${now} or worker not in (
-          select objid::bigint::int from pg_locks where locktype = 'advisory' and classid = ${WORKERS}
+          select objid::bigint::int from pg_locks where locktype = 'advisory' and classid = ${WORKER_LOCK}
             and database = (select oid from pg_database where datname = current_database())))
         for update skip locked)`.execute(db)
 
@@ -230,7 +231,7 @@ export const returnLanes = (db: Db, worker: number, lease: string | null = null)
   sql`update lanes set worker = null, lease = null, leased_until = null
       where worker = ${worker} and (${lease}::uuid is null or lease = ${lease})`.execute(db)
 
-export const CHANNEL = 'assay_events'
+export const NOTIFY_CHANNEL = 'assay_events'
 
 /** An empty list means that any webhook may have work. */
-export const notifyWorkers = (db: Db, webhook_ids: string[]) => sql`select pg_notify(${CHANNEL}, ${webhook_ids.join()})`.execute(db)
+export const notifyWorkers = (db: Db, webhook_ids: string[]) => sql`select pg_notify(${NOTIFY_CHANNEL}, ${webhook_ids.join()})`.execute(db)

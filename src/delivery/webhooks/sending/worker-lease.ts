@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { PoolConnection } from '../../../platform/db/open.ts'
-import { CHANNEL, WORKERS } from './store-lanes.ts'
+import { NOTIFY_CHANNEL, WORKER_LOCK } from './store-lanes.ts'
 
 const RETRY_MS = 100
 
@@ -36,8 +36,8 @@ export function newWorkerLease({ connect, onAcquired, onNotification, onError }:
     client.on('notification', ({ payload }) => onNotification(payload))
     const worker = newWorkerNumber()
     try {
-      await client.query('select pg_advisory_lock($1, $2)', [WORKERS, worker])
-      await client.query(`listen ${CHANNEL}`)
+      await client.query('select pg_advisory_lock($1, $2)', [WORKER_LOCK, worker])
+      await client.query(`listen ${NOTIFY_CHANNEL}`)
     } catch (error) {
       onError(error)
       return drop()

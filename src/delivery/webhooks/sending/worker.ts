@@ -1,4 +1,4 @@
-import { appOf, NUMBER, type Service } from '../../../platform/app.ts'
+import { appOf, NUMBER_EVENTS, type Service } from '../../../platform/app.ts'
 import type { PoolConnection } from '../../../platform/db/open.ts'
 import type { Sender } from '../../../platform/outbound/send.ts'
 import { SECOND } from '../../../platform/time.ts'
@@ -8,7 +8,7 @@ import { startPoller } from './poller.ts'
 import * as store from './store-lanes.ts'
 import { newWorkerLease } from './worker-lease.ts'
 
-/** The longest time until a due delivery is found, whichever process wrote it. */
+/** The longest time until a due delivery of any process is found. */
 const POLL_MS = 250
 /** After a database outage every worker has lost its lease, so each gives the others time to return before it frees their lanes. */
 const GRACE_MS = SECOND
@@ -16,7 +16,7 @@ const STOP_TIMEOUT_MS = 10 * SECOND
 
 export type Worker = { wake(webhook_ids: Iterable<string>): void; stop(): Promise<void> }
 
-/** Delivers due messages until it is stopped. Without its lease it claims nothing, but it still settles what it has sent: lane leases decide. */
+/** Delivers due messages until it is stopped. Without its lease it claims no lanes, but it still settles those it has sent: each lane has its own lease. */
 export async function startWorker(
   service: Service,
   connect: () => Promise<PoolConnection>,
@@ -44,7 +44,7 @@ export async function startWorker(
   })
   const context: DeliveryContext = { app, worker: 0, send, lanesHeld: 0, recordMetrics, settle: batcher.add }
 
-  /** A webhook without free capacity waits until something is settled, and so does one that has used its share. */
+  /** Stops while the capacity is used up. Settling a lane wakes its webhook again. */
   async function pump() {
     while (due.size && lease.isHeld() && !stopping) {
       const webhook_ids = [...due]
@@ -73,7 +73,7 @@ export async function startWorker(
   /** Numbers committed events, frees the lanes of dead workers, and finds due webhooks. */
   async function poll() {
     if (!lease.isHeld()) return
-    app.wake(NUMBER)
+    app.wake(NUMBER_EVENTS)
     if (performance.now() - heldAt > GRACE_MS) await store.freeDeadLanes(app.db, app.wall())
     wake(await store.listWebhooksWithWork(app.db, app.wall()))
   }
@@ -88,7 +88,7 @@ export async function startWorker(
     },
     onNotification(payload) {
       if (!payload) return poller.now()
-      app.wake(NUMBER)
+      app.wake(NUMBER_EVENTS)
       wake(payload.split(','))
     },
     onError,

@@ -1,4 +1,4 @@
-import { element, say } from './page.js'
+import { announce, element } from './page.js'
 import { addSearch } from './search.js'
 
 scrollToCurrentPage()
@@ -7,7 +7,6 @@ addCopyButtons()
 highlightCurrentSection()
 addSearch()
 
-/** Scrolls the navigation to the current page. */
 function scrollToCurrentPage() {
   const side = document.querySelector('aside.side')
   const current = side.querySelector('[aria-current]')
@@ -15,34 +14,34 @@ function scrollToCurrentPage() {
 }
 
 function addThemeButton() {
-  const names = { auto: '◐', light: '☀', dark: '☾' }
+  const icons = { auto: '◐', light: '☀', dark: '☾' }
   const root = document.documentElement
-  const all = Object.keys(names)
+  const all = Object.keys(icons)
   const nextTheme = (theme) => all[(all.indexOf(theme) + 1) % all.length]
   const button = document.getElementById('theme')
   const show = () => {
-    const now = root.dataset.theme
-    button.textContent = names[now] ?? names.auto
-    button.setAttribute('aria-label', `Theme: ${now}. Change to ${nextTheme(now)}`)
+    const theme = root.dataset.theme
+    button.textContent = icons[theme] ?? icons.auto
+    button.setAttribute('aria-label', `Theme: ${theme}. Change to ${nextTheme(theme)}`)
   }
   button.hidden = false
   button.addEventListener('click', () => {
     root.dataset.theme = nextTheme(root.dataset.theme)
     localStorage.setItem('assay.theme', root.dataset.theme)
     show()
-    say(`Theme: ${root.dataset.theme}`)
+    announce(`Theme: ${root.dataset.theme}`)
   })
   show()
 }
 
 function addCopyButtons() {
-  for (const box of document.querySelectorAll('.code:not(.answer)')) {
+  for (const box of document.querySelectorAll('.code:not(.output)')) {
     const button = element('button', 'Copy', { type: 'button', class: 'copy', 'aria-label': 'Copy this code' })
     const code = box.querySelector('code')
     button.addEventListener('click', async () => {
       await copy(code)
       button.textContent = 'Copied'
-      say('Copied')
+      announce('Copied')
       setTimeout(() => {
         button.textContent = 'Copy'
       }, 1500)
@@ -58,7 +57,6 @@ async function copy(code) {
   document.execCommand('copy')
 }
 
-/** Marks the current section in the list of sections. */
 function highlightCurrentSection() {
   const links = [...document.querySelectorAll('.contents a')]
   const sections = links.map((link) => document.getElementById(decodeURIComponent(link.hash.slice(1))))

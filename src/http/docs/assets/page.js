@@ -7,6 +7,6 @@ export function element(tag, text, attributes = {}) {
 }
 
 /** Announces a text to screen readers. */
-export function say(text) {
-  document.getElementById('said').textContent = text
+export function announce(text) {
+  document.getElementById('announcement').textContent = text
 }

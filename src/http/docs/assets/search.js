@@ -1,12 +1,12 @@
 import { excerpt, find } from './find.js'
-import { element, say } from './page.js'
+import { announce, element } from './page.js'
 
 const field = document.getElementById('q')
 const list = document.getElementById('found')
 const MAX_RESULTS = 12
 
 let index
-let at = -1
+let selected = -1
 
 /** Without this script the form submits to the server, which runs the same search. */
 export function addSearch() {
@@ -16,7 +16,7 @@ export function addSearch() {
   list.setAttribute('aria-label', 'Search results')
   field.addEventListener('focus', load)
   field.addEventListener('input', show)
-  field.addEventListener('keydown', press)
+  field.addEventListener('keydown', handleKey)
   list.addEventListener('click', (event) => event.target.closest('a') && close())
   document.addEventListener('click', (event) => event.target.closest('.search') || close())
   document.addEventListener('keydown', focusByKey)
@@ -42,7 +42,7 @@ async function show() {
   list.hidden = false
   field.setAttribute('aria-expanded', 'true')
   choose(0)
-  say(found.length === 1 ? '1 result' : `${found.length} results`)
+  announce(found.length === 1 ? '1 result' : `${found.length} results`)
 }
 
 const noResults = () => element('p', 'No results.', { role: 'option', 'aria-disabled': 'true' })
@@ -58,9 +58,9 @@ function option({ page, title, path, text }, i, query) {
 const options = () => [...list.querySelectorAll('a')]
 
 function choose(next) {
-  at = next
-  for (const [i, node] of options().entries()) node.setAttribute('aria-selected', String(i === at))
-  const chosen = options()[at]
+  selected = next
+  for (const [i, node] of options().entries()) node.setAttribute('aria-selected', String(i === selected))
+  const chosen = options()[selected]
   if (!chosen) return field.removeAttribute('aria-activedescendant')
   field.setAttribute('aria-activedescendant', chosen.id)
   chosen.scrollIntoView({ block: 'nearest' })
@@ -68,26 +68,26 @@ function choose(next) {
 
 function close() {
   list.hidden = true
-  at = -1
+  selected = -1
   field.setAttribute('aria-expanded', 'false')
   field.removeAttribute('aria-activedescendant')
 }
 
-function press(event) {
+function handleKey(event) {
   if (event.key === 'Escape') return close()
   const all = options()
   if (list.hidden || !all.length) return
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-  if (event.key === 'Enter') all[at].click()
+  if (event.key === 'Enter') all[selected].click()
   if (!step && event.key !== 'Enter') return
   event.preventDefault()
-  if (step) choose((at + step + all.length) % all.length)
+  if (step) choose((selected + step + all.length) % all.length)
 }
 
 function focusByKey(event) {
-  const held = event.ctrlKey || event.metaKey
-  const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)
-  if (!(held && event.key === 'k') && !(event.key === '/' && !held && !typing)) return
+  const hasModifier = event.ctrlKey || event.metaKey
+  const isTyping = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)
+  if (!(hasModifier && event.key === 'k') && !(event.key === '/' && !hasModifier && !isTyping)) return
   event.preventDefault()
   // The field is always visible, so the page must not scroll to it.
   field.focus({ preventScroll: true })

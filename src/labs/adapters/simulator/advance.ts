@@ -106,7 +106,7 @@ async function reportOf(app: App, order: LoadedOrder, status: Status, simulation
   return { status, results, missing_results, collected_at: order.collected_at ?? now, reported_at: now }
 }
 
-export const STEP = 'simulate steps'
+export const SIMULATE_STEPS = 'simulate steps'
 
 /** Takes the steps that are due on their team's clock, of one team or of all; returns whether there may be more. */
 export const takeDueSteps = (app: App, team_id?: string) =>

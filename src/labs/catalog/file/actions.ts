@@ -26,7 +26,7 @@ export async function loadCatalogText(app: App, text: string) {
   return inTransaction(app, async (app) => {
     await store.lockLoading(app.db)
     await writeCatalog(app, catalog).catch(rejectChangedIds)
-    const retired = await retire(app, catalog)
+    const retired = await retireRemoved(app, catalog)
     await store.upsert(app.db, 'catalogue', [{ one: true, version, loaded_at: app.wall() }], 'one')
     return { version, loaded: countsOf(catalog), ...retired }
   })
@@ -102,7 +102,7 @@ function rejectChangedIds(error: unknown): never {
   )
 }
 
-async function retire({ db, wall }: App, { lab_tests, lab_markers }: Catalog) {
+async function retireRemoved({ db, wall }: App, { lab_tests, lab_markers }: Catalog) {
   const archived = await store.archiveOtherTests(
     db,
     lab_tests.map(({ id }) => id),

@@ -22,9 +22,9 @@ export function code128(text: string): number[] | null {
 function symbolsOf(text: string) {
   const symbols: number[] = []
   for (const part of text.match(/(?:\d\d){2,}|(?:(?!(?:\d\d){2})[ -~])+/g) ?? []) {
-    const pairs = /^(?:\d\d){2,}$/.test(part)
-    symbols.push(symbols.length ? (pairs ? toC : toB) : pairs ? startC : startB)
-    symbols.push(...(pairs ? (part.match(/\d\d/g) ?? []).map(Number) : [...part].map((char) => char.charCodeAt(0) - 32)))
+    const isDigitPairs = /^(?:\d\d){2,}$/.test(part)
+    symbols.push(symbols.length ? (isDigitPairs ? toC : toB) : isDigitPairs ? startC : startB)
+    symbols.push(...(isDigitPairs ? (part.match(/\d\d/g) ?? []).map(Number) : [...part].map((char) => char.charCodeAt(0) - 32)))
   }
   return symbols
 }

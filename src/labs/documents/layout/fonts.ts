@@ -39,7 +39,7 @@ export const hasGlyphs = (face: Face, text: string) =>
  * other document interferes.
  */
 export function forgetGlyphs() {
-  // The cache is private to fontkit, whose version is pinned; test/documents/any-name.test.ts fails if this stops working.
+  // The cache is private to fontkit, whose version is pinned; test/documents/fonts.test.ts fails if this stops working.
   for (const font of loaded.values()) (font as unknown as { _glyphs: object })._glyphs = {}
 }
 

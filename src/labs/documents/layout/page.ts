@@ -52,7 +52,7 @@ export function closePage(page: Page, foot?: (number: number, pages: number) => 
   return buffer(page.doc)
 }
 
-export function turnPage(page: Page) {
+export function startPage(page: Page) {
   page.doc.addPage()
   page.y = page.top
   page.repeat?.()
@@ -61,7 +61,7 @@ export function turnPage(page: Page) {
 /** Starts a new page unless this height is left; content taller than a page starts at the current position. */
 export function keepTogether(page: Page, height: number) {
   const pageHeight = page.bottom - page.top
-  if (page.y + height > page.bottom && page.y > page.top && height <= pageHeight) turnPage(page)
+  if (page.y + height > page.bottom && page.y > page.top && height <= pageHeight) startPage(page)
 }
 
 export const rightEdge = (page: Page) => page.left + page.width

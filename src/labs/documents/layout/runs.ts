@@ -20,7 +20,7 @@ export function runsOf(text: string, weight: Weight): Run[] {
 export const graphemesOf = (text: string) => Array.from(graphemes.segment(text), ({ segment }) => segment)
 
 /** Normalizes a text: NFC, \n line ends, no control characters, direction marks or variation selectors. */
-export const drawable = (text: string) =>
+export const normalizeText = (text: string) =>
   text
     .toWellFormed()
     .normalize('NFC')

@@ -1,6 +1,6 @@
 import { fontOf } from './fonts.ts'
 import { keepTogether, type Page } from './page.ts'
-import { drawable, type Run, runsOf } from './runs.ts'
+import { normalizeText, type Run, runsOf } from './runs.ts'
 import { type Ink, ink, lineHeight } from './theme.ts'
 import { shorten, wrap } from './wrap.ts'
 
@@ -14,7 +14,7 @@ const layout = (text: string) => (/[\u0590-\u08ff\ufb1d-\ufefc]/.test(text) ? { 
 export function writeLine(page: Page, text: string, y: number, style: Ink, box: Box) {
   drawLine(
     page,
-    shorten(drawable(text), box.width, (part) => widthOf(page, part, style)),
+    shorten(normalizeText(text), box.width, (part) => widthOf(page, part, style)),
     y,
     style,
     box,
@@ -22,7 +22,7 @@ export function writeLine(page: Page, text: string, y: number, style: Ink, box: 
 }
 
 export const linesOf = (page: Page, text: string, width: number, style: Ink) =>
-  wrap(drawable(text), width, (part) => widthOf(page, part, style))
+  wrap(normalizeText(text), width, (part) => widthOf(page, part, style))
 
 /** Writes wrapped lines from the current position, across pages if needed. */
 export function writeText(page: Page, text: string, style: Ink = ink.body, box: Box = { x: page.left, width: page.width }) {

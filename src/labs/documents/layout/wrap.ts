@@ -11,7 +11,7 @@ export function wrap(text: string, width: number, widthOf: WidthOf): string[] {
 export function shorten(text: string, width: number, widthOf: WidthOf) {
   const line = text.replaceAll('\n', ' ')
   if (widthOf(line) <= width) return line
-  const [beginning = ''] = cut(line, width - widthOf('…'), widthOf)
+  const [beginning = ''] = splitWord(line, width - widthOf('…'), widthOf)
   return `${beginning.trimEnd()}…`
 }
 
@@ -26,13 +26,13 @@ function wrapParagraph(paragraph: string, width: number, widthOf: WidthOf) {
       used += space + wide
       continue
     }
-    lines.push(...(wide <= width ? [word] : cut(word, width, widthOf)))
+    lines.push(...(wide <= width ? [word] : splitWord(word, width, widthOf)))
     used = wide <= width ? wide : widthOf(lines.at(-1) ?? '')
   }
   return lines.length ? lines : ['']
 }
 
-function cut(word: string, width: number, widthOf: WidthOf) {
+function splitWord(word: string, width: number, widthOf: WidthOf) {
   const pieces = ['']
   let used = 0
   for (const grapheme of graphemesOf(word)) {

@@ -1,5 +1,5 @@
 import type { AoE } from '../../../contract/labs/catalog.ts'
-import { type Finding, fieldError, warning, when } from './rules-findings.ts'
+import { type Finding, fieldError, findingIf, warning } from './rules-findings.ts'
 
 export type Answer = { marker_id: number; question_id: number; answer: string }
 export type MarkerQuestions = { id: number; aoe: AoE | null }
@@ -36,7 +36,7 @@ function referenceFindings(answer: ResolvedAnswer, all: ResolvedAnswer[]): Findi
         'Use a question_id from aoe of the marker in GET /v3/lab_tests/markers.',
       ),
     ]
-  return when(
+  return findingIf(
     all.some((other) => other.i < answer.i && sameQuestion(other, answer)),
     () =>
       fieldError('aoe_answer_duplicate', path, 'The question is answered twice.', 'Answer it once. Separate several codes with commas.'),
@@ -49,7 +49,7 @@ function answerFindings({ i, question, answer }: ResolvedAnswer): Finding[] {
   if (question.type === 'numeric') return numericFindings(path, question, answer)
   if (question.type === 'text') return textFindings(path, question, answer)
   const codes = question.answers.map(({ code }) => code)
-  return when(!codesOf(question, answer).every((code) => codes.some((offered) => offered.toUpperCase() === code)), () =>
+  return findingIf(!codesOf(question, answer).every((code) => codes.some((offered) => offered.toUpperCase() === code)), () =>
     fieldError('aoe_answer_code', path, 'The question does not offer this answer.', `Send one of these codes: ${codes.join(', ')}.`),
   )
 }
@@ -63,7 +63,7 @@ function numericFindings(path: Finding['path'], { constraint }: Question, answer
     return [fieldError('aoe_answer_not_a_number', path, 'The answer is not a number.', 'Send digits, with a point before decimals.')]
   const [, min, max] = /(\d+)-(\d+)/.exec(constraint ?? '') ?? []
   const value = Number(answer)
-  return when(min && (value < Number(min) || value > Number(max)), () =>
+  return findingIf(min && (value < Number(min) || value > Number(max)), () =>
     warning('aoe_answer_out_of_range', path, 'The number is outside the range that the lab expects.', `The lab expects: ${constraint}.`),
   )
 }
@@ -77,7 +77,7 @@ function textFindings(path: Finding['path'], { constraint }: Question, answer: s
   const format = formats.find(([pattern]) => pattern.test(constraint ?? ''))?.[1]
   const [, max] = /^up to (\d+) characters/.exec(constraint ?? '') ?? []
   const isMalformed = (format && !format.test(answer.trim())) || (max && answer.trim().length > Number(max))
-  return when(isMalformed, () =>
+  return findingIf(isMalformed, () =>
     warning('aoe_answer_form', path, 'The answer does not have the format that the lab expects.', `The lab expects: ${constraint}.`),
   )
 }

@@ -1,6 +1,6 @@
 import type { NewOrder } from '../../../contract/labs/new-order.ts'
 import { normalizeIcdCode } from '../../../tenants/insurance/rules.ts'
-import { type Finding, ruleError, warning, when } from './rules-findings.ts'
+import { type Finding, findingIf, ruleError, warning } from './rules-findings.ts'
 import { stateCode } from './rules-states.ts'
 
 export type Account = { allowed_billing: Record<string, string[]>; delegated_flow: string; org_id: string | null }
@@ -19,7 +19,7 @@ export function billingFindings(body: NewOrder, billing: Billing): Finding[] {
   const insured = body.billing_type === 'commercial_insurance'
   const supported = lab.supported_bill_types.includes(body.billing_type)
   return [
-    ...when(!supported, () =>
+    ...findingIf(!supported, () =>
       ruleError(
         'BILLING_TYPE_NOT_SUPPORTED',
         path,
@@ -27,7 +27,7 @@ export function billingFindings(body: NewOrder, billing: Billing): Finding[] {
         `Send one of ${lab.supported_bill_types.join(', ')}.`,
       ),
     ),
-    ...when(supported && !canBill(account, body), () =>
+    ...findingIf(supported && !canBill(account, body), () =>
       ruleError(
         'BILLING_TYPE_NOT_ALLOWED',
         path,
@@ -37,7 +37,7 @@ export function billingFindings(body: NewOrder, billing: Billing): Finding[] {
     ),
     ...(insured ? insuranceFindings(body, billing) : []),
     ...codeFindings(body, insured),
-    ...when(!billing.payor_known, () =>
+    ...findingIf(!billing.payor_known, () =>
       warning(
         'payor_unknown',
         ['health_insurance', 'payor_code'],
@@ -62,7 +62,7 @@ function insuranceFindings(body: NewOrder, { insurance }: Billing): Finding[] {
   const relationship = policy ? (policy.responsible_relationship ?? 'Self') : insurance?.relationship
   const hasGuarantor = policy ? policy.responsible_details : insurance?.has_guarantor
   return [
-    ...when(!policy && !insurance, () =>
+    ...findingIf(!policy && !insurance, () =>
       ruleError(
         'INSURANCE_REQUIRED',
         ['health_insurance'],
@@ -70,7 +70,7 @@ function insuranceFindings(body: NewOrder, { insurance }: Billing): Finding[] {
         'Record it with POST /v2/user/{user_id}/insurance, or send health_insurance with payor_code and insurance_id.',
       ),
     ),
-    ...when(relationship && relationship !== 'Self' && !hasGuarantor, () =>
+    ...findingIf(relationship && relationship !== 'Self' && !hasGuarantor, () =>
       ruleError(
         'GUARANTOR_REQUIRED',
         ['health_insurance', 'responsible_details'],
@@ -78,7 +78,7 @@ function insuranceFindings(body: NewOrder, { insurance }: Billing): Finding[] {
         'Send responsible_details, or record the insurance with its guarantor.',
       ),
     ),
-    ...when(!codesOf(body).length, () =>
+    ...findingIf(!codesOf(body).length, () =>
       ruleError(
         'ICD_CODES_REQUIRED',
         ['icd_codes'],

@@ -1,7 +1,7 @@
 import type { NewOrder } from '../../../contract/labs/new-order.ts'
 import { aoeFindings, type MarkerQuestions } from './rules-aoe.ts'
 import { type Billing, billingFindings } from './rules-billing.ts'
-import { type Finding, fieldError, ruleError, warning, when } from './rules-findings.ts'
+import { type Finding, fieldError, findingIf, ruleError, warning } from './rules-findings.ts'
 import { addressFindings, ageFindings, nameFindings, type PatientContext, phoneFindings, proxyFindings } from './rules-patients.ts'
 import { isNpi } from './rules-people.ts'
 import { stateCode } from './rules-states.ts'
@@ -47,7 +47,7 @@ export const generalFindings = (body: NewOrder, context: PatientContext): Findin
 ]
 
 function scheduleFindings({ activate_by }: NewOrder, { now, zone }: PatientContext): Finding[] {
-  return when(activate_by && !canActivateOn(activate_by, now, zone), () =>
+  return findingIf(activate_by && !canActivateOn(activate_by, now, zone), () =>
     fieldError('activate_by_in_the_past', ['activate_by'], 'activate_by has passed.', 'Send today or a later day, or leave it out.'),
   )
 }
@@ -55,7 +55,7 @@ function scheduleFindings({ activate_by }: NewOrder, { now, zone }: PatientConte
 function labFindings({ priority, patient_address }: NewOrder, { lab }: OrderContext): Finding[] {
   const state = stateCode(patient_address.state)
   return [
-    ...when(state && lab.excluded_states.includes(state), () =>
+    ...findingIf(state && lab.excluded_states.includes(state), () =>
       ruleError(
         'LAB_DOES_NOT_SERVE_STATE',
         ['patient_address', 'state'],
@@ -63,7 +63,7 @@ function labFindings({ priority, patient_address }: NewOrder, { lab }: OrderCont
         'Order from another lab.',
       ),
     ),
-    ...when(priority && !lab.supports_stat, () =>
+    ...findingIf(priority && !lab.supports_stat, () =>
       warning(
         'stat_not_supported',
         ['priority'],
@@ -82,10 +82,10 @@ function physicianFindings({ physician, patient_address }: NewOrder, { lab, acco
   const state = stateCode(patient_address.state)
   const required = state && lab.physician_required_states.includes(state)
   return [
-    ...when(required, () =>
+    ...findingIf(required, () =>
       ruleError('PHYSICIAN_REQUIRED', path, `${lab.name} accepts orders from ${state} only with a physician.`, 'Send physician.'),
     ),
-    ...when(!required && account.org_id && physicianFlows.includes(account.delegated_flow), () =>
+    ...findingIf(!required && account.org_id && physicianFlows.includes(account.delegated_flow), () =>
       warning('physician_expected', path, 'Orders of this lab account are expected to name a physician.', 'Send physician.'),
     ),
   ]
@@ -99,12 +99,12 @@ function namedPhysicianFindings(physician: Physician, { patient_address }: Pick<
 }
 
 const npiFindings = ({ npi }: Physician) =>
-  when(!isNpi(npi), () =>
+  findingIf(!isNpi(npi), () =>
     warning('npi_invalid', ['physician', 'npi'], 'The NPI is not valid.', 'Send its ten digits; the last one is a check digit.'),
   )
 
 const licenseFindings = ({ licensed_states }: Physician, state: string) =>
-  when(licensed_states.length && !licensed_states.some((licensed) => stateCode(licensed) === state), () =>
+  findingIf(licensed_states.length && !licensed_states.some((licensed) => stateCode(licensed) === state), () =>
     warning(
       'physician_not_licensed',
       ['physician', 'licensed_states'],
@@ -115,7 +115,7 @@ const licenseFindings = ({ licensed_states }: Physician, state: string) =>
 
 /** An order with a physician needs no consents, because the physician obtained them. */
 const consentFindings = ({ consents, physician }: NewOrder) =>
-  when(!consents.length && !physician, () =>
+  findingIf(!consents.length && !physician, () =>
     warning(
       'consents_missing',
       ['consents'],

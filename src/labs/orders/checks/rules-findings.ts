@@ -37,7 +37,7 @@ export const warning = (code: OrderWarningCode, ...text: FindingText): Finding =
 /** Turns an error into a warning. */
 export const asWarning = ({ status: _, ...finding }: Finding): Finding => ({ ...finding, severity: 'advisory' })
 
-export const when = (condition: unknown, finding: () => Finding): Finding[] => (condition ? [finding()] : [])
+export const findingIf = (condition: unknown, finding: () => Finding): Finding[] => (condition ? [finding()] : [])
 
 export const messageOf = ({ message, remedy }: Finding) => `${message} ${remedy}`
 

@@ -1,6 +1,6 @@
 import type { NewOrder } from '../../../contract/labs/new-order.ts'
 import { ageOn } from '../../results/rules.ts'
-import { type Finding, fieldError, ruleError, warning, when } from './rules-findings.ts'
+import { type Finding, fieldError, findingIf, ruleError, warning } from './rules-findings.ts'
 import { ADULT_AGE_YEARS, ageOfConsent, type ConsentAges, maxNameLength, normalizePhone, transmissionName } from './rules-people.ts'
 import { isUnitedStates, stateCode, zipMatches } from './rules-states.ts'
 import { dayIn } from './rules-zones.ts'
@@ -35,7 +35,7 @@ export function ageFindings({ patient_details: { dob, medical_proxy }, patient_a
   const age = ageOn(dob, today)
   const minor = age < ageOfConsent(stateCode(patient_address.state), context.consent_ages)
   return [
-    ...when(minor && !context.minor_ordering_enabled, () =>
+    ...findingIf(minor && !context.minor_ordering_enabled, () =>
       ruleError(
         'MINORS_NOT_ALLOWED',
         path,
@@ -43,7 +43,7 @@ export function ageFindings({ patient_details: { dob, medical_proxy }, patient_a
         'Turn on minor_ordering_enabled for the team.',
       ),
     ),
-    ...when(minor && !medical_proxy && !context.known_proxy, () =>
+    ...findingIf(minor && !medical_proxy && !context.known_proxy, () =>
       fieldError(
         'minor_without_proxy',
         ['patient_details', 'medical_proxy'],
@@ -51,10 +51,10 @@ export function ageFindings({ patient_details: { dob, medical_proxy }, patient_a
         'Send medical_proxy, or record it with PATCH /v2/user/{user_id}/info.',
       ),
     ),
-    ...when(age < ADULT_AGE_YEARS && context.method === 'at_home_phlebotomy', () =>
+    ...findingIf(age < ADULT_AGE_YEARS && context.method === 'at_home_phlebotomy', () =>
       warning('minor_at_home', ['collection_method'], 'Phlebotomists do not visit minors at home.', 'Choose another collection_method.'),
     ),
-    ...when(age > MAX_AGE_YEARS, () =>
+    ...findingIf(age > MAX_AGE_YEARS, () =>
       warning('birth_date_implausible', path, `The patient would be older than ${MAX_AGE_YEARS} years.`, 'Check the birth date.'),
     ),
   ]
@@ -64,7 +64,7 @@ export function proxyFindings({ patient_details }: Patient): Finding[] {
   const { medical_proxy: proxy } = patient_details
   const nameOf = (person: { first_name: string; last_name: string }) =>
     `${person.first_name.trim()} ${person.last_name.trim()}`.toLowerCase()
-  return when(proxy && nameOf(proxy) === nameOf(patient_details), () =>
+  return findingIf(proxy && nameOf(proxy) === nameOf(patient_details), () =>
     warning(
       'proxy_is_patient',
       ['patient_details', 'medical_proxy'],
@@ -83,10 +83,10 @@ export function nameFindings({ patient_details }: Patient, lab: Lab): Finding[] 
     const transmitted = transmissionName(name, lab)
     const max = maxNameLength(lab, field) ?? Number.POSITIVE_INFINITY
     return [
-      ...when(transmitted.split('?').length > name.split('?').length, () =>
+      ...findingIf(transmitted.split('?').length > name.split('?').length, () =>
         newFinding('name_not_transmissible', path, `${lab.name} cannot store some letters of the name.`, 'Send the name in Latin letters.'),
       ),
-      ...when(transmitted !== name && !transmitted.includes('?'), () =>
+      ...findingIf(transmitted !== name && !transmitted.includes('?'), () =>
         newFinding(
           'name_transliterated',
           path,
@@ -94,7 +94,7 @@ export function nameFindings({ patient_details }: Patient, lab: Lab): Finding[] 
           'Accept the plain spelling, or send the spelling that the lab should use.',
         ),
       ),
-      ...when(transmitted.length > max, () =>
+      ...findingIf(transmitted.length > max, () =>
         newFinding(
           'name_too_long',
           path,
@@ -132,10 +132,10 @@ export function addressFindings({ patient_address: { state, zip, country } }: Pa
   if (!code)
     return [warning('state_unknown', at('state'), 'The state is not a US state or territory.', 'Send its two-letter code, such as CA.')]
   return [
-    ...when(code !== state, () =>
+    ...findingIf(code !== state, () =>
       warning('state_normalised', at('state'), 'The state is stored as its two-letter code.', 'Send the two-letter code, such as CA.'),
     ),
-    ...when(!zipMatches(code, zip), () =>
+    ...findingIf(!zipMatches(code, zip), () =>
       warning('zip_not_in_state', at('zip'), 'The ZIP code belongs to another state.', 'Check the state and the ZIP code.'),
     ),
   ]

@@ -11,7 +11,7 @@ import { stateCode } from '../checks/rules-states.ts'
 import { canActivateOn, dispatchAt, zoneOf } from '../checks/rules-zones.ts'
 import { emptyDocument, type OrderDocument, type Warning, withoutImages } from '../encrypted-document.ts'
 import { advanceOrder } from '../progress/advance.ts'
-import { DISPATCH } from '../progress/dispatch.ts'
+import { DISPATCH_ORDERS } from '../progress/dispatch.ts'
 import { type LoadedOrder, lockOrder } from '../reading/present.ts'
 import * as rules from '../rules.ts'
 import * as store from '../store.ts'
@@ -56,7 +56,7 @@ export async function createTestkitOrder(app: App, caller: TeamCaller, body: New
   )
   const reply = orderReply(app, order, 'Order created successfully')
   await insertOrder(app, order, { data: reply.order, requestRows: await app.requestRows?.(app, reply, order.key) })
-  app.wake(DISPATCH)
+  app.wake(DISPATCH_ORDERS)
   return reply
 }
 

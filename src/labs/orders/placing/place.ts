@@ -9,7 +9,7 @@ import { generalFindings } from '../checks/rules-checks.ts'
 import { type Finding, problemFrom, warningsOf } from '../checks/rules-findings.ts'
 import { dispatchAt, zoneOf } from '../checks/rules-zones.ts'
 import { type OrderDocument, withoutImages } from '../encrypted-document.ts'
-import { DISPATCH } from '../progress/dispatch.ts'
+import { DISPATCH_ORDERS } from '../progress/dispatch.ts'
 import { recordInsurance, storeImages } from './extras.ts'
 import { insertOrder, newOrder, orderReply, seedOf } from './insert.ts'
 import { infoOf, normalizeOrder } from './patient.ts'
@@ -18,14 +18,14 @@ import { labTestOf, resolveTests } from './tests.ts'
 
 type Plan = Awaited<ReturnType<typeof planOrder>>
 
-/** Places an order in one statement, unless it has images, an insurance or a new combination of tests. */
+/** Places an order in one statement, unless it has images, insurance or a new combination of tests. */
 export async function placeOrder(app: App, caller: TeamCaller, body: NewOrder) {
   const plan = await planOrder(app, caller, body)
   const refusal = problemFrom(plan.findings)
   if (refusal) throw refusal
   const isSimple = plan.resolved.lab_test && !body.health_insurance && !body.physician?.signature_image
   const reply = isSimple ? await placeInOneStatement(app, plan) : await inTransaction(app, (app) => placeWithExtras(app, caller, plan))
-  if (!body.activate_by) app.wake(DISPATCH)
+  if (!body.activate_by) app.wake(DISPATCH_ORDERS)
   return reply
 }
 
@@ -62,7 +62,7 @@ const isInsured = ({ billing_type, health_insurance }: NewOrder) => billing_type
 /** Resolves and reviews an order without writing anything. */
 async function planOrder(app: App, caller: TeamCaller, body: NewOrder) {
   const tests = resolveTests(app, caller, body)
-  // An unknown patient is reported first; a rejection of the tests is awaited below.
+  // An unknown patient is reported first, so a rejection of the tests is handled below.
   tests.catch(() => {})
   const patient = await loadPatient(app, caller.team_id, body.user_id)
   const resolved = await tests.catch((error) => {

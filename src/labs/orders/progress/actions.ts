@@ -10,7 +10,7 @@ import { loadTransactionOrders, lockOrder, lockOrders, presentOrder, requireOrde
 import * as rules from '../rules.ts'
 import * as store from '../store.ts'
 import { advanceOrder, changeOrder, orderEvent } from './advance.ts'
-import { DISPATCH } from './dispatch.ts'
+import { DISPATCH_ORDERS } from './dispatch.ts'
 
 export const getOrder = async (app: App, { team_id }: TeamCaller, id: string) => presentOrder(app, await requireOrder(app, team_id, id))
 
@@ -25,7 +25,7 @@ export async function rescheduleOrder(app: App, { team_id }: TeamCaller, id: str
     const updated = await changeOrder(app, order, { activate_by, dispatch_at: held ? dispatchAt(activate_by, app, order.zone) : null })
     return orderReply(app, updated, 'order updated')
   })
-  app.wake(DISPATCH)
+  app.wake(DISPATCH_ORDERS)
   return reply
 }
 
@@ -67,7 +67,7 @@ export const resendOrderEvents = (app: App, { team_id }: TeamCaller, { order_ids
     const until = end_at ?? app.now()
     if (!order_ids?.length && !start_at) throw invalid(['body'], 'Send order_ids or start_at.')
     if (start_at && (start_at > until || until > later(start_at, MAX_WINDOW_MS)))
-      throw invalid(['body', 'end_at'], 'Must be after start_at, by at most 60 days.')
+      throw invalid(['body', 'end_at'], 'Must be after start_at and at most 60 days later.')
     const rows = await store.listChanged(app.db, team_id, { order_ids, start_at, end_at: start_at ? until : null }, MAX_RESENT_ORDERS + 1)
     if (rows.length > MAX_RESENT_ORDERS)
       throw problem('TOO_MANY_TO_RESEND', `More than ${MAX_RESENT_ORDERS} orders match. Send a shorter window.`)

@@ -3,7 +3,7 @@ import { eventRow } from '../../../delivery/events/emit.ts'
 import { type App, type AppInTransaction, wakeAfterCommit } from '../../../platform/app.ts'
 import { problem } from '../../../platform/problem.ts'
 import { labFor } from '../../adapters/index.ts'
-import { datesOf } from '../../results/rules.ts'
+import { dueDatesOf } from '../../results/rules.ts'
 import { dayIn } from '../checks/rules-zones.ts'
 import { type OrderDocument, sealDocument } from '../encrypted-document.ts'
 import { updateOrder } from '../placing/store-write.ts'
@@ -70,7 +70,7 @@ const collectionChange = (order: LoadedOrder, low: string, at: string): Change =
 
 function resultDates({ collected_at, zone, lab_test }: LoadedOrder) {
   if (!collected_at) return {}
-  return datesOf(dayIn(zone, collected_at), lab_test.common_tat_days, lab_test.worst_case_tat_days)
+  return dueDatesOf(dayIn(zone, collected_at), lab_test.common_tat_days, lab_test.worst_case_tat_days)
 }
 
 type OrderEventName = 'labtest.order.created' | 'labtest.order.updated'

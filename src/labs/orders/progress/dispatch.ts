@@ -11,7 +11,7 @@ import * as dueStore from './store-due.ts'
 
 const BATCH_SIZE = 100
 
-export const DISPATCH = 'dispatch orders'
+export const DISPATCH_ORDERS = 'dispatch orders'
 
 /** Sends the orders that are due on their team's clock; returns whether there may be more. */
 export async function dispatchDue(app: App, team_id?: string) {

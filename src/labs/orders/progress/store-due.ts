@@ -43,12 +43,12 @@ export function listDueSteps(db: Db, wall: string, query: DueQuery) {
   const all = dueStepQuery(db, wall, query)
   const automatic = all.where('teams.simulator', '=', 'auto')
   const requested = all.where('teams.simulator', '<>', 'auto').where('orders.simulation', 'is not', null)
-  const either = db
+  const dueOrders = db
     .selectFrom(automatic.as('automatic'))
     .selectAll()
     .unionAll(db.selectFrom(requested.as('requested')).selectAll())
   return db
-    .selectFrom(either.as('due'))
+    .selectFrom(dueOrders.as('due'))
     .select(['id', 'team_id', 'at', 'clock_offset_ms'])
     .orderBy('at')
     .orderBy('created_at')

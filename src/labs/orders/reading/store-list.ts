@@ -2,7 +2,7 @@ import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Db } from '../../../platform/db/open.ts'
 import type { Tables } from '../../../platform/db/tables.ts'
 
-/** Names are terms of the blind index. */
+/** `search`, `patient` and `recipient` hold blind-index terms, not plain names. */
 export type ListFilter = {
   search?: { patient: string[]; recipient: string[]; prefix: string } | undefined
   patient?: string[] | undefined
@@ -22,7 +22,7 @@ export type ListFilter = {
   transaction_id?: string | undefined
 }
 
-export type ListOrder = { key: 'created_at' | 'last_status'; direction: 'asc' | 'desc' }
+export type ListSort = { key: 'created_at' | 'last_status'; direction: 'asc' | 'desc' }
 
 type OrderQuery = SelectQueryBuilder<Tables, 'orders', {}>
 
@@ -71,7 +71,7 @@ export const countMatching = async (db: Db, team_id: string, filter: ListFilter,
   return count
 }
 
-export const listIds = (db: Db, team_id: string, filter: ListFilter, { key, direction }: ListOrder, limit: number, offset: number) =>
+export const listIds = (db: Db, team_id: string, filter: ListFilter, { key, direction }: ListSort, limit: number, offset: number) =>
   matchingOrders(db, team_id, filter)
     .select('id')
     .$if(key === 'last_status', (query) => query.orderBy('low_level', direction))

@@ -9,7 +9,7 @@ import type { Binaries } from './binaries.ts'
 import { lastLines } from './cluster.ts'
 import type { ClusterPaths } from './files.ts'
 import { endServer } from './leftovers.ts'
-import { settingArguments } from './settings.ts'
+import { serverArguments } from './settings.ts'
 
 export type Plan = {
   paths: ClusterPaths
@@ -68,7 +68,7 @@ function spawnServer(plan: Plan): Server {
 /** PostgreSQL gets its own session, so Ctrl-C does not stop it while requests are in flight. */
 function spawnPostmaster({ paths, account, binaries, access, settings }: Plan) {
   const fd = openPrivate(paths.log)
-  const command = [binaries.postgres, '-D', folderAs(account, paths.cluster), ...settingArguments(access, settings)]
+  const command = [binaries.postgres, '-D', folderAs(account, paths.cluster), ...serverArguments(access, settings)]
   try {
     return spawnAs(account, command, { folder: paths.cluster, detached: true, stdio: ['ignore', fd, fd], parentDeathSignal: 'INT' })
   } finally {

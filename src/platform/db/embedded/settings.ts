@@ -27,7 +27,7 @@ const address = ({ port }: Access) =>
     : { listen_addresses: '', port: '5432', unix_socket_directories: '.' }
 
 /** The settings are command-line arguments, so a new version of Assay applies its settings to an old cluster. */
-export function settingArguments(access: Access, extra: Record<string, string> = {}) {
+export function serverArguments(access: Access, extra: Record<string, string> = {}) {
   const settings = { ...durable, ...sizes, ...logging, ...clock, password_encryption: 'scram-sha-256', ...extra, ...address(access) }
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
 }

@@ -22,25 +22,25 @@ export type EmbeddedOptions = { dataDir: string; log: Logger; settings?: Record<
 
 /** Runs PostgreSQL in `dataDir` until stop(). Only one process at a time may do so. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
-  const paths = prepare(options)
-  return (await startWithLock(paths, options, 'service')) ?? refuse(paths)
+  const paths = prepareDataDir(options)
+  return (await startWithLock(paths, options, 'service')) ?? throwInUse(paths)
 }
 
 /** For CLI commands: uses the server of a running service, or starts one for the duration of the command. */
 export async function borrowEmbedded(options: EmbeddedOptions): Promise<Embedded> {
-  const paths = prepare(options)
+  const paths = prepareDataDir(options)
   const deadline = performance.now() + 60_000
   while (performance.now() < deadline) {
     const embedded = (await startWithLock(paths, options, 'command')) ?? (await useRunning(paths))
     if (embedded) return embedded
     await sleep(50)
   }
-  return refuse(paths)
+  return throwInUse(paths)
 }
 
 export const hasCluster = (dataDir: string) => existsSync(clusterPaths(resolve(dataDir)).cluster)
 
-function prepare({ dataDir }: EmbeddedOptions) {
+function prepareDataDir({ dataDir }: EmbeddedOptions) {
   if (!isMainThread) throw new Error('PostgreSQL must be started from the main thread, because it would end together with a worker.')
   const paths = clusterPaths(resolve(dataDir))
   createPrivateFolder(paths.dataDir)
@@ -102,7 +102,7 @@ async function useRunning(paths: ClusterPaths): Promise<Embedded | undefined> {
   return (await tryConnect(url)) ? undefined : { url, stop: async () => {} }
 }
 
-async function refuse(paths: ClusterPaths): Promise<never> {
+async function throwInUse(paths: ClusterPaths): Promise<never> {
   const deadline = performance.now() + 500
   while (!holderOf(paths.lock) && performance.now() < deadline) await sleep(10)
   throw setupProblem(

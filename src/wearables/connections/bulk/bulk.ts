@@ -13,7 +13,7 @@ import { bulkItemAssociatedData, type ImportedConnection, processItem } from './
 import * as store from './store-bulk.ts'
 
 /** The job that processes bulk operations. */
-export const BULK = 'bulk operations'
+export const RUN_BULK_OPERATIONS = 'run bulk operations'
 
 const MAX_WAIT = 20 * SECOND
 /** Longer than any item takes. */
@@ -59,12 +59,12 @@ const createOp = (app: App, { team_id, provider, type }: NewOp, entries: ({ user
 
 /** Returns the progress. A waiting request also does the work, because its process may not run jobs. */
 async function outcomeOf(app: App, op: store.Op, shouldWait: boolean) {
-  const started = Date.now()
-  while (shouldWait && Date.now() - started < MAX_WAIT && (await isInProgress(app, op)))
+  const startedAt = Date.now()
+  while (shouldWait && Date.now() - startedAt < MAX_WAIT && (await isInProgress(app, op)))
     if (!(await processNext(withoutRequestRows(app), op))) await pause(100)
   await store.endOp(app.db, op, app.wall())
   const isRunning = await isInProgress(app, op)
-  if (isRunning) app.wake(BULK)
+  if (isRunning) app.wake(RUN_BULK_OPERATIONS)
   const items = await store.listItems(app.db, op)
   const usersIn = (state: string) => items.filter((item) => item.state === state).map(({ user_id }) => user_id)
   return { isRunning, done: usersIn('done'), failed: [...usersIn('failed'), ...op.unknown] }

@@ -7,13 +7,13 @@ import { openAccount } from '../account.ts'
 import type { Connection } from '../actions.ts'
 import * as store from '../store.ts'
 
-const PAGE = 100
+const PAGE_SIZE = 100
 
 type ExportQuery = { provider: SourceSlug; user_ids?: string[] | null | undefined; next_token?: string | null | undefined }
 
 /** Exports OAuth connections with their tokens. Other connections have none. */
 export async function bulkExport(app: App, { team_id }: TeamCaller, { provider, user_ids = null, next_token }: ExportQuery) {
-  const page = pageAfter(next_token, PAGE, undefined, ['body', 'next_token'])
+  const page = pageAfter(next_token, PAGE_SIZE, undefined, ['body', 'next_token'])
   const found = await store.pageOfConnections(app.db, team_id, provider, page, user_ids)
   const { rows, next_cursor } = pageOf(found, page, ({ created_at, id }) => ({ at: created_at, id }))
   const data = (await Promise.all(rows.map((row) => exportConnection(app, row)))).flat()

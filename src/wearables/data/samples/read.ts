@@ -16,7 +16,7 @@ import { type DownsampledSample, downsample } from './rules-downsample.ts'
 import { byKey } from './rules-merge.ts'
 import * as store from './store-days.ts'
 
-const PAGE = 10_000
+const PAGE_SIZE = 10_000
 const MAX_ARRAY_SAMPLES = 100_000
 
 type Query = { start_date: string; end_date?: string | null | undefined; provider: string }
@@ -110,10 +110,10 @@ type Found = { provider: string; samples: (Sample | DownsampledSample)[] }
 
 async function readPage(app: App, samplesQuery: SampleQuery, start: Position | undefined, interval: number | undefined) {
   const found: Found[] = []
-  let remaining = PAGE
+  let remaining = PAGE_SIZE
   let position = start
   while (remaining > 0) {
-    const rows = await nextDays(app, samplesQuery, position, interval ? PAGE * 10 : remaining)
+    const rows = await nextDays(app, samplesQuery, position, interval ? PAGE_SIZE * 10 : remaining)
     if (!rows.length) return { found, next: undefined }
     for (const row of rows) {
       const { day, provider, source_type } = row

@@ -42,7 +42,7 @@ function resolveConflict(merged: Merged, existing: Sample, sample: Incoming, rec
   if (sample.version === null && isIdentical) return keepExisting(merged, existing)
   // A sample without a version arrived last, so it wins even if the clocks of replicas differ.
   const next: Sample = { ...sample, version: sample.version ?? Math.max(received, existing.version) }
-  if (sample.version !== null && !wins(next, existing)) {
+  if (sample.version !== null && !replaces(next, existing)) {
     if (isIdentical) return keepExisting(merged, existing)
     merged.stale++
     return existing
@@ -59,7 +59,7 @@ function keepExisting(merged: Merged, existing: Sample) {
 }
 
 /** The later version wins; equal versions are ordered by content, so the order of arrival does not matter. */
-const wins = (a: Sample, b: Sample) => a.version > b.version || (a.version === b.version && contentOf(a) > contentOf(b))
+const replaces = (a: Sample, b: Sample) => a.version > b.version || (a.version === b.version && contentOf(a) > contentOf(b))
 
 type Content = Omit<Sample, 'version'>
 
@@ -83,7 +83,7 @@ export function dedupeByKey(batch: Incoming[]): Incoming[] {
 function beats(sample: Incoming, last: Incoming) {
   if (sample.version === null) return true
   if (last.version === null) return false
-  return wins({ ...sample, version: sample.version }, { ...last, version: last.version })
+  return replaces({ ...sample, version: sample.version }, { ...last, version: last.version })
 }
 
 function isSorted(batch: Incoming[]) {

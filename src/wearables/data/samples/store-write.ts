@@ -21,7 +21,7 @@ export async function writeBatch(db: Db, { scope, days, state, events }: Batch, 
     ...events.flatMap(({ id, event_type, key, sealed }) => [id, event_type, key, sealed]),
     ...(audit ? requestRowValues({ audit }) : []),
   ]
-  const text = textFor(days.length, events.length, audit !== undefined)
+  const text = statementFor(days.length, events.length, audit !== undefined)
   const rows = await runPrepared<{ webhooks: string[] }>(db, text, values, 'writing')
   return rows[0]?.webhooks ?? []
 }
@@ -36,7 +36,7 @@ const MAX_PREPARED = 4
 const texts = new Map<string, string>()
 
 /** One statement per number of days and events. Array parameters would send ciphertext as text, twice as long. */
-function textFor(days: number, events: number, audited: boolean) {
+function statementFor(days: number, events: number, audited: boolean) {
   const name = `write_samples_${days}_${events}${audited ? '_audited' : ''}`
   const cached = texts.get(name)
   if (cached) return cached

@@ -73,7 +73,7 @@ function mergeStream(app: App, { row, key }: Workout, stored: store.StreamRow | 
   const text = JSON.stringify(stream)
   const before = stored && openStream(key, workout_id, stored.sealed)
   const verb = before === text ? undefined : stored ? ('updated' as const) : ('created' as const)
-  if (stored && !wins({ text, version }, { text: before as string, version: stored.version })) return { stream }
+  if (stored && !replaces({ text, version }, { text: before as string, version: stored.version })) return { stream }
   const now = app.now()
   const written = {
     ...{ workout_id, team_id, user_id, created_at: now, updated_at: now },
@@ -85,7 +85,7 @@ function mergeStream(app: App, { row, key }: Workout, stored: store.StreamRow | 
 
 type Version<V> = { text: string; version: V }
 
-function wins(next: Version<number | null>, existing: Version<number>) {
+function replaces(next: Version<number | null>, existing: Version<number>) {
   if (next.version === null) return next.text !== existing.text
   return next.version > existing.version || (next.version === existing.version && next.text > existing.text)
 }
@@ -122,7 +122,7 @@ async function recordStreams(app: AppInTransaction, changedWorkouts: Workout[], 
     await endBackfill(app, { ...first, window }, [{ resource: RESOURCE, created: changedWorkouts, updated: [], days }])
   const { team_id, user_id, provider } = first.row
   const sentCount = stage === 'daily' ? changedWorkouts.length : 0
-  await states.noteReceived(app.db, {
+  await states.recordReceived(app.db, {
     ...{ team_id, user_id, provider, resource: RESOURCE, stage, at: app.now() },
     ...{ oldest, newest, sentCount },
   })

@@ -117,7 +117,7 @@ async function emitSummaries(app: AppInTransaction, push: IncomingPush, resource
     for (const { row, document, verdict } of [...created, ...updated])
       await emitData(app, push, resource, `daily.data.${resource}.${verdict}` as EventName, presentSummary(app, row, document))
   const starts = found.flatMap(({ period }) => (period ? [period.from] : []))
-  await states.noteReceived(app.db, {
+  await states.recordReceived(app.db, {
     ...{ team_id, user_id, provider, resource, stage, at: app.now() },
     oldest: starts.length ? isoOf(Math.min(...starts)) : null,
     newest: starts.length ? isoOf(Math.max(...starts)) : null,

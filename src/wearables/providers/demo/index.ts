@@ -38,7 +38,7 @@ async function pullHistory(app: App, user: UserRow, provider: SourceSlug, yester
   }
 }
 
-/** Gap: live data starts with yesterday, because today may have just begun. So every resource has an event at any hour. */
+/** Live data starts with yesterday, because today may have just begun. Every resource therefore has an event at any hour. */
 export function calendarOf(app: App, { time_zone }: UserRow) {
   const zone = time_zone ?? 'UTC'
   const zoneAt = zoneClock(zone)

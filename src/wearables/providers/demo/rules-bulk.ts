@@ -2,7 +2,7 @@ import type { SourceSlug } from '../../../contract/tenants/sources.ts'
 import { dayOf } from './rules-day.ts'
 import { deviceOf } from './rules-devices.ts'
 import { type NewSample, point, roundTo } from './rules-times.ts'
-import { heartAt } from './series/rules-heart.ts'
+import { heartRateAt } from './series/rules-heart.ts'
 import { glucoseAt } from './series/rules-intake.ts'
 
 type BulkRequest = { source: SourceSlug; user_id: string; dates: string[]; samples: number }
@@ -20,7 +20,7 @@ export function bulkReport({ source, user_id, dates, samples }: BulkRequest) {
       })
     })
   return {
-    heartrate: series(half, deviceOf(source, 'heartrate'), heartAt, 0),
+    heartrate: series(half, deviceOf(source, 'heartrate'), heartRateAt, 0),
     glucose: series(samples - half, deviceOf(source, 'glucose'), glucoseAt, 1),
   }
 }

@@ -107,4 +107,4 @@ export const wakingHours = (day: Day) =>
   Array.from({ length: 24 }, (_, hour) => hour * 60).filter((minute) => isAwake(day, minute) && isAwake(day, minute + 59))
 
 /** The minutes of a day at an interval. */
-export const every = ({ minutes }: Day, length: number) => Array.from({ length: Math.floor(minutes / length) }, (_, i) => i * length)
+export const minutesEvery = ({ minutes }: Day, length: number) => Array.from({ length: Math.floor(minutes / length) }, (_, i) => i * length)

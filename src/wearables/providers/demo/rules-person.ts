@@ -19,7 +19,7 @@ export type Person = {
   cycle: { length: number; first: number }
 }
 
-/** Gap: demo people are women, because the demo covers every resource, including menstrual cycles. */
+/** Demo people are women, because the demo covers every resource, including menstrual cycles. */
 export function personOf(user_id: string): Person {
   const random = seededRandom('demo person', user_id)
   const year = integer(random, 1972, 2002)

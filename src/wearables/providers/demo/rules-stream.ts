@@ -1,6 +1,6 @@
 import type { Day } from './rules-day.ts'
 import { roundTo } from './rules-times.ts'
-import { heartAt } from './series/rules-heart.ts'
+import { heartRateAt } from './series/rules-heart.ts'
 
 const EVERY_SECONDS = 10
 const METERS_PER_DEGREE = 111_320
@@ -13,7 +13,7 @@ export function streamOf(day: Day) {
   const meters = seconds.map((second) => roundTo(sport.speed * second, 1))
   return {
     time: seconds.map((second) => Math.round(day.start / 1000) + from * 60 + second),
-    heartrate: seconds.map((second) => roundTo(heartAt(day, from + second / 60))),
+    heartrate: seconds.map((second) => roundTo(heartRateAt(day, from + second / 60))),
     distance: meters,
     velocity_smooth: seconds.map(speed),
     cadence: seconds.map(() => sport.steps || sport.strokes || 80),

@@ -3,9 +3,9 @@ import { type Day, QUARTER } from './rules-day.ts'
 import { hasPassed, type NewSample, point, roundTo, timeOf } from './rules-times.ts'
 import { bodyOf, weighedAt } from './series/rules-body.ts'
 import { cyclesOf } from './series/rules-cycle.ts'
-import { heartAt, recordingOf } from './series/rules-heart.ts'
+import { heartRateAt, recordingOf } from './series/rules-heart.ts'
 import { mealSummaries } from './series/rules-intake.ts'
-import { metersOf, minutesOf, quartersOf } from './series/rules-motion.ts'
+import { quartersOf, workoutDistance, workoutMinutes } from './series/rules-motion.ts'
 import { temperatureDelta } from './series/rules-night.ts'
 import type { DaySamples } from './series/rules-series.ts'
 
@@ -21,7 +21,7 @@ const mean = (values: number[]) => (values.length ? roundTo(total(values) / valu
 
 /** The activity of the day so far. */
 function activity({ samples, ...day }: ReportedDay, { until, deviceFor }: Report) {
-  const beats = valuesOf(samples.heartrate)
+  const heartRates = valuesOf(samples.heartrate)
   return {
     source_type: deviceFor('activity'),
     day_summary: {
@@ -32,9 +32,9 @@ function activity({ samples, ...day }: ReportedDay, { until, deviceFor }: Report
       distance_sum: sumOf(samples.distance),
       floors_climbed_sum: sumOf(samples.floors_climbed),
       ...effortOf(day, until),
-      heart_rate_mean: mean(beats),
-      heart_rate_minimum: beats.length ? Math.min(...beats) : null,
-      heart_rate_maximum: beats.length ? Math.max(...beats) : null,
+      heart_rate_mean: mean(heartRates),
+      heart_rate_minimum: heartRates.length ? Math.min(...heartRates) : null,
+      heart_rate_maximum: heartRates.length ? Math.max(...heartRates) : null,
       heart_rate_resting: day.person.resting,
     },
   }
@@ -45,13 +45,13 @@ function effortOf(day: Day, until: number) {
   const { sport, from, to } = day.workout
   const walks = quartersOf(day).filter((quarter) => quarter.steps > 200 && (quarter.from < from || quarter.from >= to))
   const effort = { low: QUARTER * walks.filter((walk) => hasPassed(day, walk.from + QUARTER, until)).length, medium: 0, high: 0 }
-  if (hasPassed(day, to, until)) effort[sport.intensity] += minutesOf(day)
+  if (hasPassed(day, to, until)) effort[sport.intensity] += workoutMinutes(day)
   return effort
 }
 
 function sleep({ samples, ...day }: ReportedDay, { deviceFor }: Report) {
   const { bed, wake } = day.night
-  const beats = Array.from({ length: Math.floor((wake - bed) / 5) }, (_, i) => heartAt(day, bed + 5 * i))
+  const heartRates = Array.from({ length: Math.floor((wake - bed) / 5) }, (_, i) => heartRateAt(day, bed + 5 * i))
   return {
     id: `demo-sleep-${day.date}`,
     ...{ source_type: deviceFor('sleep'), product_type: 'Demo wearable' },
@@ -59,9 +59,9 @@ function sleep({ samples, ...day }: ReportedDay, { deviceFor }: Report) {
     end_date: timeOf(day, wake),
     sleep_stages: day.stages.map(({ stage, from, to }) => ({ stage, start_date: timeOf(day, from), end_date: timeOf(day, to) })),
     ...{ type: 'long_sleep', state: 'confirmed' },
-    heart_rate_mean: mean(beats),
-    heart_rate_minimum: Math.min(...beats),
-    heart_rate_maximum: Math.max(...beats),
+    heart_rate_mean: mean(heartRates),
+    heart_rate_minimum: Math.min(...heartRates),
+    heart_rate_maximum: Math.max(...heartRates),
     heart_rate_resting: day.person.resting,
     hrv_mean_sdnn: mean(valuesOf(samples.hrv)),
     respiratory_rate_mean: mean(valuesOf(samples.respiratory_rate)),
@@ -74,26 +74,26 @@ export const workoutId = ({ date }: Day) => `demo-workout-${date}`
 
 function workout(day: Day, { deviceFor }: Report) {
   const { sport, from, to } = day.workout
-  const beats = Array.from({ length: to - from }, (_, i) => heartAt(day, from + i))
+  const heartRates = Array.from({ length: to - from }, (_, i) => heartRateAt(day, from + i))
   return {
     id: workoutId(day),
     ...{ source_type: deviceFor('workouts'), product_type: 'Demo wearable' },
     ...{ start_date: timeOf(day, from), end_date: timeOf(day, to), sport: sport.slug, title: sport.title },
-    calories: sport.energy * minutesOf(day),
-    distance: metersOf(day),
-    steps: sport.steps * minutesOf(day),
-    moving_time: 60 * minutesOf(day),
+    calories: sport.energy * workoutMinutes(day),
+    distance: workoutDistance(day),
+    steps: sport.steps * workoutMinutes(day),
+    moving_time: 60 * workoutMinutes(day),
     average_speed: sport.speed,
-    heart_rate_mean: mean(beats),
-    heart_rate_maximum: Math.max(...beats),
-    hr_zones: zonesOf(beats, day.person.maxHeartRate),
+    heart_rate_mean: mean(heartRates),
+    heart_rate_maximum: Math.max(...heartRates),
+    hr_zones: zonesOf(heartRates, day.person.maxHeartRate),
   }
 }
 
 /** The seconds below half of the maximum heart rate, and in each tenth above. */
-function zonesOf(beats: number[], highest: number) {
+function zonesOf(heartRates: number[], highest: number) {
   const zones = [0, 0, 0, 0, 0, 0]
-  for (const bpm of beats) {
+  for (const bpm of heartRates) {
     const zone = Math.min(5, Math.max(0, Math.floor((bpm / highest) * 10) - 4))
     zones[zone] = (zones[zone] as number) + 60
   }

@@ -13,12 +13,12 @@ function cycleDay({ cycle: { length, first } }: Person, date: string) {
 }
 
 /** The temperature deviation, which is higher after ovulation. */
-export function warmth(person: Person, date: string) {
+export function cycleTemperature(person: Person, date: string) {
   const isLate = cycleDay(person, date) > person.cycle.length - AFTER_OVULATION
   return (isLate ? 0.3 : 0) + 0.06 * normal(seededRandom('demo warmth', person.user_id, date))
 }
 
-export const basalTemperature = (person: Person, date: string) => roundTo(36.3 + warmth(person, date), 2)
+export const basalTemperature = (person: Person, date: string) => roundTo(36.3 + cycleTemperature(person, date), 2)
 
 /** The cycles that ended on one of the days and, if `current`, the one of the last day. */
 export function cyclesOf(days: Pick<Day, 'person' | 'date'>[], current: boolean) {

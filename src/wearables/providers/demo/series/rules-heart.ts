@@ -1,11 +1,11 @@
 import { normal } from '../../../../platform/seeded.ts'
-import { type Day, every, isAwake, wakingHours } from '../rules-day.ts'
+import { type Day, isAwake, minutesEvery, wakingHours } from '../rules-day.ts'
 import { period, point, roundTo } from '../rules-times.ts'
 
 const INTERVAL_MINUTES = 5
 
 /** The heart rate: low in deep sleep, varying by hour, and elevated during and after the workout. */
-export function heartAt(day: Day, minute: number): number {
+export function heartRateAt(day: Day, minute: number): number {
   const { person, workout, stages } = day
   if (!isAwake(day, minute)) {
     const stage = stages.find(({ from, to }) => minute >= from && minute < to)?.stage ?? 'light'
@@ -22,7 +22,7 @@ const offsetByStage = { deep: -5, light: -1, rem: 2, awake: 8 }
 
 export function heartrate(day: Day) {
   const random = day.random('heartrate')
-  return every(day, INTERVAL_MINUTES).map((minute) => point(day, minute, roundTo(heartAt(day, minute) + 4 * random() - 2)))
+  return minutesEvery(day, INTERVAL_MINUTES).map((minute) => point(day, minute, roundTo(heartRateAt(day, minute) + 4 * random() - 2)))
 }
 
 export function stressLevel(day: Day) {
@@ -36,7 +36,7 @@ export function bloodPressure(day: Day) {
     start_date: point(day, minute, 0).start_date,
     systolic: point(day, minute, roundTo(117 + 4 * normal(random))),
     diastolic: point(day, minute, roundTo(75 + 3 * normal(random))),
-    pulse: point(day, minute, roundTo(heartAt(day, minute))),
+    pulse: point(day, minute, roundTo(heartRateAt(day, minute))),
   }))
 }
 
@@ -47,7 +47,7 @@ export const heartRateAlert = (day: Day) => {
 
 export const recovery = (day: Day) => {
   const { to } = day.workout
-  return [period(day, to, to + 1, roundTo(heartAt(day, to) - heartAt(day, to + 1)))]
+  return [period(day, to, to + 1, roundTo(heartRateAt(day, to) - heartRateAt(day, to + 1)))]
 }
 
 const RATE = 64
@@ -56,7 +56,7 @@ const SECONDS = 4
 /** The period of the electrocardiogram. */
 export const recordingOf = (day: Day) => {
   const from = day.evening - 60
-  return { from, to: from + SECONDS / 60, count: RATE * SECONDS, rate: RATE, bpm: roundTo(heartAt(day, from)) }
+  return { from, to: from + SECONDS / 60, count: RATE * SECONDS, rate: RATE, bpm: roundTo(heartRateAt(day, from)) }
 }
 
 export function voltage(day: Day) {

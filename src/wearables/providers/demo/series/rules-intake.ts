@@ -1,5 +1,5 @@
 import { integer } from '../../../../platform/seeded.ts'
-import { type Day, every } from '../rules-day.ts'
+import { type Day, minutesEvery } from '../rules-day.ts'
 import { period, point, roundTo, timeOf } from '../rules-times.ts'
 
 /** Glucose rises after each meal and falls within three hours. */
@@ -14,7 +14,7 @@ export function glucoseAt({ person, meals }: Day, minute: number) {
 /** A sensor measures every five minutes, a meter before and after meals. */
 export function glucose(day: Day, isSensor: boolean) {
   const random = day.random('glucose')
-  const minutes = isSensor ? every(day, 5) : [day.night.wake + 10, ...day.meals.map(({ at }) => at + 90)]
+  const minutes = isSensor ? minutesEvery(day, 5) : [day.night.wake + 10, ...day.meals.map(({ at }) => at + 90)]
   return minutes.map((minute) => point(day, minute, roundTo(glucoseAt(day, minute) + 0.3 * random() - 0.15, 1)))
 }
 

@@ -1,5 +1,5 @@
 import { integer } from '../../../../platform/seeded.ts'
-import { type Day, every, isAwake, QUARTER, wakingHours } from '../rules-day.ts'
+import { type Day, isAwake, minutesEvery, QUARTER, wakingHours } from '../rules-day.ts'
 import { type NewSample, period, roundTo } from '../rules-times.ts'
 
 type Quarter = { from: number; steps: number; meters: number; energy: number }
@@ -12,16 +12,16 @@ export function quartersOf(day: Day): Quarter[] {
   const { person, workout, random } = day
   const dice = random('motion')
   const stride = person.height * 0.00413
-  return every(day, QUARTER).flatMap((from) => {
+  return minutesEvery(day, QUARTER).flatMap((from) => {
     const variation = 0.6 + 0.8 * dice()
-    if (from >= workout.from && from < workout.to) return exercise(day, from)
+    if (from >= workout.from && from < workout.to) return workoutQuarter(day, from)
     if (!isAwake(day, from)) return []
     const steps = Math.round(((person.steps * (hourlyShare[Math.floor(from / 60)] ?? 0)) / 400) * variation)
     return steps ? { from, steps, meters: roundTo(steps * stride, 1), energy: roundTo(steps * 0.04, 1) } : []
   })
 }
 
-const exercise = ({ workout: { sport } }: Day, from: number): Quarter => ({
+const workoutQuarter = ({ workout: { sport } }: Day, from: number): Quarter => ({
   from,
   steps: sport.steps * QUARTER,
   meters: roundTo(sport.speed * QUARTER * 60, 1),
@@ -41,7 +41,7 @@ export const caloriesActive = inQuarters((quarter) => quarter.energy)
 export function caloriesBasal(day: Day): NewSample[] {
   const { weight, height } = day.person
   const perHour = roundTo((10 * weight + 6.25 * height - 361) / 24, 1)
-  return every(day, 60).map((minute) => period(day, minute, minute + 60, perHour))
+  return minutesEvery(day, 60).map((minute) => period(day, minute, minute + 60, perHour))
 }
 
 export function floorsClimbed(day: Day) {
@@ -68,10 +68,10 @@ export const uvExposure = (day: Day) =>
   [11, 12, 13].map((hour) => period(day, hour * 60, hour * 60 + 60, integer(day.random(`uv ${hour}`), 1, 5)))
 
 /** One sample for the time awake with the value 0. */
-export const nothingHappened = (day: Day) => [period(day, day.night.wake, day.evening - 30, 0)]
+export const zeroWhileAwake = (day: Day) => [period(day, day.night.wake, day.evening - 30, 0)]
 
 /** One sample for the workout. */
-export const ofWorkout = (day: Day, value: number, extra: object = {}) => [period(day, day.workout.from, day.workout.to, value, extra)]
+export const workoutSample = (day: Day, value: number, extra: object = {}) => [period(day, day.workout.from, day.workout.to, value, extra)]
 
-export const minutesOf = ({ workout }: Day) => workout.to - workout.from
-export const metersOf = (day: Day) => roundTo(day.workout.sport.speed * 60 * minutesOf(day), 1)
+export const workoutMinutes = ({ workout }: Day) => workout.to - workout.from
+export const workoutDistance = (day: Day) => roundTo(day.workout.sport.speed * 60 * workoutMinutes(day), 1)

@@ -1,10 +1,10 @@
 import { integer, normal } from '../../../../platform/seeded.ts'
-import { type Day, every } from '../rules-day.ts'
+import { type Day, minutesEvery } from '../rules-day.ts'
 import { period, point, roundTo } from '../rules-times.ts'
-import { basalTemperature, warmth } from './rules-cycle.ts'
+import { basalTemperature, cycleTemperature } from './rules-cycle.ts'
 
 /** The quarter hours asleep after midnight. */
-const quartersAsleep = (day: Day) => every(day, 15).filter((minute) => minute < day.night.wake)
+const quartersAsleep = (day: Day) => minutesEvery(day, 15).filter((minute) => minute < day.night.wake)
 
 export function hrv(day: Day) {
   const random = day.random('hrv')
@@ -23,18 +23,18 @@ export function bloodOxygen(day: Day) {
 }
 
 /** One sample for the night. */
-const ofNight = (day: Day, value: number, extra: object = {}) => [period(day, day.night.bed, day.night.wake, value, extra)]
+const nightSample = (day: Day, value: number, extra: object = {}) => [period(day, day.night.bed, day.night.wake, value, extra)]
 
-export const breathingDisturbance = (day: Day) => ofNight(day, integer(day.random('breathing'), 1, 5), { type: 'not_elevated' })
+export const breathingDisturbance = (day: Day) => nightSample(day, integer(day.random('breathing'), 1, 5), { type: 'not_elevated' })
 
-export const nothingFound = (day: Day) => ofNight(day, 0)
+export const zeroOvernight = (day: Day) => nightSample(day, 0)
 
 export const basalBodyTemperature = (day: Day) => [period(day, day.night.wake - 5, day.night.wake, basalTemperature(day.person, day.date))]
 
-export const temperatureDelta = ({ person, date }: Day) => roundTo(warmth(person, date) - 0.1, 2)
+export const temperatureDelta = ({ person, date }: Day) => roundTo(cycleTemperature(person, date) - 0.1, 2)
 
-export const bodyTemperatureDelta = (day: Day) => ofNight(day, temperatureDelta(day), { sensor_location: 'wrist' })
+export const bodyTemperatureDelta = (day: Day) => nightSample(day, temperatureDelta(day), { sensor_location: 'wrist' })
 
 export const bodyTemperature = (day: Day) => [
-  period(day, 1200, 1201, roundTo(36.7 + warmth(day.person, day.date), 1), { sensor_location: 'ear' }),
+  period(day, 1200, 1201, roundTo(36.7 + cycleTemperature(day.person, day.date), 1), { sensor_location: 'ear' }),
 ]

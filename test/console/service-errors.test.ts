@@ -1,11 +1,11 @@
 import type { Route } from 'playwright-core'
 import { test } from 'vitest'
+import { failRequests, respondWithServerError } from '../support/console-failures.ts'
 import { noBrowser, openSignedIn, withSkipReason } from '../support/console-page.ts'
-import { failRequests, respondWithServerError } from '../support/console-trouble.ts'
 import { newUuid } from '../support/seeded.ts'
 import { world } from '../support/world.ts'
 
-const one = await world()
+const w = await world()
 
 const id = newUuid()
 const pages = [
@@ -19,10 +19,10 @@ test.skipIf(noBrowser).each([
   ['a failing service', respondWithServerError, 'Something went wrong on our side.'],
   ['an unreachable service', (route: Route) => route.abort(), 'Could not reach the service.'],
 ] as const)(withSkipReason('every page shows the error of %s and stops loading'), async (_, fail, text) => {
-  const { page, open } = await openSignedIn(one.base, one)
+  const { page, open } = await openSignedIn(w.base, w)
   await failRequests(page, fail)
   await open('/nowhere')
-  for (const path of [...pages.map((path) => `/console/t/${one.team_id}${path}`), ...organizationPages]) {
+  for (const path of [...pages.map((path) => `/console/t/${w.team_id}${path}`), ...organizationPages]) {
     await page.evaluate(`history.pushState(null, '', '${path}'), dispatchEvent(new PopStateEvent('popstate'))`)
     await page.locator('#content').getByText(text).first().waitFor()
     await page.locator('#content .skeleton').first().waitFor({ state: 'detached' })

@@ -16,8 +16,8 @@ async function setUp() {
   const tenant = await w.tenant()
   const { id } = await aWebhook(tenant, '/')
   const received: ReceivedMessage[] = []
-  const worker = await manualWorker(app, url, (got) => {
-    received.push(got)
+  const worker = await manualWorker(app, url, (message) => {
+    received.push(message)
     return ok
   })
   atEnd(() => worker.end())

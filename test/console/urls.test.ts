@@ -6,13 +6,13 @@ import { people } from '../support/people.ts'
 import { newUuid } from '../support/seeded.ts'
 import { world } from '../support/world.ts'
 
-const one = await world({ env: fastPasswords })
+const w = await world({ env: fastPasswords })
 
 test.skipIf(noBrowser)(withSkipReason('the Back button returns to the team in the URL'), async () => {
-  const tenant = await one.tenant()
+  const tenant = await w.tenant()
   const { id: other } = await tenant.admin.createTeam({ params: { org_id: tenant.org_id }, body: { name: 'Quay', region: 'us' } })
   await tenant.api.createUser({ body: { client_user_id: 'of-harbor' } })
-  const { page, open } = await openSignedIn(one.base, tenant)
+  const { page, open } = await openSignedIn(w.base, tenant)
   await open('/users')
   await page.getByRole('link', { name: 'of-harbor' }).waitFor()
   await page.getByRole('combobox', { name: 'Team' }).selectOption('Quay')
@@ -24,10 +24,10 @@ test.skipIf(noBrowser)(withSkipReason('the Back button returns to the team in th
 })
 
 test.skipIf(noBrowser)(withSkipReason("a URL of an inaccessible team shows an error and no other team's data"), async () => {
-  const tenant = await one.tenant()
+  const tenant = await w.tenant()
   await tenant.api.createUser({ body: { client_user_id: 'of-harbor' } })
-  const { page } = await openSignedIn(one.base, tenant)
-  for (const team of [one.team_id, newUuid(), 'nonsense']) {
+  const { page } = await openSignedIn(w.base, tenant)
+  for (const team of [w.team_id, newUuid(), 'nonsense']) {
     await page.goto(`/console/t/${team}/users`)
     await page.getByText("You don't have access to this team").waitFor()
   }
@@ -37,7 +37,7 @@ test.skipIf(noBrowser)(withSkipReason("a URL of an inaccessible team shows an er
 })
 
 test.skipIf(noBrowser)(withSkipReason('list filters are kept in the URL and survive a reload'), async () => {
-  const { page, open } = await openSignedIn(one.base, one)
+  const { page, open } = await openSignedIn(w.base, w)
   await open('/events')
   await page.getByLabel('Category').selectOption('provider')
   await page.waitForURL(/\?family=provider$/)
@@ -55,9 +55,9 @@ test.skipIf(noBrowser)(withSkipReason('list filters are kept in the URL and surv
 })
 
 test.skipIf(noBrowser)(withSkipReason('data revealed on one order is masked on the next'), async () => {
-  const tenant = await one.tenant()
+  const tenant = await w.tenant()
   const [first, next] = [await placeOrder(tenant.api), await placeOrder(tenant.api)]
-  const { page, open } = await openSignedIn(one.base, tenant)
+  const { page, open } = await openSignedIn(w.base, tenant)
   await open(`/orders/${first.id}`)
   const patient = page.getByRole('region', { name: 'Patient' })
   await patient.getByRole('button', { name: 'Reveal' }).click()
@@ -74,9 +74,9 @@ test.skipIf(noBrowser)(withSkipReason('data revealed on one order is masked on t
 })
 
 test.skipIf(noBrowser)(withSkipReason('a role that cannot place orders sees no link and gets an explanation at the URL'), async () => {
-  const tenant = await one.tenant()
-  const { cookie } = await joinOrganization(one, tenant, { role: 'support' })
-  const { page, open } = await openWithSession(one.base, cookie, tenant.team_id)
+  const tenant = await w.tenant()
+  const { cookie } = await joinOrganization(w, tenant, { role: 'support' })
+  const { page, open } = await openWithSession(w.base, cookie, tenant.team_id)
   await open('/orders')
   await page.getByText('No orders yet').waitFor()
   expect(await page.getByRole('link', { name: 'Place order' }).count()).toBe(0)
@@ -85,8 +85,8 @@ test.skipIf(noBrowser)(withSkipReason('a role that cannot place orders sees no l
 })
 
 test.skipIf(noBrowser)(withSkipReason('an old organization URL redirects to the renamed path'), async () => {
-  const { page } = await openSignedIn(one.base, await one.tenant())
+  const { page } = await openSignedIn(w.base, await w.tenant())
   await page.goto('/console/organisation/audit?via=api')
   await page.getByRole('heading', { name: 'Audit log' }).waitFor()
-  expect(page.url()).toBe(`${one.base}/console/organization/audit?via=api`)
+  expect(page.url()).toBe(`${w.base}/console/organization/audit?via=api`)
 })

@@ -15,14 +15,14 @@ const entries = (page: Page, kind: string) => page.evaluate<Entry[]>(`performanc
 test.skipIf(noBrowser)(
   withSkipReason('with 20,000 orders the first page loads less than 200 kB of JavaScript and no contract schemas'),
   async () => {
-    const one = await world()
-    await placeOrder(one.api)
+    const w = await world()
+    await placeOrder(w.api)
     await fillOrdersTo(await fileDatabase(), ORDERS)
-    const { page, open } = await openSignedIn(one.base, one)
-    const begun = performance.now()
+    const { page, open } = await openSignedIn(w.base, w)
+    const startedAt = performance.now()
     await open('/')
     await page.getByRole('link', { name: /^Completed 10,000\+/ }).waitFor()
-    const shown = performance.now() - begun
+    const shown = performance.now() - startedAt
     const scripts = (await entries(page, 'resource')).filter(({ name }) => name.endsWith('.js'))
     const weight = scripts.reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)
     const first = (await entries(page, 'paint')).find(({ name }) => name === 'first-contentful-paint')

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
+import { failRequests, respondWithServerError } from '../support/console-failures.ts'
 import { noBrowser, openSignedIn, withSkipReason } from '../support/console-page.ts'
-import { failRequests, respondWithServerError } from '../support/console-trouble.ts'
 import { placeOrder } from '../support/orders.ts'
 import { world } from '../support/world.ts'
 
-const one = await world()
+const w = await world()
 
 test.skipIf(noBrowser)(withSkipReason('a failed request can be retried'), async () => {
-  const tenant = await one.tenant()
+  const tenant = await w.tenant()
   await tenant.api.createUser({ body: { client_user_id: 'there-all-along' } })
-  const { page, open } = await openSignedIn(one.base, tenant)
+  const { page, open } = await openSignedIn(w.base, tenant)
   await failRequests(page, respondWithServerError)
   await open('/users')
   await page.getByRole('button', { name: 'Try again' }).waitFor()
@@ -19,7 +19,7 @@ test.skipIf(noBrowser)(withSkipReason('a failed request can be retried'), async 
 })
 
 test.skipIf(noBrowser)(withSkipReason('a failing service does not sign the user out'), async () => {
-  const { page, open } = await openSignedIn(one.base, one)
+  const { page, open } = await openSignedIn(w.base, w)
   await page.route('**/console/session', respondWithServerError)
   await open('/orders')
   await page.getByText('Something went wrong on our side.').waitFor()
@@ -30,7 +30,7 @@ test.skipIf(noBrowser)(withSkipReason('a failing service does not sign the user 
 })
 
 test.skipIf(noBrowser)(withSkipReason('a page whose script fails to load shows an error, and the menu keeps working'), async () => {
-  const { page, open } = await openSignedIn(one.base, one)
+  const { page, open } = await openSignedIn(w.base, w)
   await open('/users')
   await page.getByRole('heading', { name: 'Users' }).waitFor()
   await page.route(/\/assets\/audit.*\.js/, (route) => route.abort())
@@ -46,8 +46,8 @@ test.skipIf(noBrowser)(withSkipReason('a page whose script fails to load shows a
 })
 
 test.skipIf(noBrowser)(withSkipReason('a failed sign-out shows an error and keeps the session'), async () => {
-  const tenant = await one.tenant()
-  const { page, open } = await openSignedIn(one.base, tenant)
+  const tenant = await w.tenant()
+  const { page, open } = await openSignedIn(w.base, tenant)
   await open('/')
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
   await page.route('**/console/session', respondWithServerError)
@@ -60,9 +60,9 @@ test.skipIf(noBrowser)(withSkipReason('a failed sign-out shows an error and keep
 })
 
 test.skipIf(noBrowser)(withSkipReason('signing out clears the search for the next person'), async () => {
-  const tenant = await one.tenant()
+  const tenant = await w.tenant()
   await placeOrder(tenant.api)
-  const { page, open } = await openSignedIn(one.base, tenant)
+  const { page, open } = await openSignedIn(w.base, tenant)
   await open('/orders')
   await page.getByLabel('Search orders').fill('Quillfeather')
   await page.getByText('1–1 of 1').waitFor()
@@ -77,7 +77,7 @@ test.skipIf(noBrowser)(withSkipReason('signing out clears the search for the nex
 })
 
 test.skipIf(noBrowser)(withSkipReason('a foreign response shows an error, and an unexpected one breaks only its page'), async () => {
-  const { page, open } = await openSignedIn(one.base, one)
+  const { page, open } = await openSignedIn(w.base, w)
   await page.route('**/v3/orders?*', (route) => route.fulfill({ body: '<h1>Welcome to the hotel</h1>', contentType: 'text/html' }))
   await open('/orders')
   await page.getByText('The response did not come from Assay.').waitFor()

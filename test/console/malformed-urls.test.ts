@@ -3,12 +3,12 @@ import { noBrowser, openSignedIn, withSkipReason } from '../support/console-page
 import { placeOrder } from '../support/orders.ts'
 import { world } from '../support/world.ts'
 
-const one = await world()
+const w = await world()
 
 test.skipIf(noBrowser)(withSkipReason('a malformed URL shows a page or an error, never an empty screen'), async () => {
-  const tenant = await one.tenant()
+  const tenant = await w.tenant()
   const order = await placeOrder(tenant.api)
-  const { page, open, consoleErrors } = await openSignedIn(one.base, tenant)
+  const { page, open, consoleErrors } = await openSignedIn(w.base, tenant)
   const shows: [path: string, text: string][] = [
     ['/users?page=nonsense', 'patient-'],
     ['/users?page=-7', 'patient-'],

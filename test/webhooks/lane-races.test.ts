@@ -24,15 +24,15 @@ const w = await replica()
 const { app, url } = w
 
 /** Creates a team with one webhook, and records what its workers send. */
-async function setUp(outcomeOf: (got: ReceivedMessage) => Outcome | Promise<Outcome> = () => ok, ordering: Ordering = 'per_key') {
+async function setUp(outcomeOf: (message: ReceivedMessage) => Outcome | Promise<Outcome> = () => ok, ordering: Ordering = 'per_key') {
   const tenant = await w.tenant()
   const { id } = await aWebhook(tenant, '/', { ordering })
   const { admin, org_id, team_id } = tenant
   const patch = (body: object) => admin.patchWebhook({ params: { org_id, team_id, env: 'sandbox', webhook_id: id }, body })
   const received: ReceivedMessage[] = []
-  const receive = (got: ReceivedMessage) => {
-    received.push(got)
-    return outcomeOf(got)
+  const receive = (message: ReceivedMessage) => {
+    received.push(message)
+    return outcomeOf(message)
   }
   const newWorker = async () => {
     const worker = await manualWorker(app, url, receive)
@@ -138,7 +138,7 @@ test('repeats at most one batch of each lane after its worker dies', async () =>
   const repeated = received.length - 60
   expect([before, repeated]).toEqual([3 * 8, 3 * 8])
   for (const key of ['a', 'b', 'c']) {
-    const numbersOfKey = numbers(received.filter((got) => got.key === key))
+    const numbersOfKey = numbers(received.filter((message) => message.key === key))
     expect(numbersOfKey).toEqual([...count(8), ...count(20)])
   }
 })
@@ -188,9 +188,9 @@ test('leaves capacity for another webhook when many webhooks are slow', async ()
   const { id, received, emit } = await setUp()
   const slow = await Promise.all(Array.from({ length: 6 }, () => setUp()))
   const never = new Promise<Outcome>(() => {})
-  const worker = await manualWorker(app, url, (got) => {
-    received.push(got)
-    return got.path === '/slow' ? never : ok
+  const worker = await manualWorker(app, url, (message) => {
+    received.push(message)
+    return message.path === '/slow' ? never : ok
   })
   atEnd(() => worker.end())
   for (const webhook of slow) await query(url, "update webhooks set url = 'http://127.0.0.1:9/slow' where id = $1", [webhook.id])
