@@ -21,7 +21,7 @@ export function PendingMessages({ webhook_id }: { webhook_id: string }) {
       <QueryView
         query={messages}
         isEmpty={({ data }) => !data.length}
-        empty={<EmptyState title="No pending messages">All messages for this webhook are delivered.</EmptyState>}
+        empty={<EmptyState title="No pending messages">Assay has nothing left to send to this webhook.</EmptyState>}
       >
         {({ data }) => (
           <Table

@@ -80,9 +80,9 @@ export const placeParameters = [
 ]
 
 /** One round trip, prepared once per connection. */
-const placeAlone = prepareStatement('place_order', insertOrder + emitCreated + putInfo)
+const placeUnaudited = prepareStatement('place_order', insertOrder + emitCreated + putInfo)
 export const placeAudited = prepareStatement('place_order_audited', `${insertOrder + emitCreated + putInfo}, ${auditCall(REQUEST_ROWS)}`)
-const placeKept = prepareStatement(
+const placeWithOutcome = prepareStatement(
   'place_order_kept',
   `${insertOrder + emitCreated + putInfo}, ${auditCall(REQUEST_ROWS)}, ${outcomeCall(REQUEST_ROWS)}`,
 )
@@ -92,7 +92,7 @@ export function insertPlaced(db: Db, { row, event, info, requestRows }: OrderIns
   const values: unknown[] = columns.map((column) => row[column])
   values.push(event.id, event.event_type, event.key, event.sealed, info?.sealed ?? null, info?.terms ?? null)
   if (requestRows) values.push(...requestRowValues(requestRows))
-  const text = requestRows?.outcome ? placeKept : requestRows ? placeAudited : placeAlone
+  const text = requestRows?.outcome ? placeWithOutcome : requestRows ? placeAudited : placeUnaudited
   return runEmitting(db, text, values)
 }
 

@@ -123,7 +123,7 @@ function readInstant(raw: Raw, field: string, now: number, reportFault: ReportFa
   if (at >= EARLIEST && at <= now + DAY) return at
   if (raw[field] === undefined) reportFault(where + field, 'This field is required.', 'missing')
   else if (Number.isNaN(at)) reportFault(where + field, 'Must be a date-time with a zone, such as 2026-03-01T09:30:00Z.', 'format_error')
-  else reportFault(where + field, at < EARLIEST ? 'Must be in the year 1900 or later.' : 'Must not be in the future.')
+  else reportFault(where + field, at < EARLIEST ? 'Must be 1900-01-01 or later.' : 'Must not be in the future.')
   return undefined
 }
 

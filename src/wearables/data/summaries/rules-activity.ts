@@ -27,7 +27,7 @@ export function buildActivity(item: NewSummary<'activity'>, raw: unknown, contex
   if (!day) return { drafts: [], samples }
   const { date } = day
   if (noonOf(date) > context.now + 1.5 * DAY) reportFault('day_summary.date', 'Must not be in the future.')
-  if (date < '1900') reportFault('day_summary.date', 'Must be in the year 1900 or later.')
+  if (date < '1900') reportFault('day_summary.date', 'Must be 1900-01-01 or later.')
   const distance = day.distance_sum ?? day.distance_walking_running_sum ?? null
   const [active, basal] = [day.active_energy_burned_sum ?? null, day.basal_energy_burned_sum ?? null]
   const fields = {

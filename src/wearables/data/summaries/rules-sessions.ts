@@ -104,7 +104,7 @@ export function buildMenstrualCycle(
 ): BuiltItem {
   const cycle = ('cycle' in item ? item['cycle'] : item) as Cycle
   const { period_start, period_end = null, cycle_end = null, is_predicted } = cycle
-  if (period_start < '1900') reportFault('period_start', 'Must be in the year 1900 or later.')
+  if (period_start < '1900') reportFault('period_start', 'Must be 1900-01-01 or later.')
   if (period_start > localDay(context.now + (is_predicted ? YEAR : DAY), null))
     reportFault('period_start', is_predicted ? 'Must be within a year from now.' : 'Must not be in the future unless is_predicted is true.')
   for (const [field, end] of Object.entries({ period_end, cycle_end }))

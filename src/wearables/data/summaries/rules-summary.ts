@@ -82,7 +82,7 @@ const DAY = 86_400_000
 export function parseRecordedAt(text: string, field: string, now: number, reportFault: ReportFault) {
   const at = parseInstant(text)
   if (at >= EARLIEST && at <= now + DAY) return at
-  reportFault(field, at > now ? 'Must not be in the future.' : 'Must be in the year 1900 or later.')
+  reportFault(field, at > now ? 'Must not be in the future.' : 'Must be 1900-01-01 or later.')
   return now
 }
 
