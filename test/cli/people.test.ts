@@ -52,5 +52,5 @@ test.each([
 
 test('does not remove a person who is not a member', async () => {
   const ended = await cli.run('people', 'remove', '--id', tenant.team_id)
-  expect([ended.code, ended.err]).toEqual([1, expect.stringContaining('No member of your organization has this id')])
+  expect([ended.code, ended.err]).toEqual([1, expect.stringContaining('No member of your organization has this ID')])
 })
