@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { accessSync, constants, mkdirSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
@@ -52,10 +52,25 @@ function canRun(path: string) {
   }
 }
 
-/** The package unpacks under a fixed name that only its first user can read, so each user gets a folder. */
+/**
+ * The package unpacks under a fixed name that only its first user can read, so each user gets a folder.
+ * Test files start at the same time, so each unpacks into a folder of its own, and the first to finish gives it the final name.
+ */
 async function unpackPackaged() {
-  const folder = join(tmpdir(), `assay-chromium-${userInfo().uid}`)
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const folder = join(tmpdir(), `assay-browser-${userInfo().uid}`)
+  if (!existsSync(folder)) {
+    const unpacked = mkdtempSync(`${folder}-`)
+    await packagedPath(unpacked)
+    try {
+      renameSync(unpacked, folder)
+    } catch {
+      rmSync(unpacked, { recursive: true })
+    }
+  }
+  return packagedPath(folder)
+}
+
+async function packagedPath(folder: string) {
   const before = process.env['TMPDIR']
   process.env['TMPDIR'] = folder
   try {
