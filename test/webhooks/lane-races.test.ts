@@ -65,22 +65,30 @@ test('keeps an unfinished lane claimed when its worker settles, so that no other
   expect(await countPending(url, [id])).toBe(0)
 })
 
-test('sends a message that commits while its lane is being settled', async () => {
-  const { id, team_id, received, newWorker, emit } = await setUp()
-  const worker = await newWorker()
-  await emit('a')
-  await worker.claimAndSend([id])
+/** Emits an event in a transaction that stays open. Returns the function that commits it. */
+async function emitUncommitted(team_id: string) {
   const [written, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const commit = inTransaction(app, async (app) => {
+  const committed = inTransaction(app, async (app) => {
     const data = { webhook_id: team_id, because: 'gone' }
     await emitForTeam(app, { team_id, event_type: 'endpoint.disabled', key: 'a', data, at: app.wall() })
     written.resolve()
     await mayCommit.promise
   })
   await written.promise
+  return async () => {
+    mayCommit.resolve()
+    await committed
+  }
+}
+
+test('sends a message that commits while its lane is being settled', async () => {
+  const { id, team_id, received, newWorker, emit } = await setUp()
+  const worker = await newWorker()
+  await emit('a')
+  await worker.claimAndSend([id])
+  const commit = await emitUncommitted(team_id)
   expect(await worker.settle()).toBe(1)
-  mayCommit.resolve()
-  await commit
+  await commit()
   expect(await worker.settle()).toBe(0)
   const [lane] = await query<{ due: boolean }>(
     url,
@@ -149,20 +157,12 @@ test('frees the lanes of a dead worker without waiting for a transaction that wr
   await emit('a', 'b')
   await dying.claimAndSend([id])
   await dying.crash()
-  const [written, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const commit = inTransaction(app, async (app) => {
-    const data = { webhook_id: team_id, because: 'gone' }
-    await emitForTeam(app, { team_id, event_type: 'endpoint.disabled', key: 'a', data, at: app.wall() })
-    written.resolve()
-    await mayCommit.promise
-  })
-  await written.promise
+  const commit = await emitUncommitted(team_id)
   const held = async () =>
     (await query<{ key: string }>(url, 'select key from lanes where webhook_id = $1 and worker is not null', [id])).map(({ key }) => key)
   await freeDeadLanes(app.db, app.wall())
   expect(await held()).toEqual(['a'])
-  mayCommit.resolve()
-  await commit
+  await commit()
   await freeDeadLanes(app.db, app.wall())
   expect(await held()).toEqual([])
 })
