@@ -46,7 +46,7 @@ export async function openWriter(site: Site, running: Running, team_id: string) 
   }
   return {
     app,
-    /** Writes one event in its own transaction and returns its id after the commit. */
+    /** Writes one event in its own transaction and returns its ID after the commit. */
     async emitEvent(key: string) {
       const event = newEvent(key)
       app.wake(DELIVER_WEBHOOKS, await emit(app.db, event))

@@ -26,7 +26,7 @@ export async function pgbenchRate(round: Round, { script, variables }: Script) {
 
 type Script = { script: string; variables: Record<string, string> }
 
-/** Turns an order that the service placed into a pgbench script with new ids and times and values of the same size. */
+/** Turns an order that the service placed into a pgbench script with new IDs and times and values of the same size. */
 export async function scriptFromOrder(url: string, users: number): Promise<Script> {
   const values = await placedValues(url)
   const variables: Record<string, string> = {}
@@ -42,7 +42,7 @@ export async function scriptFromOrder(url: string, users: number): Promise<Scrip
   return { script: `\\set n random(1, 9000000000000000)\n\\set u random(1, ${users})\n${statement.trim()};\n`, variables }
 }
 
-/** pgbench generates numbers only, so the server builds ids from them. */
+/** pgbench generates numbers only, so the server builds IDs from them. */
 const freshId = (of: string) => `md5(:n || '${of}')::uuid`
 const freshExpressions: Record<string, string> = {
   id: freshId('order'),
@@ -65,7 +65,7 @@ async function placedValues(url: string): Promise<Record<string, unknown>> {
   return { ...row.placed, ...Object.fromEntries([...withPrefix('event', row.event), ...withPrefix('audit', row.audit)]) }
 }
 
-/** Copies a user as often as the service has users, with ids that the script can compute. */
+/** Copies a user as often as the service has users, with IDs that the script can compute. */
 export const copyUsers = (url: string, users: number) =>
   query(
     url,

@@ -99,7 +99,7 @@ export function selectTeam(team_id: string) {
 
 export const can = (capability: string) => session.get()?.capabilities.includes(capability) ?? false
 
-/** Path parameters of the team's management routes. */
+/** Path parameters of the team's management endpoints. */
 export function teamParams() {
   const current = session.get()
   // Pages load only with a session and a team; the server rejects anything else.

@@ -21,7 +21,7 @@ export const InstantIn = z.iso
 /** A time within a human lifetime. */
 export const RecentIn = InstantIn.refine((text) => text >= '1900' && text < '2200', 'Must have a year from 1900 to 2199.')
 
-/** A sample number that can be printed as a barcode. */
+/** A specimen ID that can be printed as a barcode. */
 export const SampleId = z
   .string()
   .trim()

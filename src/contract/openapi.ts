@@ -37,8 +37,8 @@ export function openapi(): Json {
 const introduction = `
 Guides, concepts, events and errors are in the [documentation](/docs).
 
-Data routes take a team API key as \`x-service-api-key\`, or a 10-minute access token as \`Authorization: Bearer\`. Routes under \`/v1\` take a
-management key as \`X-Management-Key\`. Routes under \`/lab\` take the key of a partner lab as \`x-lab-key\`. A first request:
+Data endpoints take a team API key as \`x-service-api-key\`, or a 10-minute access token as \`Authorization: Bearer\`. Endpoints under \`/v1\` take a
+management key as \`X-Management-Key\`. Endpoints under \`/lab\` take the key of a partner lab as \`x-lab-key\`. A first request:
 
 ~~~sh
 curl -s $BASE_URL/v2/user -H "x-service-api-key: $TEAM_API_KEY" -H 'content-type: application/json' -d '{"client_user_id":"patient-17"}'
@@ -66,13 +66,13 @@ const tags = {
   Webhooks: 'Signed, ordered delivery of events to your URLs.',
   Pipelines: 'Ordered delivery of events to message brokers and topics.',
   Connections: 'Wearable sources and their connections with users.',
-  Link: 'Routes with which an end user connects a source. They take a link token instead of a key.',
+  Link: 'Endpoints that an end user calls to connect a source. They take a link token instead of a key.',
   'Source settings': "A team's credentials at wearable sources, OAuth scopes and backfill periods.",
   Wearables: 'Data from wearable sources: samples, summaries and workout streams.',
   Insurance: 'Payors and diagnosis codes.',
-  'Partner lab API': 'Routes for partner labs. They take a key that the operator creates for the lab.',
+  'Partner lab API': 'Endpoints for partner labs. They take a key that the operator creates for the lab.',
   People: 'Console users: invitations, roles, passwords and second factors.',
-  Console: 'Routes of the console: its session, the overview and the audit log.',
+  Console: 'Endpoints of the console: its session, the overview and the audit log.',
   Sandbox: 'The sandbox clock, inbox and reset of a team.',
 }
 
@@ -90,7 +90,7 @@ const securitySchemes = {
     in: 'cookie',
     name: '__Host-assay',
     description:
-      'A console session. Send it with `x-assay-console: 1` and from the same origin. Team and management routes accept it in place of a key. Link-token routes and partner-lab routes do not.',
+      'A console session. Send it with `x-assay-console: 1` and from the same origin. Team and management endpoints accept it in place of a key. Link-token endpoints and partner lab endpoints do not.',
   },
 }
 
@@ -123,7 +123,7 @@ const errorSchemas = {
           },
           {
             type: 'string',
-            description: 'The message alone, on routes where Junction clients expect text. `error_type` is then next to `detail`.',
+            description: 'The message alone, on endpoints where Junction clients expect text. `error_type` is then next to `detail`.',
           },
         ],
       },

@@ -5,7 +5,7 @@ import { invalid, problem } from '../platform/problem.ts'
 
 const gunzipAsync = promisify<Buffer, { maxOutputLength: number }, Buffer>(gunzip)
 
-/** Decompresses a gzip body. The result may not exceed the body limit of the route. */
+/** Decompresses a gzip body. The result may not exceed the body limit of the endpoint. */
 export async function inflate({ headers, routeOptions }: FastifyRequest, bytes: Buffer): Promise<Buffer> {
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity'
   if (encoding === 'identity') return bytes

@@ -43,7 +43,7 @@ declare module 'fastify' {
   }
 }
 
-/** Builds the audit entry: the endpoint and the ids of its subjects. */
+/** Builds the audit entry: the endpoint and the IDs of its subjects. */
 export function auditEntry(state: RequestState, status: number, result?: unknown) {
   const { route, request_id } = state
   const found = route.subjects(state, result)

@@ -38,7 +38,7 @@ export async function buildServer(
     forceCloseConnections: 'idle',
     genReqId: (request) => validRequestId(request.headers['x-request-id']) ?? randomUUID(),
     frameworkErrors: (error, request, reply) => sendProblem(app, error, request, reply),
-    // Node refuses a missing Host without a body; `checkHost` refuses it in JSON. The header limit fits a URL with 500 ids.
+    // Node refuses a missing Host without a body; `checkHost` refuses it in JSON. The header limit fits a URL with 500 IDs.
     http: { requireHostHeader: false, maxHeaderSize: HEADER_LIMIT },
     clientErrorHandler: refuseMalformed,
   })
@@ -78,7 +78,7 @@ function closeConnectionsOnStop(server: FastifyInstance) {
   })
 }
 
-/** Logs and measures each response by its route template, because a URL may hold a user's id. */
+/** Logs and measures each response by its route template, because a URL may hold a user's ID. */
 function observeResponses(app: App, server: FastifyInstance, metrics: Metrics) {
   server.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')

@@ -57,7 +57,7 @@ export function sendChunks(app: App, state: RequestState, chunks: AsyncIterable<
     .send(Readable.from(recheckWhileSending(app, state, chunks), { objectMode: false }))
 }
 
-/** Ends the stream on an error or an expired credential. The client reconnects and resumes after its last event id. */
+/** Ends the stream on an error or an expired credential. The client reconnects and resumes after its last event ID. */
 async function* recheckWhileSending(app: App, state: RequestState, chunks: AsyncIterable<string | Uint8Array>) {
   let checkedAt = app.wall()
   try {

@@ -12,11 +12,11 @@ type Request = {
   input?: { query?: unknown; body?: unknown } | undefined
 }
 
-/** Finds the ids that a request is about. Ids in the result are missing until the action has run. */
+/** Finds the IDs that a request is about. IDs in the result are missing until the action has run. */
 export type Subjects = (request: Request, result?: unknown) => Subject[]
 type Subject = { name: string; ids: string[]; isList: boolean }
 
-/** Finds the subjects that a row declares, then the ids in its path. It runs once per endpoint, not per request. */
+/** Finds the subjects that a row declares, then the IDs in its path. It runs once per endpoint, not per request. */
 export function subjectsOf(row: Row): Subjects {
   const declared = Object.entries(row.subjects).flatMap(([name, paths]) => [paths].flat().map((path) => [name, path] as const))
   const inPath = Object.keys(row.params?.shape ?? {}).filter((name) => !auditColumns.has(name))
@@ -51,7 +51,7 @@ const lowerCase = (id: string) => id.toLowerCase()
 export const firstId = (subjects: Subject[], name: string) =>
   subjects.find((subject) => subject.name === name && subject.ids.length)?.ids[0]
 
-/** Formats subjects for the audit log, which must hold ids only. A long list is cut and followed by its count. */
+/** Formats subjects for the audit log, which must hold IDs only. A long list is cut and followed by its count. */
 export function describeSubjects(subjects: Subject[]): string | undefined {
   const described = subjects.flatMap(({ name, ids, isList }) => {
     const each = [...new Set(ids)].map((id) => `${name}:${id}`)

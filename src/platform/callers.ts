@@ -43,7 +43,7 @@ export type ManagementCaller = {
 /** A partner lab. It belongs to no organization and no team. */
 export type LabCaller = { kind: 'lab'; lab_id: number; key_id: string }
 
-/** A link token, which connects a source for one user; `key_id` is the token's id. */
+/** A link token, which connects a source for one user; `key_id` is the token's ID. */
 export type LinkCaller = { kind: 'link'; org_id: string; team_id: string; user_id: string; key_id: string; clock_offset_ms: number }
 
 /** A console session itself, for the endpoints that manage it. */

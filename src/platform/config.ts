@@ -107,7 +107,7 @@ export const Settings = z.object({
   ),
   PUBSUB_PROJECTS: listOf(
     z.union([z.literal('*'), ProjectId]),
-    'must be ids of Google Cloud projects, such as harbor-events,harbor-lab, or *',
+    'must be IDs of Google Cloud projects, such as harbor-events,harbor-lab, or *',
   ).describe(
     'Google Cloud projects to which pipelines can publish, separated by commas, such as `harbor-events,harbor-lab`. `*` allows every project that the service account can publish to. If unset, Pub/Sub is off.',
   ),

@@ -77,7 +77,7 @@ describe('audit rows', () => {
       })
     }
   })
-  test('record the id of a created user as the subject', async () => {
+  test('record the ID of a created user as the subject', async () => {
     const { body, rows } = await sendAudited(endpoints.createUser, { body: aUser() })
     expect(rows).toMatchObject([{ action: 'createUser', subject: `user_id:${body['user_id']}`, status: 200 }])
   })
@@ -95,7 +95,7 @@ describe('audit rows', () => {
     const { rows } = await sendAudited(endpoints.listUsers, { key: '', headers: { authorization: `Bearer ${access_token}` } })
     expect(rows).toMatchObject([{ actor_kind: 'access_token', actor_id: minter?.id, team_id: w.team_id, status: 200 }])
   })
-  test('record the ids of created keys, created teams and revoked keys as the subject', async () => {
+  test('record the IDs of created keys, created teams and revoked keys as the subject', async () => {
     const { management_key: key, org_id, team_id } = await w.tenant()
     const params = { org_id, env: 'sandbox', region: 'us' }
     const created = [

@@ -197,7 +197,7 @@ describe('a Team Management Key', () => {
     expect((await admin.listTeamKeys({ params: deploymentParams(), query: { team_id: other } })).api_keys).toEqual([])
   })
 
-  test('gets 409 for a taken integration_team_id without the id of the other team', async () => {
+  test('gets 409 for a taken integration_team_id without the ID of the other team', async () => {
     const params = { org_id: tenant.org_id, team_id: tenant.team_id }
     const headers = { 'x-management-key': tenant.management_key }
     const response = await sendRequest(w.base, endpoints.patchTeam, { params, body: { integration_team_id: 'two' }, headers })
@@ -235,7 +235,7 @@ describe('a Team Management Key', () => {
     ])
   })
 
-  test('gets the same responses for another team as for an unknown id', async () => {
+  test('gets the same responses for another team as for an unknown ID', async () => {
     const foreign = { team_id: tenant.other, integration_team_id: 'two', api_key_id: tenant.otherKeyId }
     const random = { team_id: newUuid(), integration_team_id: 'unknown', api_key_id: newUuid() }
     expect(await probe(tenant, foreign)).toEqual(await probe(tenant, random))
@@ -243,7 +243,7 @@ describe('a Team Management Key', () => {
 })
 
 describe('another organization', () => {
-  test('is indistinguishable from an unknown id', async () => {
+  test('is indistinguishable from an unknown ID', async () => {
     const other = await w.tenant()
     const params = { org_id: other.org_id, env: 'sandbox' as const, region: 'us' as const }
     await other.admin.patchTeam({ params: other, body: { integration_team_id: 'theirs' } })
@@ -294,7 +294,7 @@ describe('another organization', () => {
 
 type Ids = { team_id: string; integration_team_id: string; api_key_id: string }
 
-/** Collects the responses of every endpoint that takes a team or team key id, with the key id masked. */
+/** Collects the responses of every endpoint that takes a team or team key ID, with the key ID masked. */
 async function probe(caller: { org_id: string; management_key: string }, ids: Ids) {
   const params = { org_id: caller.org_id, team_id: ids.team_id, env: 'sandbox', region: 'us' }
   const { team_id } = ids

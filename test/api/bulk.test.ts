@@ -142,7 +142,7 @@ describe('bulk export', () => {
     })
   })
 
-  test('round-trips a connection without a refresh token, account id, expiry or scopes', async () => {
+  test('round-trips a connection without a refresh token, account ID, expiry or scopes', async () => {
     const t = await aTenant()
     const user_id = await aUser(t.api)
     const connections = [importEntry(user_id, { refresh_token: '', provider_id: '', expires_at: 0, oauth_scopes: null })]

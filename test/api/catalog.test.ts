@@ -309,7 +309,7 @@ describe('markers', () => {
     '/v3/lab_tests/one/markers/QM10007',
     '/v3/lab_tests/1/markers',
     '/v3/lab_tests/1.5/markers/QM10007',
-  ])('return 422 for an invalid id in %s', async (path) => {
+  ])('return 422 for an invalid ID in %s', async (path) => {
     const response = await fetch(w.base + path, { headers: { 'x-service-api-key': w.team_api_key } })
     expect(response.status).toBe(422)
   })

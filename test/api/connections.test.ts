@@ -29,7 +29,7 @@ describe('the source catalog', () => {
     })
   })
 
-  test('gives every source a unique id', () => {
+  test('gives every source a unique ID', () => {
     const ids = sourceSlugs.map((slug) => sources[slug].id)
     expect(new Set(ids).size).toBe(ids.length)
   })
@@ -271,7 +271,7 @@ describe('devices', () => {
     expect(events[2]?.data).toEqual(device)
   })
 
-  test('return 404 for an unknown id or another user', async () => {
+  test('return 404 for an unknown ID or another user', async () => {
     const t = await w.tenant()
     const { user_id, device_id } = await aConnectedUser(w.app, t.api, t.team_id)
     const other = await aUser(t.api)

@@ -25,7 +25,7 @@ async function createDeletedUser(api: Tenant['api'] = w.api, body: { client_user
   return user
 }
 
-/** Lists the tables, without partitions, that contain an id in any column. */
+/** Lists the tables, without partitions, that contain an ID in any column. */
 async function tablesMentioning(id: string) {
   const tables = await query<{ name: string }>(
     w.url,
@@ -126,7 +126,7 @@ describe('undoing a deletion', () => {
     await api.undoDeleteUser({ query: { client_user_id: first.client_user_id } })
     expect((await api.resolveUser({ params: first })).user_id).toBe(second.user_id)
   })
-  test('returns the 404 of an unknown id to another team', async () => {
+  test('returns the 404 of an unknown ID to another team', async () => {
     const user = await createDeletedUser()
     const other = await w.tenant()
     const undo = (query: object) =>

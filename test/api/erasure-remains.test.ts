@@ -4,7 +4,7 @@ import { query } from '../support/cluster.ts'
 import { aCriticalOrder } from '../support/orders.ts'
 import { world } from '../support/world.ts'
 
-/** Lists the tables, without partitions, that contain an id in any column. */
+/** Lists the tables, without partitions, that contain an ID in any column. */
 async function tablesMentioning(url: string, id: string) {
   const tables = await query<{ name: string }>(
     url,

@@ -200,7 +200,7 @@ describe('a URL', () => {
     ])
   })
 
-  test('can hold an id of 255 multi-byte characters', async () => {
+  test('can hold an ID of 255 multi-byte characters', async () => {
     const client_user_id = '名'.repeat(255)
     const created = await post(JSON.stringify({ client_user_id }))
     expect((await send('GET', `/v2/user/resolve/${encodeURIComponent(client_user_id)}`)).text).toBe(created.text)

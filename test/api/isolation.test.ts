@@ -27,7 +27,7 @@ beforeAll(async () => {
   kitTest = await testId(w.api, 'heart-and-sugar-card')
 })
 
-/** The position of an id in a request, such as `params user_id` or `body team_role_bindings[].team_id`. */
+/** The position of an ID in a request, such as `params user_id` or `body team_role_bindings[].team_id`. */
 type IdLocation = { part: 'params' | 'query' | 'body'; path: string[] }
 type Kind =
   | 'user'
@@ -53,7 +53,7 @@ type Kind =
   | 'person'
   | 'invite'
 
-/** The kind of object behind each id field of the contract. A new id field fails a test until it is listed. */
+/** The kind of object behind each ID field of the contract. A new ID field fails a test until it is listed. */
 const kinds: Record<string, Kind> = {
   user_id: 'user',
   user_ids: 'user',
@@ -90,7 +90,7 @@ const kinds: Record<string, Kind> = {
 }
 
 const externalIds = new Set([
-  // An insurer assigns these ids, and Assay only stores them.
+  // An insurer assigns these IDs, and Assay only stores them.
   'member_id',
   'group_id',
   'insurance_id',
@@ -101,15 +101,15 @@ const externalIds = new Set([
   'question_id',
   'provider_id',
   'provider_ids',
-  // A clearinghouse assigns this id to an insurer.
+  // A clearinghouse assigns this ID to an insurer.
   'provider_payor_id',
-  // A wearable source assigns this id to an OAuth application.
+  // A wearable source assigns this ID to an OAuth application.
   'client_id',
-  // A customer assigns this id to an employee.
+  // A customer assigns this ID to an employee.
   'creator_member_id',
 ])
 
-/** Ids that a request assigns to a new object. They are globally unique, so a conflict reveals that an id exists. */
+/** IDs that a request assigns to a new object. They are globally unique, so a conflict reveals that an ID exists. */
 const assignedIds = new Set(['createTeam body id', 'importOrder body sample_id', 'reportLabStep body sample_id'])
 
 type Ids = Record<Kind, string>
@@ -235,7 +235,7 @@ const orderOf: Partial<Record<EndpointName, 'held' | 'open' | 'atLab' | 'cancele
   recreateLabOrder: 'canceled',
 }
 
-/** The ids to send to an endpoint. */
+/** The IDs to send to an endpoint. */
 function idsFor(name: EndpointName, { ids, orders }: TenantData): Ids {
   if (!orders) return ids
   const { sample_id: sample, transaction_id: transaction } = orders
@@ -269,7 +269,7 @@ const nameOf = ({ path }: IdLocation) => path.at(-1) as string
 /** The webhook signing keys are public. */
 const isPublic = ({ auth, path }: Row) => auth === 'none' && path.endsWith('/jwks.json')
 
-/** Sign-in endpoints take ids before authentication. The tests in test/people cover them. */
+/** Sign-in endpoints take IDs before authentication. The tests in test/people cover them. */
 const isSignIn = ({ console }: Row) => console === true
 
 const cases = rows.flatMap(([name, row]) =>
@@ -278,12 +278,12 @@ const cases = rows.flatMap(([name, row]) =>
     .map((location) => ({ name, row, location, where: `${location.part} ${location.path.join('.')}` })),
 )
 
-test('every id field of the contract has a known kind', () => {
+test('every ID field of the contract has a known kind', () => {
   expect(cases.filter(({ location }) => !kinds[nameOf(location)]).map(({ name, where }) => `${name} ${where}`)).toEqual([])
   expect(cases.length).toBeGreaterThan(30)
 })
 
-/** The body fields that an endpoint needs besides its ids to have an effect. */
+/** The body fields that an endpoint needs besides its IDs to have an effect. */
 const effectiveBodies = (me: Ids): Partial<Record<EndpointName, object>> => ({
   createInvite: { role: 'support', team_role_bindings: [{ team_id: me.team }] },
   patchMember: { role: 'support', team_role_bindings: [{ team_id: me.team }] },
@@ -329,7 +329,7 @@ const aPerson = { patient_details: aPatient(), patient_address: aHome() }
 
 type RequestParts = { params: object; query: object; body: unknown }
 
-/** A request that is valid for `me`, with the id under test at its location. */
+/** A request that is valid for `me`, with the ID under test at its location. */
 function requestOf(name: EndpointName, row: Row, { path, part }: IdLocation, me: Ids, id: string): RequestParts {
   const mine = Object.fromEntries(Object.entries(kinds).map(([field, kind]) => [field, me[kind]]))
   const known = {
@@ -354,7 +354,7 @@ function requestOf(name: EndpointName, row: Row, { path, part }: IdLocation, me:
   return { ...parts, [part]: setId(row[part] as z.ZodType, parts[part], path, id) }
 }
 
-/** Sets the id at a path through objects and lists. */
+/** Sets the ID at a path through objects and lists. */
 function setId(type: z.ZodType, value: unknown, path: string[], id: string): unknown {
   const inside = unwrap(type)
   const { type: kind, element } = defOf(inside)
@@ -381,7 +381,7 @@ async function send(headers: Record<string, string>, row: Row, { params, query, 
   return { status: response.status, head: JSON.stringify(head), text: await textOf(response) }
 }
 
-/** Masks the requested id. A success is also stripped of generated ids, timestamps and keys. */
+/** Masks the requested ID. A success is also stripped of generated IDs, timestamps and keys. */
 function mask(id: string, { status, head, text }: RawResponse): RawResponse {
   const plain = text.replaceAll(id, '<id>')
   if (status >= 300) return { status, head, text: plain }
@@ -400,7 +400,7 @@ const unknownId = (kind: Kind) => ({ client: `client-${newUuid()}`, integration:
 
 const endpointsWithIds = rows.filter(([name]) => cases.some((one) => one.name === name))
 
-test.each(endpointsWithIds)('%s treats a foreign id like an unknown one', async (name, row) => {
+test.each(endpointsWithIds)('%s treats a foreign ID like an unknown one', async (name, row) => {
   const { me, others } = isAboutOrders(name) ? await tenantsWithOrders() : isReading(row) ? await sharedTenants() : await newTenants()
   const mine = idsFor(name, me)
   const callers = await credentials(me, row)
@@ -454,13 +454,13 @@ const tenantsWithOrders = once(async () => {
   return { me, others: { otherOrg, sibling: await createSibling(me.tenant, true) } }
 })
 
-/** Ids that two teams of one organization share, or that an organization key can access in both. */
+/** IDs that two teams of one organization share, or that an organization key can access in both. */
 const isShared = (name: EndpointName, row: Row, location: IdLocation) =>
   ['org_id', 'key_id', 'person_id', 'invite_id'].includes(nameOf(location)) ||
   row.scope === 'org' ||
   `${name} ${nameOf(location)}` === 'patchTeam integration_team_id'
 
-/** The same request with the caller's own ids, which proves that it has an effect. */
+/** The same request with the caller's own IDs, which proves that it has an effect. */
 function ownRequest(name: EndpointName, row: Row, me: TenantData) {
   const location = cases.find((one) => one.name === name)?.location as IdLocation
   const kind = kinds[nameOf(location)] as Kind
@@ -469,7 +469,7 @@ function ownRequest(name: EndpointName, row: Row, me: TenantData) {
   return requestOf(name, row, location, mine, name === 'createUser' ? unknownId(kind) : mine[kind])
 }
 
-test('a conflict on a unique id names its owner only to a key that can access it', async () => {
+test('a conflict on a unique ID names its owner only to a key that can access it', async () => {
   const me = await createTenantData(await w.tenant())
   const { org_id, team_id, admin } = me.tenant
   const taken = await errorOf(admin.createTeam({ params: { org_id }, body: { id: otherOrg.ids.team, name: 'Copy', region: 'us' } }))
@@ -491,7 +491,7 @@ test('an idempotency key is scoped to its team', async () => {
   expect(mine.user_id).not.toBe(theirs.user_id)
 })
 
-/** The credential for the caller's own ids. Only the lab that processes an order can access it, for any team. */
+/** The credential for the caller's own IDs. Only the lab that processes an order can access it, for any team. */
 const credentialOf = async (callers: Record<string, string>[], row: Row) =>
   row.auth === 'lab' ? { 'x-lab-key': (await w.partnerLab(1)).lab_key } : (callers[0] as Record<string, string>)
 

@@ -334,7 +334,7 @@ describe('a management key', () => {
     expect(responses.find(({ status }) => status === 400)).toMatchObject(last)
   })
 
-  test('of another organization returns the same 404 as an unknown id', async () => {
+  test('of another organization returns the same 404 as an unknown ID', async () => {
     const other = await newTenant()
     const { id } = await createManagementKey(other)
     const responses = []

@@ -54,7 +54,7 @@ describe('lab accounts for an Org Management Key', () => {
     ])
   })
 
-  test('can be filtered by id, team and status', async () => {
+  test('can be filtered by ID, team and status', async () => {
     expect(await listIds({ lab_account_id: ids.second })).toEqual([ids.second])
     expect(await listIds({ team_id: second.id })).toEqual([ids.second])
     expect(await listIds({ status: 'suspended' })).toEqual([ids.suspended])

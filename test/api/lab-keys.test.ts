@@ -11,7 +11,7 @@ import { newDatabase, replica, world } from '../support/world.ts'
 
 const someTeam = newUuid()
 
-/** A sample lab endpoint. Its handler returns the team id, which is audited but not sent to the lab. */
+/** A sample lab endpoint. Its handler returns the team ID, which is audited but not sent to the lab. */
 const work: Row = {
   method: 'post',
   path: '/lab/v1/work',

@@ -91,8 +91,8 @@ test.each<[string, Query, string[]]>([
   ['a search by an order ID', { search_input: bart.id }, ['bart']],
   ['a search by an order ID prefix', { search_input: held.id.slice(0, 13).toUpperCase() }, ['held']],
   ['a search by a user ID', { search_input: kit.user_id }, ['kit']],
-  ['a search by a sample ID', { search_input: kit.sample_id as string }, ['kit']],
-  ['a search by a sample ID prefix', { search_input: (zeph.sample_id as string).slice(0, 9).toLowerCase() }, ['zeph']],
+  ['a search by a specimen ID', { search_input: kit.sample_id as string }, ['kit']],
+  ['a search by a specimen ID prefix', { search_input: (zeph.sample_id as string).slice(0, 9).toLowerCase() }, ['zeph']],
   ['a search by a wildcard character', { search_input: '%' }, []],
 ])('filters by %s', async (_, query, expected) => {
   expect(await namesFor(query)).toEqual(expected)

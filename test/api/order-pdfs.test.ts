@@ -124,7 +124,7 @@ test('prints the insurance on the requisition of an insured order', async () => 
   for (const words of [company.name, 'MEMBER-55501', 'G-7', 'Self']) expect(text).toContain(words)
 })
 
-test('prints three labels by default, each with the patient, date and sample barcode', async () => {
+test('prints three labels by default, each with the patient, date and specimen barcode', async () => {
   const pages = await pagesOf(await pdf('getLabelsPdf', completedOrder.id))
   expect(pages).toHaveLength(3)
   for (const { text } of pages)

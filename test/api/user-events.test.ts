@@ -49,7 +49,7 @@ describe('user.created', () => {
 })
 
 describe('user.deleted and user.deletion_undone', () => {
-  test('follow user.created on one key, with ids only', async () => {
+  test('follow user.created on one key, with IDs only', async () => {
     const tenant = await w.tenant()
     const receiver = await aReceiver()
     await aWebhook(tenant, { url: receiver.url, filter_types: ['user.*'] })

@@ -199,7 +199,7 @@ describe('keys', () => {
     )
   })
 
-  test('prints the new key with its id as JSON', async () => {
+  test('prints the new key with its ID as JSON', async () => {
     const made = await cli.json('keys', 'create', '--kind', 'team', '--label', 'script', '--expires', '2999-01-01T00:00:00Z')
     expect(made).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -212,7 +212,7 @@ describe('keys', () => {
     expect(await cli.json('keys', 'revoke', '--id', made.id)).toEqual({ revoked: made.id })
   })
 
-  test('rejects an unknown key id', async () => {
+  test('rejects an unknown key ID', async () => {
     const { err } = await cli.run('keys', 'revoke', '--id', newUuid())
     expect(err).toMatch(/no active key with this ID/)
   })

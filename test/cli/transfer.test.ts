@@ -124,7 +124,7 @@ test('export writes a private file with a header and overwrites nothing', async 
   })
 })
 
-test('import into another deployment keeps every id and encrypts with the keys of the new team', async () => {
+test('import into another deployment keeps every ID and encrypts with the keys of the new team', async () => {
   const other = await replica({ database: await newDatabase() })
   const team = await other.tenant()
   expect(await assay(other.url).json('import', '--team', team.team_id, '--file', path)).toMatchObject({ written: USERS, there: 0 })

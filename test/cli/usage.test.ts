@@ -217,7 +217,7 @@ describe('failures print one line without secrets', () => {
     expect(err).toMatch(/^Failed unexpectedly: \{"name":"\w+"[^\n]+\n$/)
     expect(err).not.toContain('label-of-somebody')
   })
-  test('does not repeat a key passed as an id', async () => {
+  test('does not repeat a key passed as an ID', async () => {
     const key = `mg_${'x'.repeat(46)}`
     for (const args of [
       ['revoke', '--id', key],

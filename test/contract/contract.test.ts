@@ -42,7 +42,7 @@ test('every endpoint has one handler', () => {
   expect(Object.keys(handlers).sort()).toEqual(rows.map(([name]) => name).sort())
 })
 
-test('link-token and partner-lab routes accept only their own credential', () => {
+test('link-token and partner lab endpoints accept only their own credential', () => {
   const securityOf = (auth: string) => {
     const names = rows.filter(([, row]) => row.auth === auth).map(([name]) => name as string)
     return operations.filter(({ operationId }) => names.includes(operationId)).map(({ security }) => security)
@@ -51,7 +51,7 @@ test('link-token and partner-lab routes accept only their own credential', () =>
     expect(securityOf(auth).length).toBeGreaterThan(0)
     for (const security of securityOf(auth)) expect(security).toEqual([{ [scheme]: [] }])
   }
-  expect(document.components.securitySchemes['session']?.description).toContain('Link-token routes and partner-lab routes do not.')
+  expect(document.components.securitySchemes['session']?.description).toContain('Link-token endpoints and partner lab endpoints do not.')
 })
 
 test('every endpoint is one operation of the document', () => {

@@ -62,7 +62,7 @@ const units: Record<string, [unit: string, others: string]> = {
   workout_swimming_stroke: ['count', count],
 }
 
-/** Resources whose samples have a start and an end, and resources that the array route returns. */
+/** Resources whose samples have a start and an end, and resources that the array endpoint returns. */
 const instants =
   'blood_oxygen blood_pressure body_fat body_weight calories_basal cholesterol electrocardiogram_voltage floors_climbed glucose heartrate hrv ige igg respiratory_rate stress_level water'
 const legacyIntervals = 'caffeine calories_active distance hypnogram mindfulness_minutes steps vo2_max'

@@ -35,7 +35,7 @@ function isSameCall(row: string, call: string) {
   return steps.length === others.length && steps.every((step, i) => step === others[i] || step === '*' || others[i] === '*')
 }
 
-/** Routes without a row in the contract, and the operation that gap 183 leaves out. */
+/** Endpoints without a row in the contract, and the operation that gap 183 leaves out. */
 const unlisted = ['GET /asyncapi.json', 'GET /webhooks/{}/jwks.json', 'POST /v2/link/code/create']
 
 describe.each(pages)('%s', (page) => {

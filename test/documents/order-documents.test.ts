@@ -6,7 +6,7 @@ import { requisition } from '../../src/labs/documents/requisition.ts'
 import { aNotice, aPatient, aRequisition, someInstructions, someLabels } from '../support/documents.ts'
 import { pagesOf, scan, textOf } from '../support/pdf.ts'
 
-test('a requisition contains all order data, and its barcode is the sample id', async () => {
+test('a requisition contains all order data, and its barcode is the specimen ID', async () => {
   const pdf = await requisition(aRequisition())
   const text = await textOf(pdf)
   const patient = ['Quillfeather, Zephyrine', 'Jul 23, 1961 (64 years)', '77 Marrowbone Crescent', 'Phoenix, AZ 85004']
@@ -39,7 +39,7 @@ test('a priority requisition is marked STAT', async () => {
   expect(await textOf(await requisition(aRequisition({ is_priority: true })))).toContain('STAT: process with priority.')
 })
 
-test('a requisition omits a missing physician, sample, insurance and answers', async () => {
+test('a requisition omits a missing physician, specimen, insurance and answers', async () => {
   const nothing = { physician: null, sample_id: null, ordered_at: null, account_number: null, insurance: null, clinical_notes: null }
   const patient = aPatient({ address: null, gender: null, phone_number: null })
   const text = await textOf(await requisition(aRequisition({ ...nothing, patient, icd_codes: [], aoe_answers: [] })))
@@ -65,7 +65,7 @@ test('sheet labels fill a page before the next one', async () => {
 })
 
 test.each(['4c7d2f1e-8a35-4a0b-9e62-1f0c3b5a7d94', 'Probe-Ä-1'])(
-  'prints the sample id %s, which does not fit a barcode, in full',
+  'prints the specimen ID %s, which does not fit a barcode, in full',
   async (sample_id) => {
     const pdf = await labels(someLabels({ sample_id }))
     await expect(scan(pdf, 4)).rejects.toThrow()
@@ -73,7 +73,7 @@ test.each(['4c7d2f1e-8a35-4a0b-9e62-1f0c3b5a7d94', 'Probe-Ä-1'])(
   },
 )
 
-test('collection instructions contain test, method, sample, fasting and numbered steps', async () => {
+test('collection instructions contain test, method, specimen, fasting and numbered steps', async () => {
   const text = await textOf(await collectionInstructions(someInstructions()))
   for (const part of ['Heart health at home', 'Self-collection kit', 'Dried blood spot', 'Fasting is required', 'help@clinic.example'])
     expect(text).toContain(part)
@@ -103,8 +103,11 @@ test('an advance beneficiary notice states that it is not form CMS-R-131 and whe
     expect(text).toContain(part)
 })
 
-test.each(['1234567890'.repeat(3), 'A-1', 'CPF-2603-0411'])('the sample id %s on a label is scannable and readable', async (sample_id) => {
-  const pdf = await labels(someLabels({ sample_id }))
-  expect(await scan(pdf, 4)).toBe(sample_id)
-  expect(await textOf(pdf)).toContain(sample_id)
-})
+test.each(['1234567890'.repeat(3), 'A-1', 'CPF-2603-0411'])(
+  'the specimen ID %s on a label is scannable and readable',
+  async (sample_id) => {
+    const pdf = await labels(someLabels({ sample_id }))
+    expect(await scan(pdf, 4)).toBe(sample_id)
+    expect(await textOf(pdf)).toContain(sample_id)
+  },
+)

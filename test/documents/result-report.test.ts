@@ -79,7 +79,7 @@ test('separates the orders of a transaction and gives the reason for missing res
     { title: 'Redraw', results: [aResult({ name: 'Zinc' })], missing: [] },
   ]
   const text = await textOf(await resultReport(aReport({ sections })))
-  expect(text).toMatch(/First draw.*Ferritin.*Homocysteine.*There was not enough sample\. Half a tube\..*Redraw.*Zinc/)
+  expect(text).toMatch(/First draw.*Ferritin.*Homocysteine.*There was not enough specimen to test\. Half a tube\..*Redraw.*Zinc/)
 })
 
 test('prints comments and notes in full', async () => {
@@ -102,7 +102,7 @@ test('the header contains lab, patient, timestamps and the age at collection', a
   expect(text).toContain('Ottoline Brackwater (NPI 1234567893)')
 })
 
-test('prints a report for a kit without physician, sample or timestamps', async () => {
+test('prints a report for a kit without physician, specimen or timestamps', async () => {
   const unknown = { physician: null, sample_id: null, collected_at: null, received_at: null, reported_at: null, interpretation: null }
   const text = await textOf(await resultReport(aReport({ ...unknown, sections: [{ results: [], missing: [] }] })))
   expect(text).toMatch(/Ordering physician.*—/)

@@ -30,7 +30,7 @@ describe('lab test built from markers', () => {
   test('has no turnaround if a marker has none', () => {
     expect(rules.termsOf([marker(), marker({ common_tat_days: null })])).toMatchObject({ common_tat_days: null, worst_case_tat_days: 3 })
   })
-  test('needs a sample type all markers share and prefers the order of the lab', () => {
+  test('needs a specimen type all markers share and prefers the order of the lab', () => {
     expect(rules.commonSample(lab, [marker({ sample_types: ['urine', 'serum'] }), marker({ sample_types: ['serum', 'urine'] })])).toBe(
       'serum',
     )

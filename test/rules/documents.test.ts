@@ -177,7 +177,7 @@ describe('collection steps', () => {
     expect(stepsFor({ ...test, fasting: true }).join(' ')).toContain('plain water for 8 to 12 hours')
   })
 
-  test('mention the sample type', () => {
+  test('mention the specimen type', () => {
     const textFor = (sample_type: (typeof sampleTypes)[number]) => stepsFor({ method: 'testkit', sample_type, fasting: false }).join(' ')
     expect(textFor('dried_blood_spot')).toContain('card')
     expect(textFor('arm_collector')).toContain('upper arm')

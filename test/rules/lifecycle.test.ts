@@ -182,7 +182,7 @@ describe.each(methods)('%s', (method) => {
   })
 })
 
-test('a shipped kit cannot be canceled, a drawn sample can be, and a completed order can only be corrected', () => {
+test('a shipped kit cannot be canceled, a drawn specimen can be, and a completed order can only be corrected', () => {
   expect(canBecome('testkit', 'transit_customer', 'cancelled')).toBe(false)
   expect(canBecome('at_home_phlebotomy', 'draw_completed', 'cancelled')).toBe(true)
   expect(reachableFrom('walk_in_test', 'completed')).toEqual(new Set(['corrected']))

@@ -19,7 +19,7 @@ describe('encrypted document', () => {
       }),
     )
   })
-  test('carries its version and the id of its key', () => {
+  test('carries its version and the ID of its key', () => {
     const sealed = seal(key, associatedData, people[0])
     expect(sealed[0]).toBe(1)
     expect(keyIdOf(sealed)).toBe(key.id)
@@ -37,7 +37,7 @@ describe('encrypted document', () => {
       expect(() => open(key, otherData, seal(key, associatedData, people[0]))).toThrow()
     },
   )
-  test('does not decrypt with another key, even with the same id', () => {
+  test('does not decrypt with another key, even with the same ID', () => {
     const sealed = seal(key, associatedData, people[0])
     expect(() => open(aKey(), associatedData, sealed)).toThrow('Encrypted with another key')
     expect(() => open(sealingKey(key.id, newBytes(32)), associatedData, sealed)).toThrow()
@@ -65,7 +65,7 @@ describe('encryption keys', () => {
   const vault = openVault('one secret of thirty-two characters')
   const ofTeam = { team_id: newUuid() }
   const ofUser = { ...ofTeam, user_id: newUuid() }
-  test('derives the key-encryption key and its id from the setting', () => {
+  test('derives the key-encryption key and its ID from the setting', () => {
     expect(openVault('one secret of thirty-two characters').root).toEqual(vault.root)
     expect(openVault('two secrets of thirty-two characters').root).not.toEqual(vault.root)
     expect(vault.root.id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
@@ -80,7 +80,7 @@ describe('encryption keys', () => {
     expect(() => unwrap(vault.root, ofUser, row)).toThrow()
     expect(() => unwrap(openVault('two secrets of thirty-two characters').root, ofTeam, wrappedTeam)).toThrow()
   })
-  test('does not unwrap a key under another id or for another user', () => {
+  test('does not unwrap a key under another ID or for another user', () => {
     const team = aKey()
     const { row } = newSealingKey(team, ofUser)
     expect(() => unwrap(team, ofUser, { ...row, id: newUuid() })).toThrow()

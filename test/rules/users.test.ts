@@ -143,7 +143,7 @@ describe('ingestion bounds', () => {
   })
 })
 
-test('undoing a deletion requires exactly one id', () => {
+test('undoing a deletion requires exactly one ID', () => {
   expect(problemOf(() => rules.checkUndo({ user_id: 'u' }))).toBeUndefined()
   expect(problemOf(() => rules.checkUndo({ user_id: null, client_user_id: 'c' }))).toBeUndefined()
   expect(problemOf(() => rules.checkUndo({}))).toMatchObject({ kind: 'invalid' })

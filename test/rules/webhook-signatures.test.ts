@@ -53,7 +53,7 @@ describe.each(verifiers)('%s library', (_, Webhook, prefix) => {
     expect(() => accept(secret, body, { ...headers, 'svix-signature': both, 'webhook-signature': both })).not.toThrow()
   })
 
-  test('rejects a changed body, a changed id and a timestamp outside the tolerance', () => {
+  test('rejects a changed body, a changed ID and a timestamp outside the tolerance', () => {
     const secret = newWebhookSecret()
     expect(() => accept(secret, `${body} `, signedHeaders([secret]))).toThrow('No matching signature')
     expect(() => accept(secret, body, { ...signedHeaders([secret]), 'svix-id': 'msg_2', 'webhook-id': 'msg_2' })).toThrow(

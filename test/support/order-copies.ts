@@ -1,7 +1,7 @@
 import { query } from './cluster.ts'
 
 /**
- * Fills the table up to `total` orders with copies of the existing ones under other ids and past days.
+ * Fills the table up to `total` orders with copies of the existing ones under other IDs and past days.
  * A copy can be listed and counted but not read, because its encrypted data is bound to the original order.
  */
 export async function fillOrdersTo(url: string, total: number) {

@@ -4,7 +4,7 @@ import { aPatient } from './orders.ts'
 import { anAddress, people } from './people.ts'
 
 type Json = Record<string, unknown>
-/** `tests` maps slugs to lab test ids. */
+/** `tests` maps slugs to lab test IDs. */
 export type Fixtures = { user_id: string; tests: Record<string, string> }
 type Change = Json | ((fixtures: Fixtures) => Json)
 

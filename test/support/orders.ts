@@ -12,7 +12,7 @@ export const tests: Record<Method, string> = {
 
 const labTestsOf = new WeakMap<Client, Awaited<ReturnType<Client['listLabTests']>>['data']>()
 
-/** Finds the id of a lab test by its slug. */
+/** Finds the ID of a lab test by its slug. */
 export async function testId(api: Client, slug: string) {
   const known = labTestsOf.get(api)?.find((one) => one.slug === slug)
   if (known) return known.id

@@ -39,7 +39,7 @@ export function stateOf({ destinations }: Pipeline, name?: Name) {
   return found[0] as Pipeline['destinations'][number]
 }
 
-/** Emits and numbers events with these keys, and returns their ids in log order. */
+/** Emits and numbers events with these keys, and returns their IDs in log order. */
 export async function emitEvents(app: App, { team_id, api }: Tenant, keys: string[]) {
   const before = (await api.listEvents({ query: { after: 'end' } })).next_cursor
   await emitTo(app, team_id, keys)

@@ -24,7 +24,7 @@ export async function textOf(response: Response) {
   return ''
 }
 
-/** Checks that an error is a 4xx with a JSON detail and a request id, without personal data. */
+/** Checks that an error is a 4xx with a JSON detail and a request ID, without personal data. */
 export function expectClientError({ status, headers, text, body }: RawResponse) {
   expect(status, text).toBeGreaterThanOrEqual(400)
   expect(status, text).toBeLessThan(500)

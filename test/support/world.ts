@@ -50,7 +50,7 @@ let databases = 0
 
 /** A new database, cloned from a template. */
 export async function newDatabase(template = inject('template')) {
-  // The name contains the process id, because a file may run again on the same server.
+  // The name contains the process ID, because a file may run again on the same server.
   const name = `${inject('template')}_${fileTag()}_${process.pid}_${++databases}`
   await query(inject('adminUrl'), `create database ${name} template ${template}`)
   return databaseUrl(inject('adminUrl'), name)

@@ -197,7 +197,7 @@ async function setUp() {
 
 type LoggedEvent = { id: string; key: string }
 
-/** The event ids of each lane in the order of their numbers. */
+/** The event IDs of each lane in the order of their numbers. */
 function expected(ordering: Ordering, events: LoggedEvent[]) {
   const keyOf = ({ id, key }: LoggedEvent) => ({ per_key: key, strict: '*', unordered: id })[ordering]
   return Object.fromEntries([...Map.groupBy(events, keyOf)].map(([key, group]) => [key, group.map(({ id }) => id)]))

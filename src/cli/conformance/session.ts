@@ -6,9 +6,9 @@ export type Credential = 'team' | 'management' | 'none'
 
 export type Session = {
   call(credential: Credential, method: string, path: string, options?: CallOptions): Promise<Reply>
-  /** The path parameters of management routes; undefined without a management key. */
+  /** The path parameters of management endpoints; undefined without a management key. */
   target: { org_id: string; team_id: string; env: string; region: string } | undefined
-  /** Ids that earlier checks store for later ones. */
+  /** IDs that earlier checks store for later ones. */
   ids: Record<string, string>
 }
 
@@ -25,7 +25,7 @@ export const skip = (reason: string): never => {
 
 export const isSkipped = (error: unknown) => SKIPPED in (error as object)
 
-/** Returns an id that an earlier check stored, or skips this check. */
+/** Returns an ID that an earlier check stored, or skips this check. */
 export const requireId = ({ ids }: Session, name: string): string => ids[name] ?? skip(`an earlier check did not provide ${name}`)
 
 /** The text never repeats values, because they can be personal. */

@@ -53,8 +53,8 @@ export const catalogErrors = errors({
   },
   NO_COMMON_SAMPLE_TYPE: {
     kind: 'refused',
-    meaning: 'The markers need different sample types.',
-    remedy: 'Create one lab test per sample type.',
+    meaning: 'The markers need different specimen types.',
+    remedy: 'Create one lab test per specimen type.',
   },
   ORDER_SET_EMPTY: {
     kind: 'refused',

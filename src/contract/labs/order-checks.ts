@@ -1,6 +1,6 @@
 import type { ErrorName } from '../errors.ts'
 
-/** `either`: an error at strict labs and on strict routes, otherwise a warning. */
+/** `either`: an error at strict labs and on strict endpoints, otherwise a warning. */
 type Severity = 'error' | 'warning' | 'either'
 
 /** One check of an order: when it reports its code, and the remedy. */
@@ -161,7 +161,7 @@ const clinicalChecks = checks({
     severity: 'error',
     field: 'sample_id',
     meaning: 'Another order of the lab has this sample_id. POST /v3/order/import and the partner lab API report this code.',
-    remedy: 'Send the ID that is printed on the sample.',
+    remedy: 'Send the ID that is printed on the specimen.',
   },
   stat_not_supported: {
     severity: 'warning',

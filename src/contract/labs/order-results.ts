@@ -107,7 +107,7 @@ export const resultEndpoints = {
   getLabelsPdf: endpoint({
     ...document,
     path: '/v3/order/{order_id}/labels/pdf',
-    summary: 'Get sample labels as a PDF',
+    summary: 'Get specimen labels as a PDF',
     description: 'The order needs a sample_id and a patient.',
     params: OrderId,
     query: z.object({

@@ -222,7 +222,7 @@ const DayOrInstant = z.union([Day, InstantIn], { error: 'Must be a date (YYYY-MM
 export const OrderFilter = z.object({
   search_input: Text(200)
     .nullish()
-    .describe('A prefix of the patient name, the recipient name, the order ID, the user ID or the sample ID.'),
+    .describe('A prefix of the patient name, the recipient name, the order ID, the user ID or the specimen ID.'),
   start_date: DayOrInstant.nullish().describe('Created at or after this time. A date means the start of the day in UTC.'),
   end_date: DayOrInstant.nullish().describe('Created at or before this time. A date means the end of the day in UTC.'),
   updated_start_date: DayOrInstant.nullish(),
@@ -404,7 +404,7 @@ export const orderEndpoints = {
     path: '/v3/order/{order_id}/draw_completed',
     summary: 'Mark a draw as completed',
     subjects: { user_id: 'result.order.user_id', order_id: 'path.order_id' },
-    description: 'For orders with on_site_collection, once your staff has drawn the sample. Emits `labtest.order.updated`.',
+    description: 'For orders with on_site_collection, once your staff has drawn the specimen. Emits `labtest.order.updated`.',
     params: OrderId,
     returns: OrderReply,
     refusals: { 400: 'The order is not collected on site, or is not at a step that allows a draw.', ...noOrder },

@@ -31,8 +31,8 @@ export const StepReport = z
         'A low-level status of the collection method. It can be several steps ahead. A report that arrives late or twice changes nothing.',
       ),
     status_detail: z.enum(statusDetails).nullish(),
-    sample_id: SampleId.nullish().describe("The lab's number for the sample, unique within the lab."),
-    collected_at: RecentIn.nullish().describe('When the sample was collected.'),
+    sample_id: SampleId.nullish().describe("The lab's specimen ID, unique within the lab."),
+    collected_at: RecentIn.nullish().describe('When the specimen was collected.'),
     shipment: z
       .object({
         outbound_tracking_number: tracking,
@@ -169,7 +169,7 @@ export const partnerApiEndpoints = {
     summary: 'Recreate an order',
     subjects: { user_id: 'result.user_id', order_id: 'path.order_id', team_id: 'result.team_id', id: 'result.id' },
     description:
-      'Use it if a sample was tested although its order was canceled or had failed. Returns the new order, in the same transaction. Report the results for the new order.',
+      'Use it if a specimen was tested although its order was canceled or had failed. Returns the new order, in the same transaction. Report the results for the new order.',
     params: OrderId,
     returns: LabOrder,
     refusals: { 400: 'The order still accepts results.', ...noOrder },

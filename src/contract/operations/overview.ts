@@ -20,7 +20,7 @@ const Overview = z
     at: Instant,
     stages: z.array(z.object({ stage: Safe, ...Count.shape })).describe('Orders by phase, the first part of their status.'),
     steps: z.array(z.object({ status: Safe, ...Count.shape })).describe('Orders by status. Only statuses that occur are listed.'),
-    results_waiting: Count.describe('Orders whose sample is at the lab.'),
+    results_waiting: Count.describe('Orders whose specimen is at the lab.'),
     critical_unacknowledged: z
       .object({ ...Count.shape, newest: z.array(z.object({ order_id: Id, result_version: z.int(), reported_at: Instant })) })
       .describe('Orders with a critical result that is not acknowledged, and the newest ten of them.'),

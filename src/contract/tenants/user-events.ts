@@ -5,7 +5,7 @@ import { User } from './users.ts'
 
 const { user_id, team_id, client_user_id, at } = sample
 
-/** Ids only: `user.deleted` outlives the user's key, so it must not hold personal data. */
+/** IDs only: `user.deleted` outlives the user's key, so it must not hold personal data. */
 const UserReference = z.looseObject({ user_id: Id })
 
 export const userEvents = {

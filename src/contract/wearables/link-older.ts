@@ -9,7 +9,7 @@ import { LinkOutcome, Region, StartedSource, signIn } from './link.ts'
 const olderRoute = (instead: string) => ({ tag: 'Link', deprecated: { since: FIRST_RELEASE, instead } }) as const
 const sourceNotAvailable = { 400: 'The token does not cover this source, or the source is not set up in this deployment.' }
 
-/** Routes for older clients. Each names its replacement. */
+/** Endpoints for older clients. Each names its replacement. */
 export const olderLinkEndpoints = {
   startLink: endpoint({
     ...olderRoute('Use `GET /v2/link/provider/oauth/{oauth_provider}` with the link token.'),
@@ -43,7 +43,7 @@ export const olderLinkEndpoints = {
     auth: 'link',
     method: 'post',
     path: '/v2/link/auth',
-    summary: 'Connect a source with a password (older route)',
+    summary: 'Connect a source with a password (older endpoint)',
     subjects: { user_id: 'caller.user_id' },
     body: z.object({ ...signIn, provider: PasswordSourceIn, auth_type: z.string().nullish() }).meta({ id: 'OlderSourceSignIn' }),
     returns: LinkOutcome,
@@ -54,7 +54,7 @@ export const olderLinkEndpoints = {
     auth: 'link',
     method: 'post',
     path: '/v2/link/auth/email',
-    summary: 'Connect a source with an email address (older route)',
+    summary: 'Connect a source with an email address (older endpoint)',
     subjects: { user_id: 'caller.user_id' },
     body: z
       .object({ email: Email, provider: EmailSourceIn, auth_type: z.string().nullish(), region: Region })

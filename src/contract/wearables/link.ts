@@ -89,7 +89,7 @@ export const linkEndpoints = {
     summary: 'Create a link token',
     subjects: { user_id: 'body.user_id' },
     description:
-      'Send the user to `link_web_url`, or call the Link routes with the token. A token works for 60 minutes and one connection. Treat it as a secret.',
+      'Send the user to `link_web_url`, or call the Link endpoints with the token. A token works for 60 minutes and one connection. Treat it as a secret.',
     body: NewLinkToken,
     returns: z.object({ link_token: Safe, link_web_url: Safe }).meta({ id: 'LinkToken' }),
     refusals: { 404: 'No such user in this team, or the user is scheduled for deletion.' },

@@ -14,7 +14,7 @@ export type Series = {
   valueKind: ValueKind
   /** Whether a sample covers a period and so has start and end. */
   interval: boolean
-  /** Whether the deprecated array route returns the resource. */
+  /** Whether the deprecated array endpoint returns the resource. */
   legacy: boolean
   /** The range of plausible values. Other values are rejected. */
   least: number

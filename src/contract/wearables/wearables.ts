@@ -90,7 +90,7 @@ const optional = (shape: z.ZodRawShape) =>
 
 export const SampleOut = z
   .object({
-    id: deprecated(z.int().nullish(), 'A sample has no id.'),
+    id: deprecated(z.int().nullish(), 'A sample has no ID.'),
     timezone_offset: z.int().nullable().describe('The offset from UTC in seconds.'),
     type: Safe.nullable(),
     unit: Safe,

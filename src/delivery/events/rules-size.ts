@@ -1,4 +1,4 @@
-/** The maximum size of the envelope around `client_user_id` and `data`: a type, three ids, a time and the field names. */
+/** The maximum size of the envelope around `client_user_id` and `data`: a type, three IDs, a time and the field names. */
 const ENVELOPE_BYTES = 512
 const MAX_SAMPLES = 2500
 /** The two extra fields of a chunk. */

@@ -34,7 +34,7 @@ async function emitForUser(
 
 /**
  * Keeps `user.deleted` when its user is erased, for receivers that are more than 7 days behind.
- * Only the user id remains, encrypted with the team's key.
+ * Only the user ID remains, encrypted with the team's key.
  */
 export async function keepDeletionEvents(app: AppInTransaction, user_ids: string[]) {
   const events = await store.lockEventsOfUsers(app.db, 'user.deleted', user_ids)

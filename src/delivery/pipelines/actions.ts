@@ -28,7 +28,7 @@ type PipelineBody = Omit<z.output<typeof UpsertPipelines>, 'team_ids'>
 export const upsertPipelines = (app: App, caller: ManagementCaller, { team_ids, ...body }: z.output<typeof UpsertPipelines>) =>
   inTransaction(app, async (app) => {
     const rows = []
-    // Sorted by id, so that two calls never deadlock.
+    // Sorted by ID, so that two calls never deadlock.
     for (const team_id of [...new Set(team_ids)].sort()) {
       await requireTeam(app, caller, team_id)
       rows.push(await upsert(app, team_id, body))

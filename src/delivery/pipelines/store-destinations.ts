@@ -41,7 +41,7 @@ const COUNT_LIMIT = 10_000
 
 export type PendingEvents = { team_id: string; destination: string; lag: number; oldest_at: string | null }
 
-/** Pending events per destination, with the time of the oldest. Without team ids, the destinations created first are counted. */
+/** Pending events per destination, with the time of the oldest. Without team IDs, the destinations created first are counted. */
 export async function countPending(db: Db, team_ids: string[] | null, limit: number) {
   const { rows } = await sql<PendingEvents>`
     select o.team_id, o.destination, w.lag, w.oldest_at

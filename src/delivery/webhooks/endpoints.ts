@@ -56,7 +56,7 @@ type OpenedEndpoint = Omit<Endpoint, 'secrets' | 'private_keys'> & {
 
 const CACHE_LIMIT = 2000
 
-/** Webhooks by id, each at one version of its row. Decrypting one costs more than claiming its deliveries. */
+/** Webhooks by ID, each at one version of its row. Decrypting one costs more than claiming its deliveries. */
 const webhookCache = declareCache(() => new Map<string, { version: string; opened: OpenedEndpoint }>())
 
 /** The webhooks of lanes, ready for sending. Without a version they are read from the database. */

@@ -11,7 +11,7 @@ export type Metrics = {
   pipelines: PipelineMetrics
 }
 
-/** Labels are route templates, never URLs, because a path may hold a user's id. */
+/** Labels are route templates, never URLs, because a path may hold a user's ID. */
 export function createMetrics(database: Database): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })

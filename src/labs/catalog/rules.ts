@@ -25,7 +25,7 @@ export function checkMarkerSelection({ marker_ids, provider_ids }: MarkerSelecti
     )
 }
 
-/** Catalog ids are public, so the message names them. */
+/** Catalog IDs are public, so the message names them. */
 export function checkMarkersFound({ marker_ids, provider_ids }: MarkerSelection, found: Marker[]) {
   const missing = [
     ...(marker_ids ?? []).filter((id) => !found.some((marker) => marker.id === id)),
@@ -130,11 +130,11 @@ export const servedStates = (lab: { excluded_states: string[] }) => usStates.fil
 /** Every billing type of the lab, in every state that it serves. */
 export const allBilling = (lab: BillingLab) => Object.fromEntries(lab.supported_bill_types.map((type) => [type, servedStates(lab)]))
 
-/** The first sample type of the lab that serves every marker. */
+/** The first specimen type of the lab that serves every marker. */
 export function commonSample(lab: Lab, markers: Marker[]): string {
   const common = lab.sample_types.find((type) => markers.every((marker) => marker.sample_types.includes(type)))
   if (common) return common
-  throw problem('NO_COMMON_SAMPLE_TYPE', 'The markers need different sample types. Create one lab test per sample type.')
+  throw problem('NO_COMMON_SAMPLE_TYPE', 'The markers need different specimen types. Create one lab test per specimen type.')
 }
 
 /** The price is the sum of the markers; the turnaround is that of the slowest. */

@@ -39,7 +39,7 @@ const versions = (db: Db, team_id: string) =>
     .select(['id', sql<string>`updated_at || ' ' || coalesce((select version from catalogue), '')`.as('version')])
     .where((eb) => eb.or([eb('team_id', 'is', null), eb('team_id', '=', team_id)]))
 
-/** The versions of the tests that a team sees. One id uses a prepared statement; PostgreSQL would plan a list every time. */
+/** The versions of the tests that a team sees. One ID uses a prepared statement; PostgreSQL would plan a list every time. */
 export const listTestVersions = (db: Db, team_id: string, ids: string[]) =>
   ids.length === 1
     ? oneVersion(db, team_id, ids[0] as string)

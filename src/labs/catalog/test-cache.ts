@@ -4,7 +4,7 @@ import * as store from './store.ts'
 
 const MAX_CACHED_TESTS = 2000
 
-/** Tests by id and version. */
+/** Tests by ID and version. */
 const labTestCache = declareCache(() => new Map<string, store.LabTestRow>())
 
 /**

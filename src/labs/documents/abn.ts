@@ -55,7 +55,7 @@ function writeReason(page: Page, insurer: string | null) {
   drawBanner(page, `${payer} may not pay for the tests below. If it does not pay, you may have to.`, ink.warn, color.warn_tint)
   writeText(
     page,
-    'Your clinician may have good reasons to order tests that your insurance does not pay for. Read this notice before your sample is collected. Ask questions if anything is unclear. Then check one box below.',
+    'Your clinician may have good reasons to order tests that your insurance does not pay for. Read this notice before your specimen is collected. Ask questions if anything is unclear. Then check one box below.',
     large,
   )
 }

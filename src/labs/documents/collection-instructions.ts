@@ -28,7 +28,7 @@ export function collectionInstructions(input: CollectionInstructions): Promise<B
   page.y += 10
   drawFacts(page, 4, [
     ['Collection', labelOf(input.method)],
-    ['Sample', labelOf(input.sample_type)],
+    ['Specimen', labelOf(input.sample_type)],
     ['Fasting', input.fasting ? 'Yes' : 'No'],
     ['Laboratory', input.laboratory_name],
   ])
@@ -64,7 +64,7 @@ const help = ({ sample_type, contact }: CollectionInstructions) =>
   [
     blood.includes(sample_type) &&
       'If you feel faint, lie down. If bleeding does not stop after 10 minutes of firm pressure, or you feel seriously unwell, get medical help right away. In an emergency, call 911 or your local emergency number.',
-    'If the sample spilled, was mixed up, or was left behind, do not ship it. Ask for a new collection.',
+    'If the specimen spilled, was mixed up, or was left behind, do not ship it. Ask for a new collection.',
     contact && `Questions: ${contact}`,
   ]
     .filter(Boolean)

@@ -18,12 +18,12 @@ const fastingSteps = [
 
 const opening = [
   'Read all steps before you begin. Check that the kit is complete, sealed and not past its expiration date. If it is not, do not use it and ask for a new kit.',
-  'Register the kit if you were asked to. Write your full name, your date of birth and the date and time of collection on the sample label. The lab cannot test a sample without them.',
+  'Register the kit if you were asked to. Write your full name, your date of birth and the date and time of collection on the specimen label. The lab cannot test a specimen without them.',
   'Wash your hands with soap and warm water and dry them.',
 ]
 
 const sending = [
-  'Put the closed sample into the protective bag. Put the bag into the return box with any form that came with the kit.',
+  'Put the closed specimen container into the protective bag. Put the bag into the return box with any form that came with the kit.',
   'Ship the box on the day of collection with the return label from the kit. Do not leave it in a hot car or outside. Avoid collecting on the day before a weekend or holiday.',
 ]
 
@@ -60,7 +60,7 @@ const midstream = [
 const stoolSample = [
   'Urinate first. Then catch the stool with the paper or tray from the kit. Keep it away from water and urine.',
   'Open the tube. With its spoon, take small portions from several parts of the stool, up to the mark. Do not add more.',
-  'Close the tube tightly and shake it until the sample mixes with the liquid. Do not pour the liquid out. If it touches your skin or eyes, rinse with water.',
+  'Close the tube tightly and shake it until the specimen mixes with the liquid. Do not pour the liquid out. If it touches your skin or eyes, rinse with water.',
   'Flush away the rest and wash your hands.',
 ]
 
@@ -84,7 +84,7 @@ const drawnByStaff = [
   'Press on the puncture site for a few minutes afterward. Do not lift anything heavy with that arm for an hour.',
 ]
 
-/** Samples that the patient provides even at a collection site. */
+/** Specimens that the patient provides even at a collection site. */
 const byStaff: Partial<Record<SampleType, string[]>> = {
   saliva: [...spit.slice(0, 2), 'Let saliva run into the tube that the staff gives you, up to the mark. Close it and hand it back.'],
   urine: [
@@ -92,10 +92,10 @@ const byStaff: Partial<Record<SampleType, string[]>> = {
     ...midstream.slice(0, 2),
     'Close the cup and hand it back.',
   ],
-  stool: ['Ask for the container ahead of time. You may collect the sample at home.', ...stoolSample.slice(0, 3)],
+  stool: ['Ask for the container ahead of time. You may collect the specimen at home.', ...stoolSample.slice(0, 3)],
 }
 
-const identify = 'Check that your name, date of birth and sample number on each tube are correct before the staff takes it away.'
+const identify = 'Check that your name, date of birth and specimen ID on each tube are correct before the staff takes it away.'
 
 const before = {
   walk_in_test: [
@@ -111,6 +111,6 @@ const before = {
 
 const after = {
   walk_in_test: [identify],
-  at_home_phlebotomy: [identify, 'The phlebotomist takes the sample to the laboratory. You do not need to ship anything.'],
+  at_home_phlebotomy: [identify, 'The phlebotomist takes the specimen to the laboratory. You do not need to ship anything.'],
   on_site_collection: [identify],
 }

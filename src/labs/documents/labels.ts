@@ -21,7 +21,7 @@ const sheet = { columns: 4, rows: 10, left: (letter[0] - 4 * label.width) / 2, t
 
 export function labels(input: Labels): Promise<Buffer> {
   const size: [number, number] = input.layout === 'roll' ? [label.width, label.height] : letter
-  const page = openPage({ title: 'Sample labels', subject: `Order ${input.order_id}`, created_at: input.created_at }, size, 0, 0)
+  const page = openPage({ title: 'Specimen labels', subject: `Order ${input.order_id}`, created_at: input.created_at }, size, 0, 0)
   for (let index = 0; index < input.number_of_labels; index++) {
     const { startsPage, x, y } = positionOf(index, input.layout)
     if (index > 0 && startsPage) page.doc.addPage()
@@ -50,7 +50,7 @@ function drawLabel(page: Page, { patient, ...input }: Labels, { x, y }: { x: num
   writeLine(page, `Collected ${dayInWords(input.collection_date)}`, y + 59.5, text, { ...box, align: 'center' })
 }
 
-/** A sample id is never truncated: it shrinks to one line, or takes up to three lines without a barcode. */
+/** A specimen ID is never truncated: it shrinks to one line, or takes up to three lines without a barcode. */
 function writeId(page: Page, sample_id: string, { x, y, width, maxLines }: { x: number; y: number; width: number; maxLines: number }) {
   const style = { ...ink.strong, size: maxLines > 1 ? 8 : 7.5 }
   const fit = (width * (maxLines > 1 ? maxLines - 0.5 : maxLines)) / widthOf(page, sample_id, style)

@@ -76,7 +76,7 @@ const orderFacts = ({ time_zone, ...input }: Requisition): Fact[] => [
   ['Ordering physician', input.physician && nameOf(input.physician)],
   ['NPI', input.physician?.npi ?? null],
   ['Collection', labelOf(input.collection_method)],
-  ['Sample', input.sample_id],
+  ['Specimen ID', input.sample_id],
   ['Priority', input.is_priority ? 'STAT' : 'Routine'],
   ['Fasting', input.fasting ? 'Required' : 'Not required'],
 ]

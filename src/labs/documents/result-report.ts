@@ -64,7 +64,7 @@ function factsOf({ patient, time_zone, ...input }: ResultReport): [string, strin
     ['Sex', patient.gender && labelOf(patient.gender)],
     ['Ordering physician', physicianOf(input.physician)],
     ['Order', input.order_id],
-    ['Sample', input.sample_id],
+    ['Specimen ID', input.sample_id],
     ['Collected', instantInWords(input.collected_at, time_zone)],
     ['Received', instantInWords(input.received_at, time_zone)],
     ['Reported', instantInWords(input.reported_at, time_zone)],

@@ -142,7 +142,7 @@ export function checkDraw(order: Order) {
     )
 }
 
-/** The steps that imply a collected sample, if the lab does not report collected_at. */
+/** The steps that imply a collected specimen, if the lab does not report collected_at. */
 const collectionSteps: Record<Method, string[]> = {
   walk_in_test: ['partial_results', 'completed'],
   at_home_phlebotomy: ['draw_completed', 'partial_results', 'completed'],

@@ -39,7 +39,7 @@ export const loadedOrders = (db: Db) =>
 export const findOrder = (db: Db, team_id: string, id: string) =>
   loadedOrders(db).where('orders.team_id', '=', team_id).where('orders.id', '=', id).$castTo<LoadedRow>().executeTakeFirst()
 
-/** Finds orders, in the order of the ids. */
+/** Finds orders, in the order of the IDs. */
 export const findOrders = (db: Db, team_id: string, ids: string[]) =>
   loadedOrders(db)
     .where('orders.team_id', '=', team_id)

@@ -13,13 +13,13 @@ export async function resultsPdf(app: App, { team_id }: TeamCaller, order_id: st
   return reportPdf(app, order, report, [{ results: report.results, missing: missingOf(report) }])
 }
 
-/** One section per order, so that a reader sees the sample of each value; only the newest value of a measurement appears. */
+/** One section per order, so that a reader sees the specimen of each value; only the newest value of a measurement appears. */
 export async function transactionResultsPdf(app: App, caller: TeamCaller, transaction_id: string) {
   const reportedOrders = await loadTransactionReports(app, caller, transaction_id)
   const { order, report } = reportedOrders.at(-1) as (typeof reportedOrders)[number]
   const titled = reportedOrders.length > 1
   const sections = reportedOrders.map((entry, i) => ({
-    title: titled ? `Order ${entry.order.id} (${entry.order.origin}), sample ${entry.order.sample_id ?? 'unknown'}` : null,
+    title: titled ? `Order ${entry.order.id} (${entry.order.origin}), specimen ${entry.order.sample_id ?? 'unknown'}` : null,
     results: rules.resultsNotIn(
       entry.report.results,
       reportedOrders.slice(i + 1).flatMap((newer) => newer.report.results),

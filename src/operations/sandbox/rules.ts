@@ -29,7 +29,7 @@ function requestedOffset(wall: string, offset_ms: number, { advance_seconds, now
   throw invalid(['body'], 'Send either advance_seconds or now, not both.')
 }
 
-/** Resetting a team requires its id as a confirmation. */
+/** Resetting a team requires its ID as a confirmation. */
 export function checkConfirmation(team_id: string, confirmed_id: string) {
   if (confirmed_id.toLowerCase() !== team_id)
     throw problem('NOT_THE_TEAM', 'team_id is not the team of this key. Send the ID of the team to reset, with a key of that team.')

@@ -19,7 +19,7 @@ export type Row = Record<string, unknown>
 export const associatedDataOf = (table: string, columns: string[], row: Row) =>
   `${table}.sealed.${columns.map((column) => row[column]).join('.')}`
 
-/** Derives new ids from the team and the old id, so a repeated import finds the rows of the first. */
+/** Derives new IDs from the team and the old ID, so a repeated import finds the rows of the first. */
 export function newIds(team_id: string) {
   return (old: unknown) => {
     if (typeof old !== 'string') return old
@@ -65,7 +65,7 @@ export const endRunningPull = (pull: Row, at: string): Row =>
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 
-/** Replaces the ids of referenced records, such as a sleep or a device, in a document. Other ids stay. */
+/** Replaces the IDs of referenced records, such as a sleep or a device, in a document. Other IDs stay. */
 export const renameIdsInside = <T>(document: T, referenced: Set<unknown>, idOf: IdOf): T =>
   JSON.parse(JSON.stringify(document).replaceAll(UUID, (id) => (referenced.has(id) ? String(idOf(id)) : id))) as T
 

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomBytes, randomUUID } from 'node:crypto'
 
-/** A key and its id. The id is part of every ciphertext, so a reader knows which key to fetch. */
+/** A key and its ID. The ID is part of every ciphertext, so a reader knows which key to fetch. */
 export type SealingKey = {
   id: string
   bytes: Buffer
@@ -47,7 +47,7 @@ export const open = <T>(key: SealingKey, associatedData: string, sealed: Buffer)
 /** Decrypts a document to its JSON text. */
 export const openText = (key: SealingKey, associatedData: string, sealed: Buffer) => openBytes(key, associatedData, sealed).toString()
 
-/** The id of the key that decrypts it. */
+/** The ID of the key that decrypts it. */
 export const keyIdOf = (sealed: Buffer) => uuidOf(sealed.subarray(1, HEADER))
 
 /** Derives a key for one purpose; it reveals nothing about the key it comes from. */

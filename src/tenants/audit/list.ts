@@ -48,7 +48,7 @@ export async function verifyAuditLog(app: App) {
   if (!isFresh || !last.running) last.running = verify(app)
   const { verdict, verified_at } = await last.running
   const { broken, rows, unchained } = verdict
-  // The row's id is left out because the row may belong to another organization.
+  // The row's ID is left out because the row may belong to another organization.
   return {
     intact: !broken,
     rows,

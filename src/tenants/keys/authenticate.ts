@@ -10,10 +10,13 @@ export async function teamKeyCaller(app: App, secret: string): Promise<TeamCalle
   if (rules.isManagementKey(secret))
     throw problem(
       'MANAGEMENT_KEY_NOT_ALLOWED',
-      'This route needs a team API key in x-service-api-key, not a management key. Create a team API key with the management API.',
+      'This endpoint needs a team API key in x-service-api-key, not a management key. Create a team API key with the management API.',
     )
   if (rules.isLabKey(secret))
-    throw problem('LAB_KEY_NOT_ALLOWED', 'This route needs a team API key in x-service-api-key. A lab key works only on routes under /lab.')
+    throw problem(
+      'LAB_KEY_NOT_ALLOWED',
+      'This endpoint needs a team API key in x-service-api-key. A lab key works only on endpoints under /lab.',
+    )
   checkDeployment(app, rules.deploymentOfKey(secret))
   return teamCallerOf(app, await store.findTeamKey(app.db, rules.hashSecret(secret)))
 }
@@ -44,11 +47,11 @@ export async function tokenCaller(app: App, secret: string): Promise<TeamCaller>
 
 export async function managementCaller(app: App, secret: string): Promise<ManagementCaller & { key_id: string }> {
   if (rules.deploymentOfKey(secret))
-    throw problem('TEAM_KEY_NOT_ALLOWED', 'This route needs a management key in X-Management-Key, not a team API key.')
+    throw problem('TEAM_KEY_NOT_ALLOWED', 'This endpoint needs a management key in X-Management-Key, not a team API key.')
   if (rules.isLabKey(secret))
     throw problem(
       'LAB_KEY_NOT_ALLOWED',
-      'This route needs a management key in X-Management-Key. A lab key works only on routes under /lab.',
+      'This endpoint needs a management key in X-Management-Key. A lab key works only on endpoints under /lab.',
     )
   return managementCallerOf(app, await store.findManagementKey(app.db, rules.hashSecret(secret)))
 }
@@ -66,8 +69,9 @@ function managementCallerOf(app: App, key: Awaited<ReturnType<typeof store.findM
 
 export async function labCaller(app: App, secret: string): Promise<LabCaller> {
   if (rules.isManagementKey(secret))
-    throw problem('MANAGEMENT_KEY_NOT_ALLOWED', 'This route needs a lab key in x-lab-key, not a management key.')
-  if (rules.deploymentOfKey(secret)) throw problem('TEAM_KEY_NOT_ALLOWED', 'This route needs a lab key in x-lab-key, not a team API key.')
+    throw problem('MANAGEMENT_KEY_NOT_ALLOWED', 'This endpoint needs a lab key in x-lab-key, not a management key.')
+  if (rules.deploymentOfKey(secret))
+    throw problem('TEAM_KEY_NOT_ALLOWED', 'This endpoint needs a lab key in x-lab-key, not a team API key.')
   checkDeployment(app, rules.deploymentOfLabKey(secret))
   const key = await store.findLabKey(app.db, rules.hashSecret(secret))
   if (!key || key.revoked_at)

@@ -4,7 +4,7 @@ import { keyColumns } from './actions.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
-/** Only the operator manages lab keys; the API has no route for them. */
+/** Only the operator manages lab keys; the API has no endpoint for them. */
 export const createLabKey = (app: App, { lab_id, label }: { lab_id: number; label: string }) =>
   inTransaction(app, async (app) => {
     const key = rules.newSecret(labKeyPrefix(app.config))
@@ -13,5 +13,5 @@ export const createLabKey = (app: App, { lab_id, label }: { lab_id: number; labe
 
 export const listLabKeys = (app: App, lab_id?: number) => store.listLabKeys(app.db, lab_id)
 
-/** Returns undefined if no live key has this id. */
+/** Returns undefined if no live key has this ID. */
 export const revokeLabKey = (app: App, id: string) => inTransaction(app, (app) => store.revokeLabKey(app.db, id, app.wall()))

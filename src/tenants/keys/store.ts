@@ -19,7 +19,7 @@ const teamKeys = prepareRead('find_team_key', (db, hash: Buffer) => withTeam(db)
 /** Finds a team key by hash, with the team and organization columns a request needs. */
 export const findTeamKey = async (db: Db, hash: Buffer) => (await teamKeys(db, hash))[0]
 
-/** Finds a team key by id, for console sessions that were started with it. */
+/** Finds a team key by ID, for console sessions that were started with it. */
 export const findTeamKeyById = (db: Db, id: string) => withTeam(db).where('key.id', '=', id).executeTakeFirst()
 
 /** An access token ends when its management key is revoked or loses access to the team. */
@@ -93,7 +93,7 @@ export const listTeamKeys = (db: Db, org_id: string, team_ids: string[] | undefi
     .$call(ascendingPage(page, 'key.created_at', 'key.id'))
     .execute()
 
-/** Revokes the keys the caller has access to and returns their ids. */
+/** Revokes the keys the caller has access to and returns their IDs. */
 export const revokeTeamKeys = (db: Db, org_id: string, team_ids: string[] | undefined, ids: string[], at: string) =>
   db
     .updateTable('team_api_keys as key')

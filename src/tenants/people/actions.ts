@@ -67,7 +67,7 @@ export const patchMember = (app: App, { org_id }: ManagementCaller, id: string, 
     return presentPerson(app, { ...person, ...scope })
   })
 
-/** Deletes the person with their sessions, codes and team bindings; the audit log keeps the id. */
+/** Deletes the person with their sessions, codes and team bindings; the audit log keeps the ID. */
 export const deleteMember = (app: App, { org_id }: ManagementCaller, id: string) =>
   inTransaction(app, async (app) => {
     if (!(await store.deletePerson(app.db, org_id, id))) throw notFound()

@@ -17,7 +17,7 @@ type Session = NonNullable<Awaited<ReturnType<typeof store.findSession>>>
 export type Holder = Pick<SessionCaller, 'org_id' | 'plan' | 'team_ids'> &
   Pick<ConsoleUser, 'kind' | 'actor_id' | 'role'> & { team?: TeamCaller }
 
-/** The caller behind a console session: the session itself, or a team or management caller, depending on the route. */
+/** The caller behind a console session: the session itself, or a team or management caller, depending on the endpoint. */
 export async function sessionCaller(app: App, row: Row, secret: string, headers: Headers): Promise<Caller> {
   const session = await requireLiveSession(app, secret)
   const holder = await holderOf(app, session)

@@ -26,5 +26,5 @@ export async function findFirstOrgAndTeam(app: App) {
 
 export const listOrgs = (app: App) => store.listOrgs(app.db)
 
-/** Only the operator changes a plan; the API has no route for it. */
+/** Only the operator changes a plan; the API has no endpoint for it. */
 export const setPlan = (app: App, org_id: string, plan: Plan) => inTransaction(app, (app) => store.updateOrg(app.db, org_id, { plan }))

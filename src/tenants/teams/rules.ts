@@ -23,7 +23,7 @@ export function requireReachable<T extends { id: string }>(caller: TeamScope, te
 
 type Bindings = { team_id: string }[] | null | undefined
 
-/** The distinct team ids, sorted. */
+/** The distinct team IDs, sorted. */
 export const boundTeamIds = (bindings: Bindings) => (bindings ? [...new Set(bindings.map(({ team_id }) => team_id))].sort() : undefined)
 
 export function checkFound(found: number, team_ids: string[]) {

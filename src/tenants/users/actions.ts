@@ -91,7 +91,7 @@ export const patchUser = (app: App, { team_id }: TeamCaller, user_id: string, pa
     }),
   )
 
-/** Every route rejects the user from now on; the user is erased when the grace period ends. */
+/** Every endpoint rejects the user from now on; the user is erased when the grace period ends. */
 export const scheduleDeletion = (app: App, { team_id }: TeamCaller, user_id: string) =>
   inTransaction(app, async (app) => {
     const user = await requireUser(app, team_id, user_id, store.lockUser)
@@ -155,7 +155,7 @@ export async function getMetrics(app: App, { team_id }: TeamCaller) {
 export const requireUser = async (app: App, team_id: string, user_id: string, find = store.findUser) =>
   rules.requireLiveUser(await find(app.db, team_id, user_id))
 
-/** Loads the live users of the team among the ids. */
+/** Loads the live users of the team among the IDs. */
 export const findUsers = (app: App, team_id: string, user_ids: string[]) => store.findUsers(app.db, team_id, user_ids)
 
 /** Returns the app with the team's clock, for work that no request of the team started. */

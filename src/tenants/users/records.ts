@@ -81,7 +81,7 @@ export const createInsurance = (app: App, { team_id }: TeamCaller, user_id: stri
     return withCompany(app, team_id, insurance)
   })
 
-/** Stores an insurance in the caller's transaction and returns its id. */
+/** Stores an insurance in the caller's transaction and returns its ID. */
 export async function insertInsurance(
   app: App,
   { team_id, user_id }: { team_id: string; user_id: string },

@@ -2,14 +2,14 @@ import { invalid, problem, textProblem } from '../../platform/problem.ts'
 
 export const GRACE_DAYS = 7
 
-/** Gap 4: rejects ids that look like an email or phone number. Plain digits pass, because customers number their users. */
+/** Gap 4: rejects IDs that look like an email or phone number. Plain digits pass, because customers number their users. */
 export function checkClientUserId(id: string) {
   const lookalike = looksLikeEmail(id) ? 'an email' : looksLikePhone(id) ? 'a phone number' : undefined
   if (!lookalike) return
   // The spec defines `detail` as text for this error.
   throw textProblem(
     'PERSONAL_CLIENT_USER_ID',
-    `client_user_id looks like ${lookalike}. It appears in URLs, logs and webhooks, so it must not contain personal data. Send an opaque id, such as a UUID.`,
+    `client_user_id looks like ${lookalike}. It appears in URLs, logs and webhooks, so it must not contain personal data. Send an opaque ID, such as a UUID.`,
   )
 }
 

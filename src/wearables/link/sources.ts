@@ -33,7 +33,7 @@ function canBeLinked(app: App, slug: SourceSlug, teamSources: Set<string>) {
   return auth_type === 'oauth' && isSetUp(app, slug, teamSources)
 }
 
-/** The source in responses of the link routes. */
+/** The source in responses of the link endpoints. */
 export function linkSource(app: App, slug: SourceSlug) {
   const { id, description, auth_type, source_type, backfill_days } = sources[slug]
   const form_components = auth_type === 'password' ? { username: true, password: true } : auth_type === 'email' ? { email: true } : {}

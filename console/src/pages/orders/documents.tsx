@@ -15,7 +15,7 @@ function documentsOf(order: Order, reason: string | null): OrderDocument[] {
     { id: 'requisition', name: 'Requisition', load: () => api.getRequisitionPdf(input) },
     {
       id: 'labels',
-      name: 'Sample labels',
+      name: 'Specimen labels',
       load: () => api.getLabelsPdf({ ...input, query: { collection_date: new Date(teamNow()).toISOString().slice(0, 10) } }),
     },
     ...(order.lab_test.has_collection_instructions

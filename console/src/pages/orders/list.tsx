@@ -112,6 +112,6 @@ const NoOrders = () => (
 
 const NoMatches = () => (
   <EmptyState title="No matching orders" actions={<Button onClick={clearFilters}>Clear filters</Button>}>
-    Search matches the beginning of a patient name, order ID, user ID or sample ID.
+    Search matches the beginning of a patient name, order ID, user ID or specimen ID.
   </EmptyState>
 )

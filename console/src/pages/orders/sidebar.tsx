@@ -49,8 +49,8 @@ const About = ({ order }: { order: Order }) => (
       items={[
         ['Lab', order.lab_test.lab?.name],
         ['Test', <Link to={`/lab-tests/${order.lab_test.id}`}>{order.lab_test.name}</Link>],
-        ['Sample', humanize(order.lab_test.sample_type)],
-        ['Sample ID', order.sample_id && <span class="mono">{order.sample_id}</span>],
+        ['Specimen', humanize(order.lab_test.sample_type)],
+        ['Specimen ID', order.sample_id && <span class="mono">{order.sample_id}</span>],
         ['Price', formatMoney(order.lab_test.price)],
         ['Billing', humanize(order.billing_type)],
         ['Priority', order.priority ? 'STAT' : null],

@@ -47,7 +47,7 @@ export function LabTestDetail({ params: { lab_test_id = '' } }: PageProps) {
               <DescriptionList
                 items={[
                   ['Collection method', methodLabels[test.method]],
-                  ['Sample', humanize(test.sample_type)],
+                  ['Specimen', humanize(test.sample_type)],
                   ['Fasting', test.fasting ? 'Yes' : 'No'],
                   ['Price', formatMoney(test.price)],
                   ['Typical turnaround', test.common_tat_days === null ? null : pluralize(test.common_tat_days, 'day')],

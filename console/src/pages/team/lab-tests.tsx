@@ -86,7 +86,7 @@ export function LabTests() {
                   { name: 'Name', cell: (test) => test.name },
                   { name: 'Lab', wide: true, cell: ({ lab }) => lab?.name },
                   { name: 'Collection method', cell: ({ method }) => methodLabels[method] ?? method },
-                  { name: 'Sample', wide: true, cell: ({ sample_type }) => humanize(sample_type) },
+                  { name: 'Specimen', wide: true, cell: ({ sample_type }) => humanize(sample_type) },
                   { name: 'Markers', wide: true, right: true, cell: ({ markers }) => markers?.length },
                   { name: 'Status', wide: true, cell: ({ status }) => <TestStatus status={status} /> },
                   { name: 'Price', right: true, cell: ({ price }) => formatMoney(price) },

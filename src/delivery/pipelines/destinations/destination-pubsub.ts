@@ -10,7 +10,7 @@ const CONNECT_TIMEOUT_MS = 10 * SECOND
 const CONFIRM_TIMEOUT_MS = 30 * SECOND
 /** Each event is one request, so this is the number in flight. Idle connections close on their own. */
 const CONNECTIONS = 24
-/** Limits the response, which is a message id or an error. */
+/** Limits the response, which is a message ID or an error. */
 const MAX_RESPONSE_BYTES = 64 * 1024
 
 /** A Google Cloud Pub/Sub topic over its REST API. Each event is one request, confirmed when Pub/Sub has stored it. */
@@ -50,7 +50,7 @@ function bodyOf({ event_id, event_type, key, content, gzipped }: Message, { mess
   return JSON.stringify({ messages: [message] })
 }
 
-/** Sends a request and returns its status. A success without a message id is not a Pub/Sub response. */
+/** Sends a request and returns its status. A success without a message ID is not a Pub/Sub response. */
 function newPoster(endpoint: string, path: string, ca: string | undefined) {
   const pool = new Pool(endpoint, {
     connections: CONNECTIONS,

@@ -37,7 +37,7 @@ export const rotateWebhookKey = (app: App, caller: ManagementCaller, path: Path)
     })
   })
 
-/** Public, like any key list. Webhook ids cannot be guessed, and a webhook without keys looks like one that does not exist. */
+/** Public, like any key list. Webhook IDs cannot be guessed, and a webhook without keys looks like one that does not exist. */
 export async function getWebhookJwks(app: App, webhook_id: string) {
   const [webhook] = await store.findByIds(app.db, [webhook_id])
   const { pairs = [] } = webhook && !webhook.deleted_at ? await openSecrets(app, webhook) : {}

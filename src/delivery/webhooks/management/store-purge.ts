@@ -27,7 +27,7 @@ export const deletePurged = (db: Db, before: string) =>
 
 /**
  * Deletes lanes without pending messages and without activity since a time, and keeps their last number. Goes through all lanes
- * by id and returns where to continue. A lane that is being written to is not idle and is skipped.
+ * by ID and returns where to continue. A lane that is being written to is not idle and is skipped.
  */
 export async function deleteIdleLanes(db: Db, since: string, after: number, limit: number) {
   const { rows } = await sql<{ last: number | null }>`

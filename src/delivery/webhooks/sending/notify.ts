@@ -3,7 +3,7 @@ import { notifyWorkers } from './store-lanes.ts'
 
 /** Commits within this time share one notification. The first after a pause is sent at once. */
 const BATCH_MS = 5
-/** A notification has no room for more ids. With more, the workers poll all webhooks. */
+/** A notification has no room for more IDs. With more, the workers poll all webhooks. */
 const MAX_IDS = 200
 
 /** Notifies the workers of other processes soon after a commit, never inside a transaction: NOTIFY there takes a database-wide lock. */

@@ -36,7 +36,7 @@ export async function listLabOrders(app: App, { lab_id }: LabCaller, query: Filt
   }
 }
 
-/** The cursor of an empty list; a search for one sample has none. */
+/** The cursor of an empty list; a search for one specimen has none. */
 const initialCursor = ({ sample_id }: Filter, at: string) =>
   sample_id ? null : cursorAt({ at, id: '00000000-0000-0000-0000-000000000000' })
 

@@ -105,8 +105,8 @@ const withoutRange = { reference_range: null, min_range_value: null, max_range_v
 
 const failures = [
   { inferred_failure_type: 'quantity_not_sufficient_failure', note: 'Quantity not sufficient.' },
-  { inferred_failure_type: 'internal_lab_failure', note: 'The instrument failed and the sample was used up.' },
-  { inferred_failure_type: 'collection_process_failure', note: 'The sample was clotted.' },
+  { inferred_failure_type: 'internal_lab_failure', note: 'The instrument failed and the specimen was used up.' },
+  { inferred_failure_type: 'collection_process_failure', note: 'The specimen was clotted.' },
   { inferred_failure_type: 'insufficient_volume', note: 'The tube was not full.' },
 ] as const
 

@@ -91,14 +91,14 @@ async function checkTestIds({ db }: App, { lab_tests }: Catalog) {
     lab_tests.map(({ id }) => id),
   )
   if (taken.length)
-    throw setupProblem(`The catalog gives a lab test the id of a team's own lab test: ${taken.map(({ id }) => id).join(', ')}`)
+    throw setupProblem(`The catalog gives a lab test the ID of a team's own lab test: ${taken.map(({ id }) => id).join(', ')}`)
 }
 
 function rejectChangedIds(error: unknown): never {
   if (!isUniqueViolation(error)) throw error
   const { table } = error as { table?: string }
   throw setupProblem(
-    `The catalog changes the id, slug or LOINC code of a row in ${table} that is already loaded; keep the values of the first load`,
+    `The catalog changes the ID, slug or LOINC code of a row in ${table} that is already loaded; keep the values of the first load`,
   )
 }
 

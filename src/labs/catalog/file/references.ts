@@ -2,7 +2,7 @@ import type { Catalog } from './file.ts'
 
 export type Fault = { path: PropertyKey[]; message: string }
 
-/** Finds duplicate ids and codes, and references to entries that the file does not have. */
+/** Finds duplicate IDs and codes, and references to entries that the file does not have. */
 export const referenceFaults = (file: Catalog): Fault[] => [
   ...duplicateFaults(file),
   ...markerFaults(file),

@@ -20,7 +20,7 @@ export const platformAccount = (lab: Lab, created_at: string) => ({
   created_at,
 })
 
-/** A LOINC code is unique and never changes, so its digits are a stable id. */
+/** A LOINC code is unique and never changes, so its digits are a stable ID. */
 export const analyteRow = ({ reference_range, critical, sim, expected_value, decimals, ...analyte }: Catalog['analytes'][number]) => ({
   ...analyte,
   id: Number(analyte.loinc.replace('-', '')),
@@ -31,7 +31,7 @@ export const analyteRow = ({ reference_range, critical, sim, expected_value, dec
   decimals: decimals ?? null,
 })
 
-/** One row per lab and marker: the description with the lab's code, price, samples and turnaround. */
+/** One row per lab and marker: the description with the lab's code, price, specimen types and turnaround. */
 export function markerRows({ markers, lab_markers }: Catalog) {
   const markersBySlug = new Map(markers.map((marker) => [marker.slug, marker]))
   return lab_markers.map(({ marker_slug, ...labMarker }) => {

@@ -21,7 +21,7 @@ export type Page = {
   widths: Map<string, number>
 }
 
-/** `subject` goes into the file properties: an id, never a person's name. */
+/** `subject` goes into the file properties: an ID, never a person's name. */
 export type About = { title: string; subject: string; created_at: string }
 
 export function openPage(about: About, size = letter, margin = 48, foot = 24): Page {

@@ -52,7 +52,7 @@ export function recipeOf({ lab, tests, markers, method }: Recipe) {
 const namesOfOtherMarkers = (tests: Test[], markers: Marker[]) =>
   markers.filter(({ id }) => !tests.some((test) => test.markers.some((marker) => marker.id === id))).map(({ name }) => name)
 
-/** Picks a sample type that serves all markers, or else the first one, because a test has only one. */
+/** Picks a specimen type that serves all markers, or else the first one, because a test has only one. */
 function sampleOf(lab: Recipe['lab'], tests: Test[], markers: Marker[]): string {
   const servesAllMarkers = (type: string) => markers.every((marker) => marker.sample_types.includes(type))
   const candidates = [...tests.map(({ sample_type }) => sample_type), ...lab.sample_types]

@@ -25,7 +25,7 @@ export async function storeImages(app: App, order: { id: string; key: SealingKey
 type Patient = { team_id: string; user_id: string; key: SealingKey }
 type InsuredOrder = Pick<NewOrder, 'health_insurance' | 'patient_details' | 'patient_address'>
 
-/** Records the deprecated health_insurance as an insurance of the user if it names payor and member; returns its id. */
+/** Records the deprecated health_insurance as an insurance of the user if it names payor and member; returns its ID. */
 export async function recordInsurance(
   app: AppInTransaction,
   patient: Patient,

@@ -114,7 +114,7 @@ export async function rejectTakenSample<T>(write: () => Promise<T>) {
     if (!isUniqueViolation(error, 'orders_sample')) throw error
     throw invalid(
       ['body', 'sample_id'],
-      'Another order of the lab has this sample_id. Send the ID that is printed on the sample.',
+      'Another order of the lab has this sample_id. Send the ID that is printed on the specimen.',
       'sample_id_taken',
     )
   }

@@ -21,7 +21,7 @@ export async function dispatchDue(app: App, team_id?: string) {
 }
 
 const POSTPONE_MS = MINUTE
-/** Orders whose step failed, by id, with the time of their next attempt. */
+/** Orders whose step failed, by ID, with the time of their next attempt. */
 const postponed = declareCache(() => new Map<string, string>())
 
 const stillPostponed = (app: App) => [...postponed(app)].filter(([, until]) => until > app.wall()).map(([id]) => id)

@@ -7,7 +7,7 @@ import * as rules from '../rules.ts'
 import { advanceOrder, type Change } from './advance.ts'
 import { sendOrder } from './dispatch.ts'
 
-/** The lab needs another sample: this order ends, and a new order joins its transaction. */
+/** The lab needs another specimen: this order ends, and a new order joins its transaction. */
 export async function offerRedraw(app: AppInTransaction, order: LoadedOrder, change: Change = {}): Promise<LoadedOrder> {
   rules.checkRedraw(order)
   const offered = await advanceOrder(app, order, 'redraw_available', change)

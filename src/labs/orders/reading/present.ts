@@ -30,7 +30,7 @@ export async function lockOrder(app: AppInTransaction, team_id: string, id: stri
   return requireOrder(app, team_id, id)
 }
 
-/** Returns the orders that exist, in the order of the ids. */
+/** Returns the orders that exist, in the order of the IDs. */
 export const loadOrders = async (app: App, team_id: string, ids: string[]): Promise<LoadedOrder[]> =>
   ids.length ? loadAll(app, team_id, await store.findOrders(app.db, team_id, ids)) : []
 
@@ -116,7 +116,7 @@ function presentPatient(patient: OrderDocument['patient_details']) {
   return { household_income: null, household_size: null, ...patient, ...specified, dob: `${patient.dob}T00:00:00+00:00` }
 }
 
-/** Gap 43: the details carry the id and times of the order. */
+/** Gap 43: the details carry the ID and times of the order. */
 function detailsOf({ id, created_at, updated_at, method, document }: LoadedOrder) {
   const data = { id, created_at, updated_at }
   if (method === 'testkit') return { type: method, data: { ...data, shipment: document.shipment } }
