@@ -6,7 +6,7 @@ import { ms, percentile, perSecond } from './numbers.ts'
 import { bodyOf, type HeartRate, heartRates, midnight } from './samples.ts'
 import { openSite, type Running, type Site } from './site.ts'
 
-export type Options = { users: number; perDay: number; connections: number; reads: number; yearly: number }
+type Options = { users: number; perDay: number; connections: number; reads: number; yearly: number }
 type Bench = { site: Site; running: Running; options: Options }
 
 const DAY = 86_400_000

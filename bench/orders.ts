@@ -9,7 +9,7 @@ import { createPatients, orderRequests, patientsIn } from './patients.ts'
 import { copyUsers, pgbenchRate, pgbenchVersion, scriptFromOrder } from './pgbench.ts'
 import { openSite, type Running, type Site } from './site.ts'
 
-export type Options = { seconds: number; rounds: number; connections: number; most: number }
+type Options = { seconds: number; rounds: number; connections: number; most: number }
 
 const USERS = 1000
 const HELD = { activate_by: '2099-01-01' }

@@ -7,7 +7,7 @@ import { ms, percentile } from './numbers.ts'
 import { midnight } from './samples.ts'
 import { openSite, type Running, type Site } from './site.ts'
 
-export type Options = { users: number; days: number; samples: number; times: number }
+type Options = { users: number; days: number; samples: number; times: number }
 
 const assay = join(import.meta.dirname, '../bin/assay.mjs')
 const FEW = 50

@@ -9,7 +9,7 @@ import { median, ms, percentile, perSecond } from './numbers.ts'
 import type { ReceiverReport } from './receiver.ts'
 import { openSite, type Running, type Site } from './site.ts'
 
-export type Options = { seconds: number; rounds: number; backlog: number; perKey: number; endpoints: number }
+type Options = { seconds: number; rounds: number; backlog: number; perKey: number; endpoints: number }
 type Bench = { site: Site; running: Running; writer: Writer; team_id: string; receiver: Awaited<ReturnType<typeof openReceiver>> }
 
 const KEYS = 1000

@@ -6,7 +6,7 @@ import { canBecome, isEnd, type Method, stepsOf, type TopLevel, topLevels } from
  * lane never overlap, whatever the lifecycle table contains.
  */
 
-export type Tone = 'live' | 'good' | 'warn' | 'idle' | 'bad'
+type Tone = 'live' | 'good' | 'warn' | 'idle' | 'bad'
 export type Box = {
   low: string
   x: number
@@ -18,12 +18,12 @@ export type Box = {
   out: number
   into: number
 }
-export type Band = { top: TopLevel; y: number; height: number }
+type Band = { top: TopLevel; y: number; height: number }
 export type Rail = { to: Box; from: Box[]; x: number; lane: number; begin: number; end: number }
 export type Diagram = { width: number; height: number; bands: Band[]; boxes: Box[]; spine: [Box, Box][]; rails: Rail[] }
 
 export const BOX = 34
-export const MARGIN = 12
+const MARGIN = 12
 export const SPINE = MARGIN + 30
 const GAP = 14
 const INDENT = 36

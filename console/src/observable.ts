@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 
-export type Observable<T> = { get(): T; set(next: T): void; watch(listener: () => void): () => void }
+type Observable<T> = { get(): T; set(next: T): void; watch(listener: () => void): () => void }
 
 /** A shared value. Components that read it with `useObservable` rerender when it changes. */
 export function observable<T>(initial: T): Observable<T> {

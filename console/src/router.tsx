@@ -4,7 +4,7 @@ import { selectedTeam } from './api.ts'
 import { observable, useObservable } from './observable.ts'
 import { confirmLeave } from './unsaved.ts'
 
-export const BASE = '/console'
+const BASE = '/console'
 
 const OLD_ORGANIZATION_PATH = new RegExp(`^${BASE}/organisation(?=/|$)`)
 
@@ -27,7 +27,7 @@ addEventListener('popstate', () => {
 export const isOutsideTeam = (path: string) => path.startsWith('/organization') || path.startsWith('/account')
 
 /** Team URLs contain the team, so they can be shared. */
-export function href(path: string) {
+function href(path: string) {
   const team = selectedTeam.get()
   return isOutsideTeam(path) || path.startsWith('/sign-in') || !team ? BASE + path : `${BASE}/t/${team}${path}`
 }

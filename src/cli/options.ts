@@ -87,7 +87,7 @@ export function checkOneOf<const V extends readonly string[]>(value: string, val
 }
 
 /** Validates an option with a shape of the contract. */
-export function parseShape<S extends z.ZodType>(shape: S, value: string, name: string): z.output<S> {
+function parseShape<S extends z.ZodType>(shape: S, value: string, name: string): z.output<S> {
   const parsed = shape.safeParse(value)
   if (!parsed.success) throw usageError(`${name} ${parsed.error.issues[0]?.message.replace('Must', 'must')}`)
   return parsed.data

@@ -1,4 +1,4 @@
-export type StreamBlock = { id?: string; data?: string }
+type StreamBlock = { id?: string; data?: string }
 
 /** Yields the blocks of a stream of server-sent events as they arrive, without comments. */
 export async function* readBlocks(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<StreamBlock> {

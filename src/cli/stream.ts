@@ -6,7 +6,7 @@ import { readBlocks } from './sse.ts'
 
 export type Envelope = { event_id: string; event_type: string; user_id: string | null; created_at: string; data: unknown }
 export type StreamedEvent = { envelope: Envelope; text: string; cursor: string | undefined }
-export type Filters = { after: string; types?: string | undefined; user_id?: string | undefined; order_id?: string | undefined }
+type Filters = { after: string; types?: string | undefined; user_id?: string | undefined; order_id?: string | undefined }
 
 /** Yields events as they happen and reconnects after an interruption, without losing an event. */
 export async function* eventsOf(service: Service, filters: Filters): AsyncGenerator<StreamedEvent> {

@@ -7,7 +7,7 @@ type Auth = 'team' | 'management' | 'lab' | 'link' | 'session' | 'none'
 type IdLocation = `path.${string}` | `query.${string}` | `body.${string}` | `result${string}` | 'caller.user_id'
 
 /** Locations of IDs, by their name in the audit log. */
-export type Subjects = Readonly<Record<string, IdLocation | readonly IdLocation[]>>
+type Subjects = Readonly<Record<string, IdLocation | readonly IdLocation[]>>
 
 export type Row = {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete'

@@ -5,7 +5,7 @@ const kinds = ['name', 'date', 'email', 'phone', 'text'] as const
 /** Event messages as objects, as JSON text or as a stream. The event type decides which of their fields are personal. */
 const messages = ['message', 'message_text', 'message_stream'] as const
 
-export type PersonalKind = (typeof kinds)[number]
+type PersonalKind = (typeof kinds)[number]
 export type Mark = 'safe' | PersonalKind | (typeof messages)[number]
 
 const marks = z.registry<{ mark: Mark }>()

@@ -23,7 +23,7 @@ export type Service = {
 }
 
 /** Lives as long as one request or one run of a job. */
-export type RequestContext = {
+type RequestContext = {
   /** The domain clock as ISO text: real time, moved by the offset of the caller's team in the sandbox. */
   now(): string
   /** Aborts when the client disconnects or the service stops. Set for streams. */

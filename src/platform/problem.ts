@@ -9,14 +9,14 @@ export class Problem extends Error {
   readonly kind: ProblemKind
   readonly detail: Detail
   /** Body fields next to `detail`, for endpoints where the Junction API has them there. */
-  readonly topLevelFields: Fields
+  readonly bodyFields: Fields
 
   constructor(kind: ProblemKind, detail: Detail, bodyFields: Fields = {}) {
     super(messageOf(detail))
     this.name = 'Problem'
     this.kind = kind
     this.detail = detail
-    this.topLevelFields = bodyFields
+    this.bodyFields = bodyFields
   }
 }
 

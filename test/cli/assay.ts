@@ -6,7 +6,7 @@ import { ENCRYPTION_KEY, temporaryFolder } from '../support/world.ts'
 
 const command = join(import.meta.dirname, '../../bin/assay.mjs')
 
-export type CommandResult = { code: number | null; out: string; err: string }
+type CommandResult = { code: number | null; out: string; err: string }
 
 /** The command line as an operator has it: `spawned` as a process of its own, `run` the same in this one, which is quicker. */
 export function assay(database: string, env: Record<string, string> = {}) {

@@ -10,7 +10,7 @@ import { aReceiver, aWebhook, waitFor } from './webhooks.ts'
 import type { Replica, Tenant } from './world.ts'
 
 /** `shows` is text that proves the page loaded its data. */
-export type Stop = { name: string; path: string; shows: string | RegExp }
+type Stop = { name: string; path: string; shows: string | RegExp }
 
 /** Creates a team with users, orders, results and deliveries. */
 export async function aBusyTeam(one: Replica) {

@@ -18,9 +18,9 @@ export const aPatient = (change: object = {}) => ({
   ...change,
 })
 
-export const aPhysician = { first_name: 'Ottoline', last_name: 'Brackwater', npi: '1234567893' }
+const aPhysician = { first_name: 'Ottoline', last_name: 'Brackwater', npi: '1234567893' }
 
-export const aLaboratory = {
+const aLaboratory = {
   name: 'Copperfield Reference Laboratory',
   first_line_address: '1200 Assayer Way',
   city: 'Tempe',

@@ -10,7 +10,7 @@ import { query } from './cluster.ts'
 import { eventually } from './process.ts'
 import type { Tenant } from './world.ts'
 
-export type LaneRun = Parameters<DeliveryContext['settle']>[0]
+type LaneRun = Parameters<DeliveryContext['settle']>[0]
 
 /** A received message with its parsed headers. */
 export type ReceivedMessage = { path: string; n: number; key: string; id: string; headers: Record<string, string>; body: string }

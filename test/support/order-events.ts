@@ -32,7 +32,7 @@ export async function snapshotOf(url: string, order_id: string) {
   return (await query(url, `select ${each.join(', ')}`, [order_id]))[0]
 }
 
-export const someShipping = (change: object = {}) => ({
+const someShipping = (change: object = {}) => ({
   ...anAddress(),
   receiver_name: 'Harbor Stock',
   phone_number: '+12025550100',

@@ -9,7 +9,7 @@ export type Fixtures = { user_id: string; tests: Record<string, string> }
 type Change = Json | ((fixtures: Fixtures) => Json)
 
 /** A rule of placing orders: its error, an order that violates it, and one that just satisfies it. */
-export type Rule = [error: string, invalid: Change, valid: Change]
+type Rule = [error: string, invalid: Change, valid: Change]
 
 /** The day of the orders. */
 export const TODAY = '2027-03-10'

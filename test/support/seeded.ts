@@ -13,11 +13,11 @@ export function seedFile(name: string) {
   source = seededRandom(SEED, name)
 }
 
-export const random: Random = () => source()
+const random: Random = () => source()
 
 export const randomInteger = (from: number, to: number) => integer(random, from, to)
 
-export const randomItem = <T>(list: readonly T[]) => oneOf(random, list) as T
+const randomItem = <T>(list: readonly T[]) => oneOf(random, list) as T
 
 export const newBytes = (length: number) => Buffer.from(Array.from({ length }, () => randomInteger(0, 255)))
 
@@ -31,7 +31,7 @@ export function newUuid(): string {
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'
 
-export const newText = (length: number) => Array.from({ length }, () => randomItem([...LETTERS])).join('')
+const newText = (length: number) => Array.from({ length }, () => randomItem([...LETTERS])).join('')
 
 /** A key in the format of the service. */
 export const newApiKey = (prefix: string) => prefix + newText(46)

@@ -84,7 +84,7 @@ export const oddCursors = [
   `2037-01-01T00:00:00.000Z ${'-'.repeat(36)}`,
 ].map((text) => Buffer.from(text).toString('base64url'))
 
-export const garbageText = fc.oneof(
+const garbageText = fc.oneof(
   fc.constantFrom(...oddTexts, ...oddTimes, ...oddCursors),
   fc.string({ unit: 'binary', maxLength: 12 }),
   fc.constant('x'.repeat(10_000)),

@@ -16,7 +16,7 @@ export type Program = Node
 
 export const parse = (file: string, text: string) => parseAst(text, { lang: file.endsWith('x') ? 'tsx' : 'ts' }) as unknown as Program
 
-export type Import = { path: string; typeOnly: boolean }
+type Import = { path: string; typeOnly: boolean }
 
 /** The imports and re-exports of a file. An import with only inline types still loads the file, so it counts as a value import. */
 export function importsOf(program: Node): Import[] {

@@ -9,7 +9,7 @@ export type Write = { verb: string; table: string | undefined }
 
 const pattern = /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|\$(\w*)\$([\s\S]*?)\$\1\$|(\ufffc)|"([^"]+)"|([A-Za-z_][\w$]*)|[^\s]/g
 
-export function tokensOf(sql: string): Token[] {
+function tokensOf(sql: string): Token[] {
   const tokens: Token[] = []
   for (const [text, , body, gap, quoted, word] of sql.matchAll(pattern)) {
     if (body !== undefined) tokens.push({ kind: 'body', text: body })
@@ -73,8 +73,8 @@ export function writesIn(sql: string): Write[] {
   }
 }
 
-export type SqlFunction = { name: string; writes: Write[] }
-export type Schema = { tables: Set<string>; partitions: Map<string, string>; functions: Map<string, SqlFunction> }
+type SqlFunction = { name: string; writes: Write[] }
+type Schema = { tables: Set<string>; partitions: Map<string, string>; functions: Map<string, SqlFunction> }
 
 /** The tables and functions after a series of migrations. */
 export function schemaOf(migrations: string[]): Schema {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { atEnd } from './world.ts'
 
-export type SseMessage = { id?: string; event?: string; data?: Record<string, unknown>; comment?: string }
+type SseMessage = { id?: string; event?: string; data?: Record<string, unknown>; comment?: string }
 
 /** Reads server-sent events in order, like a browser. */
 export async function listen(url: string, headers: Record<string, string>) {

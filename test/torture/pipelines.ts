@@ -3,10 +3,10 @@ import { eventually, type Service } from '../support/process.ts'
 import { randomInteger } from '../support/seeded.ts'
 import { openSite, type Site, startClients } from './pipeline-site.ts'
 
-export const victims = ['the broker', 'the process that publishes', 'PostgreSQL'] as const
+const victims = ['the broker', 'the process that publishes', 'PostgreSQL'] as const
 type Victim = (typeof victims)[number]
 
-export type Round = {
+type Round = {
   round: number
   killed: Victim
   /** Events committed in this round, and their outcome. */

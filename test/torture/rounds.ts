@@ -22,7 +22,7 @@ import { faultsInTables } from './tables.ts'
 import { type Attempt, send, startWriters, type Work } from './writers.ts'
 
 export type Kind = { victim: 'process' | 'PostgreSQL'; database: 'embedded' | 'outside' }
-export type Round = { round: number; acknowledged: number; unacknowledged: number; lost: number; recoveryMs: number; faults: string[] }
+type Round = { round: number; acknowledged: number; unacknowledged: number; lost: number; recoveryMs: number; faults: string[] }
 export type Result = { kind: Kind; rounds: Round[]; acknowledged: number; lost: number; faults: string[]; audit: string }
 
 type Options = { rounds: number; log?: string | undefined; print?: (line: string) => void }

@@ -92,8 +92,6 @@ const positionOf = ({ url = '', headers }: IncomingMessage): LanePosition => ({
   n: Number(headers['webhook-sequence']),
 })
 
-export type Verifier = Awaited<ReturnType<typeof openVerifier>>
-
 async function textOf(request: IncomingMessage) {
   const parts: Buffer[] = []
   for await (const part of request) parts.push(part)

@@ -4,7 +4,7 @@ import { randomInteger } from '../support/seeded.ts'
 import { openSite, orderings, roles, type Site, startClients } from './webhook-site.ts'
 
 type Event = { id: string; key: string; at: number }
-export type Round = {
+type Round = {
   round: number
   killed: string
   events: number

@@ -9,7 +9,7 @@ export type Attempt<B, A> = { body: B; response?: A }
 /** The requests of the writers. Each body has a unique name. */
 export type Work<B> = { row: Row; body(name: string): B; headers?(body: B): Record<string, string> }
 
-export type Target<B> = { base: string; key: string; work: Work<B> }
+type Target<B> = { base: string; key: string; work: Work<B> }
 
 const MAX_PER_WRITER = 2000
 const MAX_DURATION_MS = 300_000

@@ -1,7 +1,7 @@
 import './charts.css'
 import { Link } from '../router.tsx'
 
-export type Bar = { name: string; value: number; text: string; to?: string; tone?: string }
+type Bar = { name: string; value: number; text: string; to?: string; tone?: string }
 
 export function Bars({ bars, label }: { bars: Bar[]; label: string }) {
   const max = Math.max(...bars.map(({ value }) => value), 1)

@@ -55,7 +55,7 @@ export const AreaField = ({ label, hint, error, warning, full, onText, ...rest }
   />
 )
 
-export type Option = string | [value: string, name: string]
+type Option = string | [value: string, name: string]
 
 type SelectInput = {
   value: string

@@ -1,8 +1,8 @@
-export type Reply = { status: number; headers: Headers; body: unknown }
+type Reply = { status: number; headers: Headers; body: unknown }
 type CallOptions = { body?: unknown; headers?: Record<string, string> }
 
 /** The credential of a request. `none` sends no key. */
-export type Credential = 'team' | 'management' | 'none'
+type Credential = 'team' | 'management' | 'none'
 
 export type Session = {
   call(credential: Credential, method: string, path: string, options?: CallOptions): Promise<Reply>

@@ -5,7 +5,7 @@ import { messageText, PersonalText, Safe } from '../personal.ts'
 import { EventPattern } from './event.ts'
 import { noWebhook, WebhookPath, webhookRoot, webhooks } from './webhooks.ts'
 
-export const attemptOutcomes = ['delivered', 'retried', 'exhausted'] as const
+const attemptOutcomes = ['delivered', 'retried', 'exhausted'] as const
 const jobKinds = ['recover', 'replay'] as const
 const jobStates = ['running', 'done', 'stopped', 'failed'] as const
 

@@ -4,7 +4,7 @@ import { endpoint } from '../endpoint.ts'
 import { Safe } from '../personal.ts'
 import { EventPattern } from './event.ts'
 
-export const orderings = ['per_key', 'strict', 'unordered'] as const
+const orderings = ['per_key', 'strict', 'unordered'] as const
 
 const TeamPath = z.object({ org_id: Id, team_id: Id, env: Environment })
 export const WebhookPath = TeamPath.extend({ webhook_id: Id })

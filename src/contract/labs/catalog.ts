@@ -10,7 +10,7 @@ export const labTestStatuses = ['active', 'pending_approval', 'inactive'] as con
 export const labAccountStatuses = ['active', 'pending', 'suspended', 'ready_to_launch'] as const
 export const delegatedFlows = ['order_delegated', 'result_delegated', 'fully_delegated', 'not_delegated'] as const
 export const billingTypes = ['client_bill', 'commercial_insurance', 'patient_bill_passthrough', 'patient_bill'] as const
-export const generations = ['auto', 'manual', 'all'] as const
+const generations = ['auto', 'manual', 'all'] as const
 export const usStates =
   'AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY'.split(
     ' ',

@@ -5,7 +5,7 @@ export type Method = (typeof methods)[number]
 export const topLevels = ['received', 'collecting_sample', 'sample_with_lab', 'completed', 'cancelled', 'failed'] as const
 export type TopLevel = (typeof topLevels)[number]
 
-export type Step = {
+type Step = {
   top: TopLevel
   /** The steps that can follow. */
   to: readonly string[]

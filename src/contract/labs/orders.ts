@@ -22,7 +22,7 @@ import { ImportOrder, NewOrder, NewTestkitOrder, RegisterTestkit } from './new-o
 import { interpretations, resultTypes } from './results.ts'
 
 export const origins = ['initial', 'redraw', 'recreation'] as const
-export const transactionStatuses = ['active', 'completed', 'cancelled'] as const
+const transactionStatuses = ['active', 'completed', 'cancelled'] as const
 export const statusDetails = [
   'fulfillment_error',
   'date_of_collection_unspecified',
@@ -216,7 +216,7 @@ const orders = { auth: 'team', tag: 'Orders' } as const
 const noOrder = { 404: 'No such order in the team.' }
 const notOrderable = { 400: 'The tests, the lab, the lab account or the billing do not fit together.', 404: 'No such user in the team.' }
 
-export const activationTypes = ['current', 'scheduled'] as const
+const activationTypes = ['current', 'scheduled'] as const
 const DayOrInstant = z.union([Day, InstantIn], { error: 'Must be a date (YYYY-MM-DD) or a date-time with a zone.' })
 
 export const OrderFilter = z.object({

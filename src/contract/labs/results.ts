@@ -8,9 +8,9 @@ export const interpretations = ['normal', 'unknown', 'abnormal', 'critical'] as 
 export type Interpretation = (typeof interpretations)[number]
 export const resultTypes = ['numeric', 'range', 'comment', 'coded_value'] as const
 export type ResultType = (typeof resultTypes)[number]
-export const resultVersions = ['partial', 'final', 'corrected'] as const
+const resultVersions = ['partial', 'final', 'corrected'] as const
 export type ResultVersion = (typeof resultVersions)[number]
-export const failureTypes = [
+const failureTypes = [
   'quantity_not_sufficient_failure',
   'collection_process_failure',
   'drop_off_failure',

@@ -61,7 +61,7 @@ const settingNotes: Partial<Record<string, string>> = {
   patient_experience: STORED_ONLY,
 }
 
-export const simulators = ['manual', 'auto'] as const
+const simulators = ['manual', 'auto'] as const
 
 const mapSettings = <S extends z.ZodType>(shape: S) =>
   // The cast restores the key names, which Object.fromEntries widens to string.

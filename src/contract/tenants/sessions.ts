@@ -21,7 +21,7 @@ export type Capability = (typeof capabilities)[number]
 export const consoleRoles = [...personRoles, 'team_key', 'read_only_key'] as const
 export type ConsoleRole = (typeof consoleRoles)[number]
 
-export const sessionKinds = ['management', 'team', 'person'] as const
+const sessionKinds = ['management', 'team', 'person'] as const
 
 const SignIn = z
   .object({

@@ -22,8 +22,8 @@ export const sourceOf = (slug: string): Source | undefined => (isSource(slug) ? 
 
 const usesEmail = ({ auth_type }: Source) => auth_type === 'email'
 
-export const emailSlugs = sourceSlugs.filter((slug) => usesEmail(sources[slug]))
-export const passwordSlugs = slugsOf(passwordSources).filter((slug) => !usesEmail(sources[slug]))
+const emailSlugs = sourceSlugs.filter((slug) => usesEmail(sources[slug]))
+const passwordSlugs = slugsOf(passwordSources).filter((slug) => !usesEmail(sources[slug]))
 
 const slugError = (kind: string) => ({ error: `Must be the slug of ${kind}; GET /v2/providers lists them.` })
 

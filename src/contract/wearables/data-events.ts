@@ -85,7 +85,7 @@ const summaryEvents = Object.entries(summaries).map(([name, { noun, fields, exam
 ])
 
 /** The value fields of a sample, by the kind of its resource. */
-export const valueFields: Record<Series['valueKind'], z.ZodRawShape> = {
+const valueFields: Record<Series['valueKind'], z.ZodRawShape> = {
   number: { value: z.number() },
   pair: { systolic: z.number(), diastolic: z.number() },
   text: { value: PersonalText },
@@ -125,7 +125,7 @@ const streamEvent: [string, Live] = [
 
 const daily = [...summaryEvents, ...seriesEvents, streamEvent]
 
-export type Resource = SummaryName | SeriesEvent | 'workout_stream'
+type Resource = SummaryName | SeriesEvent | 'workout_stream'
 type Name = `daily.data.${Resource}.${Verb}` | `historical.data.${Resource}.created`
 
 /** Events of wearable data: one pair for live data of each resource, and one for a complete backfill. */

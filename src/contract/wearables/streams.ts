@@ -5,7 +5,7 @@ import { personal } from '../personal.ts'
 import { ModifiedAt, pushFields, SampleOut, wearable } from './wearables.ts'
 
 /** The channels of a workout stream besides time, with their lowest and highest values. */
-export const channels = {
+const channels = {
   cadence: [0, 1000],
   altitude: [-1000, 100_000],
   velocity_smooth: [0, 1000],

@@ -16,8 +16,8 @@ export const ProviderIn = Text(60).meta({
 export const ProviderFilter = z.string().max(60).default('').describe('The slug of a source. Empty for all sources.')
 
 const DayOrInstant = z.union([Day, InstantIn], { error: 'Must be a date (YYYY-MM-DD) or a date-time with a zone.' })
-export const StartDate = DayOrInstant.meta({ description: 'The first day, or a time.', example: '2026-03-01' })
-export const EndDate = DayOrInstant.nullish().meta({
+const StartDate = DayOrInstant.meta({ description: 'The first day, or a time.', example: '2026-03-01' })
+const EndDate = DayOrInstant.nullish().meta({
   description: 'The last day, inclusive, or a time. Default: now.',
   example: '2026-03-07',
 })

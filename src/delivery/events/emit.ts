@@ -7,7 +7,7 @@ import { payloadLimit, shrinkToFit } from './rules-size.ts'
 import * as store from './store.ts'
 
 /** An event for the customer. Events with the same `key` are delivered in order. */
-export type NewEvent<N extends EventName = EventName> = {
+type NewEvent<N extends EventName = EventName> = {
   team_id: string
   user_id: string | null
   order_id?: string | undefined
@@ -56,7 +56,7 @@ export const emitForTeam = async <N extends EventName>(
 }
 
 /** `left_out` lists the fields that were emptied to fit the size limit. */
-export type EventPayload = { client_user_id: string | null; data: Record<string, unknown>; left_out?: string[] }
+type EventPayload = { client_user_id: string | null; data: Record<string, unknown>; left_out?: string[] }
 
 /** Decrypts a payload as JSON text, for senders. */
 export const openEventText = (key: SealingKey, id: string, sealed: Buffer) => openText(key, associatedData(id), sealed)

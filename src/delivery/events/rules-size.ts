@@ -10,7 +10,7 @@ const CLIENT_USER_ID_BYTES = 2048
 export const payloadLimit = (kb: number) => kb * 1024 - ENVELOPE_BYTES
 
 type Batch<S> = { data: S[] }
-export type Chunk<B> = B & { chunk_index: number; total_chunks: number }
+type Chunk<B> = B & { chunk_index: number; total_chunks: number }
 
 /**
  * Splits a batch of samples into chunks that are complete messages on their own: each repeats the fields about the samples.

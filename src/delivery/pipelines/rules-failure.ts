@@ -30,7 +30,7 @@ export const failures = {
 
 export type Failure = keyof typeof failures
 
-export const isFailure = (code: string): code is Failure => code in failures
+const isFailure = (code: string): code is Failure => code in failures
 
 type ErrorLike = { code?: unknown; message?: string }
 

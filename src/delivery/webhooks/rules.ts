@@ -12,7 +12,7 @@ const JITTER = 0.1
 
 export type AttemptOutcome = Pick<Outcome, 'ok' | 'status' | 'error' | 'retry_after_ms'>
 
-export type Attempt = {
+type Attempt = {
   /** Attempts so far, including this one. */
   attempts: number
   outcome: AttemptOutcome

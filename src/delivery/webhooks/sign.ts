@@ -35,7 +35,7 @@ type Secret = Buffer | KeyObject
 /** A secret ready for repeated use: Node takes several times as long to sign with raw bytes. */
 export const signingKey = (secret: Buffer): KeyObject => createSecretKey(secret)
 
-export type Signed = { id: string; timestamp: number; signature: string; sequence: number | string; key: string }
+type Signed = { id: string; timestamp: number; signature: string; sequence: number | string; key: string }
 
 /** The signature headers in both spellings, for the verifiers of Svix and Standard Webhooks, plus the headers that reveal gaps. */
 export const headersOf = ({ id, timestamp, signature, sequence, key }: Signed): Record<string, string> => ({
@@ -49,7 +49,7 @@ export const headersOf = ({ id, timestamp, signature, sequence, key }: Signed): 
   'webhook-key': key,
 })
 
-export type Verdict = 'verified' | 'headers_missing' | 'too_old' | 'too_new' | 'wrong_signature'
+type Verdict = 'verified' | 'headers_missing' | 'too_old' | 'too_new' | 'wrong_signature'
 type Headers = Record<string, string | string[] | undefined>
 
 /** Verifies a message as a receiver does, for the sandbox inbox and `assay listen`. Header names are lower case; `now` is ISO text. */

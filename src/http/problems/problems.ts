@@ -4,7 +4,7 @@ import { Problem, problem } from '../../platform/problem.ts'
 
 export const statusOfProblem = ({ kind }: Problem) => statusOf[kind]
 
-export const bodyOf = ({ detail, topLevelFields }: Problem) => ({ ...topLevelFields, detail })
+export const bodyOf = ({ detail, bodyFields }: Problem) => ({ ...bodyFields, detail })
 
 const unexpected = () =>
   problem(

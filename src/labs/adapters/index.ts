@@ -3,7 +3,7 @@ import type { LoadedOrder } from '../orders/reading/present.ts'
 import { simulator } from './simulator/index.ts'
 
 /** The response of a lab that accepts an order immediately. */
-export type AcceptedOrder = { low_level: string; sample_id: string | null }
+type AcceptedOrder = { low_level: string; sample_id: string | null }
 
 /**
  * The lab behind an order. Progress and results come in through actions: `reportStep` and `recordResults`.
@@ -26,7 +26,7 @@ const partnerLab: Lab = {
 }
 
 /** Adapters by the lab's `interface` in the catalog; a lab without an adapter uses the partner lab API. */
-export const adapters: Record<string, Lab> = {}
+const adapters: Record<string, Lab> = {}
 
 export const labFor = ({ config }: App, { lab_test }: Pick<LoadedOrder, 'lab_test'>): Lab =>
   config.ENVIRONMENT === 'sandbox' ? simulator : (adapters[lab_test.lab.interface] ?? partnerLab)

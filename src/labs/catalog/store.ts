@@ -18,9 +18,8 @@ const labTests = (db: Db, team_id: string) =>
 
 const ofLab = (slug: string) => sql<boolean>`lab_id = (select labs.id from labs where labs.slug = ${slug})`
 
-export type LabRow = Selectable<Tables['labs']>
+type LabRow = Selectable<Tables['labs']>
 export type LabTestRow = NonNullable<Awaited<ReturnType<typeof findLabTest>>>
-export type AccountRow = Awaited<ReturnType<typeof listLabAccounts>>[number]
 export type MarkerRow = Awaited<ReturnType<typeof findMarkers>>[number]
 
 export const findLabTest = (db: Db, team_id: string, id: string) => labTests(db, team_id).where('id', '=', id).executeTakeFirst()
@@ -45,7 +44,7 @@ export const listTestVersions = (db: Db, team_id: string, ids: string[]) =>
     ? oneVersion(db, team_id, ids[0] as string)
     : versions(db, team_id).where('id', '=', sql<string>`any(${ids}::uuid[])`).execute()
 
-export type LabTestFilter = {
+type LabTestFilter = {
   generation_method: 'auto' | 'manual' | 'all'
   lab_slug?: string | null | undefined
   lab_id?: number | undefined

@@ -6,7 +6,7 @@ import { color, ink } from './layout/theme.ts'
 import { drawLetterhead } from './letterhead.ts'
 import { birthWithAge, type Laboratory, nameOf, type Patient } from './people.ts'
 
-export type UncertainTest = { name: string; code: string | null; reason: string; estimated_cost: string | null }
+type UncertainTest = { name: string; code: string | null; reason: string; estimated_cost: string | null }
 
 export type AdvanceNotice = {
   created_at: string

@@ -1,6 +1,6 @@
 import { ageInWords, dayInWords } from './labels-text.ts'
 
-export type Address = {
+type Address = {
   first_line: string
   second_line: string | null
   city: string

@@ -8,14 +8,14 @@ import { color, ink } from './layout/theme.ts'
 import { drawLetterhead } from './letterhead.ts'
 import { addressOf, birthWithAge, type Laboratory, lastNameFirst, nameOf, type Patient, type Physician } from './people.ts'
 
-export type OrderedTest = {
+type OrderedTest = {
   name: string
   code: string | null
   sample_type: string | null
   markers: { name: string; code: string | null }[]
 }
 
-export type Coverage = {
+type Coverage = {
   payor_name: string
   member_id: string
   group_id: string | null

@@ -8,9 +8,9 @@ import { drawLetterhead } from './letterhead.ts'
 import { birthWithAge, type Laboratory, nameOf, type Patient, type Physician } from './people.ts'
 import { drawResultTable } from './result-table.ts'
 
-export type ReportStatus = 'partial' | 'final' | 'corrected'
+type ReportStatus = 'partial' | 'final' | 'corrected'
 
-export type MissingResult = { name: string; slug: string; inferred_failure_type: string; note: string | null }
+type MissingResult = { name: string; slug: string; inferred_failure_type: string; note: string | null }
 
 export type ReportSection = { title?: string | null; results: Result[]; missing: MissingResult[] }
 

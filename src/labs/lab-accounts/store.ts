@@ -21,7 +21,7 @@ const accounts = (db: Db, visible_team_ids?: string[]) =>
     .orderBy('lab_accounts.created_at')
     .orderBy('lab_accounts.id')
 
-export type AccountFilter = {
+type AccountFilter = {
   lab_account_id?: string | null | undefined
   status?: string | null | undefined
   /** Accounts that are open to one of these teams. */

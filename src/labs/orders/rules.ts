@@ -17,7 +17,7 @@ export function nextStep(order: Order): string | undefined {
   return stepsOf(order.method)[order.low_level]?.next
 }
 
-export const needsRegistration = (order: Order) => order.registrable && !hasPassed(order, 'registered')
+const needsRegistration = (order: Order) => order.registrable && !hasPassed(order, 'registered')
 
 /** The steps from the current one to `final`: along the usual path, or by the shortest transitions if it is off that path. */
 export function pathTo(order: Order, final: string): string[] {

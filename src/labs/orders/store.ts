@@ -3,7 +3,7 @@ import type { Db } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
 export type OrderRow = Omit<Selectable<Tables['orders']>, 'terms' | 'changed_at'>
-export type EventRow = { id: number; low_level: string; status_detail: string | null; created_at: string }
+type EventRow = { id: number; low_level: string; status_detail: string | null; created_at: string }
 export type Sibling = Pick<
   OrderRow,
   'id' | 'method' | 'low_level' | 'last_event_at' | 'origin' | 'parent_id' | 'created_at' | 'updated_at' | 'transaction_id'
@@ -23,7 +23,7 @@ const siblingColumns = [
 ] as const
 
 /** Orders of users that still exist, with the user's wrapped key and the events. */
-export const loadedOrders = (db: Db) =>
+const loadedOrders = (db: Db) =>
   db
     .selectFrom('orders')
     .innerJoin('users', 'users.user_id', 'orders.user_id')

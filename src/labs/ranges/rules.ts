@@ -2,7 +2,7 @@ import type { Analyte, CriticalLimits, ReferenceRange } from '../../contract/lab
 import { type Interpretation, type NewResult, numberText, type ResultType, rangeText } from '../../contract/labs/results.ts'
 
 /** An open end is not part of the interval. */
-export type Interval = { low: number; high: number; low_open: boolean; high_open: boolean }
+type Interval = { low: number; high: number; low_open: boolean; high_open: boolean }
 
 /** Interprets a result by its range and, if the unit matches the catalog, by the critical limits. */
 export function interpret(newResult: NewResult, type: ResultType, analyte: Analyte | undefined, gender: string) {
@@ -59,7 +59,7 @@ function catalogRange(analyte: Analyte | undefined, gender: string): Range {
 }
 
 /** `12.5`, `<5`, `>=0.5` or `2-4` as numbers; null for any other text. */
-export function parseInterval(text: string): Interval | null {
+function parseInterval(text: string): Interval | null {
   const normalized = text.replace(/\s/g, '').replace(/[–—]/g, '-').replace('≤', '<=').replace('≥', '>=')
   if (numberText.test(normalized)) return between(Number(normalized), Number(normalized))
   if (!rangeText.test(normalized)) return null
@@ -76,7 +76,7 @@ export function parseInterval(text: string): Interval | null {
 const between = (low: number, high: number): Interval => ({ low, high, low_open: false, high_open: false })
 
 /** Measured values are never negative, so `<5` starts at 0. */
-export function parseMeasured(text: string): Interval | null {
+function parseMeasured(text: string): Interval | null {
   const parsed = parseInterval(text)
   return parsed && parsed.low === -Infinity && parsed.high >= 0 ? { ...parsed, low: 0, low_open: false } : parsed
 }
@@ -122,7 +122,7 @@ export function isCritical(measured: Interval, { below, above }: CriticalLimits)
   return isBelow(measured, limits) === true || isAbove(measured, limits) === true
 }
 
-export function interpretRange(measured: Interval, range: Interval): Interpretation {
+function interpretRange(measured: Interval, range: Interval): Interpretation {
   const sides = [isBelow(measured, range), isAbove(measured, range)]
   if (sides.includes(true)) return 'abnormal'
   return sides.includes(null) ? 'unknown' : 'normal'
@@ -149,13 +149,13 @@ const findings: Record<string, string> = {
   RR: 'Reactive',
 }
 
-export function interpretCode(code: string, expected: string | null): Interpretation {
+function interpretCode(code: string, expected: string | null): Interpretation {
   const normalized = code.trim().toUpperCase()
   return codeInterpretations[normalized] ?? interpretText(findings[normalized] ?? code, expected)
 }
 
 /** A different text is abnormal only if the expected text is a finding: a range may also read "see comment". */
-export function interpretText(text: string, expected: string | null): Interpretation {
+function interpretText(text: string, expected: string | null): Interpretation {
   if (!expected) return 'unknown'
   if (normalizeText(text) === normalizeText(expected)) return 'normal'
   return Object.values(findings).some((finding) => normalizeText(finding) === normalizeText(expected)) ? 'abnormal' : 'unknown'
@@ -165,7 +165,7 @@ export function interpretText(text: string, expected: string | null): Interpreta
 const normalizeText = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}+]/gu, '')
 
 /** Catalog limits apply only in the same unit. Case, brackets and the micro sign do not matter. */
-export const sameUnit = (a: string | null | undefined, b: string | null | undefined) => !a || !b || normalizeUnit(a) === normalizeUnit(b)
+const sameUnit = (a: string | null | undefined, b: string | null | undefined) => !a || !b || normalizeUnit(a) === normalizeUnit(b)
 
 const normalizeUnit = (unit: string) =>
   unit

@@ -112,7 +112,7 @@ const emitCritical = (app: AppInTransaction, order: LoadedOrder, status: string,
   })
 }
 
-export async function loadLatestReport(app: App, order: LoadedOrder): Promise<Report | undefined> {
+async function loadLatestReport(app: App, order: LoadedOrder): Promise<Report | undefined> {
   const row = await store.findLatestVersion(app.db, order.id)
   return row && open<Report>(order.key, associatedData(order.id, row.version), row.sealed)
 }
@@ -135,7 +135,7 @@ export async function requireReport(app: App, order: LoadedOrder) {
 
 const noResults = () => problem('RESULTS_NOT_AVAILABLE', 'The order has no results yet. Wait for labtest.order.updated.')
 
-export function presentResults(app: App, order: LoadedOrder, report: Report) {
+function presentResults(app: App, order: LoadedOrder, report: Report) {
   const { document, lab_test, sample_id } = order
   const patient = document.patient_details ?? { first_name: '', last_name: '', dob: order.created_at.slice(0, 10) }
   const collected_at = report.collected_at ?? order.collected_at

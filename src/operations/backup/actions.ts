@@ -12,7 +12,7 @@ import { findDeployment, hasData } from '../deployment/actions.ts'
 import * as rules from '../deployment/rules.ts'
 import { backupReader, backupWriter, type Head, type Reader } from './file.ts'
 
-export type OnRows = (rows: number) => void
+type OnRows = (rows: number) => void
 
 /** Backs up the whole database as of one moment while the service runs. Encrypted data stays encrypted. */
 export async function writeBackup(database: Database, path: string, onRows: OnRows) {

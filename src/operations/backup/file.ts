@@ -26,7 +26,7 @@ const End = z.object({
   sequences: z.array(z.object({ name: z.string(), last: z.string().nullable() })),
   digest: z.string().optional(),
 })
-export type End = z.output<typeof End>
+type End = z.output<typeof End>
 
 /** Writes one compressed line per row. The last line holds the row count and a hash. */
 export function backupWriter(path: string) {

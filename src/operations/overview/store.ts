@@ -27,7 +27,7 @@ export async function openCriticals(db: Db, team_id: string, limit: number) {
     .execute()
 }
 
-export type AttemptStats = { attempts: number; cut: boolean; delivered: number; p50_ms: number | null; p95_ms: number | null }
+type AttemptStats = { attempts: number; cut: boolean; delivered: number; p50_ms: number | null; p95_ms: number | null }
 
 /** Summarizes the newest attempts of each webhook since a time, at most `limit` in total. */
 export async function attemptStats(db: Db, team_id: string, since: { hour: string; day: string }, limit: number) {

@@ -112,7 +112,7 @@ export const parts: Part[] = [
   },
 ]
 
-export type Keys = { team_id: string; user: SealingKey }
+type Keys = { team_id: string; user: SealingKey }
 
 /** Recomputes search terms and hashes of a row with the keys of the target team and user. */
 export async function recomputeHashes(app: App, { team_id, user }: Keys, table: string, row: Row): Promise<Row> {

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 
-export type Table = { name: string; columns: string[] }
-export type Partition = { name: string; parent: string; bound: string }
+type Table = { name: string; columns: string[] }
+type Partition = { name: string; parent: string; bound: string }
 type Sequence = { name: string; last: string | null }
 
 /** The tables to back up. A restore creates them by running the migrations; partitions are read through their parents. */

@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import type { Config } from '../config.ts'
 
-export type Cidr = { bytes: number[]; bits: number }
+type Cidr = { bytes: number[]; bits: number }
 
 /** The addresses that the operator allows in addition to the public internet. */
 export type Policy = { https_only: boolean; allow_loopback: boolean; allowed: Cidr[] }

@@ -4,7 +4,7 @@ import { type Failure, failureOfCode, failureOfStatus, type Outcome, retryAfterM
 
 const MAX_BODY = 64 * 1024
 
-export type Request = { path: string; headers: Record<string, string>; body: string | Buffer }
+type Request = { path: string; headers: Record<string, string>; body: string | Buffer }
 
 /** Sends one request and returns its outcome. One time limit covers waiting, connecting, status and body. */
 export function exchange(pool: Dispatcher, request: Request, timeoutMs: number) {

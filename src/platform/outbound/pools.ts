@@ -3,7 +3,7 @@ import { buildConnector, Pool } from 'undici'
 import { isForbidden, type Policy } from './address.ts'
 import type { Resolve } from './resolve.ts'
 
-export type OutboundOptions = {
+type OutboundOptions = {
   policy: Policy
   resolve: Resolve
   connectTimeoutMs: number
@@ -12,8 +12,6 @@ export type OutboundOptions = {
   connections: number
   maxOrigins: number
 }
-
-export type Pools = ReturnType<typeof openPools>
 
 /** Connection pools by origin. The least recently used origin is closed when there are too many; its requests in flight still finish. */
 export function openPools(options: OutboundOptions) {

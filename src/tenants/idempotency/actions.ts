@@ -20,7 +20,7 @@ export type IdempotencyLease = {
   release(): Promise<void>
 }
 
-export type OutcomeRow = store.Slot & store.StoredOutcome & { owner: string }
+type OutcomeRow = store.Slot & store.StoredOutcome & { owner: string }
 
 const LEASE_MS = 15 * SECOND
 const MAX_WAIT_MS = 10 * SECOND

@@ -11,7 +11,7 @@ import * as rules from './rules.ts'
 import * as store from './store.ts'
 
 /** The encrypted fields of a person. */
-export type Personal = { name: string; email: string; totp_secret: string; next_totp_secret?: string | undefined }
+type Personal = { name: string; email: string; totp_secret: string; next_totp_secret?: string | undefined }
 
 const associatedData = (id: string) => `people.sealed.${id}`
 

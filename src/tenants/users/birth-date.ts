@@ -2,7 +2,7 @@ import { open, type SealingKey, seal } from '../../platform/sealing/seal.ts'
 import type { UserRow } from './store.ts'
 
 /** The birth date used if a source does not know it, with its origin. */
-export type BirthDate = { value: string; source_slug: string; updated_at: string }
+type BirthDate = { value: string; source_slug: string; updated_at: string }
 
 /** The public API's source slug for values the customer sets. */
 export const CUSTOMER_SOURCE = 'manual'

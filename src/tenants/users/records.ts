@@ -13,7 +13,7 @@ import * as rules from './rules.ts'
 import * as store from './store.ts'
 
 export type Info = z.output<typeof NewUserInfo>
-export type InsuranceInput = z.output<typeof NewInsurance>
+type InsuranceInput = z.output<typeof NewInsurance>
 
 /** Stores a user's demographics encrypted, with a blind index for search. */
 export const putUserInfo = (app: App, { team_id }: TeamCaller, user_id: string, info: Info) =>

@@ -10,7 +10,7 @@ import { type Connection, failConnection } from './actions.ts'
 import * as store from './store.ts'
 
 /** `broken` is permanent: the user must connect again. `unavailable` can pass. */
-export type Access = { state: 'ready'; access_token: string } | { state: 'broken' } | { state: 'unavailable' }
+type Access = { state: 'ready'; access_token: string } | { state: 'broken' } | { state: 'unavailable' }
 
 /** A token that expires sooner is renewed before use. */
 const RENEWAL_MARGIN_MS = 60 * SECOND

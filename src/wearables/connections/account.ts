@@ -5,7 +5,7 @@ import { teamSealingKey } from '../../platform/sealing/vault.ts'
 import type { Grant } from './rules.ts'
 import type { ConnectionRow } from './store.ts'
 
-export type Tokens = { access_token: string; refresh_token: string | null }
+type Tokens = { access_token: string; refresh_token: string | null }
 
 /** The encrypted part of a connection: the user's account at the source and its tokens. */
 export type Account = { external_user_id: string | null; tokens?: Tokens; grant?: Grant }

@@ -93,7 +93,7 @@ function accountIn({ account_field }: Client, response: object) {
   return (typeof found === 'string' && found) || typeof found === 'number' ? String(found).slice(0, 200) : null
 }
 
-export type Requirements = { user_must_grant: string[]; user_may_grant: string[] }
+type Requirements = { user_must_grant: string[]; user_may_grant: string[] }
 
 /** The scopes to request: those of the team, or the defaults of the source. */
 export const scopesToRequest = ({ scopes }: Client, required: Requirements | undefined) =>

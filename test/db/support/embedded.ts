@@ -63,7 +63,7 @@ async function settle<T>(probe: () => T | Promise<T>) {
   }
 }
 
-export type Holder = { child: ChildProcess; pid: number; waitForMessage(word: string): Promise<unknown>; exited: Promise<number | null> }
+type Holder = { child: ChildProcess; pid: number; waitForMessage(word: string): Promise<unknown>; exited: Promise<number | null> }
 
 type HolderOptions = { checkout?: string; account?: { uid: number; gid: number } | undefined }
 

@@ -7,7 +7,7 @@ import { type Block, blocksOf, isRun, pageText } from './blocks.ts'
 import { follow } from './follow.ts'
 import type { Session } from './session.ts'
 
-export type Stage = { name: string; commands: number; seconds: number }
+type Stage = { name: string; commands: number; seconds: number }
 
 /** Starts the service in the background, where the reader has a second terminal. */
 const prelude = `npm() {

@@ -1,6 +1,6 @@
 import { TextField } from '../../ui/forms.tsx'
 
-export type Proof = { password: string; code: string }
+type Proof = { password: string; code: string }
 
 export const emptyProof: Proof = { password: '', code: '' }
 

@@ -12,7 +12,7 @@ type PickProps = { lab_slug: string; picked: Marker[]; onPick: (markers: Marker[
 
 const MAX_MARKERS = 50
 
-export const formatPrice = ({ price }: Marker) => (price ? formatMoney(Number(price)) : '')
+const formatPrice = ({ price }: Marker) => (price ? formatMoney(Number(price)) : '')
 
 export function PickMarkers({ lab_slug, picked, onPick, error }: PickProps) {
   const [text, setText] = useState('')

@@ -1,6 +1,6 @@
 import { api } from '../../api.ts'
 
-export type UserPage = Awaited<ReturnType<typeof api.listUsers>>
+type UserPage = Awaited<ReturnType<typeof api.listUsers>>
 export type User = UserPage['users'][number]
 
 /** Searches by ID prefix, name, birth date and contact. Returns all users for a text under two characters. */

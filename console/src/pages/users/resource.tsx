@@ -6,7 +6,7 @@ import { useQuery } from '../../query.ts'
 import { Button } from '../../ui/basics.tsx'
 import { Chooser, type ChooserOption } from '../../ui/chooser.tsx'
 
-export type SampleCounts = Record<string, number>
+type SampleCounts = Record<string, number>
 
 /** Loads sample counts for each resource that can be charted. */
 export function useResources(user_id: string) {

@@ -3,7 +3,7 @@ import { AreaField, SelectField, TextField } from '../../ui/forms.tsx'
 import type { Webhook } from './list.tsx'
 
 /** `types` is raw input, because an unfinished line is not an event type yet. */
-export type Fields = {
+type Fields = {
   url: string
   description: string
   types: string

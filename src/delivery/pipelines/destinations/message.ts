@@ -3,7 +3,7 @@ import { gzip } from 'node:zlib'
 import type { EventEnvelope } from '../../../contract/delivery/event.ts'
 
 /** Bodies up to this many bytes are not compressed. */
-export const MAX_PLAIN_BYTES = 1024
+const MAX_PLAIN_BYTES = 1024
 
 const compress = promisify(gzip)
 

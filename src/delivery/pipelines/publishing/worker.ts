@@ -14,7 +14,7 @@ const RENEW_EVERY_MS = 2 * SECOND
 const CLAIM_LIMIT = 8
 const DRAIN_TIMEOUT_MS = 5 * SECOND
 
-export type Publisher = { stop(): Promise<void> }
+type Publisher = { stop(): Promise<void> }
 
 /** Publishes until it is stopped. One process at a time holds a destination. */
 export function startPublisher(

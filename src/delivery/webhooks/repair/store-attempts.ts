@@ -49,7 +49,7 @@ export const listAttempts = (db: Db, { team_id, webhook_id }: WebhookKey, filter
     .$call(descendingPage(page, 'at', 'id'))
     .execute()
 
-export type FullAttempt = AttemptRow & {
+type FullAttempt = AttemptRow & {
   sealed: Buffer
   key_id: string | null
   wrapped_key: Buffer | null

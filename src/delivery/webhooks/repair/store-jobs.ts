@@ -67,7 +67,7 @@ export async function countJob(db: Db, job: JobRow, limit: number) {
 }
 
 /** The result of one batch: events processed, messages queued, and where to continue. */
-export type BatchResult = { processed: number; sent: number; after_at: string | null; after_id: string | null; after_no: number | null }
+type BatchResult = { processed: number; sent: number; after_at: string | null; after_id: string | null; after_no: number | null }
 
 /** The next exhausted messages, without those that were attempted since, are pending, or are past retention. */
 export async function recoverBatch(db: Db, job: JobRow, limit: number) {

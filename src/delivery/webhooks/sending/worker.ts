@@ -14,7 +14,7 @@ const POLL_MS = 250
 const GRACE_MS = SECOND
 const STOP_TIMEOUT_MS = 10 * SECOND
 
-export type Worker = { wake(webhook_ids: Iterable<string>): void; stop(): Promise<void> }
+type Worker = { wake(webhook_ids: Iterable<string>): void; stop(): Promise<void> }
 
 /** Delivers due messages until it is stopped. Without its lease it claims no lanes, but it still settles those it has sent: each lane has its own lease. */
 export async function startWorker(

@@ -4,7 +4,7 @@ import { formulas, isDerived, type Traits } from './formulas.ts'
 import { type Band, bandOf, scaleOf, spreadOf, stepsIn } from './value-bands.ts'
 
 /** The measurement that gets the requested interpretation, and the band of its value. */
-export type Target = { slug: string; band: Band }
+type Target = { slug: string; band: Band }
 export type Measured = Map<string, number | null>
 
 type MeasureRequest = { seed: string; traits: Traits; target: Target; draft: string }

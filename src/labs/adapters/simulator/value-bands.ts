@@ -5,7 +5,7 @@ export type Sex = 'male' | 'female'
 /** The band of a value: in its range, outside it, or beyond a critical limit. */
 export type Band = 'normal' | 'above' | 'below' | 'critical_above' | 'critical_below'
 /** Values as integers of the last reported decimal: 4.5 with one decimal is 45. */
-export type Steps = { from: number; to: number }
+type Steps = { from: number; to: number }
 
 export const isText = ({ result_type }: Analyte) => result_type === 'comment' || result_type === 'coded_value'
 

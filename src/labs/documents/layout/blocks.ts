@@ -34,7 +34,7 @@ export function drawBanner(page: Page, text: string, style: Ink, tint: string) {
   page.y += height + 8
 }
 
-export type Cell = { text: string; style: Ink; x: number; width: number }
+type Cell = { text: string; style: Ink; x: number; width: number }
 
 /** Draws wrapped cells side by side. A row taller than a page continues on the next; `drawBeside` draws at its first line. */
 export function drawRow(page: Page, cells: Cell[], drawBeside?: () => void) {

@@ -13,7 +13,6 @@ const files = {
   unifont: '@fontsource/unifont/files/unifont-latin-400-normal.woff',
 }
 export type Face = keyof typeof files
-export const faces = Object.keys(files) as Face[]
 
 /** The fonts tried for each character, in order. The last one covers nearly all of Unicode. */
 export const chains: Record<Weight, Face[]> = {

@@ -22,7 +22,7 @@ export type Page = {
 }
 
 /** `subject` goes into the file properties: an ID, never a person's name. */
-export type About = { title: string; subject: string; created_at: string }
+type About = { title: string; subject: string; created_at: string }
 
 export function openPage(about: About, size = letter, margin = 48, foot = 24): Page {
   forgetGlyphs()
@@ -52,7 +52,7 @@ export function closePage(page: Page, foot?: (number: number, pages: number) => 
   return buffer(page.doc)
 }
 
-export function startPage(page: Page) {
+function startPage(page: Page) {
   page.doc.addPage()
   page.y = page.top
   page.repeat?.()

@@ -4,7 +4,7 @@ import { normalizeText, type Run, runsOf } from './runs.ts'
 import { type Ink, ink, lineHeight } from './theme.ts'
 import { shorten, wrap } from './wrap.ts'
 
-export type Align = 'left' | 'right' | 'center'
+type Align = 'left' | 'right' | 'center'
 type Box = { x: number; width: number; align?: Align }
 
 /** A right-to-left run is laid out as one unit, because its words are drawn in another order. */

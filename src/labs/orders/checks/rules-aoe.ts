@@ -1,7 +1,7 @@
 import type { AoE } from '../../../contract/labs/catalog.ts'
 import { type Finding, fieldError, findingIf, warning } from './rules-findings.ts'
 
-export type Answer = { marker_id: number; question_id: number; answer: string }
+type Answer = { marker_id: number; question_id: number; answer: string }
 export type MarkerQuestions = { id: number; aoe: AoE | null }
 type Question = AoE['questions'][number]
 type ResolvedAnswer = Answer & { i: number; question: Question | undefined; markerFound: boolean }

@@ -3,7 +3,7 @@ import { normalizeIcdCode } from '../../../tenants/insurance/rules.ts'
 import { type Finding, findingIf, ruleError, warning } from './rules-findings.ts'
 import { stateCode } from './rules-states.ts'
 
-export type Account = { allowed_billing: Record<string, string[]>; delegated_flow: string; org_id: string | null }
+type Account = { allowed_billing: Record<string, string[]>; delegated_flow: string; org_id: string | null }
 export type Billing = {
   lab: { name: string; supported_bill_types: string[] }
   account: Account

@@ -39,7 +39,7 @@ export const asWarning = ({ status: _, ...finding }: Finding): Finding => ({ ...
 
 export const findingIf = (condition: unknown, finding: () => Finding): Finding[] => (condition ? [finding()] : [])
 
-export const messageOf = ({ message, remedy }: Finding) => `${message} ${remedy}`
+const messageOf = ({ message, remedy }: Finding) => `${message} ${remedy}`
 
 /** Builds the problem for the errors: all 422 faults together, or else the first broken rule with every rule in `errors`. */
 export function problemFrom(findings: Finding[]): Problem | undefined {

@@ -9,7 +9,7 @@ import { orderEvent } from '../progress/advance.ts'
 import { type LoadedOrder, presentOrder } from '../reading/present.ts'
 import * as write from './store-write.ts'
 
-export type NewOrderFields = Pick<
+type NewOrderFields = Pick<
   LoadedOrder,
   | 'team_id'
   | 'user_id'

@@ -45,7 +45,7 @@ async function forEachOrder<T extends { id: string }>(app: App, due: T[], work: 
 export const nextDispatch = async (app: App, team_id: string) => (await dueStore.findNextDispatch(app.db, team_id))?.at ?? undefined
 
 /** While a team's clock advances, the app's clock already shows the due time. */
-export const onOrderClock = (app: App, clock_offset_ms: number): App => (app.transaction ? app : onTeamClock(app, { clock_offset_ms }))
+const onOrderClock = (app: App, clock_offset_ms: number): App => (app.transaction ? app : onTeamClock(app, { clock_offset_ms }))
 
 /**
  * Runs the work on a locked order and skips an order that another process holds.

@@ -48,7 +48,7 @@ export async function loadTransactionOrders(app: App, team_id: string, transacti
 }
 
 /** Loads tests and siblings with a fixed number of queries for any number of orders. */
-export async function loadAll(app: App, team_id: string, rows: store.LoadedRow[]): Promise<LoadedOrder[]> {
+async function loadAll(app: App, team_id: string, rows: store.LoadedRow[]): Promise<LoadedOrder[]> {
   if (!rows.length) return []
   const teamKey = await teamSealingKey(app, team_id)
   const unique = (keyOf: (row: store.LoadedRow) => string) => [...new Set(rows.map(keyOf))]

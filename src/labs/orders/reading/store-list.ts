@@ -22,7 +22,7 @@ export type ListFilter = {
   transaction_id?: string | undefined
 }
 
-export type ListSort = { key: 'created_at' | 'last_status'; direction: 'asc' | 'desc' }
+type ListSort = { key: 'created_at' | 'last_status'; direction: 'asc' | 'desc' }
 
 type OrderQuery = SelectQueryBuilder<Tables, 'orders', {}>
 

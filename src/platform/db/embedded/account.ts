@@ -52,7 +52,7 @@ export function spawnAs(
   }
 }
 
-export type Outcome = { ok: boolean; output: string }
+type Outcome = { ok: boolean; output: string }
 
 /** Runs a program to its end. If it cannot be started, the outcome says so. */
 export function run(account: Account, command: string[], { input = '', folder }: { folder?: string; input?: string } = {}) {

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { openPrivate } from '../../private-files.ts'
 
 export type Role = 'service' | 'command'
-export type Holder = { pid: number; role: Role }
+type Holder = { pid: number; role: Role }
 export type Lock = { release(): void }
 
 /**

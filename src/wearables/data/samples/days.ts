@@ -10,7 +10,7 @@ import { mergePieces, type Piece, readDay, samplesIn, writeDay } from './rules-p
 import * as store from './store-days.ts'
 import type { WrittenDay } from './store-write.ts'
 
-export type SeriesScope = store.SeriesScope
+type SeriesScope = store.SeriesScope
 export type Changes = { created: Sample[]; updated: Sample[]; stale: number; unchanged: number; days: number }
 
 type MergeInput = {

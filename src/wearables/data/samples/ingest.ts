@@ -25,7 +25,7 @@ export async function pushSamples(
   return saveSamples(app, push, [parsed])
 }
 
-export type ParsedSeries = { name: SeriesName; accepted: Incoming[]; received: number; dropped: number }
+type ParsedSeries = { name: SeriesName; accepted: Incoming[]; received: number; dropped: number }
 
 /** Parses samples and drops those outside the ingestion bounds of the user. */
 export function parsePushed(push: IncomingPush, name: SeriesName, data: unknown[]): ParsedSeries {
@@ -94,7 +94,7 @@ function splitStatements({ scope, days, state, events }: Batch): Batch[] {
 
 export const pushResult = (received: number, dropped: number, tally: Tally) => ({ success: true, received, dropped, ...tally })
 
-export type Tally = { created: number; updated: number; unchanged: number; stale: number }
+type Tally = { created: number; updated: number; unchanged: number; stale: number }
 
 /** Counts the verdicts of samples, added to `before`. */
 export const countVerdicts = (merged: MergedSeries[], before: Tally = { created: 0, updated: 0, unchanged: 0, stale: 0 }): Tally =>

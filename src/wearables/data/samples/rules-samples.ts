@@ -12,7 +12,7 @@ const DAY = 86_400_000
 const MAX_DURATION = 31 * DAY
 const EARLIEST = Date.parse('1900-01-01T00:00:00Z')
 
-export type ParseContext = {
+type ParseContext = {
   /** The location of the list in the body. */
   loc: Fault['loc']
   /** The UTC offset for samples without one, in seconds. */

@@ -6,7 +6,7 @@ import type { DayRow, SeriesScope } from './store-days.ts'
 
 export type WrittenDay = DayRow & { samples: number }
 
-export type Event = { id: string; event_type: string; key: string; sealed: Buffer }
+type Event = { id: string; event_type: string; key: string; sealed: Buffer }
 export type Batch = { scope: SeriesScope; days: WrittenDay[]; state: Received; events: Event[] }
 
 /**

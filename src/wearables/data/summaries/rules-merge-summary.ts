@@ -13,7 +13,7 @@ export type SummaryDocument = Recorder & {
 
 type StoredPart = Part & { version: number; by: Recorder; timezone_offset: unknown }
 
-export type StoredSummary = { version: number; calendar_date: string; document: SummaryDocument }
+type StoredSummary = { version: number; calendar_date: string; document: SummaryDocument }
 export type Verdict = 'created' | 'updated' | 'unchanged' | 'stale'
 export type MergedSummary = StoredSummary & { verdict: Verdict; changed: boolean }
 

@@ -6,7 +6,7 @@ export const QUARTER = 15
 const MINUTE = 60_000
 const DAY = 86_400_000
 
-export type Workout = { sport: Sport; from: number; to: number }
+type Workout = { sport: Sport; from: number; to: number }
 
 /** One local day of a person, from midnight to midnight. Times are minutes from its start. */
 export type Day = {
@@ -58,7 +58,7 @@ function nightOf({ user_id, bed, wake }: Person, date: string) {
   return { bed: bed + integer(random, -15, 15), wake: wake + integer(random, -20, 20) }
 }
 
-export type Sport = {
+type Sport = {
   slug: string
   title: string
   /** Meters per second; steps, strokes and kilocalories per minute. */
