@@ -16,7 +16,7 @@ export async function* readBlocks(chunks: AsyncIterable<Uint8Array>): AsyncGener
 function parseBlock(text: string): StreamBlock {
   const block: StreamBlock = {}
   for (const line of text.split('\n')) {
-    const [, name, value = ''] = /^(id|data): ?(.*)$/.exec(line) ?? []
+    const [, name, value = ''] = /^(id|data): ?(.*)$/s.exec(line) ?? []
     if (name === 'id' || name === 'data') block[name] = value
   }
   return block

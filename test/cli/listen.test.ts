@@ -59,7 +59,9 @@ async function streamOnce(events: object[]) {
 const good = exampleOf('labtest.order.created')
 const bad = exampleOf('provider.connection.created', { user_id: 'Zephyrine' } as object)
 const { team_id: _, ...without } = exampleOf('daily.data.steps.created')
-const odd = [good, { ...bad, data: { ...bad.data, source: 7 } }, without, { ...good, event_type: 'labtest.order.dreamt' }]
+/** JSON may contain line separators that are not line ends of the stream. */
+const withSeparator = { ...good, client_user_id: 'ward\u2028seven' }
+const odd = [withSeparator, { ...bad, data: { ...bad.data, source: 7 } }, without, { ...good, event_type: 'labtest.order.dreamt' }]
 
 test('assay listen reports events that do not match their schema, without their values', async () => {
   const url = await streamOnce(odd)

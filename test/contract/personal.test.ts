@@ -4,7 +4,8 @@ import { Id, Instant, openEnum } from '../../src/contract/common.ts'
 import { eventTypes } from '../../src/contract/delivery/events.ts'
 import { rows } from '../../src/contract/index.ts'
 import { markOf, PersonalText, partsOf, personal, Safe, safe } from '../../src/contract/personal.ts'
-import { maskOf } from '../../src/tenants/sessions/rules-masking.ts'
+import { maskChunk, maskOf } from '../../src/tenants/sessions/rules-masking.ts'
+import { findLeaks } from '../support/leaks.ts'
 
 /** The positions of free texts, dates and values of any type that are marked neither personal nor safe. */
 function undecidedIn(shape: z.ZodType, path: string): string[] {
@@ -100,4 +101,14 @@ test('a response is masked by its shape', () => {
 
 test('builds no masker for a shape without personal fields', () => {
   expect(maskOf(z.object({ id: Id, name: Safe }))).toBeUndefined()
+})
+
+test('the whole data line of a stream is masked, even with line separators inside', () => {
+  const event = {
+    event_type: 'labtest.order.created',
+    data: { passthrough: 'Zephyrine\u2028Quillfeather\u2029\u0085', nested: 'Marrowbone' },
+  }
+  const masked = maskChunk(`id: e1\nevent: labtest.order.created\ndata: ${JSON.stringify(event)}\n\n`)
+  expect(masked).toMatch(/^id: e1\nevent: labtest\.order\.created\ndata: \{.*\}\n\n$/)
+  expect(findLeaks(masked, 'stream')).toEqual([])
 })

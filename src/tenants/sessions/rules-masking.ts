@@ -139,8 +139,14 @@ function maskMessageText(text: string) {
   }
 }
 
-/** Only the `data:` lines of an event stream are personal. */
-export const maskChunk = (chunk: string) => chunk.replace(/^data: (.*)$/gm, (_, data: string) => `data: ${maskMessageText(data)}`)
+const DATA = 'data: '
+
+/** Only the `data:` lines of an event stream are personal. A line ends at LF; JSON may contain U+2028, where `$` of a pattern matches. */
+export const maskChunk = (chunk: string) =>
+  chunk
+    .split('\n')
+    .map((line) => (line.startsWith(DATA) ? `${DATA}${maskMessageText(line.slice(DATA.length))}` : line))
+    .join('\n')
 
 /** Rejects masked values, which would overwrite the real ones. */
 export function checkNotMasked(value: unknown): void {
