@@ -23,6 +23,8 @@ export default defineConfig({
     globalSetup: ['test/support/cluster.ts'],
     setupFiles: ['test/support/setup.ts'],
     pool: 'forks',
+    // Loading the service takes a second, so the files of a worker share its modules. setup.ts resets what belongs to a file.
+    isolate: false,
     sequence: { sequencer: SlowestFirst },
     // One more than the cores we test on: tests spend a quarter of their time waiting for processes, browsers and commits.
     maxWorkers: 3,

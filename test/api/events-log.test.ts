@@ -7,13 +7,14 @@ import { inTransaction } from '../../src/platform/app.ts'
 import { type SealingKey, seal } from '../../src/platform/sealing/seal.ts'
 import { userSealingKey } from '../../src/platform/sealing/vault.ts'
 import { SECOND } from '../../src/platform/time.ts'
+import { atEnd } from '../support/at-end.ts'
 import { query } from '../support/cluster.ts'
 import { expectEventsMatchCatalog } from '../support/event-catalog.ts'
 import { aUser, placeOrder, testId } from '../support/orders.ts'
 import { sendRaw } from '../support/raw-requests.ts'
 import { newUuid } from '../support/seeded.ts'
 import { listen } from '../support/sse.ts'
-import { atEnd, errorOf, replica, type Tenant, world } from '../support/world.ts'
+import { errorOf, replica, type Tenant, world } from '../support/world.ts'
 
 const w = await world()
 const { app, runJobs } = w

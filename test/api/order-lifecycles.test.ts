@@ -1,8 +1,8 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { canBecome, type Method, methods, reachableFrom, statusOfStep, stepsOf } from '../../src/contract/labs/lifecycle.ts'
 import { aRegistration, orderEvents, placeKit, snapshotOf } from '../support/order-events.ts'
 import { aNewOrder, aUser } from '../support/orders.ts'
-import { fc } from '../support/properties.ts'
 import { errorOf, world } from '../support/world.ts'
 
 const w = await world()

@@ -1,5 +1,5 @@
+import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
-import { fc } from '../support/properties.ts'
 import { aUser, push, pushSummary, userEvents } from '../support/wearables.ts'
 import { world } from '../support/world.ts'
 

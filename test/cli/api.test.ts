@@ -1,10 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { atEnd } from '../support/at-end.ts'
 import { aNewOrder, placeOrder } from '../support/orders.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { newUuid } from '../support/seeded.ts'
-import { atEnd, temporaryFolder, world } from '../support/world.ts'
+import { temporaryFolder, world } from '../support/world.ts'
 import { assay } from './assay.ts'
 
 const w = await world()

@@ -1,7 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
-import { atEnd, world } from '../support/world.ts'
+import { atEnd } from '../support/at-end.ts'
+import { world } from '../support/world.ts'
 import { assay } from './assay.ts'
 
 const w = await world()

@@ -2,10 +2,11 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
+import { atEnd } from '../support/at-end.ts'
 import { databaseUrl, query } from '../support/cluster.ts'
 import { placeOrder } from '../support/orders.ts'
 import { openReceiver } from '../support/receiver.ts'
-import { atEnd, temporaryFolder, world } from '../support/world.ts'
+import { temporaryFolder, world } from '../support/world.ts'
 import { assay } from './assay.ts'
 
 const w = await world()

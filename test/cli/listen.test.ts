@@ -7,9 +7,10 @@ import { createInterface } from 'node:readline'
 import { Webhook } from 'svix'
 import { expect, test } from 'vitest'
 import { exampleOf } from '../../src/contract/delivery/events.ts'
+import { atEnd } from '../support/at-end.ts'
 import { placeOrder } from '../support/orders.ts'
 import { openReceiver } from '../support/receiver.ts'
-import { atEnd, world } from '../support/world.ts'
+import { world } from '../support/world.ts'
 import { assay } from './assay.ts'
 
 const w = await world()

@@ -4,9 +4,10 @@ import { createClient } from '../../src/contract/client.ts'
 import { loadCatalog } from '../../src/labs/catalog/file/actions.ts'
 import { readConfig } from '../../src/platform/config.ts'
 import { startService } from '../../src/start.ts'
+import { atEnd } from '../support/at-end.ts'
 import { query } from '../support/cluster.ts'
 import { newUuid } from '../support/seeded.ts'
-import { atEnd, ENCRYPTION_KEY, errorOf, newDatabase, type Replica, replica, temporaryFolder } from '../support/world.ts'
+import { ENCRYPTION_KEY, errorOf, newDatabase, type Replica, replica, temporaryFolder } from '../support/world.ts'
 import { assay } from './assay.ts'
 
 const production = { ENVIRONMENT: 'production', REGION: 'eu' }

@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { pages } from '../../src/http/docs/pages.ts'
-import { browser, expectNoOverflow, noBrowser, openPage, seriousIssues, widths, withSkipReason } from '../support/console-page.ts'
+import { newContext } from '../support/browser.ts'
+import { expectNoOverflow, noBrowser, openPage, seriousIssues, widths, withSkipReason } from '../support/console-page.ts'
 import { screenshot } from '../support/console-tour.ts'
 import { TIMEOUT_MS } from '../support/process.ts'
 import { world } from '../support/world.ts'
@@ -142,7 +143,7 @@ test.skipIf(noBrowser)(withSkipReason('/docs: uses the theme selected in the con
 })
 
 test.skipIf(noBrowser)(withSkipReason('/docs on a phone: works without JavaScript'), async () => {
-  const context = await browser.newContext({ viewport: { width: 390, height: 844 }, javaScriptEnabled: false, baseURL: base })
+  const context = await newContext({ viewport: { width: 390, height: 844 }, javaScriptEnabled: false, baseURL: base })
   const page = await context.newPage()
   page.setDefaultTimeout(TIMEOUT_MS)
   await page.goto('/docs')

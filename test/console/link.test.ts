@@ -1,7 +1,7 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { type Authorization, openAuthorizationServer } from '../support/authorization-server.ts'
-import { startBrowser } from '../support/browser.ts'
+import { newContext, startBrowser } from '../support/browser.ts'
 import { aLink } from '../support/connections.ts'
 import { TIMEOUT_MS } from '../support/process.ts'
 import { aReceiver } from '../support/webhooks.ts'
@@ -29,7 +29,7 @@ const looks = [
 
 /** Opens a page that records its request origins and console errors. */
 async function visitor({ width, height, colorScheme }: (typeof looks)[number] = looks[1], javaScriptEnabled = true) {
-  const page = await (browser as Browser).newPage({ viewport: { width, height }, colorScheme, javaScriptEnabled })
+  const page = await (await newContext({ viewport: { width, height }, colorScheme, javaScriptEnabled })).newPage()
   page.setDefaultTimeout(TIMEOUT_MS)
   const asked = new Set<string>()
   const complaints: string[] = []

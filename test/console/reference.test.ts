@@ -1,6 +1,6 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { startBrowser } from '../support/browser.ts'
+import { newContext, startBrowser } from '../support/browser.ts'
 import { TIMEOUT_MS } from '../support/process.ts'
 import { world } from '../support/world.ts'
 
@@ -46,7 +46,7 @@ test.skipIf(!browser)(
 
 /** Opens a page that records its requests and console errors. */
 async function watched(width: number) {
-  const page = await (browser as Browser).newPage({ viewport: { width, height: 900 } })
+  const page = await (await newContext({ viewport: { width, height: 900 } })).newPage()
   page.setDefaultTimeout(TIMEOUT_MS)
   const asked: string[] = []
   const complaints: string[] = []

@@ -2,8 +2,9 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { openDatabase, prepareStatement, runPrepared } from '../../src/platform/db/open.ts'
 import { coalesceReads, type Statement } from '../../src/platform/db/pipelined-connections.ts'
+import { atEnd } from '../support/at-end.ts'
 import { query } from '../support/cluster.ts'
-import { atEnd, fileDatabase } from '../support/world.ts'
+import { fileDatabase } from '../support/world.ts'
 
 const url = await fileDatabase()
 await query(url, 'create table counters (id int primary key, count int not null)')

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { abn } from '../../src/labs/documents/abn.ts'
 import { collectionInstructions } from '../../src/labs/documents/collection-instructions.ts'
@@ -6,7 +7,6 @@ import { requisition } from '../../src/labs/documents/requisition.ts'
 import { resultReport } from '../../src/labs/documents/result-report.ts'
 import { aNotice, aPatient, aReport, aRequisition, aResult, someInstructions, someLabels } from '../support/documents.ts'
 import { pagesOf, textOf } from '../support/pdf.ts'
-import { fc } from '../support/properties.ts'
 
 const labelFor = (last_name: string) => labels(someLabels({ patient: aPatient({ first_name: 'A', last_name }), number_of_labels: 1 }))
 

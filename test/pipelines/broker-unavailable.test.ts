@@ -4,11 +4,12 @@ import { expect, test } from 'vitest'
 import { waits } from '../../src/delivery/pipelines/rules-failure.ts'
 import { strictPolicy } from '../../src/platform/outbound/address.ts'
 import { MINUTE } from '../../src/platform/time.ts'
+import { atEnd } from '../support/at-end.ts'
 import { query } from '../support/cluster.ts'
 import { aPipeline, emitEvents } from '../support/pipelines.ts'
 import { reservePort } from '../support/ports.ts'
 import { waitFor } from '../support/webhooks.ts'
-import { atEnd, world } from '../support/world.ts'
+import { world } from '../support/world.ts'
 
 const w = await world()
 

@@ -3,11 +3,12 @@ import { beforeAll, expect, test } from 'vitest'
 import { outboundOptionsOf } from '../../src/delivery/pipelines/destinations/outbound-options.ts'
 import { publishPending } from '../../src/delivery/pipelines/publishing/runner.ts'
 import { claimFree, listHeld, release } from '../../src/delivery/pipelines/publishing/store-holding.ts'
+import { atEnd } from '../support/at-end.ts'
 import { aPipeline, emitEvents } from '../support/pipelines.ts'
 import { faults, openReceiver, type Receiver } from '../support/receiver.ts'
 import { newUuid } from '../support/seeded.ts'
 import { waitFor } from '../support/webhooks.ts'
-import { atEnd, type Tenant, world } from '../support/world.ts'
+import { type Tenant, world } from '../support/world.ts'
 
 const confirm = faults.status(200, { 'content-type': 'application/json' }, '{"messageIds":["1"]}')
 

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { MINUTE } from '../../src/platform/time.ts'
+import { atEnd } from '../support/at-end.ts'
 import { startProxy } from '../support/broker.ts'
 import { aSubscription, type Emulator, emulator, startEmulator, withEmulator } from '../support/emulator.ts'
 import { aPipeline, emitEvents } from '../support/pipelines.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { aWebhook, waitFor } from '../support/webhooks.ts'
-import { atEnd, world } from '../support/world.ts'
+import { world } from '../support/world.ts'
 
 const cloud_pubsub = { project: 'harbor-events', topic: 'health', message_ordering: true }
 

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type SourceSlug, sourceSlugs } from '../../src/contract/tenants/sources.ts'
 import { series, seriesNames } from '../../src/contract/wearables/series.ts'
@@ -7,7 +8,6 @@ import { dayAfter, startOf } from '../../src/wearables/providers/demo/rules-day.
 import { personOf } from '../../src/wearables/providers/demo/rules-person.ts'
 import { demoReport } from '../../src/wearables/providers/demo/rules-report.ts'
 import { cyclesOf } from '../../src/wearables/providers/demo/series/rules-cycle.ts'
-import { fc } from '../support/properties.ts'
 
 const DAY = 86_400_000
 const MINUTE = 60_000

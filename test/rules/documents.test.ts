@@ -1,4 +1,5 @@
 import { BitArray, Code128Reader } from '@zxing/library'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { sampleTypes } from '../../src/contract/labs/catalog.ts'
 import { methods } from '../../src/contract/labs/lifecycle.ts'
@@ -9,7 +10,6 @@ import { code128 } from '../../src/labs/documents/layout/code128.ts'
 import { rangeBar } from '../../src/labs/documents/layout/range-bar.ts'
 import { shorten, wrap } from '../../src/labs/documents/layout/wrap.ts'
 import { aResult, high, low } from '../support/documents.ts'
-import { fc } from '../support/properties.ts'
 
 describe('reference range bar', () => {
   const bounds = { min: 10, max: 20 }

@@ -1,7 +1,7 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { exampleOf, messageOf } from '../../src/contract/delivery/events.ts'
 import { payloadLimit, shrinkToFit, splitIntoChunks } from '../../src/delivery/events/rules-size.ts'
-import { fc } from '../support/properties.ts'
 
 const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value))
 

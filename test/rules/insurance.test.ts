@@ -1,6 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import * as rules from '../../src/tenants/insurance/rules.ts'
-import { fc } from '../support/properties.ts'
 
 describe('ICD-10-CM code', () => {
   test.each([

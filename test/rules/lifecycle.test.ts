@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   canBecome,
@@ -12,7 +13,6 @@ import {
   stepsOf,
   topLevels,
 } from '../../src/contract/labs/lifecycle.ts'
-import { fc } from '../support/properties.ts'
 
 /** The table of the spec, written out. */
 const spec: Record<Method, Record<string, string>> = {

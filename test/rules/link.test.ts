@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { html } from '../../src/platform/html.ts'
 import { logo } from '../../src/tenants/sources/rules-logo.ts'
@@ -5,7 +6,6 @@ import { availabilityOf } from '../../src/wearables/connections/rules.ts'
 import * as rules from '../../src/wearables/link/rules.ts'
 import { signIn, signInByEmail } from '../../src/wearables/providers/rules-simulated.ts'
 import { maskCredential, narrowScopes } from '../../src/wearables/team-sources/rules.ts'
-import { fc } from '../support/properties.ts'
 
 const now = '2026-03-01T09:30:00.000Z'
 const good = { expires_at: '2026-03-01T09:30:00.001Z', consumed_at: null }

@@ -1,8 +1,8 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { canBecome, lowLevels, type Method, methods, reachableFrom, stepsOf } from '../../src/contract/labs/lifecycle.ts'
 import * as rules from '../../src/labs/orders/rules.ts'
 import { Problem } from '../../src/platform/problem.ts'
-import { fc } from '../support/properties.ts'
 
 type Order = Parameters<typeof rules.classifyReport>[0]
 

@@ -1,8 +1,8 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { personRoles } from '../../src/contract/common.ts'
 import { checkPassword, plainCode, recoveryCode, teamScopeOf } from '../../src/tenants/people/rules.ts'
 import { base32, codeAt, findStep, fromBase32, stepAt } from '../../src/tenants/people/rules-totp.ts'
-import { fc } from '../support/properties.ts'
 
 describe('TOTP code', () => {
   const secret = Buffer.from('12345678901234567890')

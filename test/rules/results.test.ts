@@ -1,10 +1,10 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { OrderedMeasurements } from '../../src/contract/labs/analyte.ts'
 import { type BiomarkerResult, labResults, type NewResult, NewResults } from '../../src/contract/labs/results.ts'
 import * as rules from '../../src/labs/results/rules.ts'
 import { analytes, orderedTest } from '../support/catalog.ts'
-import { fc } from '../support/properties.ts'
 
 const markers = [
   { id: 1, name: 'Basic Metabolic Panel', slug: 'bmp', provider_id: 'QM1', expected_results: ['glucose', 'potassium'] },

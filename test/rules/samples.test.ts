@@ -1,9 +1,9 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { series, seriesNames } from '../../src/contract/wearables/series.ts'
 import { decodeSamples, encodeSamples, type Sample } from '../../src/wearables/data/samples/rules-codec.ts'
 import { byKey, dedupeByKey, type Incoming, mergeDay } from '../../src/wearables/data/samples/rules-merge.ts'
 import { mergePieces, type Piece, readDay, samplesIn, writeDay } from '../../src/wearables/data/samples/rules-pieces.ts'
-import { fc } from '../support/properties.ts'
 
 const DAY = Date.parse('2026-03-01T00:00:00Z')
 const MS = 86_400_000

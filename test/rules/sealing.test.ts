@@ -1,9 +1,9 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { indexTerms, queryTerms, wordsOf } from '../../src/platform/sealing/blind-index.ts'
 import { derive, keyIdOf, open, openBytes, seal, sealBytes, sealingKey } from '../../src/platform/sealing/seal.ts'
 import { newSealingKey, openVault, unwrap } from '../../src/platform/sealing/vault.ts'
 import { people } from '../support/people.ts'
-import { fc } from '../support/properties.ts'
 import { newBytes, newUuid } from '../support/seeded.ts'
 
 const aKey = () => sealingKey(newUuid(), newBytes(32))

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { genders } from '../../src/contract/common.ts'
 import type { OrderedMeasurements } from '../../src/contract/labs/analyte.ts'
@@ -7,7 +8,6 @@ import { stepDelay } from '../../src/labs/adapters/simulator/delays.ts'
 import { type Simulation, simulateResults } from '../../src/labs/adapters/simulator/values.ts'
 import { completeResults, expectedOf, hasMissing, interpretationOf, missingResults } from '../../src/labs/results/rules.ts'
 import { analyteOf, analytes, labTests, orderedTest } from '../support/catalog.ts'
-import { fc } from '../support/properties.ts'
 
 const DAY = 86_400_000
 

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { BlockList } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { readConfig } from '../../src/platform/config.ts'
 import { isForbidden, type Policy, parseCidr, policyOf, strictPolicy } from '../../src/platform/outbound/address.ts'
 import { addressesIn, systemResolve } from '../../src/platform/outbound/resolve.ts'
-import { fc } from '../support/properties.ts'
 
 const v4 = fc.tuple(fc.nat(255), fc.nat(255), fc.nat(255), fc.nat(255)).map((bytes) => bytes.join('.'))
 const hex = (group: number) => group.toString(16)

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { checkHeaders } from '../../src/delivery/webhooks/management/rules-headers.ts'
 import { type AttemptOutcome, afterAttempt, isGone, later, retryWaits } from '../../src/delivery/webhooks/rules.ts'
@@ -11,7 +12,6 @@ import {
   mayDisable,
 } from '../../src/delivery/webhooks/rules-health.ts'
 import { failureOfCode, failureOfStatus, failures, retryAfterMs } from '../../src/platform/outbound/outcome.ts'
-import { fc } from '../support/properties.ts'
 
 const start = '2026-03-01T12:00:00.000Z'
 const SECOND = 1000

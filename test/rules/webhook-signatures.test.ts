@@ -1,10 +1,10 @@
 import { createPublicKey, verify as verifySignature } from 'node:crypto'
+import fc from 'fast-check'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
 import { describe, expect, test } from 'vitest'
 import { headersOf, newSecret, parseSecret, signatures, textOfSecret, verify } from '../../src/delivery/webhooks/sign.ts'
 import { jwkOf, newKeyPair, publicKeyOf, signEd25519 } from '../../src/delivery/webhooks/sign-ed25519.ts'
-import { fc } from '../support/properties.ts'
 import { newWebhookSecret } from '../support/seeded.ts'
 
 const id = 'msg_2b6f0cc9'

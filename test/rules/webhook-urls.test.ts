@@ -1,7 +1,7 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isForbidden, type Policy, parseCidr, strictPolicy } from '../../src/platform/outbound/address.ts'
 import { checkUrl } from '../../src/platform/outbound/url.ts'
-import { fc } from '../support/properties.ts'
 
 const sandbox: Policy = { https_only: false, allow_loopback: true, allowed: [] }
 const opened: Policy = { ...strictPolicy, allowed: [parseCidr('10.0.0.0/8')] }

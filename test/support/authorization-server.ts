@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { atEnd } from './at-end.ts'
 import { newUuid } from './seeded.ts'
-import { atEnd } from './world.ts'
 
 type Code = { challenge: string; redirect_uri: string; scope: string; account: string; expired: boolean }
 

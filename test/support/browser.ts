@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { accessSync, constants, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { type Browser, chromium } from 'playwright-core'
+import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core'
+import { atEnd } from './at-end.ts'
 import { TIMEOUT_MS } from './process.ts'
-import { atEnd } from './world.ts'
 
 const flags = [
   '--no-sandbox',
@@ -17,8 +17,22 @@ const flags = [
   '--disable-sync',
 ]
 
-/** Starts the packed Chromium, which is faster, or an installed one. Returns undefined if neither starts. */
-export async function startBrowser(): Promise<Browser | undefined> {
+let starting: Promise<Browser | undefined> | undefined
+
+/** Starts the packed Chromium, which is faster, or an installed one. Returns undefined if neither starts. A worker keeps it until it ends. */
+export function startBrowser() {
+  starting ??= startFirst()
+  return starting
+}
+
+/** Opens a new browser context that ends with the test file. */
+export async function newContext(options: BrowserContextOptions) {
+  const context = await ((await startBrowser()) as Browser).newContext(options)
+  atEnd(() => context.close())
+  return context
+}
+
+async function startFirst() {
   for (const find of [unpackPackaged, findInstalled]) {
     const browser = await find()
       .then((path) => (path ? launch(path) : undefined))
@@ -30,7 +44,6 @@ export async function startBrowser(): Promise<Browser | undefined> {
 
 async function launch(executablePath: string) {
   const browser = await chromium.launch({ executablePath, args: flags, timeout: TIMEOUT_MS })
-  atEnd(() => browser.close())
   await (await browser.newPage()).close()
   return browser
 }

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { buildConsole } from '../../scripts/build-console.ts'
-import { startBrowser } from './browser.ts'
+import { newContext, startBrowser } from './browser.ts'
 import { signIn } from './console.ts'
 import { TIMEOUT_MS } from './process.ts'
 import type { Tenant } from './world.ts'
@@ -11,7 +11,6 @@ import type { Tenant } from './world.ts'
 await buildConsole()
 const started = await startBrowser()
 
-export const browser = started as Browser
 export const noBrowser = !started
 /** Adds the reason to the name of a skipped test. */
 export const withSkipReason = (title: string) => (started ? title : `${title} (skipped: no Chromium on this machine starts)`)
@@ -25,7 +24,7 @@ type Origins = { origin: string; localStorage: { name: string; value: string }[]
 
 /** Opens a page in a new browser context and records its requests and console errors. */
 export async function openPage(base: string, width = 1440, colorScheme: 'light' | 'dark' = 'light', origins: Origins = []) {
-  const context = await browser.newContext({
+  const context = await newContext({
     storageState: { cookies: [], origins },
     viewport: { width, height: width > 1000 ? 900 : 844 },
     colorScheme,

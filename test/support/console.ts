@@ -4,6 +4,7 @@ import type { ResponseBody, Row } from '../../src/contract/endpoint.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import type { App } from '../../src/platform/app.ts'
 import { codeAt, fromBase32, stepAt } from '../../src/tenants/people/rules-totp.ts'
+import { nextNumber } from './seeded.ts'
 import type { Tenant } from './world.ts'
 
 type Headers = Record<string, string>
@@ -39,8 +40,6 @@ export const fastPasswords = { PASSWORD_COST: '10' }
 
 export const PASSWORD = 'a lantern over quiet water'
 
-let inviteCount = 0
-
 type InviteOptions = { role?: PersonRole; team_role_bindings?: { team_id: string }[]; email?: string }
 
 /** Invites a person, accepts the invitation and returns the session. */
@@ -49,7 +48,7 @@ export async function joinOrganization(
   { admin, org_id }: Tenant,
   { email, ...access }: InviteOptions = {},
 ) {
-  const address = email ?? `keeper${++inviteCount}@harbor.example`
+  const address = email ?? `keeper${nextNumber('keeper')}@harbor.example`
   const { link } = await admin.createInvite({ params: { org_id }, body: { email: address, ...access } })
   const token = link?.split('#')[1] as string
   const { api } = browser(one.base, '')

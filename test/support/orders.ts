@@ -1,6 +1,7 @@
 import type { Client } from '../../src/contract/client.ts'
 import type { Method } from '../../src/contract/labs/lifecycle.ts'
 import { anAddress, people } from './people.ts'
+import { nextNumber } from './seeded.ts'
 
 /** One lab test of the sandbox catalog per method, without AoE questions. */
 export const tests: Record<Method, string> = {
@@ -29,9 +30,7 @@ export const aPatient = (change: object = {}, person: (typeof people)[number] = 
   ...change,
 })
 
-let users = 0
-
-export const aUser = async (api: Client) => (await api.createUser({ body: { client_user_id: `patient-${++users}` } })).user_id
+export const aUser = async (api: Client) => (await api.createUser({ body: { client_user_id: `patient-${nextNumber('patient')}` } })).user_id
 
 /** The user that a story names, or a new one. */
 const userIn = async (change: { user_id?: string }, api: Client) => change.user_id ?? (await aUser(api))

@@ -6,11 +6,20 @@ export const SEED = process.env['TEST_SEED'] || 'assay'
 
 let file = 'outside a test file'
 let source = seededRandom(SEED, file)
+const counts = new Map<string, number>()
 
 /** Runs once per test file, before it is loaded. */
 export function seedFile(name: string) {
   file = name
   source = seededRandom(SEED, name)
+  counts.clear()
+}
+
+/** Counts the things of a kind that this test file created. */
+export function nextNumber(kind: string) {
+  const next = (counts.get(kind) ?? 0) + 1
+  counts.set(kind, next)
+  return next
 }
 
 const random: Random = () => source()

@@ -1,6 +1,6 @@
+import fc from 'fast-check'
 import type { z } from 'zod'
 import { people } from './people.ts'
-import { fc } from './properties.ts'
 import { newUuid } from './seeded.ts'
 
 type Def = {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
-import { atEnd } from './world.ts'
+import { atEnd } from './at-end.ts'
 
 type SseMessage = { id?: string; event?: string; data?: Record<string, unknown>; comment?: string }
 

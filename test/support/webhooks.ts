@@ -1,7 +1,8 @@
 import { vi } from 'vitest'
+import { atEnd } from './at-end.ts'
 import { TIMEOUT_MS } from './process.ts'
 import { type Behavior, faults, openReceiver } from './receiver.ts'
-import { atEnd, type Tenant } from './world.ts'
+import type { Tenant } from './world.ts'
 
 /** A receiver that tests can wait for. `behaviorOf` is called for each message, starting with 1. */
 export async function aReceiver(behaviorOf: (n: number) => Behavior = () => faults.ok) {

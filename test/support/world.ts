@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
-import { pino } from 'pino'
-import { afterAll, inject } from 'vitest'
+import { type Logger, pino } from 'pino'
+import { inject } from 'vitest'
 import { type Client, createClient } from '../../src/contract/client.ts'
 import { numberEvents } from '../../src/delivery/events/log.ts'
 import type { OutboundOptions } from '../../src/delivery/pipelines/destinations/destination.ts'
@@ -25,25 +25,22 @@ import { ensureManagementKey, ensureTeamKey } from '../../src/tenants/keys/actio
 import { createLabKey } from '../../src/tenants/keys/lab-keys.ts'
 import { MANAGEMENT_PREFIX } from '../../src/tenants/keys/rules.ts'
 import { createOrg } from '../../src/tenants/teams/orgs.ts'
+import { atEnd } from './at-end.ts'
 import { databaseUrl, query } from './cluster.ts'
 import { fileTag, newApiKey } from './seeded.ts'
 
 export const ENCRYPTION_KEY = 'only-for-tests-0123456789abcdef0123456789'
 
-const closing: (() => Promise<unknown>)[] = []
-afterAll(async () => {
-  while (closing.length) await closing.pop()?.()
-})
-
-/** Registers cleanup for the end of the test file, in reverse order. */
-export const atEnd = (close: () => Promise<unknown>) => closing.push(close)
-
-let shared: Promise<string> | undefined
+/** The database of each test file that this worker ran. */
+const fileDatabases = new Map<string, Promise<string>>()
 
 /** The database of this test file, cloned from the migrated template. A sandbox database has the catalog. */
-export const fileDatabase = (environment = 'sandbox') => {
-  shared ??= newDatabase(environment === 'sandbox' ? inject('catalogTemplate') : inject('template'))
-  return shared
+export function fileDatabase(environment = 'sandbox') {
+  const known = fileDatabases.get(fileTag())
+  if (known) return known
+  const database = newDatabase(environment === 'sandbox' ? inject('catalogTemplate') : inject('template'))
+  fileDatabases.set(fileTag(), database)
+  return database
 }
 
 let databases = 0
@@ -59,6 +56,14 @@ export async function newDatabase(template = inject('template')) {
 /** A database without migrations. */
 export const emptyDatabase = () => newDatabase('template1')
 
+let log: Logger | undefined
+
+/** All test files of a worker write to one log, which the search for leaks reads at the end. */
+const workerLog = () => {
+  log ??= pino({ level: 'trace' }, pino.destination({ dest: join(inject('logs'), `${process.pid}.log`), sync: true }))
+  return log
+}
+
 export type Tenant = { org_id: string; team_id: string; team_api_key: string; management_key: string; api: Client; admin: Client }
 
 type Options = { env?: Record<string, string>; database?: string; table?: Table }
@@ -67,7 +72,7 @@ type Options = { env?: Record<string, string>; database?: string; table?: Table 
 export async function replica({ env = {}, database, table }: Options = {}) {
   const url = database ?? (await fileDatabase(env['ENVIRONMENT']))
   const config = readConfig({ DATABASE_URL: url, ENCRYPTION_KEY, ...env })
-  const log = pino({ level: 'trace' }, pino.destination({ dest: join(inject('logs'), `${process.pid}.log`), sync: true }))
+  const log = workerLog()
   const opened = openDatabase(url, 10, log)
   atEnd(() => opened.close())
   let offset = 0

@@ -5,6 +5,7 @@ import { endpointsOf, sealSecrets } from '../../src/delivery/webhooks/endpoints.
 import { freeDeadLanes } from '../../src/delivery/webhooks/sending/store-lanes.ts'
 import { inTransaction } from '../../src/platform/app.ts'
 import type { Outcome } from '../../src/platform/outbound/outcome.ts'
+import { atEnd } from '../support/at-end.ts'
 import { query } from '../support/cluster.ts'
 import {
   aWebhook,
@@ -18,7 +19,7 @@ import {
 } from '../support/lanes.ts'
 import { eventually } from '../support/process.ts'
 import { newUuid, newWebhookSecret } from '../support/seeded.ts'
-import { atEnd, replica } from '../support/world.ts'
+import { replica } from '../support/world.ts'
 
 const w = await replica()
 const { app, url } = w

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { numberEvents } from '../../src/delivery/events/log.ts'
 import { deleteIdleLanes } from '../../src/delivery/webhooks/management/store-purge.ts'
@@ -8,7 +9,6 @@ import { DAY, HOUR, later, SECOND } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
 import { laneRows, laneViolations } from '../support/lane-invariants.ts'
 import { aWebhook, countPending, emitTo, manualWorker, type Ordering, ok, outcome, type ReceivedMessage } from '../support/lanes.ts'
-import { fc } from '../support/properties.ts'
 import { replica } from '../support/world.ts'
 
 const w = await replica()

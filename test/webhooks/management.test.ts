@@ -2,10 +2,11 @@ import { Webhook } from 'svix'
 import { describe, expect, test } from 'vitest'
 import { eventNames } from '../../src/contract/delivery/events.ts'
 import { HOUR } from '../../src/platform/time.ts'
+import { atEnd } from '../support/at-end.ts'
 import { placeOrder } from '../support/orders.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { newUuid } from '../support/seeded.ts'
-import { atEnd, errorOf, world } from '../support/world.ts'
+import { errorOf, world } from '../support/world.ts'
 
 const w = await world()
 await w.startDelivery()

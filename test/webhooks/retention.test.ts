@@ -2,9 +2,10 @@ import pg from 'pg'
 import { expect, test } from 'vitest'
 import { applyRetention } from '../../src/delivery/webhooks/repair/retention.ts'
 import { DAY, later } from '../../src/platform/time.ts'
+import { atEnd } from '../support/at-end.ts'
 import { query } from '../support/cluster.ts'
 import { aWebhook, countPending, emitTo } from '../support/lanes.ts'
-import { atEnd, replica } from '../support/world.ts'
+import { replica } from '../support/world.ts'
 
 const w = await replica()
 const { app, url } = w

@@ -1,7 +1,0 @@
-import fc from 'fast-check'
-import { seedNumber } from './seeded.ts'
-
-// A failing property names this seed and the path to its counterexample.
-fc.configureGlobal({ seed: seedNumber() })
-
-export { fc }
