@@ -138,12 +138,12 @@ export const revokeKey = command({
 
 function explainUnknownKey(error: unknown): never {
   const unknown = error instanceof Problem && error.kind === 'not_found'
-  throw unknown ? setupProblem('There is no active key with this ID; assay keys list shows them') : error
+  throw unknown ? setupProblem('No active key has this ID; list active keys with: assay keys list') : error
 }
 
 type Operator = ManagementCaller & { first_team_id: string | undefined }
 
-/** The operator acts on the first organization with every right. Keys that it creates have no creator. */
+/** The operator has full access to the first organization. Keys created by the operator have no creator. */
 async function asOperator(app: App): Promise<Operator> {
   const found = await findFirstOrgAndTeam(app)
   if (!found) throw setupProblem('The database has no organization yet; create one with: assay bootstrap --org NAME --team NAME')

@@ -136,6 +136,6 @@ export const setAccountStatus = command({
 
 async function changeStatus(app: App, id: string, status: string) {
   const account = await setLabAccountStatus(app, id, status)
-  if (!account) throw setupProblem('There is no such lab account; assay lab-accounts list shows them')
+  if (!account) throw setupProblem('No lab account has this ID; list accounts with: assay lab-accounts list')
   return account
 }

@@ -68,5 +68,5 @@ export const revokeLabKeyCommand = command({
 })
 
 async function revoke(app: App, id: string) {
-  if (!(await revokeLabKey(app, id))) throw setupProblem('There is no active lab key with this ID; assay lab-keys list shows them')
+  if (!(await revokeLabKey(app, id))) throw setupProblem('No active lab key has this ID; list active keys with: assay lab-keys list')
 }

@@ -42,6 +42,6 @@ export const approveTest = command({
 
 async function approve(app: App, id: string) {
   const test = await approveLabTest(app, id)
-  if (!test) throw setupProblem('There is no such lab test; assay lab-tests pending lists them')
+  if (!test) throw setupProblem('No lab test has this ID; list pending ones with: assay lab-tests pending')
   return test
 }

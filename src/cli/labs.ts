@@ -5,6 +5,6 @@ import { setupProblem } from '../platform/problem.ts'
 /** The lab with this slug. */
 export async function requireLab(app: App, slug: string) {
   const lab = await findLabBySlug(app, slug)
-  if (!lab) throw setupProblem('There is no such lab; assay catalog show lists the labs')
+  if (!lab) throw setupProblem('No lab has this slug; list labs with: assay catalog show')
   return lab
 }

@@ -43,7 +43,7 @@ export async function chooseOrg(app: App, id: string | undefined) {
   const orgs = await listOrgs(app)
   const matches = id ? orgs.filter((org) => org.id === id) : orgs
   const [org] = matches
-  if (!org) throw setupProblem('There is no such organization; assay org lists them')
+  if (!org) throw setupProblem('No organization has this ID; list organizations with: assay org')
   if (matches.length > 1) throw setupProblem('There are several organizations; choose one with --org ID')
   return org.id
 }
@@ -84,6 +84,6 @@ function parseBetas(team_id: string | undefined, betas: string | undefined) {
 
 async function enableBetas(app: App, team_id: string, betas: string[]) {
   const team = await setBetas(app, team_id, betas)
-  if (!team) throw setupProblem('There is no such team')
+  if (!team) throw setupProblem('No team has this ID; list teams with: assay team')
   return team
 }

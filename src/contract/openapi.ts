@@ -49,7 +49,7 @@ curl -s $BASE_URL/v2/user -H "x-service-api-key: $TEAM_API_KEY" -H 'content-type
 - **Idempotency**: operations with \`X-Idempotency-Key\` return the first response for every repetition.
 - **Pages**: send \`next_cursor\` of a response to get the next page. Lists of orders and markers have \`page\` and \`size\` instead.
 - **Enumerations** in responses are open: tolerate values that are not listed. Unknown fields of a request are ignored.
-- **Top plan** means the plan \`scale\` of the organization.
+- **Top plan** means the \`scale\` plan of the organization.
 - **Deprecation**: deprecated operations, parameters, fields and headers keep working. A request that uses one gets a \`Deprecation\` header with
   the date. The [list](/docs/deprecations) names the replacements.
 `.trim()
@@ -187,15 +187,15 @@ function operation(name: string, row: Row, schemas: Schemas): Json {
   }
 }
 
-/** The refusals that follow from the kind of a row. */
+/** Error responses that follow from the endpoint's authentication and idempotency. */
 const defaultRefusals = ({ auth, idempotent }: Row): Record<number, string> => ({
   ...(auth === 'management'
-    ? { 400: 'The environment or region is not the one of this deployment.', 404: 'The key has no access to the organization.' }
+    ? { 400: 'The environment or region does not match this deployment.', 404: 'The key has no access to the organization.' }
     : {}),
   ...(idempotent ? { 409: 'The idempotency key was used for another request, or the first request is still running.' } : {}),
 })
 
-/** A description adds something to the summary or is absent. */
+/** Returns nothing if there is no text beyond the summary. */
 function describe(row: Row) {
   const description = [row.description, ...notes(row)].filter(Boolean).join('\n\n')
   return description ? { description } : {}

@@ -28,7 +28,7 @@ export const personal = <S extends z.ZodType>(shape: S, kind: PersonalKind = 'te
 /** Marks data that identifies no patient: settings, codes, and names of labs, tests, sources and staff. */
 export const safe = <S extends z.ZodType>(shape: S) => mark(shape, 'safe')
 
-/** A text that is safe to show. Every string of a response is this, or `personal`, or has no free text. */
+/** Text that is safe to show. Every string in a response is `Safe`, `personal`, or not free text. */
 export const Safe = safe(z.string())
 
 export const PersonName = personal(z.string(), 'name')

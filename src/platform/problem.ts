@@ -4,7 +4,7 @@ import type { Fault } from '../contract/faults.ts'
 type Fields = Record<string, unknown>
 type Detail = string | Fault[] | ({ error_type: string; error_message: string } & Fields)
 
-/** The one way to fail on purpose. The caller reads `detail` as it is; `contract/errors.ts` maps the kind to a status. */
+/** Every expected failure. Clients receive `detail` unchanged; `contract/errors.ts` maps the kind to a status. */
 export class Problem extends Error {
   readonly kind: ProblemKind
   readonly detail: Detail
@@ -35,5 +35,5 @@ export const textProblem = (error_type: ErrorName, message: string) => new Probl
 /** A validation error: the shape is right and a value is wrong. `loc` begins with body, query, path or header. */
 export const invalid = (loc: Fault['loc'], msg: string, type: Fault['type'] = 'value_error') => new Problem('invalid', [{ type, loc, msg }])
 
-/** A refusal to start, in one line for the operator. */
+/** An error in the setup or in a command, in one line for the operator. */
 export const setupProblem = (error_message: string, error_type = 'SETUP') => new Problem('failed', { error_type, error_message })

@@ -100,8 +100,8 @@ describe('undoing a deletion', () => {
     expect(await api.undoDeleteUser({ query: { user_id: user.user_id } })).toEqual({ success: true })
   })
   test.each([
-    ['a query with neither id', {}],
-    ['a query with both ids', { user_id: newUuid(), client_user_id: 'x' }],
+    ['a query with neither ID', {}],
+    ['a query with both IDs', { user_id: newUuid(), client_user_id: 'x' }],
     ['an empty client_user_id', { client_user_id: '' }],
     ['a user_id that is not a UUID', { user_id: 'x' }],
   ])('rejects %s', async (_, query) => {

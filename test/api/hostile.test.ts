@@ -39,7 +39,7 @@ describe('a request body', () => {
     ['with half a surrogate pair', '{"client_user_id":"a\\ud800b"}', 422],
     ['with bytes that are not UTF-8', Buffer.from('{"client_user_id":"a\xff\xfeb"}', 'latin1'), 422],
     ['with an overlong encoding', Buffer.from('{"client_user_id":"a\xc0\x80b"}', 'latin1'), 422],
-    ['with a 10,000-character id', JSON.stringify({ client_user_id: 'x'.repeat(10_000) }), 422],
+    ['with a 10,000-character ID', JSON.stringify({ client_user_id: 'x'.repeat(10_000) }), 422],
   ])('%s is rejected', async (_, body, status) => {
     const response = await post(body)
     expectClientError(response)

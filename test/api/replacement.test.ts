@@ -32,7 +32,7 @@ const pushes = fc.array(
   { minLength: 1, maxLength: 6 },
 )
 
-test('applying the events by the replacement rule yields what reads return', async () => {
+test('replaying the events gives the same data as reading it', async () => {
   await fc.assert(
     fc.asyncProperty(pushes, async (pushes) => {
       const user_id = await aUser(w.api)

@@ -114,7 +114,7 @@ test('a lab removed from the file stays with nothing to order', async () => {
   expect(await api.listLabs()).toHaveLength(5)
 })
 
-test('a pending lab test is approved by the file, and the approval of the operator persists', async () => {
+test('a pending lab test is approved by the file, and an approval by the operator persists', async () => {
   const { cli, load, api } = await withCatalog()
   const [waiting] = (await api.listLabTests({ query: { status: 'pending_approval' } })).data
   await cli.json('lab-tests', 'approve', '--id', waiting?.id as string)
@@ -164,7 +164,7 @@ test('rejects an invalid file with the paths of its errors and changes nothing',
   })
   for (const [path, reason] of [
     [wrong, /^The catalog file is not valid:\n {2}lab_markers\[0\]\.marker_slug: Must name an entry in markers\.\n/],
-    [renumbered, /^The catalog changes the id, slug or LOINC code of a row in markers that is already loaded/],
+    [renumbered, /^The catalog changes the ID, slug or LOINC code of a row in markers that is already loaded/],
     ['/nowhere/catalog.json', /^The file cannot be read: ENOENT\n$/],
   ] as const) {
     const { code, out, err } = await cli.run('catalog', 'load', '--file', path)

@@ -67,8 +67,8 @@ describe('lab-keys', () => {
   })
 
   test('rejects unknown labs and keys', async () => {
-    await expectOneLineError(/no such lab; assay catalog show/, 'lab-keys', 'create', '--lab', 'moon', '--label', 'x')
-    await expectOneLineError(/no such lab/, 'lab-keys', 'list', '--lab', 'moon')
+    await expectOneLineError(/^No lab has this slug; list labs with: assay catalog show/, 'lab-keys', 'create', '--lab', 'moon', '--label', 'x')
+    await expectOneLineError(/^No lab has this slug/, 'lab-keys', 'list', '--lab', 'moon')
     await expectOneLineError(/no active lab key/, 'lab-keys', 'revoke', '--id', newUuid())
   })
 })
@@ -124,12 +124,12 @@ describe('lab-accounts', () => {
   test('rejects invalid accounts and creates nothing', async () => {
     const accounts = await cli.json('lab-accounts', 'list')
     const start = ['lab-accounts', 'create', '--provider-account-id', 'x', '--lab']
-    await expectOneLineError(/no such lab/, ...start, 'moon')
-    await expectOneLineError(/no such organization/, ...start, 'wrenfield', '--org', newUuid())
+    await expectOneLineError(/^No lab has this slug/, ...start, 'moon')
+    await expectOneLineError(/^No organization has this ID/, ...start, 'wrenfield', '--org', newUuid())
     await expectOneLineError(/not in this organization/, ...start, 'wrenfield', '--team', newUuid())
     await expectOneLineError(/does not support the billing type patient_bill;/, ...start, 'wrenfield', '--billing', 'patient_bill=*')
     await expectOneLineError(/does not serve AK/, ...start, 'wrenfield', '--billing', 'client_bill=AZ,AK')
-    await expectOneLineError(/no such lab account/, 'lab-accounts', 'set-status', '--id', newUuid(), '--status', 'active')
+    await expectOneLineError(/^No lab account has this ID/, 'lab-accounts', 'set-status', '--id', newUuid(), '--status', 'active')
     expect(await cli.json('lab-accounts', 'list')).toEqual(accounts)
   })
 })

@@ -63,11 +63,11 @@ describe('bootstrap', () => {
 
   test('uses the keys of BOOTSTRAP_TEAM_API_KEY and BOOTSTRAP_MANAGEMENT_KEY', async () => {
     const fixed = { BOOTSTRAP_TEAM_API_KEY: 'fixed-team-key-of-ours', BOOTSTRAP_MANAGEMENT_KEY: 'fixed-management-key-of-ours' }
-    const made = await assay(await newDatabase(), { ...production, ...fixed }).json(
+    const created = await assay(await newDatabase(), { ...production, ...fixed }).json(
       'bootstrap',
       ...['--org', 'Reef', '--team', 'Reef one', '--plan', 'launch'],
     )
-    expect(made).toMatchObject({ team_api_key: 'fixed-team-key-of-ours', management_key: 'fixed-management-key-of-ours' })
+    expect(created).toMatchObject({ team_api_key: 'fixed-team-key-of-ours', management_key: 'fixed-management-key-of-ours' })
   })
 
   test('rejects a fixed key of another deployment', async () => {
@@ -98,16 +98,16 @@ describe('bootstrap', () => {
   test('fails after the last team is deleted, while the service starts and keys can be managed', async () => {
     const empty = await newDatabase()
     const cli = assay(empty, production)
-    const made = await cli.json('bootstrap', '--org', 'Reef', '--team', 'Reef one')
+    const created = await cli.json('bootstrap', '--org', 'Reef', '--team', 'Reef one')
     const { listening: base } = await startOn(empty, production)
-    await createClient(base, { 'x-management-key': made.management_key }).deleteTeam({ params: made })
+    await createClient(base, { 'x-management-key': created.management_key }).deleteTeam({ params: created })
     expect((await fetch(`${(await startOn(empty, production)).listening}/ready`)).status).toBe(200)
     expect((await cli.run('bootstrap', '--org', 'Again', '--team', 'Again')).code).toBe(1)
     expect(await cli.json('keys', 'list')).toMatchObject({ team_api_keys: [], management_keys: [{ label: 'first start' }] })
     expect(await cli.run('keys', 'create', '--kind', 'team', '--label', 'x')).toMatchObject({ code: 1, out: '' })
     const { key } = await cli.json('keys', 'create', '--kind', 'org_admin', '--label', 'again')
     const admin = createClient(base, { 'x-management-key': key })
-    expect(await admin.createTeam({ params: made, body: { name: 'Two', region: 'eu' } })).toMatchObject({ name: 'Two' })
+    expect(await admin.createTeam({ params: created, body: { name: 'Two', region: 'eu' } })).toMatchObject({ name: 'Two' })
   })
 })
 
@@ -167,7 +167,7 @@ describe('team', () => {
     expect(await cli.run('team', '--team', newUuid(), '--betas', 'one')).toMatchObject({
       code: 1,
       out: '',
-      err: expect.stringContaining('no such team'),
+      err: expect.stringContaining('No team has this ID'),
     })
     expect(await operatorRows()).toEqual(rows)
   })
@@ -201,8 +201,8 @@ describe('keys', () => {
   })
 
   test('prints the new key with its ID as JSON', async () => {
-    const made = await cli.json('keys', 'create', '--kind', 'team', '--label', 'script', '--expires', '2999-01-01T00:00:00Z')
-    expect(made).toEqual({
+    const created = await cli.json('keys', 'create', '--kind', 'team', '--label', 'script', '--expires', '2999-01-01T00:00:00Z')
+    expect(created).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       key: expect.stringMatching(/^pk_eu_/),
       label: 'script',
@@ -210,12 +210,12 @@ describe('keys', () => {
       read_only: false,
       expires_at: '2999-01-01T00:00:00.000Z',
     })
-    expect(await cli.json('keys', 'revoke', '--id', made.id)).toEqual({ revoked: made.id })
+    expect(await cli.json('keys', 'revoke', '--id', created.id)).toEqual({ revoked: created.id })
   })
 
   test('rejects an unknown key ID', async () => {
     const { err } = await cli.run('keys', 'revoke', '--id', newUuid())
-    expect(err).toMatch(/no active key with this ID/)
+    expect(err).toMatch(/^No active key has this ID/)
   })
 
   test('creates and revokes management keys of both roles', async () => {
@@ -313,7 +313,7 @@ describe('lab tests', () => {
 
   test('rejects an unknown lab test', async () => {
     const { code, err } = await cli.run('lab-tests', 'approve', '--id', newUuid())
-    expect([code, err.trim()]).toEqual([1, 'There is no such lab test; assay lab-tests pending lists them'])
+    expect([code, err.trim()]).toEqual([1, 'No lab test has this ID; list pending ones with: assay lab-tests pending'])
     expect((await cli.run('lab-tests', 'approve', '--id', 'seven')).code).toBe(2)
     expect((await cli.run('lab-tests', 'approve')).code).toBe(2)
   })

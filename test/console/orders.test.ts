@@ -130,7 +130,7 @@ test.skipIf(noBrowser)(withSkipReason('advancing the sandbox clock sends a sched
 })
 
 test.skipIf(noBrowser)(
-  withSkipReason('filters the list by stage in the URL, by name outside the URL, and moves through rows by keyboard'),
+  withSkipReason('filters the list by phase in the URL, by name outside the URL, and moves through rows by keyboard'),
   async () => {
     const w = { ...instance, ...(await instance.tenant()) }
     const done = await placeOrder(w.api)

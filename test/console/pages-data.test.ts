@@ -11,7 +11,7 @@ test.skipIf(noBrowser).each(widths)(
   withSkipReason('on %s data pages are accessible, fit the screen and load nothing from other hosts'),
   async (_, width) => {
     await tour(w.base, tenant, width, [
-      { name: 'overview', path: '/', shows: 'Orders by stage' },
+      { name: 'overview', path: '/', shows: 'Orders by phase' },
       { name: 'orders', path: '/orders', shows: 'Essential Wellness' },
       { name: 'order', path: `/orders/${order_id}`, shows: 'Measurement' },
       { name: 'order-documents', path: `/orders/${order_id}?tab=documents`, shows: 'Requisition' },
@@ -27,7 +27,7 @@ test.skipIf(noBrowser).each(widths)(
 
 test.skipIf(noBrowser)(withSkipReason('data pages are accessible in the dark theme'), async () => {
   const stops = [
-    { name: 'overview', path: '/', shows: 'Orders by stage' },
+    { name: 'overview', path: '/', shows: 'Orders by phase' },
     { name: 'order', path: `/orders/${order_id}`, shows: 'Measurement' },
     { name: 'orders', path: '/orders', shows: 'Essential Wellness' },
   ]

@@ -14,13 +14,13 @@ async function aWearer() {
   return user_id
 }
 
-const worn = await aWearer()
-await w.api.connectDemo({ body: { user_id: worn, provider: 'oura' } })
+const wearer = await aWearer()
+await w.api.connectDemo({ body: { user_id: wearer, provider: 'oura' } })
 
 const DAY = 86_400_000
 
 /** The length of the zoomed period in the URL, in milliseconds. */
-const zoomed = (page: Page) => {
+const zoomedLength = (page: Page) => {
   const { searchParams } = new URL(page.url())
   return Date.parse(searchParams.get('to') ?? '') - Date.parse(searchParams.get('from') ?? '')
 }
@@ -28,7 +28,7 @@ const zoomed = (page: Page) => {
 journey('shows a connected source and its data, zooms by keyboard and mouse, and resets', async (width) => {
   const { open, ...opened } = await openSignedIn(w.base, w, width)
   const { page } = opened
-  await open(`/users/${worn}`)
+  await open(`/users/${wearer}`)
   const connections = page.getByRole('region', { name: 'Connections' })
   await connections.getByText('Oura').waitFor()
   await connections.getByText('Connected').waitFor()
@@ -37,15 +37,15 @@ journey('shows a connected source and its data, zooms by keyboard and mouse, and
   await chart.focus()
   await page.keyboard.press('=')
   await out.waitFor()
-  expect(zoomed(page)).toBe(3.5 * DAY)
+  expect(zoomedLength(page)).toBe(3.5 * DAY)
   await page.keyboard.press('=')
-  await waitFor(() => expect(zoomed(page)).toBe(1.75 * DAY))
+  await waitFor(() => expect(zoomedLength(page)).toBe(1.75 * DAY))
   await page.keyboard.press('-')
-  await waitFor(() => expect(zoomed(page)).toBe(3.5 * DAY))
+  await waitFor(() => expect(zoomedLength(page)).toBe(3.5 * DAY))
   expect(await page.locator(':focus').getAttribute('role')).toBe('application')
   await page.keyboard.press('0')
   await out.waitFor({ state: 'detached' })
-  expect(zoomed(page)).toBeNaN()
+  expect(zoomedLength(page)).toBeNaN()
 
   const { x, y, width: wide, height } = (await chart.boundingBox()) as { x: number; y: number; width: number; height: number }
   await page.mouse.move(x + wide * 0.3, y + height / 2)
@@ -53,7 +53,7 @@ journey('shows a connected source and its data, zooms by keyboard and mouse, and
   await page.mouse.move(x + wide * 0.6, y + height / 2, { steps: 4 })
   await page.mouse.up()
   await out.waitFor()
-  expect(Math.abs(zoomed(page) / DAY - ((0.3 * wide) / (wide - 54)) * 7)).toBeLessThan(0.1)
+  expect(Math.abs(zoomedLength(page) / DAY - ((0.3 * wide) / (wide - 54)) * 7)).toBeLessThan(0.1)
   await page.reload()
   await out.click()
   await out.waitFor({ state: 'detached' })

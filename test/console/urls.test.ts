@@ -33,7 +33,7 @@ test.skipIf(noBrowser)(withSkipReason("a URL of an inaccessible team shows an er
   }
   expect(await page.getByText('of-harbor').count()).toBe(0)
   await page.getByRole('link', { name: 'Go to overview' }).click()
-  await page.getByText('Get started').or(page.getByText('Orders by stage')).first().waitFor()
+  await page.getByText('Get started').or(page.getByText('Orders by phase')).first().waitFor()
 })
 
 test.skipIf(noBrowser)(withSkipReason('list filters are kept in the URL and survive a reload'), async () => {

@@ -23,7 +23,7 @@ test('root can run it with project and data in folders only root can enter', asy
 })
 
 test('an unprivileged user runs it from a read-only install without library links', async (context) => {
-  skipUnless(context, !isRoot || nobodyCanRun(), 'nobody cannot run this Node: the project lies in a closed folder')
+  skipUnless(context, !isRoot || nobodyCanRun(), 'the account nobody cannot run Node in this folder')
   const base = tempFolder()
   const { folder, packageDir } = makeCheckout(join(base, 'checkout'))
   const dataDir = join(base, 'closed/data')
@@ -40,7 +40,7 @@ test('an unprivileged user runs it from a read-only install without library link
 
 test('root starts on the data of an unprivileged user and leaves it usable', async (context) => {
   needsRoot(context)
-  skipUnless(context, nobodyCanRun(), 'nobody cannot run this Node: the project lies in a closed folder')
+  skipUnless(context, nobodyCanRun(), 'the account nobody cannot run Node in this folder')
   const dataDir = join(tempFolder(), 'data')
   fs.mkdirSync(dataDir, { mode: 0o700 })
   fs.chownSync(dataDir, nobody.uid, nobody.gid)

@@ -67,7 +67,7 @@ describe('reports the path of an invalid value', () => {
     ],
     ['a missing list of labs', (file) => Reflect.deleteProperty(file, 'labs'), 'labs: '],
     [
-      'a duplicate id',
+      'a duplicate ID',
       (file) => Object.assign(file.lab_tests[4] as object, { id: file.lab_tests[0]?.id }),
       'lab_tests[4].id: Must be unique; this value occurs twice.',
     ],
@@ -102,7 +102,7 @@ describe('reports the path of an invalid value', () => {
       'lab_tests[0].marker_ids[5]: Must be a marker of this lab in lab_markers.',
     ],
     [
-      'a duplicate marker id',
+      'a duplicate marker ID',
       (file) => file.lab_tests[0]?.marker_ids.push(1001),
       'lab_tests[0].marker_ids: Must be unique; this value occurs twice.',
     ],

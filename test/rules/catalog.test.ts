@@ -31,12 +31,12 @@ describe('lab test built from markers', () => {
     expect(rules.termsOf([marker(), marker({ common_tat_days: null })])).toMatchObject({ common_tat_days: null, worst_case_tat_days: 3 })
   })
   test('needs a specimen type all markers share and prefers the order of the lab', () => {
-    expect(rules.commonSample(lab, [marker({ sample_types: ['urine', 'serum'] }), marker({ sample_types: ['serum', 'urine'] })])).toBe(
+    expect(rules.commonSampleType(lab, [marker({ sample_types: ['urine', 'serum'] }), marker({ sample_types: ['serum', 'urine'] })])).toBe(
       'serum',
     )
-    expect(rules.commonSample(lab, [marker({ sample_types: ['urine'] })])).toBe('urine')
-    expect(errorTypeOf(() => rules.commonSample(lab, [marker(), marker({ sample_types: ['urine'] })]))).toBe('NO_COMMON_SAMPLE_TYPE')
-    expect(errorTypeOf(() => rules.commonSample(lab, [marker({ sample_types: ['stool'] })]))).toBe('NO_COMMON_SAMPLE_TYPE')
+    expect(rules.commonSampleType(lab, [marker({ sample_types: ['urine'] })])).toBe('urine')
+    expect(errorTypeOf(() => rules.commonSampleType(lab, [marker(), marker({ sample_types: ['urine'] })]))).toBe('NO_COMMON_SAMPLE_TYPE')
+    expect(errorTypeOf(() => rules.commonSampleType(lab, [marker({ sample_types: ['stool'] })]))).toBe('NO_COMMON_SAMPLE_TYPE')
   })
   test('requires one lab and a collection method it offers', () => {
     expect(rules.requireOneLab([2, 2])).toBe(2)

@@ -31,8 +31,8 @@ describe('report from a lab or courier', () => {
   const registered = 'ordered awaiting_registration transit_customer out_for_delivery with_customer registered requisition_created'
 
   test.each<[string, Order, string, string]>([
-    ['follows a transition', kit('ordered requisition_created'), 'transit_customer', 'take'],
-    ['skips scans that were missed', kit('ordered requisition_created'), 'delivered_to_lab', 'take'],
+    ['follows a transition', kit('ordered requisition_created'), 'transit_customer', 'accept'],
+    ['skips scans that were missed', kit('ordered requisition_created'), 'delivered_to_lab', 'accept'],
     ['is a duplicate', kit(shipped), 'with_customer', 'late'],
     ['is overtaken by a later one', kit('ordered requisition_created transit_lab'), 'out_for_delivery', 'late'],
     ['reports transit of a delivered kit', kit(shipped), 'transit_customer', 'late'],
@@ -46,16 +46,16 @@ describe('report from a lab or courier', () => {
       'STATUS_NOT_REACHABLE',
     ],
     ['reports the registration of a kit that has a patient', kit(shipped), 'registered', 'late'],
-    ['reports the return of an unregistered kit', stockKit('ordered awaiting_registration with_customer'), 'transit_lab', 'take'],
-    ['recovers from a problem', kit('ordered transit_customer problem_in_transit_customer'), 'transit_customer', 'take'],
+    ['reports the return of an unregistered kit', stockKit('ordered awaiting_registration with_customer'), 'transit_lab', 'accept'],
+    ['recovers from a problem', kit('ordered transit_customer problem_in_transit_customer'), 'transit_customer', 'accept'],
     [
       'continues after a problem without a recovery scan',
       kit('ordered transit_customer problem_in_transit_customer'),
       'with_customer',
-      'take',
+      'accept',
     ],
-    ['reports a second problem', kit('ordered transit_lab problem_in_transit_lab transit_lab'), 'problem_in_transit_lab', 'take'],
-    ['cancels before shipping', kit('ordered requisition_created'), 'cancelled', 'take'],
+    ['reports a second problem', kit('ordered transit_lab problem_in_transit_lab transit_lab'), 'problem_in_transit_lab', 'accept'],
+    ['cancels before shipping', kit('ordered requisition_created'), 'cancelled', 'accept'],
     ['cannot cancel a shipped kit', kit(shipped), 'cancelled', 'STATUS_NOT_REACHABLE'],
     ['cannot cancel after partial results', anOrder('at_home_phlebotomy', 'ordered partial_results'), 'cancelled', 'STATUS_NOT_REACHABLE'],
     [
@@ -76,9 +76,9 @@ describe('report from a lab or courier', () => {
       'partial_results',
       'late',
     ],
-    ['reports partial results again', anOrder('walk_in_test', 'ordered partial_results'), 'partial_results', 'take'],
+    ['reports partial results again', anOrder('walk_in_test', 'ordered partial_results'), 'partial_results', 'accept'],
     ['reports a status of another collection method', anOrder('walk_in_test', 'ordered'), 'transit_lab', 'STATUS_NOT_REACHABLE'],
-    ['requests a redraw after partial results', anOrder('walk_in_test', 'ordered partial_results'), 'redraw_available', 'take'],
+    ['requests a redraw after partial results', anOrder('walk_in_test', 'ordered partial_results'), 'redraw_available', 'accept'],
     ['reports the initial status again', anOrder('walk_in_test', 'ordered requisition_created'), 'ordered', 'late'],
   ])('%s', (_, order, low, expected) => expect(outcome(() => rules.classifyReport(order, low))).toBe(expected))
 })
@@ -141,7 +141,7 @@ describe('default path', () => {
 
 /** Every operation on an order. An operation returns the steps it takes, or throws and takes none. */
 const operations: Record<string, (order: Order, low: string) => string[]> = {
-  report: (order, low) => (rules.classifyReport(order, low) === 'take' ? [low] : []),
+  report: (order, low) => (rules.classifyReport(order, low) === 'accept' ? [low] : []),
   simulate: (order, low) => rules.pathTo(order, low),
   cancel: (order) => {
     rules.checkCancellable(order)
@@ -212,9 +212,9 @@ describe.each(methods)('random operations on a %s order', (method) => {
       fc.property(fc.boolean(), fc.array(low, { maxLength: 10 }), (registrable, reports) => {
         let order = anOrder(method, 'ordered', registrable && method === 'testkit')
         for (const low of reports) {
-          if (outcome(() => rules.classifyReport(order, low)) !== 'take') continue
+          if (outcome(() => rules.classifyReport(order, low)) !== 'accept') continue
           order = withStep(order, low)
-          expect(rules.classifyReport(order, low)).toBe(canBecome(method, low, low) ? 'take' : 'late')
+          expect(rules.classifyReport(order, low)).toBe(canBecome(method, low, low) ? 'accept' : 'late')
         }
       }),
       { seed: 20_260_301, numRuns: 2000 },

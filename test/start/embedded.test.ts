@@ -86,7 +86,7 @@ test('one of two processes started at once runs, and its key is kept', async () 
   expect((await fetch(`${again.url}/ready`)).status).toBe(200)
 })
 
-test('fails with one line without an encryption key and starts once it is restored', async () => {
+test('fails with a one-line error without an encryption key and starts once it is restored', async () => {
   const DATA_DIR = newDataDir()
   await (await start({ DATA_DIR })).stop()
   const file = join(DATA_DIR, 'encryption.key')
@@ -132,7 +132,7 @@ test('after kill -9 the database stops and the next start works', async () => {
 
 test('root starts on the DATA_DIR of an unprivileged user and leaves it usable for that user', async (context) => {
   skipUnless(context, isRoot, 'requires root')
-  skipUnless(context, nobodyCanRun(), 'nobody cannot run this Node: the project lies in a closed folder')
+  skipUnless(context, nobodyCanRun(), 'the account nobody cannot run Node in this folder')
   const DATA_DIR = join(tempFolder(), 'data')
   mkdirSync(DATA_DIR, { mode: 0o700 })
   chownSync(DATA_DIR, nobody.uid, nobody.gid)

@@ -117,7 +117,7 @@ describe('an unusable DATA_DIR is named', () => {
     skipUnless(context, process.getuid?.() === 0, 'requires root')
     const asNobody = (...args: string[]) =>
       run([process.execPath, ...args], { env: { DATA_DIR: temporaryFolder() }, account: nobody }).exited
-    skipUnless(context, nobodyCanRun(), 'nobody cannot run this Node: the project lies in a closed folder')
+    skipUnless(context, nobodyCanRun(), 'the account nobody cannot run Node in this folder')
     const { code, stderr } = await asNobody(main)
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^DATA_DIR \S+ cannot be used: EACCES[^\n]*\n$/) })
   })

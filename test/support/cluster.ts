@@ -28,15 +28,15 @@ export const teardown = () => close()
 /** Starts one PostgreSQL for the whole run: the embedded one, or yours with TEST_DATABASE_URL. */
 export async function setup(project: TestProject) {
   const folder = mkdtempSync(join(tmpdir(), 'assay-test-'))
-  const outside = process.env['TEST_DATABASE_URL']
-  const embedded = outside
+  const externalUrl = process.env['TEST_DATABASE_URL']
+  const embedded = externalUrl
     ? undefined
     : await startEmbedded({
         dataDir: join(folder, 'data'),
         log: pino({ level: 'silent' }),
         settings: { fsync: 'off', max_connections: '200' },
       })
-  const adminUrl = outside ?? (embedded as Embedded).url
+  const adminUrl = externalUrl ?? (embedded as Embedded).url
   const template = `assay_test_${Date.now()}_${process.pid}`
   await query(adminUrl, `create database ${template}`)
   const pool = new pg.Pool({ connectionString: databaseUrl(adminUrl, template) })
@@ -55,7 +55,7 @@ export async function setup(project: TestProject) {
       await failOnLeaks(adminUrl, template, folder)
     } finally {
       // An embedded server is removed as a whole, because a vacuum may keep its databases busy.
-      for (const name of outside ? await databases(adminUrl, template) : []) await query(adminUrl, `drop database ${name} with (force)`)
+      for (const name of externalUrl ? await databases(adminUrl, template) : []) await query(adminUrl, `drop database ${name} with (force)`)
       await embedded?.stop()
       rmSync(folder, { recursive: true, force: true })
     }
@@ -104,7 +104,7 @@ async function failOnLeaks(adminUrl: string, template: string, folder: string) {
 /** Tables that contain only catalog data. */
 const shared = ['analytes', 'icd_codes', 'labs', 'markers', 'service_centers']
 
-/** A column of text hashes per table, because one hash in fifty thousand looks like a key. */
+/** Hash columns, by table. They are skipped, because about one hash in 50,000 looks like a key. */
 const hashes: Record<string, string> = { people: 'password' }
 
 async function leaksInDatabase(url: string, name: string) {

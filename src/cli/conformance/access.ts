@@ -40,7 +40,7 @@ export const access: Family = {
       run: async ({ call }) => {
         const { status, body } = await call('team', 'POST', '/v2/user', { headers: { 'content-type': 'application/json' } })
         assertThat(status >= 400 && status < 500, `returned ${status} instead of an error`)
-        fieldsOf(body, ['detail'], 'the refusal')
+        fieldsOf(body, ['detail'], 'the error response')
       },
     },
   ],

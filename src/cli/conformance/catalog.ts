@@ -25,7 +25,7 @@ export const catalog: Family = {
       },
     },
     {
-      name: 'returns a lab test by its id',
+      name: 'returns a lab test by its ID',
       spec: 'LabTest',
       async run(session) {
         const reply = await session.call('team', 'GET', `/v3/lab_tests/${requireId(session, 'lab_test_id')}`)

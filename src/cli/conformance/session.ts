@@ -54,7 +54,7 @@ export function listOf(value: unknown, what: string): Fields[] {
 /** Every error is JSON with `detail`. */
 export function expectRefusal(reply: Reply, ...statuses: number[]) {
   expectStatus(reply, ...statuses)
-  return fieldsOf(reply.body, ['detail'], 'the refusal')['detail']
+  return fieldsOf(reply.body, ['detail'], 'the error response')['detail']
 }
 
 type Keys = { base: string; team: Record<string, string>; management: Record<string, string> | undefined }

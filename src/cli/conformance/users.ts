@@ -44,7 +44,7 @@ export const users: Family = {
       },
     },
     {
-      name: 'returns a user by its id',
+      name: 'returns a user by its ID',
       spec: 'User',
       async run(session) {
         const reply = await session.call('team', 'GET', path(session))

@@ -44,7 +44,7 @@ export const EventEnvelope = z
 export type EventEnvelope = z.output<typeof EventEnvelope>
 
 /** The team, user and order of the examples. */
-export const sample = {
+export const exampleValues = {
   team_id: '6b0c2f0e-4a51-4f0e-9d57-2f3f6f1c9a10',
   user_id: 'a3f1c7d2-58b4-4c7e-8f60-91d2b7e4c021',
   client_user_id: 'patient-17',

@@ -4,7 +4,7 @@ import { labEvents } from '../labs/lab-events.ts'
 import { userEvents } from '../tenants/user-events.ts'
 import { dataEvents } from '../wearables/data-events.ts'
 import { operatorEvents, providerEvents } from '../wearables/provider-events.ts'
-import { EventEnvelope, type EventType, sample } from './event.ts'
+import { EventEnvelope, type EventType, exampleValues } from './event.ts'
 
 /** The event catalog. */
 export const eventTypes = { ...userEvents, ...labEvents, ...providerEvents, ...operatorEvents, ...dataEvents }
@@ -31,7 +31,7 @@ export const messageOf = (name: EventName) => {
 
 /** An example message; `change` replaces fields such as the team and the user. */
 export const exampleOf = (name: EventName, change: Partial<EventEnvelope> = {}): EventEnvelope => {
-  const { team_id, user_id, client_user_id, later } = sample
+  const { team_id, user_id, client_user_id, later } = exampleValues
   return {
     event_type: name,
     data: eventTypes[name].example as EventEnvelope['data'],

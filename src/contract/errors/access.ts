@@ -84,7 +84,7 @@ export const authenticationErrors = errors({
   WRONG_DEPLOYMENT_KEY: {
     kind: 'unauthenticated',
     meaning: 'The key belongs to another deployment.',
-    remedy: 'Call the deployment named in error_message, or use a key of this one.',
+    remedy: 'Call the deployment named in error_message, or use a key for this one.',
   },
 })
 

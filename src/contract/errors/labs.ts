@@ -122,7 +122,7 @@ export const placementErrors = errors({
   ICD_CODE_INVALID: {
     kind: 'refused',
     meaning: 'An order billed to commercial insurance has a diagnosis code that is not in ICD-10-CM format.',
-    remedy: 'Write the code like E78.5.',
+    remedy: 'Send a code such as E78.5.',
   },
   INSURANCE_REQUIRED: {
     kind: 'refused',

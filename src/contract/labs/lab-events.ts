@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Id, Instant, openEnum } from '../common.ts'
-import { eventType, NOT_YET, sample } from '../delivery/event.ts'
+import { eventType, exampleValues, NOT_YET } from '../delivery/event.ts'
 import { PersonalText, personal, Safe } from '../personal.ts'
 import { aNewOrder, anAppointment, anOrder } from './lab-examples.ts'
 import { Order } from './orders.ts'
@@ -132,7 +132,7 @@ export const labEvents = {
       event_data: { origin: 'patient', is_reschedule: true },
       events: [
         ...anAppointment.events,
-        { created_at: sample.later, status: 'scheduled', data: { origin: 'patient', is_reschedule: true } },
+        { created_at: exampleValues.later, status: 'scheduled', data: { origin: 'patient', is_reschedule: true } },
       ],
     },
   }),
@@ -141,14 +141,14 @@ export const labEvents = {
     description: 'Emitted when a result becomes critical. The payload names the marker, never its value.',
     data: CriticalResult,
     example: {
-      order_id: sample.order_id,
+      order_id: exampleValues.order_id,
       sample_id: 'HRB-204417',
       status: 'final',
       interpretation: 'critical',
-      team_id: sample.team_id,
-      user_id: sample.user_id,
-      created_at: sample.at,
-      updated_at: sample.later,
+      team_id: exampleValues.team_id,
+      user_id: exampleValues.user_id,
+      created_at: exampleValues.at,
+      updated_at: exampleValues.later,
       marker: { name: 'Glucose', slug: 'glucose' },
     },
   }),
@@ -164,8 +164,8 @@ export const labEvents = {
       ...aReview,
       status: 'resolved',
       resolution_action: 'accept',
-      resolved_user_id: sample.user_id,
-      resolved_order_id: sample.order_id,
+      resolved_user_id: exampleValues.user_id,
+      resolved_order_id: exampleValues.order_id,
     },
   }),
   'lab_report.parsing_job.created': eventType({

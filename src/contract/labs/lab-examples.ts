@@ -1,6 +1,6 @@
-import { sample } from '../delivery/event.ts'
+import { exampleValues } from '../delivery/event.ts'
 
-const { team_id, user_id, order_id, at, later } = sample
+const { team_id, user_id, order_id, at, later } = exampleValues
 const transaction_id = '1f7a9c34-b2d6-4e08-95c1-7d3e6f2a8b40'
 const step = (id: number, created_at: string, low: string) => ({
   id,

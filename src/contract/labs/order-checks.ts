@@ -200,7 +200,7 @@ const insuranceChecks = checks({
     severity: 'warning',
     field: 'icd_codes.{i}',
     meaning: 'A diagnosis code is not in ICD-10-CM format. With commercial_insurance the order is rejected with ICD_CODE_INVALID instead.',
-    remedy: 'Write the code like E78.5.',
+    remedy: 'Send a code such as E78.5.',
   },
   payor_unknown: {
     severity: 'warning',

@@ -191,7 +191,7 @@ const ManagementKey = z.object(keyFields).meta({ id: 'ManagementKey' })
 const teamKeyFields = {
   id: Id,
   label: Safe,
-  value: Safe.describe('The full key in the response that creates it. Later only its prefix.'),
+  value: Safe.describe('The full key when it is created; later only its prefix.'),
   team_id: Id,
   created_at: Instant,
   read_only: z.boolean(),

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { Id } from '../common.ts'
-import { eventType, sample } from '../delivery/event.ts'
+import { eventType, exampleValues } from '../delivery/event.ts'
 import { User } from './users.ts'
 
-const { user_id, team_id, client_user_id, at } = sample
+const { user_id, team_id, client_user_id, at } = exampleValues
 
 /** IDs only: `user.deleted` outlives the user's key, so it must not hold personal data. */
 const UserReference = z.looseObject({ user_id: Id })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Id, Instant } from '../common.ts'
-import { type EventType, eventType, sample } from '../delivery/event.ts'
+import { type EventType, eventType, exampleValues } from '../delivery/event.ts'
 import { deprecated } from '../deprecation.ts'
 import { PersonalText, Safe } from '../personal.ts'
 import { type Series, type SeriesEvent, series } from './series.ts'
@@ -59,7 +59,7 @@ const Backfill = z.looseObject({
   provider: Safe,
 })
 
-const { user_id } = sample
+const { user_id } = exampleValues
 const source = {
   name: 'Tidemark',
   slug: 'tidemark',
@@ -69,7 +69,7 @@ const source = {
 }
 
 const about = { user_id, source }
-const stamps = { created_at: sample.at, updated_at: sample.at }
+const stamps = { created_at: exampleValues.at, updated_at: exampleValues.at }
 
 type Verb = 'created' | 'updated'
 type Live = { when: Record<Verb, string>; more: string; data: z.ZodType; example: unknown }
@@ -102,7 +102,9 @@ const seriesEvents = emitted.map(({ event, unit, valueKind, extraFields, types, 
     example: {
       ...about,
       source_id: 17,
-      data: [{ timestamp: sample.at, timezone_offset: -28_800, type: Array.isArray(types) ? types[0] : 'automatic', unit, ...example }],
+      data: [
+        { timestamp: exampleValues.at, timezone_offset: -28_800, type: Array.isArray(types) ? types[0] : 'automatic', unit, ...example },
+      ],
     },
   },
 ])

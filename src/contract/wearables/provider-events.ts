@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Id, openEnum } from '../common.ts'
-import { eventType, NOT_YET, sample } from '../delivery/event.ts'
+import { eventType, exampleValues, NOT_YET } from '../delivery/event.ts'
 import { deprecated } from '../deprecation.ts'
 import { PersonalText, personal, Safe, safe } from '../personal.ts'
 import { sourceTypes } from './series.ts'
@@ -48,7 +48,7 @@ const Device = z.looseObject({
 
 const QueryChanges = z.array(z.looseObject({ query_id: Id, query_slug: Safe.nullable(), data: personal(z.looseObject({})) }))
 
-const { user_id } = sample
+const { user_id } = exampleValues
 const tidemark = { name: 'Tidemark', slug: 'tidemark', logo: 'https://api.example.com/logos/tidemark.svg' }
 const aDevice = {
   id: 'd7a5c3e1-9f20-4b86-8c4d-5e1b7f3a0962',

@@ -99,7 +99,7 @@ export const teamSourceEndpoints = {
       })
       .meta({ id: 'NewTeamCredential' }),
     returns: Credential,
-    refusals: { ...noTeam, 400: 'client_id or client_secret is missing, or the environment or region is not the one of this deployment.' },
+    refusals: { ...noTeam, 400: 'client_id or client_secret is missing, or the environment or region does not match this deployment.' },
   }),
   deleteTeamCredentials: endpoint({
     ...credentials,

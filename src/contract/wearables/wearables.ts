@@ -32,9 +32,9 @@ export const pushFields = {
   stage: z
     .enum(['daily', 'historical'])
     .default('daily')
-    .describe('daily: live data, with events that contain it. historical: data of the past, with one event without data.'),
+    .describe('daily: live data, with events that contain it. historical: past data, with one event without data.'),
   provider: ProviderIn,
-  start_date: InstantIn.nullish().describe('The start of the period that the source was read for.'),
+  start_date: InstantIn.nullish().describe('The start of the period that the push covers.'),
   end_date: InstantIn.nullish(),
   time_zone: Text(64).nullish().meta({ description: 'The IANA time zone of the data.', example: 'Europe/Berlin' }),
   modified_at: ModifiedAt,
@@ -193,7 +193,7 @@ export const wearableEndpoints = {
     summary: 'List samples as an array',
     deprecated: {
       since: GROUPED_SINCE,
-      instead: 'Use `GET /v2/timeseries/{user_id}/{resource}/grouped`, which has pages and every resource.',
+      instead: 'Use `GET /v2/timeseries/{user_id}/{resource}/grouped`, which is paginated and covers every resource.',
     },
     params: z.object({
       user_id: Id,

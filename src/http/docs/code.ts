@@ -1,7 +1,7 @@
 import { type Html, html } from '../../platform/html.ts'
 import { highlight } from './highlight.ts'
 
-/** Renders a fenced block. After the language, the fence may hold settings for the samples' tests: `file=receiver.py`, `status=400`. */
+/** Renders a fenced block. After the language, the fence may hold settings for the tests of the examples: `file=receiver.py`, `status=400`. */
 export function codeBox(code: string, info = ''): Html {
   const [language] = info.split(' ')
   const file = /\bfile=(\S+)/.exec(info)?.[1]

@@ -58,7 +58,7 @@ export const createLabTest = (app: App, caller: TeamCaller, input: z.output<type
     const id = randomUUID()
     const now = app.now()
     const row = { id, team_id: caller.team_id, lab_id, lab_account_id, slug: rules.slugOf(name), name, description, method }
-    const terms = { ...rules.termsOf(markers), sample_type: rules.commonSample(lab, markers), fasting: input.fasting ?? false }
+    const terms = { ...rules.termsOf(markers), sample_type: rules.commonSampleType(lab, markers), fasting: input.fasting ?? false }
     const state = { created_at: now, updated_at: now, approved_at: app.config.ENVIRONMENT === 'sandbox' ? now : null }
     await store.insertLabTest(
       app.db,

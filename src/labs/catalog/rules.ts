@@ -115,7 +115,7 @@ export function selectAccount<A extends SelectableAccount>(
 
 export function requireLab<L extends Lab>(lab: L | undefined): L {
   if (lab) return lab
-  throw problem('UNKNOWN_LAB', 'There is no lab with this lab_slug. List the labs with GET /v3/lab_tests/labs.')
+  throw problem('UNKNOWN_LAB', 'No lab has this lab_slug. List the labs with GET /v3/lab_tests/labs.')
 }
 
 export function checkMethod(lab: Lab, method: string) {
@@ -131,7 +131,7 @@ export const servedStates = (lab: { excluded_states: string[] }) => usStates.fil
 export const allBilling = (lab: BillingLab) => Object.fromEntries(lab.supported_bill_types.map((type) => [type, servedStates(lab)]))
 
 /** The first specimen type of the lab that serves every marker. */
-export function commonSample(lab: Lab, markers: Marker[]): string {
+export function commonSampleType(lab: Lab, markers: Marker[]): string {
   const common = lab.sample_types.find((type) => markers.every((marker) => marker.sample_types.includes(type)))
   if (common) return common
   throw problem('NO_COMMON_SAMPLE_TYPE', 'The markers need different specimen types. Create one lab test per specimen type.')

@@ -30,7 +30,6 @@ export function labels(input: Labels): Promise<Buffer> {
   return closePage(page)
 }
 
-/** `page` is true if the label starts a new page. */
 function positionOf(index: number, layout: Labels['layout']) {
   if (layout === 'roll') return { startsPage: true, x: 0, y: 0 }
   const cell = index % (sheet.columns * sheet.rows)

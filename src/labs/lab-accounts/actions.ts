@@ -14,7 +14,7 @@ export async function listOrgLabAccounts(app: App, caller: ManagementCaller, { t
   return { data: await store.listAccounts(app.db, caller.org_id, visible) }
 }
 
-/** Opens an account to exactly these teams. */
+/** Opens an account to these teams and closes it to all others. */
 export const patchLabAccount = (app: App, { org_id }: ManagementCaller, id: string, team_ids: string[]) =>
   inTransaction(app, async (app) => {
     rules.requireAccount(await store.lockAccount(app.db, org_id, id))
@@ -45,7 +45,7 @@ export const createLabAccount = (app: App, { billing, team_ids, ...account }: Ne
     return rules.requireAccount(await store.findAccount(app.db, org_id, id))
   })
 
-/** Writes the accounts of the platform, one for each lab, in the caller's transaction. */
+/** Writes the platform's accounts, one per lab, in the caller's transaction. */
 export const putPlatformAccounts = (app: AppInTransaction, rows: store.PlatformAccount[]) => store.upsertPlatformAccounts(app.db, rows)
 
 export const listAllLabAccounts = (app: App) => store.listAllAccounts(app.db)

@@ -88,10 +88,10 @@ const cancellations = ['cancelled', 'do_not_process']
  * Classifies a step that a lab or courier reports. Scans can be missing, so it may be several transitions ahead.
  * A step that the order already passed is late and changes nothing.
  */
-export function classifyReport(order: Order, low: string): 'take' | 'late' {
-  if (canFollow(order, low)) return 'take'
+export function classifyReport(order: Order, low: string): 'accept' | 'late' {
+  if (canFollow(order, low)) return 'accept'
   const ahead = reachableFrom(order.method, order.low_level, (step) => canEnter(order, step))
-  if (ahead.has(low) && !isRepeatedScan(order, low) && !cancellations.includes(low) && low !== order.low_level) return 'take'
+  if (ahead.has(low) && !isRepeatedScan(order, low) && !cancellations.includes(low) && low !== order.low_level) return 'accept'
   if (low === order.low_level || hasPassed(order, low) || reachableFrom(order.method, low).has(order.low_level)) return 'late'
   throw problem(
     'STATUS_NOT_REACHABLE',

@@ -52,7 +52,7 @@ export function openPipelined(config: pg.ClientConfig): PipelinedConnection {
   }
 }
 
-/** Several pipelined connections as one. A statement goes to the one with the fewest pending. */
+/** Combines several pipelined connections. A statement goes to the one with the fewest pending statements. */
 export function openPipelinedPool(config: pg.ClientConfig, count: number): PipelinedConnection {
   const connections = Array.from({ length: count }, () => ({ connection: openPipelined(config), waiting: 0 }))
   return {

@@ -87,7 +87,7 @@ function checkDeployment({ config }: App, keyDeployment: string | undefined) {
   if (keyDeployment && keyDeployment !== deploymentName(config))
     throw problem(
       'WRONG_DEPLOYMENT_KEY',
-      `This key belongs to the ${keyDeployment} deployment, but this is ${deploymentName(config)}. Call the other deployment or use a key of this one.`,
+      `This key belongs to the ${keyDeployment} deployment, but this is ${deploymentName(config)}. Call that deployment, or use a key for this one.`,
     )
 }
 

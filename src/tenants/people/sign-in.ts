@@ -9,7 +9,7 @@ import * as store from './store.ts'
 /** One email can belong to people in several organizations; sign-in checks this many. */
 const MAX_PEOPLE_PER_EMAIL = 5
 
-type Found = { person: store.PersonRow } | { wrong: store.PersonRow | undefined }
+type Found = { person: store.PersonRow } | { rejected: store.PersonRow | undefined }
 
 /** Checks password and second factor. Every failure takes the same work, so timing does not reveal whether an account exists. */
 export async function checkPersonCredentials(app: App, { email, password, code, org_id }: SignIn): Promise<Found> {
@@ -18,9 +18,9 @@ export async function checkPersonCredentials(app: App, { email, password, code, 
   const passwords = people.length ? people.map((person) => person.password) : [dummyPasswordHash(app)]
   const matching = await Promise.all(passwords.map((hash) => isPassword(hash, password ?? '')))
   const candidates = people.filter((_, i) => matching[i])
-  if (!candidates.length) return { wrong: people[0] }
+  if (!candidates.length) return { rejected: people[0] }
   const person = await inTransaction(app, (app) => findByCode(app, candidates, code))
-  return person ? { person } : { wrong: candidates[0] }
+  return person ? { person } : { rejected: candidates[0] }
 }
 
 /** A person with the same password in two organizations has one authenticator for each; the code decides. */

@@ -41,8 +41,8 @@ async function signInAsPerson(app: AppInRequest, body: SignIn & { email: string 
   const limiterKey = `email ${body.email.trim().toLowerCase()}`
   await countAttempt(app, limiterKey, MAX_ATTEMPTS_PER_PERSON)
   const result = await checkPersonCredentials(app, body)
-  if ('wrong' in result) {
-    await recordFailure(app, result.wrong)
+  if ('rejected' in result) {
+    await recordFailure(app, result.rejected)
     throw signInRejected()
   }
   await clearAttempts(app, limiterKey)

@@ -44,7 +44,7 @@ async function createConnection(app: AppInTransaction, user: UserRow, provider: 
   const { team_id, user_id } = user
   // lockUser rejects a user who is being deleted.
   await lockUser(app, team_id, user_id)
-  // An existing connection can end while this one waits for its lock, so the insert is tried again.
+  // An existing connection can end while this one waits for its lock, so the insert is retried.
   for (;;) {
     const row = await insertConnection(app, user, provider, newConnection)
     if (row) return { row, isNew: true }

@@ -28,7 +28,7 @@ export function checkRefreshes(refreshesInLastHour: number) {
     throw problem('TOO_MANY_REFRESHES', `The sources of a user can be refreshed ${MAX_REFRESHES_PER_HOUR} times per hour. Try again later.`)
 }
 
-/** Also has the top-level keys that public clients read. */
+/** Adds the top-level fields that public clients read. */
 export function refreshFailed(user_id: string, failed_sources: string[]) {
   const error = 'No source could be refreshed. GET /v2/user/providers/{user_id} shows which ones have to be connected again.'
   return problem('REFRESH_FAILED', error, {}, { success: false, user_id, error, failed_sources })

@@ -5,7 +5,7 @@ const DAY = 86_400_000
 const twoDigits = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'))
 let cachedDay = { from: Number.NaN, day: '' }
 
-/** Formats a time. The date part is cached, because consecutive samples are mostly of one day. */
+/** Formats a time. The date part is cached, because consecutive samples are mostly from the same day. */
 export function isoOf(at: number) {
   if (!(at >= cachedDay.from && at < cachedDay.from + DAY)) {
     const from = Math.floor(at / DAY) * DAY

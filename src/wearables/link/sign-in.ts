@@ -5,7 +5,7 @@ import type { LinkCaller } from '../../platform/callers.ts'
 import { problem } from '../../platform/problem.ts'
 import { open, seal } from '../../platform/sealing/seal.ts'
 import { requireUser, unwrapUserKey } from '../../tenants/users/actions.ts'
-import { RIGHT_CODE, type SignIn, signIn, signInByEmail } from '../providers/rules-simulated.ts'
+import { MFA_CODE, type SignIn, signIn, signInByEmail } from '../providers/rules-simulated.ts'
 import { finishLink } from './connect.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
@@ -62,7 +62,7 @@ export const completeMfa = (app: App, { team_id, key_id }: LinkCaller, provider:
         'NO_SIGN_IN_WAITING',
         'No sign-in at this source is waiting for a code. Start with POST /v2/link/provider/password/{provider}.',
       )
-    if (code !== RIGHT_CODE) return presentOutcome(token, provider, await countWrongCode(app, token))
+    if (code !== MFA_CODE) return presentOutcome(token, provider, await countWrongCode(app, token))
     const user = await requireUser(app, team_id, token.user_id)
     const account = open<{ external_user_id: string }>(await unwrapUserKey(app, user), associatedData(token.id), token.mfa_sealed)
     return finish(app, token, provider, { kind: 'password', account })

@@ -14,7 +14,7 @@ const outcomes: Record<string, Exclude<SignIn, { state: 'connected' }>['state'] 
   mfa: 'mfa',
 }
 
-export const RIGHT_CODE = '123456'
+export const MFA_CODE = '123456'
 
 /** Sandbox sources accept any password, except those that select another outcome for tests. */
 export function signIn({ username, password }: { username: string; password: string }): SignIn {

@@ -69,7 +69,7 @@ export function OrderFilters({ search }: { search: URLSearchParams }) {
       </div>
       {showsMore && <MoreFilters search={search} />}
       <div class="filters">
-        <div class="chips stages" role="group" aria-label="Stage">
+        <div class="chips stages" role="group" aria-label="Phase">
           <StageChip name="All" isActive={!search.has('stage')} onSelect={() => applyFilters({ stage: null, status: null })} />
           {stages.map((stage) => (
             <StageChip

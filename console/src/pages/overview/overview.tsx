@@ -75,9 +75,9 @@ function OverviewView({ data }: { data: OverviewData }) {
       </div>
       <div class="halves">
         <div class="stack">
-          <Card title="Orders by stage">
+          <Card title="Orders by phase">
             <Bars
-              label="Orders by stage"
+              label="Orders by phase"
               bars={stages.map(({ stage, ...count }) => ({
                 name: humanize(stage),
                 value: count.count,

@@ -104,7 +104,7 @@ function UserNotFound({ user_id }: { user_id: string }) {
       <PageHeader up={['/users', 'Users']} title="User not found" />
       <Card bare label="User not found">
         <EmptyState title="This user does not exist" actions={can('data.change') && <AsyncButton action={undo}>Restore user</AsyncButton>}>
-          If the user was deleted in the last 7 days, you can restore it. Otherwise, check the ID and the selected team.
+          If the user was deleted in the last 7 days, you can restore them. Otherwise, check the ID and the selected team.
         </EmptyState>
       </Card>
     </>

@@ -8,7 +8,7 @@ import type { Message } from './message.ts'
 /** An open destination. When `publish` resolves, the destination has stored the event. */
 export type Destination = { isOpen(): boolean; publish(message: Message): Promise<void>; close(): Promise<void> }
 
-/** Which destinations may be reached, and how. */
+/** Settings for outbound connections: allowed addresses, name resolution and Pub/Sub access. */
 export type OutboundOptions = {
   policy: Policy
   resolve: Resolve
@@ -17,7 +17,7 @@ export type OutboundOptions = {
   ca?: string | undefined
 }
 
-/** Limits work by time and by the stop signal. */
+/** Rejects if the time runs out or the signal aborts before the work is done. */
 export function withTimeout<T>(ms: number, work: Promise<T>, failureOnTimeout: () => Failure, signal?: AbortSignal) {
   const { promise, resolve, reject } = Promise.withResolvers<T>()
   const giveUp = () => reject(errorWithCode(failureOnTimeout()))

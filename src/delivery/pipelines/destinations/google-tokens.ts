@@ -9,7 +9,7 @@ const TOKEN_TIMEOUT_MS = 10 * SECOND
 
 export type Tokens = {
   current(signal?: AbortSignal): Promise<string>
-  /** A token other than this rejected one. */
+  /** Returns a new token after this one was rejected. */
   renew(rejected: string, signal?: AbortSignal): Promise<string>
 }
 
@@ -19,7 +19,7 @@ export function googleTokens(): Tokens {
   let lastToken: string | undefined
 
   async function current(signal?: AbortSignal) {
-    // Loaded with the first topic, because most deployments have none. Every topic names its project, so none is looked up.
+    // Imported on first use, because most deployments have no topic. Every topic names its project, so the library needs none.
     auth ??= import('google-auth-library').then(({ GoogleAuth }) => new GoogleAuth({ scopes: SCOPE, projectId: 'none' }))
     const client = auth
     const request = client.then((auth) => auth.getAccessToken())

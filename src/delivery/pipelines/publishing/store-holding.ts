@@ -55,8 +55,8 @@ export async function listHeld(db: Db, holder: string) {
 type Advance = { holder: string; from: number; position: number; delivered: number; at: string }
 
 /**
- * Records confirmed events. Returns false if another process holds the destination, or held it meanwhile, or if its settings changed:
- * from then on the new settings apply.
+ * Records the position after confirmed events. Returns false if another process has held the destination in the meantime,
+ * or if its settings changed.
  */
 export async function advance(db: Db, row: HeldDestination, { holder, from, position, delivered, at }: Advance) {
   const { team_id, destination, sealed, event_type_prefixes } = row

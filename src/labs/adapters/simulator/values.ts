@@ -15,11 +15,11 @@ export type Simulation = OrderedMeasurements & {
   version: ResultVersion
   result_types?: ResultType[] | null | undefined
   has_missing_results?: boolean | null | undefined
-  /** The share of the results that a partial has; half by default. */
+  /** The share of the results that a partial report contains; half by default. */
   share?: number | undefined
 }
 
-/** Simulates the report of a lab. The same seed gives the same values, so a final report repeats the values of its partials. */
+/** Simulates the report of a lab. The same seed gives the same values, so a final report repeats the values of the partial reports. */
 export function simulateResults(simulation: Simulation): Pick<NewResults, 'status' | 'results' | 'missing_results'> {
   const expected = expectedOf(simulation)
   const traits: Traits = { sex: sexOf(simulation), age: simulation.age }
@@ -125,7 +125,7 @@ function missingOf(seed: string, expected: Analyte[], target: string): NewMissin
   return missing
 }
 
-/** The target comes first and calculated results after their inputs, so a partial shows the requested interpretation. */
+/** The target comes first and calculated results after their inputs, so a partial report shows the requested interpretation. */
 function selectReported({ seed, version, share }: Simulation, expected: Analyte[], results: NewResult[], target: string) {
   const reportedShare = share ?? (version === 'partial' ? 0.5 : 1)
   const count = Math.max(1, Math.round(reportedShare * results.length))

@@ -100,7 +100,7 @@ const codeFindings = (body: NewOrder, insured: boolean): Finding[] =>
   codesOf(body)
     .filter(({ code }) => !normalizeIcdCode(code))
     .map(({ path }) => {
-      const text = [path, 'The code is not in ICD-10-CM format.', 'Write it like E78.5.'] as const
+      const text = [path, 'The code is not in ICD-10-CM format.', 'Send a code such as E78.5.'] as const
       return insured ? ruleError('ICD_CODE_INVALID', ...text) : warning('icd_code_malformed', ...text)
     })
 

@@ -28,12 +28,12 @@ export type Change = Partial<
 > & { document?: Partial<OrderDocument>; status_detail?: StatusDetail | null }
 
 /**
- * The only way to a later status: appends the step, changes the row and emits the event in the caller's transaction.
+ * The only function that moves an order to a later status: appends the step, changes the row and emits the event in the caller's transaction.
  * The caller holds the lock and has classified the step; the transition is checked again.
  */
 export async function advanceOrder(app: AppInTransaction, order: LoadedOrder, low: string, change: Change = {}) {
   const { status_detail = null, ...rest } = change
-  if (rules.classifyReport(order, low) !== 'take') throw problem('STATUS_NOT_REACHABLE', `The order is already past ${low}.`)
+  if (rules.classifyReport(order, low) !== 'accept') throw problem('STATUS_NOT_REACHABLE', `The order is already past ${low}.`)
   const at = app.now()
   const step = { id: order.last_event + 1, low_level: low, status_detail, created_at: at }
   const updated = applyChange(

@@ -67,7 +67,7 @@ async function runSql({ account, binaries, sync }: NewCluster, folder: string, s
   if (!ok || /\b(ERROR|FATAL|PANIC):/.test(output)) throw setupProblem(`PostgreSQL could not be prepared: ${lastLines(output)}`)
 }
 
-/** The role owns its database and is no superuser, which limits what a stolen connection can do. */
+/** The role owns its database and is not a superuser, which limits what a stolen connection can do. */
 const roleSql = (password: string) => [`CREATE ROLE assay LOGIN CREATEDB PASSWORD '${password}'`, 'GRANT pg_monitor TO assay']
 
 export const lastLines = (text: string, count = 4) =>

@@ -44,7 +44,7 @@ function lockFile(fd: number): Release | undefined | Promise<Release | undefined
   return status === 1 ? undefined : lockName(`assay-${dev}-${ino}`)
 }
 
-/** Without flock, a name in the kernel's abstract socket space is the lock. It also ends with the process. */
+/** Without flock, an abstract Unix socket name serves as the lock. The kernel frees it when the process ends. */
 export function lockName(name: string): Promise<Release | undefined> {
   return new Promise((resolve) => {
     const server = createServer((socket) => socket.destroy()).unref()

@@ -76,7 +76,7 @@ function spawnPostmaster({ paths, account, binaries, access, settings }: Plan) {
   }
 }
 
-/** Keeps the log of the previous run only, which shows the reason of a crash. */
+/** Keeps only the log of the previous run, which shows why the server crashed. */
 export function rotateLog({ log }: ClusterPaths) {
   if (existsSync(log)) renameSync(log, `${log}.1`)
 }

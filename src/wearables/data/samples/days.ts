@@ -15,7 +15,7 @@ export type Changes = { created: Sample[]; updated: Sample[]; stale: number; unc
 
 type MergeInput = {
   samples: Incoming[]
-  /** The version of samples without one. */
+  /** The time of the push, which is the version of samples without modified_at. */
   received: number
   /** Whether to lock the days until the transaction ends. */
   locks: boolean

@@ -51,7 +51,7 @@ async function saveOnce(app: App, push: IncomingPush, parsed: ParsedSeries[], lo
   const result = pushResult(
     sum(({ received }) => received),
     sum(({ dropped }) => dropped),
-    countVerdicts(merged),
+    countOutcomes(merged),
   )
   const [only] = merged
   if (merged.length === 1 && only?.batch && isSmallLivePush(app, only.batch)) return writePipelined(app, push, only.batch, result)
@@ -96,8 +96,8 @@ export const pushResult = (received: number, dropped: number, tally: Tally) => (
 
 type Tally = { created: number; updated: number; unchanged: number; stale: number }
 
-/** Counts the verdicts of samples, added to `before`. */
-export const countVerdicts = (merged: MergedSeries[], before: Tally = { created: 0, updated: 0, unchanged: 0, stale: 0 }): Tally =>
+/** Counts the outcomes of samples and adds them to `before`. */
+export const countOutcomes = (merged: MergedSeries[], before: Tally = { created: 0, updated: 0, unchanged: 0, stale: 0 }): Tally =>
   merged.reduce(
     (sum, { changes }) => ({
       created: sum.created + changes.created.length,
@@ -136,7 +136,7 @@ function spanOf(samples: Incoming[]) {
   return { oldest: isoOf(oldest), newest: isoOf(newest) }
 }
 
-/** Replaces the device of each sample by its ID. */
+/** Replaces the device of each sample with its ID. */
 export async function resolveDevices(app: App, push: IncomingPush, samples: Incoming[]) {
   const idOf = deviceIds(app, push)
   const cache = new Map<string, string>()

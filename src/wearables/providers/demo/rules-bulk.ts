@@ -7,7 +7,7 @@ import { glucoseAt } from './series/rules-intake.ts'
 
 type BulkRequest = { source: SourceSlug; user_id: string; dates: string[]; samples: number }
 
-/** Generates heart rate and glucose, half of the samples of a day each. */
+/** Generates heart rate and glucose samples, half of the daily number each. */
 export function bulkReport({ source, user_id, dates, samples }: BulkRequest) {
   const days = dates.map((date) => dayOf(source, user_id, date, () => 0))
   const half = Math.ceil(samples / 2)

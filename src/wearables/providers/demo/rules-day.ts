@@ -87,7 +87,7 @@ function workoutOf({ user_id }: Person, date: string): Workout {
 }
 
 const dishes = {
-  breakfast: ['Oats with apple', 'Bread with cheese', 'Yoghurt with berries'],
+  breakfast: ['Oats with apple', 'Bread with cheese', 'Yogurt with berries'],
   lunch: ['Lentil soup', 'Rice with vegetables', 'Potato salad'],
   dinner: ['Pasta with spinach', 'Fish with potatoes', 'Bean stew'],
 }
