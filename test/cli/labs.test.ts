@@ -67,7 +67,15 @@ describe('lab-keys', () => {
   })
 
   test('rejects unknown labs and keys', async () => {
-    await expectOneLineError(/^No lab has this slug; list labs with: assay catalog show/, 'lab-keys', 'create', '--lab', 'moon', '--label', 'x')
+    await expectOneLineError(
+      /^No lab has this slug; list labs with: assay catalog show/,
+      'lab-keys',
+      'create',
+      '--lab',
+      'moon',
+      '--label',
+      'x',
+    )
     await expectOneLineError(/^No lab has this slug/, 'lab-keys', 'list', '--lab', 'moon')
     await expectOneLineError(/no active lab key/, 'lab-keys', 'revoke', '--id', newUuid())
   })

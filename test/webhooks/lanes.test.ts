@@ -35,9 +35,9 @@ type Step =
   | Does<'number' | 'free' | 'end idle'>
   | Does<'pass', { seconds: number }>
   | Does<'rotate' | 'disable' | 'enable', { webhook: number }>
-  | Does<'usurp' | 'stumble', { worker: number; settles: boolean }>
+  | Does<'take over' | 'fail once', { worker: number; settles: boolean }>
 
-type Scenario = Extract<Step, { does: 'usurp' | 'stumble' }>
+type Scenario = Extract<Step, { does: 'take over' | 'fail once' }>
 
 /** Expands a scenario that random steps would rarely produce. */
 function stepsOf({ does, worker, settles }: Scenario): Step[] {
@@ -45,7 +45,7 @@ function stepsOf({ does, worker, settles }: Scenario): Step[] {
   const settle = (worker: number): Step => ({ does: 'settle', worker, most: 100 })
   // A live worker is taken for dead: another worker continues its lanes, then the first one settles.
   const other = 1 - worker
-  const usurp: Step[] = [
+  const takeOver: Step[] = [
     send(worker),
     { does: 'lose connection', worker },
     { does: 'free' },
@@ -53,7 +53,7 @@ function stepsOf({ does, worker, settles }: Scenario): Step[] {
     ...(settles ? [settle(other)] : []),
     settle(worker),
   ]
-  if (does === 'usurp') return usurp
+  if (does === 'take over') return takeOver
   // Messages fail once and are delivered on the next attempt, followed by others of the same key.
   const failing = Array.from({ length: 20 }, (): OutcomeName => 'wrong')
   const emit: Step = { does: 'emit', keys: [0, 0, 1, 1], rollback: false }
@@ -79,7 +79,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ does: fc.constantFrom('number' as const, 'free' as const, 'end idle' as const) }),
   fc.record({ does: fc.constant('pass' as const), seconds: fc.constantFrom(1, 20, 400, 4000) }),
   fc.record({ does: fc.constantFrom('rotate' as const, 'disable' as const, 'enable' as const), webhook }),
-  fc.record({ does: fc.constantFrom('usurp' as const, 'stumble' as const), worker, settles: fc.boolean() }),
+  fc.record({ does: fc.constantFrom('take over' as const, 'fail once' as const), worker, settles: fc.boolean() }),
 )
 const steps = fc.array(step, { minLength: 5, maxLength: 20 })
 
@@ -116,27 +116,27 @@ async function setUp() {
   const faults: string[] = []
 
   async function runStep(step: Step) {
-    if (step.does === 'usurp' || step.does === 'stumble') {
+    if (step.does === 'take over' || step.does === 'fail once') {
       for (const part of stepsOf(step)) await runStep(part)
       return
     }
-    const courier = 'worker' in step ? workers[step.worker] : undefined
-    const settled = step.does === 'settle' ? (courier?.unsettled(step.most) ?? []) : []
+    const stepWorker = 'worker' in step ? workers[step.worker] : undefined
+    const settled = step.does === 'settle' ? (stepWorker?.unsettled(step.most) ?? []) : []
     const before = await laneRows(app, ids)
-    await act(step, courier)
+    await act(step, stepWorker)
     const live = workers.map((worker) => worker.context.worker)
     faults.push(...laneViolations({ step: step.does, before, after: await laneRows(app, ids), settled, live, now: app.wall() }))
   }
 
-  async function act(step: Exclude<Step, Scenario>, courier: Worker | undefined) {
+  async function act(step: Exclude<Step, Scenario>, stepWorker: Worker | undefined) {
     receiver.outcomes = step.does === 'send' ? step.outcomes.map((name) => outcomes[name]) : []
     if (step.does === 'emit') {
       const keys = step.keys.map((key) => `key ${key}`)
       await emitTo(app, team_id, keys, step.rollback)
-    } else if (step.does === 'send') await courier?.claimAndSend(ids)
-    else if (step.does === 'settle') await courier?.settle(step.most)
-    else if (step.does === 'crash') await courier?.crash()
-    else if (step.does === 'lose connection') await courier?.loseLock()
+    } else if (step.does === 'send') await stepWorker?.claimAndSend(ids)
+    else if (step.does === 'settle') await stepWorker?.settle(step.most)
+    else if (step.does === 'crash') await stepWorker?.crash()
+    else if (step.does === 'lose connection') await stepWorker?.loseLock()
     else if (step.does === 'number') await numberEvents(app)
     else if (step.does === 'free') await freeDeadLanes(app.db, app.wall())
     else if (step.does === 'end idle') await deleteIdleLanes(app.db, later(app.wall(), DAY), 0, 100_000)

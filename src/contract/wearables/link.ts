@@ -155,7 +155,8 @@ export const linkEndpoints = {
     method: 'post',
     path: '/v2/link/provider/email/{provider}',
     summary: 'Connect a source with an email address',
-    description: 'In the sandbox, the part before the @ selects the outcome, like the password in `POST /v2/link/provider/password/{provider}`.',
+    description:
+      'In the sandbox, the part before the @ selects the outcome, like the password in `POST /v2/link/provider/password/{provider}`.',
     params: z.object({ provider: EmailSourceIn }),
     body: z.object({ email: Email, provider: z.string().nullish(), region: Region }).meta({ id: 'SourceEmail' }),
     returns: LinkOutcome,

@@ -47,7 +47,7 @@ export function mountConsole(server: FastifyInstance, environment: Config['ENVIR
   for (const [path, file] of files)
     if (path.startsWith('assets/'))
       server.get(`/console/${path}`, async (request, reply) => {
-        // The file names carry a hash of their content.
+        // The file names contain a hash of their content.
         reply.header('cache-control', 'public, max-age=31536000, immutable')
         return sendFile(file, request, reply)
       })
@@ -56,7 +56,7 @@ export function mountConsole(server: FastifyInstance, environment: Config['ENVIR
   server.get('/console/*', page)
 }
 
-/** The sign-in page depends on the environment, so index.html carries it. */
+/** Writes the environment into index.html, because the sign-in page depends on it. */
 const indexOf = (file: File | undefined, environment: string) =>
   file &&
   createFile(

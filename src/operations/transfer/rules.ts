@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setupProblem } from '../../platform/problem.ts'
 
-/** A table with data of users. `sealed` lists the columns in the associated data of its encrypted document. */
+/** A table with user data. `sealed` lists the columns in the associated data of its encrypted document. */
 export type Part = {
   table: string
   by: 'user_id' | 'order_id'

@@ -7,13 +7,13 @@ type BatcherOptions<T> = {
   /** Returns the runs that must be recorded later. */
   record(runs: T[]): Promise<T[]>
   /** A failed batch is retried this long before other workers take over. */
-  patienceMs: number
+  retryForMs: number
   abandon(runs: T[]): void
   onError(error: unknown): void
 }
 
 /** Collects finished runs and records them, one batch after another. */
-export function attemptBatcher<T>({ record, patienceMs, abandon, onError }: BatcherOptions<T>) {
+export function attemptBatcher<T>({ record, retryForMs, abandon, onError }: BatcherOptions<T>) {
   let runs: T[] = []
   let timer: NodeJS.Timeout | undefined
   let recording: Promise<void> = Promise.resolve()
@@ -41,7 +41,7 @@ export function attemptBatcher<T>({ record, patienceMs, abandon, onError }: Batc
       if (busy.length) setTimeout(() => busy.forEach(add), BUSY_RETRY_MS)
     } catch (error) {
       onError(error)
-      if (ending || retries * RETRY_MS > patienceMs) return abandon(batch)
+      if (ending || retries * RETRY_MS > retryForMs) return abandon(batch)
       await new Promise((done) => setTimeout(done, RETRY_MS))
       return recordWithRetry(batch, retries + 1)
     }

@@ -36,7 +36,7 @@ export async function startWorker(
       wake(more)
       return busy
     },
-    patienceMs: LEASE_MS,
+    retryForMs: LEASE_MS,
     abandon: (batch) => {
       context.lanesHeld -= batch.length
     },

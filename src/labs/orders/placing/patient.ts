@@ -25,7 +25,7 @@ export function normalizeOrder<B extends PatientFields>(body: B, storedInfo: Inf
   }
 }
 
-/** The demographics that an order carries. */
+/** The demographics in an order. */
 export function infoOf({ patient_details, patient_address }: PatientFields, storedInfo: Info | undefined): Info {
   const { first_name, last_name, email, phone_number, gender, dob, race, ethnicity, sexual_orientation, gender_identity } = patient_details
   const { first_line, second_line, country, zip, city, state, access_notes } = patient_address

@@ -74,7 +74,7 @@ async function loadAll(app: App, team_id: string, rows: store.LoadedRow[]): Prom
   })
 }
 
-/** The order as responses and events carry it. */
+/** The order as it appears in responses and events. */
 export function presentOrder(app: App, order: LoadedOrder) {
   const { document, siblings, lab_test, ...row } = order
   const events = row.events.map((event) => ({ ...event, status: statusOfStep(row.method, event.low_level) }))
@@ -109,14 +109,14 @@ const optionals = ['race', 'ethnicity', 'sexual_orientation', 'gender_identity']
 
 const noAddress = { second_line: null, access_notes: null, phone_number: null }
 
-/** The interface reports absent fields as Not Specified and the birth date as a date-time. */
+/** The Junction API reports absent fields as Not Specified and the birth date as a date-time. */
 function presentPatient(patient: OrderDocument['patient_details']) {
   if (!patient) return null
   const specified = Object.fromEntries(optionals.map((name) => [name, patient[name] ?? 'Not Specified']))
   return { household_income: null, household_size: null, ...patient, ...specified, dob: `${patient.dob}T00:00:00+00:00` }
 }
 
-/** Gap 43: the details carry the ID and times of the order. */
+/** Gap 43: the details contain the ID and times of the order. */
 function detailsOf({ id, created_at, updated_at, method, document }: LoadedOrder) {
   const data = { id, created_at, updated_at }
   if (method === 'testkit') return { type: method, data: { ...data, shipment: document.shipment } }

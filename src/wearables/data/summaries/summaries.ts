@@ -7,7 +7,7 @@ import { Problem } from '../../../platform/problem.ts'
 import { fillBirthDate } from '../../../tenants/users/fallbacks.ts'
 import { connectSource, type IncomingPush, ingestionFilter, openPush, type PushBody } from '../incoming-push.ts'
 import { retryWrite } from '../samples/days.ts'
-import { countVerdicts, type MergedSeries, mergeSeries, pushResult, resolveDevices, writeMerged } from '../samples/ingest.ts'
+import { countOutcomes, type MergedSeries, mergeSeries, pushResult, resolveDevices, writeMerged } from '../samples/ingest.ts'
 import { checkSpread, readSamples } from '../samples/rules-samples.ts'
 import { limitLockWaits } from '../samples/store-write.ts'
 import { buildActivity, buildBody, buildProfile } from './rules-activity.ts'
@@ -73,7 +73,7 @@ export async function saveSummaries(app: App, push: IncomingPush, resource: Summ
       const merged = mergedBefore ?? (await merge(app))
       const tally = await saveDrafts(app, push, resolved, [resource])
       await writeMerged(app, push, merged)
-      return pushResult(received, drafts.length - accepted.length, countVerdicts(merged, tally))
+      return pushResult(received, drafts.length - accepted.length, countOutcomes(merged, tally))
     }
     return inTransaction(app, write, { retry: locks })
   })
