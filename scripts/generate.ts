@@ -12,13 +12,14 @@ import { deprecationsPage } from './deprecations-page.ts'
 import { errorsPage } from './errors-page.ts'
 import { eventsPage } from './events-page.ts'
 import { diagrams, lifecyclePage, methodsTable } from './lifecycle-page.ts'
+import { codes, table } from './markdown.ts'
 import { orderChecksPage } from './order-checks-page.ts'
 import { wearablesPage } from './wearables-page.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 
 /** The generated files, each with the function that renders it. */
-export const generated: Record<string, () => string> = {
+const generated: Record<string, () => string> = {
   'asyncapi.json': () => `${JSON.stringify(asyncapi(), null, 2)}\n`,
   'openapi.json': () => `${JSON.stringify(openapi(), null, 2)}\n`,
   'docs/cli.md': cliPage,
@@ -43,7 +44,7 @@ export async function listStaleFiles() {
   return files.flatMap(([path], i) => (isCurrent[i] ? [] : [path]))
 }
 
-export async function generate() {
+async function generate() {
   for (const [path, render] of Object.entries(generated)) {
     await mkdir(dirname(root + path), { recursive: true })
     await writeFile(root + path, render())
@@ -55,21 +56,16 @@ function ordersPage() {
 }
 
 function comparisonPage() {
-  const routes = (paths: string[]) => paths.map((path) => `\`${path}\``).join(', ')
-  const rows = notOffered.map(({ feature, paths, instead }) => `| ${feature} | ${routes(paths)} | ${instead} |`)
-  return withTable(
-    'docs/comparison.md',
-    'not-offered',
-    ['', '| Not implemented | Paths | Alternative |', '|---|---|---|', ...rows, '', ''].join('\n'),
-  )
+  const rows = notOffered.map(({ feature, paths, instead }) => [feature, codes(paths), instead])
+  return withTable('docs/comparison.md', 'not-offered', table(['Not implemented', 'Paths', 'Alternative'], rows))
 }
 
 /** Replaces the table between two markers in a hand-written page. */
-function withTable(file: string, marker: string, table: string) {
+function withTable(file: string, marker: string, lines: string[]) {
   const page = readFileSync(root + file, 'utf8')
   const [, before, after] = new RegExp(`^(.*<!-- ${marker}:[^\\n]*-->\\n).*(<!-- /${marker} -->.*)$`, 's').exec(page) ?? []
   if (!before || !after) throw new Error(`${file} has no markers around its ${marker} table`)
-  return before + table + after
+  return [before, ...lines, after].join('\n')
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await generate()
+if (import.meta.main) await generate()

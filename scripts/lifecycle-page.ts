@@ -66,11 +66,7 @@ const otherEnds = (method: Method) => stepsIn(method).filter((low) => isEnd(meth
 
 /** The collection methods compared, for the page about orders. */
 export const methodsTable = () =>
-  [
-    '',
-    ...table(
-      ['Method', 'Usual path', 'Can be canceled in', 'Other final steps'],
-      methods.map((method) => [code(method), usualPath(method).join(' → '), codes(cancellableIn(method)), codes(otherEnds(method))]),
-    ),
-    '',
-  ].join('\n')
+  table(
+    ['Method', 'Usual path', 'Can be canceled in', 'Other final steps'],
+    methods.map((method) => [code(method), usualPath(method).join(' → '), codes(cancellableIn(method)), codes(otherEnds(method))]),
+  )
