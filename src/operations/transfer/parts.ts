@@ -18,98 +18,49 @@ import type { Part as PartDescription, Row } from './rules.ts'
 /** Adds the function of the owning feature that inserts the rows. */
 type Part = PartDescription & { insert(app: AppInTransaction, rows: Row[]): Promise<void> }
 
+type Insert<T> = (app: AppInTransaction, table: T, rows: Row[]) => Promise<void>
+
+const ownedBy = <T extends string>(
+  { insertTransferred }: { insertTransferred: Insert<T> },
+  owned: (PartDescription & { table: T })[],
+): Part[] => owned.map((part) => ({ ...part, insert: (app, rows) => insertTransferred(app, part.table, rows) }))
+
 /** The tables with a user's data, in write order. A new kind of data is one row here. */
 export const parts: Part[] = [
-  {
-    table: 'user_info',
-    insert: (app, rows) => users.insertTransferred(app, 'user_info', rows),
-    by: 'user_id',
-    sealed: ['user_id'],
-    ids: ['user_id'],
-    order: 'updated_at',
-  },
-  // The import assigns a new sequence number, which marks the latest insurance.
-  {
-    table: 'user_insurances',
-    insert: (app, rows) => users.insertTransferred(app, 'user_insurances', rows),
-    by: 'user_id',
-    sealed: ['user_id', 'id'],
-    ids: ['user_id', 'id'],
-    order: 'seq',
-    drop: ['seq'],
-  },
-  {
-    table: 'orders',
-    insert: (app, rows) => orders.insertTransferred(app, 'orders', rows),
-    by: 'user_id',
-    sealed: ['id'],
-    ids: ['id', 'user_id', 'transaction_id', 'parent_id', 'health_insurance_id'],
-    order: 'created_at',
-  },
-  {
-    table: 'order_events',
-    insert: (app, rows) => orders.insertTransferred(app, 'order_events', rows),
-    by: 'order_id',
-    ids: ['order_id'],
-    order: 'id',
-  },
-  {
-    table: 'order_images',
-    insert: (app, rows) => orders.insertTransferred(app, 'order_images', rows),
-    by: 'order_id',
-    sealed: ['order_id', 'name'],
-    ids: ['order_id'],
-    order: 'name',
-  },
-  {
-    table: 'results',
-    insert: (app, rows) => results.insertTransferred(app, 'results', rows),
-    by: 'order_id',
-    sealed: ['order_id', 'version'],
-    ids: ['order_id'],
-    order: 'version',
-  },
-  {
-    table: 'connections',
-    insert: (app, rows) => connections.insertTransferred(app, 'connections', rows),
-    by: 'user_id',
-    sealed: ['id'],
-    ids: ['id', 'user_id'],
-    order: 'created_at',
-    drop: ['account_hash', 'renewing_until', 'pull_due_at', 'pull_tries', 'farewells', 'farewell_at'],
-    secret: ['tokens'],
-  },
-  {
-    table: 'devices',
-    insert: (app, rows) => connections.insertTransferred(app, 'devices', rows),
-    by: 'user_id',
-    sealed: ['id'],
-    ids: ['id', 'user_id'],
-    order: 'created_at',
-    drop: ['fingerprint'],
-  },
-  {
-    table: 'summaries',
-    insert: (app, rows) => data.insertTransferred(app, 'summaries', rows),
-    by: 'user_id',
-    sealed: ['id'],
-    ids: ['id', 'user_id'],
-    order: 'created_at',
-  },
-  {
-    table: 'resource_states',
-    insert: (app, rows) => data.insertTransferred(app, 'resource_states', rows),
-    by: 'user_id',
-    ids: ['user_id'],
-    order: 'resource',
-  },
-  {
-    table: 'historical_pulls',
-    insert: (app, rows) => data.insertTransferred(app, 'historical_pulls', rows),
-    by: 'user_id',
-    ids: ['user_id'],
-    order: 'resource',
-  },
+  ...ownedBy(users, [
+    { table: 'user_info', by: 'user_id', sealed: ['user_id'], ids: ['user_id'], order: 'updated_at' },
+    // The import assigns a new sequence number, which marks the latest insurance.
+    { table: 'user_insurances', by: 'user_id', sealed: ['user_id', 'id'], ids: ['user_id', 'id'], order: 'seq', drop: ['seq'] },
+  ]),
+  ...ownedBy(orders, [
+    {
+      table: 'orders',
+      by: 'user_id',
+      sealed: ['id'],
+      ids: ['id', 'user_id', 'transaction_id', 'parent_id', 'health_insurance_id'],
+      order: 'created_at',
+    },
+    { table: 'order_events', by: 'order_id', ids: ['order_id'], order: 'id' },
+    { table: 'order_images', by: 'order_id', sealed: ['order_id', 'name'], ids: ['order_id'], order: 'name' },
+  ]),
+  ...ownedBy(results, [{ table: 'results', by: 'order_id', sealed: ['order_id', 'version'], ids: ['order_id'], order: 'version' }]),
+  ...ownedBy(connections, [
+    {
+      table: 'connections',
+      by: 'user_id',
+      sealed: ['id'],
+      ids: ['id', 'user_id'],
+      order: 'created_at',
+      drop: ['account_hash', 'renewing_until', 'pull_due_at', 'pull_tries', 'farewells', 'farewell_at'],
+      secret: ['tokens'],
+    },
+    { table: 'devices', by: 'user_id', sealed: ['id'], ids: ['id', 'user_id'], order: 'created_at', drop: ['fingerprint'] },
+  ]),
+  ...ownedBy(data, [
+    { table: 'summaries', by: 'user_id', sealed: ['id'], ids: ['id', 'user_id'], order: 'created_at' },
+    { table: 'resource_states', by: 'user_id', ids: ['user_id'], order: 'resource' },
+    { table: 'historical_pulls', by: 'user_id', ids: ['user_id'], order: 'resource' },
+  ]),
 ]
 
 type Keys = { team_id: string; user: SealingKey }
