@@ -1,4 +1,5 @@
-import { errorTopics, statusOf } from '../src/contract/errors.ts'
+import { statusOf } from '../src/contract/errors/kinds.ts'
+import { errorTopics } from '../src/contract/errors.ts'
 import { faultTypes } from '../src/contract/faults.ts'
 import { code, inlineCode, prose, table } from './markdown.ts'
 

@@ -1,4 +1,5 @@
-import { errorTypes, statusOf } from '../src/contract/errors.ts'
+import { statusOf } from '../src/contract/errors/kinds.ts'
+import { errorTypes } from '../src/contract/errors.ts'
 import { faultTypes } from '../src/contract/faults.ts'
 import { type OrderCheck, type OrderRefusal, orderCheckTopics, orderRefusals } from '../src/contract/labs/order-checks.ts'
 import { bullets, code, inlineCode, prose, table } from './markdown.ts'

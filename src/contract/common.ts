@@ -4,7 +4,7 @@ import { PersonalText, PersonEmail, PersonName, PersonPhone, personal, Safe } fr
 /** Accepted in either case, stored and returned in lower case. */
 export const Id = z.guid({ error: 'Must be a UUID.' }).toLowerCase().meta({ format: 'uuid' })
 
-export const isId = (value: unknown): value is string => Id.safeParse(value).success
+export const isId = (value: unknown): value is string => typeof value === 'string' && z.regexes.guid.test(value)
 
 /** A time in a response. */
 export const Instant = z.string().meta({ format: 'date-time', example: '2026-03-01T09:30:00.000Z' })

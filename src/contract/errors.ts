@@ -7,8 +7,6 @@ import { sandboxErrors } from './errors/sandbox.ts'
 import { consoleErrors, organizationErrors, userErrors } from './errors/tenants.ts'
 import { connectionErrors, wearableDataErrors } from './errors/wearables.ts'
 
-export { type ProblemKind, statusOf } from './errors/kinds.ts'
-
 /** Every `error_type`: stable, one for each rule. The `error_message` of a response adds the specifics. */
 export const errorTypes = {
   ...requestErrors,

@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { type Deprecation, deprecatedFields } from '../contract/deprecation.ts'
 import type { Row } from '../contract/endpoint.ts'
+import type { RawInput } from './input.ts'
 
 const POLICY = '</docs/upgrading#deprecation-and-removal>; rel="deprecation"'
 
@@ -15,8 +16,6 @@ export type DeprecatedInput = { part: 'query' | 'body'; name: string; deprecatio
 export const deprecatedInputs = (row: Row): DeprecatedInput[] =>
   (['query', 'body'] as const).flatMap((part) => deprecatedFields(row[part]).map(([name, deprecation]) => ({ part, name, deprecation })))
 
-type RawInput = { query: unknown; body: unknown }
-
 /** Returns the deprecation of the first deprecated input that the request sets. */
-export const usedDeprecation = (inputs: DeprecatedInput[], input: RawInput): Deprecation | undefined =>
+export const usedDeprecation = (inputs: DeprecatedInput[], input: Pick<RawInput, 'query' | 'body'>): Deprecation | undefined =>
   inputs.find(({ part, name }) => ((input[part] ?? {}) as Record<string, unknown>)[name] != null)?.deprecation

@@ -12,13 +12,13 @@ export async function withIdempotency(
 ): Promise<Outcome & { replayed?: boolean }> {
   const { caller, route, input } = state
   if (!route.row.idempotent || caller?.kind !== 'team') return execute()
-  const { key, store } = headersOf(state)
+  const { key, storesRefusals } = headersOf(state)
   if (key === undefined) return execute()
   // The request is fingerprinted after parsing, so field order and unknown fields make no difference.
   const claim = await claimLease(app, { team_id: caller.team_id, operation: route.name, key, request: input })
   if ('outcome' in claim) return { ...claim.outcome, replayed: true }
   return execute(claim.lease).catch(async (error) => {
-    if (store === 'all' && isStorable(error)) await claim.lease.storeOutcome(app, outcomeOf(error), subjectUser(state))
+    if (storesRefusals && isStorable(error)) await claim.lease.storeOutcome(app, outcomeOf(error), subjectUser(state))
     else await claim.lease.release()
     throw error
   })
@@ -37,5 +37,5 @@ function headersOf({ headers }: RequestState) {
   const invalidHeader = (name: string, msg: string) => invalid(['header', name], msg)
   if (key !== undefined && !/^.{1,255}$/.test(key)) throw invalidHeader('X-Idempotency-Key', 'Send 1 to 255 characters.')
   if (error !== undefined && error !== 'no-cache') throw invalidHeader('X-Idempotency-Error', 'The only allowed value is no-cache.')
-  return { key, store: error ? ('successes' as const) : ('all' as const) }
+  return { key, storesRefusals: !error }
 }

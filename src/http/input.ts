@@ -4,7 +4,7 @@ import type { Row } from '../contract/endpoint.ts'
 import { type Fault, faultsOf } from '../contract/faults.ts'
 import { invalid, Problem } from '../platform/problem.ts'
 
-type RawInput = { params: unknown; query: unknown; body: unknown; headers: unknown }
+export type RawInput = { params: unknown; query: unknown; body: unknown; headers: unknown }
 
 /** Validates a request by its row and reports all faults at once. */
 export function parseInput(row: Row, { params, query, body, headers }: RawInput) {

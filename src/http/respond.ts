@@ -1,5 +1,4 @@
-import type { App, AppInRequest, HttpRequest } from '../platform/app.ts'
-import { inTransaction, onTeamClock } from '../platform/app.ts'
+import { type App, type AppInRequest, type HttpRequest, inTransaction, onTeamClock } from '../platform/app.ts'
 import type { Caller } from '../platform/callers.ts'
 import { isLostLease } from '../platform/db/request-rows.ts'
 import { type AuditBatch, auditRow } from '../tenants/audit/actions.ts'
@@ -9,10 +8,8 @@ import { sessionIn } from '../tenants/sessions/rules.ts'
 import { checkNotMasked } from '../tenants/sessions/rules-masking.ts'
 import { checkPath, checkUser } from './authenticate.ts'
 import { withIdempotency } from './idempotency.ts'
-import { checkText, parseInput } from './input.ts'
+import { checkText, parseInput, type RawInput } from './input.ts'
 import { auditEntry, type RequestState, subjectUser } from './request.ts'
-
-type RawInput = { params: unknown; query: unknown; body: unknown; headers: unknown }
 
 export type Audits = { audit: AuditBatch; auditRead: AuditRead }
 

@@ -1,3 +1,4 @@
+import { isId } from '../contract/common.ts'
 import type { Row } from '../contract/endpoint.ts'
 import type { Caller } from '../platform/callers.ts'
 
@@ -36,17 +37,13 @@ function finderOf(name: string, path: string) {
         .reduce(stepInto, [parts[from as string]])
         .flat()
         .filter(isId)
-        .map(lowerCase),
+        .map((id) => id.toLowerCase()),
     }
   }
 }
 
 const stepInto = (values: unknown[], step: string) =>
   step === '[]' ? values.filter(Array.isArray).flat() : values.map((value) => (value as Record<string, unknown> | null | undefined)?.[step])
-
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-const isId = (value: unknown): value is string => typeof value === 'string' && uuid.test(value)
-const lowerCase = (id: string) => id.toLowerCase()
 
 export const firstId = (subjects: Subject[], name: string) =>
   subjects.find((subject) => subject.name === name && subject.ids.length)?.ids[0]

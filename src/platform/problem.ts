@@ -1,4 +1,5 @@
-import { type ErrorName, errorTypes, type ProblemKind } from '../contract/errors.ts'
+import type { ProblemKind } from '../contract/errors/kinds.ts'
+import { type ErrorName, errorTypes } from '../contract/errors.ts'
 import type { Fault } from '../contract/faults.ts'
 
 type Fields = Record<string, unknown>

@@ -1,4 +1,5 @@
-import { type ErrorName, errorTypes, statusOf } from '../../../contract/errors.ts'
+import { statusOf } from '../../../contract/errors/kinds.ts'
+import { type ErrorName, errorTypes } from '../../../contract/errors.ts'
 import { type Fault, faultTypes, meaningOfFault } from '../../../contract/faults.ts'
 import { type OrderFaultCode, type OrderRefusal, type OrderWarningCode, orderRefusals } from '../../../contract/labs/order-checks.ts'
 import { Problem, problem } from '../../../platform/problem.ts'
