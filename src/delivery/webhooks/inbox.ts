@@ -1,7 +1,7 @@
 import { type KeyObject, randomUUID } from 'node:crypto'
 import { type App, inTransaction, wakeAfterCommit } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
-import { isUserErased } from '../../platform/db/open.ts'
+import { isUserErased } from '../../platform/db/errors.ts'
 import { type Outcome, outcomeWithoutExchange } from '../../platform/outbound/outcome.ts'
 import { pageAfter, pageOf } from '../../platform/paging.ts'
 import { open, type SealingKey, seal } from '../../platform/sealing/seal.ts'

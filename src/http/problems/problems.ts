@@ -1,5 +1,5 @@
-import { statusOf } from '../../contract/errors.ts'
-import { isDatabaseUnavailable, isStatementTimeout, isUserErased } from '../../platform/db/open.ts'
+import { statusOf } from '../../contract/errors/kinds.ts'
+import { isDatabaseUnavailable, isStatementTimeout, isUserErased } from '../../platform/db/errors.ts'
 import { Problem, problem } from '../../platform/problem.ts'
 
 export const statusOfProblem = ({ kind }: Problem) => statusOf[kind]

@@ -2,6 +2,7 @@ import { CompiledQuery, Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import { setupProblem } from '../problem.ts'
+import { isLockTimeout } from './errors.ts'
 import { coalesceReads, openPipelined, openPipelinedPool, type PipelinedConnection } from './pipelined-connections.ts'
 import type { Tables } from './tables.ts'
 
@@ -130,34 +131,4 @@ export async function checkServer(database: Database, url: string) {
 async function versionOf({ pool }: Database) {
   const { rows } = await pool.query<{ server_version_num: string }>('show server_version_num')
   return Number(rows[0]?.server_version_num)
-}
-
-const UNIQUE_VIOLATION = '23505'
-
-/** `index` limits it to one unique index. */
-export function isUniqueViolation(error: unknown, index?: string) {
-  const { code, constraint } = error as { code?: string; constraint?: string }
-  return code === UNIQUE_VIOLATION && (!index || index === constraint)
-}
-
-/** The user of a row was erased after the row was read. */
-export function isUserErased(error: unknown) {
-  const { code, constraint } = error as { code?: string; constraint?: string }
-  return code === '23503' && /user_id_fkey/.test(constraint ?? '')
-}
-
-/** A deadlock or a serialization failure. */
-export const isDeadlock = (error: unknown) => ['40P01', '40001'].includes((error as { code?: string }).code ?? '')
-
-/** Another transaction held a lock longer than the lock timeout. */
-export const isLockTimeout = (error: unknown) => (error as { code?: string }).code === '55P03'
-
-/** The statement timeout canceled a statement. */
-export const isStatementTimeout = (error: unknown) => (error as { code?: string }).code === '57014'
-
-/** SQLSTATE classes for a database that is unavailable for now: connection, shutdown, resources. */
-export function isDatabaseUnavailable(error: unknown) {
-  const { code, message } = error as { code?: string; message?: string }
-  if (code) return /^(08|57P|53|40)/.test(code) || ['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT'].includes(code)
-  return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(message ?? '')
 }

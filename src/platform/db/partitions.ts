@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { type App, inTransaction } from '../app.ts'
 import { DAY, later, SECOND } from '../time.ts'
-import { type Db, isLockTimeout } from './open.ts'
+import { isLockTimeout } from './errors.ts'
+import type { Db } from './open.ts'
 
 const DAYS_AHEAD = 3
 const LOCK_WAIT_MS = SECOND

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type AppInRequest, inTransaction, type Transaction } from '../../platform/app.ts'
-import { isUniqueViolation } from '../../platform/db/open.ts'
+import { isUniqueViolation } from '../../platform/db/errors.ts'
 import { problem } from '../../platform/problem.ts'
 import { auditRow, recordChange } from '../audit/actions.ts'
 import { hashSecret } from '../keys/rules.ts'

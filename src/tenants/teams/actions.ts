@@ -5,7 +5,7 @@ import { featureSettings, type TeamPatch } from '../../contract/tenants/manageme
 import { type App, inTransaction } from '../../platform/app.ts'
 import type { ManagementCaller } from '../../platform/callers.ts'
 import { deploymentOf } from '../../platform/config.ts'
-import { isUniqueViolation } from '../../platform/db/open.ts'
+import { isUniqueViolation } from '../../platform/db/errors.ts'
 import { pageAfter, pageOf } from '../../platform/paging.ts'
 import { problem } from '../../platform/problem.ts'
 import { open, seal } from '../../platform/sealing/seal.ts'

@@ -1,5 +1,5 @@
 import { type App, inTransaction, wakeAfterCommit } from '../../../platform/app.ts'
-import { isLockTimeout } from '../../../platform/db/open.ts'
+import { isLockTimeout } from '../../../platform/db/errors.ts'
 import { limitLockWait } from '../../../platform/db/partitions.ts'
 import * as store from './store-jobs.ts'
 

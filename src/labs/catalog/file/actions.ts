@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { type App, type AppInTransaction, inTransaction } from '../../../platform/app.ts'
-import { isUniqueViolation } from '../../../platform/db/open.ts'
+import { isUniqueViolation } from '../../../platform/db/errors.ts'
 import { setupProblem } from '../../../platform/problem.ts'
 import { putIcdCodes, putPayors } from '../../../tenants/insurance/actions.ts'
 import { putPlatformAccounts } from '../../lab-accounts/actions.ts'

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { type App, wakeAfterCommit } from '../../../platform/app.ts'
-import { isUniqueViolation } from '../../../platform/db/open.ts'
+import { isUniqueViolation } from '../../../platform/db/errors.ts'
 import { invalid } from '../../../platform/problem.ts'
 import { indexTerms } from '../../../platform/sealing/blind-index.ts'
 import { teamSealingKey } from '../../../platform/sealing/vault.ts'

@@ -1,7 +1,7 @@
 import type { Simulation } from '../../../contract/labs/orders.ts'
 import { type App, type AppInTransaction, inTransaction, onTeamClock } from '../../../platform/app.ts'
 import { declareCache } from '../../../platform/caches.ts'
-import { isDatabaseUnavailable } from '../../../platform/db/open.ts'
+import { isDatabaseUnavailable } from '../../../platform/db/errors.ts'
 import { later, MINUTE } from '../../../platform/time.ts'
 import { labFor } from '../../adapters/index.ts'
 import { type LoadedOrder, lockOrder } from '../reading/present.ts'

@@ -1,7 +1,7 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import { isSourceType } from '../../../contract/wearables/series.ts'
 import type { App } from '../../../platform/app.ts'
-import { isDeadlock } from '../../../platform/db/open.ts'
+import { isDeadlock } from '../../../platform/db/errors.ts'
 import { openBytes, type SealingKey, sealBytes } from '../../../platform/sealing/seal.ts'
 import { dayOf } from '../rules-time.ts'
 import type { Sample } from './rules-codec.ts'
