@@ -6,11 +6,11 @@ import * as dump from '../../platform/db/dump.ts'
 import { migrate, migrationFiles } from '../../platform/db/migrate.ts'
 import type { Database, PoolConnection } from '../../platform/db/open.ts'
 import { setupProblem } from '../../platform/problem.ts'
-import { derive } from '../../platform/sealing/seal.ts'
 import type { Vault } from '../../platform/sealing/vault.ts'
-import { findDeployment, hasData } from '../deployment/actions.ts'
-import * as rules from '../deployment/rules.ts'
+import { findDeployment, hasData, identityOf } from '../deployment/actions.ts'
+import { checkDatabase } from '../deployment/rules.ts'
 import { backupReader, backupWriter, type Head, type Reader } from './file.ts'
+import * as rules from './rules.ts'
 
 type OnRows = (rows: number) => void
 
@@ -73,11 +73,10 @@ export async function checkBackup(path: string, onRows: OnRows) {
 type Target = { config: Config; vault: Vault }
 
 /** Restores a backup into an empty database, completely or not at all. */
-export async function restoreBackup(database: Database, { config, vault }: Target, path: string, onRows: OnRows) {
+export async function restoreBackup(database: Database, target: Target, path: string, onRows: OnRows) {
   const file = await backupReader(path)
   const { environment, region, key_check, migrations } = file.head
-  const ours = { environment: config.ENVIRONMENT, region: config.REGION, key_check: derive(vault.root, 'check value') }
-  rules.checkDatabase({ environment, region, key_check: Buffer.from(key_check, 'hex') }, ours, 'backup')
+  checkDatabase({ environment, region, key_check: Buffer.from(key_check, 'hex') }, identityOf(target), 'backup')
   rules.checkVersions(migrations, await migrationFiles())
   if (await hasData(database.db)) throw rules.notEmpty()
   await migrate(database.pool, migrations)

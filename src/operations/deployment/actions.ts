@@ -18,7 +18,7 @@ import * as store from './store.ts'
  */
 export const claimDatabase = (app: App, isFirstOrg = false) =>
   inTransaction(app, async (app) => {
-    const ours = { ...deploymentOf(app.config), key_check: derive(app.vault.root, 'check value') }
+    const ours = identityOf(app)
     await store.lockStart(app.db)
     const stored = await store.findDeployment(app.db)
     if (stored) rules.checkDatabase(stored, ours)
@@ -27,6 +27,12 @@ export const claimDatabase = (app: App, isFirstOrg = false) =>
     await store.insertDeployment(app.db, ours)
     await openChain(app)
   })
+
+/** The deployment and a check value of its encryption key. A database and its backups belong to one of each. */
+export const identityOf = ({ config, vault }: Pick<App, 'config' | 'vault'>) => ({
+  ...deploymentOf(config),
+  key_check: derive(vault.root, 'check value'),
+})
 
 /** The deployment and key a database belongs to, or undefined if it is unclaimed. */
 export const findDeployment = (db: Db) => store.findDeployment(db)

@@ -15,18 +15,6 @@ export function checkDatabase(stored: Deployment, ours: Deployment, subject = 'd
     throw setupProblem(`ENCRYPTION_KEY is not the key that encrypted this ${subject}; use the key of the first start`)
 }
 
-/** A backup must come from this version or an older one. */
-export function checkVersions(migrations: string[], ours: string[]) {
-  const newer = migrations.filter((name) => !ours.includes(name))
-  if (newer.length)
-    throw setupProblem(`The backup comes from a newer version (${newer.sort().at(-1)}); restore it with that version or newer`)
-}
-
-export const notEmpty = () =>
-  setupProblem(
-    'The database is not empty, and a restore never overwrites data: set DATABASE_URL to an empty database, or DATA_DIR to an empty folder',
-  )
-
 /** Bootstrap keys must have the right kind and belong to this deployment. */
 export function checkBootstrapKeys(deployment: string, team: string | undefined, management: string | undefined) {
   if (team && isManagementKey(team)) throw setupProblem('BOOTSTRAP_TEAM_API_KEY is a management key; set a team API key')

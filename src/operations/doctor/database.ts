@@ -1,18 +1,17 @@
 import { connect } from 'node:net'
 import { pino } from 'pino'
 import { appOf, newService } from '../../platform/app.ts'
-import { type Config, deploymentOf } from '../../platform/config.ts'
+import type { Config } from '../../platform/config.ts'
 import { encryptionKey } from '../../platform/data-dir.ts'
-import { inspectServer, oldestUnnumbered, type Server, webhookUrls } from '../../platform/db/inspect.ts'
 import { pendingMigrations } from '../../platform/db/migrate.ts'
 import type { Database } from '../../platform/db/open.ts'
 import { setupProblem } from '../../platform/problem.ts'
-import { derive } from '../../platform/sealing/seal.ts'
 import { openVault, type Vault } from '../../platform/sealing/vault.ts'
 import { verifyAudit } from '../../tenants/audit/actions.ts'
-import { findDeployment } from '../deployment/actions.ts'
+import { findDeployment, identityOf } from '../deployment/actions.ts'
 import { checkDatabase } from '../deployment/rules.ts'
 import type { Finding, RunCheck } from './finding.ts'
+import { inspectServer, oldestUnnumbered, type Server, webhookUrls } from './store.ts'
 
 /** The checks only read. An outdated or foreign schema ends them, because the rest could not be read. */
 export async function databaseChecks(config: Config, database: Database, quick: boolean, examine: RunCheck) {
@@ -73,8 +72,7 @@ async function keyFinding(config: Config, { db }: Database): Promise<Finding> {
   const deployment = await findDeployment(db)
   if (!deployment)
     return { state: 'warning', text: 'the database is empty', remedy: 'start the service, or run assay bootstrap in production' }
-  const { root } = vaultOf(config)
-  checkDatabase(deployment, { ...deploymentOf(config), key_check: derive(root, 'check value') })
+  checkDatabase(deployment, identityOf({ config, vault: vaultOf(config) }))
   return { state: 'ok', text: 'matches this database' }
 }
 

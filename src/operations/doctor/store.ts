@@ -1,4 +1,4 @@
-import type { Database } from './open.ts'
+import type { Database } from '../../platform/db/open.ts'
 
 export type Server = { version: string; skew_ms: number; max_connections: number; reserved: number; connected: number; fsync: boolean }
 

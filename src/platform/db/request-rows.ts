@@ -2,7 +2,7 @@ import { CompiledQuery, type Insertable } from 'kysely'
 import { type Db, prepareStatement } from './open.ts'
 import type { Tables } from './tables.ts'
 
-type Audit = Omit<Insertable<Tables['audit_log']>, 'chain_seq' | 'chain_hash'>
+export type NewAuditRow = Omit<Insertable<Tables['audit_log']>, 'chain_seq' | 'chain_hash'>
 type Outcome = {
   team_id: string
   operation: string
@@ -14,7 +14,7 @@ type Outcome = {
 }
 
 /** The rows that a request commits with its action: the audit row, and the outcome if the request has an idempotency key. */
-export type RequestRows = { audit: Audit; outcome?: Outcome | undefined }
+export type RequestRows = { audit: NewAuditRow; outcome?: Outcome | undefined }
 
 export const auditColumns = [
   ...(['id', 'at', 'org_id', 'team_id', 'actor_kind', 'actor_id', 'action', 'subject', 'status', 'request_id'] as const),

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import type { Caller } from '../../platform/callers.ts'
+import type { NewAuditRow } from '../../platform/db/request-rows.ts'
 import { derive, open, seal } from '../../platform/sealing/seal.ts'
 import { orgSealingKey } from '../../platform/sealing/vault.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
-
-export type { NewAuditRow } from './store.ts'
 
 /** `team_id` names the team whose data was affected when the actor belongs to no team. */
 type AuditEntry = {
@@ -23,7 +22,7 @@ type SystemActor =
   | { kind: 'job'; org_id?: string; team_id: string }
   | { kind: 'visitor'; org_id?: string; console: {} }
 
-export function auditRow(app: App, actor: Caller | SystemActor, entry: AuditEntry): store.NewAuditRow {
+export function auditRow(app: App, actor: Caller | SystemActor, entry: AuditEntry): NewAuditRow {
   const id = randomUUID()
   return {
     id,
@@ -66,13 +65,13 @@ export function actorKindOf(actor: Caller | SystemActor) {
 }
 
 /** Writes rows in the caller's transaction, so every committed change has an audit row. */
-export const recordChange = (app: AppInTransaction, ...rows: store.NewAuditRow[]) => store.insertRows(app.db, rows)
+export const recordChange = (app: AppInTransaction, ...rows: NewAuditRow[]) => store.insertRows(app.db, rows)
 
-export type AuditBatch = (row: store.NewAuditRow) => Promise<void>
+export type AuditBatch = (row: NewAuditRow) => Promise<void>
 
 /** Commits rows in batches: rows that arrive during a write join the next batch. */
 export function auditBatch(app: App): AuditBatch {
-  let pending: store.NewAuditRow[] = []
+  let pending: NewAuditRow[] = []
   let next: Promise<void> | undefined
   let running: Promise<void> = Promise.resolve()
   const write = async () => {

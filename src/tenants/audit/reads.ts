@@ -1,7 +1,8 @@
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/callers.ts'
+import type { NewAuditRow } from '../../platform/db/request-rows.ts'
 import { later, MINUTE } from '../../platform/time.ts'
-import type { AuditBatch, NewAuditRow } from './actions.ts'
+import type { AuditBatch } from './actions.ts'
 
 const REPEAT_WINDOW_MS = 15 * MINUTE
 const MAX_REMEMBERED_READS = 10_000

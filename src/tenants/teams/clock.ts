@@ -1,5 +1,11 @@
-import type { AppInTransaction } from '../../platform/app.ts'
+import { type App, type AppInTransaction, onTeamClock } from '../../platform/app.ts'
 import * as store from './store.ts'
+
+/** The app on the team's clock, for work that no request of the team started. */
+export async function withTeamClock(app: App, team_id: string): Promise<App> {
+  const clock = await store.findClock(app.db, team_id)
+  return clock ? onTeamClock(app, clock) : app
+}
 
 /** Locks the team's clock until the caller's transaction ends; undefined while another transaction moves it. */
 export const lockTeamClock = (app: AppInTransaction, team_id: string) => store.lockClock(app.db, team_id)

@@ -85,6 +85,9 @@ export const setBetas = (db: Db, id: string, betas: string[]) =>
 export const listAllTeams = (db: Db) =>
   db.selectFrom('teams').select(['id', 'name', 'betas']).where('deleted_at', 'is', null).orderBy('created_on').orderBy('id').execute()
 
+export const findClock = (db: Db, team_id: string) =>
+  db.selectFrom('teams').select('clock_offset_ms').where('id', '=', team_id).executeTakeFirst()
+
 /** The lock does not block inserts that reference the team. */
 export const lockClock = (db: Db, team_id: string) =>
   db.selectFrom('teams').select('clock_offset_ms').where('id', '=', team_id).forNoKeyUpdate().skipLocked().executeTakeFirst()

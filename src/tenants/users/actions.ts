@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { isSource } from '../../contract/tenants/sources.ts'
 import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
-import { isUniqueViolation } from '../../platform/db/open.ts'
+import { isUniqueViolation } from '../../platform/db/errors.ts'
 import { problem } from '../../platform/problem.ts'
 import type { SealingKey } from '../../platform/sealing/seal.ts'
 import { newSealingKey, teamSealingKey, unwrap } from '../../platform/sealing/vault.ts'
@@ -79,7 +79,7 @@ export const patchUser = (app: App, { team_id }: TeamCaller, user_id: string, pa
     inTransaction(app, async (app) => {
       if (Object.values(patch).every((value) => value === undefined))
         throw problem('NOTHING_TO_PATCH', 'The body has no field to change. Send at least one field.')
-      const user = await requireUser(app, team_id, user_id, store.lockUser)
+      const user = await lockUser(app, team_id, user_id)
       if (patch.client_user_id !== undefined) rules.checkClientUserId(patch.client_user_id)
       const change = changedColumns(user_id, await unwrapUserKey(app, user), patch, app.now())
       const bounds = { ...user, ...change }
@@ -94,7 +94,7 @@ export const patchUser = (app: App, { team_id }: TeamCaller, user_id: string, pa
 /** Every endpoint rejects the user from now on; the user is erased when the grace period ends. */
 export const scheduleDeletion = (app: App, { team_id }: TeamCaller, user_id: string) =>
   inTransaction(app, async (app) => {
-    const user = await requireUser(app, team_id, user_id, store.lockUser)
+    const user = await lockUser(app, team_id, user_id)
     const now = app.now()
     await store.updateUser(app.db, team_id, user_id, { deleted_at: now, erase_at: later(now, rules.GRACE_DAYS * DAY) })
     return user
@@ -152,20 +152,15 @@ export async function getMetrics(app: App, { team_id }: TeamCaller) {
 }
 
 /** Loads a user of the team; rejects one scheduled for deletion. */
-export const requireUser = async (app: App, team_id: string, user_id: string, find = store.findUser) =>
-  rules.requireLiveUser(await find(app.db, team_id, user_id))
+export const requireUser = async (app: App, team_id: string, user_id: string) =>
+  rules.requireLiveUser(await store.findUser(app.db, team_id, user_id))
 
 /** Loads the live users of the team among the IDs. */
 export const findUsers = (app: App, team_id: string, user_ids: string[]) => store.findUsers(app.db, team_id, user_ids)
 
-/** Returns the app with the team's clock, for work that no request of the team started. */
-export async function onTeamClock(app: App, team_id: string): Promise<App> {
-  const offset = (await store.findClockOffset(app.db, team_id))?.clock_offset_ms ?? 0
-  return offset ? { ...app, now: () => later(app.wall(), offset) } : app
-}
-
 /** Loads the user and locks its row until the caller's transaction ends. */
-export const lockUser = (app: AppInTransaction, team_id: string, user_id: string) => requireUser(app, team_id, user_id, store.lockUser)
+export const lockUser = async (app: AppInTransaction, team_id: string, user_id: string) =>
+  rules.requireLiveUser(await store.lockUser(app.db, team_id, user_id))
 
 /** Unwraps the user's encryption key from the loaded row. */
 export const unwrapUserKey = async (app: App, user: store.UserRow) =>
@@ -174,7 +169,10 @@ export const unwrapUserKey = async (app: App, user: store.UserRow) =>
 export async function presentUsers(app: App, users: store.UserRow[]) {
   const connected = await loadConnectedSources(app, users)
   return Promise.all(
-    users.map(async (user) => ({ ...(await presentColumns(app, user)), connected_sources: connected.get(user.user_id) ?? [] })),
+    users.map(async (user) => ({
+      ...presentRow(user, await unwrapUserKey(app, user)),
+      connected_sources: connected.get(user.user_id) ?? [],
+    })),
   )
 }
 
@@ -194,8 +192,6 @@ async function loadConnectedSources(app: App, users: store.UserRow[]) {
 
 const presentUser = async (app: App, user: store.UserRow) =>
   (await presentUsers(app, [user]))[0] as Awaited<ReturnType<typeof presentUsers>>[number]
-
-const presentColumns = async (app: App, user: store.UserRow) => presentRow(user, await unwrapUserKey(app, user))
 
 function presentRow(user: store.UserRow, key: SealingKey) {
   const source_slug = user.time_zone_source ?? CUSTOMER_SOURCE

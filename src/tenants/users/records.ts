@@ -8,7 +8,7 @@ import { indexTerms, queryTerms, wordsOf } from '../../platform/sealing/blind-in
 import { open, type SealingKey, seal } from '../../platform/sealing/seal.ts'
 import { teamSealingKey } from '../../platform/sealing/vault.ts'
 import { loadPayorCompany } from '../insurance/actions.ts'
-import { presentUsers, requireUser, unwrapUserKey } from './actions.ts'
+import { lockUser, presentUsers, requireUser, unwrapUserKey } from './actions.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
@@ -19,7 +19,7 @@ type InsuranceInput = z.output<typeof NewInsurance>
 export const putUserInfo = (app: App, { team_id }: TeamCaller, user_id: string, info: Info) =>
   inTransaction(app, async (app) => {
     rules.checkBirthDate('dob', info.dob, app.now().slice(0, 10))
-    const user = await requireUser(app, team_id, user_id, store.lockUser)
+    const user = await lockUser(app, team_id, user_id)
     await recordInfo(app, { team_id, user_id, key: await unwrapUserKey(app, user) }, info)
     return info
   })
@@ -76,7 +76,7 @@ export async function findPeople(app: App, { team_id }: TeamCaller, query: strin
 export const createInsurance = (app: App, { team_id }: TeamCaller, user_id: string, insurance: InsuranceInput) =>
   inTransaction(app, async (app) => {
     rules.checkBirthDate('insured.dob', insurance.insured.dob, app.now().slice(0, 10))
-    const user = await requireUser(app, team_id, user_id, store.lockUser)
+    const user = await lockUser(app, team_id, user_id)
     await insertInsurance(app, user, await unwrapUserKey(app, user), insurance)
     return withCompany(app, team_id, insurance)
   })

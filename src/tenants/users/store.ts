@@ -38,9 +38,6 @@ export const findUser = async (db: Db, team_id: string, user_id: string) => (awa
 export const findUsers = (db: Db, team_id: string, user_ids: string[]) =>
   liveUsers(db, team_id).where('users.user_id', '=', sql<string>`any(${user_ids}::uuid[])`).execute()
 
-export const findClockOffset = (db: Db, team_id: string) =>
-  db.selectFrom('teams').select('clock_offset_ms').where('id', '=', team_id).executeTakeFirst()
-
 const patients = prepareRead('find_patient', (db, team_id: string, user_id: string) =>
   users(db, team_id)
     .innerJoin('teams', 'teams.id', 'users.team_id')

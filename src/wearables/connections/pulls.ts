@@ -1,8 +1,8 @@
 import { type App, inTransaction } from '../../platform/app.ts'
-import { isDatabaseUnavailable, isDeadlock, isLockTimeout } from '../../platform/db/open.ts'
+import { isDatabaseUnavailable, isDeadlock, isLockTimeout } from '../../platform/db/errors.ts'
 import { Problem } from '../../platform/problem.ts'
 import { later, MINUTE } from '../../platform/time.ts'
-import { onTeamClock } from '../../tenants/users/actions.ts'
+import { withTeamClock } from '../../tenants/teams/clock.ts'
 import { beginPulls, endPulls } from '../data/backfill.ts'
 import { providerFor } from '../providers/index.ts'
 import type { Connection } from './actions.ts'
@@ -59,7 +59,7 @@ export async function pullDue(app: App): Promise<boolean> {
   const now = app.wall()
   const connection = await store.claimPull(app.db, now, later(now, LEASE_MS))
   if (!connection) return false
-  const teamApp = await onTeamClock(app, connection.team_id)
+  const teamApp = await withTeamClock(app, connection.team_id)
   await beginPulls(teamApp, connection, [])
   await pullAll(teamApp, connection)
   return true

@@ -3,7 +3,8 @@ import { type App, inTransaction } from '../../../platform/app.ts'
 import { Problem } from '../../../platform/problem.ts'
 import { open } from '../../../platform/sealing/seal.ts'
 import { later, SECOND } from '../../../platform/time.ts'
-import { onTeamClock, requireUser, type UserRow, unwrapUserKey } from '../../../tenants/users/actions.ts'
+import { withTeamClock } from '../../../tenants/teams/clock.ts'
+import { requireUser, type UserRow, unwrapUserKey } from '../../../tenants/users/actions.ts'
 import { providerFor } from '../../providers/index.ts'
 import { clientFor } from '../../providers/oauth-client.ts'
 import { type Account, accountHash } from '../account.ts'
@@ -27,7 +28,7 @@ export const bulkItemAssociatedData = (op_id: string, n: number) => `bulk_items.
 export async function processItem(app: App, { team_id, type, provider }: Op, item: Item): Promise<boolean> {
   if (!isSource(provider)) return false
   try {
-    const teamApp = await onTeamClock(app, team_id)
+    const teamApp = await withTeamClock(app, team_id)
     const user = await requireUser(teamApp, team_id, item.user_id)
     return await (type === 'link_bulk_import' ? importConnection(teamApp, user, provider, item) : pullUser(teamApp, user, provider))
   } catch (error) {
