@@ -1,8 +1,100 @@
 import type { Generated } from 'kysely'
-import type { Optional, Time } from '../tables.ts'
+import type { Json, Optional, Time } from '../tables.ts'
 
-/** Data from wearable sources. */
+/** Connections to sources, and the data from them. */
 export type WearableTables = {
+  connections: {
+    id: string
+    team_id: string
+    user_id: string
+    provider: string
+    kind: string
+    status: Generated<string>
+    error_type: Optional<string>
+    error_message: Optional<string>
+    errored_at: Optional<Time>
+    account_hash: Optional<Buffer>
+    sealed: Buffer
+    expires_at: Optional<Time>
+    created_at: Time
+    updated_at: Time
+    renewing_until: Optional<Time>
+    ended_at: Optional<Time>
+    farewells: Generated<number>
+    farewell_at: Optional<Time>
+    pull_tries: Generated<number>
+    pull_due_at: Optional<Time>
+  }
+  devices: {
+    id: string
+    team_id: string
+    user_id: string
+    provider: string
+    source_type: string
+    fingerprint: Buffer
+    sealed: Buffer
+    created_at: Time
+    updated_at: Time
+  }
+  refreshes: { user_id: string; team_id: string; at: Time }
+  bulk_ops: {
+    id: string
+    team_id: string
+    type: string
+    provider: string
+    status: Generated<string>
+    unknown: string[]
+    total: number
+    started_at: Time
+    ended_at: Optional<Time>
+  }
+  bulk_items: {
+    op_id: string
+    n: number
+    team_id: string
+    user_id: string
+    state: Generated<string>
+    sealed: Optional<Buffer>
+    claimed_until: Optional<Time>
+  }
+  link_tokens: {
+    id: string
+    hash: Buffer
+    team_id: string
+    user_id: string
+    provider: Optional<string>
+    filter_on_providers: Optional<string[]>
+    redirect_url: Optional<string>
+    on_error: boolean
+    on_close: boolean
+    created_at: Time
+    expires_at: Time
+    consumed_at: Optional<Time>
+    mfa_provider: Optional<string>
+    mfa_tries: Generated<number>
+    mfa_sealed: Optional<Buffer>
+  }
+  oauth_flows: {
+    state_hash: Buffer
+    team_id: string
+    link_token_id: string
+    provider: string
+    browser_hash: Optional<Buffer>
+    redirect_uri: string
+    scopes: string[]
+    expires_at: Time
+  }
+  team_credentials: {
+    id: string
+    team_id: string
+    provider: string
+    sealed: Buffer
+    redirect_url_override: Optional<string>
+    created_at: Time
+    updated_at: Time
+  }
+  scope_requirements: { team_id: string; provider: string; user_must_grant: string[]; user_may_grant: string[] }
+  pull_preferences: { team_id: string; provider: string; days: number; overrides: Json<Record<string, number>> }
   sample_days: {
     user_id: string
     team_id: string

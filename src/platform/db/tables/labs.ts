@@ -1,20 +1,12 @@
 import type { Generated, GeneratedAlways } from 'kysely'
 import type { CriticalLimits, ReferenceRanges, SimulationParameters } from '../../../contract/labs/analyte.ts'
 import type { AoE } from '../../../contract/labs/catalog.ts'
+import type { Method } from '../../../contract/labs/lifecycle.ts'
+import type { Simulation } from '../../../contract/labs/orders.ts'
 import type { Json, Optional, Time } from '../tables.ts'
 
-/** Payors, labs, and the tests they run. */
-export type CatalogTables = {
-  payors: {
-    payor_code: string
-    team_id: Optional<string>
-    name: string
-    aliases: Generated<string[]>
-    org_address: Json<Record<string, unknown> | null>
-    provider: Optional<string>
-    provider_payor_id: Optional<string>
-  }
-  icd_codes: { code: string; label: string }
+/** The catalog, lab accounts, orders and results. */
+export type LabTables = {
   catalogue: { one: Generated<boolean>; version: string; loaded_at: Time }
   labs: {
     id: number
@@ -70,20 +62,6 @@ export type CatalogTables = {
     worst_case_tat_days: Optional<number>
     expected_results: string[]
   }
-  lab_accounts: {
-    id: string
-    lab_id: number
-    org_id: Optional<string>
-    status: string
-    delegated_flow: string
-    provider_account_id: string
-    account_name: Optional<string>
-    default_clinical_notes: Optional<string>
-    business_units: Optional<string[]>
-    allowed_billing: Json<Record<string, string[]>>
-    created_at: Time
-  }
-  lab_account_teams: { lab_account_id: string; team_id: string }
   lab_tests: {
     id: string
     team_id: Optional<string>
@@ -120,5 +98,79 @@ export type CatalogTables = {
     lat: number
     lng: number
     capabilities: string[]
+  }
+  lab_accounts: {
+    id: string
+    lab_id: number
+    org_id: Optional<string>
+    status: string
+    delegated_flow: string
+    provider_account_id: string
+    account_name: Optional<string>
+    default_clinical_notes: Optional<string>
+    business_units: Optional<string[]>
+    allowed_billing: Json<Record<string, string[]>>
+    created_at: Time
+  }
+  lab_account_teams: { lab_account_id: string; team_id: string }
+  orders: {
+    id: string
+    team_id: string
+    user_id: Optional<string>
+    transaction_id: string
+    parent_id: Optional<string>
+    origin: string
+    lab_id: number
+    lab_test_id: string
+    lab_account_id: Optional<string>
+    method: Method
+    low_level: string
+    last_event: number
+    last_event_at: Time
+    created_at: Time
+    updated_at: Time
+    changed_at: Generated<Time>
+    registrable: boolean
+    zone: string
+    activate_by: Optional<string>
+    scheduled: boolean
+    dispatch_at: Optional<Time>
+    sent_at: Optional<Time>
+    step_at: Optional<Time>
+    simulation: Json<Simulation | null>
+    seed: string
+    sample_id: Optional<string>
+    billing_type: string
+    priority: boolean
+    has_abn: boolean
+    health_insurance_id: Optional<string>
+    collected_at: Optional<Time>
+    expected_result_by_date: Optional<string>
+    worst_case_result_by_date: Optional<string>
+    interpretation: Optional<string>
+    has_missing_results: Optional<boolean>
+    result_version: number
+    sealed: Optional<Buffer>
+    terms: string[]
+  }
+  order_events: { order_id: string; id: number; low_level: string; status_detail: Optional<string>; created_at: Time }
+  order_images: { order_id: string; name: string; sealed: Buffer }
+  results: {
+    order_id: string
+    version: number
+    status: string
+    interpretation: string
+    digest: Buffer
+    sealed: Buffer
+    created_at: Time
+  }
+  critical_results: {
+    order_id: string
+    version: number
+    team_id: string
+    reported_at: Time
+    acknowledged_at: Optional<Time>
+    acknowledged_kind: Optional<string>
+    acknowledged_by: Optional<string>
   }
 }

@@ -2,7 +2,7 @@ import type { Generated, GeneratedAlways } from 'kysely'
 import type { Optional, Time } from '../tables.ts'
 
 /** The event log, webhooks and pipelines. */
-export type EventTables = {
+export type DeliveryTables = {
   events: {
     id: string
     logged_at: Generated<Time>
@@ -41,32 +41,6 @@ export type EventTables = {
     tokens: Generated<number>
     tokens_at: Generated<Time>
     deleted_at: Optional<Time>
-  }
-  pipelines: {
-    team_id: string
-    push_historical_data: boolean
-    preferred: string
-    enabled: string[]
-    event_type_prefixes: Optional<string[]>
-    created_at: Time
-    updated_at: Time
-  }
-  pipeline_outlets: {
-    team_id: string
-    destination: string
-    sealed: Buffer
-    revision: Generated<number>
-    created_at: Time
-    after_no: number
-    delivered: Generated<number>
-    last_delivered_at: Optional<Time>
-    failures: Generated<number>
-    first_failure_at: Optional<Time>
-    last_failure_at: Optional<Time>
-    last_error: Optional<string>
-    retry_at: Optional<Time>
-    holder: Optional<string>
-    leased_until: Optional<Time>
   }
   lanes: {
     id: GeneratedAlways<number>
@@ -131,5 +105,31 @@ export type EventTables = {
     received_at: Time
     verdict: string
     sealed: Buffer
+  }
+  pipelines: {
+    team_id: string
+    push_historical_data: boolean
+    preferred: string
+    enabled: string[]
+    event_type_prefixes: Optional<string[]>
+    created_at: Time
+    updated_at: Time
+  }
+  pipeline_outlets: {
+    team_id: string
+    destination: string
+    sealed: Buffer
+    revision: Generated<number>
+    created_at: Time
+    after_no: number
+    delivered: Generated<number>
+    last_delivered_at: Optional<Time>
+    failures: Generated<number>
+    first_failure_at: Optional<Time>
+    last_failure_at: Optional<Time>
+    last_error: Optional<string>
+    retry_at: Optional<Time>
+    holder: Optional<string>
+    leased_until: Optional<Time>
   }
 }
