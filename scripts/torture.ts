@@ -10,10 +10,10 @@ const subjects = {
   users: (kind: Kind, rounds: number) => torture(users, kind, { rounds, print: console.log }),
   orders: (kind: Kind, rounds: number) => torture(orders, kind, { rounds, print: console.log }),
 }
-const usage = 'npm run torture -- users|orders [--rounds N] [--outside], or webhooks|pipelines [--rounds N]'
+const usage = 'npm run torture -- users|orders [--rounds N] [--external], or webhooks|pipelines [--rounds N]'
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { rounds: { type: 'string', default: '20' }, outside: { type: 'boolean', default: false } },
+  options: { rounds: { type: 'string', default: '20' }, external: { type: 'boolean', default: false } },
 })
 const rounds = Number(values.rounds)
 const subject = positionals.join()
@@ -21,7 +21,7 @@ const kill = subjects[subject as keyof typeof subjects]
 if ((!kill && !['webhooks', 'pipelines'].includes(subject)) || !Number.isInteger(rounds) || rounds < 1) {
   console.error(
     `Usage: ${usage}\nRuns N rounds. Each round kills one process under load and checks that no acknowledged write or event is lost.
-users, orders: kills the service, then PostgreSQL, while users are created or orders are placed. --outside uses a separate PostgreSQL.
+users, orders: kills the service, then PostgreSQL, while users are created or orders are placed. --external uses a separate PostgreSQL.
 webhooks: kills a worker, an API process or PostgreSQL during delivery.
 pipelines: kills RabbitMQ, the publishing process or PostgreSQL during publishing.`,
   )
@@ -41,7 +41,7 @@ if (!kill) {
   process.exit(delivered.some(({ lost, misplaced, faults }) => lost || misplaced || faults.length) ? 1 : 0)
 }
 
-const database = values.outside ? 'outside' : 'embedded'
+const database = values.external ? 'external' : 'embedded'
 const kinds: Kind[] = [
   { victim: 'process', database },
   { victim: 'PostgreSQL', database },

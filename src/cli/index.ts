@@ -14,7 +14,7 @@ export async function run(argv: string[]) {
   const command = findCommand(words)
   if (args[0] === '--version') return console.log(version)
   if (!args.length || args.some(isHelp)) return printHelp(words, command)
-  if (!command) return refuse(words)
+  if (!command) return rejectCommand(words)
   try {
     const line = usageLine(command.name, command.options)
     const rest = args.slice(command.name.split(' ').length)
@@ -45,7 +45,7 @@ const groupOf = ({ name }: Command) => name.split(' ')[0] as string
 function printHelp(words: string[], command: Command | undefined) {
   const [group, verb] = words.filter((word) => !word.startsWith('-'))
   const groupCommands = commands.filter((command) => groupOf(command) === group)
-  if (group && (!groupCommands.length || (verb && !command))) return refuse(words)
+  if (group && (!groupCommands.length || (verb && !command))) return rejectCommand(words)
   if (words.includes('--json'))
     return console.log(JSON.stringify(helpAsJson(command ? [command] : group ? groupCommands : commands), null, 2))
   if (!group) return console.log(helpOfAll())
@@ -54,7 +54,7 @@ function printHelp(words: string[], command: Command | undefined) {
 }
 
 /** The message does not repeat the arguments, because they can contain a key. */
-function refuse(words: string[]) {
+function rejectCommand(words: string[]) {
   const [group = '', verb = ''] = words.filter((word) => !word.startsWith('-'))
   const groupCommands = commands.filter((command) => groupOf(command) === group)
   const names = commands.flatMap((row) => [row.name, groupOf(row)])

@@ -40,7 +40,7 @@ const createOptions = {
 
 export const createAccount = command({
   name: 'lab-accounts create',
-  summary: 'Create a lab account for an organization. Name the teams that can use it with --team.',
+  summary: 'Create a lab account for an organization. Pass the teams that can use it with --team.',
   options: createOptions,
   examples: ['assay lab-accounts create --lab quillmoor --provider-account-id 7731 --billing client_bill=AZ,CA'],
   async run(values) {

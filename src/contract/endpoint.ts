@@ -34,7 +34,7 @@ export type Row = {
   unaudited?: true
   /** Needs no credential, but accepts requests only from the console. */
   console?: true
-  /** Every response then carries a `Deprecation` header. */
+  /** Adds a `Deprecation` header to every response. */
   deprecated?: Deprecation
   /** Accepts X-Idempotency-Key. */
   idempotent?: true
@@ -54,7 +54,7 @@ export type Row = {
   headers?: z.ZodObject
   body?: z.ZodType
   returns: z.ZodType
-  /** Documented refusals besides 401, 403 and 422: status → meaning. */
+  /** Documented errors besides 401, 403 and 422: status → meaning. */
   refusals?: Record<number, string>
 }
 
@@ -74,7 +74,7 @@ export type Input<R extends Row> = {
   ? { headers: ParsedPart<H> }
   : unknown)
 
-/** The result of a handler. The edge drops fields that the row does not name. */
+/** The result of a handler. The HTTP layer drops fields that the row does not define. */
 export type Output<R extends Row> = z.input<R['returns']>
 
 /** The response that a client reads. */

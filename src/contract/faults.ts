@@ -17,7 +17,7 @@ export const faultTypes = {
   gzip_invalid: { meaning: 'The body is not valid gzip.', remedy: 'Compress the body with gzip, or send it uncompressed.' },
   measurement_unknown: {
     meaning: 'A lab reported a measurement that the catalog does not have. Only the partner lab API returns this type.',
-    remedy: 'Name the measurement by its LOINC code, or leave it out.',
+    remedy: 'Identify the measurement by its LOINC code, or omit it.',
   },
   measurement_twice: {
     meaning: 'A lab reported the same measurement twice in one report. Only the partner lab API returns this type.',

@@ -132,7 +132,7 @@ describe('a demo connection', () => {
     const before = await userEvents(w.app, w.team_id, user_id)
     const rows = () => query(w.url, `select sum(revision) as revisions, count(*) as days from sample_days where user_id = '${user_id}'`)
     const written = await rows()
-    expect(await connect(user_id)).toEqual({ success: true, detail: 'Fitbit is connected as a demo already.' })
+    expect(await connect(user_id)).toEqual({ success: true, detail: 'Fitbit is already connected as a demo.' })
     expect(await rows()).toEqual(written)
     expect(await userEvents(w.app, w.team_id, user_id)).toHaveLength(before.length)
   })

@@ -68,15 +68,20 @@ describe('resolved tests', () => {
 
   test('combines several tests and markers into one, regardless of their order', async () => {
     const combined = await resolve({ order_set: { lab_test_ids: test_ids(WELLNESS, HEART) } })
-    expect(combined.recipe.name).toBe(`${WELLNESS} + ${HEART}`)
+    expect(combined.combinedTest.name).toBe(`${WELLNESS} + ${HEART}`)
     const sum = combined.markers.reduce((sum, marker) => sum + Math.round(Number(marker.price) * 100), 0)
-    expect(combined.recipe.price * 100).toBeCloseTo(sum)
+    expect(combined.combinedTest.price * 100).toBeCloseTo(sum)
     const reversed = await resolve({ lab_test_id: ids[HEART], order_set: { lab_test_ids: test_ids(WELLNESS) } })
-    expect(reversed.recipe.auto_key).toBe(combined.recipe.auto_key)
-    expect(reversed.recipe.name).toBe(`${HEART} + ${WELLNESS}`)
+    expect(reversed.combinedTest.auto_key).toBe(combined.combinedTest.auto_key)
+    expect(reversed.combinedTest.name).toBe(`${HEART} + ${WELLNESS}`)
 
     const single = await resolve({ order_set: { add_on: { marker_ids: [1001] } }, collection_method: 'walk_in_test' })
-    expect(single).toMatchObject({ tests: [], lab: { slug: 'quillmoor' }, markers: [{ id: 1001 }], recipe: { method: 'walk_in_test' } })
+    expect(single).toMatchObject({
+      tests: [],
+      lab: { slug: 'quillmoor' },
+      markers: [{ id: 1001 }],
+      combinedTest: { method: 'walk_in_test' },
+    })
   })
 })
 

@@ -19,7 +19,7 @@ const logOf = async ({ api }: Tenant) => {
 const typesOf = async (tenant: Tenant) => (await logOf(tenant)).map(({ event_type }) => event_type)
 
 describe('user.created', () => {
-  test('holds the user as a read returns it', async () => {
+  test('contains the user as getUser returns it', async () => {
     const tenant = await w.tenant()
     const body = { client_user_id: 'patient-17', fallback_time_zone: 'America/Phoenix', fallback_birth_date: people[0].dob }
     const user = await tenant.api.createUser({ body: { ...body, ingestion_start: '2026-01-01' } })
@@ -33,8 +33,8 @@ describe('user.created', () => {
   test('is emitted once, however often the user is created', async () => {
     const tenant = await w.tenant()
     const body = { client_user_id: 'patient-17' }
-    const answers = await Promise.all(Array.from({ length: 5 }, () => errorOf(tenant.api.createUser({ body }))))
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400, 400, 400])
+    const responses = await Promise.all(Array.from({ length: 5 }, () => errorOf(tenant.api.createUser({ body }))))
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 400, 400, 400, 400])
     const headers = { 'x-idempotency-key': 'one-more' }
     await tenant.api.createUser({ body: { client_user_id: 'patient-18' }, headers })
     await tenant.api.createUser({ body: { client_user_id: 'patient-18' }, headers })
@@ -67,7 +67,7 @@ describe('user.deleted and user.deletion_undone', () => {
     expect(receiver.events().map(({ data }) => data)).toEqual([expect.anything(), { user_id }, { user_id }])
   })
 
-  test('are not emitted where nothing changed', async () => {
+  test('are not emitted if nothing changed', async () => {
     const tenant = await w.tenant()
     const { user_id } = await tenant.api.createUser({ body: { client_user_id: 'patient-17' } })
     expect((await errorOf(tenant.api.undoDeleteUser({ query: { user_id } }))).status).toBe(404)

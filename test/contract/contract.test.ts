@@ -390,10 +390,10 @@ describe('the service', () => {
     async function bulkResponses() {
       const { user_id } = user
       const provider = 'fitbit' as const
-      const recipe = { user_id, access_token: 'a', refresh_token: 'r', provider_id: 'account', expires_at: 4_000_000_000 }
+      const combinedTest = { user_id, access_token: 'a', refresh_token: 'r', provider_id: 'account', expires_at: 4_000_000_000 }
       const waits = { provider, wait_for_completion: true }
       return {
-        bulkImport: await api.bulkImport({ body: { ...waits, connections: [recipe] } }),
+        bulkImport: await api.bulkImport({ body: { ...waits, connections: [combinedTest] } }),
         bulkExport: await api.bulkExport({ body: { provider } }),
         bulkPause: await api.bulkPause({ body: { provider, user_ids: [user_id] } }),
         bulkTriggerHistoricalPull: await api.bulkTriggerHistoricalPull({ body: { ...waits, user_ids: [user_id] } }),

@@ -73,14 +73,11 @@ test('the table names every resource', () => {
   expect(seriesNames.toSorted()).toEqual(Object.keys(units))
 })
 
-test.each(Object.entries(units))(
-  '%s has the unit of the public interface and accepts no unit of another quantity',
-  (name, [unit, others]) => {
-    const row = series[name as keyof typeof series]
-    expect(row.unit).toBe(unit)
-    expect(Object.keys(row.unitFactors).toSorted()).toEqual([...words(unit.toLowerCase()), ...words(others)].toSorted())
-  },
-)
+test.each(Object.entries(units))('%s has the unit of the Junction API and accepts no unit of another quantity', (name, [unit, others]) => {
+  const row = series[name as keyof typeof series]
+  expect(row.unit).toBe(unit)
+  expect(Object.keys(row.unitFactors).toSorted()).toEqual([...words(unit.toLowerCase()), ...words(others)].toSorted())
+})
 
 test('interval resources and array reads match the Junction API', () => {
   expect(seriesNames.filter((name) => !series[name].interval).toSorted()).toEqual(words(instants))

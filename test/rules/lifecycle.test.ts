@@ -14,7 +14,7 @@ import {
   topLevels,
 } from '../../src/contract/labs/lifecycle.ts'
 
-/** The table of the spec, written out. */
+/** The expected statuses, written out independently of the lifecycle table. */
 const spec: Record<Method, Record<string, string>> = {
   walk_in_test: {
     received: 'ordered requisition_created requisition_bypassed',
@@ -106,7 +106,7 @@ const arrows: Record<Method, Record<string, string>> = {
 
 const words = (text = '') => text.split(' ').filter(Boolean).sort()
 
-test('the lifecycle table has exactly the statuses of the specification', () => {
+test('the lifecycle table has exactly the expected statuses', () => {
   const wanted = methods.flatMap((method) =>
     Object.entries(spec[method]).flatMap(([top, lows]) => words(lows).map((low) => `${top}.${method}.${low}`)),
   )

@@ -31,7 +31,7 @@ describe('order schema', () => {
     ])
   })
 
-  test('fills in the defaults of the specification', () => {
+  test('fills in the defaults', () => {
     expect(
       shapeOf({ physician: { first_name: 'Isolde', last_name: 'Fenwright', npi: '1' }, consents: [{ consentType: 'terms-of-use' }] }),
     ).toMatchObject({

@@ -311,7 +311,7 @@ describe('results posted by a lab', () => {
     NewResults.safeParse({ status: 'final', results: [result] }).error?.issues.map(({ message }) => message) ?? []
 
   test.each([
-    [{ result: '5' }, 'Name the measurement by'],
+    [{ result: '5' }, 'Identify the measurement with'],
     [{ slug: 'glucose', type: 'numeric', result: 'high' }, 'Must be a number'],
     [{ slug: 'glucose', type: 'range', result: '5' }, 'Must be written as'],
     [{ slug: 'glucose', type: 'range', result: '<' }, 'Must be written as'],

@@ -21,7 +21,7 @@ const DAY = 24 * HOUR
 const plus = (ms: number) => later(start, ms)
 
 const delivered: AttemptOutcome = { ok: true, status: 200, error: null, retry_after_ms: null }
-const answered = (status: number, retry_after_ms: number | null = null): AttemptOutcome => ({
+const respondedWith = (status: number, retry_after_ms: number | null = null): AttemptOutcome => ({
   ok: false,
   status,
   error: failureOfStatus(status),
@@ -51,7 +51,7 @@ describe('after an attempt', () => {
   })
 
   test('the eighth failure exhausts the message', () => {
-    expect(next(8, answered(500))).toEqual({ state: 'exhausted' })
+    expect(next(8, respondedWith(500))).toEqual({ state: 'exhausted' })
     expect(retryWaits.reduce((sum, wait) => sum + wait, 0)).toBe(27 * HOUR + 35 * MINUTE + 5 * SECOND)
   })
 
@@ -62,7 +62,7 @@ describe('after an attempt', () => {
     ['more than twice as long', 2, 3 * HOUR, 10 * MINUTE],
     ['zero', 1, 0, 5 * SECOND],
   ])('Retry-After %s', (_, attempts, asked, wait) => {
-    expect(next(attempts, answered(503, asked))).toEqual({ state: 'waiting', due_at: plus(wait) })
+    expect(next(attempts, respondedWith(503, asked))).toEqual({ state: 'waiting', due_at: plus(wait) })
   })
 
   test('an endpoint can have its own retry schedule', () => {
@@ -76,7 +76,7 @@ describe('after an attempt', () => {
     fc.assert(
       fc.property(cases, ([attempts, random, asked]) => {
         const wait = retryWaits[attempts - 1] as number
-        const { due_at } = next(attempts, answered(429, asked), random) as { due_at: string }
+        const { due_at } = next(attempts, respondedWith(429, asked), random) as { due_at: string }
         const waited = Date.parse(due_at) - Date.parse(start)
         expect(waited).toBeGreaterThanOrEqual(Math.max(wait, Math.min(asked ?? 0, 2 * wait)))
         expect(waited).toBeLessThanOrEqual(2 * wait * 1.1)
@@ -85,8 +85,14 @@ describe('after an attempt', () => {
   })
 
   test('only 410 means that the endpoint is gone', () => {
-    expect([answered(410), answered(404), answered(400), delivered, dead].map(isGone)).toEqual([true, false, false, false, false])
-    expect(next(1, answered(410))).toEqual({ state: 'waiting', due_at: plus(5 * SECOND) })
+    expect([respondedWith(410), respondedWith(404), respondedWith(400), delivered, dead].map(isGone)).toEqual([
+      true,
+      false,
+      false,
+      false,
+      false,
+    ])
+    expect(next(1, respondedWith(410))).toEqual({ state: 'waiting', due_at: plus(5 * SECOND) })
   })
 })
 
@@ -105,15 +111,15 @@ describe('circuit breaker', () => {
   })
 
   test.each<[string, AttemptOutcome, boolean]>([
-    ['500', answered(500), true],
-    ['503', answered(503), true],
-    ['429', answered(429), true],
-    ['408', answered(408), true],
-    ['a redirect', answered(302), true],
+    ['500', respondedWith(500), true],
+    ['503', respondedWith(503), true],
+    ['429', respondedWith(429), true],
+    ['408', respondedWith(408), true],
+    ['a redirect', respondedWith(302), true],
     ['a timeout', dead, true],
-    ['400, which concerns one message', answered(400), false],
-    ['404', answered(404), false],
-    ['422', answered(422), false],
+    ['400, which concerns one message', respondedWith(400), false],
+    ['404', respondedWith(404), false],
+    ['422', respondedWith(422), false],
     ['an attempt aborted by shutdown', stopped, false],
   ])('%s', (_, outcome, opens) => {
     expect(run(Array(5).fill(outcome)).open_until !== null).toBe(opens)
@@ -139,9 +145,9 @@ describe('circuit breaker', () => {
   })
 
   test('pauses for the Retry-After of one response, up to five minutes', () => {
-    expect(run([answered(429, 2 * SECOND)]).open_until).toBe(plus(2 * SECOND))
-    expect(run([answered(503, HOUR)]).open_until).toBe(plus(5 * MINUTE))
-    expect(run([answered(500, 2 * SECOND)]).open_until).toBe(null)
+    expect(run([respondedWith(429, 2 * SECOND)]).open_until).toBe(plus(2 * SECOND))
+    expect(run([respondedWith(503, HOUR)]).open_until).toBe(plus(5 * MINUTE))
+    expect(run([respondedWith(500, 2 * SECOND)]).open_until).toBe(null)
   })
 
   test('ignores aborted attempts', () => {
@@ -189,7 +195,7 @@ describe('disabling a failing endpoint', () => {
   })
 
   test('disables immediately on 410', () => {
-    expect(mayDisable(healthAfter(healthy, answered(410), start), answered(410), start)).toBe(true)
+    expect(mayDisable(healthAfter(healthy, respondedWith(410), start), respondedWith(410), start)).toBe(true)
   })
 
   test('starts the clock exactly if two failures are 12 to 24 hours apart', () => {

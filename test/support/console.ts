@@ -17,7 +17,7 @@ export const cookieOf = (headers: globalThis.Headers) => (headers.get('set-cooki
 export async function signIn(base: string, body: object, headers: Headers = {}) {
   const response = await sendRequest(base, endpoints.beginSession, { body, headers: { ...consoleHeaders, ...headers } })
   if (response.status !== 200)
-    throw Object.assign(new Error(`sign-in answered ${response.status}`), { status: response.status, body: response.body })
+    throw Object.assign(new Error(`sign-in returned ${response.status}`), { status: response.status, body: response.body })
   const cookie = cookieOf(response.headers)
   return browser(base, cookie)
 }

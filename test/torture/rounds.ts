@@ -21,7 +21,7 @@ import { newUuid, randomInteger } from '../support/seeded.ts'
 import { faultsInTables } from './tables.ts'
 import { type Attempt, send, startWriters, type Work } from './writers.ts'
 
-export type Kind = { victim: 'process' | 'PostgreSQL'; database: 'embedded' | 'outside' }
+export type Kind = { victim: 'process' | 'PostgreSQL'; database: 'embedded' | 'external' }
 type Round = { round: number; acknowledged: number; unacknowledged: number; lost: number; recoveryMs: number; faults: string[] }
 export type Result = { kind: Kind; rounds: Round[]; acknowledged: number; lost: number; faults: string[]; audit: string }
 
@@ -58,13 +58,13 @@ const WRITERS = 8
 /** Repeatedly kills the victim under load and checks after each kill that nothing acknowledged is lost. */
 export async function torture<B, A>(subject: Subject<B, A>, kind: Kind, { rounds, log, print = () => {} }: Options): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'assay-torture-'))
-  const outside = kind.database === 'outside' ? await startOutside(join(folder, 'outside')) : undefined
+  const external = kind.database === 'external' ? await startExternal(join(folder, 'external')) : undefined
   const dataDir = join(folder, 'data')
   const env = {
     DATA_DIR: dataDir,
-    ...(outside ? { DATABASE_URL: outside.url, ENCRYPTION_KEY: 'torture-0123456789abcdef0123456789abcdef' } : {}),
+    ...(external ? { DATABASE_URL: external.url, ENCRYPTION_KEY: 'torture-0123456789abcdef0123456789abcdef' } : {}),
   }
-  const cluster = outside ? join(folder, 'outside') : dataDir
+  const cluster = external ? join(folder, 'external') : dataDir
   const service = await startProcess(env, log)
   const work = await subject.prepare(apiOf(service, dataDir))
   const site: Site<B, A> = { kind, subject, work, env, dataDir, cluster, log, attempts: [], service }
@@ -82,13 +82,13 @@ export async function torture<B, A>(subject: Subject<B, A>, kind: Kind, { rounds
     return summarize(kind, results, endFaults, audit.output)
   } finally {
     await stopSite(site)
-    await outside?.stop()
+    await external?.stop()
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   }
 }
 
 /** Starts PostgreSQL with its default durability. */
-const startOutside = (dataDir: string) => startEmbedded({ dataDir, log: pino({ level: 'silent' }) })
+const startExternal = (dataDir: string) => startEmbedded({ dataDir, log: pino({ level: 'silent' }) })
 
 const apiOf = (service: Service, dataDir: string) =>
   createClient(service.url, { 'x-service-api-key': readCredentials(dataDir).team_api_key })

@@ -6,7 +6,7 @@ import { users } from './users.ts'
 // The orders test covers the other two combinations.
 const kinds: Kind[] = [
   { victim: 'PostgreSQL', database: 'embedded' },
-  { victim: 'process', database: 'outside' },
+  { victim: 'process', database: 'external' },
 ]
 
 // `npm run torture -- users` kills twenty times.

@@ -69,7 +69,7 @@ function checkEvents(order: Fields) {
   assertThat(events.length > 0, 'the order has no events')
   for (const event of events) {
     fieldsOf(event, ['id', 'created_at', 'status'], 'an event')
-    assertThat(Number.isInteger(event['id']), 'the id of an event is not a whole number')
+    assertThat(Number.isInteger(event['id']), 'the ID of an event is not a whole number')
     assertThat(/^[a-z_]+\.[a-z_]+\.[a-z_]+$/.test(String(event['status'])), 'a status is not top_level.method.low_level')
   }
   assertThat(JSON.stringify(order['last_event']) === JSON.stringify(events.at(-1)), 'last_event is not the latest event')

@@ -18,7 +18,7 @@ const corrected = { top: 'completed', to: ['corrected'] } as const
 
 /**
  * The transition table of orders: for each method and step, the steps that can follow.
- * Gap 30: the spec lists the statuses but no transitions; these follow the public diagrams and the cancellation windows.
+ * Gap 30: the specification lists the statuses but no transitions; these follow the public diagrams and the cancellation windows.
  */
 export const lifecycle = {
   walk_in_test: {
@@ -196,7 +196,7 @@ export function statusOfStep(method: Method, low: string) {
   return `${step.top}.${method}.${low}`
 }
 
-/** All 54 statuses of the spec. */
+/** All 54 statuses. */
 export const orderStatuses = methods.flatMap((method) => Object.keys(lifecycle[method]).map((low) => statusOfStep(method, low)))
 
 export const lowLevels = [...new Set(methods.flatMap((method) => Object.keys(lifecycle[method])))]

@@ -300,7 +300,7 @@ export const orderEndpoints = {
     summary: 'Create a test kit order',
     subjects: { user_id: 'body.user_id', order_id: 'result.order.id' },
     description:
-      'Ships a kit before the patient is known. Name the patient later with `POST /v3/order/testkit/register`. Emits `labtest.order.created`.',
+      'Ships a kit before the patient is known. Register the patient later with `POST /v3/order/testkit/register`. Emits `labtest.order.created`.',
     body: NewTestkitOrder,
     returns: OrderReply,
     refusals: notOrderable,
@@ -314,7 +314,7 @@ export const orderEndpoints = {
     summary: 'Register a test kit',
     subjects: { user_id: ['body.user_id', 'result.order.user_id'], order_id: 'result.order.id' },
     description:
-      'Names the patient of a kit that was ordered with `POST /v3/order/testkit`. The kit is found by its sample_id. Emits `labtest.order.updated`.',
+      'Registers the patient of a kit that was ordered with `POST /v3/order/testkit`. The sample_id identifies the kit. Emits `labtest.order.updated`.',
     body: RegisterTestkit,
     returns: OrderReply,
     refusals: {
@@ -330,7 +330,7 @@ export const orderEndpoints = {
     summary: 'Resend order events',
     subjects: { order_id: 'result.order_ids[]' },
     description:
-      'Emits the latest event of each order again, with its current data and a new event_id. Name the orders in order_ids, or the orders changed between start_at and end_at. The period is at most 60 days. At most 1,000 orders per request.',
+      'Emits the latest event of each order again, with its current data and a new event_id. Send order_ids, or start_at and end_at to select the orders that changed in that period. The period is at most 60 days. At most 1,000 orders per request.',
     body: z
       .object({
         order_ids: z.array(Id).max(500).nullish(),

@@ -149,7 +149,7 @@ const measurementName = {
 }
 const isNamed = (measurement: { provider_id?: unknown; slug?: unknown; loinc?: unknown }) =>
   Boolean(measurement.provider_id || measurement.slug || measurement.loinc)
-const nameRequired = { error: 'Name the measurement by slug, loinc or provider_id.' }
+const nameRequired = { error: 'Identify the measurement with slug, loinc or provider_id.' }
 
 const rangeLimit = z.number().nullish()
 const remark = z.string().max(5000, 'Must have at most 5000 characters.').nullish()

@@ -172,7 +172,7 @@ const Org = z.object({ id: Id, name: Safe, plan: openEnum(plans), expires_at: In
 
 const Bindings = z
   .array(z.object({ team_id: Id }))
-  .min(1, 'Name at least one team.')
+  .min(1, 'Send at least one team.')
   .max(100)
 const keyFields = {
   id: Id,

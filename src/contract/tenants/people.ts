@@ -10,7 +10,7 @@ const InvitePath = z.object({ org_id: Id, invite_id: Id })
 
 const Bindings = z
   .array(z.object({ team_id: Id }))
-  .min(1, 'Name at least one team.')
+  .min(1, 'Send at least one team.')
   .max(100)
 const BindingsOut = z
   .array(z.object({ team_id: Id }))

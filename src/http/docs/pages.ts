@@ -12,7 +12,7 @@ export const groups: { title: string; pages: DocsPage[] }[] = [
     title: 'Concepts',
     pages: [
       page('concepts', 'Concepts', 'Organizations, teams, users, orders and events, and how they relate.'),
-      page('lifecycle', 'Order lifecycle', 'Which step of an order may follow which, drawn for each collection method.'),
+      page('lifecycle', 'Order lifecycle', 'The steps of an order and their transitions, with a diagram for each collection method.'),
       page('glossary', 'Glossary', 'Terms of laboratory medicine, wearables and Assay.'),
       page('comparison', 'Comparison with Junction', 'Similarities, differences and unsupported features.'),
     ],

@@ -4,7 +4,7 @@ import type { TeamCaller } from '../../platform/callers.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
-type Recipe = {
+type CombinedTest = {
   lab_id: number
   name: string
   method: string
@@ -21,17 +21,24 @@ export const findLab = (app: App, id: number) => store.findLab(app.db, id)
 export const findAutoTest = (app: App, { team_id }: TeamCaller, auto_key: string) => store.findAutoTest(app.db, team_id, auto_key)
 
 /** Creates the team's combined test. Its parts are already orderable, so it needs no approval. */
-export const createAutoTest = (app: App, caller: TeamCaller, recipe: Recipe, markers: { id: number }[]) =>
+export const createAutoTest = (app: App, caller: TeamCaller, combinedTest: CombinedTest, markers: { id: number }[]) =>
   inTransaction(app, async (app) => {
     const now = app.now()
     const state = { created_at: now, updated_at: now, approved_at: now, has_collection_instructions: true }
-    const row = { ...recipe, ...state, id: randomUUID(), team_id: caller.team_id, slug: rules.slugOf(recipe.name), description: '' }
+    const row = {
+      ...combinedTest,
+      ...state,
+      id: randomUUID(),
+      team_id: caller.team_id,
+      slug: rules.slugOf(combinedTest.name),
+      description: '',
+    }
     await store.insertAutoTest(
       app.db,
       row,
       markers.map(({ id }) => id),
     )
-    const created = await findAutoTest(app, caller, recipe.auto_key)
+    const created = await findAutoTest(app, caller, combinedTest.auto_key)
     if (!created) throw new Error('the generated lab test was not found')
     return created
   })

@@ -62,7 +62,7 @@ export function requireOneLab(lab_ids: number[]): number {
   if (others.length)
     throw problem(
       'SEVERAL_LABS',
-      'The tests or markers belong to more than one lab. Name those of one lab, or send lab_slug where the endpoint takes it.',
+      'The tests or markers belong to more than one lab. Choose tests and markers of one lab, or send lab_slug if the endpoint accepts it.',
     )
   return lab_id
 }
@@ -81,12 +81,12 @@ export function checkAccount(account: Account, lab_id: number) {
   if (account.lab_id !== lab_id)
     throw problem(
       'LAB_ACCOUNT_OF_ANOTHER_LAB',
-      'lab_account_id names an account at another lab. Name an account at the lab of the tests and markers.',
+      'lab_account_id names an account at another lab. Choose an account at the lab of the tests and markers.',
     )
 }
 
 export function checkAccountActive({ status }: Account) {
-  if (status !== 'active') throw problem('LAB_ACCOUNT_INACTIVE', `The lab account is ${status}. Name an active account.`)
+  if (status !== 'active') throw problem('LAB_ACCOUNT_INACTIVE', `The lab account is ${status}. Choose an active account.`)
 }
 
 type SelectableAccount = Account & { id: string; org_id: string | null }

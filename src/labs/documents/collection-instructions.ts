@@ -8,7 +8,7 @@ import { color, ink } from './layout/theme.ts'
 
 export type CollectionInstructions = {
   created_at: string
-  /** Id of the lab test. */
+  /** ID of the lab test. */
   id: string
   name: string
   description: string | null

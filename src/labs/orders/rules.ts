@@ -166,7 +166,8 @@ function isActive(order: Sibling, orders: Sibling[]) {
 }
 
 export function checkKit<T extends { method: string }>(test: T | undefined): asserts test is T {
-  if (test?.method !== 'testkit') throw problem('NOT_A_TESTKIT', 'The lab test is not a testkit. Name a lab test whose method is testkit.')
+  if (test?.method !== 'testkit')
+    throw problem('NOT_A_TESTKIT', 'The lab test is not collected with a test kit. Choose a lab test whose method is testkit.')
 }
 
 export function checkStateServed(lab: { name: string; excluded_states: string[] }, state: string) {

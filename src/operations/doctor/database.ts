@@ -13,7 +13,7 @@ import { checkDatabase } from '../deployment/rules.ts'
 import type { Finding, RunCheck } from './finding.ts'
 import { inspectServer, oldestUnnumbered, type Server, webhookUrls } from './store.ts'
 
-/** The checks only read. An outdated or foreign schema ends them, because the rest could not be read. */
+/** The checks only read. They end at an outdated or foreign schema, which the remaining checks cannot read. */
 export async function databaseChecks(config: Config, database: Database, quick: boolean, examine: RunCheck) {
   const server = await inspectServer(database)
   const results = [
@@ -26,7 +26,7 @@ export async function databaseChecks(config: Config, database: Database, quick: 
   const key = await examine('encryption key', async () => keyFinding(config, database))
   results.push(key, await examine('jobs', async () => jobsFinding(await oldestUnnumbered(database))))
   const skipped: Finding = { state: 'skipped', text: 'not checked' }
-  results.push(await examine('webhooks', async () => (quick ? skipped : reachFinding(await webhookUrls(database, 5)))))
+  results.push(await examine('webhooks', async () => (quick ? skipped : reachabilityFinding(await webhookUrls(database, 5)))))
   const checksAudit = key.finding.state === 'ok' && !quick
   results.push(await examine('audit chain', async () => (checksAudit ? auditFinding(config, database) : skipped)))
   return results
@@ -84,7 +84,7 @@ function jobsFinding(seconds: number): Finding {
   return { state: 'warning', text: `an event has been pending for ${Math.round(seconds)} s`, remedy }
 }
 
-async function reachFinding(urls: string[]): Promise<Finding> {
+async function reachabilityFinding(urls: string[]): Promise<Finding> {
   if (!urls.length) return { state: 'skipped', text: 'no enabled webhooks' }
   const hosts = [...new Set(urls.map((url) => new URL(url).host))]
   const unreachable = (await Promise.all(urls.map(async (url) => ((await isReachable(new URL(url))) ? [] : [new URL(url).host])))).flat()

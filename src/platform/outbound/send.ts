@@ -12,7 +12,7 @@ export type Settings = {
   resolve?: Resolve
   timeoutMs?: number
   ca?: string
-  /** Maximum connections per origin. Further requests wait, and their time limit already runs. */
+  /** Maximum connections per origin. Further requests wait, and the wait counts toward their time limit. */
   connections?: number
   maxOrigins?: number
 }

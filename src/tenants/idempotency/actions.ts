@@ -37,7 +37,7 @@ export async function claimLease(app: App, attempt: Attempt): Promise<{ lease: I
     const now = app.wall()
     const held = await store.claim(app.db, { ...slot, fingerprint, owner, now, leased_until: later(now, LEASE_MS) })
     if (held?.owner === owner) return { lease: createLease(app, team, slot, owner) }
-    // Gap 14: the spec does not cover a reused key with another body. A replay would return the outcome of another request.
+    // Gap 14: the specification does not cover a reused key with another body. A replay would return the outcome of another request.
     if (held && !held.fingerprint.equals(fingerprint))
       throw problem('IDEMPOTENCY_KEY_REUSED', 'You already used this X-Idempotency-Key with a different request. Send a new key.')
     if (held?.status && held.user_deleted) throw userDeleted()

@@ -23,7 +23,7 @@ const liveTeamsOf = (db: Db, org_id: string) =>
 
 export const findTeam = (db: Db, org_id: string, id: string) => liveTeamsOf(db, org_id).where('id', '=', id).executeTakeFirst()
 
-/** Id and name of the teams in scope, oldest first. */
+/** ID and name of the teams in scope, oldest first. */
 export const listTeamNames = (db: Db, org_id: string, team_ids: string[] | undefined, limit: number) =>
   db
     .selectFrom('teams')

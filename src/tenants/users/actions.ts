@@ -48,7 +48,7 @@ const unset = {
   ...{ deleted_at: null, erase_at: null, sealed: null },
 }
 
-/** The spec's error names the existing user. If that user is gone by now, the caller retries the insert. */
+/** The error names the existing user. If that user is gone by now, the caller retries the insert. */
 async function rejectExistingUser(app: App, team_id: string, client_user_id: string) {
   const existing = await store.findByClientId(app.db, team_id, client_user_id)
   if (!existing) return

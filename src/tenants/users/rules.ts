@@ -6,7 +6,7 @@ export const GRACE_DAYS = 7
 export function checkClientUserId(id: string) {
   const lookalike = looksLikeEmail(id) ? 'an email' : looksLikePhone(id) ? 'a phone number' : undefined
   if (!lookalike) return
-  // The spec defines `detail` as text for this error.
+  // In the Junction API, `detail` is text for this error.
   throw textProblem(
     'PERSONAL_CLIENT_USER_ID',
     `client_user_id looks like ${lookalike}. It appears in URLs, logs and webhooks, so it must not contain personal data. Send an opaque ID, such as a UUID.`,

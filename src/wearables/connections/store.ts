@@ -95,14 +95,14 @@ export const pauseConnections = (db: Db, team_id: string, provider: string, user
     .execute()
 
 /** Pauses connections of any team whose ingestion ended seven days ago. Returns how many. */
-export async function pauseAfterIngestion(db: Db, wall: string, most: number) {
+export async function pauseAfterIngestion(db: Db, wall: string, limit: number) {
   const { rows } = await sql`
     update connections set status = 'paused', updated_at = ${wall}
     where id in (
       select c.id from connections c join users u on u.user_id = c.user_id join teams t on t.id = u.team_id
       where c.ended_at is null and c.status <> 'paused' and u.ingestion_end is not null
         and u.ingestion_end + interval '7 days' < ${wall}::timestamptz + t.clock_offset_ms * interval '1 millisecond'
-      limit ${most} for update of c skip locked)
+      limit ${limit} for update of c skip locked)
     returning id`.execute(db)
   return rows.length
 }

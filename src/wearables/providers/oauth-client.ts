@@ -5,7 +5,7 @@ import { callbackUrl, ownClient } from '../team-sources/credentials.ts'
 import { knownSources } from './oauth-sources.ts'
 import type { Client } from './rules-oauth.ts'
 
-/** The OAuth client for a team: its own, or the one of the deployment. Undefined if neither is set up. */
+/** The OAuth client for a team: its own, or the deployment's. Undefined if neither is set up. */
 export async function clientFor(app: App, team_id: string, provider: SourceSlug): Promise<Client | undefined> {
   const { client_id, client_secret, authorize_url, token_url, ...settings } = settingOf(app, provider)
   const shared = client_id && client_secret ? { client_id, client_secret, redirect_uri: callbackUrl(app) } : undefined
@@ -25,7 +25,7 @@ export async function clientFor(app: App, team_id: string, provider: SourceSlug)
   }
 }
 
-/** Whether `clientFor` would return a client. `own` contains the sources with custom credentials of the team. */
+/** Whether `clientFor` would return a client. `teamSources` are the sources for which the team has its own credentials. */
 export function isSetUp(app: App, provider: SourceSlug, teamSources: Set<string>) {
   const { authorize_url, token_url, client_id, client_secret } = settingOf(app, provider)
   return Boolean(authorize_url && token_url && (teamSources.has(provider) || (client_id && client_secret)))

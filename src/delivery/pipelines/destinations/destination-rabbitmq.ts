@@ -103,7 +103,7 @@ function destinationOn(connection: ChannelModel, channel: ConfirmChannel, exchan
   return { isOpen: () => isOpen, publish, close }
 }
 
-/** Content-Type and Content-Encoding are set as AMQP properties and also as headers, where the public interface has them. */
+/** Content-Type and Content-Encoding are set as AMQP properties and also as headers, where Junction clients expect them. */
 const propertiesOf = ({ event_id, event_type, timestamp, gzipped }: Message) => ({
   mandatory: true,
   persistent: true,

@@ -21,7 +21,7 @@ export async function keyOfMessage(app: App, { team_id, user_id, key_id, wrapped
 type SealedEvent = Pick<Message, 'event_id' | 'event_type' | 'team_id' | 'user_id' | 'created_at' | 'sealed'>
 
 /**
- * The envelope of the spec, plus additive fields.
+ * The envelope of the Junction API, plus Assay's own fields.
  * `client_user_id` and `data` are copied as the JSON text they were encrypted as: parsing and serializing them again would be most of the work.
  */
 export function bodyOf(key: SealingKey, { event_id, event_type, team_id, user_id, created_at, sealed }: SealedEvent) {

@@ -44,7 +44,7 @@ const exceptions: Record<string, Span> = {
   'testkit: lab_processing_blocked → delivered_to_lab': [4 * HOUR, 2 * DAY],
 }
 
-/** Shares of the usual turnaround; a partial and the rest together stay within it. */
+/** Shares of the usual turnaround; a partial report and the rest together stay within it. */
 const labWork = { partial: [0.35, 0.55], rest: [0.25, 0.45], all: [0.6, 1] } as const
 
 /** The time until the patient visits the lab. */

@@ -32,10 +32,10 @@ export function methodFor(tests: Test[], collection_method: TestSelection['colle
 export const findStandaloneTest = <T extends Test>(tests: T[], markers: { id: number }[], method: string): T | undefined =>
   tests.find((test) => tests.length === 1 && test.method === method && test.markers.length === markers.length)
 
-type Recipe = { lab: { id: number; sample_types: string[] }; tests: Test[]; markers: Marker[]; method: string }
+type TestParts = { lab: { id: number; sample_types: string[] }; tests: Test[]; markers: Marker[]; method: string }
 
 /** Describes the combined test for several tests or single markers. */
-export function recipeOf({ lab, tests, markers, method }: Recipe) {
+export function combineTests({ lab, tests, markers, method }: TestParts) {
   const fasting = tests.length ? tests.some((test) => test.fasting) : markers.some((marker) => marker.fasting)
   const names = [...tests.map(({ name }) => name), ...namesOfOtherMarkers(tests, markers)]
   return {
@@ -43,7 +43,7 @@ export function recipeOf({ lab, tests, markers, method }: Recipe) {
     name: names.join(' + ').slice(0, 200),
     method,
     fasting,
-    sample_type: sampleOf(lab, tests, markers),
+    sample_type: sampleTypeFor(lab, tests, markers),
     ...termsOf(markers),
     auto_key: autoKey(lab.id, method, fasting, markers),
   }
@@ -53,7 +53,7 @@ const namesOfOtherMarkers = (tests: Test[], markers: Marker[]) =>
   markers.filter(({ id }) => !tests.some((test) => test.markers.some((marker) => marker.id === id))).map(({ name }) => name)
 
 /** Picks a specimen type that serves all markers, or else the first one, because a test has only one. */
-function sampleOf(lab: Recipe['lab'], tests: Test[], markers: Marker[]): string {
+function sampleTypeFor(lab: TestParts['lab'], tests: Test[], markers: Marker[]): string {
   const servesAllMarkers = (type: string) => markers.every((marker) => marker.sample_types.includes(type))
   const candidates = [...tests.map(({ sample_type }) => sample_type), ...lab.sample_types]
   return candidates.find(servesAllMarkers) ?? candidates[0] ?? 'serum'

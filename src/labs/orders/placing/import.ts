@@ -46,7 +46,7 @@ export const importOrder = (app: App, caller: TeamCaller, body: z.output<typeof 
           activate_by: null,
           dispatch_at: null,
           sent_at: now,
-          seed: seedOf(patient, resolved.recipe.name),
+          seed: seedOf(patient, resolved.combinedTest.name),
           billing_type: body.billing_type,
           sample_id: body.sample_id,
         },

@@ -96,7 +96,7 @@ function orderFieldsOf(app: App, { normalized, patient, resolved, zone, payor, f
     zone,
     activate_by,
     dispatch_at: dispatchAt(activate_by, app, zone),
-    seed: seedOf(patient, resolved.lab_test?.slug ?? resolved.recipe.name),
+    seed: seedOf(patient, resolved.lab_test?.slug ?? resolved.combinedTest.name),
     billing_type: normalized.billing_type,
     priority: normalized.priority,
     has_abn: needsAbn({

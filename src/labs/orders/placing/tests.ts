@@ -3,7 +3,7 @@ import type { TeamCaller } from '../../../platform/callers.ts'
 import { createAutoTest, findAutoTest, findLab } from '../../catalog/auto-tests.ts'
 import { resolveOrderSet } from '../../catalog/markers.ts'
 import { checkActive, checkMethod, checkOrderable, selectAccount } from '../../catalog/rules.ts'
-import { findStandaloneTest, methodFor, orderSetOf, recipeOf, type TestSelection } from '../checks/rules-tests.ts'
+import { combineTests, findStandaloneTest, methodFor, orderSetOf, type TestSelection } from '../checks/rules-tests.ts'
 
 export type Resolved = Awaited<ReturnType<typeof resolveTests>>
 
@@ -18,11 +18,11 @@ export async function resolveTests(app: App, caller: TeamCaller, selection: Test
   checkMethod(lab, method)
   const account = selectAccount(accounts, lab_id, set.lab_account_id, usableAccounts)
   const standalone = findStandaloneTest(tests, markers, method)
-  const recipe = recipeOf({ lab, tests, markers, method })
-  const lab_test = standalone ?? (await findAutoTest(app, caller, recipe.auto_key))
-  return { lab, tests, markers, method, account, lab_test, recipe }
+  const combinedTest = combineTests({ lab, tests, markers, method })
+  const lab_test = standalone ?? (await findAutoTest(app, caller, combinedTest.auto_key))
+  return { lab, tests, markers, method, account, lab_test, combinedTest }
 }
 
 /** Returns the lab test of the order; creates the combined test when it is first ordered. */
-export const labTestOf = async (app: App, caller: TeamCaller, { lab_test, recipe, markers }: Resolved) =>
-  lab_test ?? (await createAutoTest(app, caller, recipe, markers))
+export const labTestOf = async (app: App, caller: TeamCaller, { lab_test, combinedTest, markers }: Resolved) =>
+  lab_test ?? (await createAutoTest(app, caller, combinedTest, markers))

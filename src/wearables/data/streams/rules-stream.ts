@@ -26,7 +26,7 @@ export function readStream(pushed: PushedStream, now: number): Stream {
 
 const ZONES = [0.5, 0.6, 0.7, 0.8, 0.9]
 /** Heart rates before a longer gap do not count. */
-const MAX_STEP = 60
+const MAX_STEP_SECONDS = 60
 
 /** The seconds in each zone of the maximum heart rate. Undefined without heart rates. */
 export function heartZones({ time, heartrate }: Pick<Stream, 'time' | 'heartrate'>, maxRate: number): number[] | undefined {
@@ -34,7 +34,7 @@ export function heartZones({ time, heartrate }: Pick<Stream, 'time' | 'heartrate
   const seconds = new Array<number>(ZONES.length + 1).fill(0)
   for (const [i, bpm] of heartrate.entries()) {
     const step = (time[i + 1] ?? time[i] ?? 0) - (time[i] ?? 0)
-    if (bpm === null || step > MAX_STEP) continue
+    if (bpm === null || step > MAX_STEP_SECONDS) continue
     const zone = ZONES.filter((share) => bpm >= share * maxRate).length
     seconds[zone] = (seconds[zone] as number) + step
   }

@@ -21,7 +21,7 @@ export async function connectDemo(app: App, { team_id }: TeamCaller, { user_id, 
   if (isNew) await pullAll(bareApp, connection)
   if (day) await pushDay(bareApp, await requireUser(bareApp, team_id, user_id), provider, day)
   const { name } = sources[provider]
-  return { success: true, detail: isNew ? `${name} is connected as a demo.` : `${name} is connected as a demo already.` }
+  return { success: true, detail: isNew ? `${name} is connected as a demo.` : `${name} is already connected as a demo.` }
 }
 
 const pushDay = (app: App, user: UserRow, provider: SourceSlug, day: string) =>
