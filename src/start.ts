@@ -98,13 +98,19 @@ async function listen(server: FastifyInstance, config: Config) {
 
 type OpenEmbedded = (options: { dataDir: string; log: Logger }) => Promise<Embedded>
 
-/** The service on its database: embedded or external, migrated, and checked to belong to this deployment and key. `founding`: it may be empty. */
-export async function openService(config: Config, log: Logger, openEmbedded: OpenEmbedded, opened: AsyncDisposableStack, founding = false) {
+/** The service on its database: embedded or external, migrated, and checked to belong to this deployment and key. `isFirstOrg`: the database may be empty. */
+export async function openService(
+  config: Config,
+  log: Logger,
+  openEmbedded: OpenEmbedded,
+  opened: AsyncDisposableStack,
+  isFirstOrg = false,
+) {
   const database = await openServer(config, log, openEmbedded, opened)
   await migrate(database.pool)
   const key = encryptionKey(config, await isClaimed(database.db))
   const service = newService({ config, db: database.db, vault: openVault(key), log })
-  await claimDatabase(appOf(service), founding)
+  await claimDatabase(appOf(service), isFirstOrg)
   return { service, database }
 }
 

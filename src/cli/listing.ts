@@ -3,7 +3,7 @@ const EMPTY_CELL = '-'
 
 type Cell = string | number | null | undefined
 
-/** Aligns rows in columns. The header and the `last` line are printed on a terminal only, so that every line of a pipe is a row. */
+/** Aligns rows in columns. Only a terminal gets the header and the footer, so that every line in a pipe is a row. */
 export function listing(header: string[], rows: Cell[][], footer = '', onTerminal = process.stdout.isTTY === true) {
   const texts = rows.map((row) => row.map((cell) => (cell === '' || cell === null || cell === undefined ? EMPTY_CELL : String(cell))))
   if (!onTerminal) return alignColumns(texts)

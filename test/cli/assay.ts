@@ -8,7 +8,7 @@ const command = join(import.meta.dirname, '../../bin/assay.mjs')
 
 type CommandResult = { code: number | null; out: string; err: string }
 
-/** The command line as an operator has it: `spawned` as a process of its own, `run` the same in this one, which is quicker. */
+/** The CLI. `spawnCommand` runs it in a new process, and `run` in this process, which is faster. */
 export function assay(database: string, env: Record<string, string> = {}) {
   const settings = { DATABASE_URL: database, ENCRYPTION_KEY, DATA_DIR: temporaryFolder(), ...env }
   return {

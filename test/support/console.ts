@@ -22,7 +22,7 @@ export async function signIn(base: string, body: object, headers: Headers = {}) 
   return browser(base, cookie)
 }
 
-/** `of` adds the selected team to the requests. */
+/** Requests of a console session. `forTeam` adds the selected team. */
 export function browser(base: string, cookie: string, more: Headers = {}) {
   const headers = { ...consoleHeaders, cookie, ...more }
   return {

@@ -31,7 +31,7 @@ export const NewWebhook = z
     rate_limit: Rate.nullish(),
     disabled: z.boolean().nullish().describe('Default false. True pauses delivery, and messages stay pending.'),
     filter_types: Filter.nullish(),
-    secret: z.string().max(200).nullish().describe('`whsec_` and 24 to 75 bytes in base64. Generated if absent.'),
+    secret: z.string().max(200).nullish().describe('`whsec_` followed by 24 to 75 bytes in base64. Generated if absent.'),
     ordering: Ordering.nullish().describe('Default per_key.'),
     asymmetric: z.boolean().nullish().describe('Default false. True adds an ed25519 signature (v1a) and publishes the public key.'),
   })
@@ -61,7 +61,9 @@ const Webhook = z
     ),
     filter_types: z.array(Safe).nullable(),
     ordering: Safe.meta({ 'x-extensible-enum': orderings }),
-    public_key: Safe.nullable().describe('`whpk_` and the ed25519 key that verifies v1a signatures. Null if `asymmetric` is false.'),
+    public_key: Safe.nullable().describe(
+      '`whpk_` followed by the ed25519 key that verifies v1a signatures. Null if `asymmetric` is false.',
+    ),
     created_at: Instant,
     updated_at: Instant,
     waiting: z.int().describe('The number of pending messages.'),
@@ -172,7 +174,7 @@ export const webhookEndpoints = {
     params: WebhookPath,
     body: z
       .object({
-        key: z.string().max(200).nullish().describe('The new secret: `whsec_` and 24 to 75 bytes in base64. Generated if absent.'),
+        key: z.string().max(200).nullish().describe('The new secret: `whsec_` followed by 24 to 75 bytes in base64. Generated if absent.'),
       })
       .meta({ id: 'RotateWebhookSecret' })
       .nullish(),

@@ -113,7 +113,7 @@ const patientChecks = checks({
     severity: 'warning',
     field: 'patient_details.phone_number',
     meaning: 'A phone number of the patient, the proxy or the address is in no known format, so messages may not arrive.',
-    remedy: 'Write it in E.164 format, such as +14155550123.',
+    remedy: 'Send it in E.164 format, such as +14155550123.',
   },
   consents_missing: {
     severity: 'warning',

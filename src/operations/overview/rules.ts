@@ -12,7 +12,7 @@ const sum = (counts: BoundedCount[]): BoundedCount => ({
 
 type StepCount = { low_level: string; method: Method; count: number }
 
-/** Counts orders by status and by stage. A step that reached its limit makes both a lower bound. */
+/** Counts orders by status and by phase. A step that reached its limit makes both counts a lower bound. */
 export function stagesOf(counts: StepCount[], limit: number) {
   const cutSteps = new Set(counts.map(({ low_level }) => low_level).filter((low) => totalOf(counts, low) > limit))
   const steps = counts.map(({ low_level, method, count }) => ({

@@ -19,7 +19,7 @@ const htmlResponse = (html: string, status = 200): PageResponse => ({ status, ht
 
 export type BrowserSession = { token: LiveToken; caller: LinkCaller; frame: pages.Frame }
 
-/** Calls `show` for a valid token. Otherwise shows why the link does not work. */
+/** Calls `render` if the token is valid. Otherwise returns a page that says why the link does not work. */
 export async function withBrowserSession(
   app: App,
   secret: string | undefined,

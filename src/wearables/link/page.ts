@@ -84,7 +84,7 @@ type EndOptions = {
   redirects?: boolean | undefined
 }
 
-/** The last page. With `leaves` it redirects itself, because the form-action policy blocks redirects to other sites after a form. */
+/** The last page. With `redirects` it redirects itself, because the form-action policy blocks redirects to other sites after a form. */
 export function endPage(frame: Frame | undefined, outcome: Outcome, { slug, demo, returnTo, redirects }: EndOptions = {}) {
   const done = outcome.state === 'success'
   const title = done ? 'You are connected' : 'Connection failed'

@@ -10,7 +10,7 @@ export async function lockDeletedLanes(db: Db, limit: number) {
   return rows.map(({ id }) => id)
 }
 
-/** Deletes at most `most` messages of these lanes and returns how many. */
+/** Deletes at most `limit` messages of these lanes and returns how many. */
 export async function deleteMessages(db: Db, lane_ids: number[], limit: number) {
   const { numAffectedRows } = await sql`
     delete from deliveries where ctid = any (array(

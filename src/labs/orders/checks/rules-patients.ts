@@ -114,7 +114,9 @@ export function phoneFindings({ patient_details, patient_address }: Patient): Fi
   ]
   return phones
     .filter(([, phone]) => phone?.trim() && !normalizePhone(phone))
-    .map(([path]) => warning('phone_unusual', path, 'Messages may not reach this number.', 'Write it like +14155550123.'))
+    .map(([path]) =>
+      warning('phone_unusual', path, 'Messages may not reach this number.', 'Send it in E.164 format, such as +14155550123.'),
+    )
 }
 
 export function addressFindings({ patient_address: { state, zip, country } }: Patient): Finding[] {

@@ -16,11 +16,11 @@ const minVersion = 15
 /** Finds PostgreSQL in the npm package, else on the system, preferring the version that wrote the data. */
 export async function findBinaries({ packageDir = installedPackage(), ...search }: Search): Promise<Binaries> {
   const packaged = packageDir && (await fromPackage(packageDir, search))
-  return packaged || (await fromSystem(search)) || refuse(packageDir, search)
+  return packaged || (await fromSystem(search)) || throwUnavailable(packageDir, search)
 }
 
-async function refuse(packageDir: string | undefined, { account }: Search): Promise<never> {
-  const failure = packageDir && (await run(account, [join(join(packageDir, 'native/bin'), 'postgres'), '--version'])).output
+async function throwUnavailable(packageDir: string | undefined, { account }: Search): Promise<never> {
+  const failure = packageDir && (await run(account, [join(packageDir, 'native/bin/postgres'), '--version'])).output
   const fromNpm = failure ? `the npm package fails to run (${failure.trim()})` : 'npm has no package for this platform'
   throw setupProblem(`PostgreSQL is not available: ${fromNpm}, and the system has no version ${minVersion} or newer. Set DATABASE_URL.`)
 }
