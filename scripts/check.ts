@@ -1,19 +1,26 @@
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
 import { listStaleFiles } from './generate.ts'
 
 /** Checks everything that needs no running service: format, lint, types, architecture and generated files. */
 const steps: [string, string[]][] = [
-  ['biome', ['check', '--error-on-warnings']],
   ['tsc', ['--noEmit', '-p', '.']],
   ['tsc', ['--noEmit', '-p', 'console']],
+  ['biome', ['check', '--error-on-warnings']],
   ['vitest', ['run', 'test/architecture.test.ts', '--config', 'scripts/check.vitest.config.ts']],
 ]
 
-let failed = false
-for (const [command, args] of steps) {
-  const { status } = spawnSync(command, args, { stdio: 'inherit' })
-  if (status !== 0) failed = true
+/** Runs a command and prints its output as a whole, because the others run at the same time. */
+async function passes([command, args]: [string, string[]]) {
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const exit = new Promise<boolean>((resolve) => child.once('close', (code) => resolve(code === 0)))
+  const output = await Promise.all([text(child.stdout), text(child.stderr)])
+  process.stdout.write(output.join(''))
+  return exit
 }
+
+const checks = steps.map(passes)
 const staleFiles = await listStaleFiles()
 if (staleFiles.length) console.error(`Out of date: ${staleFiles.join(', ')}. Run: npm run generate`)
-process.exit(failed || staleFiles.length ? 1 : 0)
+const passed = (await Promise.all(checks)).every(Boolean)
+process.exit(passed && !staleFiles.length ? 0 : 1)
