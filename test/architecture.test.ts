@@ -5,25 +5,34 @@ import { cyclesOf, importsOf, type Program, parse, writesOf } from './support/so
 import { schemaOf, type Write, writesIn } from './support/sql-writes.ts'
 import { functionOwners, restores, tableOwners } from './support/table-owners.ts'
 
-/** The room graph: each room with the rooms and the libraries that its files may import. */
-const rooms: Record<string, { rooms: string; libraries: string }> = {
-  contract: { rooms: '', libraries: 'zod' },
-  platform: { rooms: 'contract', libraries: 'kysely pg pino undici zod' },
-  tenants: { rooms: 'contract platform', libraries: 'kysely zod' },
-  delivery: { rooms: 'contract platform tenants', libraries: 'amqplib google-auth-library kysely undici zod' },
-  labs: { rooms: 'contract platform tenants delivery', libraries: 'fontkit kysely pdfkit zod' },
-  wearables: { rooms: 'contract platform tenants delivery', libraries: 'kysely zod' },
-  operations: { rooms: 'contract platform tenants delivery labs wearables', libraries: 'kysely pino zod' },
-  http: {
-    rooms: 'contract platform tenants delivery labs wearables operations',
-    libraries: '@scalar/fastify-api-reference fastify marked prom-client zod',
-  },
-  jobs: { rooms: 'contract platform tenants delivery labs wearables operations', libraries: '' },
-  start: { rooms: 'contract platform tenants delivery labs wearables operations http jobs', libraries: 'fastify pino' },
-  cli: { rooms: 'contract platform tenants delivery labs wearables operations start', libraries: 'pino zod' },
-  'compile-cache': { rooms: '', libraries: '' },
-  main: { rooms: 'cli compile-cache', libraries: '' },
+const page = readFileSync(new URL('../ARCHITECTURE.md', import.meta.url), 'utf8')
+const [, roomGraph = ''] = /^## Rooms$[\s\S]*?^```mermaid$([\s\S]*?)^```$/m.exec(page) ?? []
+
+/** The arrows of the room graph in ARCHITECTURE.md. */
+const arrows = roomGraph.split('\n').flatMap((line) => {
+  const steps = line.split('-->').map((names) => names.split('&').map((name) => name.trim()))
+  return steps.slice(1).flatMap((targets, i) => steps[i]?.flatMap((room) => targets.map((target) => [room, target] as const)) ?? [])
+})
+
+/** The rooms that the arrows of a room lead to. */
+const roomsBelow = (room: string): string[] => arrows.flatMap(([from, to]) => (from === room ? [to, ...roomsBelow(to)] : []))
+
+/** The libraries that each room may import. */
+const allowedLibraries: Record<string, string> = {
+  contract: 'zod',
+  platform: 'kysely pg pino undici zod',
+  tenants: 'kysely zod',
+  delivery: 'amqplib google-auth-library kysely undici zod',
+  labs: 'fontkit kysely pdfkit zod',
+  wearables: 'kysely zod',
+  operations: 'kysely pino zod',
+  http: '@scalar/fastify-api-reference fastify marked prom-client zod',
+  start: 'fastify pino',
+  cli: 'pino zod',
 }
+
+/** Settings of Node, loaded before any room. */
+const beforeRooms = 'compile-cache.ts'
 
 const roomOf = (file: string) => file.split('/')[0]?.replace('.ts', '') ?? ''
 
@@ -57,9 +66,9 @@ describe.each(files)('$file', ({ file, text }) => {
   const libraries = imports.filter((path) => !/^(\.|node:)/.test(path))
 
   test('imports only what its room may import', () => {
-    const allowed = rooms[room] ?? { rooms: '', libraries: '' }
-    expect(ours.filter((other) => roomOf(other) !== room && !allowed.rooms.split(' ').includes(roomOf(other)))).toEqual([])
-    expect(libraries.filter((library) => !allowed.libraries.split(' ').includes(library))).toEqual([])
+    const reachable = [room, ...roomsBelow(room)]
+    expect(ours.filter((other) => other !== beforeRooms && !reachable.includes(roomOf(other)))).toEqual([])
+    expect(libraries.filter((library) => !allowedLibraries[room]?.split(' ').includes(library))).toEqual([])
   })
 
   test('keeps rules pure and stores private to their feature', () => {
@@ -79,6 +88,11 @@ describe.each(files)('$file', ({ file, text }) => {
       expect(code).not.toMatch(/\b(selectFrom|insertInto|updateTable|deleteFrom)\(|\bsql(<[^`]*>)?`/)
     if (layer === 'rules') expect(code).not.toMatch(/\bawait\b|new Date\(\)|Date\.now/)
   })
+})
+
+test('ARCHITECTURE.md draws every room, and nothing else', () => {
+  const drawn = new Set(arrows.flat())
+  expect([...drawn].sort()).toEqual([...new Set(files.filter(({ file }) => file !== beforeRooms).map(({ file }) => roomOf(file)))].sort())
 })
 
 describe('table ownership', () => {
