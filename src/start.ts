@@ -10,8 +10,8 @@ import { buildServer } from './http/server.ts'
 import { jobs } from './jobs/index.ts'
 import { startJobs } from './jobs/loop.ts'
 import { loadCatalog } from './labs/catalog/file/actions.ts'
-import { type Credentials, openCredentials } from './operations/credentials.ts'
 import { checkSettings, claimDatabase, isClaimed } from './operations/deployment/actions.ts'
+import { type Credentials, openCredentials } from './operations/deployment/credentials.ts'
 import { appOf, DELIVER_WEBHOOKS, newService, type Service } from './platform/app.ts'
 import { type Config, listeningUrl, publicUrl } from './platform/config.ts'
 import { encryptionKey } from './platform/data-dir.ts'
@@ -40,13 +40,13 @@ export async function startService(config: Config, log: Logger): Promise<Running
   const server = await buildServer(service, metrics, { isReady: () => ready })
   await listen(server, config)
   const loop = startJobs(service, config.ROLE === 'api' ? jobs.filter((job) => job.everywhere) : jobs, failureOf(service, metrics))
-  const couriers = config.ROLE === 'api' ? notifier(service) : await openCourier(service, database, metrics)
+  const delivery = config.ROLE === 'api' ? notifier(service) : await openDelivery(service, database, metrics)
   const publisher = config.ROLE === 'api' ? undefined : openPublisher(service, metrics)
-  service.wake = (job, about = []) => (job === DELIVER_WEBHOOKS ? couriers.wake(about) : loop.wake(job))
+  service.wake = (job, about = []) => (job === DELIVER_WEBHOOKS ? delivery.wake(about) : loop.wake(job))
   // The last requests still record which keys they used.
   opened.defer(() => flushLastUses(service))
   opened.defer(async () => {
-    await Promise.all([loop.stop(), server.close(), couriers.stop(), publisher?.stop()])
+    await Promise.all([loop.stop(), server.close(), delivery.stop(), publisher?.stop()])
   })
   const credentials = await openCredentials(appOf(service), publicUrl(config))
   ready = true
@@ -54,8 +54,7 @@ export async function startService(config: Config, log: Logger): Promise<Running
   return { service, listening: listeningUrl(config), credentials, close: () => running.disposeAsync() }
 }
 
-/** Delivers to webhooks. */
-async function openCourier(service: Service, { pool }: Database, metrics: Metrics) {
+async function openDelivery(service: Service, { pool }: Database, metrics: Metrics) {
   const failed = failureOf(service, metrics)
   const sender = openSender({ policy: policyOf(service.config) })
   const worker = await startWorker(
@@ -74,10 +73,9 @@ async function openCourier(service: Service, { pool }: Database, metrics: Metric
   }
 }
 
-/** Publishes to the destinations of pipelines. */
 function openPublisher(service: Service, metrics: Metrics) {
-  const reach = outboundOptionsOf(service.config)
-  return startPublisher(service, reach, (error) => failureOf(service, metrics)('publish to pipelines', error), metrics.pipelines.record)
+  const options = outboundOptionsOf(service.config)
+  return startPublisher(service, options, (error) => failureOf(service, metrics)('publish to pipelines', error), metrics.pipelines.record)
 }
 
 const failureOf =
@@ -98,19 +96,19 @@ async function listen(server: FastifyInstance, config: Config) {
 
 type OpenEmbedded = (options: { dataDir: string; log: Logger }) => Promise<Embedded>
 
-/** The service on its database: embedded or external, migrated, and checked to belong to this deployment and key. `isFirstOrg`: the database may be empty. */
+/** The service on its database: embedded or external, migrated, and checked to belong to this deployment and key. With `allowEmpty` it can be empty. */
 export async function openService(
   config: Config,
   log: Logger,
   openEmbedded: OpenEmbedded,
   opened: AsyncDisposableStack,
-  isFirstOrg = false,
+  allowEmpty = false,
 ) {
   const database = await openServer(config, log, openEmbedded, opened)
   await migrate(database.pool)
   const key = encryptionKey(config, await isClaimed(database.db))
   const service = newService({ config, db: database.db, vault: openVault(key), log })
-  await claimDatabase(appOf(service), isFirstOrg)
+  await claimDatabase(appOf(service), allowEmpty)
   return { service, database }
 }
 

@@ -37,7 +37,7 @@ export async function withApp<T>(work: (app: App, database: Database) => Promise
 }
 
 /** Runs work on the bare database, which can be unmigrated or belong to another deployment. */
-export async function withDatabase<T>(work: (database: Database, config: Config) => Promise<T>, allowEmpty = false): Promise<T> {
+export async function withDatabase<T>(work: (database: Database, config: Config) => Promise<T>, allowEmpty: boolean): Promise<T> {
   const config = configFor(allowEmpty)
   await using resources = new AsyncDisposableStack()
   const database = await openServer(config, pino({ level: 'silent' }), borrowEmbedded, resources)

@@ -28,7 +28,7 @@ export const helpOfGroup = (rows: Command[]) =>
     ...footer,
   ].join('\n')
 
-export function helpOf({ name, summary, options, examples = [] }: Command, others: Command[] = []) {
+export function helpOf({ name, summary, options, examples = [] }: Command, others: Command[]) {
   const rows = Object.entries({ ...options, json }).map(
     ([option, row]: [string, Option]) => [optionText(option, row), optionHelp(row)] as const,
   )

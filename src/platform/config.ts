@@ -149,8 +149,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   return config
 }
 
-export const readClientConfig = (env: NodeJS.ProcessEnv = process.env) =>
-  parseSettings(ClientSettings.extend({ DATA_DIR: Settings.shape.DATA_DIR }), env)
+export const readClientConfig = () => parseSettings(ClientSettings.extend({ DATA_DIR: Settings.shape.DATA_DIR }), process.env)
 
 function parseSettings<S extends z.ZodObject>(settings: S, env: NodeJS.ProcessEnv): z.output<S> {
   const values = Object.fromEntries(Object.keys(settings.shape).flatMap((name) => (env[name]?.trim() ? [[name, env[name].trim()]] : [])))

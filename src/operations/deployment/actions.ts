@@ -14,15 +14,15 @@ import * as store from './store.ts'
 
 /**
  * Claims an empty database for this deployment, or rejects one that belongs to another deployment or key.
- * `isFirstOrg`: the operator is about to create the first organization.
+ * `allowEmpty`: the operator is about to create the first organization.
  */
-export const claimDatabase = (app: App, isFirstOrg = false) =>
+export const claimDatabase = (app: App, allowEmpty: boolean) =>
   inTransaction(app, async (app) => {
     const ours = identityOf(app)
     await store.lockStart(app.db)
     const stored = await store.findDeployment(app.db)
     if (stored) rules.checkDatabase(stored, ours)
-    if (!isFirstOrg && !rules.mayCreateKeys(app.config) && !(await findFirstOrgAndTeam(app))) throw rules.emptyInProduction()
+    if (!allowEmpty && !rules.mayCreateKeys(app.config) && !(await findFirstOrgAndTeam(app))) throw rules.emptyInProduction()
     if (stored) return
     await store.insertDeployment(app.db, ours)
     await openChain(app)

@@ -1,10 +1,10 @@
-import type { App } from '../platform/app.ts'
-import { inDataDir } from '../platform/data-dir.ts'
-import { readPrivate, writePrivate } from '../platform/private-files.ts'
-import { filterWorkingKeys } from '../tenants/keys/authenticate.ts'
-import { findFirstOrgAndTeam } from '../tenants/teams/orgs.ts'
-import { type Keys, provideKeys } from './deployment/actions.ts'
-import { mayCreateKeys } from './deployment/rules.ts'
+import type { App } from '../../platform/app.ts'
+import { inDataDir } from '../../platform/data-dir.ts'
+import { readPrivate, writePrivate } from '../../platform/private-files.ts'
+import { filterWorkingKeys } from '../../tenants/keys/authenticate.ts'
+import { findFirstOrgAndTeam } from '../../tenants/teams/orgs.ts'
+import { type Keys, provideKeys } from './actions.ts'
+import { mayCreateKeys } from './rules.ts'
 
 export type Credentials = {
   path: string

@@ -70,9 +70,9 @@ async function runSql({ account, binaries, sync }: NewCluster, folder: string, s
 /** The role owns its database and is not a superuser, which limits what a stolen connection can do. */
 const roleSql = (password: string) => [`CREATE ROLE assay LOGIN CREATEDB PASSWORD '${password}'`, 'GRANT pg_monitor TO assay']
 
-export const lastLines = (text: string, count = 4) =>
+export const lastLines = (text: string) =>
   text
     .trim()
     .split(/\s*\n\s*/)
-    .slice(-count)
+    .slice(-4)
     .join(' | ')

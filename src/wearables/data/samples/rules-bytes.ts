@@ -2,7 +2,7 @@
 const MAX_INTEGER_BYTES = 8
 
 /** Writes integers up to 2^53 in as few bytes as possible, and raw bytes. */
-export function byteWriter(size = 1024) {
+export function byteWriter(size: number) {
   let bytes = Buffer.allocUnsafe(size)
   let at = 0
   const reserve = (more: number) => {

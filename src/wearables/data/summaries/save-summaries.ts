@@ -26,17 +26,17 @@ export async function resolveDraftDevices(app: App, push: IncomingPush, drafts: 
   return resolved
 }
 
-/** Stores summaries and emits daily events, or ends the backfill of their resources and of `expected`. */
+/** Stores summaries and emits daily events, or ends the backfill of `resource` and of every other resource that the drafts have. */
 export async function saveDrafts(
   app: AppInTransaction,
   push: IncomingPush,
   drafts: ResolvedDraft[],
-  expected: SummaryName[] = [],
+  resource: SummaryName,
 ): Promise<Tally> {
   const tally: Tally = { created: 0, updated: 0, unchanged: 0, stale: 0 }
   const merged = await mergeDrafts(app, push, drafts)
   for (const { verdict } of merged) tally[verdict]++
-  const resources = [...new Set([...expected, ...merged.map(({ row }) => row.resource as SummaryName)])]
+  const resources = [...new Set([resource, ...merged.map(({ row }) => row.resource as SummaryName)])]
   for (const resource of resources) {
     const found = merged.filter(({ row }) => row.resource === resource)
     await emitSummaries(app, push, resource, found)

@@ -71,7 +71,7 @@ export async function saveSummaries(app: App, push: IncomingPush, resource: Summ
     const write = async (app: AppInTransaction) => {
       if (push.limitsLockWaits) await limitLockWaits(app.db)
       const merged = mergedBefore ?? (await merge(app))
-      const tally = await saveDrafts(app, push, resolved, [resource])
+      const tally = await saveDrafts(app, push, resolved, resource)
       await writeMerged(app, push, merged)
       return pushResult(received, drafts.length - accepted.length, countOutcomes(merged, tally))
     }
