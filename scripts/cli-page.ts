@@ -1,6 +1,6 @@
 import type { Command } from '../src/cli/command.ts'
-import { optionHelp, optionText } from '../src/cli/help.ts'
-import { json, type Option, usageLine } from '../src/cli/options.ts'
+import { optionHelp } from '../src/cli/help.ts'
+import { json, type Option, optionText, usageLine } from '../src/cli/options.ts'
 import { commands, exitCodes, sections } from '../src/cli/table.ts'
 import { bullets, code, inlineCode, prose, table, wrap } from './markdown.ts'
 

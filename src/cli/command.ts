@@ -5,7 +5,7 @@ import { type App, appOf } from '../platform/app.ts'
 import { type Config, readConfig } from '../platform/config.ts'
 import { borrowEmbedded, hasCluster } from '../platform/db/embedded/start.ts'
 import type { Database } from '../platform/db/open.ts'
-import { type Problem, setupProblem } from '../platform/problem.ts'
+import { setupProblem } from '../platform/problem.ts'
 import { openServer, openService } from '../start.ts'
 import type { Options, Values } from './options.ts'
 
@@ -23,10 +23,6 @@ export type Command = {
 export const command = <const O extends Options>(
   row: Omit<Command, 'options' | 'run'> & { options: O; run(values: Values<O>): Promise<void> },
 ): Command => row
-
-export const usageError = (message: string) => setupProblem(message, 'USAGE')
-
-export const isUsageError = ({ detail }: Problem) => typeof detail === 'object' && !Array.isArray(detail) && detail.error_type === 'USAGE'
 
 /** Runs an operator's command on the database, whether or not the service is running. With `allowEmpty` the database can be missing. */
 export async function withApp<T>(work: (app: App, database: Database) => Promise<T>, allowEmpty = false): Promise<T> {

@@ -1,5 +1,5 @@
 import type { Command } from './command.ts'
-import { json, type Option, usageLine } from './options.ts'
+import { json, type Option, optionText, usageLine } from './options.ts'
 import { commands, exitCodes, sections } from './table.ts'
 
 const footer = [
@@ -46,8 +46,6 @@ export function helpOf({ name, summary, options, examples = [] }: Command, other
     ...(others.length ? ['', 'See also:', ...others.map((other) => `  assay ${other.name}  ${firstSentence(other.summary)}`)] : []),
   ].join('\n')
 }
-
-export const optionText = (option: string, { value }: Option) => (value ? `--${option} ${value}` : `--${option}`)
 
 export const optionHelp = ({ what, required, many, fallback }: Option) =>
   [what, ...(required ? ['Required.'] : []), ...(many ? ['Repeatable.'] : []), ...(fallback ? [`Default: ${fallback}.`] : [])].join(' ')

@@ -1,10 +1,10 @@
 import { findNearest } from '../contract/nearest.ts'
 import { version } from '../contract/version.ts'
 import { Problem } from '../platform/problem.ts'
-import { type Command, isUsageError } from './command.ts'
+import type { Command } from './command.ts'
 import { reasonOf } from './failure.ts'
 import { helpAsJson, helpOf, helpOfAll, helpOfGroup } from './help.ts'
-import { parseOptions, usageLine } from './options.ts'
+import { isUsageError, parseOptions, usageLine } from './options.ts'
 import { commands, renamedGroups } from './table.ts'
 
 /** Runs one command and sets the exit code; `exitCodes` in table.ts lists the codes. */

@@ -11,9 +11,9 @@ import {
   listTeamKeys,
 } from '../tenants/keys/actions.ts'
 import { findFirstOrgAndTeam } from '../tenants/teams/orgs.ts'
-import { command, print, usageError, withApp } from './command.ts'
+import { command, print, withApp } from './command.ts'
 import { listing } from './listing.ts'
-import type { Values } from './options.ts'
+import { usageError, type Values } from './options.ts'
 import { recordOperator } from './record-operator.ts'
 
 export const listKeys = command({

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { z } from 'zod'
 import { findNearest } from '../contract/nearest.ts'
-import { setupProblem } from '../platform/problem.ts'
+import { type Problem, setupProblem } from '../platform/problem.ts'
 
 export type Option = {
   /** The placeholder of the value in help; a flag has none. */
@@ -32,11 +32,13 @@ export const json = { what: 'Print the result as JSON.' } as const
 /** The usage line: required options as they are, optional ones in brackets. */
 export function usageLine(name: string, options: Options) {
   const parts = Object.entries({ ...options, json }).map(([option, row]: [string, Option]) => {
-    const text = row.value ? `--${option} ${row.value}` : `--${option}`
+    const text = optionText(option, row)
     return row.required && !row.many ? text : `[${text}]${row.many ? '...' : ''}`
   })
   return `assay ${name} ${parts.join(' ')}`
 }
+
+export const optionText = (option: string, { value }: Option) => (value ? `--${option} ${value}` : `--${option}`)
 
 /** Parses the options of a command. Errors name the option and never repeat a value, because it can be a key. */
 export function parseOptions(args: string[], options: Options, line: string): Record<string, unknown> {
@@ -93,4 +95,6 @@ function parseShape<S extends z.ZodType>(shape: S, value: string, name: string):
   return parsed.data
 }
 
-const usageError = (message: string) => setupProblem(message, 'USAGE')
+export const usageError = (message: string) => setupProblem(message, 'USAGE')
+
+export const isUsageError = ({ detail }: Problem) => typeof detail === 'object' && !Array.isArray(detail) && detail.error_type === 'USAGE'

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { environments, Id, InstantIn } from '../contract/common.ts'
 import { setupProblem } from '../platform/problem.ts'
-import { command, print, usageError } from './command.ts'
+import { command, print } from './command.ts'
 import { listing } from './listing.ts'
+import { usageError } from './options.ts'
 import { progress } from './progress.ts'
 import { asManager, type Service, serviceOptions } from './service.ts'
 

@@ -1,5 +1,6 @@
 import { Id, InstantIn } from '../contract/common.ts'
-import { command, print, usageError } from './command.ts'
+import { command, print } from './command.ts'
+import { usageError } from './options.ts'
 import { asTeam, serviceOptions } from './service.ts'
 import { Count } from './users.ts'
 

@@ -4,8 +4,7 @@ import { z } from 'zod'
 import { type Client, createClient } from '../contract/client.ts'
 import { readClientConfig } from '../platform/config.ts'
 import { setupProblem } from '../platform/problem.ts'
-import { usageError } from './command.ts'
-import type { Options } from './options.ts'
+import { type Options, usageError } from './options.ts'
 
 export const HttpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https address.' })
 

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import type { Client } from '../contract/client.ts'
 import { Day, Id, Text } from '../contract/common.ts'
-import { command, print, usageError } from './command.ts'
+import { command, print } from './command.ts'
 import { listing } from './listing.ts'
+import { usageError } from './options.ts'
 import { asTeam, serviceOptions } from './service.ts'
 
 type User = Awaited<ReturnType<Client['getUser']>>
