@@ -2,9 +2,11 @@ import { sql } from 'kysely'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
+import { dispatchDue } from '../../src/labs/orders/progress/dispatch.ts'
 import { type DueWork, timeline } from '../../src/operations/sandbox/timeline.ts'
 import type { App } from '../../src/platform/app.ts'
 import { DAY, HOUR, later, MINUTE, SECOND } from '../../src/platform/time.ts'
+import { placeOrder } from '../support/orders.ts'
 import { eventually } from '../support/process.ts'
 import { newUuid } from '../support/seeded.ts'
 import { errorOf, newDatabase, replica, type Tenant, world } from '../support/world.ts'
@@ -241,6 +243,22 @@ describe('work due by a clock move', () => {
     instance.advanceTime(7 * DAY + SECOND)
     await api.resetClock()
     expect(await instance.app.db.selectFrom('users').select('user_id').where('user_id', '=', user.user_id).execute()).toEqual([])
+  })
+  test('includes an order that a job postponed after a failure', async () => {
+    const { app, advanceTime, ...instance } = await replica()
+    const { api } = await instance.tenant()
+    const { id } = await placeOrder(api)
+    const setSealed = (sealed: Buffer) => sql`update orders set sealed = ${sealed} where id = ${id}`.execute(app.db)
+    const row = await app.db.selectFrom('orders').select('sealed').where('id', '=', id).executeTakeFirstOrThrow()
+    const sealed = row.sealed as Buffer
+    await setSealed(Buffer.alloc(sealed.length))
+    await expect(dispatchDue(app)).rejects.toThrow('format 0')
+    await setSealed(sealed)
+    // The order stays postponed for an hour of real time.
+    advanceTime(-HOUR)
+    await api.moveClock({ body: { advance_seconds: 7200 } })
+    const order = await api.getOrder({ params: { order_id: id } })
+    expect(order.events.map(({ status }) => status)).toContain('received.walk_in_test.requisition_created')
   })
   test('waits for a concurrent change to the user and follows its outcome', async () => {
     const { api } = await w.tenant()

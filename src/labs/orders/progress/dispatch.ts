@@ -24,7 +24,9 @@ const POSTPONE_MS = MINUTE
 /** Orders whose step failed, by ID, with the time of their next attempt. */
 const postponed = declareCache(() => new Map<string, string>())
 
-const stillPostponed = (app: App) => [...postponed(app)].filter(([, until]) => until > app.wall()).map(([id]) => id)
+/** A clock move postpones nothing: it would wait for the order, because the order stays due. */
+const stillPostponed = (app: App) =>
+  app.transaction ? [] : [...postponed(app)].filter(([, until]) => until > app.wall()).map(([id]) => id)
 
 /** An order that fails does not block the others: it is postponed, and the first error is thrown at the end. */
 async function forEachOrder<T extends { id: string }>(app: App, due: T[], work: (order: T) => Promise<unknown>) {
