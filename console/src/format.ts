@@ -13,12 +13,18 @@ const wordLabels: Record<string, string> = {
   vo2: 'VO2',
 }
 
+/** Wire values whose words alone make no readable label. */
+const nameLabels: Record<string, string> = {
+  transit_customer: 'in transit to customer',
+  transit_lab: 'in transit to lab',
+  problem_in_transit_customer: 'problem in transit to customer',
+  problem_in_transit_lab: 'problem in transit to lab',
+}
+
 /** Turns a wire value such as `collecting_sample` into a label, in American spelling. */
 export const humanize = (name: string | null | undefined) => {
-  const text = (name ?? '')
-    .split('_')
-    .map((word) => wordLabels[word] ?? word)
-    .join(' ')
+  const words = (name ?? '').split('_').map((word) => wordLabels[word] ?? word)
+  const text = nameLabels[name ?? ''] ?? words.join(' ')
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 

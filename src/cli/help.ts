@@ -20,7 +20,7 @@ export function helpOfAll() {
 
 export const helpOfGroup = (rows: Command[]) =>
   [
-    'Usage: assay COMMAND',
+    `Usage: assay ${rows[0]?.name.split(' ')[0]} COMMAND`,
     '',
     ...rows.map(({ name, options, summary }) =>
       [`  ${usageLine(name, options)}`, ...wrap(summary).map((line) => `      ${line}`)].join('\n'),

@@ -11,6 +11,7 @@ import { command, print, withApp } from './command.ts'
 import { parseLine } from './export.ts'
 import { type Progress, progress } from './progress.ts'
 import { recordOperator } from './record-operator.ts'
+import { unreadableFile } from './service.ts'
 
 export const importCommand = command({
   name: 'import',
@@ -72,7 +73,7 @@ async function* linesOf(path: string) {
   const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })[Symbol.asyncIterator]()
   for (;;) {
     const next = await Promise.race([lines.next(), failed]).catch((error: NodeJS.ErrnoException) => {
-      throw setupProblem(`The file cannot be read: ${error.code}`)
+      throw unreadableFile(error)
     })
     if (next.done) return
     yield next.value

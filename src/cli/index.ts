@@ -62,6 +62,7 @@ function rejectCommand(words: string[]) {
   const suggestion = nearest && nearest !== group ? ` Did you mean: assay ${nearest}?` : ''
   const message = `Unknown command.${suggestion} Run assay help to list all commands.`
   if (words.includes('--json')) console.error(JSON.stringify({ error: { type: 'USAGE', message } }))
-  else console.error(suggestion ? message : `Unknown command. ${groupCommands.length ? helpOfGroup(groupCommands) : helpOfAll()}`)
+  else if (suggestion || !groupCommands.length) console.error(message)
+  else console.error(`${verb ? 'Unknown command' : 'Incomplete command'}. ${helpOfGroup(groupCommands)}`)
   process.exitCode = 2
 }

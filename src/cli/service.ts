@@ -72,9 +72,13 @@ export function readText(path: string) {
   try {
     return stripByteOrderMark(readFileSync(path === '-' ? 0 : path, 'utf8'))
   } catch (error) {
-    throw setupProblem(`The file cannot be read: ${(error as NodeJS.ErrnoException).code}`)
+    throw unreadableFile(error as NodeJS.ErrnoException)
   }
 }
+
+/** The message does not repeat the path, because it can contain a key. */
+export const unreadableFile = ({ code }: NodeJS.ErrnoException) =>
+  setupProblem(code === 'ENOENT' ? 'The file does not exist. Check the path.' : `The file cannot be read: ${code}`)
 
 /** Some editors start a UTF-8 file with a byte order mark. */
 export const stripByteOrderMark = (text: string) => text.replace(/^\uFEFF/, '')

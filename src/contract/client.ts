@@ -15,13 +15,17 @@ type WithHeaders = { headers?: Record<string, string> }
 
 /** A typed client with one method per endpoint. Its errors have `status` and `detail`. */
 export function createClient(baseUrl: string, headers: Record<string, string>): Client {
-  const call = async (name: string, row: Row, parts: RequestParts) => {
+  const call = async (row: Row, parts: RequestParts) => {
     const reply = await sendRequest(baseUrl, row, { ...parts, headers: { ...headers, ...parts.headers } })
     if (reply.status < 300) return reply.body
     const detail = (reply.body as { detail?: unknown } | undefined)?.detail
-    throw Object.assign(new Error(`${name} returned ${reply.status}`), { status: reply.status, detail, headers: reply.headers })
+    throw Object.assign(new Error(`${row.method.toUpperCase()} ${row.path} returned ${reply.status}`), {
+      status: reply.status,
+      detail,
+      headers: reply.headers,
+    })
   }
-  const calls = Object.entries(endpoints).map(([name, row]) => [name, (parts: RequestParts = {}) => call(name, row, parts)])
+  const calls = Object.entries(endpoints).map(([name, row]) => [name, (parts: RequestParts = {}) => call(row, parts)])
   return Object.fromEntries(calls)
 }
 

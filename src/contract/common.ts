@@ -27,9 +27,13 @@ export const SampleId = z
   .trim()
   .regex(/^[!-~][ -~]{0,99}$/, 'Must have 1 to 100 printable ASCII characters and not start with a space.')
 
-export const Day = z.iso
-  .date({ error: 'Must be a date that exists, written YYYY-MM-DD.' })
-  .refine(isSupportedYear, 'Must have a year from 1 to 9999.')
+const dayWith = (error: string) => z.iso.date({ error }).refine(isSupportedYear, 'Must have a year from 1 to 9999.')
+
+export const Day = dayWith('Must be a valid date in the format YYYY-MM-DD.')
+
+const dayOrInstant = 'Must be a date (YYYY-MM-DD) or a date-time with a zone.'
+/** For other text, zod reports the error of the date alone, so that error names both forms. */
+export const DayOrInstant = z.union([dayWith(dayOrInstant), InstantIn], { error: dayOrInstant })
 
 /** An enumeration in a response is open: clients must tolerate values that are not listed. */
 export const openEnum = <const V extends readonly string[]>(values: V) =>

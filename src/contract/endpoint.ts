@@ -20,7 +20,7 @@ export type Row = {
   description?: string
   /** For management rows: `org` needs an Org Management Key, `team` also accepts a Team Management Key of that team. */
   scope?: 'org' | 'team'
-  /** Available only to organizations on the top plan. */
+  /** Available only to organizations on the `scale` plan. */
   plan?: 'scale'
   /** A closed beta, available only to teams that the operator enabled for this name. */
   beta?: string

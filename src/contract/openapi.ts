@@ -46,10 +46,9 @@ curl -s $BASE_URL/v2/user -H "x-service-api-key: $TEAM_API_KEY" -H 'content-type
 
 - **Errors** are JSON: \`{ "detail": { "error_type", "error_message" } }\`. If the request has the wrong shape, the status is 422 and \`detail\` is a list
   of \`{ type, loc, msg }\`. \`error_type\` is stable. Errors never repeat the values that you sent.
-- **Idempotency**: operations with \`X-Idempotency-Key\` return the first response for every repetition.
-- **Pages**: send \`next_cursor\` of a response to get the next page. Lists of orders and markers have \`page\` and \`size\` instead.
+- **Idempotency**: operations with \`X-Idempotency-Key\` return the first response for every retry with the same key.
+- **Pagination**: send the \`next_cursor\` of a response to get the next page. Lists of orders and markers have \`page\` and \`size\` instead.
 - **Enumerations** in responses are open: tolerate values that are not listed. Unknown fields of a request are ignored.
-- **Top plan** means the \`scale\` plan of the organization.
 - **Deprecation**: deprecated operations, parameters, fields and headers keep working. A request that uses one gets a \`Deprecation\` header with
   the date. The [list](/docs/deprecations) names the replacements.
 `.trim()
@@ -205,7 +204,7 @@ function notes(row: Row): string[] {
   const notes: string[] = []
   if (row.deprecated) notes.push(`Deprecated since ${row.deprecated.since}. ${row.deprecated.instead}`)
   if (row.aliases) notes.push(`Also available at ${row.aliases.map((alias) => `\`${alias}\``).join(', ')}.`)
-  if (row.plan) notes.push('Requires the top plan.')
+  if (row.plan) notes.push('Requires the `scale` plan.')
   if (row.scope === 'org') notes.push('Requires an Org Management Key.')
   if (row.beta) notes.push(`Closed beta \`${row.beta}\`. The operator enables it for a team.`)
   if (row.sandbox) notes.push('Available in the sandbox only.')

@@ -56,7 +56,8 @@ describe('a request body', () => {
     [Buffer.from('{"client_user_id":"\xff"}', 'latin1'), 'The body is not valid JSON: it is not UTF-8.'],
     ['', 'A JSON body is required.'],
     ['[]', 'Must be an object.'],
-    ['{"client_user_id":5}', 'Must be text.'],
+    ['{"client_user_id":5}', 'Must be a string.'],
+    ['{"client_user_id":"u","ingestion_start":"secret"}', 'Must be a date (YYYY-MM-DD) or a date-time with a zone.'],
   ])('gets an error message that does not echo it: %s', async (body, msg) => {
     expect((await post(body)).body.detail).toEqual([expect.objectContaining({ msg })])
   })
@@ -187,8 +188,8 @@ describe('a URL', () => {
 
   test('returns the allowed methods with a 405', async () => {
     const { status, headers, body } = await send('DELETE', '/v2/user')
-    expect([status, headers.get('allow')]).toEqual([405, 'POST, GET'])
-    expect(body.detail).toMatchObject({ error_type: 'UNKNOWN_METHOD', error_message: expect.stringContaining('POST, GET') })
+    expect([status, headers.get('allow')]).toEqual([405, 'GET, POST'])
+    expect(body.detail).toMatchObject({ error_type: 'UNKNOWN_METHOD', error_message: expect.stringContaining('GET or POST') })
     expect((await send('GET', '/nowhere')).body.detail).toMatchObject({ error_type: 'UNKNOWN_PATH' })
   })
 

@@ -54,7 +54,7 @@ describe('service URL and key', () => {
     expect([refused.code, JSON.parse(refused.err).error.type]).toEqual([1, 'INVALID_API_KEY'])
     expect(refused.err).not.toContain('sk_us_wrong')
     expect((await assay(w.url, { ASSAY_URL: w.base }).run('users', 'list', '--key-file', '/nowhere')).err).toBe(
-      'The file cannot be read: ENOENT\n',
+      'The file does not exist. Check the path.\n',
     )
   })
 })
@@ -68,9 +68,12 @@ test('creates, lists, shows, deletes and undeletes users', async () => {
     orders: [],
   })
   expect((await cli.run('users', 'list')).out).toMatch(new RegExp(`^${id}  .*  cli-1  -\\n$`))
-  expect((await cli.run('users', 'create', '--client-user-id', 'cli-1')).err).toMatch(/^createUser returned 400: /)
+  expect((await cli.run('users', 'create', '--client-user-id', 'cli-1')).err).toMatch(/^POST \/v2\/user returned 400: /)
   expect((await cli.run('users', 'delete', '--id', id)).out).toContain(`deleted ${id}`)
-  expect(await cli.run('users', 'show', '--id', id)).toMatchObject({ code: 1, err: expect.stringContaining('getUser returned 404') })
+  expect(await cli.run('users', 'show', '--id', id)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('GET /v2/user/{user_id} returned 404'),
+  })
   expect((await cli.run('users', 'undelete', '--id', id)).code).toBe(0)
   expect((await cli.run('users', 'show', '--id', id)).code).toBe(0)
   expect(await cli.run('users', 'show')).toMatchObject({ code: 2, err: expect.stringContaining('either --id or --client-user-id') })
@@ -113,9 +116,9 @@ describe('orders', () => {
     const checked = await cli.run('orders', 'place', '--file', file(body), '--check')
     expect([checked.code, checked.out]).toEqual([1, expect.stringMatching(/would be rejected\n {2}hard {2}body\.patient_address/)])
     const placed = await cli.run('orders', 'place', '--file', file(body))
-    expect([placed.code, placed.err]).toEqual([1, expect.stringMatching(/^createOrder returned 422: body\.patient_address: /)])
+    expect([placed.code, placed.err]).toEqual([1, expect.stringMatching(/^POST \/v3\/order returned 422: body\.patient_address: /)])
     expect((await cli.run('orders', 'place', '--file', file('{'))).err).toBe('The file is not JSON\n')
-    expect((await cli.run('orders', 'place', '--file', '/nowhere')).err).toBe('The file cannot be read: ENOENT\n')
+    expect((await cli.run('orders', 'place', '--file', '/nowhere')).err).toBe('The file does not exist. Check the path.\n')
     expect((await cli.run('orders', 'place', '--file', file([body, body]), '--idempotency-key', 'x')).code).toBe(1)
     expect((await cli.json('orders', 'list')).total).toBe(before)
   })
@@ -126,7 +129,7 @@ describe('orders', () => {
     const { code, out, err } = await cli.run('orders', 'place', '--file', file([first, refused, third]), '--json')
     const placed = JSON.parse(out)
     expect([code, placed.map(({ user_id }: { user_id: string }) => user_id)]).toEqual([1, [first.user_id]])
-    expect(JSON.parse(err).error.message).toMatch(/^Order 2 of 3: createOrder returned 422: body\.patient_address: /)
+    expect(JSON.parse(err).error.message).toMatch(/^Order 2 of 3: POST \/v3\/order returned 422: body\.patient_address: /)
     expect((await cli.json('orders', 'list', '--user', first.user_id)).total).toBe(1)
   })
 

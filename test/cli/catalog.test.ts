@@ -165,7 +165,7 @@ test('rejects an invalid file with the paths of its errors and changes nothing',
   for (const [path, reason] of [
     [wrong, /^The catalog file is not valid:\n {2}lab_markers\[0\]\.marker_slug: Must name an entry in markers\.\n/],
     [renumbered, /^The catalog changes the ID, slug or LOINC code of a row in markers that is already loaded/],
-    ['/nowhere/catalog.json', /^The file cannot be read: ENOENT\n$/],
+    ['/nowhere/catalog.json', /^The file does not exist\. Check the path\.\n$/],
   ] as const) {
     const { code, out, err } = await cli.run('catalog', 'load', '--file', path)
     expect([code, out]).toEqual([1, ''])

@@ -269,7 +269,7 @@ describe('rejected input', () => {
         )
       ).err,
     ).toContain('its last line is missing')
-    expect((await refused('/nowhere')).err).toBe('The file cannot be read: ENOENT\n')
+    expect((await refused('/nowhere')).err).toBe('The file does not exist. Check the path.\n')
   })
   test('rejects a path that cannot be written', async () => {
     const out = (at: string) => cli.run('export', '--team', w.team_id, '--file', at)

@@ -81,7 +81,7 @@ journey('finds any resource by typing, lists resources with data first, and reco
   await page.getByRole('button', { name: 'Resource: Wheelchair push' }).click()
   await page.getByRole('option', { name: /^Blood pressure/ }).click()
   await page.getByRole('application', { name: /^Blood pressure: 2 points .* mmHg/ }).waitFor()
-  await page.getByText('Apple health kit diastolic (mmHg)').waitFor()
+  await page.getByText('Apple HealthKit diastolic (mmHg)').waitFor()
 
   const chart = page.getByRole('application')
   await chart.focus()

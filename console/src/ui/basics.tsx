@@ -130,6 +130,11 @@ export const Skeleton = ({ lines = 4 }: { lines?: number }) => (
   </div>
 )
 
+/** Shows the parts of a text between backticks as code. */
+export const TextWithCode = ({ text }: { text: string }) => (
+  <>{text.split('`').map((part, i) => (i % 2 ? <code key={i}>{part}</code> : part))}</>
+)
+
 /** Allows a line break after each dot. */
 export const DottedName = ({ name }: { name: string }) => (
   <>

@@ -38,13 +38,16 @@ const Passthrough = MaxText(10_000).nullish().describe('Your own text. Assay ret
 /** Accepts every spelling of a birth date that Junction accepts and stores it as YYYY-MM-DD. */
 const BirthDate = z
   .string()
-  .max(40, 'Must be a date, written YYYY-MM-DD.')
+  .max(40, 'Must be a valid date in the format YYYY-MM-DD.')
   .transform((text, context) => {
     const [, year, , month, day] =
       /^(\d{4})([-/]?)(\d{2})\2(\d{2})(?:[T ]00:00(?::00(?:\.0+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/.exec(text.trim()) ?? []
     const parsed = Day.safeParse(`${year}-${month}-${day}`)
     if (parsed.success) return parsed.data
-    context.addIssue({ code: 'custom', message: 'Must be a date that exists, written YYYY-MM-DD. A time, if any, must be midnight.' })
+    context.addIssue({
+      code: 'custom',
+      message: 'Must be a valid date in the format YYYY-MM-DD. A time, if you send one, must be midnight.',
+    })
     return z.NEVER
   })
   .meta({ format: 'date', example: '1980-05-04' })

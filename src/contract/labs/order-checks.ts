@@ -112,7 +112,7 @@ const patientChecks = checks({
   phone_unusual: {
     severity: 'warning',
     field: 'patient_details.phone_number',
-    meaning: 'A phone number of the patient, the proxy or the address is in no known format, so messages may not arrive.',
+    meaning: 'A phone number of the patient, the proxy or the address is in an unknown format.',
     remedy: 'Send it in E.164 format, such as +14155550123.',
   },
   consents_missing: {

@@ -3,6 +3,7 @@ import {
   AddressIn,
   AddressOut,
   Day,
+  DayOrInstant,
   Email,
   ethnicities,
   GuarantorIn,
@@ -11,7 +12,6 @@ import {
   genders,
   Id,
   Instant,
-  InstantIn,
   NoContent,
   openEnum,
   races,
@@ -29,7 +29,6 @@ const ClientUserId = Text(255).meta({
   description: 'Your own ID for the user, unique within the team. Do not use an email address or phone number.',
   example: 'patient-17',
 })
-const DayOrInstant = z.union([Day, InstantIn], { error: 'Must be a date (YYYY-MM-DD) or a date-time with a zone.' })
 
 const userSettings = {
   fallback_time_zone: Text(64).nullish().meta({

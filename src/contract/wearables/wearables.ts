@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Cursor, Day, Id, Instant, InstantIn, Text } from '../common.ts'
+import { Cursor, DayOrInstant, Id, Instant, InstantIn, Text } from '../common.ts'
 import { deprecated } from '../deprecation.ts'
 import { endpoint } from '../endpoint.ts'
 import { toSchema } from '../json-schema.ts'
@@ -15,7 +15,6 @@ export const ProviderIn = Text(60).meta({
 })
 export const ProviderFilter = z.string().max(60).default('').describe('The slug of a source. Empty for all sources.')
 
-const DayOrInstant = z.union([Day, InstantIn], { error: 'Must be a date (YYYY-MM-DD) or a date-time with a zone.' })
 const StartDate = DayOrInstant.meta({ description: 'The first day, or a time.', example: '2026-03-01' })
 const EndDate = DayOrInstant.nullish().meta({
   description: 'The last day, inclusive, or a time. Default: now.',
@@ -177,7 +176,7 @@ export const wearableEndpoints = {
       ...window,
       downsample: z
         .string()
-        .regex(/^([1-9]\d{0,4})(s|m|h|d)$/, 'Must be a length of time, such as 5m, 1h or 1d.')
+        .regex(/^([1-9]\d{0,4})(s|m|h|d)$/, 'Must be a duration, such as 5m, 1h or 1d.')
         .nullish()
         .meta({ description: 'Returns one sample per interval, with the mean, the lowest and the highest value.', example: '1h' }),
       next_cursor: Cursor,

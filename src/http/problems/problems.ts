@@ -36,4 +36,4 @@ function fromFramework(error: unknown) {
   return undefined
 }
 
-const badUrl = () => problem('BAD_URL', 'The URL is malformed, or a part of it is too long.')
+const badUrl = () => problem('BAD_URL', 'The URL is malformed, or a path segment is too long. Percent-encode the path and the query.')

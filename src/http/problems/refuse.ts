@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Row } from '../../contract/endpoint.ts'
 import { findNotOffered } from '../../contract/not-offered.ts'
+import { listAlternatives } from '../../contract/wording.ts'
 import type { App } from '../../platform/app.ts'
 import { safeError } from '../../platform/log.ts'
 import { problem } from '../../platform/problem.ts'
@@ -25,8 +26,9 @@ export function sendNotFound(app: App, table: Table, request: FastifyRequest, re
   const rows = Object.values(table.endpoints).filter((row) => matchesPath(row, path))
   const methods = rows.filter((row) => isServed(app, row)).map((row) => row.method.toUpperCase())
   if (!methods.length) return sendProblem(app, notFoundProblem(path, rows), request, reply)
-  const allowed = [...new Set(methods)].join(', ')
-  return sendProblem(app, problem('UNKNOWN_METHOD', `This path accepts ${allowed} only.`), request, reply.header('allow', allowed))
+  const allowed = [...new Set(methods)].sort()
+  const refusal = problem('UNKNOWN_METHOD', `This path accepts only ${listAlternatives(allowed)}. /docs/reference lists every endpoint.`)
+  return sendProblem(app, refusal, request, reply.header('allow', allowed.join(', ')))
 }
 
 const matchesPath = ({ path, aliases = [] }: Row, requestPath: string) =>

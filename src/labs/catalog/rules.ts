@@ -1,4 +1,5 @@
 import { usStates } from '../../contract/labs/catalog.ts'
+import { listAlternatives } from '../../contract/wording.ts'
 import { problem } from '../../platform/problem.ts'
 
 type MarkerSelection = { marker_ids?: number[] | null | undefined; provider_ids?: string[] | null | undefined }
@@ -120,7 +121,7 @@ export function requireLab<L extends Lab>(lab: L | undefined): L {
 
 export function checkMethod(lab: Lab, method: string) {
   if (!lab.collection_methods.includes(method))
-    throw problem('METHOD_NOT_OFFERED', `${lab.name} does not offer ${method}. Use ${lab.collection_methods.join(', ')}.`)
+    throw problem('METHOD_NOT_OFFERED', `${lab.name} does not offer ${method}. Use ${listAlternatives(lab.collection_methods)}.`)
 }
 
 type BillingLab = { supported_bill_types: string[]; excluded_states: string[] }

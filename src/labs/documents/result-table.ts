@@ -63,11 +63,19 @@ function cellsOf(page: Page, result: Result, { flag, isText }: { flag: Flag; isT
   return [
     cell('name', result.name, ink.body),
     cell('result', isText ? '' : result.result, value),
-    cell('unit', (result.unit ?? '').replace(/[{}]/g, ''), ink.body),
+    cell('unit', printedUnit(result.unit ?? ''), ink.body),
     cell('flag', result.type === 'comment' && flag.word === 'Normal' ? '' : flag.word, flag.style),
     cell('range', rangeInWords(result), ink.body),
   ]
 }
+
+/** Labs report units in UCUM, which writes `{1.73_m2}` and `u[IU]`. Reports print `1.73 m²` and `uIU`. */
+const printedUnit = (unit: string) =>
+  unit
+    .replace(/[{}[\]]/g, '')
+    .replace('_m2', ' m²')
+    .replace(/10\*3/, '10³')
+    .replace(/10\*6/, '10⁶')
 
 /** The panel of the result, unless it has the same name. */
 const panelsOf = ({ name, source_markers }: Result) => {

@@ -132,13 +132,13 @@ export function checkReschedule(order: Scheduled, canActivate: boolean) {
 
 export function checkDraw(order: Order) {
   if (order.method !== 'on_site_collection')
-    throw problem('NOT_ON_SITE', 'Only an on_site_collection order lets you complete the draw. For other methods the lab reports it.')
+    throw problem('NOT_ON_SITE', 'You report the draw of on_site_collection orders only. For other collection methods, the lab reports it.')
   if (!canFollow(order, 'draw_completed'))
     throw problem(
       'DRAW_NOT_POSSIBLE',
       order.low_level === 'ordered'
-        ? 'The order is not yet sent to the lab. Wait for requisition_created.'
-        : `The draw cannot be completed in ${order.low_level}.`,
+        ? 'The lab has not accepted the order yet. Wait for requisition_created.'
+        : `The order is in ${order.low_level}, so its draw can no longer be reported. Report the draw once, before the lab reports results.`,
     )
 }
 
@@ -178,7 +178,8 @@ export function checkStateServed(lab: { name: string; excluded_states: string[] 
 export function checkRegistrable(order: Order) {
   if (!order.registrable)
     throw problem('KIT_HAS_A_PATIENT', 'The order with this sample_id already names its patient, so there is no kit to register.')
-  if (hasPassed(order, 'registered')) throw problem('KIT_REGISTERED', 'The kit is already registered.')
+  if (hasPassed(order, 'registered'))
+    throw problem('KIT_REGISTERED', 'The kit is already registered. Check the sample_id if you expected another kit.')
   // The patient may register a delivered kit before the courier's scan arrives.
   if (!reachableFrom('testkit', order.low_level).has('registered'))
     throw problem(

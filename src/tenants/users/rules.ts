@@ -4,7 +4,7 @@ export const GRACE_DAYS = 7
 
 /** Gap 4: rejects IDs that look like an email or phone number. Plain digits pass, because customers number their users. */
 export function checkClientUserId(id: string) {
-  const lookalike = looksLikeEmail(id) ? 'an email' : looksLikePhone(id) ? 'a phone number' : undefined
+  const lookalike = looksLikeEmail(id) ? 'an email address' : looksLikePhone(id) ? 'a phone number' : undefined
   if (!lookalike) return
   // In the Junction API, `detail` is text for this error.
   throw textProblem(

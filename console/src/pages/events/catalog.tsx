@@ -2,7 +2,7 @@ import { api } from '../../api.ts'
 import { humanize, pluralize } from '../../format.ts'
 import { useQuery } from '../../query.ts'
 import { setSearchParams, useSearchParams } from '../../router.tsx'
-import { Card, DottedName } from '../../ui/basics.tsx'
+import { Card, DottedName, TextWithCode } from '../../ui/basics.tsx'
 import { FilterSelect } from '../../ui/forms.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { SearchField } from '../../ui/search-field.tsx'
@@ -60,7 +60,7 @@ export function EventCatalog() {
                         </code>
                       ),
                     },
-                    { name: 'Description', wide: true, cell: ({ description }) => description },
+                    { name: 'Description', wide: true, cell: ({ description }) => <TextWithCode text={description} /> },
                     { name: 'Ordering key', wide: true, cell: ({ key }) => <code class="faint">{key}</code> },
                   ]}
                 />

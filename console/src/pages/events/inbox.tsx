@@ -53,7 +53,7 @@ export function Inbox() {
                   name: 'Signature',
                   cell: ({ verified, verdict }) => <Status tone={verified ? 'good' : 'bad'}>{verified ? 'Verified' : verdict}</Status>,
                 },
-                { name: 'Received', right: true, cell: ({ received_at }) => <Time at={received_at} isRealTime /> },
+                { name: 'Received', wide: true, right: true, cell: ({ received_at }) => <Time at={received_at} isRealTime /> },
                 {
                   name: 'Actions',
                   right: true,

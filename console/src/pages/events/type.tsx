@@ -1,7 +1,7 @@
 import { api } from '../../api.ts'
 import { useQuery } from '../../query.ts'
 import type { PageProps } from '../../routes.ts'
-import { Card, DescriptionList, Json } from '../../ui/basics.tsx'
+import { Card, DescriptionList, Json, TextWithCode } from '../../ui/basics.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { QueryView } from '../../ui/table.tsx'
 
@@ -16,7 +16,7 @@ export function EventTypePage({ params: { event_type = '' } }: PageProps) {
             <Card title="About">
               <DescriptionList
                 items={[
-                  ['Description', description],
+                  ['Description', <TextWithCode text={description} />],
                   ['Ordering key', <code>{key}</code>],
                 ]}
               />

@@ -53,7 +53,9 @@ const columns: Column<Order>[] = [
       <>
         {order.lab_test.name}
         <span class="only-narrow small faint">
-          {patientName(order)} · <Time at={order.created_at} />
+          {patientName(order)}
+          <br />
+          <Time at={order.created_at} />
         </span>
       </>
     ),

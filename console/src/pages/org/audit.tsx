@@ -133,7 +133,12 @@ const actorLabels: Record<string, string> = { team_key: 'Team API key' }
 
 const Actor = ({ kind, id }: { kind: string; id: string | null }) => (
   <span class="row wrap">
-    {actorLabels[kind] ?? humanize(kind)} {id && <Id id={id} what="ID" />}
+    {actorLabels[kind] ?? humanize(kind)}{' '}
+    {id && (
+      <span class="wide">
+        <Id id={id} what="ID" />
+      </span>
+    )}
   </span>
 )
 

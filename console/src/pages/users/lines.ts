@@ -26,7 +26,9 @@ export function buildLines({ groups }: Grouped): Line[] {
     sources.flatMap(({ source, data }) =>
       fields
         .map((field) => ({
-          name: [humanize(source.provider), sources.length > 1 && source.type, field !== 'value' && field].filter(Boolean).join(' '),
+          name: [source.name ?? humanize(source.provider), sources.length > 1 && source.type, field !== 'value' && field]
+            .filter(Boolean)
+            .join(' '),
           unit: data[0]?.unit ?? '',
           points: buildPoints(data, field),
         }))

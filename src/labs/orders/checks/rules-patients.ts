@@ -115,7 +115,7 @@ export function phoneFindings({ patient_details, patient_address }: Patient): Fi
   return phones
     .filter(([, phone]) => phone?.trim() && !normalizePhone(phone))
     .map(([path]) =>
-      warning('phone_unusual', path, 'Messages may not reach this number.', 'Send it in E.164 format, such as +14155550123.'),
+      warning('phone_unusual', path, 'The format of the phone number is unknown.', 'Send it in E.164 format, such as +14155550123.'),
     )
 }
 

@@ -157,13 +157,13 @@ function factorOf(unitFactors: Series['unitFactors'], unit: unknown) {
 
 function readNote({ value }: Raw, reportFault: ReportFault) {
   if (typeof value === 'string' && value.length <= MAX_NOTE_LENGTH) return value
-  reportFault('value', `Must be text of at most ${MAX_NOTE_LENGTH} characters.`, value === undefined ? 'missing' : 'type_error')
+  reportFault('value', `Must be a string of at most ${MAX_NOTE_LENGTH} characters.`, value === undefined ? 'missing' : 'type_error')
   return undefined
 }
 
 function readType({ types, requiresType }: Series, { type }: Raw, context: ParseContext, reportFault: ReportFault, where: string) {
   const name = type ?? context.type ?? ''
-  if (typeof name !== 'string' || name.length > 64) reportFault(`${where}type`, 'Must be text of at most 64 characters.', 'type_error')
+  if (typeof name !== 'string' || name.length > 64) reportFault(`${where}type`, 'Must be a string of at most 64 characters.', 'type_error')
   else if (requiresType && !name) reportFault(`${where}type`, Array.isArray(types) ? oneOf(types) : 'This field is required.', 'missing')
   else if (Array.isArray(types) && name && !types.includes(name)) reportFault(`${where}type`, oneOf(types), 'enum')
   // The type unknown and a missing type are the same key.
