@@ -9,10 +9,10 @@ import { sealSecrets } from '../src/delivery/webhooks/endpoints.ts'
 import { notifier } from '../src/delivery/webhooks/sending/notify.ts'
 import { textOfSecret } from '../src/delivery/webhooks/sign.ts'
 import { insertWebhook } from '../src/delivery/webhooks/store.ts'
+import { openService } from '../src/operations/deployment/open.ts'
 import { type App, appOf, DELIVER_WEBHOOKS } from '../src/platform/app.ts'
 import { readConfig } from '../src/platform/config.ts'
 import { userSealingKey } from '../src/platform/sealing/vault.ts'
-import { openService } from '../src/start.ts'
 import type { Running, Site } from './site.ts'
 
 const USERS = 100

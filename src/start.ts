@@ -10,20 +10,18 @@ import { buildServer } from './http/server.ts'
 import { jobs } from './jobs/index.ts'
 import { startJobs } from './jobs/loop.ts'
 import { loadCatalog } from './labs/catalog/file/actions.ts'
-import { checkSettings, claimDatabase, isClaimed } from './operations/deployment/actions.ts'
+import { checkSettings } from './operations/deployment/actions.ts'
 import { type Credentials, openCredentials } from './operations/deployment/credentials.ts'
-import { appOf, DELIVER_WEBHOOKS, newService, type Service } from './platform/app.ts'
+import { openService } from './operations/deployment/open.ts'
+import { appOf, DELIVER_WEBHOOKS, type Service } from './platform/app.ts'
 import { type Config, listeningUrl, publicUrl } from './platform/config.ts'
-import { encryptionKey } from './platform/data-dir.ts'
-import { type Embedded, startEmbedded } from './platform/db/embedded/start.ts'
-import { migrate } from './platform/db/migrate.ts'
-import { checkServer, type Database, openDatabase } from './platform/db/open.ts'
+import { startEmbedded } from './platform/db/embedded/start.ts'
+import type { Database } from './platform/db/open.ts'
 import { safeError } from './platform/log.ts'
 import { policyOf } from './platform/outbound/address.ts'
 import { openSender } from './platform/outbound/send.ts'
 import { createPrivateFolder } from './platform/private-files.ts'
 import { setupProblem } from './platform/problem.ts'
-import { openVault } from './platform/sealing/vault.ts'
 import { flushLastUses } from './tenants/keys/last-use.ts'
 
 export type RunningService = { service: Service; listening: string; credentials: Credentials; close(): Promise<void> }
@@ -92,36 +90,4 @@ async function listen(server: FastifyInstance, config: Config) {
     throw setupProblem(`PORT ${PORT} on HOST ${HOST} is not available: ${error.message}; choose another PORT`)
   })
   config.PORT = (server.server.address() as AddressInfo).port
-}
-
-type OpenEmbedded = (options: { dataDir: string; log: Logger }) => Promise<Embedded>
-
-/** The service on its database: embedded or external, migrated, and checked to belong to this deployment and key. With `allowEmpty` it can be empty. */
-export async function openService(
-  config: Config,
-  log: Logger,
-  openEmbedded: OpenEmbedded,
-  opened: AsyncDisposableStack,
-  allowEmpty = false,
-) {
-  const database = await openServer(config, log, openEmbedded, opened)
-  await migrate(database.pool)
-  const key = encryptionKey(config, await isClaimed(database.db))
-  const service = newService({ config, db: database.db, vault: openVault(key), log })
-  await claimDatabase(appOf(service), allowEmpty)
-  return { service, database }
-}
-
-/** Opens the database, embedded or external, without migrating it. */
-export async function openServer(config: Config, log: Logger, openEmbedded: OpenEmbedded, opened: AsyncDisposableStack) {
-  const url = config.DATABASE_URL ?? (await embeddedUrl(config, log, openEmbedded, opened))
-  const database: Database = opened.adopt(openDatabase(url, config.DATABASE_POOL_SIZE, log), (database) => database.close())
-  await checkServer(database, url)
-  return database
-}
-
-async function embeddedUrl(config: Config, log: Logger, openEmbedded: OpenEmbedded, opened: AsyncDisposableStack) {
-  const embedded = await openEmbedded({ dataDir: config.DATA_DIR, log })
-  opened.defer(() => embedded.stop())
-  return embedded.url
 }

@@ -1,5 +1,6 @@
 import { chainAudit, verifyAudit } from '../tenants/audit/actions.ts'
-import { command, print, withApp } from './command.ts'
+import { command, print } from './command.ts'
+import { withApp } from './with-app.ts'
 
 export const auditVerify = command({
   name: 'audit verify',

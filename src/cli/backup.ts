@@ -4,9 +4,10 @@ import { encryptionKey } from '../platform/data-dir.ts'
 import { setupProblem } from '../platform/problem.ts'
 import { openVault } from '../platform/sealing/vault.ts'
 import { verifyAudit } from '../tenants/audit/actions.ts'
-import { command, print, withApp, withDatabase } from './command.ts'
+import { command, print } from './command.ts'
 import { progress } from './progress.ts'
 import { recordOperator } from './record-operator.ts'
+import { withApp, withDatabase } from './with-app.ts'
 
 const file = { value: 'FILE', what: 'Backup file.', required: true, file: true } as const
 

@@ -1,8 +1,9 @@
 import { plans } from '../contract/common.ts'
 import { NewTeam } from '../contract/tenants/management.ts'
 import { bootstrap, type Keys } from '../operations/deployment/actions.ts'
-import { command, print, withApp } from './command.ts'
+import { command, print } from './command.ts'
 import { recordOperator } from './record-operator.ts'
+import { withApp } from './with-app.ts'
 
 const { name } = NewTeam.shape
 

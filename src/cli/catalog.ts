@@ -1,9 +1,10 @@
 import { loadCatalogText, summarizeCatalog } from '../labs/catalog/file/actions.ts'
 import type { App } from '../platform/app.ts'
 import { setupProblem } from '../platform/problem.ts'
-import { command, print, withApp } from './command.ts'
+import { command, print } from './command.ts'
 import { recordOperator } from './record-operator.ts'
 import { readText } from './service.ts'
+import { withApp } from './with-app.ts'
 
 export const loadFile = command({
   name: 'catalog load',

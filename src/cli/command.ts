@@ -1,12 +1,3 @@
-import { resolve } from 'node:path'
-import { pino } from 'pino'
-import { checkSettings } from '../operations/deployment/actions.ts'
-import { type App, appOf } from '../platform/app.ts'
-import { type Config, readConfig } from '../platform/config.ts'
-import { borrowEmbedded, hasCluster } from '../platform/db/embedded/start.ts'
-import type { Database } from '../platform/db/open.ts'
-import { setupProblem } from '../platform/problem.ts'
-import { openServer, openService } from '../start.ts'
 import type { Options, Values } from './options.ts'
 
 /** One command. Help, completion and docs/cli.md are generated from it. */
@@ -23,32 +14,6 @@ export type Command = {
 export const command = <const O extends Options>(
   row: Omit<Command, 'options' | 'run'> & { options: O; run(values: Values<O>): Promise<void> },
 ): Command => row
-
-/** Runs an operator's command on the database, whether or not the service is running. With `allowEmpty` the database can be missing. */
-export async function withApp<T>(work: (app: App, database: Database) => Promise<T>, allowEmpty = false): Promise<T> {
-  const config = configFor(allowEmpty)
-  await using resources = new AsyncDisposableStack()
-  const { service, database } = await openService(config, pino({ level: 'silent' }), borrowEmbedded, resources, allowEmpty)
-  return await work(appOf(service), database)
-}
-
-/** Runs work on the bare database, which can be unmigrated or belong to another deployment. */
-export async function withDatabase<T>(work: (database: Database, config: Config) => Promise<T>, allowEmpty: boolean): Promise<T> {
-  const config = configFor(allowEmpty)
-  await using resources = new AsyncDisposableStack()
-  const database = await openServer(config, pino({ level: 'silent' }), borrowEmbedded, resources)
-  return await work(database, config)
-}
-
-function configFor(allowEmpty: boolean) {
-  const config = readConfig()
-  checkSettings(config)
-  if (!allowEmpty && !config.DATABASE_URL && !hasCluster(config.DATA_DIR))
-    throw setupProblem(
-      `DATA_DIR ${resolve(config.DATA_DIR)} has no database; start the service there first, or set DATA_DIR to another folder`,
-    )
-  return config
-}
 
 /** Prints the result as JSON or as lines of text. */
 export function print(json: boolean, result: unknown, lines: string[]) {

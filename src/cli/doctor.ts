@@ -1,11 +1,11 @@
 import { pino } from 'pino'
+import { openServer } from '../operations/deployment/open.ts'
 import * as data from '../operations/doctor/database.ts'
 import type { Check, RunCheck } from '../operations/doctor/finding.ts'
 import * as machine from '../operations/doctor/machine.ts'
 import { type Config, readConfig } from '../platform/config.ts'
 import { borrowEmbedded, hasCluster } from '../platform/db/embedded/start.ts'
 import type { Database } from '../platform/db/open.ts'
-import { openServer } from '../start.ts'
 import { command, print } from './command.ts'
 import { reasonOf } from './failure.ts'
 

@@ -5,10 +5,11 @@ import { Id } from '../contract/common.ts'
 import { headOf, testsOf, usersOf } from '../operations/transfer/read.ts'
 import type { App } from '../platform/app.ts'
 import { setupProblem } from '../platform/problem.ts'
-import { command, print, withApp } from './command.ts'
+import { command, print } from './command.ts'
 import { progress } from './progress.ts'
 import { recordOperator } from './record-operator.ts'
 import { stripByteOrderMark } from './service.ts'
+import { withApp } from './with-app.ts'
 
 export const exportCommand = command({
   name: 'export',

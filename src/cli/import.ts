@@ -7,11 +7,12 @@ import { lineProblem, type Row } from '../operations/transfer/rules.ts'
 import { type Line, type Target, writeRecordLine, writeTest, writeUser } from '../operations/transfer/write.ts'
 import type { App } from '../platform/app.ts'
 import { setupProblem } from '../platform/problem.ts'
-import { command, print, withApp } from './command.ts'
+import { command, print } from './command.ts'
 import { parseLine } from './export.ts'
 import { type Progress, progress } from './progress.ts'
 import { recordOperator } from './record-operator.ts'
 import { unreadableFile } from './service.ts'
+import { withApp } from './with-app.ts'
 
 export const importCommand = command({
   name: 'import',

@@ -11,10 +11,11 @@ import {
   listTeamKeys,
 } from '../tenants/keys/actions.ts'
 import { findFirstOrgAndTeam } from '../tenants/teams/orgs.ts'
-import { command, print, withApp } from './command.ts'
+import { command, print } from './command.ts'
 import { listing } from './listing.ts'
 import { usageError, type Values } from './options.ts'
 import { recordOperator } from './record-operator.ts'
+import { withApp } from './with-app.ts'
 
 export const listKeys = command({
   name: 'keys list',

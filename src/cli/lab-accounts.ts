@@ -3,12 +3,13 @@ import { billingTypes, delegatedFlows, labAccountStatuses, usStates } from '../c
 import { createLabAccount, listAllLabAccounts, setLabAccountStatus } from '../labs/lab-accounts/actions.ts'
 import type { App } from '../platform/app.ts'
 import { setupProblem } from '../platform/problem.ts'
-import { command, print, withApp } from './command.ts'
+import { command, print } from './command.ts'
 import { requireLab } from './labs.ts'
 import { listing } from './listing.ts'
 import { checkOneOf, usageError, type Values } from './options.ts'
 import { chooseOrg } from './org.ts'
 import { recordOperator } from './record-operator.ts'
+import { withApp } from './with-app.ts'
 
 const statuses = labAccountStatuses.join('|')
 

@@ -2,10 +2,11 @@ import { Id, Text } from '../contract/common.ts'
 import type { App } from '../platform/app.ts'
 import { setupProblem } from '../platform/problem.ts'
 import { createLabKey, listLabKeys, revokeLabKey } from '../tenants/keys/lab-keys.ts'
-import { command, print, withApp } from './command.ts'
+import { command, print } from './command.ts'
 import { requireLab } from './labs.ts'
 import { listing } from './listing.ts'
 import { recordOperator } from './record-operator.ts'
+import { withApp } from './with-app.ts'
 
 export const createLabKeyCommand = command({
   name: 'lab-keys create',

@@ -2,9 +2,10 @@ import { Id } from '../contract/common.ts'
 import { approveLabTest, listPendingLabTests } from '../labs/catalog/actions.ts'
 import type { App } from '../platform/app.ts'
 import { setupProblem } from '../platform/problem.ts'
-import { command, print, withApp } from './command.ts'
+import { command, print } from './command.ts'
 import { listing } from './listing.ts'
 import { recordOperator } from './record-operator.ts'
+import { withApp } from './with-app.ts'
 
 export const pendingTests = command({
   name: 'lab-tests pending',

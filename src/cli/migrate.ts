@@ -1,5 +1,6 @@
 import { migrate, pendingMigrations } from '../platform/db/migrate.ts'
-import { command, print, withDatabase } from './command.ts'
+import { command, print } from './command.ts'
+import { withDatabase } from './with-app.ts'
 
 export const migrateCommand = command({
   name: 'migrate',

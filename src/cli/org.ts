@@ -3,10 +3,11 @@ import type { App } from '../platform/app.ts'
 import { setupProblem } from '../platform/problem.ts'
 import { listAllTeams, setBetas } from '../tenants/teams/actions.ts'
 import { listOrgs, setPlan } from '../tenants/teams/orgs.ts'
-import { command, print, withApp } from './command.ts'
+import { command, print } from './command.ts'
 import { listing } from './listing.ts'
 import { usageError } from './options.ts'
 import { recordOperator } from './record-operator.ts'
+import { withApp } from './with-app.ts'
 
 export const orgCommand = command({
   name: 'org',

@@ -3,10 +3,11 @@ import type { App } from '../platform/app.ts'
 import type { ManagementCaller } from '../platform/callers.ts'
 import { deleteMember, listMembers } from '../tenants/people/actions.ts'
 import { createInvite } from '../tenants/people/invitations.ts'
-import { command, print, withApp } from './command.ts'
+import { command, print } from './command.ts'
 import { listing } from './listing.ts'
 import { chooseOrg } from './org.ts'
 import { recordOperator } from './record-operator.ts'
+import { withApp } from './with-app.ts'
 
 const org = { value: 'ID', what: 'Organization. Optional if there is only one.' } as const
 

@@ -6,11 +6,12 @@ import type { App } from '../platform/app.ts'
 import { setupProblem } from '../platform/problem.ts'
 import { listAllTeams } from '../tenants/teams/actions.ts'
 import type { FillOptions } from '../wearables/providers/demo/fill.ts'
-import { command, print, withApp } from './command.ts'
+import { command, print } from './command.ts'
 import { progress } from './progress.ts'
 import { recordOperator } from './record-operator.ts'
 import { fillShare } from './seed-share.ts'
 import type { Work } from './seed-worker.ts'
+import { withApp } from './with-app.ts'
 
 const Count = (max: number) =>
   z

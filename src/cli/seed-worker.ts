@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { pino } from 'pino'
+import { openService } from '../operations/deployment/open.ts'
 import { appOf } from '../platform/app.ts'
 import { readConfig } from '../platform/config.ts'
-import { openService } from '../start.ts'
 import { fillShare, type Share } from './seed-share.ts'
 
 /** The input of a thread: its share, and the database of the command. */

@@ -2,7 +2,7 @@ import { constants } from 'node:os'
 import { readConfig } from '../platform/config.ts'
 import { createLog } from '../platform/log.ts'
 import { Problem } from '../platform/problem.ts'
-import { type RunningService, startService } from '../start.ts'
+import type { RunningService } from '../start.ts'
 import { command } from './command.ts'
 import { reasonOf } from './failure.ts'
 
@@ -44,6 +44,8 @@ const addressesOf = ({ listening, credentials: { base_url, org_id, team_id, path
 async function startOrExit(json: boolean) {
   try {
     const config = readConfig()
+    // Help and a rejected setting need none of the service.
+    const { startService } = await import('../start.ts')
     return await startService(config, createLog(config))
   } catch (error) {
     if (!(error instanceof Problem)) throw error

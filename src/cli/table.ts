@@ -75,9 +75,6 @@ export const sections: Record<string, Command[]> = {
 
 export const commands = Object.values(sections).flat()
 
-/** Former names of command groups. They keep working, and neither help nor completion shows them. */
-export const renamedGroups = new Map([['catalogue', 'catalog']])
-
 export const exitCodes: Record<number, string> = {
   0: 'Success. Every check passed.',
   1: 'The command failed, or a check found a problem. Standard error has the reason.',

@@ -81,7 +81,7 @@ describe('bootstrap', () => {
 
   test('fails the second time and changes nothing', async () => {
     const rows = await operatorRows()
-    const { code, out, err } = await cli.spawnCommand('bootstrap', '--org', 'Again', '--team', 'Again')
+    const { code, out, err } = await cli.run('bootstrap', '--org', 'Again', '--team', 'Again')
     expect([code, out]).toEqual([1, ''])
     expect(err).toContain('already has an organization')
     expect(await operatorRows()).toEqual(rows)
@@ -268,7 +268,7 @@ describe('keys', () => {
 
 describe('audit verify', () => {
   test('verifies an intact chain and exits with 0', async () => {
-    expect(await cli.spawnCommand('audit', 'verify')).toMatchObject({
+    expect(await cli.run('audit', 'verify')).toMatchObject({
       code: 0,
       out: expect.stringMatching(/^intact: \d+ rows, 0 not chained yet\n$/),
     })
@@ -283,7 +283,7 @@ describe('audit verify', () => {
     expect((await cli.json('audit', 'verify')).rows).toBe(4)
     await query(database, 'alter table audit_log disable trigger audit_log_append_only')
     await query(database, "update audit_log set action = 'operator nothing' where chain_seq = 2")
-    const { code, out } = await cli.spawnCommand('audit', 'verify')
+    const { code, out } = await cli.run('audit', 'verify')
     expect(code).toBe(1)
     expect(out).toMatch(/^BROKEN at row 2 /)
   })

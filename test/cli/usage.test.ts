@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { loadCommand } from '../../src/cli/load-command.ts'
 import { commands } from '../../src/cli/table.ts'
 import { version } from '../../src/contract/version.ts'
 import { query } from '../support/cluster.ts'
@@ -28,6 +29,10 @@ test('every command has a unique name, help for every option and --json', async 
     expect([code, out.split('\n')[0]]).toEqual([0, expect.stringMatching(new RegExp(`^assay ${name} .*\\[--json\\]$`))])
     for (const option of Object.keys(options)) expect(out).toMatch(new RegExp(`^  --${option}\\b.*`, 'm'))
   }
+})
+
+test('loads every command by its name', async () => {
+  for (const command of commands) expect(await loadCommand(command.name.split(' ')), command.name).toBe(command)
 })
 
 test('help --json prints the command table', async () => {
@@ -163,19 +168,15 @@ test.each([
 })
 
 test('the process exits with the same codes', async () => {
-  const [helped, unknown, wrong] = await Promise.all([
-    cli.spawnCommand('help'),
-    cli.spawnCommand('dance'),
-    cli.spawnCommand('keys', 'revoke'),
-  ])
+  const [helped, wrong] = await Promise.all([cli.spawnCommand('help'), cli.spawnCommand('keys', 'revoke')])
   expect(helped).toEqual({ code: 0, out: (await cli.run('help')).out, err: '' })
-  expect([unknown.code, wrong.code]).toEqual([2, 2])
+  expect(wrong.code).toBe(2)
 })
 
 describe('failures print one line without secrets', () => {
   const secrets = { ENCRYPTION_KEY: 'a-secret-that-nobody-else-may-see-0123456789', password: 'hunter2-hunter2' }
-  const errorFor = async (env: Record<string, string>) => {
-    const result = await assay(database, env).spawnCommand('keys', 'list')
+  const errorFor = async (env: Record<string, string>, from: 'run' | 'spawnCommand' = 'run') => {
+    const result = await assay(database, env)[from]('keys', 'list')
     expect([result.code, result.out]).toEqual([1, ''])
     expect(result.err).toMatch(/^[^\n]+\n$/)
     for (const secret of [...Object.values(secrets), ENCRYPTION_KEY]) expect(result.err).not.toContain(secret)
@@ -184,7 +185,7 @@ describe('failures print one line without secrets', () => {
 
   test('a wrong ENCRYPTION_KEY', async () => {
     await cli.run('keys', 'list')
-    expect(await errorFor({ ENCRYPTION_KEY: secrets.ENCRYPTION_KEY })).toContain('ENCRYPTION_KEY is not the key')
+    expect(await errorFor({ ENCRYPTION_KEY: secrets.ENCRYPTION_KEY }, 'spawnCommand')).toContain('ENCRYPTION_KEY is not the key')
   })
   test('a missing ENCRYPTION_KEY', async () => {
     expect(await errorFor({ ENCRYPTION_KEY: '' })).toContain('ENCRYPTION_KEY is required')
@@ -217,7 +218,7 @@ describe('failures print one line without secrets', () => {
       `create function no_key() returns trigger language plpgsql as $$ begin raise exception 'no % here', new.label; end $$;
        create trigger no_key before insert on team_api_keys for each row execute function no_key()`,
     )
-    const { code, out, err } = await cli.spawnCommand('keys', 'create', '--kind', 'team', '--label', 'label-of-somebody')
+    const { code, out, err } = await cli.run('keys', 'create', '--kind', 'team', '--label', 'label-of-somebody')
     expect([code, out]).toEqual([1, ''])
     expect(err).toMatch(/^Failed unexpectedly: \{"name":"\w+"[^\n]+\n$/)
     expect(err).not.toContain('label-of-somebody')

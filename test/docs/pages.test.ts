@@ -1,11 +1,11 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { createClient } from '../../src/contract/client.ts'
 import { reservePort } from '../support/ports.ts'
 import { readCredentials, root, type Service, startProcess } from '../support/process.ts'
 import { ENCRYPTION_KEY, emptyDatabase, newDatabase, temporaryFolder } from '../support/world.ts'
-import { blocksOf, isRun, nameOf, outputLanguages, pages, runnable } from './support/blocks.ts'
+import { blocksOf, isRun, nameOf, outputLanguages, pages, pageText, runnable } from './support/blocks.ts'
 import { follow } from './support/follow.ts'
 import { shellHelpers } from './support/helpers.ts'
 import { tools } from './support/tools.ts'
@@ -46,7 +46,7 @@ describe.skipIf(!canRun)(canRun ? 'every sample runs' : 'every sample runs (skip
   const data = temporaryFolder()
 
   beforeAll(async () => {
-    database = await newDatabase()
+    database = await newDatabase(inject('catalogTemplate'))
     const settings = { DATABASE_URL: database, ENCRYPTION_KEY, DATA_DIR: data, PUBSUB_PROJECTS: 'harbor-events' }
     service = await startProcess(settings)
   })
@@ -55,7 +55,8 @@ describe.skipIf(!canRun)(canRun ? 'every sample runs' : 'every sample runs (skip
   test.concurrent.each(followed)('%s', async (page) => {
     const { host, port } = new URL(service.url)
     const addresses = { '127.0.0.1:8080': host, 9099: String(await reservePort()) }
-    const env = { DATABASE_URL: database, ENCRYPTION_KEY, EMPTY_DATABASE_URL: await emptyDatabase(), PORT: port }
+    const empty = pageText(page).includes('$EMPTY_DATABASE_URL') ? { EMPTY_DATABASE_URL: await emptyDatabase() } : {}
+    const env = { DATABASE_URL: database, ENCRYPTION_KEY, PORT: port, ...empty }
     const { faults, skipped } = await follow(page, { folder: await readersFolder(page, data, addresses), addresses, env })
     for (const block of skipped) console.log(`skipped: ${block}`)
     expect(faults.join('\n\n')).toBe('')

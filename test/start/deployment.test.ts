@@ -1,23 +1,33 @@
 import { writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { assay } from '../cli/assay.ts'
 import { query } from '../support/cluster.ts'
-import { assay, type Env, readCredentials, run } from '../support/process.ts'
+import { cleanEnv, type Env, readCredentials } from '../support/process.ts'
 import { emptyDatabase, errorOf, newDatabase } from '../support/world.ts'
-import { adminOf, apiOf, clientsOf, externalDatabase, newDataDir, runFailingStart, start } from './support/start.ts'
+import {
+  adminOf,
+  apiOf,
+  clientsOf,
+  databaseWithCatalog,
+  externalDatabase,
+  newDataDir,
+  startFailure,
+  startInProcess,
+} from './support/start.ts'
 
 const fixed = { BOOTSTRAP_TEAM_API_KEY: 'fixed-team-key-for-tests', BOOTSTRAP_MANAGEMENT_KEY: 'fixed-management-key-for-tests' }
 const fixedKeys = { team_api_key: fixed.BOOTSTRAP_TEAM_API_KEY, management_key: fixed.BOOTSTRAP_MANAGEMENT_KEY }
 
-const failsWith = (line: RegExp) => ({ code: 1, lines: [expect.stringMatching(line)] })
+const bootstrap = (env: Env, ...args: string[]) => assay(env['DATABASE_URL'] as string, cleanEnv(env)).run('bootstrap', ...args)
 
 test('fixed keys work from the first start, survive a restart and stay revoked once revoked', async () => {
-  const env = externalDatabase(await newDatabase(), fixed)
-  const first = await start(env)
+  const env = externalDatabase(await databaseWithCatalog(), fixed)
+  const first = await startInProcess(env)
   expect(readCredentials(env['DATA_DIR'] as string)).toMatchObject(fixedKeys)
   await apiOf(first, fixedKeys).createUser({ body: { client_user_id: 'kept' } })
   await first.stop()
 
-  const second = await start({ ...env, DATA_DIR: newDataDir() })
+  const second = await startInProcess({ ...env, DATA_DIR: newDataDir() })
   expect((await apiOf(second, fixedKeys).listUsers()).total).toBe(1)
   const admin = adminOf(second, fixedKeys)
   const { org_id } = readCredentials(env['DATA_DIR'] as string)
@@ -27,7 +37,7 @@ test('fixed keys work from the first start, survive a restart and stay revoked o
   await query(env['DATABASE_URL'] as string, 'update team_api_keys set revoked_at = now()')
   await second.stop()
 
-  const third = await start(env)
+  const third = await startInProcess(env)
   expect((await errorOf(apiOf(third, fixedKeys).listUsers())).status).toBe(401)
   expect((await adminOf(third, fixedKeys).getOrg({ params: { org_id } })).id).toBe(org_id)
 })
@@ -37,25 +47,25 @@ test.each([
   ['pk_us_0123456789abcdef', 'production us'],
   ['sk_eu_0123456789abcdef', 'sandbox eu'],
 ])('rejects the fixed key %s of the %s deployment and leaves the database unclaimed', async (BOOTSTRAP_TEAM_API_KEY, name) => {
-  const env = externalDatabase(await newDatabase(), { BOOTSTRAP_TEAM_API_KEY })
-  expect(await runFailingStart(env)).toEqual(
-    failsWith(new RegExp(`^BOOTSTRAP_TEAM_API_KEY belongs to the ${name} deployment; this is sandbox us`)),
-  )
-  const { code, stderr } = await run([process.execPath, assay, 'bootstrap', '--org', 'A', '--team', 'B'], { env }).exited
-  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`belongs to the ${name} deployment`) })
+  const env = externalDatabase(await databaseWithCatalog(), { BOOTSTRAP_TEAM_API_KEY })
+  expect(await startFailure(env)).toMatch(new RegExp(`^BOOTSTRAP_TEAM_API_KEY belongs to the ${name} deployment; this is sandbox us`))
+  expect(await bootstrap(env, '--org', 'A', '--team', 'B')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining(`belongs to the ${name} deployment`),
+  })
   expect(await query(env['DATABASE_URL'] as string, 'select 1 from deployment')).toEqual([])
 })
 
-test('does not start on an empty production database and prints the bootstrap command', async () => {
+test('does not start on an empty production database, and bootstrap prepares it for any region', async () => {
   const env = externalDatabase(await emptyDatabase(), { ENVIRONMENT: 'production', REGION: 'eu' })
-  expect(await runFailingStart(env)).toEqual(failsWith(/production does not create keys.* assay bootstrap --org NAME --team NAME/))
+  expect(await startFailure({ ...env, REGION: 'us' })).toMatch(/production does not create keys.* assay bootstrap --org NAME --team NAME/)
 
-  const bootstrap = await run([process.execPath, assay, 'bootstrap', '--org', 'Fjord', '--team', 'Care', '--json'], { env }).exited
-  expect({ code: bootstrap.code, stderr: bootstrap.stderr }).toEqual({ code: 0, stderr: '' })
-  const keys = JSON.parse(bootstrap.stdout)
+  const { code, out, err } = await bootstrap(env, '--org', 'Fjord', '--team', 'Care', '--json')
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  const keys = JSON.parse(out)
   expect(keys.team_api_key).toMatch(/^pk_eu_/)
 
-  const service = await start(env)
+  const service = await startInProcess(env)
   expect(readCredentials(env['DATA_DIR'] as string)).toEqual({ base_url: service.url, org_id: keys.org_id, team_id: keys.team_id })
   expect((await apiOf(service, keys).listUsers()).total).toBe(0)
   expect((await adminOf(service, keys).getOrg({ params: { org_id: keys.org_id } })).name).toBe('Fjord')
@@ -63,64 +73,53 @@ test('does not start on an empty production database and prints the bootstrap co
   expect(sandboxKey).toMatchObject({ status: 401, detail: { error_message: expect.stringMatching(/sandbox us.*this is production eu/) } })
 })
 
-test('a failed production start leaves the database usable for another region', async () => {
-  const env = externalDatabase(await emptyDatabase(), { ENVIRONMENT: 'production', REGION: 'eu' })
-  expect(await runFailingStart(env)).toEqual(failsWith(/production does not create keys/))
-  const bootstrap = await run([process.execPath, assay, 'bootstrap', '--org', 'Fjord', '--team', 'Care', '--json'], {
-    env: { ...env, REGION: 'us' },
-  }).exited
-  expect({ code: bootstrap.code, stderr: bootstrap.stderr }).toEqual({ code: 0, stderr: '' })
-  expect(JSON.parse(bootstrap.stdout).team_api_key).toMatch(/^pk_us_/)
-})
-
 test('production starts with fixed keys', async () => {
-  const env = externalDatabase(await emptyDatabase(), { ENVIRONMENT: 'production', ...fixed })
-  const service = await start(env)
+  const env = externalDatabase(await newDatabase(), { ENVIRONMENT: 'production', ...fixed })
+  const service = await startInProcess(env)
   expect(readCredentials(env['DATA_DIR'] as string)).toMatchObject(fixedKeys)
   expect((await apiOf(service, fixedKeys).listUsers()).total).toBe(0)
 })
 
 test('rejects a database of another key, environment or region', async () => {
-  const env = externalDatabase(await newDatabase())
-  await (await start(env)).stop()
-  const startWith = async (change: Env) => runFailingStart({ ...env, ...change })
+  const env = externalDatabase(await databaseWithCatalog())
+  await (await startInProcess(env)).stop()
+  const startWith = (change: Env) => startFailure({ ...env, ...change })
   const another = 'another-key-0123456789abcdef0123456789abcdef'
 
   const result = await startWith({ ENCRYPTION_KEY: another })
-  expect(result).toEqual(failsWith(/^ENCRYPTION_KEY is not the key that encrypted this database/))
-  expect(result.lines.join()).not.toContain(another)
-  expect(await startWith({ REGION: 'eu' })).toEqual(
-    failsWith(/belongs to the sandbox us deployment, but ENVIRONMENT and REGION are set to sandbox eu/),
+  expect(result).toMatch(/^ENCRYPTION_KEY is not the key that encrypted this database/)
+  expect(result).not.toContain(another)
+  expect(await startWith({ REGION: 'eu' })).toMatch(
+    /belongs to the sandbox us deployment, but ENVIRONMENT and REGION are set to sandbox eu/,
   )
-  expect(await startWith({ ENVIRONMENT: 'production' })).toEqual(
-    failsWith(/belongs to the sandbox us deployment, but ENVIRONMENT and REGION are set to production us/),
+  expect(await startWith({ ENVIRONMENT: 'production' })).toMatch(
+    /belongs to the sandbox us deployment, but ENVIRONMENT and REGION are set to production us/,
   )
-  await start(env)
+  await startInProcess(env)
 })
 
 test('rejects a database migrated by a newer version and does not change it', async () => {
   const url = await newDatabase()
   await query(url, "insert into migrations (name) values ('9999_from_the_future.sql')")
-  expect(await runFailingStart(externalDatabase(url))).toEqual(
-    failsWith(/migrated by a newer version \(9999_from_the_future\.sql\); start that version or newer/),
+  expect(await startFailure(externalDatabase(url))).toMatch(
+    /migrated by a newer version \(9999_from_the_future\.sql\); start that version or newer/,
   )
   expect(await query(url, 'select 1 from deployment')).toEqual([])
 })
 
 test('PUBLIC_URL is the base_url in the credentials', async () => {
-  const env = externalDatabase(await newDatabase(), { PUBLIC_URL: 'https://assay.example.org/' })
-  const service = await start(env)
-  expect(service.url).toBe('https://assay.example.org')
+  const env = externalDatabase(await databaseWithCatalog(), { PUBLIC_URL: 'https://assay.example.org/' })
+  await startInProcess(env)
   expect(readCredentials(env['DATA_DIR'] as string).base_url).toBe('https://assay.example.org')
 })
 
 test('replaces a damaged credentials file with working keys', async () => {
-  const env = externalDatabase(await newDatabase())
+  const env = externalDatabase(await databaseWithCatalog())
   const dataDir = env['DATA_DIR'] as string
-  await (await start(env)).stop()
+  await (await startInProcess(env)).stop()
   for (const damage of ['', 'null', '{"team_api_key": 5}', '{"team_api_key":']) {
     writeFileSync(`${dataDir}/credentials.json`, damage)
-    const service = await start(env)
+    const service = await startInProcess(env)
     expect((await clientsOf(service, dataDir).api.listUsers()).total).toBe(0)
     await service.stop()
   }

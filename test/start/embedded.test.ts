@@ -3,10 +3,20 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { nobodyCanRun } from '../db/support/checkout.ts'
 import { isRoot, nobody, skipUnless, tempFolder } from '../db/support/embedded.ts'
+import { preparedDataDir } from '../support/data-dir.ts'
 import { findLeaks } from '../support/leaks.ts'
-import { assay, eventually, isAlive, main, postmasterOf, readCredentials, run, runMain } from '../support/process.ts'
+import { eventually, isAlive, main, postmasterOf, readCredentials, run, runMain } from '../support/process.ts'
 import { errorOf } from '../support/world.ts'
-import { clientsOf, newDataDir, runFailingStart, start } from './support/start.ts'
+import {
+  clientsOf,
+  databaseWithCatalog,
+  externalDatabase,
+  newDataDir,
+  runFailingStart,
+  start,
+  startFailure,
+  startInProcess,
+} from './support/start.ts'
 
 test('the first start creates an organization, a team and working keys, and the second keeps them', async () => {
   const DATA_DIR = newDataDir()
@@ -32,15 +42,14 @@ test('the first start creates an organization, a team and working keys, and the 
   expect((await admin.getOrg({ params: { org_id: kept.org_id } })).id).toBe(kept.org_id)
   expect((await first.stop()).code).toBe(0)
 
-  const second = await start({ DATA_DIR })
-  console.log(`first start ready after ${first.readyMs} ms, second after ${second.readyMs} ms`)
+  const second = await startInProcess({ DATA_DIR })
   expect(readCredentials(DATA_DIR)).toEqual({ ...kept, base_url: second.url })
   expect(second.url).not.toBe(first.url)
   expect(await clientsOf(second, DATA_DIR).api.resolveUser({ params: { client_user_id: 'kept' } })).toEqual(user)
 })
 
 test('the printed example commands work', async () => {
-  const service = await start({ DATA_DIR: join(newDataDir(), "a folder's name") })
+  const service = await start(externalDatabase(await databaseWithCatalog(), { DATA_DIR: join(newDataDir(), "a folder's name") }))
   const [, commands = ''] = await service.waitForOutput(/Try it:\n([\s\S]*first-user)\n/)
   const { code, stdout } = await run(['sh', '-ec', `${commands.trim().split('\n').join(' && echo && ')}`], { env: {} }).exited
   expect(code).toBe(0)
@@ -55,13 +64,13 @@ test('the printed example commands work', async () => {
 })
 
 test('a second process on the same DATA_DIR fails and does not affect the first', async () => {
-  const DATA_DIR = newDataDir()
-  const first = await start({ DATA_DIR })
+  const DATA_DIR = await preparedDataDir()
+  const first = await startInProcess({ DATA_DIR })
   const before = readFileSync(join(DATA_DIR, 'credentials.json'), 'utf8')
 
   expect(await runFailingStart({ DATA_DIR })).toEqual({
     code: 1,
-    lines: [`The database in ${DATA_DIR} is in use by process ${first.pid}. Stop that process, or choose another DATA_DIR.`],
+    lines: [`The database in ${DATA_DIR} is in use by process ${process.pid}. Stop that process, or choose another DATA_DIR.`],
   })
   expect(readFileSync(join(DATA_DIR, 'credentials.json'), 'utf8')).toBe(before)
   expect((await fetch(`${first.url}/ready`)).status).toBe(200)
@@ -82,50 +91,48 @@ test('one of two processes started at once runs, and its key is kept', async () 
   winner.child.kill('SIGTERM')
   await winner.exited
 
-  const again = await start({ DATA_DIR })
+  const again = await startInProcess({ DATA_DIR })
   expect((await fetch(`${again.url}/ready`)).status).toBe(200)
 })
 
-test('fails with a one-line error without an encryption key and starts once it is restored', async () => {
-  const DATA_DIR = newDataDir()
-  await (await start({ DATA_DIR })).stop()
+test('fails without an encryption key and starts once it is restored', async () => {
+  const DATA_DIR = await preparedDataDir()
   const file = join(DATA_DIR, 'encryption.key')
   const key = readFileSync(file, 'utf8')
 
-  const refused = { code: 1, lines: [expect.stringMatching(/encryption\.key in DATA_DIR .* is missing or empty/)] }
+  const missing = /^encryption\.key in DATA_DIR .* is missing or empty/
   writeFileSync(file, '')
-  expect(await runFailingStart({ DATA_DIR })).toEqual(refused)
+  expect(await startFailure({ DATA_DIR })).toMatch(missing)
   rmSync(file)
-  expect(await runFailingStart({ DATA_DIR })).toEqual(refused)
+  expect(await startFailure({ DATA_DIR })).toMatch(missing)
   expect(existsSync(file)).toBe(false)
   writeFileSync(file, key, { mode: 0o600 })
-  await start({ DATA_DIR })
+  await startInProcess({ DATA_DIR })
 })
 
 test('replaces a revoked key in the credentials file and keeps the other', async () => {
-  const DATA_DIR = newDataDir()
-  const first = await start({ DATA_DIR })
-  const kept = readCredentials(DATA_DIR)
-  const cli = (...args: string[]) => run([process.execPath, assay, ...args], { env: { DATA_DIR } }).exited
-  const [key] = JSON.parse((await cli('keys', 'list', '--json')).stdout).team_api_keys
-  expect((await cli('keys', 'revoke', '--id', key.id)).code).toBe(0)
-  expect((await errorOf(clientsOf(first, DATA_DIR).api.listUsers())).status).toBe(401)
+  const DATA_DIR = await preparedDataDir()
+  const first = await startInProcess({ DATA_DIR })
+  const { api, admin, credentials } = clientsOf(first, DATA_DIR)
+  const params = { org_id: credentials.org_id, env: 'sandbox', region: 'us' } as const
+  const { api_keys } = await admin.listTeamKeys({ params })
+  await admin.deleteTeamKeys({ params, query: { api_key_id: api_keys.map(({ id }) => id) } })
+  expect((await errorOf(api.listUsers())).status).toBe(401)
   await first.stop()
 
-  const second = await start({ DATA_DIR })
-  const now = clientsOf(second, DATA_DIR)
-  expect(now.credentials.management_key).toBe(kept.management_key)
-  expect(now.credentials.team_api_key).not.toBe(kept.team_api_key)
+  const now = clientsOf(await startInProcess({ DATA_DIR }), DATA_DIR)
+  expect(now.credentials.management_key).toBe(credentials.management_key)
+  expect(now.credentials.team_api_key).not.toBe(credentials.team_api_key)
   expect((await now.api.listUsers()).total).toBe(0)
 })
 
 test('after kill -9 the database stops and the next start works', async () => {
-  const DATA_DIR = newDataDir()
+  const DATA_DIR = await preparedDataDir()
   const first = await start({ DATA_DIR })
   const postmaster = postmasterOf(DATA_DIR)
   await first.stop('SIGKILL')
 
-  const second = await start({ DATA_DIR })
+  const second = await startInProcess({ DATA_DIR })
   expect((await fetch(`${second.url}/ready`)).status).toBe(200)
   await eventually(() => !isAlive(postmaster))
 })
@@ -136,7 +143,7 @@ test('root starts on the DATA_DIR of an unprivileged user and leaves it usable f
   const DATA_DIR = join(tempFolder(), 'data')
   mkdirSync(DATA_DIR, { mode: 0o700 })
   chownSync(DATA_DIR, nobody.uid, nobody.gid)
-  await (await start({ DATA_DIR })).stop()
+  await (await startInProcess({ DATA_DIR })).stop()
   for (const file of ['credentials.json', 'encryption.key']) {
     const { uid, gid, mode } = statSync(join(DATA_DIR, file))
     expect({ file, uid, gid, mode: mode & 0o777 }).toEqual({ file, ...nobody, mode: 0o600 })

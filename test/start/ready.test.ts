@@ -1,16 +1,16 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { reservePort } from '../support/ports.ts'
-import { eventually, readCredentials, runMain, type Service } from '../support/process.ts'
+import { eventually, readCredentials, type Service } from '../support/process.ts'
 import { errorOf, newDatabase } from '../support/world.ts'
 import { startProxy } from './support/proxy.ts'
-import { adminOf, apiOf, clientsOf, externalDatabase, newDataDir, start } from './support/start.ts'
+import { adminOf, apiOf, clientsOf, databaseWithCatalog, externalDatabase, startInProcess } from './support/start.ts'
 
-const statusOf = async ({ url }: Service, path: string) => (await fetch(url + path)).status
+const statusOf = async ({ url }: Pick<Service, 'url'>, path: string) => (await fetch(url + path)).status
 
 test('reports an unavailable database, keeps running and is ready when it returns', async () => {
-  const proxy = await startProxy(await newDatabase())
+  const proxy = await startProxy(await databaseWithCatalog())
   const env = externalDatabase(proxy.url)
-  const service = await start(env)
+  const service = await startInProcess(env)
   const { api } = clientsOf(service, env['DATA_DIR'] as string)
   expect(await statusOf(service, '/ready')).toBe(200)
 
@@ -29,12 +29,12 @@ test('reports an unavailable database, keeps running and is ready when it return
   await proxy.open()
   await eventually(async () => (await statusOf(service, '/ready')) === 200)
   expect((await api.createUser({ body: { client_user_id: 'away' } })).client_user_id).toBe('away')
-  expect((await service.stop()).code).toBe(0)
+  await service.stop()
 })
 
 test('is not ready while the database does not respond', async () => {
-  const proxy = await startProxy(await newDatabase())
-  const service = await start(externalDatabase(proxy.url))
+  const proxy = await startProxy(await databaseWithCatalog())
+  const service = await startInProcess(externalDatabase(proxy.url))
   expect(await statusOf(service, '/ready')).toBe(200)
 
   proxy.freeze()
@@ -45,29 +45,22 @@ test('is not ready while the database does not respond', async () => {
 })
 
 test('stops while the database is unavailable', async () => {
-  const proxy = await startProxy(await newDatabase())
-  const service = await start(externalDatabase(proxy.url))
+  const proxy = await startProxy(await databaseWithCatalog())
+  const service = await startInProcess(externalDatabase(proxy.url))
   proxy.close()
-  expect((await service.stop()).code).toBe(0)
+  await service.stop()
 })
 
-test.each([
-  ['the embedded database', async () => ({ DATA_DIR: newDataDir() })],
-  ['an external database', async () => externalDatabase(await newDatabase())],
-])('/ready with %s means that the keys are saved and work', async (_, settings) => {
-  const env = await settings()
+test('/ready means that the keys are saved and work', async () => {
   const port = await reservePort()
+  const env = externalDatabase(await newDatabase(), { PORT: String(port) })
   const url = `http://127.0.0.1:${port}`
-  const running = runMain({ ...env, PORT: String(port) })
-  onTestFinished(async () => {
-    running.child.kill('SIGTERM')
-    await running.exited
-  })
+  const started = startInProcess(env)
   const statuses: number[] = []
   await eventually(async () => statuses.push((await fetch(`${url}/ready`)).status) && statuses.at(-1) === 200)
   const kept = readCredentials(env['DATA_DIR'] as string)
-  const service = { url } as Service
-  expect((await apiOf(service, kept).listUsers()).total).toBe(0)
-  expect((await adminOf(service, kept).getOrg({ params: kept })).id).toBe(kept.org_id)
+  expect((await apiOf({ url }, kept).listUsers()).total).toBe(0)
+  expect((await adminOf({ url }, kept).getOrg({ params: kept })).id).toBe(kept.org_id)
   expect(statuses.slice(0, -1).filter((status) => status !== 503)).toEqual([])
+  await started
 })

@@ -1,8 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { skipUnless } from '../db/support/embedded.ts'
 import { type Env, isAlive, main, readCredentials, run } from '../support/process.ts'
-import { newDatabase } from '../support/world.ts'
-import { externalDatabase } from './support/start.ts'
+import { databaseWithCatalog, externalDatabase } from './support/start.ts'
 
 /** Starts the service on a terminal, which script(1) provides. */
 async function startOnTerminal(env: Env) {
@@ -18,7 +17,7 @@ async function startOnTerminal(env: Env) {
 test('a terminal shows the keys once, and Ctrl-C stops the service cleanly', async (context) => {
   const { code } = await run(['script', '-qec', 'true', '/dev/null'], { env: {} }).exited.catch(() => ({ code: -1 }))
   skipUnless(context, code === 0, 'script(1) of util-linux is not installed')
-  const env = externalDatabase(await newDatabase())
+  const env = externalDatabase(await databaseWithCatalog())
 
   const first = await startOnTerminal(env)
   const kept = readCredentials(env['DATA_DIR'] as string)
