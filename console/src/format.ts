@@ -9,6 +9,7 @@ const wordLabels: Record<string, string> = {
   ige: 'IgE',
   igg: 'IgG',
   labtest: 'lab test',
+  sample: 'specimen',
   uv: 'UV',
   vo2: 'VO2',
 }

@@ -109,7 +109,7 @@ test.skipIf(noBrowser)(withSkipReason('an order that failed after partial result
   await open('/orders')
   const toneIn = (text: string) => page.locator('#content .status').getByText(text, { exact: true }).getAttribute('class')
   expect([await toneIn('Partial: normal'), await toneIn('Normal')]).toEqual(['status tone-idle', 'status tone-good'])
-  await page.getByRole('row').filter({ hasText: 'Sample error' }).getByRole('link').click()
+  await page.getByRole('row').filter({ hasText: 'Specimen error' }).getByRole('link').click()
   await page.getByRole('table', { name: 'Results' }).waitFor()
   expect(await page.getByRole('region', { name: 'Results' }).first().locator('header .status').textContent()).toBe('Partial: normal')
 })

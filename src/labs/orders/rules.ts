@@ -61,7 +61,7 @@ const sharedLength = (detour: string[], steps: string[]) => {
 const onlyOutbound = [...outbound, 'problem_in_transit_customer', 'failure_to_deliver_to_customer']
 
 /**
- * A kit placed with its patient is never registered. A kit without a patient has no requisition and no results.
+ * A kit ordered with its patient is never registered. A kit without a patient has no requisition and no results.
  * A kit that was delivered to the patient does not ship again.
  */
 function canEnter(order: Order, low: string) {

@@ -17,7 +17,7 @@ export const moveClock = (app: App, { team_id }: TeamCaller, move: rules.Move) =
 
 export const resetClock = (app: App, { team_id }: TeamCaller) => withLockedClock(app, team_id, (app) => advanceTo(app, team_id, 0))
 
-/** Deletes all of the team's data for good. Its configuration stays. */
+/** Permanently deletes all of the team's data. Its configuration stays. */
 export const resetTeam = (app: App, caller: TeamCaller, confirmed_id: string) => {
   const { team_id } = caller
   rules.checkConfirmation(team_id, confirmed_id)
