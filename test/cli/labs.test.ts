@@ -77,7 +77,7 @@ describe('lab-keys', () => {
       'x',
     )
     await expectOneLineError(/^No lab has this slug/, 'lab-keys', 'list', '--lab', 'moon')
-    await expectOneLineError(/no active lab key/, 'lab-keys', 'revoke', '--id', newUuid())
+    await expectOneLineError(/^No active lab key has this ID/, 'lab-keys', 'revoke', '--id', newUuid())
   })
 })
 

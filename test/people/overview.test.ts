@@ -17,7 +17,7 @@ beforeAll(async () => {
 const none = { count: 0, at_least: false }
 
 describe('overview', () => {
-  test('counts orders by stage, status and pending results', async () => {
+  test('counts orders by phase, status and pending results', async () => {
     const { api } = await w.tenant()
     expect(await api.getOverview()).toMatchObject({ results_waiting: none, steps: [], critical_unacknowledged: { ...none, newest: [] } })
     await placeOrder(api, 'testkit', { activate_by: '2999-01-01' })

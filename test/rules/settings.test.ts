@@ -20,7 +20,7 @@ describe('rejects an invalid setting by its name', () => {
     [{ WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8,10.1.2.3' }, /^WEBHOOK_ALLOWED_NETWORKS must be networks/],
     [{ TRUST_PROXY: 'true' }, /^TRUST_PROXY must be addresses or networks of proxies/],
     [{ TRUST_PROXY: '127.0.0.1,0.0.0.0/0' }, /^TRUST_PROXY must be addresses or networks of proxies/],
-    [{ PUBSUB_PROJECTS: 'harbor-events,Harbor' }, /^PUBSUB_PROJECTS must be ids of Google Cloud projects/],
+    [{ PUBSUB_PROJECTS: 'harbor-events,Harbor' }, /^PUBSUB_PROJECTS must be IDs of Google Cloud projects/],
     [{ PUBSUB_ENDPOINT: 'pubsub.googleapis.com' }, /^PUBSUB_ENDPOINT must be an http or https address/],
     [{ ENVIRONMENT: 'production', PUBSUB_ENDPOINT: 'http://127.0.0.1:8085' }, /^PUBSUB_ENDPOINT must be an https address in production/],
     [{ DATABASE_URL: 'postgres://assay@127.0.0.1:1/assay' }, /^ENCRYPTION_KEY is required with DATABASE_URL/],
