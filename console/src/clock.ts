@@ -1,6 +1,5 @@
-import { useEffect, useState } from 'preact/hooks'
 import { api, selectedTeam } from './api.ts'
-import { observable } from './observable.ts'
+import { observable, useObservable } from './observable.ts'
 import { refresh } from './query.ts'
 import { session } from './session.ts'
 
@@ -32,14 +31,8 @@ export async function resetClock() {
 const tickCount = observable(0)
 setInterval(() => tickCount.set(tickCount.get() + 1), 15_000)
 
-/** Rerenders every 15 seconds so that relative times stay correct. */
+/** Rerenders every 15 seconds, and when the clock moves, so that relative times stay correct. */
 export function useTicks() {
-  const [, rerender] = useState(0)
-  useEffect(() => {
-    const update = () => rerender((n) => n + 1)
-    const unsubscribers = [tickCount.watch(update), clockOffset.watch(update)]
-    return () => {
-      for (const unsubscribe of unsubscribers) unsubscribe()
-    }
-  }, [])
+  useObservable(tickCount)
+  useObservable(clockOffset)
 }

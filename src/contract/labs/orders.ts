@@ -66,15 +66,19 @@ const PatientDetails = z
   })
   .meta({ id: 'PatientDetails' })
 
+const recipient = {
+  receiver_name: PersonName,
+  first_line: PersonalText,
+  second_line: PersonalText.nullish(),
+  city: PersonalText,
+  state: Safe,
+  zip: PersonalText,
+  country: Safe,
+}
+
 const PatientAddress = z
   .object({
-    receiver_name: PersonName,
-    first_line: PersonalText,
-    second_line: PersonalText.nullish(),
-    city: PersonalText,
-    state: Safe,
-    zip: PersonalText,
-    country: Safe,
+    ...recipient,
     access_notes: PersonalText.nullish(),
     phone_number: PersonPhone.nullish(),
   })
@@ -82,13 +86,7 @@ const PatientAddress = z
 
 export const ShippingDetails = z
   .object({
-    receiver_name: PersonName,
-    first_line: PersonalText,
-    second_line: PersonalText.nullish(),
-    city: PersonalText,
-    state: Safe,
-    zip: PersonalText,
-    country: Safe,
+    ...recipient,
     phone_number: PersonPhone,
   })
   .meta({ id: 'ShippingDetails' })

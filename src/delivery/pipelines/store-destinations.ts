@@ -39,7 +39,7 @@ export const renewDestinations = (db: Db, team_id: string) =>
 /** Counting stops at this many pending events per destination. */
 const COUNT_LIMIT = 10_000
 
-export type PendingEvents = { team_id: string; destination: string; lag: number; oldest_at: string | null }
+type PendingEvents = { team_id: string; destination: string; lag: number; oldest_at: string | null }
 
 /** Pending events per destination, with the time of the oldest. Without team IDs, the destinations created first are counted. */
 export async function countPending(db: Db, team_ids: string[] | null, limit: number) {

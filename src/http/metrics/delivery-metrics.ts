@@ -1,6 +1,7 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import { type Backlog, listBacklogs } from '../../delivery/webhooks/sending/backlog.ts'
+import { Counter, Histogram, type Registry } from 'prom-client'
+import { listBacklogs } from '../../delivery/webhooks/sending/backlog.ts'
 import type { Database } from '../../platform/db/open.ts'
+import { ageInSeconds, backlogGauges } from './backlog-gauges.ts'
 
 type Attempt = { outcome: string; event_at: string; at: string; ms: number }
 
@@ -21,39 +22,23 @@ export function deliveryMetrics(registry: Registry, database: Database): Deliver
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 300, 3600, 43_200],
     registers,
   })
-  // Both gauges share one query per scrape. A scrape must succeed while the database is down.
-  let pending: Promise<Backlog[]> | undefined
-  const loadBacklog = () => {
-    pending ??= listBacklogs(database.db)
-      .catch(() => [])
-      .finally(() => {
-        pending = undefined
-      })
-    return pending
-  }
-  new Gauge({
-    name: 'assay_webhook_waiting',
-    help: 'Pending messages by webhook, for the 1000 webhooks with the most.',
-    labelNames: ['webhook_id'],
-    registers,
-    async collect() {
-      const backlog = await loadBacklog()
-      this.reset()
-      for (const { webhook_id, waiting } of backlog) this.set({ webhook_id }, waiting)
-    },
-  })
-  new Gauge({
-    name: 'assay_webhook_oldest_waiting_seconds',
-    help: 'Age of the oldest pending message by webhook.',
-    labelNames: ['webhook_id'],
-    registers,
-    async collect() {
-      const backlog = await loadBacklog()
-      this.reset()
-      for (const { webhook_id, oldest_at } of backlog)
-        if (oldest_at) this.set({ webhook_id }, Math.max(0, (Date.now() - Date.parse(oldest_at)) / 1000))
-    },
-  })
+  backlogGauges(
+    registry,
+    () => listBacklogs(database.db),
+    ['webhook_id'],
+    [
+      {
+        name: 'assay_webhook_waiting',
+        help: 'Pending messages by webhook, for the 1000 webhooks with the most.',
+        measure: ({ waiting }) => waiting,
+      },
+      {
+        name: 'assay_webhook_oldest_waiting_seconds',
+        help: 'Age of the oldest pending message by webhook.',
+        measure: ({ oldest_at }) => ageInSeconds(oldest_at),
+      },
+    ],
+  )
   return {
     record(attempts) {
       for (const { outcome, event_at, at, ms } of attempts) {

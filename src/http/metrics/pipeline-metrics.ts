@@ -1,7 +1,8 @@
-import { Counter, Gauge, type Registry } from 'prom-client'
+import { Counter, type Registry } from 'prom-client'
 import type { SupportedDestination } from '../../contract/delivery/pipelines.ts'
-import { listPipelinesBehind, type PendingEvents } from '../../delivery/pipelines/backlog.ts'
+import { listPipelinesBehind } from '../../delivery/pipelines/backlog.ts'
 import type { Database } from '../../platform/db/open.ts'
+import { ageInSeconds, backlogGauges } from './backlog-gauges.ts'
 
 export type PipelineMetrics = { record(destination: SupportedDestination, result: { published: number } | { failure: string }): void }
 
@@ -20,39 +21,23 @@ export function pipelineMetrics(registry: Registry, database: Database): Pipelin
     labelNames: ['destination', 'reason'],
     registers,
   })
-  // Both gauges share one query per scrape. A scrape must succeed while the database is down.
-  let pending: Promise<PendingEvents[]> | undefined
-  const loadBacklog = () => {
-    pending ??= listPipelinesBehind(database.db)
-      .catch(() => [])
-      .finally(() => {
-        pending = undefined
-      })
-    return pending
-  }
-  new Gauge({
-    name: 'assay_pipeline_lag',
-    help: 'Pending events by team and destination, within the next 10000 events of the log.',
-    labelNames: ['team_id', 'destination'],
-    registers,
-    async collect() {
-      const backlog = await loadBacklog()
-      this.reset()
-      for (const { team_id, destination, lag } of backlog) this.set({ team_id, destination }, lag)
-    },
-  })
-  new Gauge({
-    name: 'assay_pipeline_oldest_waiting_seconds',
-    help: 'Age of the oldest pending event by team and destination.',
-    labelNames: ['team_id', 'destination'],
-    registers,
-    async collect() {
-      const backlog = await loadBacklog()
-      this.reset()
-      for (const { team_id, destination, oldest_at } of backlog)
-        if (oldest_at) this.set({ team_id, destination }, Math.max(0, (Date.now() - Date.parse(oldest_at)) / 1000))
-    },
-  })
+  backlogGauges(
+    registry,
+    () => listPipelinesBehind(database.db),
+    ['team_id', 'destination'],
+    [
+      {
+        name: 'assay_pipeline_lag',
+        help: 'Pending events by team and destination, within the next 10000 events of the log.',
+        measure: ({ lag }) => lag,
+      },
+      {
+        name: 'assay_pipeline_oldest_waiting_seconds',
+        help: 'Age of the oldest pending event by team and destination.',
+        measure: ({ oldest_at }) => ageInSeconds(oldest_at),
+      },
+    ],
+  )
   return {
     record(destination, result) {
       if ('published' in result) published.inc({ destination }, result.published)

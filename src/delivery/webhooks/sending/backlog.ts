@@ -4,6 +4,4 @@ import * as store from './store-backlog.ts'
 /** The webhooks with the most pending messages. The limit bounds the size of the metrics. */
 const MAX_WEBHOOKS = 1000
 
-export type Backlog = { webhook_id: string; waiting: number; oldest_at: string | null }
-
-export const listBacklogs = (db: Db): Promise<Backlog[]> => store.listBacklogs(db, MAX_WEBHOOKS)
+export const listBacklogs = (db: Db) => store.listBacklogs(db, MAX_WEBHOOKS)
