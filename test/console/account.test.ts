@@ -72,13 +72,18 @@ journey(
     await signIn(w.base, { email: person.email, password: 'a second lantern by the pier', code: code() })
     return opened
   },
+  { checkAccessibility: true },
 )
 
-journey('a session signed in with a key shows that it has no account', async (width) => {
-  const { management_key } = await w.tenant()
-  const opened = await openPage(w.base, width)
-  await signInByKey(opened.page, management_key)
-  await follow(opened.page, 'Management key')
-  await opened.page.getByText('You are signed in with a key').waitFor()
-  return opened
-})
+journey(
+  'a session signed in with a key shows that it has no account',
+  async (width) => {
+    const { management_key } = await w.tenant()
+    const opened = await openPage(w.base, width)
+    await signInByKey(opened.page, management_key)
+    await follow(opened.page, 'Management key')
+    await opened.page.getByText('You are signed in with a key').waitFor()
+    return opened
+  },
+  { checkAccessibility: true },
+)

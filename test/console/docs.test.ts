@@ -1,10 +1,8 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { pages } from '../../src/http/docs/pages.ts'
-import { newContext } from '../support/browser.ts'
-import { expectNoOverflow, noBrowser, openPage, seriousIssues, widths, withSkipReason } from '../support/console-page.ts'
+import { expectNoOverflow, noBrowser, openPage, resizePage, seriousIssues, widths, withSkipReason } from '../support/console-page.ts'
 import { screenshot } from '../support/console-tour.ts'
-import { TIMEOUT_MS } from '../support/process.ts'
 import { world } from '../support/world.ts'
 
 let base: string
@@ -19,23 +17,22 @@ const stops = [
 ]
 const kept = ['index-1440', 'lifecycle-1440', 'orders-1440-dark', 'index-390', 'orders-390', 'lifecycle-390-dark']
 
-const looks = widths.flatMap(([name, width]) => (['light', 'dark'] as const).map((colours) => ({ name, width, colours })))
+const looks = (['light', 'dark'] as const).flatMap((colorScheme) => widths.map(([, width]) => ({ colorScheme, width })))
 
-test.skipIf(noBrowser).each(looks)(
-  withSkipReason('/docs on $name, $colours: pages are accessible and load nothing from other hosts'),
-  async ({ width, colours }) => {
-    const { page, consoleErrors, externalRequests } = await openPage(base, width, colours)
-    const issues: Record<string, string[]> = {}
-    for (const { name, path, heading } of stops) {
-      await page.goto(path)
-      await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
+test.skipIf(noBrowser).each(stops)(
+  withSkipReason('$path is accessible on a desktop and a phone, light and dark, and loads nothing from other hosts'),
+  async ({ name, path, heading }) => {
+    const { page, consoleErrors, externalRequests } = await openPage(base)
+    await page.goto(path)
+    await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
+    for (const { colorScheme, width } of looks) {
+      await page.emulateMedia({ colorScheme })
+      await resizePage(page, width)
       await expectNoOverflow(page)
-      const found = await seriousIssues(page)
-      if (found.length) issues[name] = found
-      const shot = `${name}-${width}${colours === 'dark' ? '-dark' : ''}`
+      const shot = `${name}-${width}${colorScheme === 'dark' ? '-dark' : ''}`
+      expect(await seriousIssues(page, colorScheme === 'dark' ? 'color-contrast' : 'all'), shot).toEqual([])
       if (kept.includes(shot)) await screenshot(page, `docs-${shot}`)
     }
-    expect(issues).toEqual({})
     expect(consoleErrors).toEqual([])
     expect(externalRequests()).toEqual([])
   },
@@ -129,7 +126,7 @@ test.skipIf(noBrowser)(withSkipReason('/docs: the current page is visible in the
 })
 
 test.skipIf(noBrowser)(withSkipReason('/docs: uses the theme selected in the console'), async () => {
-  const { page } = await openPage(base, 1440, 'light')
+  const { page } = await openPage(base)
   await page.goto('/docs')
   const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor')
   expect(await ground()).toBe('rgb(248, 248, 246)')
@@ -143,9 +140,7 @@ test.skipIf(noBrowser)(withSkipReason('/docs: uses the theme selected in the con
 })
 
 test.skipIf(noBrowser)(withSkipReason('/docs on a phone: works without JavaScript'), async () => {
-  const context = await newContext({ viewport: { width: 390, height: 844 }, javaScriptEnabled: false, baseURL: base })
-  const page = await context.newPage()
-  page.setDefaultTimeout(TIMEOUT_MS)
+  const { page } = await openPage(base, 390, { javaScriptEnabled: false })
   await page.goto('/docs')
   await page.getByText('Menu', { exact: true }).click()
   await page.getByRole('navigation', { name: 'Documentation' }).getByRole('link', { name: 'Order lifecycle' }).click()
@@ -166,7 +161,7 @@ test.skipIf(noBrowser)(withSkipReason('/docs: an unknown page offers the search 
 })
 
 test.skipIf(noBrowser)(withSkipReason('/docs prints only the text'), async () => {
-  const { page } = await openPage(base, 1440, 'dark')
+  const { page } = await openPage(base, 1440, { colorScheme: 'dark' })
   await page.goto('/docs/events')
   await page.emulateMedia({ media: 'print', colorScheme: 'light' })
   for (const gone of ['.side', '.top', '.contents', '.besides']) expect(await page.locator(gone).first().isVisible()).toBe(false)

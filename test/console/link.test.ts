@@ -1,14 +1,10 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { type Authorization, openAuthorizationServer } from '../support/authorization-server.ts'
-import { newContext, startBrowser } from '../support/browser.ts'
 import { aLink } from '../support/connections.ts'
-import { TIMEOUT_MS } from '../support/process.ts'
+import { expectNoOverflow, noBrowser, openPage, resizePage, withSkipReason } from '../support/console-page.ts'
 import { aReceiver } from '../support/webhooks.ts'
 import { world } from '../support/world.ts'
-
-const browser = await startBrowser()
-const where = browser ? '/link in Chromium' : '/link in Chromium (skipped: none on this machine starts)'
 
 let source: Authorization
 let w: Awaited<ReturnType<typeof world>>
@@ -23,32 +19,27 @@ beforeAll(async () => {
 })
 
 const looks = [
-  { width: 390, height: 844, colorScheme: 'dark' },
-  { width: 1440, height: 900, colorScheme: 'light' },
+  { width: 390, colorScheme: 'dark' },
+  { width: 1440, colorScheme: 'light' },
 ] as const
 
-/** Opens a page that records its request origins and console errors. */
-async function visitor({ width, height, colorScheme }: (typeof looks)[number] = looks[1], javaScriptEnabled = true) {
-  const page = await (await newContext({ viewport: { width, height }, colorScheme, javaScriptEnabled })).newPage()
-  page.setDefaultTimeout(TIMEOUT_MS)
-  const asked = new Set<string>()
-  const complaints: string[] = []
-  page.on('request', (request) => /^(data|blob):/.test(request.url()) || asked.add(new URL(request.url()).origin))
-  page.on('console', (message) => message.type() === 'error' && !/status of 4\d\d/.test(message.text()) && complaints.push(message.text()))
-  page.on('pageerror', (error) => complaints.push(error.message))
-  return { page, asked, complaints }
+/** Opens a page and records its console errors, except of responses that refuse a request. */
+async function openLinkPage({ width, colorScheme }: (typeof looks)[number] = looks[1], javaScriptEnabled = true) {
+  const { page, consoleErrors, externalRequests } = await openPage(w.base, width, { colorScheme, javaScriptEnabled })
+  return { page, externalRequests, unexpectedErrors: () => consoleErrors.filter((text) => !/status of 4\d\d/.test(text)) }
 }
 
-const isWideAsTheWindow = (page: Page) => page.evaluate('document.documentElement.scrollWidth <= innerWidth')
+const expectContrast = async (page: Page) => expect(await page.evaluate(`(${leastContrast})()`)).toBeGreaterThanOrEqual(4.5)
 
-test.skipIf(!browser).each(looks)(
-  `${where}, $width pixels wide and $colorScheme: a user finds a source, authorizes it and returns`,
+test.skipIf(noBrowser).each(looks)(
+  withSkipReason('/link, $width pixels wide and $colorScheme: a user finds a source in readable colors, authorizes it and returns'),
   async (look) => {
     const { link_web_url, user_id } = await aLink(w.base, w.api, { redirect_url: back })
-    const { page, asked, complaints } = await visitor(look)
+    const { page, externalRequests, unexpectedErrors } = await openLinkPage(look)
     await page.goto(link_web_url)
     await page.getByRole('heading', { name: 'Connect a source', level: 1 }).waitFor()
-    expect(await isWideAsTheWindow(page)).toBe(true)
+    await expectNoOverflow(page)
+    await expectContrast(page)
     const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor')
     expect(ground).toBe(look.colorScheme === 'dark' ? 'rgb(16, 20, 24)' : 'rgb(244, 246, 248)')
 
@@ -59,34 +50,42 @@ test.skipIf(!browser).each(looks)(
     await page.getByRole('link', { name: 'Continue to Fitbit' }).click()
     await page.waitForURL(`${back}?state=success`)
     expect((await w.api.listConnections({ params: { user_id } })).providers).toMatchObject([{ slug: 'fitbit', status: 'connected' }])
-    expect([...asked].sort()).toEqual([w.base, source.origin, new URL(back).origin].sort())
-    expect(complaints).toEqual([])
+    const origins = new Set(externalRequests().map((url) => new URL(url).origin))
+    expect([...origins].sort()).toEqual([source.origin, new URL(back).origin].sort())
+    expect(unexpectedErrors()).toEqual([])
   },
 )
 
-test.skipIf(!browser).each(looks)(`${where}, $width pixels wide: a source without credentials offers demo data`, async (look) => {
+test.skipIf(noBrowser)(withSkipReason('/link: a source without credentials offers demo data on a phone and a desktop'), async () => {
   const { link_web_url, user_id } = await aLink(w.base, w.api)
-  const { page, asked, complaints } = await visitor(look)
+  const { page, externalRequests, unexpectedErrors } = await openLinkPage(looks[0])
+  const expectReadable = async () => {
+    for (const { width, colorScheme } of looks) {
+      await page.emulateMedia({ colorScheme })
+      await resizePage(page, width)
+      await expectNoOverflow(page)
+      await expectContrast(page)
+    }
+  }
   await page.goto(link_web_url)
   await page.getByLabel('Search').fill('oura')
   const choice = page.getByRole('link', { name: 'Oura' })
   expect(await choice.textContent()).toContain('Demo data')
   await choice.click()
   await page.getByText('a month of generated data').waitFor()
-  expect(await isWideAsTheWindow(page)).toBe(true)
-  expect(await page.evaluate(`(${leastContrast})()`)).toBeGreaterThanOrEqual(4.5)
+  await expectReadable()
   await page.getByRole('button', { name: 'Connect with demo data' }).click()
   await page.getByRole('heading', { name: 'You are connected' }).waitFor()
   expect(await page.getByRole('status').textContent()).toContain('Oura is connected with demo data.')
-  expect(await isWideAsTheWindow(page)).toBe(true)
+  await expectReadable()
   expect((await w.api.listSleep({ params: { user_id }, query: { start_date: '2000-01-01' } })).sleep.length).toBeGreaterThan(30)
-  expect([...asked]).toEqual([w.base])
-  expect(complaints).toEqual([])
+  expect(externalRequests()).toEqual([])
+  expect(unexpectedErrors()).toEqual([])
 })
 
-test.skipIf(!browser)(`${where}: announces a wrong password, asks for a code and redirects`, async () => {
+test.skipIf(noBrowser)(withSkipReason('/link: announces a wrong password, asks for a code and redirects'), async () => {
   const { link_web_url } = await aLink(w.base, w.api, { redirect_url: back, provider: 'peloton' })
-  const { page, complaints } = await visitor(looks[0])
+  const { page, unexpectedErrors } = await openLinkPage(looks[0])
   await page.goto(link_web_url)
   const signIn = async (password: string) => {
     await page.getByLabel('Username or email address').fill('rider')
@@ -95,7 +94,7 @@ test.skipIf(!browser)(`${where}: announces a wrong password, asks for a code and
   }
   await signIn('wrong')
   expect(await page.getByRole('alert').textContent()).toContain('did not accept your sign-in')
-  expect(await isWideAsTheWindow(page)).toBe(true)
+  await expectNoOverflow(page)
   await signIn('mfa')
   await page.getByLabel('Code').fill('000000')
   await page.getByRole('button', { name: 'Connect' }).click()
@@ -103,12 +102,12 @@ test.skipIf(!browser)(`${where}: announces a wrong password, asks for a code and
   await page.getByLabel('Code').fill('123456')
   await page.getByRole('button', { name: 'Connect' }).click()
   await page.waitForURL(`${back}?state=success`)
-  expect(complaints).toEqual([])
+  expect(unexpectedErrors()).toEqual([])
 })
 
-test.skipIf(!browser)(`${where}: a user who denies access sees an error and can try again`, async () => {
+test.skipIf(noBrowser)(withSkipReason('/link: a user who denies access sees an error and can try again'), async () => {
   const { link_web_url } = await aLink(w.base, w.api, { provider: 'fitbit' })
-  const { page } = await visitor()
+  const { page } = await openLinkPage()
   await page.goto(link_web_url)
   source.behavior.deny = true
   await page.getByRole('link', { name: 'Continue to Fitbit' }).click()
@@ -120,9 +119,9 @@ test.skipIf(!browser)(`${where}: a user who denies access sees an error and can 
   await page.getByRole('heading', { name: 'You are connected' }).waitFor()
 })
 
-test.skipIf(!browser)(`${where}: works by keyboard`, async () => {
+test.skipIf(noBrowser)(withSkipReason('/link: works by keyboard'), async () => {
   const { link_web_url, user_id } = await aLink(w.base, w.api)
-  const { page } = await visitor()
+  const { page } = await openLinkPage()
   await page.goto(link_web_url)
   await page.keyboard.press('Tab')
   await page.keyboard.type('libre')
@@ -140,9 +139,9 @@ test.skipIf(!browser)(`${where}: works by keyboard`, async () => {
   expect((await w.api.listConnections({ params: { user_id } })).providers).toMatchObject([{ slug: 'freestyle_libre' }])
 })
 
-test.skipIf(!browser)(`${where}: works without JavaScript`, async () => {
+test.skipIf(noBrowser)(withSkipReason('/link: works without JavaScript'), async () => {
   const { link_web_url } = await aLink(w.base, w.api, { redirect_url: back })
-  const { page } = await visitor(looks[0], false)
+  const { page } = await openLinkPage(looks[0], false)
   await page.goto(link_web_url)
   await page.getByLabel('Search').fill('zwift')
   await page.getByRole('button', { name: 'Search' }).click()
@@ -152,15 +151,6 @@ test.skipIf(!browser)(`${where}: works without JavaScript`, async () => {
   await page.getByLabel('Password').fill('right')
   await page.getByRole('button', { name: 'Connect' }).click()
   await page.waitForURL(`${back}?state=success`)
-})
-
-test.skipIf(!browser)(`${where}: every text has enough contrast`, async () => {
-  for (const look of looks) {
-    const { link_web_url } = await aLink(w.base, w.api)
-    const { page } = await visitor(look)
-    await page.goto(link_web_url)
-    expect(await page.evaluate(`(${leastContrast})()`)).toBeGreaterThanOrEqual(4.5)
-  }
 })
 
 /** Returns the lowest contrast of any text on the page. Runs in the browser. */

@@ -63,37 +63,41 @@ test.skipIf(noBrowser)(withSkipReason('an order records only the consents that a
   await page.getByRole('heading', { name: 'Essential Wellness' }).waitFor()
 })
 
-journey('simulates critical results, acknowledges them and opens the report', async (width) => {
-  const w = { ...instance, ...(await instance.tenant()) }
-  const order = await placeOrder(w.api)
-  await w.runJobs()
-  const { open, ...opened } = await openSignedIn(w.base, w, width)
-  const { page } = opened
-  await open(`/orders/${order.id}`)
-  const steps = page.getByRole('list', { name: 'Order timeline' })
-  await steps.getByText('Requisition created').waitFor()
-  await page.getByRole('button', { name: 'Simulate results' }).click()
-  await page.getByLabel('Interpretation', { exact: true }).selectOption('critical')
-  await page.getByRole('dialog').getByRole('button', { name: 'Simulate results' }).click()
-  await page.locator('[aria-current=step]').getByText('Completed').waitFor()
-  await page.getByRole('link', { name: 'Results' }).click()
-  await page.getByRole('table', { name: 'Results' }).getByText('Critical').first().waitFor()
-  expect(await page.getByRole('img', { name: /^Glucose .* range/ }).count()).toBe(1)
+journey(
+  'simulates critical results, acknowledges them and opens the report',
+  async (width) => {
+    const w = { ...instance, ...(await instance.tenant()) }
+    const order = await placeOrder(w.api)
+    await w.runJobs()
+    const { open, ...opened } = await openSignedIn(w.base, w, width)
+    const { page } = opened
+    await open(`/orders/${order.id}`)
+    const steps = page.getByRole('list', { name: 'Order timeline' })
+    await steps.getByText('Requisition created').waitFor()
+    await page.getByRole('button', { name: 'Simulate results' }).click()
+    await page.getByLabel('Interpretation', { exact: true }).selectOption('critical')
+    await page.getByRole('dialog').getByRole('button', { name: 'Simulate results' }).click()
+    await page.locator('[aria-current=step]').getByText('Completed').waitFor()
+    await page.getByRole('link', { name: 'Results' }).click()
+    await page.getByRole('table', { name: 'Results' }).getByText('Critical').first().waitFor()
+    expect(await page.getByRole('img', { name: /^Glucose .* range/ }).count()).toBe(1)
 
-  await page.getByRole('button', { name: 'Acknowledge' }).click()
-  await page.getByText('Critical result acknowledged just now by Management key.').waitFor()
-  expect(await w.api.getCriticalResult({ params: { order_id: order.id } })).toMatchObject({ acknowledged_by: { type: 'management_key' } })
+    await page.getByRole('button', { name: 'Acknowledge' }).click()
+    await page.getByText('Critical result acknowledged just now by Management key.').waitFor()
+    expect(await w.api.getCriticalResult({ params: { order_id: order.id } })).toMatchObject({ acknowledged_by: { type: 'management_key' } })
 
-  await page.getByRole('link', { name: 'Documents' }).click()
-  await page.getByRole('button', { name: 'Result report' }).click()
-  const [report] = await Promise.all([
-    page.waitForResponse((response) => response.url().endsWith('/result/pdf')),
-    page.getByRole('dialog').getByRole('button', { name: 'Reveal' }).click(),
-  ])
-  expect([report.status(), report.headers()['content-type']]).toEqual([200, 'application/pdf'])
-  await page.getByTitle('Result report').waitFor()
-  return opened
-})
+    await page.getByRole('link', { name: 'Documents' }).click()
+    await page.getByRole('button', { name: 'Result report' }).click()
+    const [report] = await Promise.all([
+      page.waitForResponse((response) => response.url().endsWith('/result/pdf')),
+      page.getByRole('dialog').getByRole('button', { name: 'Reveal' }).click(),
+    ])
+    expect([report.status(), report.headers()['content-type']]).toEqual([200, 'application/pdf'])
+    await page.getByTitle('Result report').waitFor()
+    return opened
+  },
+  { checkAccessibility: true },
+)
 
 test.skipIf(noBrowser)(withSkipReason('an order that failed after partial results is not shown as normal'), async () => {
   const w = { ...instance, ...(await instance.tenant()) }

@@ -38,41 +38,45 @@ async function scanQrCode(page: Page) {
   return readQrCode(shot)
 }
 
-journey('a person is invited, joins with a QR code and gets another role', async (width) => {
-  const tenant = await w.tenant()
-  const opened = await openSignedIn(w.base, tenant, width)
-  const { page } = opened
-  await page.goto('/console/organization/people')
-  await page.getByRole('button', { name: 'Invite member' }).first().click()
-  await page.getByLabel('Email').fill('ottoline@harbor.example')
-  await page.getByLabel('Role').selectOption('support')
-  await page.getByRole('button', { name: 'Create link' }).click()
-  const link = (await page.getByRole('dialog', { name: 'Invitation link' }).locator('code').textContent()) as string
-  await page.getByRole('button', { name: 'Done' }).click()
+journey(
+  'a person is invited, joins with a QR code and gets another role',
+  async (width) => {
+    const tenant = await w.tenant()
+    const opened = await openSignedIn(w.base, tenant, width)
+    const { page } = opened
+    await page.goto('/console/organization/people')
+    await page.getByRole('button', { name: 'Invite member' }).first().click()
+    await page.getByLabel('Email').fill('ottoline@harbor.example')
+    await page.getByLabel('Role').selectOption('support')
+    await page.getByRole('button', { name: 'Create link' }).click()
+    const link = (await page.getByRole('dialog', { name: 'Invitation link' }).locator('code').textContent()) as string
+    await page.getByRole('button', { name: 'Done' }).click()
 
-  const invited = await openPage(w.base, width)
-  await invited.page.goto(`/console/invitation#${link.split('#')[1]}`)
-  await invited.page.getByLabel('Your name').fill('Ottoline Keeper')
-  await invited.page.getByLabel('Password').fill(PASSWORD)
-  const uri = new URL(await scanQrCode(invited.page))
-  expect([uri.protocol, uri.searchParams.get('issuer')]).toEqual(['otpauth:', 'Harbor Health'])
-  expect(await seriousIssues(invited.page)).toEqual([])
-  await screenshot(invited.page, `invitation-${width}`)
-  const secret = uri.searchParams.get('secret') as string
-  await invited.page.getByLabel('Code', { exact: true }).fill(codeAt(fromBase32(secret), stepAt(w.app.wall())))
-  await invited.page.getByRole('button', { name: 'Join' }).click()
-  await invited.page.getByRole('heading', { name: 'Save your recovery codes' }).waitFor()
-  await invited.page.getByRole('button', { name: 'Continue' }).click()
-  await invited.page.getByRole('heading', { name: 'Overview' }).waitFor()
+    const invited = await openPage(w.base, width)
+    await invited.page.goto(`/console/invitation#${link.split('#')[1]}`)
+    await invited.page.getByLabel('Your name').fill('Ottoline Keeper')
+    await invited.page.getByLabel('Password').fill(PASSWORD)
+    const uri = new URL(await scanQrCode(invited.page))
+    expect([uri.protocol, uri.searchParams.get('issuer')]).toEqual(['otpauth:', 'Harbor Health'])
+    expect(await seriousIssues(invited.page)).toEqual([])
+    await screenshot(invited.page, `invitation-${width}`)
+    const secret = uri.searchParams.get('secret') as string
+    await invited.page.getByLabel('Code', { exact: true }).fill(codeAt(fromBase32(secret), stepAt(w.app.wall())))
+    await invited.page.getByRole('button', { name: 'Join' }).click()
+    await invited.page.getByRole('heading', { name: 'Save your recovery codes' }).waitFor()
+    await invited.page.getByRole('button', { name: 'Continue' }).click()
+    await invited.page.getByRole('heading', { name: 'Overview' }).waitFor()
 
-  await page.reload()
-  await page.getByRole('button', { name: 'Change role of Ottoline Keeper' }).click()
-  await page.getByLabel('Role', { exact: true }).selectOption('read_only')
-  await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('Role updated.').waitFor()
-  await page.getByRole('table', { name: 'Members' }).getByText('Read only').waitFor()
-  return opened
-})
+    await page.reload()
+    await page.getByRole('button', { name: 'Change role of Ottoline Keeper' }).click()
+    await page.getByLabel('Role', { exact: true }).selectOption('read_only')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Role updated.').waitFor()
+    await page.getByRole('table', { name: 'Members' }).getByText('Read only').waitFor()
+    return opened
+  },
+  { checkAccessibility: true },
+)
 
 journey('the audit log shows who revealed data and why, and verifies its chain', async (width) => {
   const tenant = await w.tenant()

@@ -51,48 +51,52 @@ journey('a pipeline is created, paused, resumed, edited and deleted, and unsuppo
   return opened
 })
 
-journey('a topic is added to a pipeline, and each destination shows its own status, error and backlog', async (width) => {
-  const tenant = await w.tenant()
-  const params = deploymentOf(tenant)
-  const rabbitmq = { uri: 'amqp://assay:broker-secret-4711@127.0.0.1:5999/health', exchange: 'events' }
-  await tenant.admin.upsertPipelines({ params, body: { team_ids: [tenant.team_id], rabbitmq } })
-  const kept = async () => (await tenant.admin.listPipelines({ params })).pipelines
-  const { open, ...opened } = await openSignedIn(w.base, tenant, width)
-  const { page } = opened
-  await open('/pipelines')
-  await page.getByRole('button', { name: 'Edit' }).click()
-  const dialog = page.getByRole('dialog')
-  expect(await dialog.getByLabel('RabbitMQ').isDisabled()).toBe(true)
-  await dialog.getByLabel('Google Cloud Pub/Sub').check()
-  await dialog.getByLabel('Project').fill('somebody-else')
-  await dialog.getByLabel('Topic').fill('health')
-  await dialog.getByRole('button', { name: 'Save' }).click()
-  await dialog.getByText(/PUBSUB_PROJECTS/).waitFor()
-  await dialog.getByLabel('Project').fill('Harbor')
-  await dialog.getByRole('button', { name: 'Save' }).click()
-  await dialog
-    .getByText(/^Must be a project ID/)
-    .first()
-    .waitFor()
-  opened.consoleErrors.length = 0
-  await dialog.getByLabel('Project').fill('harbor-events')
-  await dialog.getByRole('button', { name: 'Save' }).click()
-  const topic = page.getByRole('region', { name: 'Google Cloud Pub/Sub' })
-  const broker = page.getByRole('region', { name: 'RabbitMQ' })
-  await topic.getByText('Up to date').waitFor()
-  expect(await kept()).toMatchObject([
-    {
-      cloud_pubsub: { project: 'harbor-events', topic: 'health', message_ordering: true },
-      rabbitmq: { exchange: 'events' },
-      preferences: { enabled: ['rabbitmq', 'cloud_pubsub'] },
-    },
-  ])
-  await broker.getByRole('button', { name: 'Pause' }).click()
-  await broker.getByText('Paused', { exact: true }).waitFor()
-  await emitEvents(w.app, tenant, ['one', 'two'])
-  await topic.getByText('Failing', { exact: true }).waitFor()
-  await topic.getByText('The host refused the connection.').waitFor()
-  await topic.getByText('0 of 2').waitFor()
-  expect(await broker.getByText('Paused', { exact: true }).count()).toBe(1)
-  return opened
-})
+journey(
+  'a topic is added to a pipeline, and each destination shows its own status, error and backlog',
+  async (width) => {
+    const tenant = await w.tenant()
+    const params = deploymentOf(tenant)
+    const rabbitmq = { uri: 'amqp://assay:broker-secret-4711@127.0.0.1:5999/health', exchange: 'events' }
+    await tenant.admin.upsertPipelines({ params, body: { team_ids: [tenant.team_id], rabbitmq } })
+    const kept = async () => (await tenant.admin.listPipelines({ params })).pipelines
+    const { open, ...opened } = await openSignedIn(w.base, tenant, width)
+    const { page } = opened
+    await open('/pipelines')
+    await page.getByRole('button', { name: 'Edit' }).click()
+    const dialog = page.getByRole('dialog')
+    expect(await dialog.getByLabel('RabbitMQ').isDisabled()).toBe(true)
+    await dialog.getByLabel('Google Cloud Pub/Sub').check()
+    await dialog.getByLabel('Project').fill('somebody-else')
+    await dialog.getByLabel('Topic').fill('health')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByText(/PUBSUB_PROJECTS/).waitFor()
+    await dialog.getByLabel('Project').fill('Harbor')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog
+      .getByText(/^Must be a project ID/)
+      .first()
+      .waitFor()
+    opened.consoleErrors.length = 0
+    await dialog.getByLabel('Project').fill('harbor-events')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    const topic = page.getByRole('region', { name: 'Google Cloud Pub/Sub' })
+    const broker = page.getByRole('region', { name: 'RabbitMQ' })
+    await topic.getByText('Up to date').waitFor()
+    expect(await kept()).toMatchObject([
+      {
+        cloud_pubsub: { project: 'harbor-events', topic: 'health', message_ordering: true },
+        rabbitmq: { exchange: 'events' },
+        preferences: { enabled: ['rabbitmq', 'cloud_pubsub'] },
+      },
+    ])
+    await broker.getByRole('button', { name: 'Pause' }).click()
+    await broker.getByText('Paused', { exact: true }).waitFor()
+    await emitEvents(w.app, tenant, ['one', 'two'])
+    await topic.getByText('Failing', { exact: true }).waitFor()
+    await topic.getByText('The host refused the connection.').waitFor()
+    await topic.getByText('0 of 2').waitFor()
+    expect(await broker.getByText('Paused', { exact: true }).count()).toBe(1)
+    return opened
+  },
+  { checkAccessibility: true },
+)

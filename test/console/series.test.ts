@@ -25,40 +25,44 @@ const zoomedLength = (page: Page) => {
   return Date.parse(searchParams.get('to') ?? '') - Date.parse(searchParams.get('from') ?? '')
 }
 
-journey('shows a connected source and its data, zooms by keyboard and mouse, and resets', async (width) => {
-  const { open, ...opened } = await openSignedIn(w.base, w, width)
-  const { page } = opened
-  await open(`/users/${wearer}`)
-  const connections = page.getByRole('region', { name: 'Connections' })
-  await connections.getByText('Oura').waitFor()
-  await connections.getByText('Connected').waitFor()
-  const chart = page.getByRole('application', { name: /^Heart rate: [1-9]\d* points from .* bpm/ })
-  const out = page.getByRole('button', { name: 'Zoom out' })
-  await chart.focus()
-  await page.keyboard.press('=')
-  await out.waitFor()
-  expect(zoomedLength(page)).toBe(3.5 * DAY)
-  await page.keyboard.press('=')
-  await waitFor(() => expect(zoomedLength(page)).toBe(1.75 * DAY))
-  await page.keyboard.press('-')
-  await waitFor(() => expect(zoomedLength(page)).toBe(3.5 * DAY))
-  expect(await page.locator(':focus').getAttribute('role')).toBe('application')
-  await page.keyboard.press('0')
-  await out.waitFor({ state: 'detached' })
-  expect(zoomedLength(page)).toBeNaN()
+journey(
+  'shows a connected source and its data, zooms by keyboard and mouse, and resets',
+  async (width) => {
+    const { open, ...opened } = await openSignedIn(w.base, w, width)
+    const { page } = opened
+    await open(`/users/${wearer}`)
+    const connections = page.getByRole('region', { name: 'Connections' })
+    await connections.getByText('Oura').waitFor()
+    await connections.getByText('Connected').waitFor()
+    const chart = page.getByRole('application', { name: /^Heart rate: [1-9]\d* points from .* bpm/ })
+    const out = page.getByRole('button', { name: 'Zoom out' })
+    await chart.focus()
+    await page.keyboard.press('=')
+    await out.waitFor()
+    expect(zoomedLength(page)).toBe(3.5 * DAY)
+    await page.keyboard.press('=')
+    await waitFor(() => expect(zoomedLength(page)).toBe(1.75 * DAY))
+    await page.keyboard.press('-')
+    await waitFor(() => expect(zoomedLength(page)).toBe(3.5 * DAY))
+    expect(await page.locator(':focus').getAttribute('role')).toBe('application')
+    await page.keyboard.press('0')
+    await out.waitFor({ state: 'detached' })
+    expect(zoomedLength(page)).toBeNaN()
 
-  const { x, y, width: wide, height } = (await chart.boundingBox()) as { x: number; y: number; width: number; height: number }
-  await page.mouse.move(x + wide * 0.3, y + height / 2)
-  await page.mouse.down()
-  await page.mouse.move(x + wide * 0.6, y + height / 2, { steps: 4 })
-  await page.mouse.up()
-  await out.waitFor()
-  expect(Math.abs(zoomedLength(page) / DAY - ((0.3 * wide) / (wide - 54)) * 7)).toBeLessThan(0.1)
-  await page.reload()
-  await out.click()
-  await out.waitFor({ state: 'detached' })
-  return opened
-})
+    const { x, y, width: wide, height } = (await chart.boundingBox()) as { x: number; y: number; width: number; height: number }
+    await page.mouse.move(x + wide * 0.3, y + height / 2)
+    await page.mouse.down()
+    await page.mouse.move(x + wide * 0.6, y + height / 2, { steps: 4 })
+    await page.mouse.up()
+    await out.waitFor()
+    expect(Math.abs(zoomedLength(page) / DAY - ((0.3 * wide) / (wide - 54)) * 7)).toBeLessThan(0.1)
+    await page.reload()
+    await out.click()
+    await out.waitFor({ state: 'detached' })
+    return opened
+  },
+  { checkAccessibility: true },
+)
 
 journey('finds any resource by typing, lists resources with data first, and recovers from an empty period', async (width) => {
   const user_id = await aWearer()

@@ -32,19 +32,23 @@ journey('a management key opens every team and the organization until sign-out',
   return opened
 })
 
-journey('a team key opens its team and no organization page', async (width) => {
-  const { team_api_key } = await w.tenant()
-  const opened = await openPage(w.base, width)
-  const { page } = opened
-  await signInByKey(page, team_api_key, 'Team API key')
-  await follow(page, 'Orders')
-  await page.getByText('No orders yet').waitFor()
-  const menu = page.getByRole('button', { name: 'Menu' })
-  if (await menu.isVisible()) await menu.click()
-  await page.getByRole('link', { name: 'Lab tests' }).waitFor()
-  for (const name of ['People', 'Webhooks', 'Pipelines', 'Audit log']) expect(await page.getByRole('link', { name }).count()).toBe(0)
-  return opened
-})
+journey(
+  'a team key opens its team and no organization page',
+  async (width) => {
+    const { team_api_key } = await w.tenant()
+    const opened = await openPage(w.base, width)
+    const { page } = opened
+    await signInByKey(page, team_api_key, 'Team API key')
+    await follow(page, 'Orders')
+    await page.getByText('No orders yet').waitFor()
+    const menu = page.getByRole('button', { name: 'Menu' })
+    if (await menu.isVisible()) await menu.click()
+    await page.getByRole('link', { name: 'Lab tests' }).waitFor()
+    for (const name of ['People', 'Webhooks', 'Pipelines', 'Audit log']) expect(await page.getByRole('link', { name }).count()).toBe(0)
+    return opened
+  },
+  { checkAccessibility: true },
+)
 
 journey('a person signs in with password and authenticator and sees what the role allows', async (width) => {
   const tenant = await w.tenant()

@@ -38,36 +38,40 @@ journey('source credentials are added, replaced and removed, and the secret is n
   return opened
 })
 
-journey('a lab test is created from markers, archived and restored', async (width) => {
-  const tenant = await w.tenant()
-  const { open, ...opened } = await openSignedIn(w.base, tenant, width)
-  const { page } = opened
-  await open('/lab-tests')
-  await page.getByRole('link', { name: 'Create lab test' }).click()
-  await page.getByLabel('Name', { exact: true }).fill('Harbor Baseline')
-  await page.getByLabel('Lab', { exact: true }).selectOption('quillmoor')
-  await page.getByLabel('Description').fill('For every new member.')
-  await page.getByLabel('Requires fasting').check()
-  expect(await page.getByRole('button', { name: 'Create lab test' }).isDisabled()).toBe(true)
-  await page.getByLabel('Add marker').fill('lipid')
-  await page.getByRole('list', { name: 'Markers', exact: true }).getByRole('button').first().click()
-  await page.getByLabel('Add marker').fill('metabolic')
-  await page.getByRole('list', { name: 'Markers', exact: true }).getByRole('button').first().click()
-  await page.getByText('2 markers').waitFor()
-  await page.getByRole('button', { name: 'Create lab test' }).click()
-  await page.getByRole('heading', { name: 'Harbor Baseline' }).waitFor()
-  const [created] = (await tenant.api.listLabTests({ query: { own: true } })).data
-  expect(created).toMatchObject({ name: 'Harbor Baseline', fasting: true, status: 'active', lab: { slug: 'quillmoor' } })
-  expect(created?.markers).toHaveLength(2)
-  await page.getByRole('button', { name: 'Archive' }).click()
-  await page.getByText('Archived').waitFor()
-  await page.getByRole('button', { name: 'Restore' }).click()
-  await page.getByText('Active', { exact: true }).waitFor()
+journey(
+  'a lab test is created from markers, archived and restored',
+  async (width) => {
+    const tenant = await w.tenant()
+    const { open, ...opened } = await openSignedIn(w.base, tenant, width)
+    const { page } = opened
+    await open('/lab-tests')
+    await page.getByRole('link', { name: 'Create lab test' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('Harbor Baseline')
+    await page.getByLabel('Lab', { exact: true }).selectOption('quillmoor')
+    await page.getByLabel('Description').fill('For every new member.')
+    await page.getByLabel('Requires fasting').check()
+    expect(await page.getByRole('button', { name: 'Create lab test' }).isDisabled()).toBe(true)
+    await page.getByLabel('Add marker').fill('lipid')
+    await page.getByRole('list', { name: 'Markers', exact: true }).getByRole('button').first().click()
+    await page.getByLabel('Add marker').fill('metabolic')
+    await page.getByRole('list', { name: 'Markers', exact: true }).getByRole('button').first().click()
+    await page.getByText('2 markers').waitFor()
+    await page.getByRole('button', { name: 'Create lab test' }).click()
+    await page.getByRole('heading', { name: 'Harbor Baseline' }).waitFor()
+    const [created] = (await tenant.api.listLabTests({ query: { own: true } })).data
+    expect(created).toMatchObject({ name: 'Harbor Baseline', fasting: true, status: 'active', lab: { slug: 'quillmoor' } })
+    expect(created?.markers).toHaveLength(2)
+    await page.getByRole('button', { name: 'Archive' }).click()
+    await page.getByText('Archived').waitFor()
+    await page.getByRole('button', { name: 'Restore' }).click()
+    await page.getByText('Active', { exact: true }).waitFor()
 
-  await open('/lab-tests')
-  await page.getByLabel('Source').selectOption('Shared catalog')
-  await page.getByRole('link', { name: 'Essential Wellness' }).click()
-  await page.getByRole('heading', { name: 'Essential Wellness' }).waitFor()
-  expect(await page.getByRole('button', { name: 'Archive' }).count()).toBe(0)
-  return opened
-})
+    await open('/lab-tests')
+    await page.getByLabel('Source').selectOption('Shared catalog')
+    await page.getByRole('link', { name: 'Essential Wellness' }).click()
+    await page.getByRole('heading', { name: 'Essential Wellness' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Archive' }).count()).toBe(0)
+    return opened
+  },
+  { checkAccessibility: true },
+)

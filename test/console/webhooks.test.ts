@@ -46,33 +46,37 @@ journey('a webhook is created, fails, is retried and replays its events with pro
   return opened
 })
 
-journey('sends an example, shows its attempt, and shows and rotates the secret', async (width) => {
-  const tenant = await w.tenant()
-  const receiver = await aReceiver()
-  const webhook = await aWebhook(tenant, { url: receiver.url })
-  const { key } = await tenant.admin.getWebhookSecret({ params: webhook.params })
-  const { open, ...opened } = await openSignedIn(w.base, tenant, width)
-  const { page } = opened
-  await open(`/webhooks/${webhook.id}`)
-  await page.getByRole('button', { name: 'Send example' }).click()
-  await page.getByRole('dialog').getByLabel('Event type').selectOption('labtest.order.created')
-  await page.getByRole('dialog').getByRole('button', { name: 'Send example' }).click()
-  await page.getByRole('heading', { name: 'labtest.order.created' }).waitFor()
-  await page.getByRole('heading', { name: 'Response 200' }).waitFor()
-  expect(receiver.events()).toMatchObject([{ event_type: 'labtest.order.created' }])
+journey(
+  'sends an example, shows its attempt, and shows and rotates the secret',
+  async (width) => {
+    const tenant = await w.tenant()
+    const receiver = await aReceiver()
+    const webhook = await aWebhook(tenant, { url: receiver.url })
+    const { key } = await tenant.admin.getWebhookSecret({ params: webhook.params })
+    const { open, ...opened } = await openSignedIn(w.base, tenant, width)
+    const { page } = opened
+    await open(`/webhooks/${webhook.id}`)
+    await page.getByRole('button', { name: 'Send example' }).click()
+    await page.getByRole('dialog').getByLabel('Event type').selectOption('labtest.order.created')
+    await page.getByRole('dialog').getByRole('button', { name: 'Send example' }).click()
+    await page.getByRole('heading', { name: 'labtest.order.created' }).waitFor()
+    await page.getByRole('heading', { name: 'Response 200' }).waitFor()
+    expect(receiver.events()).toMatchObject([{ event_type: 'labtest.order.created' }])
 
-  await open(`/webhooks/${webhook.id}?tab=settings`)
-  await page.getByRole('button', { name: 'Rotate secret' }).waitFor()
-  expect(await page.getByText(key).count()).toBe(0)
-  await page.getByRole('button', { name: 'Show secret' }).click()
-  await page.getByText(key).waitFor()
-  await page.getByRole('button', { name: 'Rotate secret' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click()
-  await page.getByText('Secret rotated.').waitFor()
-  expect(await page.getByText(key).count()).toBe(0)
-  expect((await tenant.admin.getWebhookSecret({ params: webhook.params })).key).not.toBe(key)
-  return opened
-})
+    await open(`/webhooks/${webhook.id}?tab=settings`)
+    await page.getByRole('button', { name: 'Rotate secret' }).waitFor()
+    expect(await page.getByText(key).count()).toBe(0)
+    await page.getByRole('button', { name: 'Show secret' }).click()
+    await page.getByText(key).waitFor()
+    await page.getByRole('button', { name: 'Rotate secret' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click()
+    await page.getByText('Secret rotated.').waitFor()
+    expect(await page.getByText(key).count()).toBe(0)
+    expect((await tenant.admin.getWebhookSecret({ params: webhook.params })).key).not.toBe(key)
+    return opened
+  },
+  { checkAccessibility: true },
+)
 
 test.skipIf(noBrowser)(
   withSkipReason('on a phone the overview rates deliveries, and webhooks with the same URL are distinguishable'),

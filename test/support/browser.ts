@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, mkdtempSync, renameSync, rmSync } fr
 import { tmpdir, userInfo } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core'
-import { atEnd } from './at-end.ts'
+import { onTestFinished } from 'vitest'
 import { TIMEOUT_MS } from './process.ts'
 
 const flags = [
@@ -25,10 +25,14 @@ export function startBrowser() {
   return starting
 }
 
-/** Opens a new browser context that ends with the test file. */
+/** Opens a new browser context that ends with the test, because an open console page keeps receiving events. */
 export async function newContext(options: BrowserContextOptions) {
   const context = await ((await startBrowser()) as Browser).newContext(options)
-  atEnd(() => context.close())
+  onTestFinished(async () => {
+    // A route that is still waiting for the service would fail when its page closes.
+    for (const page of context.pages()) await page.unrouteAll({ behavior: 'ignoreErrors' })
+    await context.close()
+  })
   return context
 }
 

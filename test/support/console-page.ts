@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import type { Page } from 'playwright-core'
+import type { BrowserContextOptions, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { buildConsole } from '../../scripts/build-console.ts'
 import { newContext, startBrowser } from './browser.ts'
@@ -20,16 +20,18 @@ export const widths = [
   ['a phone', 390],
 ] as const
 
-type Origins = { origin: string; localStorage: { name: string; value: string }[] }[]
+const viewportOf = (width: number) => ({ width, height: width > 1000 ? 900 : 844 })
+
+export const resizePage = (page: Page, width: number) => page.setViewportSize(viewportOf(width))
 
 /** Opens a page in a new browser context and records its requests and console errors. */
-export async function openPage(base: string, width = 1440, colorScheme: 'light' | 'dark' = 'light', origins: Origins = []) {
+export async function openPage(base: string, width = 1440, options: BrowserContextOptions = {}) {
   const context = await newContext({
-    storageState: { cookies: [], origins },
-    viewport: { width, height: width > 1000 ? 900 : 844 },
-    colorScheme,
+    viewport: viewportOf(width),
+    colorScheme: 'light',
     baseURL: base,
     reducedMotion: 'reduce',
+    ...options,
   })
   const page = await context.newPage()
   page.setDefaultTimeout(TIMEOUT_MS)
@@ -43,13 +45,16 @@ export async function openPage(base: string, width = 1440, colorScheme: 'light' 
 
 type Opened = Awaited<ReturnType<typeof openPage>>
 
-/** Runs a test on desktop and phone, then checks accessibility, page width, console errors and requests to other hosts. */
-export const journey = (title: string, run: (width: number) => Promise<Opened>) =>
+/**
+ * Runs a test on desktop and phone, then checks page width, console errors and requests to other hosts.
+ * `tour` checks the accessibility of most pages. A journey that ends on another page sets `checkAccessibility`.
+ */
+export const journey = (title: string, run: (width: number) => Promise<Opened>, { checkAccessibility = false } = {}) =>
   test.skipIf(noBrowser).each(widths)(withSkipReason(`on %s ${title}`), async (_, width) => {
     const { page, consoleErrors, externalRequests } = await run(width)
     // Stale content is faded, which would fail the contrast check.
     await page.locator('.is-stale').first().waitFor({ state: 'detached' })
-    expect(await seriousIssues(page)).toEqual([])
+    if (checkAccessibility) expect(await seriousIssues(page)).toEqual([])
     await expectNoOverflow(page)
     expect(consoleErrors).toEqual([])
     expect(externalRequests()).toEqual([])
@@ -71,19 +76,14 @@ export async function signInByKey(page: Page, key: string, kind: 'Management key
 }
 
 /** Opens a page with a session of the tenant's management key and skips the sign-in form. */
-export async function openSignedIn(base: string, tenant: Tenant, width = 1440, colorScheme: 'light' | 'dark' = 'light') {
+export async function openSignedIn(base: string, tenant: Tenant, width = 1440) {
   const { cookie } = await signIn(base, { management_key: tenant.management_key })
-  return openWithSession(base, cookie, tenant.team_id, width, colorScheme)
+  return openWithSession(base, cookie, tenant.team_id, width)
 }
 
-export async function openWithSession(
-  base: string,
-  cookie: string,
-  team_id: string,
-  width = 1440,
-  colorScheme: 'light' | 'dark' = 'light',
-) {
-  const opened = await openPage(base, width, colorScheme, [{ origin: base, localStorage: [{ name: 'assay.signed-in', value: 'yes' }] }])
+export async function openWithSession(base: string, cookie: string, team_id: string, width = 1440) {
+  const origins = [{ origin: base, localStorage: [{ name: 'assay.signed-in', value: 'yes' }] }]
+  const opened = await openPage(base, width, { storageState: { cookies: [], origins } })
   const [name = '', value = ''] = cookie.split('=')
   await opened.page.context().addCookies([{ name, value, url: base, httpOnly: true, sameSite: 'Strict' }])
   return { ...opened, open: (path: string) => opened.page.goto(`/console/t/${team_id}${path}`) }
@@ -93,10 +93,11 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 type Violation = { id: string; impact: string; nodes: { html: string; failureSummary: string }[] }
 
-/** Serious and critical accessibility violations. */
-export async function seriousIssues(page: Page) {
-  await page.evaluate(axe)
-  const { violations } = await page.evaluate<{ violations: Violation[] }>("axe.run(document, { resultTypes: ['violations'] })")
+/** Serious and critical accessibility violations. In a second theme only the contrast can differ. */
+export async function seriousIssues(page: Page, rules: 'all' | 'color-contrast' = 'all') {
+  if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(axe)
+  const options = { resultTypes: ['violations'], ...(rules === 'all' ? {} : { runOnly: { type: 'rule', values: [rules] } }) }
+  const { violations } = await page.evaluate<{ violations: Violation[] }>(`axe.run(document, ${JSON.stringify(options)})`)
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html.slice(0, 160)} ${failureSummary}`).join(' | ')}`)

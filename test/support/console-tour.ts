@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { expectNoOverflow, openSignedIn, seriousIssues } from './console-page.ts'
+import { expectNoOverflow, openSignedIn, resizePage, seriousIssues, widths } from './console-page.ts'
 import { aPatient, placeOrder } from './orders.ts'
 import { people, someInfo } from './people.ts'
 import { root } from './process.ts'
@@ -10,7 +10,7 @@ import { aReceiver, aWebhook, waitFor } from './webhooks.ts'
 import type { Replica, Tenant } from './world.ts'
 
 /** `shows` is text that proves the page loaded its data. */
-type Stop = { name: string; path: string; shows: string | RegExp }
+type Stop = { name: string; path: string; shows: string | RegExp; dark?: true }
 
 /** Creates a team with users, orders, results and deliveries. */
 export async function aBusyTeam(one: Replica) {
@@ -44,19 +44,34 @@ export async function aBusyTeam(one: Replica) {
   return { tenant, user_id, order_id: orders[1]?.id as string, webhook_id: webhook.id, attempt_id: attempt?.id as string }
 }
 
-/** Opens each page in one session, checks it and takes a screenshot. */
-export async function tour(base: string, tenant: Tenant, width: number, stops: Stop[], colorScheme: 'light' | 'dark' = 'light') {
-  const { page, consoleErrors, externalRequests } = await openSignedIn(base, tenant, width, colorScheme)
-  const found: Record<string, string[]> = {}
-  for (const { name, path, shows } of stops) {
-    await page.goto(`/console${path.startsWith('/organization') ? '' : `/t/${tenant.team_id}`}${path}`)
-    await page.locator('#content').getByText(shows).filter({ visible: true }).first().waitFor()
-    const issues = await seriousIssues(page)
-    if (issues.length) found[name] = issues
-    await expectNoOverflow(page)
-    await screenshot(page, `${name}-${width}${colorScheme === 'dark' ? '-dark' : ''}`)
+/**
+ * Opens each page in one session, checks it on a desktop and a phone, and takes screenshots.
+ * A page with `dark` is also checked in the dark theme on a desktop.
+ */
+export async function tour(base: string, tenant: Tenant, stops: Stop[]) {
+  const { page, consoleErrors, externalRequests } = await openSignedIn(base, tenant)
+  const issues: Record<string, string[]> = {}
+  const check = async (shot: string, rules?: 'color-contrast') => {
+    const found = await seriousIssues(page, rules)
+    if (found.length) issues[shot] = found
+    await screenshot(page, shot)
   }
-  expect(found).toEqual({})
+  for (const { name, path, shows, dark } of stops) {
+    await page.goto(`/console${path.startsWith('/organization') ? '' : `/t/${tenant.team_id}`}${path}`)
+    const content = page.locator('#content').getByText(shows).filter({ visible: true }).first()
+    for (const [, width] of widths) {
+      await resizePage(page, width)
+      await content.waitFor()
+      await expectNoOverflow(page)
+      await check(`${name}-${width}`)
+    }
+    await resizePage(page, 1440)
+    if (!dark) continue
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await check(`${name}-1440-dark`, 'color-contrast')
+    await page.emulateMedia({ colorScheme: 'light' })
+  }
+  expect(issues).toEqual({})
   expect(consoleErrors).toEqual([])
   expect(externalRequests()).toEqual([])
 }

@@ -22,7 +22,7 @@ export async function sendFile(file: File, request: FastifyRequest, reply: Fasti
   if (includesEtag(request.headers['if-none-match'], file.etag)) return reply.code(304).send()
   const acceptEncoding = String(request.headers['accept-encoding'] ?? '')
   if (accepts(acceptEncoding, 'br')) {
-    file.br ??= brotliAsync(file.bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } })
+    file.br ??= brotliAsync(file.bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } })
     return reply.header('content-encoding', 'br').send(await file.br)
   }
   if (accepts(acceptEncoding, 'gzip')) {
