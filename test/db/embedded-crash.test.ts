@@ -4,29 +4,30 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { findBinaries } from '../../src/platform/db/embedded/binaries.ts'
-import { eventually, isAlive, isRoot, nobody, postmasterOf, spawnHolder, start, tempFolder } from './support/embedded.ts'
+import { eventually, isAlive, isRoot, nobody, postmasterOf, prepareCluster, spawnHolder, start, tempFolder } from './support/embedded.ts'
 import { query } from './support/query.ts'
 
+const existingCluster = prepareCluster()
 const serverAccount = isRoot ? nobody : {}
 
 test('after kill -9 of the service the next start works and keeps the data', async () => {
-  const dataDir = tempFolder()
+  const dataDir = existingCluster()
   const holder = spawnHolder(dataDir)
   const url = String(await holder.waitForMessage('ready'))
-  await query(url, 'create table kept as select 42 as answer')
+  await query(url, 'update kept set answer = 43')
   const orphan = postmasterOf(dataDir)
   process.kill(holder.pid, 'SIGKILL')
   await holder.exited
 
   const next = await start(dataDir)
 
-  expect(await query(next.url, 'select answer from kept')).toEqual([{ answer: 42 }])
+  expect(await query(next.url, 'select answer from kept')).toEqual([{ answer: 43 }])
   expect(isAlive(orphan)).toBe(false)
 })
 
 test('after kill -9 of the service PostgreSQL stops', async (context) => {
   if (process.platform !== 'linux') context.skip('requires the parent-death signal of Linux')
-  const dataDir = tempFolder()
+  const dataDir = existingCluster()
   const holder = spawnHolder(dataDir)
   await holder.waitForMessage('ready')
   const orphan = postmasterOf(dataDir)
@@ -36,8 +37,7 @@ test('after kill -9 of the service PostgreSQL stops', async (context) => {
 })
 
 test('replaces an orphaned server', async () => {
-  const dataDir = tempFolder()
-  await (await start(dataDir)).stop()
+  const dataDir = existingCluster()
   const orphan = await spawnUnattended(dataDir)
 
   const { url } = await start(dataDir)
@@ -47,8 +47,7 @@ test('replaces an orphaned server', async () => {
 })
 
 test('ignores pid files of a process that is not PostgreSQL and leaves it running', async () => {
-  const dataDir = tempFolder()
-  await (await start(dataDir)).stop()
+  const dataDir = existingCluster()
   const bystander = spawn('sleep', ['60'], { cwd: join(dataDir, 'postgres'), ...serverAccount })
   onTestFinished(() => void bystander.kill())
   for (const name of ['postmaster.pid', '.s.PGSQL.5432.lock']) leavePidFile(join(dataDir, 'postgres', name), bystander.pid ?? 0)
@@ -60,9 +59,9 @@ test('ignores pid files of a process that is not PostgreSQL and leaves it runnin
 })
 
 test('restarts a server killed during a long query at the same address', async () => {
-  const dataDir = tempFolder()
+  const dataDir = existingCluster()
   const { url, stop } = await start(dataDir)
-  await query(url, 'create table kept as select 42 as answer')
+  await query(url, 'update kept set answer = 43')
   const killed = postmasterOf(dataDir)
   const busy = query(url, 'select count(*) from generate_series(1, 1e12::bigint)').catch((error: Error) => error.message)
   await eventually(
@@ -72,7 +71,7 @@ test('restarts a server killed during a long query at the same address', async (
 
   const rows = await eventually(() => query(url, 'select answer from kept'))
 
-  expect(rows).toEqual([{ answer: 42 }])
+  expect(rows).toEqual([{ answer: 43 }])
   expect(await busy).toEqual(expect.any(String))
   const repaired = postmasterOf(dataDir)
   expect(repaired).not.toBe(killed)
@@ -81,7 +80,7 @@ test('restarts a server killed during a long query at the same address', async (
 })
 
 test('retries starting the server until it succeeds or the service stops', async () => {
-  const dataDir = tempFolder()
+  const dataDir = existingCluster()
   const [cluster, elsewhere] = [join(dataDir, 'postgres'), join(dataDir, 'elsewhere')]
   const lines: string[] = []
   const log = pino({}, { write: (line) => void lines.push(line) })
@@ -106,7 +105,7 @@ test('retries starting the server until it succeeds or the service stops', async
 })
 
 test('a signal to the process group does not stop the database before the service', async () => {
-  const dataDir = tempFolder()
+  const dataDir = existingCluster()
   const holder = spawnHolder(dataDir)
   await holder.waitForMessage('ready')
   const server = postmasterOf(dataDir)

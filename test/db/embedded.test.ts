@@ -4,8 +4,20 @@ import { expect, test } from 'vitest'
 import { findBinaries } from '../../src/platform/db/embedded/binaries.ts'
 import { lockName } from '../../src/platform/db/embedded/lock.ts'
 import { borrowEmbedded } from '../../src/platform/db/embedded/start.ts'
-import { eventually, isAlive, optionsFor, postmasterOf, skipUnless, spawnHolder, start, tempFolder } from './support/embedded.ts'
+import {
+  eventually,
+  isAlive,
+  optionsFor,
+  postmasterOf,
+  prepareCluster,
+  skipUnless,
+  spawnHolder,
+  start,
+  tempFolder,
+} from './support/embedded.ts'
 import { query } from './support/query.ts'
+
+const existingCluster = prepareCluster()
 
 test('the first start creates a private database, and the next one keeps the data', async () => {
   const dataDir = join(tempFolder(), 'data')
@@ -23,7 +35,7 @@ test('the first start creates a private database, and the next one keeps the dat
 })
 
 test('creates a durable UTF-8 database in UTC owned by a role that is not a superuser', async () => {
-  const dataDir = tempFolder()
+  const dataDir = existingCluster()
   const { url } = await start(dataDir, { settings: {} })
 
   const names = ['server_encoding', 'timezone', 'fsync', 'synchronous_commit', 'is_superuser', 'listen_addresses', 'password_encryption']
@@ -42,7 +54,7 @@ test('creates a durable UTF-8 database in UTC owned by a role that is not a supe
 })
 
 test('requires the password', async () => {
-  const dataDir = tempFolder()
+  const dataDir = existingCluster()
   const { url } = await start(dataDir)
 
   await expect(query(url.replace(/:[0-9a-f]+@/, ':guess@'), 'select 1')).rejects.toThrow(/password authentication failed/)
@@ -50,7 +62,7 @@ test('requires the password', async () => {
 })
 
 test('writes no query values to the server log', async () => {
-  const dataDir = tempFolder()
+  const dataDir = existingCluster()
   const { url, stop } = await start(dataDir)
   await expect(query(url, "select 'Zephyrine Quillfeather'::int")).rejects.toThrow(/Zephyrine Quillfeather/)
   await query(url, 'create table people (name text primary key)')
@@ -65,7 +77,7 @@ test('writes no query values to the server log', async () => {
 })
 
 test('rejects a second process on the same folder and names the first', async () => {
-  const dataDir = tempFolder()
+  const dataDir = existingCluster()
   const holder = spawnHolder(dataDir)
   await holder.waitForMessage('ready')
 
@@ -73,7 +85,7 @@ test('rejects a second process on the same folder and names the first', async ()
 })
 
 test('one of two processes started at once wins and the other fails', async () => {
-  const dataDir = tempFolder()
+  const dataDir = existingCluster()
   const holders = [spawnHolder(dataDir), spawnHolder(dataDir)]
 
   const words = await Promise.all(holders.map((holder) => Promise.race([holder.waitForMessage('ready'), holder.waitForMessage('refused')])))
@@ -81,7 +93,7 @@ test('one of two processes started at once wins and the other fails', async () =
 })
 
 test('a command uses the database of the running service and leaves it running', async () => {
-  const dataDir = tempFolder()
+  const dataDir = existingCluster()
   const holder = spawnHolder(dataDir)
   const url = await holder.waitForMessage('ready')
 
@@ -92,7 +104,7 @@ test('a command uses the database of the running service and leaves it running',
 })
 
 test('commands without a service run one after the other, each with its own server', async () => {
-  const dataDir = tempFolder()
+  const dataDir = existingCluster()
   const first = await borrowEmbedded(optionsFor(dataDir))
   const pid = postmasterOf(dataDir)
   const waiting = borrowEmbedded(optionsFor(dataDir))
@@ -124,7 +136,7 @@ test('rejects a folder that is not a cluster and does not change it', async () =
 })
 
 test('a failed start gives the reason in one line and releases the folder', async () => {
-  const dataDir = tempFolder()
+  const dataDir = existingCluster()
   const failure = await start(dataDir, { settings: { shared_buffers: 'plenty' } }).catch((error: Error) => error.message)
 
   expect(failure).toMatch(/PostgreSQL did not start in .*invalid value for parameter "shared_buffers": "plenty"/)
@@ -149,28 +161,28 @@ test('supports special characters in the folder name', async () => {
 })
 
 test('recreates a lost password file', async () => {
-  const dataDir = tempFolder()
-  const first = await start(dataDir)
-  await query(first.url, 'create table kept as select 42 as answer')
-  await first.stop()
-  fs.rmSync(join(dataDir, 'postgres.json'))
-
-  const second = await start(dataDir)
-  expect(second.url).not.toBe(first.url)
-  expect(await query(second.url, 'select answer from kept')).toEqual([{ answer: 42 }])
-})
-
-test.each(['"nonsense"', '-1', '99999', '5432.5', 'null', '{}'])('starts with a password file with the port %s', async (port) => {
-  const dataDir = tempFolder()
-  const first = await start(dataDir)
-  await first.stop()
+  const dataDir = existingCluster()
   const file = join(dataDir, 'postgres.json')
   const { password } = JSON.parse(fs.readFileSync(file, 'utf8'))
-  fs.writeFileSync(file, `{"password":"${password}","port":${port}}`)
+  fs.rmSync(file)
 
-  const second = await start(dataDir)
-  expect(second.url).toBe(first.url)
-  expect(await query(second.url, 'select 1 as one')).toEqual([{ one: 1 }])
+  const { url } = await start(dataDir)
+  expect(url).not.toContain(password)
+  expect(await query(url, 'select answer from kept')).toEqual([{ answer: 42 }])
+})
+
+test('starts with a password file with an invalid port', async () => {
+  const dataDir = existingCluster()
+  const file = join(dataDir, 'postgres.json')
+  const { password } = JSON.parse(fs.readFileSync(file, 'utf8'))
+  for (const port of ['"nonsense"', '-1', '99999', '5432.5', 'null', '{}']) {
+    fs.writeFileSync(file, `{"password":"${password}","port":${port}}`)
+
+    const { url, stop } = await start(dataDir)
+    expect(url, port).toContain(`:${password}@localhost/`)
+    expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }])
+    await stop()
+  }
 })
 
 test('uses the PostgreSQL of the system without the npm package', async (context) => {
@@ -192,8 +204,7 @@ test('uses an abstract socket as the lock if flock is missing', async (context) 
 })
 
 test('rejects the password file of another database with instructions', async () => {
-  const dataDir = tempFolder()
-  await (await start(dataDir)).stop()
+  const dataDir = existingCluster()
   fs.writeFileSync(join(dataDir, 'postgres.json'), '{"password":"0123456789abcdef"}')
 
   await expect(start(dataDir)).rejects.toThrow(/password authentication failed .* remove .*postgres\.json and restart/)

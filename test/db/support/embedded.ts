@@ -1,12 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
-import { onTestFinished, type TestContext } from 'vitest'
+import { afterAll, beforeAll, onTestFinished, type TestContext } from 'vitest'
 import { type EmbeddedOptions, startEmbedded } from '../../../src/platform/db/embedded/start.ts'
+import { query } from './query.ts'
 
 export const isRoot = process.getuid?.() === 0
 export const nobody = { uid: 65534, gid: 65534 }
@@ -24,6 +25,22 @@ export const optionsFor = (dataDir: string): EmbeddedOptions => ({
   log: pino({ level: 'silent' }),
   settings: { fsync: 'off' },
 })
+
+/** Creates one cluster with a table `kept` for this file. The returned function copies it, in a tenth of the time of a first start. */
+export function prepareCluster() {
+  const prepared = fs.mkdtempSync(join(tmpdir(), 'assay-test-'))
+  beforeAll(async () => {
+    const { url, stop } = await startEmbedded(optionsFor(prepared))
+    await query(url, 'create table kept as select 42 as answer')
+    await stop()
+  })
+  afterAll(() => fs.rmSync(prepared, { recursive: true, force: true, maxRetries: 5 }))
+  return () => {
+    const folder = tempFolder()
+    execFileSync('cp', ['-a', `${prepared}/.`, folder])
+    return folder
+  }
+}
 
 /** Starts a server that stops with the test. */
 export async function start(dataDir: string, more: Partial<EmbeddedOptions> = {}) {
