@@ -4,6 +4,7 @@ import { orders } from '../test/torture/orders.ts'
 import { summaryOfPipelines, torturePipelines } from '../test/torture/pipelines.ts'
 import { type Kind, type Result, summaryOf, torture } from '../test/torture/rounds.ts'
 import { users } from '../test/torture/users.ts'
+import { openSite } from '../test/torture/webhook-site.ts'
 import { summaryOfWebhooks, tortureWebhooks } from '../test/torture/webhooks.ts'
 
 const subjects = {
@@ -36,15 +37,16 @@ if (subject === 'pipelines') {
 }
 
 if (!kill) {
-  const delivered = await tortureWebhooks({ rounds, print: console.log })
+  const site = await openSite()
+  const delivered = await tortureWebhooks(site, { rounds, print: console.log }).finally(site.close)
   console.log(summaryOfWebhooks(delivered))
   process.exit(delivered.some(({ lost, misplaced, faults }) => lost || misplaced || faults.length) ? 1 : 0)
 }
 
 const database = values.external ? 'external' : 'embedded'
 const kinds: Kind[] = [
-  { victim: 'process', database },
-  { victim: 'PostgreSQL', database },
+  { victims: ['process'], database },
+  { victims: ['PostgreSQL'], database },
 ]
 const results: Result[] = []
 for (const kind of kinds) results.push(await kill(kind, rounds))

@@ -77,8 +77,11 @@ class FatalError extends Error {}
 /** The timeout of every wait, long enough that a busy machine never fails a test. */
 export const TIMEOUT_MS = 120_000
 
+/** The polling interval for probes that open a database connection, which costs more than most statements. */
+export const CONNECTION_POLL_MS = 100
+
 /** Polls until the probe returns a truthy value. */
-export async function eventually<T>(probe: () => T | Promise<T>, timeoutMs = TIMEOUT_MS): Promise<NonNullable<T>> {
+export async function eventually<T>(probe: () => T | Promise<T>, timeoutMs = TIMEOUT_MS, everyMs = 10): Promise<NonNullable<T>> {
   const deadline = performance.now() + timeoutMs
   for (;;) {
     const result = await Promise.resolve()
@@ -87,7 +90,7 @@ export async function eventually<T>(probe: () => T | Promise<T>, timeoutMs = TIM
     if (result instanceof FatalError) throw result
     if (result && !(result instanceof Error)) return result
     if (performance.now() > deadline) throw new Error('The condition did not hold in time.', { cause: result })
-    await sleep(10)
+    await sleep(everyMs)
   }
 }
 

@@ -44,6 +44,8 @@ export const orders: Subject<NewOrder, Placed> = {
   compare,
   checks,
   settled: 'not exists (select from orders where dispatch_at is not null)',
+  // A killed process leaves the leases of its keys, which would expire after 15 seconds.
+  beforeFinish: 'update idempotency_keys set leased_until = now() where status is null',
   finish: resendWithKeys,
 }
 
@@ -95,7 +97,6 @@ async function resendWithKeys(api: Client, attempts: Attempt<NewOrder, Placed>[]
 }
 
 async function resend(api: Client, attempt: Attempt<NewOrder, Placed>) {
-  // The lease of a killed process has to expire first.
   const { order } = await eventually(() => api.createOrder({ body: attempt.body, headers: keyOf(attempt.body) }))
   if (attempt.response && !isDeepStrictEqual(attempt.response.order, order)) return [`${order.passthrough} got a different response`]
   attempt.response = { order, status: 'success', message: '' }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -18,14 +18,25 @@ import {
   TIMEOUT_MS,
 } from '../support/process.ts'
 import { newUuid, randomInteger } from '../support/seeded.ts'
-import { faultsInTables } from './tables.ts'
+import { faultsInTables, runInTables } from './tables.ts'
 import { type Attempt, send, startWriters, type Work } from './writers.ts'
 
-export type Kind = { victim: 'process' | 'PostgreSQL'; database: 'embedded' | 'external' }
-type Round = { round: number; acknowledged: number; unacknowledged: number; lost: number; recoveryMs: number; faults: string[] }
+type Victim = 'process' | 'PostgreSQL'
+/** The rounds kill the victims in turn. */
+export type Kind = { victims: Victim[]; database: 'embedded' | 'external' }
+type Round = {
+  round: number
+  victim: Victim
+  acknowledged: number
+  unacknowledged: number
+  lost: number
+  recoveryMs: number
+  faults: string[]
+}
 export type Result = { kind: Kind; rounds: Round[]; acknowledged: number; lost: number; faults: string[]; audit: string }
 
-type Options = { rounds: number; log?: string | undefined; print?: (line: string) => void }
+/** `dataDir` is a prepared data folder, which is removed at the end. Without it the service starts for the first time. */
+type Options = { rounds: number; dataDir?: string; log?: string | undefined; print?: (line: string) => void }
 
 /** The writes during kills, and how to check afterwards that they were kept. */
 export type Subject<B, A> = {
@@ -36,6 +47,8 @@ export type Subject<B, A> = {
   checks: Record<string, string>
   /** A query that is true once no pending work can affect the checks. */
   settled?: string
+  /** A statement that runs before `finish`. */
+  beforeFinish?: string
   /** Runs once, after the last round. */
   finish?(api: Client, attempts: Attempt<B, A>[]): Promise<string[]>
 }
@@ -47,7 +60,6 @@ type Site<B, A> = {
   work: Work<B>
   env: Env
   dataDir: string
-  cluster: string
   log: string | undefined
   attempts: Attempt<B, A>[]
   service: Service
@@ -56,18 +68,13 @@ type Site<B, A> = {
 const WRITERS = 8
 
 /** Repeatedly kills the victim under load and checks after each kill that nothing acknowledged is lost. */
-export async function torture<B, A>(subject: Subject<B, A>, kind: Kind, { rounds, log, print = () => {} }: Options): Promise<Result> {
-  const folder = mkdtempSync(join(tmpdir(), 'assay-torture-'))
-  const external = kind.database === 'external' ? await startExternal(join(folder, 'external')) : undefined
-  const dataDir = join(folder, 'data')
-  const env = {
-    DATA_DIR: dataDir,
-    ...(external ? { DATABASE_URL: external.url, ENCRYPTION_KEY: 'torture-0123456789abcdef0123456789abcdef' } : {}),
-  }
-  const cluster = external ? join(folder, 'external') : dataDir
+export async function torture<B, A>(subject: Subject<B, A>, kind: Kind, options: Options): Promise<Result> {
+  const { rounds, log, print = () => {}, dataDir = mkdtempSync(join(tmpdir(), 'assay-torture-')) } = options
+  const external = kind.database === 'external' ? await startExternal(dataDir) : undefined
+  const env = { DATA_DIR: dataDir, ...external?.env }
   const service = await startProcess(env, log)
   const work = await subject.prepare(apiOf(service, dataDir))
-  const site: Site<B, A> = { kind, subject, work, env, dataDir, cluster, log, attempts: [], service }
+  const site: Site<B, A> = { kind, subject, work, env, dataDir, log, attempts: [], service }
   const results: Round[] = []
   try {
     for (let round = 1; round <= rounds; round++) {
@@ -75,6 +82,7 @@ export async function torture<B, A>(subject: Subject<B, A>, kind: Kind, { rounds
       results.push(result)
       print(describeRound(kind, result))
     }
+    if (subject.beforeFinish) await runInTables(site, subject.beforeFinish)
     const finishFaults = (await subject.finish?.(withRetries(apiOf(site.service, dataDir)), site.attempts)) ?? []
     const audit = await verifyAudit(site)
     const { code } = await site.service.stop()
@@ -83,12 +91,17 @@ export async function torture<B, A>(subject: Subject<B, A>, kind: Kind, { rounds
   } finally {
     await stopSite(site)
     await external?.stop()
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+    rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 })
   }
 }
 
-/** Starts PostgreSQL with its default durability. */
-const startExternal = (dataDir: string) => startEmbedded({ dataDir, log: pino({ level: 'silent' }) })
+/** Starts PostgreSQL with its default durability in a data folder. `env` lets a service use it as a separate database. */
+export async function startExternal(dataDir: string) {
+  const { url, stop } = await startEmbedded({ dataDir, log: pino({ level: 'silent' }) })
+  const keyFile = join(dataDir, 'encryption.key')
+  const ENCRYPTION_KEY = existsSync(keyFile) ? readFileSync(keyFile, 'utf8').trim() : 'torture-0123456789abcdef0123456789abcdef'
+  return { url, stop, env: { DATA_DIR: dataDir, DATABASE_URL: url, ENCRYPTION_KEY } }
+}
 
 const apiOf = (service: Service, dataDir: string) =>
   createClient(service.url, { 'x-service-api-key': readCredentials(dataDir).team_api_key })
@@ -101,10 +114,11 @@ const targetOf = <B, A>({ service, dataDir, work }: Site<B, A>) => ({
 
 async function killDuringWrites<B, A>(site: Site<B, A>, round: number): Promise<Round> {
   const writers = startWriters<B, A>({ ...targetOf(site), round, count: WRITERS })
-  const minimum = randomInteger(40, 119)
+  const victim = site.kind.victims[(round - 1) % site.kind.victims.length] as Victim
+  const minimum = randomInteger(15, 54)
   await eventually(() => writers.acknowledged() >= minimum)
   const killedAt = performance.now()
-  if (site.kind.victim === 'process') await killProcess(site, writers)
+  if (victim === 'process') await killProcess(site, writers)
   else await killPostgres(site, writers)
   const recoveryMs = Math.round(performance.now() - killedAt)
   const attempts = await writers.stop()
@@ -112,6 +126,7 @@ async function killDuringWrites<B, A>(site: Site<B, A>, round: number): Promise<
   const { lost, faults } = await compare(site)
   return {
     round,
+    victim,
     acknowledged: attempts.filter((attempt) => attempt.response).length,
     unacknowledged: attempts.filter((attempt) => !attempt.response).length,
     lost,
@@ -139,12 +154,12 @@ async function killPostgres<B, A>(site: Site<B, A>, writers: Writers) {
   const serviceExited = site.service.exited.then(({ stderr }) => {
     throw new Error(`The service died with its database: ${stderr}`)
   })
-  const killed = postmasterOf(site.cluster)
+  const killed = postmasterOf(site.dataDir)
   process.kill(killed, 'SIGKILL')
   const recovered = async () => {
     await writers.waitForFailure()
     // A backend of the killed server may still finish its statement; only responses of the next server count.
-    await eventually(() => postmasterOf(site.cluster) !== killed)
+    await eventually(() => postmasterOf(site.dataDir) !== killed)
     const before = writers.acknowledged()
     await eventually(() => writers.acknowledged() > before)
   }
@@ -183,15 +198,15 @@ async function verifyAudit<B, A>({ env }: Site<B, A>) {
   return { output, faults: code === 0 && /^intact: [1-9]/.test(output) ? [] : [`audit verify: ${output}`] }
 }
 
-async function stopSite<B, A>({ service, kind, cluster }: Site<B, A>) {
+async function stopSite<B, A>({ service, kind, dataDir }: Site<B, A>) {
   service.child.kill('SIGKILL')
   await service.exited
-  if (kind.database === 'embedded') await eventually(() => !isAlive(postmasterPid(cluster)))
+  if (kind.database === 'embedded') await eventually(() => !isAlive(postmasterPid(dataDir)))
 }
 
-function postmasterPid(cluster: string) {
+function postmasterPid(dataDir: string) {
   try {
-    return postmasterOf(cluster)
+    return postmasterOf(dataDir)
   } catch {
     return 0x7fffffff
   }
@@ -209,10 +224,10 @@ function summarize(kind: Kind, rounds: Round[], endFaults: string[], audit: stri
   }
 }
 
-const nameOf = ({ victim, database }: Kind) => `kill -9 of ${victim}, ${database}`
+const nameOf = ({ victims, database }: Kind) => `kill -9 of ${[...new Set(victims)].join(' and ')}, ${database}`
 
-const describeRound = (kind: Kind, { round, acknowledged, unacknowledged, lost, recoveryMs, faults }: Round) =>
-  `${nameOf(kind)}, round ${round}: ${acknowledged} acknowledged, ${lost} lost, ${unacknowledged} without a response or rejected, recovered in ${recoveryMs} ms${faults.map((fault) => `\n  ${fault}`).join('')}`
+const describeRound = ({ database }: Kind, { round, victim, acknowledged, unacknowledged, lost, recoveryMs, faults }: Round) =>
+  `${nameOf({ victims: [victim], database })}, round ${round}: ${acknowledged} acknowledged, ${lost} lost, ${unacknowledged} without a response or rejected, recovered in ${recoveryMs} ms${faults.map((fault) => `\n  ${fault}`).join('')}`
 
 export function summaryOf({ kind, rounds, acknowledged, lost, faults, audit }: Result) {
   const recovery = rounds.map((round) => round.recoveryMs).sort((a, b) => a - b)

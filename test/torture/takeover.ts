@@ -11,6 +11,7 @@ const AROUND_MS = 500
 
 /** Kills an API process and then a worker under load, restarts neither, and measures how long the others take to deliver. */
 export async function measureTakeover(site: Site) {
+  site.receiver.refuse(Number.POSITIVE_INFINITY)
   const clients = await startClients(site)
   const waitForOrders = async (count: number) => {
     const before = clients.placed()

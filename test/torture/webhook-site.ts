@@ -2,24 +2,20 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { pino } from 'pino'
 import { createClient } from '../../src/contract/client.ts'
-import { startEmbedded } from '../../src/platform/db/embedded/start.ts'
 import { aNewOrder, aUser } from '../support/orders.ts'
 import { eventually, postmasterOf, readCredentials, type Service, startProcess } from '../support/process.ts'
+import { startExternal } from './rounds.ts'
 import { openVerifier } from './webhook-receiver.ts'
 
-export const roles = ['worker', 'worker', 'api', 'api', 'api'] as const
+export const roles = ['worker', 'worker', 'api', 'api'] as const
 export const orderings = ['per_key', 'per_key', 'strict', 'unordered'] as const
 export type Site = Awaited<ReturnType<typeof openSite>>
 
-/** Two workers and three API processes on a durable PostgreSQL, and a receiver that verifies messages. */
-export async function openSite(log?: string) {
-  const folder = mkdtempSync(join(tmpdir(), 'assay-torture-'))
-  const server = await startEmbedded({ dataDir: join(folder, 'server'), log: pino({ level: 'silent' }) })
-  const dataDir = join(folder, 'data')
-  const env = { DATA_DIR: dataDir, DATABASE_URL: server.url, ENCRYPTION_KEY: 'torture-0123456789abcdef0123456789abcdef' }
-  const start = (i: number) => startProcess({ ...env, ROLE: roles[i] }, log)
+/** Two workers and two API processes on a durable PostgreSQL, and a receiver that verifies messages. The data folder is removed at the end. */
+export async function openSite(dataDir = mkdtempSync(join(tmpdir(), 'assay-torture-')), log?: string) {
+  const server = await startExternal(dataDir)
+  const start = (i: number) => startProcess({ ...server.env, ROLE: roles[i] }, log)
   const services: Service[] = await Promise.all(roles.map((_, i) => start(i)))
   const receiver = await openVerifier()
   const site = {
@@ -29,13 +25,13 @@ export async function openSite(log?: string) {
     credentials: readCredentials(dataDir),
     start,
     killService: (i: number) => process.kill((services[i] as Service).pid, 'SIGKILL'),
-    killPostgres: () => process.kill(postmasterOf(join(folder, 'server')), 'SIGKILL'),
+    killPostgres: () => process.kill(postmasterOf(dataDir), 'SIGKILL'),
     async close() {
       for (const service of services) service.child.kill('SIGKILL')
       await Promise.all(services.map((service) => service.exited))
       await receiver.close()
       await server.stop()
-      rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+      rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 })
     },
   }
   await createWebhooks(site)

@@ -1,7 +1,7 @@
 import { query } from '../support/cluster.ts'
-import { eventually, type Service } from '../support/process.ts'
+import { CONNECTION_POLL_MS, eventually, type Service, TIMEOUT_MS } from '../support/process.ts'
 import { randomInteger } from '../support/seeded.ts'
-import { openSite, orderings, roles, type Site, startClients } from './webhook-site.ts'
+import { orderings, roles, type Site, startClients } from './webhook-site.ts'
 
 type Event = { id: string; key: string; at: number }
 type Round = {
@@ -18,34 +18,29 @@ type Round = {
   faults: string[]
 }
 
-type Options = { rounds: number; log?: string | undefined; print?: (line: string) => void }
+type Options = { rounds: number; print?: (line: string) => void }
 
 /** Messages emitted this long after the kill still count toward the recovery. */
 const AFTERMATH_MS = 1000
 
 /** Repeatedly kills workers, API processes and PostgreSQL under load and compares committed with received events. */
-export async function tortureWebhooks({ rounds, log, print = () => {} }: Options) {
-  const site = await openSite(log)
+export async function tortureWebhooks(site: Site, { rounds, print = () => {} }: Options) {
   const results: Round[] = []
-  try {
-    for (let round = 1; round <= rounds; round++) {
-      const result = await killDuringDelivery(site, round)
-      results.push(result)
-      print(describeRound(result))
-    }
-    return results
-  } finally {
-    await site.close()
+  for (let round = 1; round <= rounds; round++) {
+    const result = await killDuringDelivery(site, round)
+    results.push(result)
+    print(describeRound(result))
   }
+  return results
 }
 
 async function killDuringDelivery(site: Site, round: number): Promise<Round> {
   const { receiver } = site
   const before = { ...receiver.counts, faults: receiver.faults.length, events: await countEvents(site) }
   // Every third round the receiver fails as well.
-  receiver.refuse(round % 3 === 0 ? 400 : Number.POSITIVE_INFINITY)
+  receiver.refuse(round % 3 === 0 ? 150 : Number.POSITIVE_INFINITY)
   const clients = await startClients(site)
-  const minimum = randomInteger(30, 89)
+  const minimum = randomInteger(15, 44)
   await eventually(() => clients.placed() >= minimum)
   const victims = victimsOf(round)
   const killedAt = Date.now()
@@ -96,6 +91,8 @@ export async function reconcile(site: Site) {
   const { url, receiver } = site
   await eventually(
     async () => (await query(url, `select 1 from deliveries union all select 1 from events where no is null limit 1`)).length === 0,
+    TIMEOUT_MS,
+    CONNECTION_POLL_MS,
   ).catch(() => {})
   const read = (order: string) =>
     query<Event>(
