@@ -1,11 +1,14 @@
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { MINUTE } from '../../src/platform/time.ts'
+import { atEnd } from '../support/at-end.ts'
+import { startProxy } from '../support/broker.ts'
 import { aSubscription, type Emulator, emulator, eventIn, startEmulator, withEmulator } from '../support/emulator.ts'
 import { aUser, placeOrder } from '../support/orders.ts'
 import { aPipeline, emitEvents } from '../support/pipelines.ts'
 import { reservePort } from '../support/ports.ts'
-import { waitFor } from '../support/webhooks.ts'
+import { openReceiver } from '../support/receiver.ts'
+import { aWebhook, waitFor } from '../support/webhooks.ts'
 import { type Tenant, world } from '../support/world.ts'
 
 const project = 'harbor-events'
@@ -14,12 +17,17 @@ const unreachable = { uri: `amqp://courier:broker-password@127.0.0.1:${await res
 describe.skipIf(!emulator)(withEmulator, () => {
   let w: Awaited<ReturnType<typeof world>>
   let google: Emulator
+  let proxy: Awaited<ReturnType<typeof startProxy>>
   beforeAll(async () => {
     google = await startEmulator()
-    w = await world({ env: { PUBSUB_PROJECTS: project, PUBSUB_ENDPOINT: google.endpoint } })
+    proxy = await startProxy(Number(new URL(google.endpoint).port))
+    w = await world({ env: { PUBSUB_PROJECTS: project, PUBSUB_ENDPOINT: `http://127.0.0.1:${proxy.port}` } })
     w.startPublishing()
   })
-  afterAll(() => google?.kill())
+  afterAll(async () => {
+    proxy?.close()
+    await google?.kill()
+  })
 
   let topicCount = 0
   type Setup = { pipeline?: object; topic?: string; ordered?: boolean }
@@ -154,5 +162,50 @@ describe.skipIf(!emulator)(withEmulator, () => {
       expect(value(`assay_pipeline_lag{team_id="${tenant.team_id}",destination="${destination}"}`)).toBe(2)
     expect(value('assay_pipeline_published_total{destination="cloud_pubsub"}')).toBeGreaterThan(20)
     expect(value('assay_pipeline_failures_total{destination="cloud_pubsub",reason="topic_missing"}')).toBeGreaterThan(0)
+  })
+
+  test('delivers every event in key order despite repeated disconnects', async () => {
+    const tenant = await w.tenant()
+    const topic = { project, message_ordering: true, topic: 'cut-off' }
+    const subscription = await aSubscription(google, topic, { ordered: true })
+    const pipeline = await aPipeline(tenant, { cloud_pubsub: topic })
+    const published: string[] = []
+    for (let round = 0; round < 3; round++) {
+      published.push(...(await emitEvents(w.app, tenant, Array(40).fill('the same'))))
+      proxy.cut()
+      w.advanceTime(2 * MINUTE)
+    }
+    await waitFor(async () => expect(await pipeline.state()).toMatchObject({ lag: 0, delivered: 120, last_error: null }))
+    await waitFor(async () => expect([...new Set(await subscription.ids())]).toEqual(published))
+  })
+
+  // Runs last: the emulator keeps topics in memory, so the test recreates its topic. The real service keeps them.
+  test('delivers events emitted during an outage after a restart while webhooks continue', async () => {
+    const receiver = await openReceiver()
+    atEnd(receiver.close)
+    await w.startDelivery()
+    const tenant = await w.tenant()
+    await aWebhook(tenant, { url: receiver.url })
+    const cloud_pubsub = { project, message_ordering: true, topic: 'health' }
+    const before = await aSubscription(google, cloud_pubsub, { ordered: true })
+    const pipeline = await aPipeline(tenant, { cloud_pubsub })
+    const first = await emitEvents(w.app, tenant, Array(20).fill('a'))
+    await waitFor(async () => expect(await before.ids()).toEqual(first))
+    await waitFor(async () => expect(await pipeline.state()).toMatchObject({ lag: 0 }))
+
+    await google.kill()
+    proxy.cut()
+    const away = await emitEvents(w.app, tenant, Array(30).fill('a'))
+    await waitFor(async () => expect(['closed', 'refused']).toContain((await pipeline.state()).last_error?.code))
+    await receiver.waitForMessages(50)
+    expect(await pipeline.state()).toMatchObject({ lag: 30, delivered: 20 })
+
+    await google.start()
+    w.advanceTime(2 * MINUTE)
+    await waitFor(async () => expect(await pipeline.state()).toMatchObject({ last_error: { code: 'topic_missing' }, lag: 30 }))
+    const after = await aSubscription(google, cloud_pubsub, { ordered: true })
+    w.advanceTime(2 * MINUTE)
+    await waitFor(async () => expect(await after.ids()).toEqual(away))
+    await waitFor(async () => expect(await pipeline.state()).toMatchObject({ lag: 0, delivered: 50, last_error: null, next_try_at: null }))
   })
 })
