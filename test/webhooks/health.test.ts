@@ -10,7 +10,7 @@ import { errorOf, world } from '../support/world.ts'
 
 const HOUR = 3600 * 1000
 const w = await world()
-await w.startDelivery()
+const courier = await w.startDelivery()
 
 const eventsOfType = async (team_id: string, event_type: string) =>
   (await eventsOf(w.app, team_id)).filter((event) => event.event_type === event_type)
@@ -91,6 +91,7 @@ test('emits message.attempt.exhausted, except for a message of that type', async
     for (let n = 1; n <= 8; n++) {
       await waitFor(async () => expect((await target.attempts()).filter(({ attempt }) => attempt === n)).toHaveLength(1))
       w.advanceTime(12 * HOUR)
+      courier.wake([target.id])
     }
   await waitFor(async () => expect((await watching.get()).waiting).toBe(0))
   const events = await eventsOfType(tenant.team_id, 'message.attempt.exhausted')

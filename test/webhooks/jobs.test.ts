@@ -1,9 +1,8 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { emitForTeam } from '../../src/delivery/events/emit.ts'
 import { numberEvents } from '../../src/delivery/events/log.ts'
 import { repairWebhooks } from '../../src/delivery/webhooks/repair/repair.ts'
-import { inTransaction } from '../../src/platform/app.ts'
+import { emitTo } from '../support/lanes.ts'
 import { placeOrder } from '../support/orders.ts'
 import { faults } from '../support/receiver.ts'
 import { newUuid } from '../support/seeded.ts'
@@ -16,11 +15,8 @@ const courier = await w.startDelivery()
 
 /** Emits `count` events that need no user or order. */
 async function emitEvents({ team_id }: Tenant, count: number) {
-  const at = w.app.now()
-  for (let n = 0; n < count; n++) {
-    const data = { webhook_id: newUuid(), because: 'gone' }
-    await inTransaction(w.app, (app) => emitForTeam(app, { team_id, event_type: 'endpoint.disabled', key: `webhook:${n % 7}`, data, at }))
-  }
+  const keys = Array.from({ length: count }, (_, n) => `webhook:${n % 7}`)
+  await emitTo(w.app, team_id, keys)
   // A background job may be numbering events at the same time, so repeat until none is left.
   do await numberEvents(w.app)
   while (await findUnnumbered(team_id))
@@ -112,7 +108,7 @@ test('continues a replay in batches in another process and stops it on request',
 
 test('never processes the same batch in two processes', async () => {
   const tenant = await w.tenant()
-  await emitEvents(tenant, 1000)
+  await emitEvents(tenant, 600)
   const webhook = await aWebhook(tenant, { url: 'https://example.com/hook' })
   const { replay, job } = jobClient(tenant, webhook)
   const started = await Promise.all([replay({ from: yesterday() }), replay({ from: yesterday() })])
@@ -121,10 +117,10 @@ test('never processes the same batch in two processes', async () => {
   for (let round = 0; round < 50 && !(await isDone()); round++)
     await Promise.all([w.app, other.app, w.app].map((app) => repairWebhooks(app)))
   expect(await Promise.all(started.map(({ id }) => job(id)))).toEqual(
-    started.map(({ id }) => expect.objectContaining({ id, state: 'done', total: 1000, done: 1000, sent: 1000 })),
+    started.map(({ id }) => expect.objectContaining({ id, state: 'done', total: 600, done: 600, sent: 600 })),
   )
   const enqueued = await enqueuedEvents(webhook.id)
-  expect([enqueued.length, new Set(enqueued).size]).toEqual([2000, 1000])
+  expect([enqueued.length, new Set(enqueued).size]).toEqual([1200, 600])
 })
 
 test('pauses a replay while the webhook has too many pending messages', async () => {
@@ -159,7 +155,7 @@ test('fails a job whose event cannot be enqueued and continues other jobs', asyn
 })
 
 test('recovers each message that was exhausted since a given time, once', async () => {
-  await w.startDelivery()
+  const courier = await w.startDelivery()
   const tenant = await w.tenant()
   const receiver = await aReceiver(() => faults.status(400))
   const webhook = await aWebhook(tenant, { url: receiver.url, filter_types: ['labtest.order.created'] })
@@ -169,6 +165,7 @@ test('recovers each message that was exhausted since a given time, once', async 
   for (let n = 1; n <= 8; n++) {
     await waitFor(async () => expect((await webhook.attempts()).filter(({ attempt }) => attempt === n)).toHaveLength(2))
     w.advanceTime(12 * 3600 * 1000)
+    courier.wake([webhook.id])
   }
   const exhausted = (await webhook.attempts({ outcome: 'exhausted' })).map(({ event_id }) => event_id).reverse()
   expect([exhausted.length, (await webhook.get()).waiting]).toEqual([2, 0])

@@ -84,7 +84,7 @@ describe('receiver behavior', () => {
 
   test('gives up on a receiver that drips its body, and closes the connection', async () => {
     const { url, connections } = await receiver(faults.slowDrip)
-    const outcome = await sender({ timeoutMs: 5000 }).post({ url, ...message })
+    const outcome = await sender({ timeoutMs: 2000 }).post({ url, ...message })
     expect(outcome).toMatchObject({ ok: false, status: 200, error: 'too_slow' })
     await eventually(() => connections.open.size === 0)
   })
