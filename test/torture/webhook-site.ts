@@ -47,7 +47,7 @@ async function createWebhooks({ services, credentials, receiver }: Pick<Site, 's
   }
 }
 
-const WRITERS = 6
+const WRITERS = 3
 const USERS = 10
 
 /** Clients that place and cancel orders at any API process, ignoring failures. */
