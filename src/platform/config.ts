@@ -12,6 +12,8 @@ const wholeNumber = (low: number, high: number) =>
     .max(high, `must be at most ${high}`)
 const oneOf = <const V extends readonly [string, ...string[]]>(values: V) => z.enum(values, `must be one of ${values.join(', ')}`)
 const url = (protocol: RegExp, text: string) => z.url({ protocol, error: text })
+/** Links append a path to the address, and everybody who receives one would see its credentials. */
+const isPlainUrl = (text: string) => !/[?#]|^\w+:\/\/[^/]*@/.test(text)
 const network = z.union([z.cidrv4(), z.cidrv6()])
 // Trusting every network would let clients forge their own address.
 const proxy = z.union([z.ipv4(), z.ipv6(), network]).refine((text) => !text.endsWith('/0'))
@@ -34,9 +36,15 @@ function parseJson(text: string, context: z.RefinementCtx): unknown {
 
 export const Settings = z.object({
   PORT: wholeNumber(0, 65_535).default(8080).describe('The port for the API, the console and the docs. `0` picks any free port.'),
-  HOST: z.string().min(1).default('127.0.0.1').describe('The address to listen on. Set `0.0.0.0` in a container.'),
+  HOST: z
+    .string()
+    .min(1)
+    .transform((text) => text.replace(/^\[(.+)\]$/, '$1'))
+    .default('127.0.0.1')
+    .describe('The address to listen on. Set `0.0.0.0` in a container.'),
   PUBLIC_URL: url(/^https?$/, 'must be an http or https address')
-    .transform((text) => text.replace(/\/+$/, ''))
+    .refine(isPlainUrl, 'must have no credentials, query or fragment')
+    .transform((text) => new URL(text).href.replace(/\/+$/, ''))
     .optional()
     .describe('The base of every URL that Assay generates. If unset, Assay uses `http://HOST:PORT`.'),
   TRUST_PROXY: listOf(proxy, 'must be addresses or networks of proxies, such as 127.0.0.1,10.20.0.0/16').describe(

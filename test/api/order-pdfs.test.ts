@@ -48,6 +48,20 @@ test.each(['requisition/pdf', 'labels/pdf?collection_date=2026-03-01', 'collecti
   },
 )
 
+test('records the patient of a PDF in the audit log', async () => {
+  const { id, user_id, order_transaction } = completedOrder
+  const paths = ['requisition/pdf', 'labels/pdf?collection_date=2026-03-01', 'result/pdf'].map((path) => `order/${id}/${path}`)
+  const headers = { 'x-service-api-key': w.team_api_key, 'x-request-id': newUuid() }
+  for (const path of [...paths, `order_transaction/${order_transaction?.id}/result/pdf`])
+    expect((await fetch(`${w.base}/v3/${path}`, { headers })).status).toBe(200)
+  const rows = await w.app.db.selectFrom('audit_log').select('subject').where('request_id', '=', headers['x-request-id']).execute()
+  const patient = `user_id:${user_id}`
+  expect(rows.map(({ subject }) => subject).toSorted()).toEqual([
+    ...paths.map(() => `${patient} order_id:${id}`),
+    `${patient} transaction_id:${order_transaction?.id}`,
+  ])
+})
+
 test('requires an API key of the team for a PDF', async () => {
   for (const headers of [{}, { 'x-service-api-key': (await w.tenant()).team_api_key }]) {
     const response = await fetch(completedOrder.requisition_form_url?.replace(/^https?:\/\/[^/]+/, w.base) as string, { headers })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readConfig } from '../../src/platform/config.ts'
+import { publicUrl, readConfig } from '../../src/platform/config.ts'
 import { ENCRYPTION_KEY } from '../support/world.ts'
 
 describe('rejects an invalid setting by its name', () => {
@@ -11,6 +11,8 @@ describe('rejects an invalid setting by its name', () => {
     [{ REGION: 'mars' }, /^REGION must be one of us, eu/],
     [{ ROLE: 'x' }, /^ROLE must be one of all, api, worker/],
     [{ PUBLIC_URL: 'ftp://example.org' }, /^PUBLIC_URL must be an http or https address/],
+    [{ PUBLIC_URL: 'https://keeper:hunter2@assay.example' }, /^PUBLIC_URL must have no credentials, query or fragment$/],
+    [{ PUBLIC_URL: 'https://assay.example/?' }, /^PUBLIC_URL must have no credentials, query or fragment$/],
     [{ LOG_LEVEL: 'loud' }, /^LOG_LEVEL must be one of/],
     [{ DATABASE_POOL_SIZE: '1' }, /^DATABASE_POOL_SIZE must be at least 2/],
     [{ DATABASE_URL: 'mysql://root:hunter2@db/assay', ENCRYPTION_KEY }, /^DATABASE_URL must be a postgres:\/\/ address/],
@@ -29,4 +31,12 @@ describe('rejects an invalid setting by its name', () => {
   ])('%j', (env, line) => {
     expect(() => readConfig(env)).toThrow(line)
   })
+})
+
+test.each([
+  [{ PUBLIC_URL: 'HTTPS://Assay.Example/base//' }, 'https://assay.example/base'],
+  [{ HOST: '[::1]', PORT: '9000' }, 'http://[::1]:9000'],
+  [{ HOST: '::1', PORT: '9000' }, 'http://[::1]:9000'],
+])('the settings %j lead to links under %s', (env, base) => {
+  expect(publicUrl(readConfig(env))).toBe(base)
 })

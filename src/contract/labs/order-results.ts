@@ -8,7 +8,13 @@ import { labResults, ResultsMetadata } from './results.ts'
 const OrderId = z.object({ order_id: Id })
 const TransactionId = z.object({ transaction_id: Id })
 const LabResults = labResults(OrderTransaction)
-const Pdf = z.custom<Uint8Array>().meta({ type: 'string', format: 'binary' })
+const binary = { type: 'string', format: 'binary' } as const
+const Pdf = z.custom<Uint8Array>().meta(binary)
+/** The action also returns the patient, for the audit log. */
+const PatientPdf = z
+  .object({ user_id: Id, bytes: z.custom<Uint8Array>() })
+  .transform(({ bytes }) => bytes)
+  .meta(binary)
 
 const CriticalResult = z
   .object({
@@ -23,7 +29,12 @@ const CriticalResult = z
   .meta({ id: 'CriticalResult' })
 
 const results = { auth: 'team', tag: 'Results', method: 'get', subjects: { order_id: 'path.order_id' } } as const
-const document = { ...results, media: 'application/pdf', returns: personal(Pdf) } as const
+const document = {
+  ...results,
+  media: 'application/pdf',
+  subjects: { user_id: 'result.user_id', order_id: 'path.order_id' },
+  returns: personal(PatientPdf),
+} as const
 const instructions = { ...results, media: 'application/pdf', returns: safe(Pdf) } as const
 const noResults = { 404: 'No such order in the team, or the order has no results yet.' }
 const noOrder = { 404: 'No such order in the team, or the order does not have this document.' }
@@ -92,7 +103,7 @@ export const resultEndpoints = {
     ...document,
     path: '/v3/order_transaction/{transaction_id}/result/pdf',
     summary: 'Get the combined result report as a PDF',
-    subjects: { transaction_id: 'path.transaction_id' },
+    subjects: { user_id: 'result.user_id', transaction_id: 'path.transaction_id' },
     params: TransactionId,
     refusals: { 404: 'No such transaction in the team, or the transaction has no results yet.' },
   }),

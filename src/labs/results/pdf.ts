@@ -1,8 +1,7 @@
 import type { App } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
-import { draw } from '../documents/draw.ts'
 import type { ReportSection } from '../documents/result-report.ts'
-import { documentHeader } from '../orders/reading/order-pdfs.ts'
+import { documentHeader, drawForPatient } from '../orders/reading/order-pdfs.ts'
 import { type LoadedOrder, requireOrder } from '../orders/reading/present.ts'
 import { loadTransactionReports, type Report, requireReport } from './actions.ts'
 import * as rules from './rules.ts'
@@ -38,7 +37,7 @@ const reportPdf = (
   report: Report,
   sections: { title?: string | null; results: Report['results']; missing: Report['missing_results'] }[],
 ) =>
-  draw(app, 'resultReport', {
+  drawForPatient(app, order, 'resultReport', {
     ...documentHeader(order),
     created_at: report.reported_at,
     time_zone: order.zone,

@@ -6,6 +6,7 @@ import { loadInsurance } from '../../../tenants/users/records.ts'
 import * as catalog from '../../catalog/actions.ts'
 import { loadAccountNumber } from '../../catalog/markers.ts'
 import { draw } from '../../documents/draw.ts'
+import type { Documents } from '../../documents/thread.ts'
 import { dayIn } from '../checks/rules-zones.ts'
 import { hasRequisition, type LoadedOrder, requireOrder } from './present.ts'
 
@@ -16,7 +17,7 @@ export async function requisitionPdf(app: App, { team_id }: TeamCaller, order_id
   if (!hasRequisition(order))
     throw notAvailable('The order has no requisition. Orders that reach requisition_created have one; imported orders do not.')
   const { document, lab_test } = order
-  return draw(app, 'requisition', {
+  return drawForPatient(app, order, 'requisition', {
     ...documentHeader(order),
     time_zone: order.zone,
     account_number: await loadAccountNumber(app, order.lab_account_id),
@@ -49,7 +50,7 @@ export async function labelsPdf(app: App, { team_id }: TeamCaller, order_id: str
   if (!order.sample_id) throw notAvailable('The order has no sample_id yet. The lab assigns it.')
   if (!order.document.patient_details) throw notAvailable('The kit has no patient to print on a label. Register the kit first.')
   const day = dayOfCollection(collection_date, order.zone)
-  return draw(app, 'labels', {
+  return drawForPatient(app, order, 'labels', {
     ...documentHeader(order),
     sample_id: order.sample_id,
     collection_date: day,
@@ -87,7 +88,7 @@ export async function abnPdf(app: App, { team_id }: TeamCaller, order_id: string
   if (!order.has_abn) throw notAvailable('The order has no advance beneficiary notice. Only an order with has_abn set to true has one.')
   const { markers, price } = order.lab_test
   const coverage = await coverageOf(app, order)
-  return draw(app, 'abn', {
+  return drawForPatient(app, order, 'abn', {
     ...documentHeader(order),
     member_id: coverage?.member_id ?? null,
     insurer: coverage?.payor_name ?? 'Medicare',
@@ -107,6 +108,14 @@ async function coverageOf(app: App, order: LoadedOrder) {
   const { company, member_id, group_id = null, relationship, insured } = insurance
   return { payor_name: company.name, member_id, group_id, relationship, insured_name: `${insured.first_name} ${insured.last_name}` }
 }
+
+/** Draws a document that contains personal data. The audit log records its patient. */
+export const drawForPatient = async <D extends keyof Documents>(
+  app: App,
+  { user_id }: Pick<LoadedOrder, 'user_id'>,
+  document: D,
+  input: Parameters<Documents[D]>[0],
+) => ({ user_id, bytes: await draw(app, document, input) })
 
 /** The fields that every document of an order shares. */
 export function documentHeader(order: LoadedOrder) {
