@@ -401,7 +401,7 @@ const unknownId = (kind: Kind) => ({ client: `client-${newUuid()}`, integration:
 const endpointsWithIds = rows.filter(([name]) => cases.some((one) => one.name === name))
 
 test.each(endpointsWithIds)('%s treats a foreign ID like an unknown one', async (name, row) => {
-  const { me, others } = isAboutOrders(name) ? await tenantsWithOrders() : isReading(row) ? await sharedTenants() : await newTenants()
+  const { me, others } = await tenantsFor(name, row)
   const mine = idsFor(name, me)
   const callers = await credentials(me, row)
   const foreignRows = () => Promise.all([rowsOf('team_id', otherOrg), rowsOf('org_id', otherOrg), rowsOf('team_id', others.sibling)])
@@ -430,8 +430,20 @@ const isAboutOrders = (name: EndpointName) =>
   name === 'createTestkitOrder' ||
   cases.some((one) => one.name === name && ['order', 'transaction', 'sample'].includes(kinds[nameOf(one.location)] as Kind))
 
-/** Read endpoints share their tenants, except the audit log, which shows earlier requests. */
-const isReading = ({ method, reads, path }: Row) => (method === 'get' || reads === true) && !path.endsWith('/audit_log')
+/** Endpoints that store an ID that the caller chooses, and the audit log, which shows earlier requests. */
+const isRemembering = (name: EndpointName) =>
+  ['createUser', 'patchUser', 'createTeam', 'patchTeam', 'resolveTeam', 'listAudit'].includes(name)
+
+/** Endpoints that remove an object or change it for good. */
+const isFinal = ({ method, path }: Row) => method === 'delete' || /(undo_delete|reset|stop)$/.test(path)
+
+/** The caller's tenant and two others. Creating them takes many requests, so most endpoints share them. */
+async function tenantsFor(name: EndpointName, row: Row) {
+  if (isAboutOrders(name)) return tenantsWithOrders()
+  if (isRemembering(name)) return newTenants()
+  const { me, others } = await sharedTenants()
+  return { me: isFinal(row) ? await createSibling(me.tenant) : me, others }
+}
 
 async function newTenants() {
   const me = await createTenantData(await w.tenant())
@@ -448,7 +460,6 @@ const once = <T>(create: () => T) => {
 
 const sharedTenants = once(newTenants)
 
-/** Orders take many requests to create, so the endpoints about orders share them. */
 const tenantsWithOrders = once(async () => {
   const me = await createTenantData(await w.tenant(), true)
   return { me, others: { otherOrg, sibling: await createSibling(me.tenant, true) } }
@@ -506,14 +517,26 @@ async function credentials({ tenant, ids }: TenantData, row: Row): Promise<Recor
 
 /** Reads every row of a team or an organization, without audit rows and last_used_at. */
 async function rowsOf(owner: 'team_id' | 'org_id', { ids }: TenantData) {
-  const { rows: tables } = await sql<{ table_name: string; column_name: string }>`
-    select table_name, column_name from information_schema.columns
-    where table_schema = 'public' and column_name = ${owner} and table_name <> 'audit_log'
-    union select ${owner === 'team_id' ? 'teams' : 'orgs'}, 'id'`.execute(w.app.db)
-  const found = tables.map(async ({ table_name, column_name }) => {
-    const { rows } = await sql`select to_jsonb(t) - 'last_used_at' as row from ${sql.table(table_name)} t
-      where ${sql.ref(column_name)} = ${owner === 'team_id' ? ids.team : ids.org} order by to_jsonb(t)::text`.execute(w.app.db)
-    return [table_name, rows] as const
-  })
-  return Object.fromEntries(await Promise.all(found))
+  const id = owner === 'team_id' ? ids.team : ids.org
+  const selects = (await tablesWith(owner)).map(
+    ({ table_name, column_name }) => sql`select ${sql.lit(table_name)} as table, (to_jsonb(t) - 'last_used_at')::text as row
+      from ${sql.table(table_name)} t where ${sql.ref(column_name)} = ${id}`,
+  )
+  return (await sql`${sql.join(selects, sql` union all `)} order by 1, 2`.execute(w.app.db)).rows
+}
+
+const ownedTables = new Map<string, Promise<{ table_name: string; column_name: string }[]>>()
+
+/** The tables whose rows belong to a team or an organization, with the column of its ID. */
+function tablesWith(owner: 'team_id' | 'org_id') {
+  const tables =
+    ownedTables.get(owner) ??
+    sql<{ table_name: string; column_name: string }>`
+      select table_name, column_name from information_schema.columns
+      where table_schema = 'public' and column_name = ${owner} and table_name <> 'audit_log'
+      union select ${owner === 'team_id' ? 'teams' : 'orgs'}, 'id'`
+      .execute(w.app.db)
+      .then(({ rows }) => rows)
+  ownedTables.set(owner, tables)
+  return tables
 }
