@@ -9,7 +9,7 @@ import { query } from '../support/cluster.ts'
 import { someInfo, someInsurance } from '../support/people.ts'
 import { sendRaw } from '../support/raw-requests.ts'
 import { newApiKey, newUuid } from '../support/seeded.ts'
-import { newDatabase, type Replica, replica, type Tenant, world } from '../support/world.ts'
+import { newSandboxDatabase, type Replica, replica, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
 beforeAll(async () => {
@@ -203,7 +203,7 @@ describe('audit rows', () => {
 })
 
 test('writes 7,000 audit rows submitted at once', async () => {
-  const { app } = await replica({ database: await newDatabase() })
+  const { app } = await replica({ database: await newSandboxDatabase() })
   const audit = auditBatch(app)
   await Promise.all(Array.from({ length: 7000 }, () => audit(auditRow(app, { kind: 'operator' }, { action: 'test', status: 200 }))))
   expect((await verifyAudit(app)).unchained).toBe(7000)
@@ -211,7 +211,7 @@ test('writes 7,000 audit rows submitted at once', async () => {
 
 describe('a change and its audit row', () => {
   test('roll back together', async () => {
-    const instance = await replica({ database: await newDatabase() })
+    const instance = await replica({ database: await newSandboxDatabase() })
     const { api, team_api_key } = await instance.tenant()
     const user = await api.createUser({ body: aUser() })
     await query(
@@ -234,7 +234,7 @@ describe('a change and its audit row', () => {
 describe('the audit chain', () => {
   let tampered: Replica & { api: Tenant['api'] }
   beforeAll(async () => {
-    const instance = await replica({ database: await newDatabase() })
+    const instance = await replica({ database: await newSandboxDatabase() })
     tampered = { ...instance, api: (await instance.tenant()).api }
     for (let i = 0; i < 5; i++) await tampered.api.createUser({ body: aUser() })
     await tampered.runJobs()
@@ -255,7 +255,7 @@ describe('the audit chain', () => {
     (await tampered.app.db.selectFrom('audit_log').select('id').where('chain_seq', '=', seq).executeTakeFirst())?.id
 
   test('is built by the job in chronological order and verifies as intact', async () => {
-    const growing = await replica({ database: await newDatabase() })
+    const growing = await replica({ database: await newSandboxDatabase() })
     const { api } = await growing.tenant()
     expect(await verifyAudit(growing.app)).toEqual({ rows: 0, unchained: 0 })
     for (let i = 0; i < 3; i++) await api.createUser({ body: aUser() })
@@ -269,7 +269,7 @@ describe('the audit chain', () => {
     expect(chain.map((row) => [row.chain_seq, row.chain_hash?.length])).toEqual([1, 2, 3, 4].map((seq) => [seq, 32]))
   })
   test('is built over several batches by two replicas at once', async () => {
-    const first = await replica({ database: await newDatabase() })
+    const first = await replica({ database: await newSandboxDatabase() })
     const second = await replica({ database: first.url })
     await query(
       first.url,

@@ -3,7 +3,7 @@ import { canBecome, type Method, methods, statusOfStep, stepsOf } from '../../sr
 import { DAY, later, SECOND } from '../../src/platform/time.ts'
 import { expectedEvents, orderEvents, placeKit, snapshotOf } from '../support/order-events.ts'
 import { aNewOrder, aUser, placeOrder, statusesOf, testId } from '../support/orders.ts'
-import { errorOf, newDatabase, world } from '../support/world.ts'
+import { errorOf, newDatabase, newSandboxDatabase, world } from '../support/world.ts'
 
 const w = await world()
 const { api, app, team_id, runJobs } = w
@@ -258,7 +258,7 @@ describe('delayed simulation', () => {
     expect(await orderEvents(app, own.team_id, id)).toEqual(expectedEvents(...all))
   })
   test('takes due steps in the background job', async () => {
-    const own = await world({ database: await newDatabase() })
+    const own = await world({ database: await newSandboxDatabase() })
     const { id } = await placeOrder(own.api)
     await own.api.simulateOrder({ params: { order_id: id }, query: { delay: 5 }, body: undefined as never })
     const now = async () => statusesOf(await own.api.getOrder({ params: { order_id: id } }))

@@ -14,6 +14,9 @@ beforeAll(async () => {
 const read = (user_id: string, resource: string, query: object = {}) =>
   w.api.listSamples({ params: { user_id, resource }, query: { start_date: '2026-03-01', end_date: '2026-03-02', ...query } })
 
+/** A push of past samples, which emits one event without the samples. */
+const historical = { stage: 'historical', start_date: '2026-02-01T00:00:00Z', end_date: '2026-03-10T00:00:00Z' }
+
 const tally = { success: true, received: 0, created: 0, updated: 0, unchanged: 0, stale: 0, dropped: 0 }
 const at = (minute: number, day = '2026-03-01') => `${day}T09:${String(minute).padStart(2, '0')}:00.000Z`
 
@@ -236,8 +239,8 @@ describe('reading', () => {
     const from = Date.parse('2026-02-27T00:00:00Z')
     const many = (type: string, count: number) =>
       Array.from({ length: count }, (_, i) => aSample(new Date(from + i * 20_000).toISOString(), i % 200, { type }))
-    await push(w.api, user_id, 'heartrate', many('watch', 11_000))
-    await push(w.api, user_id, 'heartrate', many('phone', 9000))
+    await push(w.api, user_id, 'heartrate', many('watch', 11_000), historical)
+    await push(w.api, user_id, 'heartrate', many('phone', 9000), historical)
     const received: string[] = []
     let next_cursor: string | null = null
     let pages = 0
@@ -307,7 +310,7 @@ describe('reading', () => {
       aSample(second(i + 1, 500), 61, { source_bundle: 'two' }),
     ])
     const samples = [aSample(second(0, 0), 60, { source_bundle: 'one' }), ...both.flat(), aSample(second(6000, 0), 60)]
-    await push(w.api, user_id, 'heartrate', samples)
+    await push(w.api, user_id, 'heartrate', samples, historical)
     let [count, next_cursor]: [number, string | null | undefined] = [0, undefined]
     do {
       const page = await read(user_id, 'heartrate', { downsample: '1s', ...(next_cursor ? { next_cursor } : {}) })
@@ -339,6 +342,7 @@ describe('reading', () => {
         user_id,
         'heartrate',
         many.map((sample) => ({ ...sample, type })),
+        historical,
       )
     const plain = w.api.listSamplesPlain({ params: { user_id, resource: 'heartrate' }, query: { start_date: '2026-03-01' } })
     expect(await errorOf(plain)).toMatchObject({ status: 400, detail: { error_type: 'TOO_MANY_SAMPLES' } })

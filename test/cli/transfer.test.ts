@@ -8,7 +8,7 @@ import { query } from '../support/cluster.ts'
 import { placeOrder } from '../support/orders.ts'
 import { people, someInfo, someInsurance } from '../support/people.ts'
 import { aNight, aSample, aWorkout, push, pushSummary } from '../support/wearables.ts'
-import { newDatabase, replica, temporaryFolder, world } from '../support/world.ts'
+import { newSandboxDatabase, replica, temporaryFolder, world } from '../support/world.ts'
 import { assay } from './assay.ts'
 
 const w = await world()
@@ -125,7 +125,7 @@ test('export writes a private file with a header and overwrites nothing', async 
 })
 
 test('import into another deployment keeps every ID and encrypts with the keys of the new team', async () => {
-  const other = await replica({ database: await newDatabase() })
+  const other = await replica({ database: await newSandboxDatabase() })
   const team = await other.tenant()
   expect(await assay(other.url).json('import', '--team', team.team_id, '--file', path)).toMatchObject({ written: USERS, there: 0 })
   const plain = (read: unknown, of: string) =>
@@ -144,7 +144,7 @@ test('import into another deployment keeps every ID and encrypts with the keys o
 
 test('import includes wearable data but no access tokens', async () => {
   expect(readFileSync(path, 'utf8')).not.toContain(ACCESS)
-  const other = await replica({ database: await newDatabase() })
+  const other = await replica({ database: await newSandboxDatabase() })
   const team = await other.tenant()
   await assay(other.url).json('import', '--team', team.team_id, '--file', path)
   const { user_id } = await team.api.resolveUser({ params: { client_user_id: 'one' } })

@@ -53,6 +53,9 @@ export async function newDatabase(template = inject('template')) {
   return databaseUrl(inject('adminUrl'), name)
 }
 
+/** A new database with the sandbox catalog, which a replica would load otherwise. */
+export const newSandboxDatabase = () => newDatabase(inject('catalogTemplate'))
+
 /** A database without migrations. */
 export const emptyDatabase = () => newDatabase('template1')
 
