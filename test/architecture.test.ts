@@ -237,11 +237,11 @@ describe('console', () => {
     expect(cyclesOf(loads(root, files))).toEqual([])
   })
 
-  test.each(files)('$file imports only contract types and the lifecycle from the service', ({ text }) => {
+  test.each(files)('$file imports only contract types, the lifecycle and units from the service', ({ text }) => {
     const lines = [...text.matchAll(/^import (type )?.*'([^']+)'$/gm)].map(([, type, path]) => ({ type, path: path as string }))
     const outside = lines.filter(({ path }) => path.includes('../src/'))
     expect(outside.filter(({ path }) => !path.includes('/src/contract/'))).toEqual([])
-    expect(outside.filter(({ type, path }) => !type && !path.endsWith('/contract/labs/lifecycle.ts'))).toEqual([])
+    expect(outside.filter(({ type, path }) => !type && !/\/contract\/labs\/(lifecycle|printed-unit)\.ts$/.test(path))).toEqual([])
     expect(lines.filter(({ path }) => !/^(\.|preact|uqr$|virtual:)/.test(path))).toEqual([])
     expect(text).not.toMatch(/\bclass \w+ |export default|dangerouslySetInnerHTML|innerHTML/)
   })

@@ -44,26 +44,37 @@ function coerceValue(type: z.ZodType, value: unknown): unknown {
   return value
 }
 
+type Loc = (string | number)[]
+
 const MAX_DEPTH = 64
 
 /** Refuses text that PostgreSQL cannot store. Limits nesting, because later steps process values recursively. */
-export function checkText(part: string, value: unknown, depth = 0): void {
-  if (typeof value === 'string') checkCharacters(part, value)
+export const checkText = (part: string, value: unknown) => checkAt([part], value)
+
+function checkAt(path: Loc, value: unknown): void {
+  if (typeof value === 'string') checkCharacters(path, value)
   if (!value || typeof value !== 'object') return
-  if (depth === MAX_DEPTH) throw invalid([part], `Nested too deeply. The limit is ${MAX_DEPTH} levels.`)
+  if (path.length > MAX_DEPTH) throw invalid(path.slice(0, 1), `Nested too deeply. The limit is ${MAX_DEPTH} levels.`)
   if (Array.isArray(value)) {
-    for (let i = 0; i < value.length; i++) checkText(part, value[i], depth + 1)
+    for (let i = 0; i < value.length; i++) checkInside(path, i, value[i])
     return
   }
   for (const name of Object.keys(value)) {
-    checkCharacters(part, name)
-    checkText(part, (value as Record<string, unknown>)[name], depth + 1)
+    checkCharacters(path, name)
+    checkInside(path, name, (value as Record<string, unknown>)[name])
   }
 }
 
-function checkCharacters(part: string, text: string) {
-  if (text.includes('\0')) throw invalid([part], 'Text contains a NUL character. Remove it.')
-  if (!text.isWellFormed()) throw invalid([part], 'Text is not well-formed Unicode. Remove the unpaired surrogate.')
+/** One path serves the whole body, because a body may have a million values. */
+function checkInside(path: Loc, name: string | number, value: unknown) {
+  path.push(name)
+  checkAt(path, value)
+  path.pop()
+}
+
+function checkCharacters(loc: Loc, text: string) {
+  if (text.includes('\0')) throw invalid(loc, 'Text contains a NUL character. Remove it.')
+  if (!text.isWellFormed()) throw invalid(loc, 'Text is not well-formed Unicode. Remove the unpaired surrogate.')
 }
 
 export function parseJson(bytes: Buffer): unknown {

@@ -48,6 +48,11 @@ describe('a request body', () => {
     expect(keyed.status).toBe(status)
   })
 
+  test('names the field that contains a NUL character', async () => {
+    const { body } = await post('{"client_user_id":"u","x":[{"note":"a\\u0000b"}]}')
+    expect(body).toMatchObject({ detail: [{ loc: ['body', 'x', 0, 'note'], msg: 'Text contains a NUL character. Remove it.' }] })
+  })
+
   test.each([
     ['client_user_id=5', 'The body is not valid JSON.'],
     ['{\n  "client_user_id": secret\n}', 'The body is not valid JSON.'],

@@ -1,3 +1,4 @@
+import { printedUnit } from '../../contract/labs/printed-unit.ts'
 import { barOf, type Flag, flagOf, type Result, rangeInWords } from './flag.ts'
 import { drawRow, drawRule } from './layout/blocks.ts'
 import { keepTogether, type Page } from './layout/page.ts'
@@ -68,14 +69,6 @@ function cellsOf(page: Page, result: Result, { flag, isText }: { flag: Flag; isT
     cell('range', rangeInWords(result), ink.body),
   ]
 }
-
-/** Labs report units in UCUM, which writes `{1.73_m2}` and `u[IU]`. Reports print `1.73 m²` and `uIU`. */
-const printedUnit = (unit: string) =>
-  unit
-    .replace(/[{}[\]]/g, '')
-    .replace('_m2', ' m²')
-    .replace(/10\*3/, '10³')
-    .replace(/10\*6/, '10⁶')
 
 /** The panel of the result, unless it has the same name. */
 const panelsOf = ({ name, source_markers }: Result) => {
