@@ -3,7 +3,7 @@ import type { SourceSlug } from '../../src/contract/tenants/sources.ts'
 import { series, seriesNames } from '../../src/contract/wearables/series.ts'
 import { summaries } from '../../src/contract/wearables/summaries.ts'
 import { DAY } from '../../src/platform/time.ts'
-import { query } from '../support/cluster.ts'
+import { query } from '../support/query.ts'
 import { aUser, push, userEvents } from '../support/wearables.ts'
 import { errorOf, newDatabase, world } from '../support/world.ts'
 

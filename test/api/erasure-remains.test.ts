@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { DAY } from '../../src/platform/time.ts'
-import { query } from '../support/cluster.ts'
 import { aCriticalOrder } from '../support/orders.ts'
+import { query } from '../support/query.ts'
 import { world } from '../support/world.ts'
 
 /** Lists the tables, without partitions, that contain an ID in any column. */

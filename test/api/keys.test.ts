@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { createClient, sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { DAY, HOUR, MINUTE } from '../../src/platform/time.ts'
-import { query } from '../support/cluster.ts'
+import { query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
 import { errorOf, type Tenant, world } from '../support/world.ts'
 

@@ -5,7 +5,7 @@ import type { Row } from '../../src/contract/endpoint.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { handlers } from '../../src/http/handlers.ts'
 import { revokeLabKey } from '../../src/tenants/keys/lab-keys.ts'
-import { query } from '../support/cluster.ts'
+import { query } from '../support/query.ts'
 import { newApiKey, newUuid } from '../support/seeded.ts'
 import { newDatabase, replica, world } from '../support/world.ts'
 

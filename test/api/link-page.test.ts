@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { HOUR } from '../../src/platform/time.ts'
 import { type Authorization, openAuthorizationServer } from '../support/authorization-server.ts'
-import { query } from '../support/cluster.ts'
 import { aLink, localUrl } from '../support/connections.ts'
+import { query } from '../support/query.ts'
 import { newDatabase, type Tenant, world } from '../support/world.ts'
 
 let source: Authorization

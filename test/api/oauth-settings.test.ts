@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { query } from '../support/cluster.ts'
 import { oauthWorld } from '../support/oauth.ts'
+import { query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
 import { errorOf, type Tenant } from '../support/world.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { MINUTE } from '../../src/platform/time.ts'
-import { query } from '../support/cluster.ts'
 import { aLink, connectionEvents, localUrl } from '../support/connections.ts'
 import { fitbit, oauthWorld, redirectUrl } from '../support/oauth.ts'
+import { query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
 import { errorOf, newDatabase, world } from '../support/world.ts'
 

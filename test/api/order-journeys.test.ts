@@ -1,13 +1,13 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Client } from '../../src/contract/client.ts'
 import { DAY } from '../../src/platform/time.ts'
-import { query } from '../support/cluster.ts'
 import { expectEventsMatchCatalog } from '../support/event-catalog.ts'
 import { eventsOf } from '../support/events.ts'
 import { leavesOf } from '../support/leaves.ts'
 import { aRegistration, expectedEvents, orderEvents, placeKit, snapshotOf } from '../support/order-events.ts'
 import { aNewOrder, aPatient, aUser, placeOrder, statusesOf, testId } from '../support/orders.ts'
 import { anAddress, people } from '../support/people.ts'
+import { query } from '../support/query.ts'
 import { errorOf, type Tenant, world } from '../support/world.ts'
 
 const w = await world()

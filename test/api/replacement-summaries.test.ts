@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
-import { query } from '../support/cluster.ts'
+import { query } from '../support/query.ts'
 import { aNight, aSample, aUser, aWorkout, pushSummary, userEvents } from '../support/wearables.ts'
 import { world } from '../support/world.ts'
 

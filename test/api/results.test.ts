@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { Client } from '../../src/contract/client.ts'
 import { DAY } from '../../src/platform/time.ts'
-import { query } from '../support/cluster.ts'
 import { eventsOf } from '../support/events.ts'
 import { aRegistration, orderEvents, placeKit, snapshotOf } from '../support/order-events.ts'
 import { aPatient, aUser, placeOrder, statusesOf } from '../support/orders.ts'
 import { anAddress, people } from '../support/people.ts'
+import { query } from '../support/query.ts'
 import { errorOf, world } from '../support/world.ts'
 
 const w = await world()

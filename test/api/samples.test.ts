@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import pg from 'pg'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/contract/client.ts'
-import { query } from '../support/cluster.ts'
+import { query } from '../support/query.ts'
 import { aSample, aUser, push, userEvents } from '../support/wearables.ts'
 import { errorOf, world } from '../support/world.ts'
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { query } from '../support/cluster.ts'
+import { query } from '../support/query.ts'
 import { aNight, aSample, aUser, aWorkout, push, pushSummary, userEvents } from '../support/wearables.ts'
 import { errorOf, world } from '../support/world.ts'
 

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createClient } from '../../src/contract/client.ts'
-import { query } from '../support/cluster.ts'
+import { query } from '../support/query.ts'
 import { newDatabase, replica, temporaryFolder } from '../support/world.ts'
 import { assay } from './assay.ts'
 

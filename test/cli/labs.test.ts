@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/contract/client.ts'
-import { query } from '../support/cluster.ts'
+import { query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
 import { errorOf, newDatabase, type Replica, replica } from '../support/world.ts'
 import { assay } from './assay.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { query } from '../support/cluster.ts'
 import { placeOrder } from '../support/orders.ts'
+import { query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
 import { errorOf, world } from '../support/world.ts'
 import { assay } from './assay.ts'

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { DAY, later } from '../../src/platform/time.ts'
-import { query } from '../support/cluster.ts'
+import { query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
 import { newDatabase, world } from '../support/world.ts'
 import { assay } from './assay.ts'

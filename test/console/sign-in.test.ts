@@ -3,10 +3,10 @@ import { expect, test } from 'vitest'
 import { mountConsole } from '../../src/http/pages/console.ts'
 import { sendProblem } from '../../src/http/problems/refuse.ts'
 import { MINUTE } from '../../src/platform/time.ts'
-import { query } from '../support/cluster.ts'
 import { fastPasswords, joinOrganization, PASSWORD } from '../support/console.ts'
 import { follow, journey, noBrowser, openPage, openSignedIn, signInByKey, withSkipReason } from '../support/console-page.ts'
 import { placeOrder } from '../support/orders.ts'
+import { query } from '../support/query.ts'
 import { temporaryFolder, world } from '../support/world.ts'
 
 const w = await world({ env: fastPasswords })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { query } from '../support/cluster.ts'
 import { journey, noBrowser, openSignedIn, withSkipReason } from '../support/console-page.ts'
 import { someInfo } from '../support/people.ts'
+import { query } from '../support/query.ts'
 import { world } from '../support/world.ts'
 
 const w = await world()

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { openDatabase, prepareStatement, runPrepared } from '../../src/platform/db/open.ts'
 import { coalesceReads, type Statement } from '../../src/platform/db/pipelined-connections.ts'
 import { atEnd } from '../support/at-end.ts'
-import { query } from '../support/cluster.ts'
+import { query } from '../support/query.ts'
 import { fileDatabase } from '../support/world.ts'
 
 const url = await fileDatabase()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../../src/contract/client.ts'
-import { query } from '../support/cluster.ts'
 import { aPipeline, deploymentOf, emitEvents, stateOf } from '../support/pipelines.ts'
+import { query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
 import { errorOf, type Tenant, world } from '../support/world.ts'
 

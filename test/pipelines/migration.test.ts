@@ -4,8 +4,8 @@ import { migrate, migrationFiles } from '../../src/platform/db/migrate.ts'
 import { seal } from '../../src/platform/sealing/seal.ts'
 import { teamSealingKey } from '../../src/platform/sealing/vault.ts'
 import { atEnd } from '../support/at-end.ts'
-import { query } from '../support/cluster.ts'
 import { deploymentOf, emitEvents } from '../support/pipelines.ts'
+import { query } from '../support/query.ts'
 import { emptyDatabase, world } from '../support/world.ts'
 
 test('migrates a single-destination pipeline with its settings, position and status', async () => {

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { assay } from '../cli/assay.ts'
-import { query } from '../support/cluster.ts'
 import { cleanEnv, type Env, readCredentials } from '../support/process.ts'
+import { query } from '../support/query.ts'
 import { emptyDatabase, errorOf, newDatabase } from '../support/world.ts'
 import {
   adminOf,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { query } from '../support/cluster.ts'
 import { readCredentials, TIMEOUT_MS } from '../support/process.ts'
+import { query } from '../support/query.ts'
 import { emptyDatabase, errorOf } from '../support/world.ts'
 import { apiOf, clientsOf, databaseWithCatalog, externalDatabase, newDataDir, start, startInProcess } from './support/start.ts'
 

@@ -6,8 +6,8 @@ import { newWorkerNumber } from '../../src/delivery/webhooks/sending/worker-leas
 import { type App, inTransaction } from '../../src/platform/app.ts'
 import { type Outcome, outcomeWithoutExchange } from '../../src/platform/outbound/outcome.ts'
 import type { Message } from '../../src/platform/outbound/send.ts'
-import { query } from './cluster.ts'
 import { eventually } from './process.ts'
+import { query } from './query.ts'
 import type { Tenant } from './world.ts'
 
 type LaneRun = Parameters<DeliveryContext['settle']>[0]

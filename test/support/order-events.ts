@@ -1,9 +1,9 @@
 import type { Client } from '../../src/contract/client.ts'
 import type { App } from '../../src/platform/app.ts'
-import { query } from './cluster.ts'
 import { eventsOf } from './events.ts'
 import { aPatient, testId } from './orders.ts'
 import { anAddress } from './people.ts'
+import { query } from './query.ts'
 
 type EventData = { id?: string; events?: { status: string }[]; marker?: { slug: string }; order_id?: string }
 

@@ -5,9 +5,9 @@ import { listBacklogs } from '../../src/delivery/webhooks/sending/backlog.ts'
 import { inTransaction } from '../../src/platform/app.ts'
 import { DAY, MINUTE } from '../../src/platform/time.ts'
 import { atEnd } from '../support/at-end.ts'
-import { query } from '../support/cluster.ts'
 import { aWebhook, countPending, emitTo, manualWorker, ok, type ReceivedMessage } from '../support/lanes.ts'
 import { eventually } from '../support/process.ts'
+import { query } from '../support/query.ts'
 import { errorOf, replica } from '../support/world.ts'
 
 const w = await replica()

@@ -3,9 +3,9 @@ import { type Endpoint, endpointsOf } from '../../src/delivery/webhooks/endpoint
 import { receive } from '../../src/delivery/webhooks/inbox.ts'
 import { findInbox } from '../../src/delivery/webhooks/store-inbox.ts'
 import { teamSealingKey } from '../../src/platform/sealing/vault.ts'
-import { query } from '../support/cluster.ts'
 import { aUser, placeOrder } from '../support/orders.ts'
 import { eventually } from '../support/process.ts'
+import { query } from '../support/query.ts'
 import { waitFor } from '../support/webhooks.ts'
 import { errorOf, type Tenant, world } from '../support/world.ts'
 

@@ -6,7 +6,6 @@ import { freeDeadLanes } from '../../src/delivery/webhooks/sending/store-lanes.t
 import { inTransaction } from '../../src/platform/app.ts'
 import type { Outcome } from '../../src/platform/outbound/outcome.ts'
 import { atEnd } from '../support/at-end.ts'
-import { query } from '../support/cluster.ts'
 import {
   aWebhook,
   countPending,
@@ -18,6 +17,7 @@ import {
   toReceivedMessage,
 } from '../support/lanes.ts'
 import { eventually } from '../support/process.ts'
+import { query } from '../support/query.ts'
 import { newUuid, newWebhookSecret } from '../support/seeded.ts'
 import { replica } from '../support/world.ts'
 

@@ -6,9 +6,9 @@ import { freeDeadLanes } from '../../src/delivery/webhooks/sending/store-lanes.t
 import { parseSecret, verify } from '../../src/delivery/webhooks/sign.ts'
 import type { Outcome } from '../../src/platform/outbound/outcome.ts'
 import { DAY, HOUR, later, SECOND } from '../../src/platform/time.ts'
-import { query } from '../support/cluster.ts'
 import { laneRows, laneViolations } from '../support/lane-invariants.ts'
 import { aWebhook, countPending, emitTo, manualWorker, type Ordering, ok, outcome, type ReceivedMessage } from '../support/lanes.ts'
+import { query } from '../support/query.ts'
 import { replica } from '../support/world.ts'
 
 const w = await replica()

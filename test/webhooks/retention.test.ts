@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import { applyRetention } from '../../src/delivery/webhooks/repair/retention.ts'
 import { DAY, later } from '../../src/platform/time.ts'
 import { atEnd } from '../support/at-end.ts'
-import { query } from '../support/cluster.ts'
 import { aWebhook, countPending, emitTo } from '../support/lanes.ts'
+import { query } from '../support/query.ts'
 import { replica } from '../support/world.ts'
 
 const w = await replica()

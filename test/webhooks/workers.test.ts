@@ -4,9 +4,9 @@ import { startWorker } from '../../src/delivery/webhooks/sending/worker.ts'
 import { openDatabase, type PoolConnection } from '../../src/platform/db/open.ts'
 import type { Outcome } from '../../src/platform/outbound/outcome.ts'
 import { atEnd } from '../support/at-end.ts'
-import { query } from '../support/cluster.ts'
 import { aWebhook, countPending, emitTo, ok, outcome, type ReceivedMessage, toReceivedMessage } from '../support/lanes.ts'
 import { eventually } from '../support/process.ts'
+import { query } from '../support/query.ts'
 import { replica, type Tenant } from '../support/world.ts'
 
 const w = await replica()
