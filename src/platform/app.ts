@@ -96,12 +96,16 @@ type Options = {
  */
 export async function inTransaction<A extends App, T>(app: A, work: Work<A, T>, { retry = true }: Options = {}): Promise<T> {
   if (isInTransaction(app)) return work(app)
+  return retry ? retryDeadlocks(() => commit(app, work)) : commit(app, work)
+}
+
+/** PostgreSQL rolls back one side of a deadlock, so that side can run again. */
+export async function retryDeadlocks<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++)
     try {
-      return await commit(app, work)
+      return await run()
     } catch (error) {
-      // PostgreSQL rolled back this side of a deadlock, so it can run again.
-      if (!isDeadlock(error) || !retry || attempt === ATTEMPTS) throw error
+      if (!isDeadlock(error) || attempt === ATTEMPTS) throw error
     }
 }
 

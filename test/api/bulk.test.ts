@@ -76,7 +76,7 @@ describe('bulk import', () => {
     await query(w.url, "update bulk_items set claimed_until = now() + interval '1 minute' where user_id = $1", [user_id])
     await w.runJobs()
     expect((await t.api.listBulkOps()).data[0]).toMatchObject({ status: 'in_progress', pending: 1 })
-    await query(w.url, 'update bulk_items set claimed_until = now() where user_id = $1', [user_id])
+    await query(w.url, "update bulk_items set claimed_until = now() - interval '1 second' where user_id = $1", [user_id])
     await Promise.all([w.runJobs(), w.runJobs()])
     expect((await t.api.listBulkOps()).data[0]).toMatchObject({ status: 'success', pending: 0, processed: 1 })
     expect(await connectionEvents(w.app, t.team_id)).toHaveLength(1)

@@ -49,6 +49,8 @@ async function createWebhooks({ services, credentials, receiver }: Pick<Site, 's
 
 const WRITERS = 3
 const USERS = 10
+/** Leaves the processes that restart some of the processor. */
+const PAUSE_MS = 20
 
 /** Clients that place and cancel orders at any API process, ignoring failures. */
 export async function startClients({ services, credentials }: Site) {
@@ -68,8 +70,8 @@ export async function startClients({ services, credentials }: Site) {
         if (n % 2) await api.cancelOrder({ params: { order_id: order.id } })
       } catch {
         // A request without a response may or may not have committed; the tables show which.
-        await sleep(20)
       }
+      await sleep(PAUSE_MS)
     }
   }
   const writing = Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer)))

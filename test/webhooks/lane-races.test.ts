@@ -108,7 +108,7 @@ test('releases a lane that was claimed without a pending message', async () => {
   await emit('a')
   await worker.claimAndSend([id])
   await worker.settle()
-  await query(url, 'update lanes set run_at = now() where webhook_id = $1', [id])
+  await query(url, "update lanes set run_at = now() - interval '1 second' where webhook_id = $1", [id])
   expect(await worker.claimAndSend([id])).toBe(1)
   await worker.settle()
   const [lane] = await query(url, 'select run_at, worker, head, tail, attempts from lanes where webhook_id = $1', [id])

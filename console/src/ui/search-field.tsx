@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 
 const DEBOUNCE_MS = 250
 
@@ -21,7 +21,8 @@ export function SearchField({ text, label, placeholder, onSearch }: SearchFieldP
   useEffect(() => {
     if (trimmed !== text) setTyped(text)
   }, [text])
-  useEffect(() => {
+  // A layout effect, because the cleanup of other effects runs late: the search of a person who signs out would reach the next one.
+  useLayoutEffect(() => {
     if (trimmed === text) return
     const timer = setTimeout(() => onSearch(trimmed), DEBOUNCE_MS)
     return () => clearTimeout(timer)

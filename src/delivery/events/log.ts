@@ -1,5 +1,5 @@
 import type { EventEnvelope } from '../../contract/delivery/event.ts'
-import { type App, DELIVER_WEBHOOKS } from '../../platform/app.ts'
+import { type App, DELIVER_WEBHOOKS, retryDeadlocks } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { teamSealingKey, unwrap } from '../../platform/sealing/vault.ts'
 import { openEvent } from './emit.ts'
@@ -13,7 +13,7 @@ const END = 'end'
 
 /** Numbers committed events. Webhooks with log order get their messages in the same statement. */
 export async function numberEvents(app: App) {
-  const { numbered, webhook_ids } = await store.numberEvents(app.db, NUMBER_LIMIT)
+  const { numbered, webhook_ids } = await retryDeadlocks(() => store.numberEvents(app.db, NUMBER_LIMIT))
   if (webhook_ids.length) app.wake(DELIVER_WEBHOOKS, webhook_ids)
   return numbered === NUMBER_LIMIT
 }

@@ -40,12 +40,15 @@ export async function numberEvents(db: Db, limit: number) {
   return rows[0] ?? { numbered: 0, webhook_ids: [] }
 }
 
-/** Events of one type about the users, locked until the transaction ends. `logged_at` is text, because an ISO instant here has milliseconds only. */
+/**
+ * Events of one type about the users, locked until the transaction ends. `logged_at` is text, because an ISO instant here has milliseconds only.
+ * Events without a number are locked too, in the order in which they get their numbers, so that erasing and numbering never deadlock.
+ */
 export const lockEventsOfUsers = async (db: Db, event_type: string, user_ids: string[]) => {
-  const { rows } = await sql<{ id: string; logged_at: string; team_id: string; user_id: string }>`
-    select id, logged_at::text, team_id, user_id from events
-    where user_id = any(${user_ids}::uuid[]) and event_type = ${event_type} for update`.execute(db)
-  return rows
+  const { rows } = await sql<{ id: string; logged_at: string; team_id: string; user_id: string; event_type: string }>`
+    select id, logged_at::text, team_id, user_id, event_type from events
+    where user_id = any(${user_ids}::uuid[]) and (event_type = ${event_type} or no is null) order by seq for update`.execute(db)
+  return rows.filter((row) => row.event_type === event_type)
 }
 
 /** Detaches events from their user, so that erasing the user keeps them. */
