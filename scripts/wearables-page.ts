@@ -73,7 +73,7 @@ const requests = [
     'Live data never waits for historical data. Their events have separate keys.',
     'A push is stored completely or not at all. Errors show the position in the body, such as `data`, `3`, `start_date`.',
     'A push has at most 100,000 samples or 1,000 summaries. You can compress the body with gzip.',
-    'Assay rejects values outside the range of the resource, times before 1900 and times more than a day ahead.',
+    'Assay rejects values outside the range of the resource, times before 1900 and times more than a day in the future.',
     "Assay drops and counts data outside the user's `ingestion_start` and `ingestion_end`.",
   ]),
 ]

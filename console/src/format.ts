@@ -16,6 +16,7 @@ const wordLabels: Record<string, string> = {
 
 /** Wire values whose words alone make no readable label. */
 const nameLabels: Record<string, string> = {
+  team_key: 'team API key',
   transit_customer: 'in transit to customer',
   transit_lab: 'in transit to lab',
   problem_in_transit_customer: 'problem in transit to customer',

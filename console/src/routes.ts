@@ -12,7 +12,7 @@ export type Route = { path: string; load: () => Promise<Page> }
 export const routes: Route[] = [
   { path: '/', load: () => import('./pages/overview/overview.tsx').then(({ Overview }) => Overview) },
   { path: '/orders', load: () => import('./pages/orders/list.tsx').then(({ Orders }) => Orders) },
-  { path: '/orders/new', load: () => import('./pages/orders/place.tsx').then(({ PlaceOrder }) => PlaceOrder) },
+  { path: '/orders/new', load: () => import('./pages/orders/place-order.tsx').then(({ PlaceOrder }) => PlaceOrder) },
   { path: '/orders/:order_id', load: () => import('./pages/orders/detail.tsx').then(({ OrderDetail }) => OrderDetail) },
   { path: '/users', load: () => import('./pages/users/list.tsx').then(({ Users }) => Users) },
   { path: '/users/:user_id', load: () => import('./pages/users/detail.tsx').then(({ UserDetail }) => UserDetail) },
@@ -46,6 +46,7 @@ export type NavItem = {
   to: string
   name: string
   icon: IconName
+  /** Pressing `g` and then this key opens the page. */
   key?: string
   /** Hidden in a session signed in with a team key. */
   org?: true

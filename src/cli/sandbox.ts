@@ -41,7 +41,7 @@ export const resetTeam = command({
     'Delete all users of a sandbox team with their orders, results and events, and empty its inbox. The clock returns to real time. Settings, keys, webhooks and lab tests stay. You cannot undo this.',
   options: {
     ...serviceOptions,
-    team: { value: 'ID', what: 'Team to empty, as a safeguard. It must be the team of the key.', shape: Id, required: true },
+    team: { value: 'ID', what: 'Team to reset. As a safeguard, it must be the team of the key.', shape: Id, required: true },
   },
   async run({ team, json, ...access }) {
     const deleted = await asTeam(access).api.resetTeam({ body: { team_id: team } })

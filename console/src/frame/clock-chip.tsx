@@ -45,7 +45,7 @@ function ClockDialog({ offsetMs, onClose }: { offsetMs: number; onClose: () => v
   const [hours, setHours] = useState('')
   const advance = async (seconds: number, name: string) => {
     await advanceClock(seconds)
-    showToast(`Clock advanced by ${name}. Everything due by then has run.`)
+    showToast(`Clock advanced by ${name}. Everything that became due has run.`)
   }
   return (
     <Dialog title="Sandbox clock" onClose={onClose}>
@@ -53,7 +53,8 @@ function ClockDialog({ offsetMs, onClose }: { offsetMs: number; onClose: () => v
         Team time: <strong>{formatDateTime(new Date(teamNow()).toISOString())}</strong> ({describeOffset(offsetMs)}).
       </p>
       <p class="muted">
-        Advance the clock to run everything due by then, in order. Scheduled orders go to the lab, kits are delivered and results arrive.
+        Advancing the clock runs everything that becomes due, in order. Scheduled orders go to the lab. If the team's simulator is
+        automatic, kits are delivered and results arrive.
       </p>
       <div class="row wrap" role="group" aria-label="Advance by">
         {presets.map(([name, seconds]) => (

@@ -89,8 +89,12 @@ export function SignIn() {
         </Button>
         {method !== 'person' && (
           <p class="small muted">
-            Assay writes both keys to <code>credentials.json</code> in the data folder at first start. The browser stores a session cookie,
-            not the key.
+            {isSandboxPage() && (
+              <>
+                Both keys are in <code>credentials.json</code> in the data folder.{' '}
+              </>
+            )}
+            The browser stores a session cookie, not the key.
           </p>
         )}
       </form>

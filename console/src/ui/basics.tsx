@@ -135,9 +135,9 @@ export const TextWithCode = ({ text }: { text: string }) => (
   <>{text.split('`').map((part, i) => (i % 2 ? <code key={i}>{part}</code> : part))}</>
 )
 
-/** Allows a line break after each dot. */
+/** Allows a line break after each dot, and on narrow screens inside a long part. */
 export const DottedName = ({ name }: { name: string }) => (
-  <>
+  <span class="breaks">
     {name.split('.').map((part, i) => (
       <>
         {i > 0 && (
@@ -148,5 +148,5 @@ export const DottedName = ({ name }: { name: string }) => (
         {part}
       </>
     ))}
-  </>
+  </span>
 )

@@ -44,7 +44,7 @@ const AttemptDetail = z
     request_body: messageText(z.string()).nullable().describe('Null once the retention of the event has ended.'),
     response_headers: z.record(Safe, Safe),
     response_body: PersonalText,
-    truncated: z.boolean().describe('True if the response was larger than the 64 kB that Assay reads.'),
+    truncated: z.boolean().describe('True if the response was larger than the 64 KiB that Assay reads.'),
     timing: z
       .object({ connected: z.int().nullable(), answered: z.int().nullable(), total: z.int() })
       .nullable()
@@ -117,7 +117,7 @@ export const webhookRepairEndpoints = {
     method: 'get',
     path: `${webhookRoot}/attempts/{attempt_id}`,
     summary: 'Get a webhook attempt',
-    description: 'Returns the request, the response (up to 64 kB) and the timing.',
+    description: 'Returns the request, the response (up to 64 KiB) and the timing.',
     subjects: { user_id: 'result.user_id', event_id: 'result.event_id' },
     params: AttemptPath,
     returns: AttemptDetail,

@@ -151,7 +151,7 @@ export const placementErrors = errors({
   },
   MINORS_NOT_ALLOWED: {
     kind: 'refused',
-    meaning: 'The patient is a minor, and the team does not order for minors.',
+    meaning: 'The patient is a minor, and minor_ordering_enabled is off for the team.',
     remedy: 'Turn on minor_ordering_enabled for the team.',
   },
   NOT_A_TESTKIT: {

@@ -13,7 +13,7 @@ export const sandboxErrors = errors({
   },
   NOT_THE_TEAM: {
     kind: 'refused',
-    meaning: 'The team_id to empty is not the team of the key.',
+    meaning: 'The team_id in the request is not the team of the key.',
     remedy: 'Send the team_id of the team that the key belongs to.',
   },
 })

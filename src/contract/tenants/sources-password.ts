@@ -52,7 +52,7 @@ export const passwordSources = {
   whoop: source({
     id: 26,
     name: 'WHOOP (older)',
-    description: 'The older WHOOP connection with user name and password.',
+    description: 'The older WHOOP connection with a username and password.',
     summary_resources: ['sleep', 'workouts', 'body', 'profile'],
   }),
   renpho: source({
@@ -82,14 +82,14 @@ export const passwordSources = {
   dexcom: source({
     id: 37,
     name: 'Dexcom (older)',
-    description: 'The older Dexcom connection with user name and password.',
+    description: 'The older Dexcom connection with a username and password.',
     source_types: ['automatic'],
     timeseries_resources: ['glucose'],
   }),
   my_fitness_pal: source({
     id: 38,
     name: 'MyFitnessPal (older)',
-    description: 'The older MyFitnessPal connection with user name and password.',
+    description: 'The older MyFitnessPal connection with a username and password.',
     source_type: 'app',
     timezone_affinity: 'absent',
     source_types: ['app'],

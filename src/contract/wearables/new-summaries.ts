@@ -180,7 +180,7 @@ const Sleep = z.object({
   }),
   ...heartRateFields,
   heart_rate_resting: restingHeartRate,
-  hrv_mean_sdnn: field(amount(2000), 'The mean heart rate variability.', 'ms'),
+  hrv_mean_sdnn: field(amount(2000), 'The mean heart rate variability (SDNN).', 'ms'),
   respiratory_rate_mean: field(amount(200), 'The mean respiratory rate.', 'breaths/min'),
   ...fieldsLike(summaries.sleep.fields, {
     score: wholeNumber(100),

@@ -214,7 +214,7 @@ export const summaries = {
       sport: field(Sport.nullish(), 'The sport.'),
       hr_zones: field(
         z.array(z.int()).nullish(),
-        'The time in six zones of the maximum heart rate: below 50 %, 50–60, 60–70, 70–80, 80–90 and above 90 %.',
+        'The time in six zones of the maximum heart rate: below 50%, 50–60%, 60–70%, 70–80%, 80–90% and above 90%.',
         's',
       ),
       moving_time: field(wholeNumber, 'The time in motion.', 's'),

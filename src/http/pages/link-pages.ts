@@ -30,7 +30,7 @@ export async function mountLinkPages(app: App, server: FastifyInstance) {
     )
     const page =
       (show: (request: Request, reply: FastifyReply) => Promise<sessions.PageResponse>) => async (request: Request, reply: FastifyReply) =>
-        send(reply, await show(request, reply).catch(sessions.refusalResponse))
+        send(reply, await show(request, reply).catch(sessions.problemResponse))
     const withSession = (request: Request, show: (session: sessions.BrowserSession) => Promise<sessions.PageResponse>) =>
       sessions.withBrowserSession(app, firstValue(request.query['token']) ?? request.body?.['token'], show)
 

@@ -118,7 +118,7 @@ const endUserTexts: Record<string, string> = {
 }
 
 /** Shows a problem as a page instead of JSON. */
-export function refusalResponse(error: unknown): PageResponse {
+export function problemResponse(error: unknown): PageResponse {
   if (!(error instanceof Problem)) throw error
   const { error_type } = error.detail as { error_type: string }
   return htmlResponse(pages.endPage(undefined, { ...notOffered, error: endUserTexts[error_type] ?? notOffered.error }), 400)

@@ -35,10 +35,10 @@ const countLabel = (count: number) => (count === 1 ? '1 source' : `${count} sour
 
 const choice = ({ token }: Frame, { slug, demo }: Offer) => {
   const { name, description } = sources[slug]
-  return html`<li><a href="/link/source/${slug}?token=${token}" data-name="${name.toLowerCase()}"><img src="/assets/sources/${slug}.svg" alt="" width="44" height="44"><span><strong>${name}</strong>${demo && badge}<small>${description}</small></span></a></li>`
+  return html`<li><a href="/link/source/${slug}?token=${token}" data-name="${name.toLowerCase()}"><img src="/assets/sources/${slug}.svg" alt="" width="44" height="44"><span><strong>${name}</strong>${demo && demoBadge}<small>${description}</small></span></a></li>`
 }
 
-const badge = html` <span class="badge">Demo data</span>`
+const demoBadge = html` <span class="badge">Demo data</span>`
 
 /** The page that connects one source. */
 export function sourcePage(frame: Frame, { slug, demo }: Offer, failure?: string) {
@@ -56,12 +56,15 @@ ${form(frame, `/link/email/${slug}`, [field('email', 'Email address', 'email', '
     `Connect ${source.name}`,
     html`${heading(slug, `Connect ${source.name}`)}
 ${alert(failure)}
-${demo ? asDemo(frame, slug) : (methods[source.auth_type] ?? html`<p class="lead">${source.name} is connected from its own app on your phone.</p>`)}
+${demo ? demoForm(frame, slug) : (methods[source.auth_type] ?? html`<p class="lead">${source.name} is connected from its own app on your phone.</p>`)}
 ${frame.canChoose && html`<p><a href="/link?token=${frame.token}">Choose another source</a></p>`}`,
   )
 }
 
-const asDemo = (frame: Frame, slug: SourceSlug) => html`<p class="lead">${badge} ${sources[slug].name} is not set up here. You can connect
+const demoForm = (
+  frame: Frame,
+  slug: SourceSlug,
+) => html`<p class="lead">${demoBadge} ${sources[slug].name} is not set up here. You can connect
 demo data instead: ${frame.team} will see a month of generated data and none of yours.</p>
 ${form(frame, `/link/demo/${slug}`, [], 'Connect with demo data')}`
 

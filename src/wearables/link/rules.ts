@@ -7,7 +7,7 @@ export const linkErrors = {
   invalid_token: 'This link is not valid. Ask for a new one.',
   token_expired: 'This link has expired. Ask for a new one.',
   token_consumed: 'This link was already used. Ask for a new one to connect another source.',
-  provider_credential_error: 'The source did not accept your sign-in. Check it and try again.',
+  provider_credential_error: 'The source did not accept your sign-in. Check your sign-in details and try again.',
   provider_password_expired: 'Your password at the source has expired. Change it there and try again.',
   provider_api_error: 'The source could not be reached or sent an invalid response. Try again later.',
   unsupported_region: 'The source does not work in this region.',

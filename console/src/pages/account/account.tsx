@@ -81,7 +81,7 @@ function SignIn({ codesLeft }: { codesLeft: number }) {
 }
 
 const Row = ({ name, about, children }: { name: string; about: string; children: ComponentChildren }) => (
-  <div class="switch-row wrap">
+  <div class="setting-row wrap">
     <span>
       {name} <span class="small muted">{about}</span>
     </span>

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
+import { humanize } from '../../format.ts'
 import { refresh, useQuery } from '../../query.ts'
 import { can } from '../../session.ts'
 import { AsyncButton, Button, Card, DottedName, EmptyState, Json, Status, Time } from '../../ui/basics.tsx'
@@ -31,7 +32,7 @@ export function Inbox() {
           isEmpty={({ messages }) => !messages.length}
           empty={
             <EmptyState title="No messages yet">
-              Place an order or create a user. Its webhook messages appear here within a second.
+              Place an order or create a user. Its webhook messages appear here within seconds.
             </EmptyState>
           }
         >
@@ -51,7 +52,7 @@ export function Inbox() {
                 },
                 {
                   name: 'Signature',
-                  cell: ({ verified, verdict }) => <Status tone={verified ? 'good' : 'bad'}>{verified ? 'Verified' : verdict}</Status>,
+                  cell: ({ verified, verdict }) => <Status tone={verified ? 'good' : 'bad'}>{humanize(verdict)}</Status>,
                 },
                 { name: 'Received', wide: true, right: true, cell: ({ received_at }) => <Time at={received_at} isRealTime /> },
                 {

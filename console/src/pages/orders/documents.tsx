@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { type ApiError, api } from '../../api.ts'
 import { teamNow } from '../../clock.ts'
+import { shortId } from '../../format.ts'
 import { Card, Notice, Skeleton } from '../../ui/basics.tsx'
 import { RevealDialog, revealHeaders } from '../../ui/reveal.tsx'
 import type { Order } from './list.tsx'
@@ -21,7 +22,7 @@ function documentsOf(order: Order, reason: string | null): OrderDocument[] {
     ...(order.lab_test.has_collection_instructions
       ? [{ id: 'instructions', name: 'Collection instructions', load: () => api.getCollectionInstructionPdf(input) }]
       : []),
-    ...(order.has_abn ? [{ id: 'abn', name: 'Advance Beneficiary Notice', load: () => api.getAbnPdf(input) }] : []),
+    ...(order.has_abn ? [{ id: 'abn', name: 'Advance beneficiary notice', load: () => api.getAbnPdf(input) }] : []),
   ]
 }
 
@@ -76,7 +77,7 @@ function PdfViewer({ document, order_id }: { document: OrderDocument; order_id: 
         <a class="button" href={url} target="_blank" rel="noreferrer">
           Open in new tab
         </a>
-        <a class="button" href={url} download={`${document.id}-${order_id.slice(0, 8)}.pdf`}>
+        <a class="button" href={url} download={`${document.id}-${shortId(order_id)}.pdf`}>
           Download
         </a>
       </div>

@@ -4,7 +4,7 @@ import { pageNumber } from '../../router.tsx'
 
 type Filter = NonNullable<NonNullable<Parameters<typeof api.listOrders>[0]>['query']>
 
-/** Low-level statuses of a stage across all collection methods. */
+/** The steps of a phase, across all collection methods. */
 const lowLevelsIn = (top: TopLevel) => lowLevels.filter((low) => methods.some((method) => stepsOf(method)[low]?.top === top))
 
 export const stages = topLevels

@@ -1,5 +1,6 @@
 import { useCallback } from 'preact/hooks'
 import { api } from '../../api.ts'
+import { isSandbox } from '../../clock.ts'
 import { type TeamEvent, useEvents } from '../../event-stream.ts'
 import { formatCount, methodLabels, shortId } from '../../format.ts'
 import { useObservable } from '../../observable.ts'
@@ -11,7 +12,7 @@ import { PageHeader } from '../../ui/page-header.tsx'
 import { type Column, Pager, PastLastPage, QueryView, Table } from '../../ui/table.tsx'
 import { clearFilters, OrderFilters } from './filter-bar.tsx'
 import { buildFilter, filterNames, PAGE_SIZE } from './filters.ts'
-import { PlaceLink } from './place-link.tsx'
+import { PlaceOrderLink } from './place-order-link.tsx'
 import { OrderInterpretation, OrderStatus } from './status.tsx'
 
 type Page = Awaited<ReturnType<typeof api.listOrders>>
@@ -25,7 +26,7 @@ export function Orders() {
   const isFiltered = Boolean(text) || filterNames.some((name) => search.has(name))
   return (
     <>
-      <PageHeader title="Orders" actions={<PlaceLink />} />
+      <PageHeader title="Orders" actions={<PlaceOrderLink />} />
       <Card bare label="Orders">
         <OrderFilters search={search} />
         <QueryView
@@ -101,14 +102,15 @@ const NoOrders = () => (
     title="No orders yet"
     actions={
       <>
-        <PlaceLink />
+        <PlaceOrderLink />
         <Link class="button" to="/users">
           View users
         </Link>
       </>
     }
   >
-    Place a lab order for a user here or with POST /v3/order. In the sandbox, you can then simulate its results.
+    Place a lab order for a user here or with POST /v3/order.
+    {isSandbox() && ' You can then simulate its results in the sandbox.'}
   </EmptyState>
 )
 

@@ -2,6 +2,7 @@ import { printedUnit } from '../../../../src/contract/labs/printed-unit.ts'
 import { api } from '../../api.ts'
 import { RangeBar } from '../../charts/range-bar.tsx'
 import { Sparkline } from '../../charts/sparkline.tsx'
+import { isSandbox } from '../../clock.ts'
 import { formatDate, humanize, pluralize } from '../../format.ts'
 import { useQuery } from '../../query.ts'
 import { Card, EmptyState } from '../../ui/basics.tsx'
@@ -127,8 +128,9 @@ const NoResultsYet = ({ order }: { order: Order }) => (
   <Card bare title="Results">
     <EmptyState title="No results yet">
       {order.expected_result_by_date
-        ? `Results are expected by ${formatDate(order.expected_result_by_date)}. In the sandbox, you can simulate them above.`
-        : 'Results appear here when the lab reports them. In the sandbox, you can simulate them above.'}
+        ? `Results are expected by ${formatDate(order.expected_result_by_date)}.`
+        : 'Results appear here when the lab reports them.'}
+      {isSandbox() && ' In the sandbox, you can simulate them above.'}
     </EmptyState>
   </Card>
 )

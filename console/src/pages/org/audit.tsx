@@ -129,11 +129,9 @@ const Subject = ({ subject }: { subject: string | null }) => {
   )
 }
 
-const actorLabels: Record<string, string> = { team_key: 'Team API key' }
-
 const Actor = ({ kind, id }: { kind: string; id: string | null }) => (
   <span class="row wrap">
-    {actorLabels[kind] ?? humanize(kind)}{' '}
+    {humanize(kind)}{' '}
     {id && (
       <span class="wide">
         <Id id={id} what="ID" />

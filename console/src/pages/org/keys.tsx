@@ -69,7 +69,7 @@ function NewKey({ onClose, onCreated }: { onClose: () => void; onCreated: (key: 
         // The select lists only contract values.
         onSelect={(value) => setRole(value as typeof role)}
       />
-      {role === 'team_admin' && <TeamCheckboxes selected={teams} onChange={setTeams} />}
+      {role === 'team_admin' && <TeamCheckboxes selected={teams} onChange={setTeams} hint="Select at least one team." />}
     </FormDialog>
   )
 }

@@ -81,7 +81,7 @@ function EditTeams({ account, onClose }: { account: Account; onClose: () => void
   }
   return (
     <FormDialog title="Edit teams" submit="Save" onClose={onClose} onSubmit={save}>
-      <TeamCheckboxes selected={teams} onChange={setTeams} />
+      <TeamCheckboxes selected={teams} onChange={setTeams} hint="Only the selected teams can use the account." />
     </FormDialog>
   )
 }

@@ -13,8 +13,8 @@ export type Role = NonNullable<Parameters<typeof api.createInvite>[0]['body']['r
 const roles: [Role, string][] = [
   ['org_admin', 'Org admin: full access'],
   ['team_admin', 'Team admin: full access to selected teams'],
-  ['support', 'Support: masked data only'],
-  ['read_only', 'Read only: view without changes'],
+  ['support', 'Support: masked data, acknowledges critical results'],
+  ['read_only', 'Read only: masked data, no changes'],
 ]
 
 const isTeamRole = (role: Role) => role === 'team_admin' || role === 'support' || role === 'read_only'
@@ -30,7 +30,13 @@ export const RoleFields = ({ role, teams, onRole, onTeams }: RoleProps) => (
       // The select lists only contract values.
       onSelect={(value) => onRole(value as Role)}
     />
-    {isTeamRole(role) && <TeamCheckboxes selected={teams} onChange={onTeams} />}
+    {isTeamRole(role) && (
+      <TeamCheckboxes
+        selected={teams}
+        onChange={onTeams}
+        hint={role === 'team_admin' ? 'Select at least one team.' : 'Select no team to give access to every team.'}
+      />
+    )}
   </>
 )
 

@@ -7,7 +7,7 @@ export const FirstSteps = () => (
   <Card title="Get started">
     <ol class="steps">
       <li>
-        <Link to="/users">Create a user</Link> for one of your patients or members, with an ID from your system.
+        <Link to="/users">Create a user</Link> for a patient, with an ID from your system.
       </li>
       <li>
         <Link to="/orders/new">Place an order</Link>. The form checks it as you type

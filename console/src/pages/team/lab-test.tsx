@@ -18,7 +18,7 @@ export function LabTestDetail({ params: { lab_test_id = '' } }: PageProps) {
     <DetailPage query={test} title="Lab test" up={['/lab-tests', 'Lab tests']}>
       {(test) => (
         <>
-          <PageHeader up={['/lab-tests', 'Lab tests']} title={test.name} actions={can('data.change') && <OwnActions test={test} />}>
+          <PageHeader up={['/lab-tests', 'Lab tests']} title={test.name} actions={can('data.change') && <ArchiveButton test={test} />}>
             <span class="row wrap">
               <TestStatus status={test.status} />
               <span>{test.lab?.name}</span>
@@ -64,7 +64,7 @@ export function LabTestDetail({ params: { lab_test_id = '' } }: PageProps) {
 }
 
 /** A team can archive and restore only its own tests, not those of the shared catalog. */
-function OwnActions({ test }: { test: LabTest }) {
+function ArchiveButton({ test }: { test: LabTest }) {
   const own = useQuery(`lab-tests own?${test.name}`, () =>
     api.listLabTests({ query: { own: true, generation_method: 'all', name: test.name, lab_test_limit: 500 } }),
   )

@@ -15,7 +15,7 @@ type TeamSettings = NonNullable<Team['sandbox']>
 const featureSettings: [name: keyof TeamSettings & string, label: string, about: string][] = [
   ['lab_tests_patient_sms_communication_enabled', 'Patient text messages', 'Stored only. Assay does not message patients.'],
   ['lab_tests_patient_email_communication_enabled', 'Patient emails', 'Stored only. Assay does not message patients.'],
-  ['partial_webhooks_enabled', 'Partial result webhooks', 'Emit events for partial results.'],
+  ['partial_webhooks_enabled', 'Partial result webhooks', 'Send partial results to webhooks and pipelines.'],
   ['minor_ordering_enabled', 'Orders for minors', 'Requires a medical proxy.'],
   ['reject_duplicate_connection', 'Reject duplicate connections', 'A source account can connect to one user only.'],
   ['sdk_per_device_activity_timeseries', 'Activity per device', 'Stored only. No effect yet.'],
@@ -102,7 +102,7 @@ function Form({ team }: { team: Team }) {
         </Card>
         <Card title="Features">
           {featureSettings.map(([name, label, description]) => (
-            <div key={name} class="switch-row">
+            <div key={name} class="setting-row">
               <Checkbox
                 label={
                   <>

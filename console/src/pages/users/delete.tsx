@@ -41,8 +41,8 @@ export function DeleteUser({ user: { user_id, client_user_id } }: { user: User }
           onSubmit={remove}
         >
           <p>
-            API requests stop returning the user immediately. After 7 days, Assay permanently erases the user with all orders, results and
-            data. You can restore the user until then.
+            API requests stop returning the user immediately. For 7 days you can restore the user, and open orders continue. Then Assay
+            permanently erases the user's demographics, results and wearable data.
           </p>
           <TextField label={`Type ${client_user_id} to confirm`} value={confirmation} onText={setConfirmation} autocomplete="off" />
         </FormDialog>

@@ -10,7 +10,7 @@ import { PageHeader } from '../../ui/page-header.tsx'
 import { QueryView } from '../../ui/table.tsx'
 import { showToast } from '../../ui/toasts.tsx'
 import { OrderTable } from '../orders/list.tsx'
-import { PlaceLink } from '../orders/place-link.tsx'
+import { PlaceOrderLink } from '../orders/place-order-link.tsx'
 import { Connections } from './connections.tsx'
 import { DeleteUser } from './delete.tsx'
 import { Demographics } from './demographics.tsx'
@@ -36,7 +36,7 @@ const UserView = ({ user }: { user: User }) => (
         can('data.change') && (
           <>
             <DeleteUser user={user} />
-            <PlaceLink user_id={user.user_id} />
+            <PlaceOrderLink user_id={user.user_id} />
           </>
         )
       }
@@ -81,7 +81,7 @@ function UserOrders({ user_id }: { user_id: string }) {
         query={orders}
         isEmpty={({ orders }) => !orders.length}
         empty={
-          <EmptyState title="No orders yet" actions={<PlaceLink user_id={user_id} />}>
+          <EmptyState title="No orders yet" actions={<PlaceOrderLink user_id={user_id} />}>
             This user's orders and results appear here.
           </EmptyState>
         }

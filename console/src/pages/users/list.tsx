@@ -93,7 +93,7 @@ function Pages({ offset, rowCount, total }: { offset: number; rowCount: number; 
 
 const NoUsers = ({ createButton }: { createButton: ComponentChildren }) => (
   <EmptyState title="No users yet" actions={createButton}>
-    A user is one of your patients or members. Orders, connections and data belong to a user.
+    A user is one person in your product, such as a patient. Orders, connections and data belong to a user.
   </EmptyState>
 )
 

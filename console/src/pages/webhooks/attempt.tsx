@@ -56,7 +56,7 @@ const AttemptView = ({ attempt, reveal }: { attempt: Attempt; reveal: ComponentC
             {attempt.error && <p>{attempt.error_message ?? humanize(attempt.error)}</p>}
             <Headers headers={attempt.response_headers} />
             {attempt.response_body && <Json label="Response body" value={formatJson(attempt.response_body)} />}
-            {attempt.truncated && <p class="small muted">Assay reads the first 64 kB of a response. This one was longer.</p>}
+            {attempt.truncated && <p class="small muted">Assay reads the first 64 KiB of a response. This one was longer.</p>}
           </div>
         </Card>
       </div>

@@ -39,7 +39,7 @@ export function ageFindings({ patient_details: { dob, medical_proxy }, patient_a
       ruleError(
         'MINORS_NOT_ALLOWED',
         path,
-        'The patient is a minor, and this team does not order for minors.',
+        'The patient is a minor, and minor_ordering_enabled is off for this team.',
         'Turn on minor_ordering_enabled for the team.',
       ),
     ),
