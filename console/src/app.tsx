@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { selectedTeam } from './api.ts'
 import { loadClock } from './clock.ts'
 import { useEventStream } from './event-stream.ts'
-import { ErrorState } from './frame/content.tsx'
+import { LoadFailure } from './frame/content.tsx'
 import { Frame } from './frame/frame.tsx'
 import { useObservable } from './observable.ts'
 import { SignIn } from './pages/sign-in.tsx'
@@ -44,7 +44,7 @@ function LazyPage({ load }: { load: () => Promise<ComponentType> }) {
       () => setHasFailed(true),
     )
   }, [])
-  if (hasFailed) return <ErrorState>This page failed to load. The service may be down or was just updated. Reload the page.</ErrorState>
+  if (hasFailed) return <LoadFailure />
   return Page ? <Page /> : null
 }
 

@@ -82,5 +82,15 @@ export function formatDuration(ms: number) {
   return `${Math.round(ms / 86_400_000)} days`
 }
 
+type Address = { first_line: string; second_line?: string | null | undefined; city: string; state: string; zip: string }
+
+export const formatAddress = ({ first_line, second_line, city, state, zip }: Address) =>
+  [first_line, second_line, city, state, zip].filter(Boolean).join(', ')
+
+export const formatHeaders = (headers: Record<string, string>) =>
+  Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n')
+
 const moneyFormat = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' })
 export const formatMoney = (amount: number) => moneyFormat.format(amount)

@@ -1,3 +1,4 @@
+import type { Capability } from '../../src/contract/tenants/sessions.ts'
 import { type ApiError, api, selectedTeam, sessionEndings } from './api.ts'
 import { observable } from './observable.ts'
 import { clearCache } from './query.ts'
@@ -97,7 +98,7 @@ export function selectTeam(team_id: string) {
   navigate(isOutsideTeam(`/${first}`) ? '/' : `/${first}`)
 }
 
-export const can = (capability: string) => session.get()?.capabilities.includes(capability) ?? false
+export const can = (capability: Capability) => session.get()?.capabilities.includes(capability) ?? false
 
 /** Path parameters of the team's management endpoints. */
 export function teamParams() {

@@ -31,7 +31,7 @@ export function Content({ path }: { path: string }) {
         The team in the URL does not exist, or your role does not include it. Ask an administrator for access.
       </EmptyState>
     )
-  if (hasFailed) return <ErrorState>This page failed to load. The service may be down or was just updated. Reload the page.</ErrorState>
+  if (hasFailed) return <LoadFailure />
   if (!Page) return <Skeleton lines={8} />
   // The key resets revealed data and form input when the URL changes.
   return (
@@ -66,7 +66,11 @@ function ErrorBoundary({ children }: { children: ComponentChildren }) {
   return error ? <ErrorState>The console could not display this page. No data was changed.</ErrorState> : children
 }
 
-export const ErrorState = ({ children }: { children: string }) => (
+export const LoadFailure = () => (
+  <ErrorState>This page failed to load. The service may be down or was just updated. Reload the page.</ErrorState>
+)
+
+const ErrorState = ({ children }: { children: string }) => (
   <EmptyState title="Something went wrong" actions={<Button onClick={() => location.reload()}>Reload page</Button>}>
     {children}
   </EmptyState>

@@ -54,10 +54,17 @@ const STORED_ONLY = 'Assay stores this setting but does not act on it yet.'
 const NO_MESSAGES = 'Assay stores this setting but sends no messages to patients.'
 const NO_MAIL = 'Assay stores this address but sends no email. Use the webhook event labtest.result.critical instead.'
 
-const settingNotes: Partial<Record<string, string>> = {
+const NO_DUPLICATES = 'True rejects a connection to a source account that another user of the team has connected.'
+const PARTIAL_RESULTS = 'True sends partial results to webhooks and pipelines. The event log always has them.'
+const MINORS = 'False rejects every order for a minor.'
+
+const settingNotes: Record<keyof typeof featureSettings, string> = {
   lab_tests_patient_sms_communication_enabled: NO_MESSAGES,
   lab_tests_patient_email_communication_enabled: NO_MESSAGES,
+  reject_duplicate_connection: NO_DUPLICATES,
   sdk_per_device_activity_timeseries: STORED_ONLY,
+  partial_webhooks_enabled: PARTIAL_RESULTS,
+  minor_ordering_enabled: MINORS,
   patient_experience: STORED_ONLY,
 }
 
@@ -65,9 +72,10 @@ const simulators = ['manual', 'auto'] as const
 
 const mapSettings = <S extends z.ZodType>(shape: S) =>
   // The cast restores the key names, which Object.fromEntries widens to string.
-  Object.fromEntries(
-    Object.keys(featureSettings).map((name) => [name, settingNotes[name] ? shape.describe(settingNotes[name]) : shape]),
-  ) as Record<keyof typeof featureSettings, S>
+  Object.fromEntries(Object.entries(settingNotes).map(([name, note]) => [name, shape.describe(note)])) as Record<
+    keyof typeof featureSettings,
+    S
+  >
 
 export const NewTeam = z
   .object({
@@ -84,12 +92,12 @@ export const NewTeam = z
       .default(featureSettings.lab_tests_patient_email_communication_enabled)
       .describe(NO_MESSAGES),
     critical_result_notification_email: Email.nullish().describe(NO_MAIL),
-    brand_information: z.object(brand).meta({ id: 'BrandInformationInput' }).nullish(),
-    logo_url: LogoUrl.nullish(),
-    reject_duplicate_connection: z.boolean().default(featureSettings.reject_duplicate_connection),
+    brand_information: z.object(brand).meta({ id: 'BrandInformationInput' }).nullish().describe(STORED_ONLY),
+    logo_url: LogoUrl.nullish().describe(STORED_ONLY),
+    reject_duplicate_connection: z.boolean().default(featureSettings.reject_duplicate_connection).describe(NO_DUPLICATES),
     sdk_per_device_activity_timeseries: z.boolean().default(featureSettings.sdk_per_device_activity_timeseries).describe(STORED_ONLY),
-    partial_webhooks_enabled: z.boolean().nullish().describe(`Default ${featureSettings.partial_webhooks_enabled}.`),
-    minor_ordering_enabled: z.boolean().nullish().describe(`Default ${featureSettings.minor_ordering_enabled}.`),
+    partial_webhooks_enabled: z.boolean().nullish().describe(`${PARTIAL_RESULTS} Default ${featureSettings.partial_webhooks_enabled}.`),
+    minor_ordering_enabled: z.boolean().nullish().describe(`${MINORS} Default ${featureSettings.minor_ordering_enabled}.`),
   })
   .meta({ id: 'NewTeam' })
 
@@ -107,8 +115,9 @@ const TeamSettingsPatch = z
         brand_color: z.string().max(30).nullish(),
       })
       .meta({ id: 'BrandInformationPatch' })
-      .nullish(),
-    logo_url: LogoUrl.nullish(),
+      .nullish()
+      .describe(STORED_ONLY),
+    logo_url: LogoUrl.nullish().describe(STORED_ONLY),
     simulator: z
       .enum(simulators)
       .nullish()
@@ -144,8 +153,9 @@ const TeamSettings = z
         brand_color: Safe,
       })
       .meta({ id: 'BrandInformation' })
-      .nullable(),
-    logo_url: Safe.nullable(),
+      .nullable()
+      .describe(STORED_ONLY),
+    logo_url: Safe.nullable().describe(STORED_ONLY),
     simulator: openEnum(simulators),
     time_zone: Safe.nullable(),
   })

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
-import { humanize } from '../../format.ts'
+import { formatHeaders, humanize } from '../../format.ts'
 import { refresh, useQuery } from '../../query.ts'
 import { can } from '../../session.ts'
 import { AsyncButton, Button, Card, DottedName, EmptyState, Json, Status, Time } from '../../ui/basics.tsx'
@@ -23,7 +23,7 @@ export function Inbox() {
   }
   return (
     <>
-      <PageHeader title="Sandbox inbox" actions={can('data.change') && <AsyncButton action={clear}>Clear inbox</AsyncButton>}>
+      <PageHeader title="Sandbox inbox" actions={can('sandbox.advance') && <AsyncButton action={clear}>Clear inbox</AsyncButton>}>
         A built-in webhook receiver. Assay verifies the signature of each message and keeps it for 7 days.
       </PageHeader>
       <Card bare label="Messages">
@@ -71,12 +71,7 @@ export function Inbox() {
       </Card>
       {openMessage && (
         <Dialog title={typeOf(openMessage)} large onClose={() => setOpenMessage(undefined)}>
-          <Json
-            label="Headers"
-            value={Object.entries(openMessage.headers)
-              .map(([name, value]) => `${name}: ${value}`)
-              .join('\n')}
-          />
+          <Json label="Headers" value={formatHeaders(openMessage.headers)} />
           <Json label="Message" value={openMessage.event} />
           <div class="actions">
             <Button kind="primary" onClick={() => setOpenMessage(undefined)}>

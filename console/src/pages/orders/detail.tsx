@@ -47,7 +47,7 @@ type OrderViewProps = { order: Order; reason: string | null; onReveal: (reason: 
 function OrderView({ order, reason, onReveal }: OrderViewProps) {
   const { lab_test, last_event, details, created_at } = order
   const tab = useTab(['results', 'history', 'documents'], hasResults(order) ? 'results' : 'history')
-  const canSimulate = isSandbox() && (can('sandbox.advance') || can('data.change'))
+  const canSimulate = isSandbox() && can('sandbox.advance')
   return (
     <>
       <PageHeader

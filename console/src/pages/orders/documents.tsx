@@ -5,14 +5,14 @@ import { shortId } from '../../format.ts'
 import { Card, Notice, Skeleton } from '../../ui/basics.tsx'
 import { RevealDialog, revealHeaders } from '../../ui/reveal.tsx'
 import type { Order } from './list.tsx'
+import { hasResults } from './status.tsx'
 
 type OrderDocument = { id: string; name: string; load: () => Promise<Uint8Array> }
 
 function documentsOf(order: Order, reason: string | null): OrderDocument[] {
   const input = { params: { order_id: order.id }, ...revealHeaders(reason) }
-  const hasReport = /\.(partial_results|completed|corrected)$/.test(order.last_event.status)
   return [
-    ...(hasReport ? [{ id: 'report', name: 'Result report', load: () => api.getResultsPdf(input) }] : []),
+    ...(hasResults(order) ? [{ id: 'report', name: 'Result report', load: () => api.getResultsPdf(input) }] : []),
     { id: 'requisition', name: 'Requisition', load: () => api.getRequisitionPdf(input) },
     {
       id: 'labels',

@@ -1,4 +1,4 @@
-import { formatDate, formatMoney, humanize, shortId } from '../../format.ts'
+import { formatAddress, formatDate, formatMoney, humanize, shortId } from '../../format.ts'
 import { Link } from '../../router.tsx'
 import { Card, DescriptionList, Id, Time } from '../../ui/basics.tsx'
 import { Reveal } from '../../ui/reveal.tsx'
@@ -18,8 +18,8 @@ export const OrderSidebar = ({ order, isRevealed, onReveal }: SideProps) => (
 )
 
 const Patient = ({ order, isRevealed, onReveal }: SideProps) => {
-  const { patient_details: patient, patient_address: address, shipping_details: shipping } = order
-  const shippingAddress = address ?? shipping
+  const { patient_details: patient, shipping_details: shipping } = order
+  const address = order.patient_address ?? shipping
   return (
     <Card title="Patient" actions={<Reveal isRevealed={isRevealed} onReveal={onReveal} onMask={() => onReveal(null)} />}>
       <DescriptionList
@@ -29,13 +29,7 @@ const Patient = ({ order, isRevealed, onReveal }: SideProps) => {
           ['Gender', humanize(patient?.gender)],
           ['Phone', patient?.phone_number],
           ['Email', patient?.email],
-          [
-            'Address',
-            shippingAddress &&
-              [shippingAddress.first_line, shippingAddress.second_line, shippingAddress.city, shippingAddress.state, shippingAddress.zip]
-                .filter(Boolean)
-                .join(', '),
-          ],
+          ['Address', address && formatAddress(address)],
           ['User', <Link to={`/users/${order.user_id}`}>{shortId(order.user_id)}</Link>],
         ]}
       />

@@ -80,6 +80,7 @@ function Form({ team }: { team: Team }) {
             />
             <TextField
               label="Logo URL"
+              hint="Stored only. No effect yet."
               type="url"
               placeholder="https://…"
               value={settings.logo_url ?? ''}

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
-import { formatDate, humanize } from '../../format.ts'
+import { formatAddress, formatDate, humanize } from '../../format.ts'
 import { useQuery } from '../../query.ts'
 import { Card, DescriptionList, EmptyState } from '../../ui/basics.tsx'
 import { Reveal, revealHeaders } from '../../ui/reveal.tsx'
@@ -33,12 +33,7 @@ export function Demographics({ user_id }: { user_id: string }) {
                 ['Gender', humanize(info.gender)],
                 ['Phone', info.phone_number],
                 ['Email', info.email],
-                [
-                  'Address',
-                  [info.address.first_line, info.address.second_line, info.address.city, info.address.state, info.address.zip]
-                    .filter(Boolean)
-                    .join(', '),
-                ],
+                ['Address', formatAddress(info.address)],
                 ['Race', humanize(info.race)],
                 ['Ethnicity', humanize(info.ethnicity)],
               ]}

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
-import { formatDuration, humanize, pluralize } from '../../format.ts'
+import { formatDuration, formatHeaders, humanize, pluralize } from '../../format.ts'
 import { refresh, useQuery } from '../../query.ts'
 import { Link } from '../../router.tsx'
 import type { PageProps } from '../../routes.ts'
@@ -80,12 +80,7 @@ const Headers = ({ headers }: { headers: Record<string, string> }) =>
   Object.keys(headers).length ? (
     <details>
       <summary class="small">Headers</summary>
-      <Json
-        label="Headers"
-        value={Object.entries(headers)
-          .map(([name, value]) => `${name}: ${value}`)
-          .join('\n')}
-      />
+      <Json label="Headers" value={formatHeaders(headers)} />
     </details>
   ) : null
 
