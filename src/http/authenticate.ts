@@ -4,15 +4,20 @@ import type { App } from '../platform/app.ts'
 import type { Caller, ConsoleUser, LabCaller, LinkCaller, ManagementCaller, TeamCaller } from '../platform/callers.ts'
 import { deploymentOf } from '../platform/config.ts'
 import { problem } from '../platform/problem.ts'
-import { labCaller, managementCaller, teamKeyCaller, tokenCaller } from '../tenants/keys/authenticate.ts'
+import {
+  authenticateAccessToken,
+  authenticateLabKey,
+  authenticateManagementKey,
+  authenticateTeamKey,
+} from '../tenants/keys/authenticate.ts'
 import { deploymentOfKey, isLabKey, isManagementKey, isUserToken } from '../tenants/keys/rules.ts'
-import { userTokenCaller } from '../tenants/keys/user-tokens.ts'
-import { sessionCaller } from '../tenants/sessions/authenticate.ts'
-import { checkSameOrigin, sessionIn } from '../tenants/sessions/rules.ts'
+import { authenticateUserToken } from '../tenants/keys/user-tokens.ts'
+import { authenticateSession } from '../tenants/sessions/authenticate.ts'
+import { checkSameOrigin, sessionSecretIn } from '../tenants/sessions/rules.ts'
 import { checkReveal, checkRole } from '../tenants/sessions/rules-roles.ts'
 import { checkNamedDeployment } from '../tenants/teams/rules.ts'
 import { userNotFound } from '../tenants/users/rules.ts'
-import { linkCaller } from '../wearables/link/tokens.ts'
+import { authenticateLinkToken } from '../wearables/link/tokens.ts'
 import type { Headers, Route } from './request.ts'
 
 /** Identifies the caller by the credential that the row requires. Without one, a console session counts. */
@@ -21,10 +26,10 @@ export async function authenticate(app: App, row: Row, headers: Headers): Promis
   if (row.auth === 'none') return undefined
   if (row.auth === 'lab') return authenticateLab(app, headers)
   if (row.auth === 'link') return authenticateLink(app, headers)
-  const session = hasKey(headers) && row.auth !== 'session' ? undefined : sessionIn(app.config, headers)
+  const session = hasKey(headers) && row.auth !== 'session' ? undefined : sessionSecretIn(app.config, headers)
   if (session) {
     checkSameOrigin(app.config, headers)
-    return sessionCaller(app, row, session, headers)
+    return authenticateSession(app, row, session, headers)
   }
   if (row.auth === 'session') throw problem('MISSING_SESSION', 'You are not signed in to the console. Sign in with POST /console/session.')
   return row.auth === 'team' ? authenticateTeam(app, row, headers) : authenticateManagement(app, headers)
@@ -35,12 +40,12 @@ export const usesDeprecatedHeader = (row: Row, headers: Headers) =>
 
 function authenticateTeam(app: App, row: Row, headers: Headers): Promise<TeamCaller> {
   const key = teamKeyIn(headers)
-  if (key) return teamKeyCaller(app, key)
+  if (key) return authenticateTeamKey(app, key)
   const token = /^Bearer +(\S+)$/i.exec(headerValue(headers, 'authorization') ?? '')?.[1]
   if (token && isUserToken(token)) return authenticateUser(app, row, token)
   if (token && deploymentOfKey(token))
     throw problem('INVALID_ACCESS_TOKEN', 'Authorization: Bearer accepts access tokens only. Send a team API key in x-service-api-key.')
-  if (token) return tokenCaller(app, token)
+  if (token) return authenticateAccessToken(app, token)
   if (managementKeyIn(headers))
     throw problem(
       'MANAGEMENT_KEY_NOT_ALLOWED',
@@ -64,12 +69,12 @@ function authenticateUser(app: App, row: Row, token: string) {
       'USER_TOKEN_NOT_ALLOWED',
       "This endpoint requires a team API key in x-service-api-key. It does not accept a user's sign-in token.",
     )
-  return userTokenCaller(app, token)
+  return authenticateUserToken(app, token)
 }
 
 async function authenticateLink(app: App, headers: Headers): Promise<LinkCaller> {
   const token = headerValue(headers, 'x-vital-link-token') ?? headerValue(headers, 'x-service-link-token')
-  if (token) return linkCaller(app, token)
+  if (token) return authenticateLinkToken(app, token)
   throw problem(
     'MISSING_LINK_TOKEN',
     'Missing x-vital-link-token. Create a link token with POST /v2/link/token and send it in that header or in x-service-link-token.',
@@ -78,7 +83,7 @@ async function authenticateLink(app: App, headers: Headers): Promise<LinkCaller>
 
 function authenticateManagement(app: App, headers: Headers): Promise<ManagementCaller> {
   const key = managementKeyIn(headers)
-  if (key) return managementCaller(app, key)
+  if (key) return authenticateManagementKey(app, key)
   const teamCredential = teamCredentialIn(headers)
   const labKey = headerValue(headers, 'x-lab-key')
   if ([teamCredential, labKey].some((credential) => credential && isManagementKey(credential)))
@@ -101,7 +106,7 @@ function authenticateManagement(app: App, headers: Headers): Promise<ManagementC
 
 async function authenticateLab(app: App, headers: Headers): Promise<LabCaller> {
   const key = headerValue(headers, 'x-lab-key')
-  if (key) return labCaller(app, key)
+  if (key) return authenticateLabKey(app, key)
   const others = [managementKeyIn(headers), teamCredentialIn(headers)].filter((credential) => credential !== undefined)
   if (others.some(isLabKey))
     throw problem('MISSING_LAB_KEY', 'Missing x-lab-key. You sent the lab key in another header. Send it in x-lab-key.')

@@ -4,7 +4,7 @@ import { isLostLease } from '../platform/db/request-rows.ts'
 import { type AuditBatch, auditRow } from '../tenants/audit/actions.ts'
 import type { AuditRead } from '../tenants/audit/reads.ts'
 import { type IdempotencyLease, leaseLost, type Outcome } from '../tenants/idempotency/actions.ts'
-import { sessionIn } from '../tenants/sessions/rules.ts'
+import { sessionSecretIn } from '../tenants/sessions/rules.ts'
 import { checkNotMasked } from '../tenants/sessions/rules-masking.ts'
 import { checkPath, checkUser } from './authenticate.ts'
 import { withIdempotency } from './idempotency.ts'
@@ -35,7 +35,7 @@ export const isUnrevealed = (caller: Caller | undefined) =>
 const httpRequest = ({ config }: App, state: RequestState): HttpRequest => ({
   address: state.address,
   request_id: state.request_id,
-  session: sessionIn(config, state.headers),
+  session: sessionSecretIn(config, state.headers),
   setSession: (secret) => {
     state.session = secret
   },
@@ -59,7 +59,7 @@ async function execute(app: AppInRequest, { auditRead }: Audits, state: RequestS
   let outcome: Outcome | undefined
   const requestRows: NonNullable<App['requestRows']> = async (transaction, result, user) => {
     outcome = shape(result)
-    return { audit: auditOf(result), outcome: await lease?.row(transaction, outcome, subjectUser(state, result), user) }
+    return { audit: auditOf(result), outcome: await lease?.buildRow(transaction, outcome, subjectUser(state, result), user) }
   }
   const writing = { ...app, requestRows }
   try {

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { headerDeprecation } from '../contract/deprecation.ts'
 import type { App } from '../platform/app.ts'
-import { type AuditBatch, auditBatch, auditRow } from '../tenants/audit/actions.ts'
+import { type AuditBatch, auditRow, newAuditBatch } from '../tenants/audit/actions.ts'
 import { newReadAuditor } from '../tenants/audit/reads.ts'
-import { cookieOf } from '../tenants/sessions/rules.ts'
+import { sessionCookie } from '../tenants/sessions/rules.ts'
 import { maskOf } from '../tenants/sessions/rules-masking.ts'
 import { authenticate, checkGates, usesDeprecatedHeader } from './authenticate.ts'
 import { announceDeprecation, deprecatedInputs, usedDeprecation } from './deprecation.ts'
@@ -20,7 +20,7 @@ const LARGE_BODY = 30 * 1024 * 1024
 
 export function mountTable(app: App, server: FastifyInstance, table: Table) {
   server.decorateRequest('state', null)
-  const audit = auditBatch(app)
+  const audit = newAuditBatch(app)
   const shared = { audit, auditRead: newReadAuditor(app, audit), streams: openStreams(server) }
   for (const [name, row] of Object.entries(table.endpoints)) {
     if (!isServed(app, row)) continue
@@ -59,7 +59,7 @@ async function handle(app: App, { streams, ...audits }: Shared, request: Fastify
   announceDeprecation(reply, usedDeprecation(state.route.deprecatedInputs, request))
   if (media === 'text/event-stream') state.signal = streams.open(state, reply)
   const { status, body, replayed } = await respond(app, audits, state, request)
-  if (state.session !== undefined) reply.header('set-cookie', cookieOf(app.config, state.headers, state.session))
+  if (state.session !== undefined) reply.header('set-cookie', sessionCookie(app.config, state.headers, state.session))
   if (replayed) reply.header('x-idempotency-replayed', 'true')
   if (media === 'text/event-stream') return sendChunks(app, state, body as AsyncIterable<string>, reply)
   if (media)

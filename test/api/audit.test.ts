@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { sendRequest } from '../../src/contract/client.ts'
 import type { Row } from '../../src/contract/endpoint.ts'
 import { endpoints } from '../../src/contract/index.ts'
-import { auditBatch, auditRow, verifyAudit } from '../../src/tenants/audit/actions.ts'
+import { auditRow, newAuditBatch, verifyAudit } from '../../src/tenants/audit/actions.ts'
 import { ensureTeamKey } from '../../src/tenants/keys/actions.ts'
 import { someInfo, someInsurance } from '../support/people.ts'
 import { query } from '../support/query.ts'
@@ -204,7 +204,7 @@ describe('audit rows', () => {
 
 test('writes 7,000 audit rows submitted at once', async () => {
   const { app } = await replica({ database: await newSandboxDatabase() })
-  const audit = auditBatch(app)
+  const audit = newAuditBatch(app)
   await Promise.all(Array.from({ length: 7000 }, () => audit(auditRow(app, { kind: 'operator' }, { action: 'test', status: 200 }))))
   expect((await verifyAudit(app)).unchained).toBe(7000)
 })

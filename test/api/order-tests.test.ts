@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { TestSelection } from '../../src/labs/orders/checks/rules-tests.ts'
-import { labTestOf, resolveTests } from '../../src/labs/orders/placing/tests.ts'
+import { ensureLabTest, resolveTests } from '../../src/labs/orders/placing/tests.ts'
 import { inTransaction } from '../../src/platform/app.ts'
 import type { TeamCaller } from '../../src/platform/callers.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
@@ -19,7 +19,7 @@ beforeAll(async () => {
 const callerOf = ({ org_id, team_id }: Tenant) => ({ kind: 'team', org_id, team_id }) as TeamCaller
 const resolve = (selection: TestSelection, tenant = team) => resolveTests(w.app, callerOf(tenant), selection)
 const order = (selection: TestSelection, tenant = team) =>
-  inTransaction(w.app, async (app) => labTestOf(app, callerOf(tenant), await resolveTests(app, callerOf(tenant), selection)))
+  inTransaction(w.app, async (app) => ensureLabTest(app, callerOf(tenant), await resolveTests(app, callerOf(tenant), selection)))
 const test_ids = (...names: string[]) => names.map((name) => ids[name] as string)
 const refusal = (selection: TestSelection, tenant = team) =>
   resolve(selection, tenant).then(

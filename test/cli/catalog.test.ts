@@ -136,7 +136,7 @@ test('a lab test of a team is neither archived nor replaced', async () => {
     file.lab_tests = file.lab_tests.map((test, i) => (i === 0 ? { ...test, id: own.id } : test))
   })
   const { code, err } = await cli.run('catalog', 'load', '--file', copied)
-  expect([code, err]).toEqual([1, `The catalog gives a lab test the ID of a team's own lab test: ${own.id}\n`])
+  expect([code, err]).toEqual([1, `The catalog uses the ID of a team's own lab test; choose another ID instead of ${own.id}\n`])
   await load(fileWith((file) => file.labs.reverse()))
   expect(await api.getLabTest({ params: { lab_test_id: own.id } })).toEqual(own)
 })

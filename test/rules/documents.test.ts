@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { sampleTypes } from '../../src/contract/labs/catalog.ts'
 import { methods } from '../../src/contract/labs/lifecycle.ts'
-import { barOf, flagOf, rangeInWords } from '../../src/labs/documents/flag.ts'
+import { barOf, flagOf, formatRange } from '../../src/labs/documents/flag.ts'
+import { formatAge, formatInstant, labelOf } from '../../src/labs/documents/formatting.ts'
 import { stepsFor } from '../../src/labs/documents/instruction-steps.ts'
-import { ageInWords, instantInWords, labelOf } from '../../src/labs/documents/labels-text.ts'
 import { code128 } from '../../src/labs/documents/layout/code128.ts'
 import { rangeBar } from '../../src/labs/documents/layout/range-bar.ts'
 import { shorten, wrap } from '../../src/labs/documents/layout/wrap.ts'
@@ -88,9 +88,9 @@ describe('result flag', () => {
   ])('labels %j as %s', (change, word) => expect(flagOf(aResult(change)).word).toBe(word))
 
   test('builds the range text from its bounds', () => {
-    expect(rangeInWords(aResult({ reference_range: null }))).toBe('15 – 150')
-    expect(rangeInWords(aResult({ reference_range: null, max_range_value: null }))).toBe('≥ 15')
-    expect(rangeInWords(aResult({ reference_range: null, min_range_value: null }))).toBe('≤ 150')
+    expect(formatRange(aResult({ reference_range: null }))).toBe('15 – 150')
+    expect(formatRange(aResult({ reference_range: null, max_range_value: null }))).toBe('≥ 15')
+    expect(formatRange(aResult({ reference_range: null, min_range_value: null }))).toBe('≤ 150')
   })
 })
 
@@ -154,12 +154,12 @@ describe('text formatting', () => {
     ['2024-12-05', '2026-01-05', '13 months'],
     ['2024-02-29', '2026-02-28', '23 months'],
     ['2027-01-01', '2026-01-01', null],
-  ])('formats the age of a person born %s on %s as %s', (dob, on, age) => expect(ageInWords(dob, on)).toBe(age))
+  ])('formats the age of a person born %s on %s as %s', (dob, on, age) => expect(formatAge(dob, on)).toBe(age))
 
   test('formats a timestamp in the given time zone, or UTC, with its abbreviation', () => {
-    expect(instantInWords('2026-03-02T15:05:00.000Z', 'America/Phoenix')).toBe('Mar 2, 2026, 08:05 MST')
-    expect(instantInWords('2026-03-02T00:05:00.000Z', null)).toBe('Mar 2, 2026, 00:05 UTC')
-    expect(instantInWords(null, null)).toBeNull()
+    expect(formatInstant('2026-03-02T15:05:00.000Z', 'America/Phoenix')).toBe('Mar 2, 2026, 08:05 MST')
+    expect(formatInstant('2026-03-02T00:05:00.000Z', null)).toBe('Mar 2, 2026, 00:05 UTC')
+    expect(formatInstant(null, null)).toBeNull()
   })
 
   test('formats an unlisted code by replacing underscores', () => expect(labelOf('hair_root')).toBe('Hair root'))

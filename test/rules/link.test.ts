@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { html } from '../../src/platform/html.ts'
-import { logo } from '../../src/tenants/sources/rules-logo.ts'
+import { drawLogo } from '../../src/tenants/sources/rules-logo.ts'
 import { availabilityOf } from '../../src/wearables/connections/rules.ts'
 import * as rules from '../../src/wearables/link/rules.ts'
 import { signIn, signInByEmail } from '../../src/wearables/providers/rules-simulated.ts'
@@ -101,8 +101,8 @@ test('HTML templates escape every value', () => {
 })
 
 test('a logo is one letter and deterministic', () => {
-  expect(logo('oura', 'Oura')).toBe(logo('oura', 'Oura'))
-  expect(logo('x', '"<Tidemark>"')).toMatch(/aria-label="Tidemark".*>T<\/text>/)
+  expect(drawLogo('oura', 'Oura')).toBe(drawLogo('oura', 'Oura'))
+  expect(drawLogo('x', '"<Tidemark>"')).toMatch(/aria-label="Tidemark".*>T<\/text>/)
 })
 
 test('masks secrets in credential details at any depth', () => {

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { personRoles } from '../../src/contract/common.ts'
-import { checkPassword, plainCode, recoveryCode, teamScopeOf } from '../../src/tenants/people/rules.ts'
-import { base32, codeAt, findStep, fromBase32, stepAt } from '../../src/tenants/people/rules-totp.ts'
+import { checkPassword, formatRecoveryCode, normalizeCode, teamScopeOf } from '../../src/tenants/people/rules.ts'
+import { codeAt, findStep, fromBase32, stepAt, toBase32 } from '../../src/tenants/people/rules-totp.ts'
 
 describe('TOTP code', () => {
   const secret = Buffer.from('12345678901234567890')
@@ -43,15 +43,15 @@ describe('TOTP code', () => {
   })
 
   test('has a secret in RFC 4648 base32 that decodes to the same bytes', () => {
-    expect(base32(Buffer.from('foobar'))).toBe('MZXW6YTBOI')
-    fc.assert(fc.property(fc.uint8Array(), (bytes) => fromBase32(base32(Buffer.from(bytes))).equals(Buffer.from(bytes))))
+    expect(toBase32(Buffer.from('foobar'))).toBe('MZXW6YTBOI')
+    fc.assert(fc.property(fc.uint8Array(), (bytes) => fromBase32(toBase32(Buffer.from(bytes))).equals(Buffer.from(bytes))))
   })
 })
 
 test('a recovery code ignores case, spaces and the dash', () => {
-  const code = recoveryCode('ABCDE23456ZZ')
+  const code = formatRecoveryCode('ABCDE23456ZZ')
   expect(code).toBe('abcde-23456')
-  for (const typed of [code, 'ABCDE-23456', 'abcde 23456', ' abcde23456 ']) expect(plainCode(typed)).toBe('abcde23456')
+  for (const typed of [code, 'ABCDE-23456', 'abcde 23456', ' abcde23456 ']) expect(normalizeCode(typed)).toBe('abcde23456')
 })
 
 describe('password', () => {
@@ -61,7 +61,7 @@ describe('password', () => {
   test.each(['eleven char', 'PASSWORD 1234', 'abababababab', 'my zoe12 password', 'correct horse battery staple'])(
     'rejects %s',
     (password) => {
-      expect(() => checkPassword(password, 'zoe12@clinic.example')).toThrow(/The password .+\. Choose a sentence/)
+      expect(() => checkPassword(password, 'zoe12@clinic.example')).toThrow(/The password .+\. Choose a passphrase/)
     },
   )
 })

@@ -302,8 +302,8 @@ test('has no due dates without a collection date or a turnaround', () => {
 })
 
 test('expects a shared analyte once', () => {
-  expect(rules.expectedOf(ordered).map(({ slug }) => slug)).toEqual(['glucose', 'potassium', 'lead-blood'])
-  expect(rules.expectedOf(orderedTest('ct-ng-home'))).toHaveLength(2)
+  expect(rules.expectedAnalytes(ordered).map(({ slug }) => slug)).toEqual(['glucose', 'potassium', 'lead-blood'])
+  expect(rules.expectedAnalytes(orderedTest('ct-ng-home'))).toHaveLength(2)
 })
 
 describe('results posted by a lab', () => {

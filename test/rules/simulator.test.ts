@@ -5,8 +5,8 @@ import type { OrderedMeasurements } from '../../src/contract/labs/analyte.ts'
 import { type Method, methods, stepsOf } from '../../src/contract/labs/lifecycle.ts'
 import { type BiomarkerResult, type Interpretation, NewResults, type ResultVersion, resultTypes } from '../../src/contract/labs/results.ts'
 import { stepDelay } from '../../src/labs/adapters/simulator/delays.ts'
-import { type Simulation, simulateResults } from '../../src/labs/adapters/simulator/values.ts'
-import { completeResults, expectedOf, hasMissing, interpretationOf, missingResults } from '../../src/labs/results/rules.ts'
+import { type ResultSimulation, simulateResults } from '../../src/labs/adapters/simulator/values.ts'
+import { completeResults, expectedAnalytes, hasMissing, interpretationOf, missingResults } from '../../src/labs/results/rules.ts'
 import { analyteOf, analytes, labTests, orderedTest } from '../support/catalog.ts'
 
 const DAY = 86_400_000
@@ -23,8 +23,8 @@ const requests = fc.record({
 })
 type Request = typeof requests extends fc.Arbitrary<infer W> ? W : never
 
-const simulate = (request: Request & Partial<Simulation>) => simulateResults({ ...orderedTest(request.test), ...request })
-const resultsOf = (request: Request & Partial<Simulation>) => completeResults(orderedTest(request.test), request, simulate(request))
+const simulate = (request: Request & Partial<ResultSimulation>) => simulateResults({ ...orderedTest(request.test), ...request })
+const resultsOf = (request: Request & Partial<ResultSimulation>) => completeResults(orderedTest(request.test), request, simulate(request))
 
 const always = (claim: (request: Request) => void, numRuns = 300) =>
   fc.assert(
@@ -95,7 +95,7 @@ describe('for every seed and every lab test of the catalog', () => {
   test('the final report has every expected analyte in order', () => {
     always((request) => {
       const { results } = simulate({ ...request, version: 'final', share: undefined })
-      expect(results.map(({ slug }) => slug)).toEqual(expectedOf(orderedTest(request.test)).map(({ slug }) => slug))
+      expect(results.map(({ slug }) => slug)).toEqual(expectedAnalytes(orderedTest(request.test)).map(({ slug }) => slug))
     })
   })
 
@@ -114,7 +114,8 @@ describe('for every seed and every lab test of the catalog', () => {
       expect(missing.map(({ slug }) => slug).sort()).toEqual(final.missing_results.map(({ slug }) => slug).sort())
       expect(partial.missing_results).toEqual([])
       expect(final.results).toEqual(expect.arrayContaining(partial.results))
-      if (expectedOf(ordered).length > 1) expect(interpretationOf(completeResults(ordered, request, final))).toBe(request.interpretation)
+      if (expectedAnalytes(ordered).length > 1)
+        expect(interpretationOf(completeResults(ordered, request, final))).toBe(request.interpretation)
     })
   })
 
@@ -141,7 +142,7 @@ test.each(analytes.map(({ slug }) => slug))('simulates %s alone in every type an
 const plain = { seed: 'seed', gender: 'female', age: 40, interpretation: 'normal', version: 'final' } as const
 
 describe('derived values are consistent', () => {
-  const valuesOf = (slug: string, request: Partial<Simulation>) => {
+  const valuesOf = (slug: string, request: Partial<ResultSimulation>) => {
     const ordered = orderedTest(slug)
     const results = completeResults(ordered, { gender: 'female' }, simulateResults({ ...ordered, ...plain, ...request }))
     return (slug: string) => (results.find((one) => one.slug === slug) as BiomarkerResult).value as number

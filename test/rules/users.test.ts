@@ -144,10 +144,10 @@ describe('ingestion bounds', () => {
 })
 
 test('undoing a deletion requires exactly one ID', () => {
-  expect(problemOf(() => rules.checkUndo({ user_id: 'u' }))).toBeUndefined()
-  expect(problemOf(() => rules.checkUndo({ user_id: null, client_user_id: 'c' }))).toBeUndefined()
-  expect(problemOf(() => rules.checkUndo({}))).toMatchObject({ kind: 'invalid' })
-  expect(problemOf(() => rules.checkUndo({ user_id: 'u', client_user_id: 'c' }))).toMatchObject({ kind: 'invalid' })
+  expect(problemOf(() => rules.checkUndoQuery({ user_id: 'u' }))).toBeUndefined()
+  expect(problemOf(() => rules.checkUndoQuery({ user_id: null, client_user_id: 'c' }))).toBeUndefined()
+  expect(problemOf(() => rules.checkUndoQuery({}))).toMatchObject({ kind: 'invalid' })
+  expect(problemOf(() => rules.checkUndoQuery({ user_id: 'u', client_user_id: 'c' }))).toMatchObject({ kind: 'invalid' })
 })
 
 test('indexes a person by name, contacts, birth date and the phone number without its country code', () => {

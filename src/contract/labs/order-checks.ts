@@ -127,7 +127,7 @@ const addressChecks = checks({
   country_not_us: {
     severity: 'warning',
     field: 'patient_address.country',
-    meaning: 'The address is outside the United States, where the labs work.',
+    meaning: 'The address is outside the United States, where the labs operate.',
     remedy: 'Send `US` if the address is in the United States.',
   },
   state_unknown: {
@@ -172,7 +172,7 @@ const clinicalChecks = checks({
   physician_expected: {
     severity: 'warning',
     field: 'physician',
-    meaning: 'Orders of this lab account are expected to name a physician.',
+    meaning: 'Orders through this lab account should name a physician.',
     remedy: 'Send `physician`.',
   },
   physician_not_licensed: {

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { sourceOf } from '../../contract/tenants/sources.ts'
-import { logo } from '../../tenants/sources/rules-logo.ts'
+import { drawLogo } from '../../tenants/sources/rules-logo.ts'
 
 /** Serves the logos that responses link to. */
 export function mountAssets(server: FastifyInstance) {
@@ -12,6 +12,6 @@ export function mountAssets(server: FastifyInstance) {
       .type('image/svg+xml')
       .header('cache-control', 'public, max-age=86400')
       .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'")
-      .send(logo(slug, source.name))
+      .send(drawLogo(slug, source.name))
   })
 }

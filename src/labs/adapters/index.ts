@@ -15,14 +15,14 @@ export type Lab = {
   send(app: App, order: LoadedOrder): Promise<AcceptedOrder | undefined>
   cancel(app: App, order: LoadedOrder): Promise<void>
   /** When the lab advances the order without a report. */
-  nextAt(order: LoadedOrder, now: string): string | null
+  nextStepAt(order: LoadedOrder, now: string): string | null
 }
 
-/** A partner lab reads its orders and reports through the partner lab API. A kit without a patient awaits registration right away. */
+/** A partner lab reads its orders and reports through the partner lab API. A kit without a patient awaits registration immediately. */
 const partnerLab: Lab = {
   send: async (_, order) => (order.registrable ? { low_level: 'awaiting_registration', sample_id: null } : undefined),
   cancel: async () => {},
-  nextAt: () => null,
+  nextStepAt: () => null,
 }
 
 /** Adapters by the lab's `interface` in the catalog; a lab without an adapter uses the partner lab API. */

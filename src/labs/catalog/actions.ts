@@ -22,11 +22,11 @@ type PageQuery = Filter & {
 const isPrice = (text: string) => /^\d+(\.\d+)?$/.test(text)
 
 export async function listLabTests(app: App, caller: TeamCaller, query: PageQuery) {
-  const order = sortOf(query)
-  const page = pageAfter(query.next_cursor, query.lab_test_limit, order.key === 'price' ? isPrice : isInstant)
+  const sort = sortOf(query)
+  const page = pageAfter(query.next_cursor, query.lab_test_limit, sort.key === 'price' ? isPrice : isInstant)
   const lab_id = await findLabOfAccount(app, caller, query.lab_account_id)
-  const found = await store.listLabTests(app.db, caller.team_id, { ...query, lab_id }, order, page)
-  const { rows, next_cursor } = pageOf(found, page, (test) => ({ at: String(test[order.key]), id: test.id }))
+  const found = await store.listLabTests(app.db, caller.team_id, { ...query, lab_id }, sort, page)
+  const { rows, next_cursor } = pageOf(found, page, (test) => ({ at: String(test[sort.key]), id: test.id }))
   return { data: rows.map(presentLabTest), next_cursor, ...(query.include_pricing ? { pricing: rules.testPricing(rows) } : {}) }
 }
 

@@ -21,7 +21,7 @@ export async function listMarkers(app: App, caller: TeamCaller, query: MarkerQue
   const requestedLabs = query.lab_id?.length ? query.lab_id : undefined
   const lab_ids = lab_id === undefined ? requestedLabs : (requestedLabs ?? [lab_id]).filter((id) => id === lab_id)
   const none = lab_ids?.length === 0
-  const found = await pageOfMarkers(app, none ? { ids: [] } : { lab_ids, lab_slug, name, a_la_carte_enabled }, query)
+  const found = await loadMarkerPage(app, none ? { ids: [] } : { lab_ids, lab_slug, name, a_la_carte_enabled }, query)
   return query.include_pricing ? { ...found, pricing: rules.markerPricing(found.markers) } : found
 }
 
@@ -34,12 +34,12 @@ export async function listLabTestMarkers(
   const test = await store.findLabTest(app.db, caller.team_id, id)
   if (!test) throw rules.testNotFound()
   await findAccountFor(app, caller, query.lab_account_id, test.lab_id)
-  return pageOfMarkers(app, { ids: test.markers.map((marker) => marker.id) }, query)
+  return loadMarkerPage(app, { ids: test.markers.map((marker) => marker.id) }, query)
 }
 
 export async function listOrderSetMarkers(app: App, caller: TeamCaller, set: z.output<typeof OrderSet>, query: PageQuery) {
   const { markers } = await resolveOrderSet(app, caller, set)
-  return pageOfMarkers(app, { ids: markers.map((marker) => marker.id) }, query)
+  return loadMarkerPage(app, { ids: markers.map((marker) => marker.id) }, query)
 }
 
 /** Resolves an order set to tests and markers of one lab, with the accounts that the team can use. */
@@ -52,12 +52,12 @@ export async function resolveOrderSet(app: App, caller: TeamCaller, { lab_test_i
   ])
   rules.checkAllTests(lab_test_ids ?? [], tests)
   const account = lab_account_id ? rules.requireAccount(accounts.find(({ id }) => id === lab_account_id)) : undefined
-  const lab_of_tests = tests.length ? rules.requireOneLab(tests.map((test) => test.lab_id)) : undefined
-  const added = add_on ? await pickMarkers(app, add_on, add_on.provider_ids?.length ? (lab_of_tests ?? account?.lab_id) : undefined) : []
+  const labOfTests = tests.length ? rules.requireOneLab(tests.map((test) => test.lab_id)) : undefined
+  const added = add_on ? await pickMarkers(app, add_on, add_on.provider_ids?.length ? (labOfTests ?? account?.lab_id) : undefined) : []
   rules.checkALaCarte(added)
   const markers = [...sortByIds(tests, lab_test_ids).flatMap((test) => test.markers), ...added]
   const lab_id = rules.requireOneLab(markers.map((marker) => marker.lab_id))
-  if (account) rules.checkAccount(account, lab_id)
+  if (account) rules.checkAccountLab(account, lab_id)
   return { tests, lab_id, accounts, markers: [...new Map(markers.map((marker) => [marker.id, marker])).values()] }
 }
 
@@ -89,7 +89,7 @@ export async function getMarker(app: App, caller: TeamCaller, lab_id: number, pr
   return marker
 }
 
-async function pageOfMarkers(app: App, filter: store.MarkerFilter, { page, size }: PageQuery) {
+async function loadMarkerPage(app: App, filter: store.MarkerFilter, { page, size }: PageQuery) {
   const { total } = await store.countMarkers(app.db, filter)
   const found = await store.listMarkers(app.db, filter, size, (page - 1) * size)
   const markers = found.map(({ results, ...marker }) => ({ ...marker, expected_results: results }))
@@ -116,7 +116,7 @@ export const loadAccountNumber = async (app: App, id: string | null) =>
 /** Returns the named account, which must be usable by the team and belong to the lab. */
 export async function findAccountFor(app: App, caller: TeamCaller, lab_account_id: string | null | undefined, lab_id: number) {
   const account = await findRequestedAccount(app, caller, lab_account_id)
-  if (account) rules.checkAccount(account, lab_id)
+  if (account) rules.checkAccountLab(account, lab_id)
   return account
 }
 

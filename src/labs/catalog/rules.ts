@@ -78,7 +78,7 @@ export function requireAccount<A extends Account>(account: A | undefined): A {
   )
 }
 
-export function checkAccount(account: Account, lab_id: number) {
+export function checkAccountLab(account: Account, lab_id: number) {
   if (account.lab_id !== lab_id)
     throw problem(
       'LAB_ACCOUNT_OF_ANOTHER_LAB',
@@ -109,7 +109,7 @@ export function selectAccount<A extends SelectableAccount>(
     ? accounts.find(({ id }) => id === lab_account_id)
     : (first ?? linked[0] ?? atLab.find(({ org_id }) => !org_id))
   const selected = requireAccount(account)
-  checkAccount(selected, lab_id)
+  checkAccountLab(selected, lab_id)
   if (!usable.includes(selected.status)) checkAccountActive(selected)
   return selected
 }

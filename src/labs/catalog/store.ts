@@ -97,11 +97,11 @@ export const insertLabTest = (db: Db, row: Insertable<Tables['lab_tests']>, mark
     .expression(markerRowsOfInserted(marker_ids))
     .execute()
 
-export const findAutoTest = (db: Db, team_id: string, auto_key: string) =>
+export const findCombinedTest = (db: Db, team_id: string, auto_key: string) =>
   labTests(db, team_id).where('auto_key', '=', auto_key).executeTakeFirst()
 
 /** Does nothing if a concurrent order has already created the test. */
-export const insertAutoTest = (db: Db, row: Insertable<Tables['lab_tests']>, marker_ids: number[]) =>
+export const insertCombinedTest = (db: Db, row: Insertable<Tables['lab_tests']>, marker_ids: number[]) =>
   db
     .with('inserted', (db) =>
       db
@@ -236,10 +236,10 @@ const labAccounts = (db: Db, org_id: string, team_id: string) =>
     .orderBy('lab_accounts.created_at')
     .orderBy('lab_accounts.id')
 
-const allLabAccounts = prepareRead('list_lab_accounts', labAccounts)
+const usableLabAccounts = prepareRead('list_lab_accounts', labAccounts)
 
 /** The platform accounts, and the organization's accounts that are open to the team. */
-export const listUsableLabAccounts = (db: Db, { org_id, team_id }: Team) => allLabAccounts(db, org_id, team_id)
+export const listUsableLabAccounts = (db: Db, { org_id, team_id }: Team) => usableLabAccounts(db, org_id, team_id)
 
 export const listLabAccounts = (
   db: Db,

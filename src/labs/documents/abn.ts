@@ -2,7 +2,7 @@ import { drawBanner, drawFacts, drawHeading, drawRow, footer } from './layout/bl
 import { closePage, openPage, type Page } from './layout/page.ts'
 import { drawSignatureLines } from './layout/signature.ts'
 import { writeText } from './layout/text.ts'
-import { color, ink } from './layout/theme.ts'
+import { color, textStyle } from './layout/theme.ts'
 import { drawLetterhead } from './letterhead.ts'
 import { birthWithAge, type Laboratory, nameOf, type Patient } from './people.ts'
 
@@ -30,47 +30,47 @@ export function abn(input: AdvanceNotice): Promise<Buffer> {
     ['Insurance', input.insurer],
     ['Member ID', input.member_id],
   ])
-  writeFormNumber(page)
+  writeFormNotice(page)
   writeReason(page, input.insurer)
   writeTests(page, input)
   writeChoices(page)
   page.y += 4
-  writeText(page, closing, large)
+  writeText(page, closing, largeText)
   drawSignatureLines(page, ['Signature of the patient or representative', 'Printed name', 'Date'])
   page.y += 6
-  writeText(page, scope, ink.quiet)
+  writeText(page, scope, textStyle.quiet)
   return closePage(page, footer(page, `${nameOf(input.patient)} · Order ${input.order_id}`))
 }
 
-function writeFormNumber(page: Page) {
+function writeFormNotice(page: Page) {
   page.y += 4
-  drawBanner(page, notTheForm, ink.strong, color.tint)
+  drawBanner(page, notCmsForm, textStyle.strong, color.tint)
 }
 
-const notTheForm =
+const notCmsForm =
   'This is not form CMS-R-131. Where Original Medicare requires an Advance Beneficiary Notice of Noncoverage (ABN), it requires form CMS-R-131. This notice does not replace that form.'
 
 function writeReason(page: Page, insurer: string | null) {
   const payer = insurer ?? 'Your insurance'
-  drawBanner(page, `${payer} may not pay for the tests below. If it does not pay, you may have to.`, ink.warn, color.warn_tint)
+  drawBanner(page, `${payer} may not pay for the tests below. If it does not pay, you may have to.`, textStyle.warn, color.warn_tint)
   writeText(
     page,
     'Your clinician may have good reasons to order tests that your insurance does not pay for. Read this notice before your specimen is collected. Ask questions if anything is unclear. Then check one box below.',
-    large,
+    largeText,
   )
 }
 
 function writeTests(page: Page, { tests, estimated_total }: AdvanceNotice) {
   drawHeading(page, 'Tests that may not be covered')
-  drawTableRow(page, ['Test', 'Why it may not be covered', 'Estimated cost'], ink.head)
+  drawTableRow(page, ['Test', 'Why it may not be covered', 'Estimated cost'], textStyle.head)
   for (const { name, code, reason, estimated_cost } of tests)
-    drawTableRow(page, [code ? `${name} (${code})` : name, reason, money(estimated_cost)], large)
+    drawTableRow(page, [code ? `${name} (${code})` : name, reason, formatAmount(estimated_cost)], largeText)
   const unknown = tests.some(({ estimated_cost }) => estimated_cost === null)
   const total = unknown ? 'Total of known estimates' : 'Estimated total'
-  if (estimated_total !== null) drawTableRow(page, [total, '', money(estimated_total)], { ...large, weight: 'bold' })
+  if (estimated_total !== null) drawTableRow(page, [total, '', formatAmount(estimated_total)], { ...largeText, weight: 'bold' })
 }
 
-function drawTableRow(page: Page, [test, reason, cost]: [string, string, string], style: typeof ink.body) {
+function drawTableRow(page: Page, [test, reason, cost]: [string, string, string], style: typeof textStyle.body) {
   const x = page.left
   drawRow(page, [
     { text: test, style, x, width: 170 },
@@ -80,10 +80,10 @@ function drawTableRow(page: Page, [test, reason, cost]: [string, string, string]
   page.y += 4
 }
 
-const money = (amount: string | null) => (amount === null ? 'Not known' : `$${amount}`)
+const formatAmount = (amount: string | null) => (amount === null ? 'Not known' : `$${amount}`)
 
 /** Many people who receive this notice are older. */
-const large = { ...ink.body, size: 10.5 }
+const largeText = { ...textStyle.body, size: 10.5 }
 
 const choices = [
   'I want the tests. Bill my insurance. If my insurance does not pay, I will pay, and I can appeal its decision. If it pays, I get a refund of what I paid, minus my deductible and copay.',
@@ -94,7 +94,7 @@ const choices = [
 function writeChoices(page: Page) {
   drawHeading(page, 'Your choice: check one box')
   for (const [index, choice] of choices.entries()) {
-    drawRow(page, [{ text: `Choice ${index + 1}. ${choice}`, style: large, x: page.left + 24, width: page.width - 24 }], () =>
+    drawRow(page, [{ text: `Choice ${index + 1}. ${choice}`, style: largeText, x: page.left + 24, width: page.width - 24 }], () =>
       drawCheckBox(page),
     )
     page.y += 8

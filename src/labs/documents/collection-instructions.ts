@@ -1,10 +1,10 @@
 import type { Method } from '../../contract/labs/lifecycle.ts'
+import { labelOf } from './formatting.ts'
 import { type SampleType, stepsFor } from './instruction-steps.ts'
-import { labelOf } from './labels-text.ts'
 import { drawBanner, drawFacts, drawHeading, drawRow, footer } from './layout/blocks.ts'
 import { closePage, openPage, type Page } from './layout/page.ts'
 import { writeLine, writeText } from './layout/text.ts'
-import { color, ink } from './layout/theme.ts'
+import { color, textStyle } from './layout/theme.ts'
 
 export type CollectionInstructions = {
   created_at: string
@@ -22,9 +22,9 @@ export type CollectionInstructions = {
 
 export function collectionInstructions(input: CollectionInstructions): Promise<Buffer> {
   const page = openPage({ title: 'Collection instructions', subject: `Lab test ${input.id}`, created_at: input.created_at })
-  writeText(page, 'Collection instructions', ink.heading)
-  writeText(page, input.name, ink.title)
-  if (input.description) writeText(page, input.description, ink.quiet)
+  writeText(page, 'Collection instructions', textStyle.heading)
+  writeText(page, input.name, textStyle.title)
+  if (input.description) writeText(page, input.description, textStyle.quiet)
   page.y += 10
   drawFacts(page, 4, [
     ['Collection', labelOf(input.method)],
@@ -34,35 +34,40 @@ export function collectionInstructions(input: CollectionInstructions): Promise<B
   ])
   page.y += 4
   if (input.fasting)
-    drawBanner(page, 'Fasting is required: drink only plain water for 8 to 12 hours before the collection.', ink.warn, color.warn_tint)
+    drawBanner(
+      page,
+      'Fasting is required: drink only plain water for 8 to 12 hours before the collection.',
+      textStyle.warn,
+      color.warn_tint,
+    )
   drawHeading(page, 'Step by step')
   page.y += 4
   for (const [index, step] of stepsFor(input).entries()) writeStep(page, index + 1, step)
   drawHeading(page, 'If something goes wrong')
-  writeText(page, help(input), stepInk)
+  writeText(page, helpText(input), stepStyle)
   return closePage(page, footer(page, `Collection instructions · ${input.name}`))
 }
 
-const stepInk = { ...ink.body, size: 10.5 }
+const stepStyle = { ...textStyle.body, size: 10.5 }
 
 function writeStep(page: Page, number: number, step: string) {
   const x = page.left + 30
-  drawRow(page, [{ text: step, style: stepInk, x, width: page.width - 30 }], () => drawNumberBadge(page, number))
+  drawRow(page, [{ text: step, style: stepStyle, x, width: page.width - 30 }], () => drawNumberBadge(page, number))
   page.y += 8
 }
 
 function drawNumberBadge(page: Page, number: number) {
   const [x, y] = [page.left + 10, page.y + 7]
   page.doc.circle(x, y, 9).fill(color.accent)
-  const style = { ...ink.strong, color: color.white }
+  const style = { ...textStyle.strong, color: color.white }
   writeLine(page, String(number), y - 6, style, { x: x - 10, width: 20, align: 'center' })
 }
 
-const blood = ['serum', 'dried_blood_spot', 'arm_collector']
+const bloodSpecimens = ['serum', 'dried_blood_spot', 'arm_collector']
 
-const help = ({ sample_type, contact }: CollectionInstructions) =>
+const helpText = ({ sample_type, contact }: CollectionInstructions) =>
   [
-    blood.includes(sample_type) &&
+    bloodSpecimens.includes(sample_type) &&
       'If you feel faint, lie down. If bleeding does not stop after 10 minutes of firm pressure, or you feel seriously unwell, get medical help right away. In an emergency, call 911 or your local emergency number.',
     'If the specimen spilled, was mixed up, or was left behind, do not ship it. Ask for a new collection.',
     contact && `Questions: ${contact}`,

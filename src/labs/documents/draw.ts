@@ -5,9 +5,9 @@ import type { Documents, DrawRequest, DrawResponse } from './thread.ts'
 /** The worker thread, started with the first document, and its pending requests. */
 type DrawingThread = { thread: Worker; pending: Map<number, PromiseWithResolvers<Buffer>> }
 
-type ThreadState = { current?: DrawingThread | undefined; last: number }
+type ThreadState = { current?: DrawingThread | undefined; lastId: number }
 
-const threadState = declareCache((): ThreadState => ({ last: 0 }))
+const threadState = declareCache((): ThreadState => ({ lastId: 0 }))
 
 /** Draws a document as a PDF. A long one takes seconds, so a worker thread draws it while the process serves requests. */
 export function draw<P extends keyof Documents>(
@@ -18,7 +18,7 @@ export function draw<P extends keyof Documents>(
   const state = threadState(service)
   state.current ??= startThread(state)
   const { thread, pending } = state.current
-  const id = ++state.last
+  const id = ++state.lastId
   const request = Promise.withResolvers<Buffer>()
   pending.set(id, request)
   // A pending document keeps the process alive; an idle thread does not.
@@ -40,10 +40,16 @@ function startThread(state: ThreadState): DrawingThread {
   thread.on('error', () => {})
   thread.on('exit', () => {
     state.current = undefined
-    for (const request of pending.values()) request.reject(drawingError('The drawing thread exited.'))
+    for (const request of pending.values()) request.reject(new Error('the drawing thread exited'))
   })
   return { thread, pending }
 }
 
-/** Keeps the stack but drops the message, which may quote personal data. */
-const drawingError = (stack: string | undefined) => Object.assign(new Error('drawing a PDF failed'), { stack })
+/** Keeps the stack frames but drops the message, which may quote personal data. */
+const drawingError = (stack = '') => Object.assign(new Error('drawing a PDF failed'), { stack: framesOf(stack) })
+
+const framesOf = (stack: string) =>
+  stack
+    .split('\n')
+    .filter((line) => line.startsWith('    at '))
+    .join('\n')

@@ -1,5 +1,5 @@
 import { type RangeBar, rangeBar } from './layout/range-bar.ts'
-import { color, type Ink, ink } from './layout/theme.ts'
+import { color, type TextStyle, textStyle } from './layout/theme.ts'
 
 export type Interpretation = 'normal' | 'abnormal' | 'critical' | 'unknown'
 
@@ -19,15 +19,15 @@ export type Result = {
   source_markers: { name: string }[] | null
 }
 
-export type Flag = { word: string; style: Ink; shade: string }
+export type Flag = { word: string; style: TextStyle; shade: string }
 
 /** Uses words as well as color, because reports are often printed in black and white. */
 export function flagOf({ interpretation, is_above_max_range, is_below_min_range }: Result): Flag {
   const side = is_above_max_range ? 'High' : is_below_min_range ? 'Low' : ''
-  if (interpretation === 'critical') return { word: `CRITICAL ${side.toUpperCase()}`.trim(), style: ink.alert, shade: color.alert }
-  if (side || interpretation === 'abnormal') return { word: side || 'Abnormal', style: ink.warn, shade: color.warn }
-  if (interpretation === 'unknown') return { word: 'Not interpreted', style: ink.quiet, shade: color.quiet }
-  return { word: 'Normal', style: ink.quiet, shade: color.good }
+  if (interpretation === 'critical') return { word: `CRITICAL ${side.toUpperCase()}`.trim(), style: textStyle.alert, shade: color.alert }
+  if (side || interpretation === 'abnormal') return { word: side || 'Abnormal', style: textStyle.warn, shade: color.warn }
+  if (interpretation === 'unknown') return { word: 'Not interpreted', style: textStyle.quiet, shade: color.quiet }
+  return { word: 'Normal', style: textStyle.quiet, shade: color.good }
 }
 
 /** No bar if the laboratory's flag contradicts the numbers, because the flag wins. */
@@ -40,7 +40,7 @@ export function barOf(result: Result): RangeBar | null {
   return isUnstated || statedSide === bar.side ? bar : null
 }
 
-export function rangeInWords({ reference_range, min_range_value: min, max_range_value: max }: Result) {
+export function formatRange({ reference_range, min_range_value: min, max_range_value: max }: Result) {
   if (reference_range) return reference_range
   if (min !== null && max !== null) return `${min} – ${max}`
   if (min !== null) return `≥ ${min}`

@@ -8,7 +8,7 @@ type Collection = { method: Method; sample_type: SampleType; fasting: boolean }
 export function stepsFor({ method, sample_type, fasting }: Collection): string[] {
   const preparation = fasting ? fastingSteps : []
   if (method === 'testkit') return [...preparation, ...opening, ...atHome[sample_type], ...sending]
-  return [...before[method], ...preparation, ...(byStaff[sample_type] ?? drawnByStaff), ...after[method]]
+  return [...before[method], ...preparation, ...(providedByPatient[sample_type] ?? bloodDrawSteps), ...after[method]]
 }
 
 const fastingSteps = [
@@ -78,14 +78,14 @@ const atHome: Record<SampleType, string[]> = {
   stool: stoolSample,
 }
 
-const drawnByStaff = [
+const bloodDrawSteps = [
   'Drink a glass of water an hour before, and wear sleeves that are easy to roll up.',
   'Tell the phlebotomist if you have ever fainted, bruise easily, take blood thinners, or are allergic to latex or adhesive tape.',
   'Press on the puncture site for a few minutes afterward. Do not lift anything heavy with that arm for an hour.',
 ]
 
 /** Specimens that the patient provides even at a collection site. */
-const byStaff: Partial<Record<SampleType, string[]>> = {
+const providedByPatient: Partial<Record<SampleType, string[]>> = {
   saliva: [...spit.slice(0, 2), 'Let saliva run into the tube that the staff gives you, up to the mark. Close it and hand it back.'],
   urine: [
     'Drink a glass of water beforehand. Do not empty your bladder in the hour before the collection.',
@@ -95,7 +95,7 @@ const byStaff: Partial<Record<SampleType, string[]>> = {
   stool: ['Ask for the container ahead of time. You may collect the specimen at home.', ...stoolSample.slice(0, 3)],
 }
 
-const identify = 'Check that your name, date of birth and specimen ID on each tube are correct before the staff takes it away.'
+const checkTubeLabels = 'Check that your name, date of birth and specimen ID on each tube are correct before the staff takes it away.'
 
 const before = {
   walk_in_test: [
@@ -110,7 +110,7 @@ const before = {
 }
 
 const after = {
-  walk_in_test: [identify],
-  at_home_phlebotomy: [identify, 'The phlebotomist takes the specimen to the laboratory. You do not need to ship anything.'],
-  on_site_collection: [identify],
+  walk_in_test: [checkTubeLabels],
+  at_home_phlebotomy: [checkTubeLabels, 'The phlebotomist takes the specimen to the laboratory. You do not need to ship anything.'],
+  on_site_collection: [checkTubeLabels],
 }

@@ -1,8 +1,8 @@
-import { dayInWords } from './labels-text.ts'
+import { formatDay } from './formatting.ts'
 import { drawBarcode } from './layout/barcode.ts'
 import { closePage, letter, mm, openPage, type Page } from './layout/page.ts'
 import { drawLine, linesOf, widthOf, writeLine } from './layout/text.ts'
-import { ink, lineHeight } from './layout/theme.ts'
+import { lineHeight, textStyle } from './layout/theme.ts'
 import { lastNameFirst, type Patient } from './people.ts'
 
 export type Labels = {
@@ -40,18 +40,18 @@ function positionOf(index: number, layout: Labels['layout']) {
 function drawLabel(page: Page, { patient, ...input }: Labels, { x, y }: { x: number; y: number }) {
   const margin = 2 * mm
   const box = { x: x + margin, width: label.width - 2 * margin }
-  const text = { ...ink.body, size: 6.5 }
-  writeLine(page, lastNameFirst(patient), y + 3.5, { ...ink.strong, size: 8.5 }, box)
-  writeLine(page, `DOB ${dayInWords(patient.dob)}`, y + 15.5, text, box)
+  const text = { ...textStyle.body, size: 6.5 }
+  writeLine(page, lastNameFirst(patient), y + 3.5, { ...textStyle.strong, size: 8.5 }, box)
+  writeLine(page, `DOB ${formatDay(patient.dob)}`, y + 15.5, text, box)
   writeLine(page, shortId(input.order_id), y + 15.5, text, { ...box, align: 'right' })
   const hasBarcode = drawBarcode(page, input.sample_id, { x, y: y + 26, width: label.width, height: 22 })
   writeId(page, input.sample_id, { ...box, y: y + (hasBarcode ? 49 : 27), maxLines: hasBarcode ? 1 : 3 })
-  writeLine(page, `Collected ${dayInWords(input.collection_date)}`, y + 59.5, text, { ...box, align: 'center' })
+  writeLine(page, `Collected ${formatDay(input.collection_date)}`, y + 59.5, text, { ...box, align: 'center' })
 }
 
 /** A specimen ID is never truncated: it shrinks to one line, or takes up to three lines without a barcode. */
 function writeId(page: Page, sample_id: string, { x, y, width, maxLines }: { x: number; y: number; width: number; maxLines: number }) {
-  const style = { ...ink.strong, size: maxLines > 1 ? 8 : 7.5 }
+  const style = { ...textStyle.strong, size: maxLines > 1 ? 8 : 7.5 }
   const fit = (width * (maxLines > 1 ? maxLines - 0.5 : maxLines)) / widthOf(page, sample_id, style)
   const fittedStyle = { ...style, size: style.size * Math.min(1, fit) }
   for (const [index, line] of linesOf(page, sample_id, width + 0.1, fittedStyle).entries())

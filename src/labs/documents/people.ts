@@ -1,4 +1,4 @@
-import { ageInWords, dayInWords } from './labels-text.ts'
+import { formatAge, formatDay } from './formatting.ts'
 
 type Address = {
   first_line: string
@@ -36,8 +36,8 @@ export const lastNameFirst = ({ first_name, last_name }: Patient) => `${last_nam
 
 /** `on` is the day for which the age is calculated. */
 export function birthWithAge({ dob }: Patient, on: string) {
-  const age = ageInWords(dob, on)
-  return age ? `${dayInWords(dob)} (${age})` : dayInWords(dob)
+  const age = formatAge(dob, on)
+  return age ? `${formatDay(dob)} (${age})` : formatDay(dob)
 }
 
 export const addressOf = (address: Address) =>
@@ -53,6 +53,6 @@ export const addressOf = (address: Address) =>
 export const labAddressOf = (lab: Laboratory) =>
   joinParts([lab.first_line_address, lab.city, joinParts([lab.state, lab.zipcode], ' ')], ', ')
 
-export const joinParts = (parts: (string | null | undefined)[], by: string) => parts.filter(Boolean).join(by)
+export const joinParts = (parts: (string | null | undefined)[], separator: string) => parts.filter(Boolean).join(separator)
 
 const foreignCountry = ({ country }: Address) => (country === 'US' ? null : country)

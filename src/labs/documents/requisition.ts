@@ -1,10 +1,10 @@
-import { instantInWords, labelOf } from './labels-text.ts'
+import { formatInstant, labelOf } from './formatting.ts'
 import { drawBarcode } from './layout/barcode.ts'
 import { drawBanner, drawFacts, drawHeading, drawRow, type Fact, footer } from './layout/blocks.ts'
 import { closePage, openPage, type Page } from './layout/page.ts'
 import { drawSignatureLines } from './layout/signature.ts'
 import { writeText } from './layout/text.ts'
-import { color, ink } from './layout/theme.ts'
+import { color, textStyle } from './layout/theme.ts'
 import { drawLetterhead } from './letterhead.ts'
 import { addressOf, birthWithAge, type Laboratory, lastNameFirst, nameOf, type Patient, type Physician } from './people.ts'
 
@@ -47,7 +47,7 @@ export type Requisition = {
 export function requisition(input: Requisition): Promise<Buffer> {
   const page = openPage({ title: 'Laboratory requisition', subject: `Order ${input.order_id}`, created_at: input.created_at })
   drawLetterhead(page, input.laboratory, 'Laboratory requisition')
-  if (input.is_priority) drawBanner(page, 'STAT: process with priority.', ink.alert, color.alert_tint)
+  if (input.is_priority) drawBanner(page, 'STAT: process with priority.', textStyle.alert, color.alert_tint)
   writeSample(page, input.sample_id)
   drawFacts(page, 3, orderFacts(input))
   writePatient(page, input)
@@ -65,13 +65,13 @@ function writeSample(page: Page, sample_id: string | null) {
   const box = { x: page.left, width: page.width, align: 'center' } as const
   const height = drawBarcode(page, sample_id, { x: page.left, y: page.y, width: page.width, height: 40 }) ? 43 : 0
   page.y += height
-  writeText(page, sample_id, { ...ink.strong, size: 11 }, box)
+  writeText(page, sample_id, { ...textStyle.strong, size: 11 }, box)
   page.y += 8
 }
 
 const orderFacts = ({ time_zone, ...input }: Requisition): Fact[] => [
   ['Order', input.order_id],
-  ['Ordered', instantInWords(input.ordered_at, time_zone)],
+  ['Ordered', formatInstant(input.ordered_at, time_zone)],
   ['Account', input.account_number],
   ['Ordering physician', input.physician && nameOf(input.physician)],
   ['NPI', input.physician?.npi ?? null],
@@ -115,18 +115,18 @@ function insuranceFacts(insurance: Coverage) {
 function writeTests(page: Page, tests: OrderedTest[]) {
   drawHeading(page, 'Tests ordered')
   for (const test of tests) {
-    drawTestLine(page, [test.code ?? '', test.name, test.sample_type ? labelOf(test.sample_type) : ''], ink.strong)
-    for (const marker of test.markers) drawTestLine(page, [marker.code ?? '', marker.name, ''], ink.body)
+    drawTestLine(page, [test.code ?? '', test.name, test.sample_type ? labelOf(test.sample_type) : ''], textStyle.strong)
+    for (const marker of test.markers) drawTestLine(page, [marker.code ?? '', marker.name, ''], textStyle.body)
     page.y += 4
   }
 }
 
-function drawTestLine(page: Page, [code, name, note]: [string, string, string], style: typeof ink.body) {
+function drawTestLine(page: Page, [code, name, note]: [string, string, string], style: typeof textStyle.body) {
   const x = page.left
   drawRow(page, [
     { text: code, style, x, width: 76 },
     { text: name, style, x: x + 84, width: 280 },
-    { text: note, style: ink.body, x: x + 372, width: page.width - 372 },
+    { text: note, style: textStyle.body, x: x + 372, width: page.width - 372 },
   ])
 }
 
@@ -135,8 +135,8 @@ function writeAnswers(page: Page, answers: Requisition['aoe_answers']) {
   drawHeading(page, 'Ask at order entry (AoE) questions')
   for (const { marker, question, answer } of answers) {
     drawRow(page, [
-      { text: `${marker}: ${question}`, style: ink.body, x: page.left, width: 330 },
-      { text: answer, style: ink.strong, x: page.left + 340, width: page.width - 340 },
+      { text: `${marker}: ${question}`, style: textStyle.body, x: page.left, width: 330 },
+      { text: answer, style: textStyle.strong, x: page.left + 340, width: page.width - 340 },
     ])
     page.y += 3
   }

@@ -1,9 +1,9 @@
 import type { Interpretation, Result } from './flag.ts'
-import { instantInWords, labelOf } from './labels-text.ts'
+import { formatInstant, labelOf } from './formatting.ts'
 import { drawBanner, drawFacts, drawHeading, drawRow, drawRule, footer } from './layout/blocks.ts'
 import { closePage, openPage, type Page } from './layout/page.ts'
 import { writeText } from './layout/text.ts'
-import { color, ink } from './layout/theme.ts'
+import { color, textStyle } from './layout/theme.ts'
 import { drawLetterhead } from './letterhead.ts'
 import { birthWithAge, type Laboratory, nameOf, type Patient, type Physician } from './people.ts'
 import { drawResultTable } from './result-table.ts'
@@ -42,17 +42,17 @@ export function resultReport(input: ResultReport): Promise<Buffer> {
   for (const section of input.sections) writeSection(page, section)
   if (input.notes) writeNotes(page, input.notes)
   page.y += 8
-  writeText(page, 'End of report', ink.small, { x: page.left, width: page.width, align: 'center' })
+  writeText(page, 'End of report', textStyle.small, { x: page.left, width: page.width, align: 'center' })
   return closePage(page, footer(page, `${nameOf(input.patient)} · Order ${input.order_id}`))
 }
 
 function writeStatus(page: Page, status: ReportStatus) {
-  if (status === 'final') return drawBanner(page, 'Final report.', { ...ink.strong, color: color.accent }, color.tint)
-  if (status === 'partial') return drawBanner(page, 'Partial report. More results will follow.', ink.warn, color.warn_tint)
+  if (status === 'final') return drawBanner(page, 'Final report.', { ...textStyle.strong, color: color.accent }, color.tint)
+  if (status === 'partial') return drawBanner(page, 'Partial report. More results will follow.', textStyle.warn, color.warn_tint)
   drawBanner(
     page,
     'Corrected report. It replaces all earlier reports for this order. Do not use earlier reports.',
-    ink.alert,
+    textStyle.alert,
     color.alert_tint,
   )
 }
@@ -65,9 +65,9 @@ function factsOf({ patient, time_zone, ...input }: ResultReport): [string, strin
     ['Ordering physician', physicianOf(input.physician)],
     ['Order', input.order_id],
     ['Specimen ID', input.sample_id],
-    ['Collected', instantInWords(input.collected_at, time_zone)],
-    ['Received', instantInWords(input.received_at, time_zone)],
-    ['Reported', instantInWords(input.reported_at, time_zone)],
+    ['Collected', formatInstant(input.collected_at, time_zone)],
+    ['Received', formatInstant(input.received_at, time_zone)],
+    ['Reported', formatInstant(input.reported_at, time_zone)],
   ]
 }
 
@@ -76,11 +76,14 @@ const physicianOf = (physician: Physician | null) => physician && nameOf(physici
 const overall = {
   normal: {
     text: 'Overall: normal. All interpreted results are within their reference ranges.',
-    style: { ...ink.strong, color: color.good },
+    style: { ...textStyle.strong, color: color.good },
   },
-  abnormal: { text: 'Overall: abnormal. At least one result is outside its reference range.', style: ink.warn },
-  critical: { text: 'Overall: CRITICAL. At least one result needs immediate medical attention.', style: ink.alert },
-  unknown: { text: 'Overall: not interpreted. At least one result has no interpretation.', style: { ...ink.strong, color: color.quiet } },
+  abnormal: { text: 'Overall: abnormal. At least one result is outside its reference range.', style: textStyle.warn },
+  critical: { text: 'Overall: CRITICAL. At least one result needs immediate medical attention.', style: textStyle.alert },
+  unknown: {
+    text: 'Overall: not interpreted. At least one result has no interpretation.',
+    style: { ...textStyle.strong, color: color.quiet },
+  },
 }
 
 function writeInterpretation(page: Page, interpretation: Interpretation | null) {
@@ -95,7 +98,7 @@ function writeInterpretation(page: Page, interpretation: Interpretation | null) 
 function writeSection(page: Page, { title, results, missing }: ReportSection) {
   drawHeading(page, title || 'Results', 60)
   if (results.length) drawResultTable(page, results)
-  else writeText(page, 'No results yet.', ink.quiet)
+  else writeText(page, 'No results yet.', textStyle.quiet)
   if (missing.length) writeMissing(page, missing)
 }
 
@@ -103,10 +106,10 @@ function writeMissing(page: Page, missing: MissingResult[]) {
   drawHeading(page, 'Tests without results')
   for (const { name, inferred_failure_type, note } of missing) {
     drawRow(page, [
-      { text: name, style: ink.strong, x: page.left + 6, width: 190 },
+      { text: name, style: textStyle.strong, x: page.left + 6, width: 190 },
       {
         text: [labelOf(inferred_failure_type), note].filter(Boolean).join('\n'),
-        style: ink.body,
+        style: textStyle.body,
         x: page.left + 204,
         width: page.width - 210,
       },

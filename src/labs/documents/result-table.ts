@@ -1,10 +1,10 @@
 import { printedUnit } from '../../contract/labs/printed-unit.ts'
-import { barOf, type Flag, flagOf, type Result, rangeInWords } from './flag.ts'
+import { barOf, type Flag, flagOf, formatRange, type Result } from './flag.ts'
 import { drawRow, drawRule } from './layout/blocks.ts'
 import { keepTogether, type Page } from './layout/page.ts'
 import type { RangeBar } from './layout/range-bar.ts'
 import { linesOf, writeLine, writeText } from './layout/text.ts'
-import { color, type Ink, ink, lineHeight } from './layout/theme.ts'
+import { color, lineHeight, type TextStyle, textStyle } from './layout/theme.ts'
 
 const columns = {
   name: { title: 'Test', x: 6, width: 148 },
@@ -29,7 +29,8 @@ export function drawResultTable(page: Page, results: Result[]) {
 
 function drawHeader(page: Page) {
   page.doc.rect(page.left, page.y, page.width, 16).fill(color.tint)
-  for (const name of Object.keys(columns) as Column[]) writeLine(page, columns[name].title, page.y + 3, ink.head, columnBox(page, name))
+  for (const name of Object.keys(columns) as Column[])
+    writeLine(page, columns[name].title, page.y + 3, textStyle.head, columnBox(page, name))
   page.y += 20
 }
 
@@ -40,7 +41,7 @@ function drawResultRow(page: Page, result: Result) {
   const below = textsBelow(result, isText)
   keepTogether(
     page,
-    below.reduce((sum, { text, style }) => sum + heightOf(page, text, style), 2 * lineHeight(ink.body)),
+    below.reduce((sum, { text, style }) => sum + heightOf(page, text, style), 2 * lineHeight(textStyle.body)),
   )
   drawRow(page, cellsOf(page, result, { flag, isText }), () => bar && drawBar(page, bar, flag))
   for (const { text, style } of below) writeText(page, text, style, innerBox(page))
@@ -52,21 +53,21 @@ function drawResultRow(page: Page, result: Result) {
 /** Full-width texts under the row; they stay on the row's page if they fit. */
 function textsBelow(result: Result, isText: boolean) {
   return [
-    { text: isText ? result.result : '', style: ink.body },
-    { text: panelsOf(result), style: ink.small },
-    { text: result.notes ?? '', style: ink.small },
+    { text: isText ? result.result : '', style: textStyle.body },
+    { text: panelsOf(result), style: textStyle.small },
+    { text: result.notes ?? '', style: textStyle.small },
   ].filter(({ text }) => text)
 }
 
 function cellsOf(page: Page, result: Result, { flag, isText }: { flag: Flag; isText: boolean }) {
-  const value = flag.style.weight === 'bold' ? flag.style : ink.strong
-  const cell = (column: Column, text: string, style: Ink) => ({ text, style, ...columnBox(page, column) })
+  const value = flag.style.weight === 'bold' ? flag.style : textStyle.strong
+  const cell = (column: Column, text: string, style: TextStyle) => ({ text, style, ...columnBox(page, column) })
   return [
-    cell('name', result.name, ink.body),
+    cell('name', result.name, textStyle.body),
     cell('result', isText ? '' : result.result, value),
-    cell('unit', printedUnit(result.unit ?? ''), ink.body),
+    cell('unit', printedUnit(result.unit ?? ''), textStyle.body),
     cell('flag', result.type === 'comment' && flag.word === 'Normal' ? '' : flag.word, flag.style),
-    cell('range', rangeInWords(result), ink.body),
+    cell('range', formatRange(result), textStyle.body),
   ]
 }
 
@@ -88,7 +89,7 @@ function drawBar(page: Page, bar: RangeBar, { shade }: Flag) {
   return doc.polygon([markerX + tip, middle], [markerX - tip, middle - 4.5], [markerX - tip, middle + 4.5]).fill(shade)
 }
 
-const heightOf = (page: Page, text: string, style: Ink) => linesOf(page, text, innerBox(page).width, style).length * lineHeight(style)
+const heightOf = (page: Page, text: string, style: TextStyle) => linesOf(page, text, innerBox(page).width, style).length * lineHeight(style)
 
 const innerBox = (page: Page) => ({ x: page.left + columns.name.x, width: page.width - 2 * columns.name.x })
 

@@ -16,13 +16,13 @@ function statesFor(lab: Lab, type: string, states: string[]) {
   const served = servedStates(lab)
   if (states.includes('*')) return served
   const unserved = states.filter((state) => !served.includes(state))
-  if (unserved.length) throw setupProblem(`${lab.name} does not serve ${unserved.join(', ')}`)
+  if (unserved.length) throw setupProblem(`${lab.name} does not serve ${unserved.join(', ')}; remove these states`)
   return states
 }
 
 export function requireAccount<A>(account: A | undefined): A {
   if (account) return account
-  throw problem('LAB_ACCOUNT_NOT_FOUND', 'The organization has no lab account with this ID. List the lab accounts to find its ID.')
+  throw problem('LAB_ACCOUNT_NOT_FOUND', 'The organization has no lab account with this ID. List the lab accounts to find their IDs.')
 }
 
 export function checkTeamsBound(bound: number, requested: number) {

@@ -54,7 +54,7 @@ export const listAllAccounts = (db: Db) => accounts(db).execute()
 
 export const insertAccount = (db: Db, row: Insertable<Tables['lab_accounts']>) => db.insertInto('lab_accounts').values(row).execute()
 
-/** Replaces the teams of an account by those that exist in the organization, and returns their number. */
+/** Opens the account to exactly these live teams of the organization and returns how many there were. */
 export async function bindTeams(db: Db, org_id: string, lab_account_id: string, team_ids: string[]) {
   await db.deleteFrom('lab_account_teams').where('lab_account_id', '=', lab_account_id).execute()
   const bound = await db

@@ -39,10 +39,13 @@ type WithImages = {
 
 /** Images are stored separately, so that reading an order does not load them. */
 export function withoutImages({ physician, health_insurance }: WithImages): Pick<OrderDocument, 'physician' | 'health_insurance'> {
-  const { signature_image: _, ...doctor } = physician ?? {}
+  const { signature_image: _, ...physicianFields } = physician ?? {}
   const { front_image: __, back_image: ___, patient_signature_image: ____, ...insurance } = health_insurance ?? {}
   // The spread of an absent physician widens the type.
-  return { physician: physician ? (doctor as OrderDocument['physician']) : null, health_insurance: health_insurance ? insurance : null }
+  return {
+    physician: physician ? (physicianFields as OrderDocument['physician']) : null,
+    health_insurance: health_insurance ? insurance : null,
+  }
 }
 
 export const emptyDocument: OrderDocument = {

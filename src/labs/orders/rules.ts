@@ -3,7 +3,7 @@ import { problem } from '../../platform/problem.ts'
 
 type Order = { method: Method; low_level: string; registrable: boolean; events: { low_level: string }[] }
 
-const hasPassed = (order: Order, low: string) => order.events.some((event) => event.low_level === low)
+const hasPassed = (order: Order, step: string) => order.events.some((event) => event.low_level === step)
 
 const outbound = ['transit_customer', 'out_for_delivery', 'with_customer']
 
@@ -12,7 +12,7 @@ export function nextStep(order: Order): string | undefined {
   if (order.method === 'testkit') {
     if (order.low_level === 'ordered' && order.registrable) return 'awaiting_registration'
     if (order.low_level === 'with_customer' && needsRegistration(order)) return 'registered'
-    if (order.low_level === 'requisition_created' && outbound.some((low) => hasPassed(order, low))) return 'transit_lab'
+    if (order.low_level === 'requisition_created' && outbound.some((step) => hasPassed(order, step))) return 'transit_lab'
   }
   return stepsOf(order.method)[order.low_level]?.next
 }
@@ -22,11 +22,11 @@ const needsRegistration = (order: Order) => order.registrable && !hasPassed(orde
 /** The steps from the current one to `final`: along the usual path, or by the shortest transitions if it is off that path. */
 export function pathTo(order: Order, final: string): string[] {
   const steps: string[] = []
-  for (let at = order; at.low_level !== final; ) {
-    const low = nextStep(at)
-    if (!low) break
-    steps.push(low)
-    at = { ...at, low_level: low, events: [...at.events, { low_level: low }] }
+  for (let current = order; current.low_level !== final; ) {
+    const step = nextStep(current)
+    if (!step) break
+    steps.push(step)
+    current = { ...current, low_level: step, events: [...current.events, { low_level: step }] }
   }
   if (steps.at(-1) === final) return steps
   const branch = detourTo(order, steps, final)
@@ -40,21 +40,21 @@ export function pathTo(order: Order, final: string): string[] {
 
 /** Leaves the usual path for `final` with the shortest detour; of equal detours, the latest. */
 function detourTo(order: Order, steps: string[], final: string): string[] | undefined {
-  const detours = [order.low_level, ...steps].flatMap((low, i) => {
-    const path = shortestPath(order.method, low, final)
+  const detours = [order.low_level, ...steps].flatMap((step, i) => {
+    const path = shortestPath(order.method, step, final)
     return path && canTakeAll(order, [...steps.slice(0, i), ...path]) ? [[...steps.slice(0, i), ...path]] : []
   })
-  const length = (detour: string[], i: number) => detour.length - i
-  return detours.sort((a, b) => length(a, sharedLength(a, steps)) - length(b, sharedLength(b, steps)) || b.length - a.length)[0]
+  const stepsOffPath = (detour: string[]) => detour.length - sharedLength(detour, steps)
+  return detours.sort((a, b) => stepsOffPath(a) - stepsOffPath(b) || b.length - a.length)[0]
 }
 
-function canTakeAll(order: Order, [low, ...rest]: string[]): boolean {
-  if (low === undefined) return true
-  return canFollow(order, low) && canTakeAll({ ...order, low_level: low, events: [...order.events, { low_level: low }] }, rest)
+function canTakeAll(order: Order, [step, ...rest]: string[]): boolean {
+  if (step === undefined) return true
+  return canFollow(order, step) && canTakeAll({ ...order, low_level: step, events: [...order.events, { low_level: step }] }, rest)
 }
 
 const sharedLength = (detour: string[], steps: string[]) => {
-  const i = detour.findIndex((low, i) => low !== steps[i])
+  const i = detour.findIndex((step, i) => step !== steps[i])
   return i < 0 ? detour.length : i
 }
 
@@ -64,23 +64,23 @@ const onlyOutbound = [...outbound, 'problem_in_transit_customer', 'failure_to_de
  * A kit ordered with its patient is never registered. A kit without a patient has no requisition and no results.
  * A kit that was delivered to the patient does not ship again.
  */
-function canEnter(order: Order, low: string) {
+function canEnter(order: Order, step: string) {
   if (order.method !== 'testkit') return true
-  if (['awaiting_registration', 'registered'].includes(low)) return needsRegistration(order)
-  if (['requisition_created', 'completed'].includes(low)) return !needsRegistration(order)
-  return !(onlyOutbound.includes(low) && hasPassed(order, 'with_customer'))
+  if (['awaiting_registration', 'registered'].includes(step)) return needsRegistration(order)
+  if (['requisition_created', 'completed'].includes(step)) return !needsRegistration(order)
+  return !(onlyOutbound.includes(step) && hasPassed(order, 'with_customer'))
 }
 
 /** An outbound scan that was already reported. A kit ships again only after a problem in transit. */
-const isRepeatedScan = (order: Order, low: string) =>
-  outbound.includes(low) && hasPassed(order, low) && order.low_level !== 'problem_in_transit_customer'
+const isRepeatedScan = (order: Order, step: string) =>
+  outbound.includes(step) && hasPassed(order, step) && order.low_level !== 'problem_in_transit_customer'
 
 /** Whether one transition leads from the current step to this one. */
-export const canFollow = (order: Order, low: string) =>
-  canBecome(order.method, order.low_level, low) && canEnter(order, low) && !isRepeatedScan(order, low)
+export const canFollow = (order: Order, step: string) =>
+  canBecome(order.method, order.low_level, step) && canEnter(order, step) && !isRepeatedScan(order, step)
 
 /** Whether the order is already at this step and cannot enter it again. */
-export const isAt = (order: Order, low: string) => order.low_level === low && !canFollow(order, low)
+export const isAt = (order: Order, step: string) => order.low_level === step && !canFollow(order, step)
 
 const cancellations = ['cancelled', 'do_not_process']
 
@@ -88,14 +88,14 @@ const cancellations = ['cancelled', 'do_not_process']
  * Classifies a step that a lab or courier reports. Scans can be missing, so it may be several transitions ahead.
  * A step that the order already passed is late and changes nothing.
  */
-export function classifyReport(order: Order, low: string): 'accept' | 'late' {
-  if (canFollow(order, low)) return 'accept'
-  const ahead = reachableFrom(order.method, order.low_level, (step) => canEnter(order, step))
-  if (ahead.has(low) && !isRepeatedScan(order, low) && !cancellations.includes(low) && low !== order.low_level) return 'accept'
-  if (low === order.low_level || hasPassed(order, low) || reachableFrom(order.method, low).has(order.low_level)) return 'late'
+export function classifyReport(order: Order, step: string): 'accept' | 'late' {
+  if (canFollow(order, step)) return 'accept'
+  const ahead = reachableFrom(order.method, order.low_level, (candidate) => canEnter(order, candidate))
+  if (ahead.has(step) && !isRepeatedScan(order, step) && !cancellations.includes(step) && step !== order.low_level) return 'accept'
+  if (step === order.low_level || hasPassed(order, step) || reachableFrom(order.method, step).has(order.low_level)) return 'late'
   throw problem(
     'STATUS_NOT_REACHABLE',
-    `An order in ${order.low_level} cannot reach ${low}. The lifecycle reference lists the statuses that can follow.`,
+    `An order in ${order.low_level} cannot reach ${step}. The lifecycle reference lists the statuses that can follow.`,
   )
 }
 
@@ -150,7 +150,7 @@ const collectionSteps: Record<Method, string[]> = {
   on_site_collection: ['draw_completed', 'partial_results', 'completed'],
 }
 
-export const isCollected = (method: Method, low: string) => collectionSteps[method].includes(low)
+export const impliesCollection = (method: Method, step: string) => collectionSteps[method].includes(step)
 
 type Sibling = { id: string; method: Method; low_level: string; parent_id: string | null }
 
@@ -203,6 +203,7 @@ export function checkAcceptsResults({ method, low_level }: Order) {
     )
 }
 
-export const transactionNotFound = () => problem('TRANSACTION_NOT_FOUND', 'The team has no order transaction with this ID.')
+export const transactionNotFound = () =>
+  problem('TRANSACTION_NOT_FOUND', 'The team has no order transaction with this ID. Send order_transaction.id of an order.')
 
 export const orderNotFound = () => problem('ORDER_NOT_FOUND', 'The team has no order with this ID. List the orders with GET /v3/orders.')

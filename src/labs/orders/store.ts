@@ -102,7 +102,7 @@ export const findBySample = (db: Db, team_id: string, sample_id: string) =>
     .executeTakeFirst()
 
 /** Sets the simulator's next step without emitting an event. */
-export const setWithoutEvent = (db: Db, id: string, change: { step_at: string | null; simulation: string | null }) =>
+export const setPlannedSteps = (db: Db, id: string, change: { step_at: string | null; simulation: string | null }) =>
   db.updateTable('orders').set(change).where('id', '=', id).execute()
 
 /** Marks the order as sent to a partner lab, so that the lab's list shows it as changed. */

@@ -6,13 +6,13 @@ type Interval = { low: number; high: number; low_open: boolean; high_open: boole
 
 /** Interprets a result by its range and, if the unit matches the catalog, by the critical limits. */
 export function interpret(newResult: NewResult, type: ResultType, analyte: Analyte | undefined, gender: string) {
-  const comparable = analyte && sameUnit(newResult.unit, analyte.unit) ? analyte : undefined
+  const comparable = analyte && isSameUnit(newResult.unit, analyte.unit) ? analyte : undefined
   const range = hasRange(newResult) ? labRange(newResult) : catalogRange(comparable, gender)
   const measured = type === 'numeric' || type === 'range' ? parseMeasured(newResult.result) : null
   return {
     reference_range: range.text,
-    min_range_value: finite(range.interval?.low),
-    max_range_value: finite(range.interval?.high),
+    min_range_value: finiteOrNull(range.interval?.low),
+    max_range_value: finiteOrNull(range.interval?.high),
     is_above_max_range: measured && range.interval && isAbove(measured, range.interval),
     is_below_min_range: measured && range.interval && isBelow(measured, range.interval),
     interpretation: chooseInterpretation(
@@ -30,7 +30,7 @@ export function interpret(newResult: NewResult, type: ResultType, analyte: Analy
 const chooseInterpretation = ({ interpretation }: NewResult, critical: boolean, interpretValue: () => Interpretation) =>
   critical ? 'critical' : (interpretation ?? interpretValue())
 
-const finite = (bound: number | undefined) => (bound !== undefined && Number.isFinite(bound) ? bound : null)
+const finiteOrNull = (bound: number | undefined) => (bound !== undefined && Number.isFinite(bound) ? bound : null)
 
 type Range = { text: string | null; interval: Interval | null; expected: string | null }
 
@@ -61,11 +61,11 @@ function catalogRange(analyte: Analyte | undefined, gender: string): Range {
 /** `12.5`, `<5`, `>=0.5` or `2-4` as numbers; null for any other text. */
 function parseInterval(text: string): Interval | null {
   const normalized = text.replace(/\s/g, '').replace(/[–—]/g, '-').replace('≤', '<=').replace('≥', '>=')
-  if (numberText.test(normalized)) return between(Number(normalized), Number(normalized))
+  if (numberText.test(normalized)) return closedInterval(Number(normalized), Number(normalized))
   if (!rangeText.test(normalized)) return null
   if (!/^[<>]/.test(normalized)) {
     const ends = normalized.split('-').map(Number)
-    return between(Math.min(...ends), Math.max(...ends))
+    return closedInterval(Math.min(...ends), Math.max(...ends))
   }
   const bound = Number(normalized.replace(/^[<>]=?/, ''))
   const open = !normalized.includes('=')
@@ -73,7 +73,7 @@ function parseInterval(text: string): Interval | null {
   return { low: bound, high: Infinity, low_open: open, high_open: true }
 }
 
-const between = (low: number, high: number): Interval => ({ low, high, low_open: false, high_open: false })
+const closedInterval = (low: number, high: number): Interval => ({ low, high, low_open: false, high_open: false })
 
 /** Measured values are never negative, so `<5` starts at 0. */
 function parseMeasured(text: string): Interval | null {
@@ -118,7 +118,7 @@ const mirror = ({ low, high, low_open, high_open }: Interval): Interval => ({
 
 /** Critical only if the whole interval is beyond a limit; the limit itself is not critical. */
 export function isCritical(measured: Interval, { below, above }: CriticalLimits) {
-  const limits = between(below ?? -Infinity, above ?? Infinity)
+  const limits = closedInterval(below ?? -Infinity, above ?? Infinity)
   return isBelow(measured, limits) === true || isAbove(measured, limits) === true
 }
 
@@ -165,7 +165,7 @@ function interpretText(text: string, expected: string | null): Interpretation {
 const normalizeText = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}+]/gu, '')
 
 /** Catalog limits apply only in the same unit. Case, brackets and the micro sign do not matter. */
-const sameUnit = (a: string | null | undefined, b: string | null | undefined) => !a || !b || normalizeUnit(a) === normalizeUnit(b)
+const isSameUnit = (a: string | null | undefined, b: string | null | undefined) => !a || !b || normalizeUnit(a) === normalizeUnit(b)
 
 const normalizeUnit = (unit: string) =>
   unit

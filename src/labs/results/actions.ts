@@ -38,10 +38,10 @@ const digestOf = ({ key }: LoadedOrder, newResults: NewResults) =>
 /** Stores a new report version, advances the order and emits new critical results. A late report changes nothing. */
 export async function storeReport(app: AppInTransaction, order: LoadedOrder, newResults: NewResults): Promise<LoadedOrder> {
   const status = statusOf(order, newResults)
-  const low = stepOf[status]
-  const stepless = status === 'partial' && order.method === 'testkit'
+  const step = stepOf[status]
+  const hasNoStep = status === 'partial' && order.method === 'testkit'
   checkAcceptsResults(order)
-  if (classifyReport(order, stepless ? 'completed' : low) === 'late') return order
+  if (classifyReport(order, hasNoStep ? 'completed' : step) === 'late') return order
   const previous = await loadLatestReport(app, order)
   const report = await buildReport(app, order, { ...newResults, status }, previous)
   const version = order.result_version + 1
@@ -61,7 +61,7 @@ export async function storeReport(app: AppInTransaction, order: LoadedOrder, new
     has_missing_results: rules.hasMissing(status, report.missing_results),
     ...(newResults.collected_at ? { collected_at: newResults.collected_at } : {}),
   }
-  const updated = stepless ? await changeOrder(app, order, change) : await advanceOrder(app, order, low, change)
+  const updated = hasNoStep ? await changeOrder(app, order, change) : await advanceOrder(app, order, step, change)
   const critical = rules.findNewCritical(previous?.results ?? [], report.results)
   if (critical.length) await store.insertCritical(app.db, { order_id: order.id, version, team_id: order.team_id, reported_at: app.now() })
   for (const result of critical) await emitCritical(app, updated, status, result)
@@ -72,9 +72,9 @@ const stepOf = { partial: 'partial_results', final: 'completed', corrected: 'cor
 
 /** Gap 44: a final report on a completed order is a correction; a correction before any final report is the final report. */
 function statusOf({ low_level }: LoadedOrder, { status }: NewResults): NewResults['status'] {
-  const final = ['completed', 'corrected'].includes(low_level)
+  const isFinal = ['completed', 'corrected'].includes(low_level)
   if (status === 'partial') return status
-  return final ? 'corrected' : 'final'
+  return isFinal ? 'corrected' : 'final'
 }
 
 async function buildReport(app: App, order: LoadedOrder, newResults: NewResults, previous: Report | undefined): Promise<Report> {

@@ -14,6 +14,7 @@ import {
   rangeText,
   type SampleData,
 } from '../../contract/labs/results.ts'
+import { DAY } from '../../platform/time.ts'
 import { interpret } from '../ranges/rules.ts'
 
 type PostedReport = Pick<NewResults, 'results' | 'reported_at'>
@@ -48,18 +49,18 @@ export function resultFaults(ordered: OrderedMeasurements, results: NewResult[])
   const seen = new Set<string>()
   return results.flatMap((newResult, i): Fault[] => {
     const analyte = findAnalyte(ordered, newResult)
-    const at = (field: string) => ['body', 'results', i, field]
+    const locOf = (field: string) => ['body', 'results', i, field]
     if (newResult.slug && analyte?.slug !== newResult.slug)
       return [
         {
           type: 'measurement_unknown',
-          loc: at('slug'),
+          loc: locOf('slug'),
           msg: 'The catalog has no measurement with this slug. Send its LOINC code instead, or remove the result.',
         },
       ]
     const key = analyte?.slug ?? newResult.loinc ?? newResult.provider_id ?? ''
     if (seen.has(key))
-      return [{ type: 'measurement_twice', loc: at('result'), msg: 'The report has this measurement twice. Send it once.' }]
+      return [{ type: 'measurement_twice', loc: locOf('result'), msg: 'The report has this measurement twice. Send it once.' }]
     seen.add(key)
     return []
   })
@@ -106,14 +107,14 @@ export function interpretationOf(results: Pick<BiomarkerResult, 'interpretation'
 }
 
 /** Every expected result of the markers, once, in report order. */
-export const expectedOf = ({ markers, analytes }: OrderedMeasurements): Analyte[] =>
+export const expectedAnalytes = ({ markers, analytes }: OrderedMeasurements): Analyte[] =>
   [...new Set(markers.flatMap(({ expected_results }) => expected_results))].flatMap(
     (slug) => analytes.find((analyte) => analyte.slug === slug) ?? [],
   )
 
 /** Sorts by the order of the markers; results that were not ordered come last. */
 export function sortResults(ordered: OrderedMeasurements, results: BiomarkerResult[]) {
-  const ranks = new Map(expectedOf(ordered).map(({ slug }, i) => [slug, i]))
+  const ranks = new Map(expectedAnalytes(ordered).map(({ slug }, i) => [slug, i]))
   const rankOf = ({ slug }: BiomarkerResult) => ranks.get(slug) ?? ranks.size
   return results.toSorted((a, b) => rankOf(a) - rankOf(b))
 }
@@ -126,7 +127,7 @@ export function missingResults(ordered: OrderedMeasurements, results: BiomarkerR
     inferred_failure_type: missing.inferred_failure_type,
     note: missing.note ?? null,
   }))
-  const expected = expectedOf(ordered).map((analyte) => ({
+  const expected = expectedAnalytes(ordered).map((analyte) => ({
     ...identityOf(ordered, {}, analyte),
     inferred_failure_type: 'unknown_failure' as const,
     note: null,
@@ -227,6 +228,4 @@ export const dueDatesOf = (collected_on: string | null, common_tat_days: number 
 })
 
 const daysAfter = (day: string | null, days: number | null) =>
-  day === null || days === null
-    ? null
-    : new Date(Date.parse(`${day.slice(0, 10)}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10)
+  day === null || days === null ? null : new Date(Date.parse(`${day.slice(0, 10)}T00:00:00Z`) + days * DAY).toISOString().slice(0, 10)

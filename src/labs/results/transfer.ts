@@ -2,5 +2,5 @@ import type { AppInTransaction } from '../../platform/app.ts'
 import type { JsonRow } from '../../platform/db/json-rows.ts'
 import { inserts } from './store-transfer.ts'
 
-/** Inserts rows of a team's export into one of this feature's tables. */
-export const insertTransferred = (app: AppInTransaction, table: keyof typeof inserts, rows: JsonRow[]) => inserts[table](app.db, rows)
+/** Inserts rows from a team's export into a table of this feature. */
+export const insertExportedRows = (app: AppInTransaction, table: keyof typeof inserts, rows: JsonRow[]) => inserts[table](app.db, rows)

@@ -1,5 +1,5 @@
 import type { OrderDocument } from '../../labs/orders/encrypted-document.ts'
-import { termsOf } from '../../labs/orders/placing/insert.ts'
+import { searchTermsOf } from '../../labs/orders/placing/insert.ts'
 import * as orders from '../../labs/orders/transfer.ts'
 import * as results from '../../labs/results/transfer.ts'
 import type { App, AppInTransaction } from '../../platform/app.ts'
@@ -21,9 +21,9 @@ type Part = PartDescription & { insert(app: AppInTransaction, rows: Row[]): Prom
 type Insert<T> = (app: AppInTransaction, table: T, rows: Row[]) => Promise<void>
 
 const ownedBy = <T extends string>(
-  { insertTransferred }: { insertTransferred: Insert<T> },
+  { insertExportedRows }: { insertExportedRows: Insert<T> },
   owned: (PartDescription & { table: T })[],
-): Part[] => owned.map((part) => ({ ...part, insert: (app, rows) => insertTransferred(app, part.table, rows) }))
+): Part[] => owned.map((part) => ({ ...part, insert: (app, rows) => insertExportedRows(app, part.table, rows) }))
 
 /** The tables with a user's data, in write order. A new kind of data is one row here. */
 export const parts: Part[] = [
@@ -69,7 +69,7 @@ type Keys = { team_id: string; user: SealingKey }
 export async function recomputeHashes(app: App, { team_id, user }: Keys, table: string, row: Row): Promise<Row> {
   const document = row['sealed']
   if (table === 'user_info') return { terms: indexTerms(await teamSealingKey(app, team_id), searchableTexts(document as Info)) }
-  if (table === 'orders') return { terms: await termsOf(app, team_id, document as OrderDocument) }
+  if (table === 'orders') return { terms: await searchTermsOf(app, team_id, document as OrderDocument) }
   if (table === 'devices') return { fingerprint: hex(fingerprintOf(user, document as DeviceDescription)) }
   if (table !== 'connections') return {}
   const hash = await accountHash(app, team_id, row['provider'] as string, document as Account)

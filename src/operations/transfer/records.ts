@@ -5,7 +5,7 @@ import { openDay, sealDay } from '../../wearables/data/samples/days.ts'
 import type { Sample } from '../../wearables/data/samples/rules-codec.ts'
 import { pieceOf } from '../../wearables/data/samples/rules-pieces.ts'
 import { openStream, sealStream } from '../../wearables/data/streams/streams.ts'
-import { insertTransferred } from '../../wearables/data/transfer.ts'
+import { insertExportedRows } from '../../wearables/data/transfer.ts'
 import { type IdOf, type Row, renameIdsInside } from './rules.ts'
 import * as store from './store.ts'
 
@@ -59,8 +59,8 @@ export async function writeRecords(
     const workout_id = idOf(row.workout_id) as string
     return { ...row, workout_id, team_id, user_id, sealed: hex(sealStream(key, workout_id, JSON.stringify(stream))) }
   })
-  await insertTransferred(app, 'sample_days', days)
-  await insertTransferred(app, 'workout_streams', streams)
+  await insertExportedRows(app, 'sample_days', days)
+  await insertExportedRows(app, 'workout_streams', streams)
 }
 
 /** A sample may refer to a device in its extra fields. */

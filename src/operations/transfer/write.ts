@@ -1,9 +1,9 @@
-import { insertTransferred as insertTests } from '../../labs/catalog/transfer.ts'
+import { insertExportedRows as insertTests } from '../../labs/catalog/transfer.ts'
 import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import { type SealingKey, seal } from '../../platform/sealing/seal.ts'
 import { insertSealingKey } from '../../platform/sealing/store.ts'
 import { newSealingKey, teamSealingKey } from '../../platform/sealing/vault.ts'
-import { insertTransferred as insertUsers } from '../../tenants/users/transfer.ts'
+import { insertExportedRows as insertUsers } from '../../tenants/users/transfer.ts'
 import { parts, recomputeHashes } from './parts.ts'
 import { type Records, writeRecords } from './records.ts'
 import {

@@ -70,7 +70,7 @@ export const recordChange = (app: AppInTransaction, ...rows: NewAuditRow[]) => s
 export type AuditBatch = (row: NewAuditRow) => Promise<void>
 
 /** Commits rows in batches: rows that arrive during a write join the next batch. */
-export function auditBatch(app: App): AuditBatch {
+export function newAuditBatch(app: App): AuditBatch {
   let pending: NewAuditRow[] = []
   let next: Promise<void> | undefined
   let running: Promise<void> = Promise.resolve()
@@ -95,7 +95,7 @@ const BATCH_SIZE = 1000
 /** Records the start of the chain when the database is set up. */
 export const openChain = (app: App) => store.setHead(app.db, rules.start.seq, rules.endMac(auditKey(app), rules.start))
 
-/** Links committed rows into the chain in batches. One process runs at a time; the others return at once. */
+/** Links committed rows into the chain in batches. One process runs at a time; the others return immediately. */
 export const chainAudit = (app: App) =>
   inTransaction(app, async (app) => {
     if (!(await store.lockChain(app.db))) return false

@@ -36,7 +36,7 @@ async function loadActorNames(app: App, ids: string[]) {
   return new Map(people.flatMap((person) => (person ? [[person.id, person.name] as const] : [])))
 }
 
-type VerificationResult = { verified_at: string; verdict: Awaited<ReturnType<typeof verifyAudit>> }
+type VerificationResult = { verified_at: string; verification: Awaited<ReturnType<typeof verifyAudit>> }
 
 const lastVerification = declareCache((): { running?: Promise<VerificationResult> } => ({}))
 
@@ -46,8 +46,8 @@ export async function verifyAuditLog(app: App) {
   const previous = await last.running?.catch(() => undefined)
   const isFresh = previous && previous.verified_at > later(app.wall(), -MINUTE)
   if (!isFresh || !last.running) last.running = verify(app)
-  const { verdict, verified_at } = await last.running
-  const { broken, rows, unchained } = verdict
+  const { verification, verified_at } = await last.running
+  const { broken, rows, unchained } = verification
   // The row's ID is left out because the row may belong to another organization.
   return {
     intact: !broken,
@@ -58,4 +58,4 @@ export async function verifyAuditLog(app: App) {
   }
 }
 
-const verify = async (app: App): Promise<VerificationResult> => ({ verified_at: app.wall(), verdict: await verifyAudit(app) })
+const verify = async (app: App): Promise<VerificationResult> => ({ verified_at: app.wall(), verification: await verifyAudit(app) })

@@ -11,12 +11,12 @@ import * as store from './store.ts'
 export type Outcome = { status: number; body: unknown }
 type Attempt = { team_id: string; operation: string; key: string; request: unknown }
 
-/** Lets the request that executes store its outcome. */
+/** Lets the request that holds the lease store its outcome. */
 export type IdempotencyLease = {
   /** Stores the outcome of an action that was rolled back. */
   storeOutcome(app: App, outcome: Outcome, user_id?: string): Promise<void>
   /** Builds the outcome's row, which commits in the action's transaction. */
-  row(app: App, outcome: Outcome, user_id?: string, user?: SealingKey): Promise<OutcomeRow>
+  buildRow(app: App, outcome: Outcome, user_id?: string, user?: SealingKey): Promise<OutcomeRow>
   release(): Promise<void>
 }
 
@@ -56,15 +56,15 @@ export const pruneIdempotency = (app: App) => store.deleteOlderThan(app.db, late
 
 function createLease(app: App, team: SealingKey, slot: store.Slot, owner: string): IdempotencyLease {
   const renewal = setInterval(() => store.renew(app.db, slot, owner, later(app.wall(), LEASE_MS)).catch(() => {}), LEASE_MS / 3).unref()
-  async function row(app: App, outcome: Outcome, user_id?: string, userKey?: SealingKey) {
+  async function buildRow(app: App, outcome: Outcome, user_id?: string, userKey?: SealingKey) {
     clearInterval(renewal)
     const user = userKey ?? (user_id ? await userSealingKey(app, slot.team_id, user_id) : undefined)
     return { ...slot, ...encryptOutcome(user ?? team, slot, outcome), user_id: (user && user_id) ?? null, owner }
   }
   return {
-    row,
+    buildRow,
     async storeOutcome(app, outcome, user_id) {
-      if (!(await store.complete(app.db, slot, owner, await row(app, outcome, user_id)))) throw leaseLost()
+      if (!(await store.complete(app.db, slot, owner, await buildRow(app, outcome, user_id)))) throw leaseLost()
     },
     async release() {
       clearInterval(renewal)

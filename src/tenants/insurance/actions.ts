@@ -36,7 +36,7 @@ export const putIcdCodes = (app: AppInTransaction, codes: store.IcdCode[]) => st
 
 export const findPayor = (app: App, team_id: string, payor_code: string) => store.findPayor(app.db, team_id, payor_code)
 
-/** Gap 9: a payor_code that neither the catalog nor the team knows is its own name. */
+/** Gap 9: a payor_code that neither the catalog nor the team has serves as the name. */
 export async function loadPayorCompany(app: App, team_id: string, payor_code: string) {
   const payor = await store.findPayor(app.db, team_id, payor_code)
   return { name: payor?.name ?? payor_code, address: addressOf(payor?.org_address) }
@@ -63,10 +63,10 @@ export async function validateIcdCodes(codes: string[]) {
 
 type Address = { first_line: string; second_line?: string | null; country: string; zip: string; city: string; state: string }
 
-const noAddress: Address = { first_line: '', second_line: '', country: '', zip: '', city: '', state: '' }
+const emptyAddress: Address = { first_line: '', second_line: '', country: '', zip: '', city: '', state: '' }
 
 /** `createPayor` stores the contract's address; catalog payors have none. */
-const addressOf = (stored: Record<string, unknown> | null | undefined) => (stored as Address | null | undefined) ?? noAddress
+const addressOf = (stored: Record<string, unknown> | null | undefined) => (stored as Address | null | undefined) ?? emptyAddress
 
 const presentPayor = (payor: {
   payor_code: string

@@ -7,7 +7,7 @@ import { pageAfter, pageOf } from '../../platform/paging.ts'
 import { problem } from '../../platform/problem.ts'
 import { later, MINUTE } from '../../platform/time.ts'
 import { requireTeam } from '../teams/actions.ts'
-import { boundTeamIds, checkFound, checkNamedDeployment, visibleTeams } from '../teams/rules.ts'
+import { boundTeamIds, checkNamedDeployment, checkTeamsFound, visibleTeams } from '../teams/rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
@@ -21,7 +21,7 @@ export const createTeamKey = (app: App, caller: ManagementCaller, input: NewTeam
     rules.checkExpiry(expires_at, app.wall())
     await requireTeam(app, caller, team_id)
     const secret = rules.newSecret(teamKeyPrefix(app.config))
-    const key = await store.insertTeamKey(app.db, { ...newRow(app, secret, label, caller), team_id, read_only, expires_at })
+    const key = await store.insertTeamKey(app.db, { ...newKeyRow(app, secret, label, caller), team_id, read_only, expires_at })
     return { ...key, value: secret }
   })
 
@@ -30,11 +30,11 @@ export const ensureTeamKey = (
   app: App,
   secret: string,
   { label, team_id, read_only = false }: { label: string; team_id: string; read_only?: boolean },
-) => store.ensureTeamKey(app.db, { ...newRow(app, secret, label), team_id, read_only })
+) => store.ensureTeamKey(app.db, { ...newKeyRow(app, secret, label), team_id, read_only })
 
 /** Stores an Org Management Key created elsewhere. */
 export const ensureManagementKey = (app: App, secret: string, { label, org_id }: { label: string; org_id: string }) =>
-  store.ensureManagementKey(app.db, { ...newRow(app, secret, label), org_id, role: 'org_admin' })
+  store.ensureManagementKey(app.db, { ...newKeyRow(app, secret, label), org_id, role: 'org_admin' })
 
 export async function listTeamKeys(
   app: App,
@@ -62,8 +62,8 @@ export const createManagementKey = (app: App, caller: ManagementCaller, { label,
     const team_ids = boundTeamIds(team_role_bindings)
     rules.checkBindings(role, team_ids)
     const secret = rules.newSecret(rules.MANAGEMENT_PREFIX)
-    const key = await store.insertManagementKey(app.db, { ...newRow(app, secret, label, caller), org_id, role })
-    if (team_ids) checkFound(await store.bindTeams(app.db, org_id, key.id, team_ids), team_ids)
+    const key = await store.insertManagementKey(app.db, { ...newKeyRow(app, secret, label, caller), org_id, role })
+    if (team_ids) checkTeamsFound(await store.bindTeams(app.db, org_id, key.id, team_ids), team_ids)
     return { ...presentKey({ ...key, team_ids: team_ids ?? [] }), key: secret }
   })
 
@@ -81,20 +81,20 @@ type KeyPatch = { label?: string | null | undefined; team_role_bindings?: { team
 export const patchManagementKey = (app: App, caller: ManagementCaller, id: string, patch: KeyPatch) =>
   inTransaction(app, async (app) => {
     await store.lockManagementKey(app.db, caller.org_id, id)
-    const key = await getManagementKey(app, caller, id)
+    const key = await requireManagementKey(app, caller, id)
     const team_ids = boundTeamIds(patch.team_role_bindings)
     if (team_ids) {
       rules.checkBindings(key.role, team_ids)
-      checkFound(await store.bindTeams(app.db, caller.org_id, id, team_ids), team_ids)
+      checkTeamsFound(await store.bindTeams(app.db, caller.org_id, id, team_ids), team_ids)
     }
     if (patch.label) await store.renameManagementKey(app.db, caller.org_id, id, patch.label)
-    return presentKey(await getManagementKey(app, caller, id))
+    return presentKey(await requireManagementKey(app, caller, id))
   })
 
 export const deleteManagementKey = (app: App, caller: ManagementCaller, id: string) =>
   inTransaction(app, async (app) => {
     const admins = await store.lockOrgAdmins(app.db, caller.org_id)
-    const key = await getManagementKey(app, caller, id)
+    const key = await requireManagementKey(app, caller, id)
     if (admins.length === 1 && admins[0]?.id === key.id)
       throw problem('LAST_ORG_KEY', 'This is the last Org Management Key of your organization. Create another one before you revoke it.')
     await store.revokeManagementKey(app.db, caller.org_id, id, app.wall())
@@ -124,8 +124,8 @@ export const createAccessToken = (app: App, caller: ManagementCaller, team_id: s
 
 export const pruneTokens = (app: App) => store.deleteExpiredTokens(app.db, app.wall())
 
-async function getManagementKey(app: App, caller: ManagementCaller, id: string) {
-  const key = await store.getManagementKey(app.db, caller.org_id, id)
+async function requireManagementKey(app: App, caller: ManagementCaller, id: string) {
+  const key = await store.findLiveManagementKey(app.db, caller.org_id, id)
   if (!key)
     throw problem('MANAGEMENT_KEY_NOT_FOUND', 'No management key in your organization has this ID. List the management keys to find it.')
   return key
@@ -142,7 +142,7 @@ export const keyColumns = (app: App, secret: string, label: string) => ({
 
 type Creator = Pick<ManagementCaller, 'key_id' | 'console'>
 
-const newRow = (app: App, secret: string, label: string, { key_id, console }: Creator = { key_id: null }) => ({
+const newKeyRow = (app: App, secret: string, label: string, { key_id, console }: Creator = { key_id: null }) => ({
   ...keyColumns(app, secret, label),
   created_by: key_id,
   created_by_person: console?.kind === 'person' ? console.actor_id : null,

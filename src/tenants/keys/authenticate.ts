@@ -6,7 +6,7 @@ import { recordUse } from './last-use.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
-export async function teamKeyCaller(app: App, secret: string): Promise<TeamCaller> {
+export async function authenticateTeamKey(app: App, secret: string): Promise<TeamCaller> {
   if (rules.isManagementKey(secret))
     throw problem(
       'MANAGEMENT_KEY_NOT_ALLOWED',
@@ -22,7 +22,7 @@ export async function teamKeyCaller(app: App, secret: string): Promise<TeamCalle
 }
 
 /** Loads the caller of a console session that was started with a team API key. */
-export const teamKeyHolder = async (app: App, id: string) => teamCallerOf(app, await store.findTeamKeyById(app.db, id))
+export const loadTeamKeyCaller = async (app: App, id: string) => teamCallerOf(app, await store.findTeamKeyById(app.db, id))
 
 function teamCallerOf(app: App, key: Awaited<ReturnType<typeof store.findTeamKey>>): TeamCaller {
   if (!key || key.revoked_at || key.deleted_at)
@@ -34,7 +34,7 @@ function teamCallerOf(app: App, key: Awaited<ReturnType<typeof store.findTeamKey
   return { kind: 'team', org_id, team_id, key_id, read_only, plan, betas, clock_offset_ms }
 }
 
-export async function tokenCaller(app: App, secret: string): Promise<TeamCaller> {
+export async function authenticateAccessToken(app: App, secret: string): Promise<TeamCaller> {
   const token = await store.findAccessToken(app.db, rules.hashSecret(secret))
   if (!token || token.revoked_at || token.deleted_at || token.expires_at <= app.wall())
     throw problem(
@@ -45,7 +45,7 @@ export async function tokenCaller(app: App, secret: string): Promise<TeamCaller>
   return { kind: 'team', token: true, org_id, team_id, key_id, read_only: false, plan, betas, clock_offset_ms }
 }
 
-export async function managementCaller(app: App, secret: string): Promise<ManagementCaller & { key_id: string }> {
+export async function authenticateManagementKey(app: App, secret: string): Promise<ManagementCaller & { key_id: string }> {
   if (rules.deploymentOfKey(secret))
     throw problem('TEAM_KEY_NOT_ALLOWED', 'This endpoint needs a management key in X-Management-Key, not a team API key.')
   if (rules.isLabKey(secret))
@@ -57,7 +57,8 @@ export async function managementCaller(app: App, secret: string): Promise<Manage
 }
 
 /** Loads the caller of a console session that was started with a management key. */
-export const managementKeyHolder = async (app: App, id: string) => managementCallerOf(app, await store.findManagementKeyById(app.db, id))
+export const loadManagementKeyCaller = async (app: App, id: string) =>
+  managementCallerOf(app, await store.findManagementKeyById(app.db, id))
 
 function managementCallerOf(app: App, key: Awaited<ReturnType<typeof store.findManagementKey>>): ManagementCaller & { key_id: string } {
   if (!key || key.revoked_at)
@@ -67,7 +68,7 @@ function managementCallerOf(app: App, key: Awaited<ReturnType<typeof store.findM
   return { kind: 'management', org_id, key_id, plan, team_ids: role === 'team_admin' ? team_ids : undefined }
 }
 
-export async function labCaller(app: App, secret: string): Promise<LabCaller> {
+export async function authenticateLabKey(app: App, secret: string): Promise<LabCaller> {
   if (rules.isManagementKey(secret))
     throw problem('MANAGEMENT_KEY_NOT_ALLOWED', 'This endpoint needs a lab key in x-lab-key, not a management key.')
   if (rules.deploymentOfKey(secret))
@@ -96,8 +97,8 @@ type MaybeKeys = { team_api_key?: string | undefined; management_key?: string | 
 /** Keeps the keys that this deployment still accepts. */
 export async function filterWorkingKeys(app: App, { team_api_key, management_key }: MaybeKeys) {
   return {
-    ...(team_api_key && (await isAccepted(teamKeyCaller(app, team_api_key))) ? { team_api_key } : {}),
-    ...(management_key && (await isAccepted(managementCaller(app, management_key))) ? { management_key } : {}),
+    ...(team_api_key && (await isAccepted(authenticateTeamKey(app, team_api_key))) ? { team_api_key } : {}),
+    ...(management_key && (await isAccepted(authenticateManagementKey(app, management_key))) ? { management_key } : {}),
   }
 }
 

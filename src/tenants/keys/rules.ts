@@ -66,5 +66,6 @@ export function checkBindings(role: string, team_ids: string[] | undefined) {
 }
 
 export function checkExpiry(expires_at: string | null | undefined, now: string) {
-  if (expires_at && Date.parse(expires_at) <= Date.parse(now)) throw problem('EXPIRY_IN_THE_PAST', 'expires_at must be in the future.')
+  if (expires_at && Date.parse(expires_at) <= Date.parse(now))
+    throw problem('EXPIRY_IN_THE_PAST', 'expires_at has passed. Send a time in the future, or omit it.')
 }

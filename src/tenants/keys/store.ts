@@ -131,7 +131,7 @@ export const listManagementKeys = (
     .$call(ascendingPage(page, 'created_at', 'id'))
     .execute()
 
-export const getManagementKey = (db: Db, org_id: string, id: string) => liveKeysOf(db, org_id).where('id', '=', id).executeTakeFirst()
+export const findLiveManagementKey = (db: Db, org_id: string, id: string) => liveKeysOf(db, org_id).where('id', '=', id).executeTakeFirst()
 
 /** Serializes concurrent changes of one key. */
 export const lockManagementKey = (db: Db, org_id: string, id: string) =>

@@ -19,7 +19,7 @@ export const createUserToken = (app: App, { team_id, key_id }: TeamCaller, user_
     return { user_id, sign_in_token, expires_in: LIFETIME_MS / 1000 }
   })
 
-export async function userTokenCaller(app: App, secret: string): Promise<TeamCaller> {
+export async function authenticateUserToken(app: App, secret: string): Promise<TeamCaller> {
   const token = await store.findUserToken(app.db, hashSecret(secret))
   if (!token || token.expires_at <= app.wall())
     throw problem(

@@ -5,9 +5,10 @@ import { problem } from '../../platform/problem.ts'
 import { auditRow, recordChange } from '../audit/actions.ts'
 import { hashSecret } from '../keys/rules.ts'
 import { presentSession } from '../sessions/actions.ts'
-import { openSession, personAsHolder } from '../sessions/sign-in.ts'
+import { loadPersonHolder } from '../sessions/authenticate.ts'
+import { openSession } from '../sessions/sign-in.ts'
 import { encryptPerson } from './actions.ts'
-import { newRecoveryCodes } from './codes.ts'
+import { replaceRecoveryCodes } from './codes.ts'
 import { decryptInvitation, invitationExpired } from './invitations.ts'
 import { hashPassword } from './passwords.ts'
 import * as rules from './rules.ts'
@@ -49,9 +50,9 @@ async function createPerson(
   // A team deleted since the invitation is skipped.
   await bindTeams(app.db, org_id, id, team_ids)
   await store.deleteInvitation(app.db, org_id, invitation.id)
-  const recovery_codes = await newRecoveryCodes(app, id)
+  const recovery_codes = await replaceRecoveryCodes(app, id)
   const { request_id } = app.request
-  const signedIn = await openSession(app, await personAsHolder(app, id))
+  const signedIn = await openSession(app, await loadPersonHolder(app, id))
   await recordChange(
     app,
     auditRow(app, signedIn.caller, { action: 'acceptInvitation', subject: `person_id:${id}`, status: 200, request_id }),

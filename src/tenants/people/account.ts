@@ -7,10 +7,10 @@ import { sessionEnded } from '../sessions/rules.ts'
 import { clearAttempts, countAttempt, MAX_ATTEMPTS_PER_PERSON } from '../sessions/sign-in-limiter.ts'
 import { wrongCode } from './accept.ts'
 import { decryptPerson, encryptPerson } from './actions.ts'
-import { newRecoveryCodes, useCode } from './codes.ts'
-import { hashPassword, isPassword } from './passwords.ts'
+import { consumeCode, replaceRecoveryCodes } from './codes.ts'
+import { hashPassword, verifyPassword } from './passwords.ts'
 import * as rules from './rules.ts'
-import { base32, findStep, fromBase32, totpUri } from './rules-totp.ts'
+import { findStep, fromBase32, toBase32, totpUri } from './rules-totp.ts'
 import { signInRejected } from './sign-in.ts'
 import * as store from './store.ts'
 
@@ -33,7 +33,7 @@ export async function renewSecondFactor(app: App, caller: SessionCaller, proof: 
   const person = await requireOwnPerson(app, caller)
   await checkProof(app, person, proof)
   const personal = decryptPerson(app, person)
-  const next_totp_secret = base32(randomBytes(20))
+  const next_totp_secret = toBase32(randomBytes(20))
   return inTransaction(app, async (app) => {
     const sealed = encryptPerson(app, person, { ...personal, next_totp_secret })
     await store.updatePerson(app.db, person.org_id, person.id, { sealed })
@@ -59,13 +59,13 @@ const confirm = (app: App, caller: SessionCaller, code: string) =>
     const sealed = encryptPerson(app, person, { ...personal, totp_secret: next_totp_secret })
     await store.updatePerson(app.db, person.org_id, person.id, { sealed, totp_step })
     await endOtherSessions(app, caller)
-    return { recovery_codes: await newRecoveryCodes(app, person.id) }
+    return { recovery_codes: await replaceRecoveryCodes(app, person.id) }
   })
 
 export async function renewRecoveryCodes(app: App, caller: SessionCaller, proof: Proof) {
   const person = await requireOwnPerson(app, caller)
   await checkProof(app, person, proof)
-  return inTransaction(app, async (app) => ({ recovery_codes: await newRecoveryCodes(app, person.id) }))
+  return inTransaction(app, async (app) => ({ recovery_codes: await replaceRecoveryCodes(app, person.id) }))
 }
 
 export async function getAccount(app: App, caller: SessionCaller) {
@@ -94,7 +94,7 @@ async function requireOwnPerson(app: App, { org_id, console }: SessionCaller) {
 async function checkProof(app: App, person: store.PersonRow, { password, code }: Proof) {
   const limiterKey = `person ${person.id}`
   await countAttempt(app, limiterKey, MAX_ATTEMPTS_PER_PERSON)
-  const isRight = await isPassword(person.password, password)
-  if (!isRight || !(await useCode(app, person, code))) throw signInRejected()
+  const isRight = await verifyPassword(person.password, password)
+  if (!isRight || !(await consumeCode(app, person, code))) throw signInRejected()
   await clearAttempts(app, limiterKey)
 }

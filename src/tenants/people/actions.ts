@@ -6,7 +6,7 @@ import { pageAfter, pageOf } from '../../platform/paging.ts'
 import { problem } from '../../platform/problem.ts'
 import { derive, open, seal } from '../../platform/sealing/seal.ts'
 import { orgSealingKey } from '../../platform/sealing/vault.ts'
-import { boundTeamIds, checkFound } from '../teams/rules.ts'
+import { boundTeamIds, checkTeamsFound } from '../teams/rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
@@ -22,11 +22,11 @@ export const encryptPerson = (app: App, { id, org_id }: { id: string; org_id: st
   seal(orgSealingKey(app, org_id), associatedData(id), personal)
 
 /** The keyed hash by which people and invitations are found. */
-export const emailHash = (app: App, email: string) =>
+export const hashEmail = (app: App, email: string) =>
   createHmac('sha256', derive(app.vault.root, 'e-mail of people')).update(rules.normalizeEmail(email)).digest()
 
 /** Loads the person behind a console session; undefined once the person is removed. */
-export async function personHolder(app: App, id: string) {
+export async function loadSessionPerson(app: App, id: string) {
   const person = await store.findPersonById(app.db, id)
   return person && { ...person, team_ids: person.every_team ? undefined : person.team_ids }
 }
@@ -63,7 +63,7 @@ export const patchMember = (app: App, { org_id }: ManagementCaller, id: string, 
     const person = await requirePerson(app, org_id, id)
     const scope = rules.teamScopeOf(patch.role ?? person.role, boundTeamIds(patch.team_role_bindings))
     await store.updatePerson(app.db, org_id, id, { role: scope.role, every_team: scope.every_team })
-    checkFound(await store.bindTeams(app.db, org_id, id, scope.team_ids), scope.team_ids)
+    checkTeamsFound(await store.bindTeams(app.db, org_id, id, scope.team_ids), scope.team_ids)
     return presentPerson(app, { ...person, ...scope })
   })
 

@@ -10,10 +10,10 @@ import { open, seal } from '../../platform/sealing/seal.ts'
 import { orgSealingKey } from '../../platform/sealing/vault.ts'
 import { DAY, later } from '../../platform/time.ts'
 import { hashSecret, newSecret } from '../keys/rules.ts'
-import { boundTeamIds, checkFound } from '../teams/rules.ts'
-import { emailHash, findPersonName } from './actions.ts'
+import { boundTeamIds, checkTeamsFound } from '../teams/rules.ts'
+import { findPersonName, hashEmail } from './actions.ts'
 import * as rules from './rules.ts'
-import { base32, totpUri } from './rules-totp.ts'
+import { toBase32, totpUri } from './rules-totp.ts'
 import { countTeams, findByEmail } from './store.ts'
 import * as store from './store-invitations.ts'
 
@@ -42,8 +42,8 @@ export async function createInvite(app: App, caller: ManagementCaller, invite: N
 
 async function insertInvite(app: App, caller: ManagementCaller, email: string, scope: ReturnType<typeof rules.teamScopeOf>) {
   const { org_id } = caller
-  const email_hash = emailHash(app, email)
-  checkFound((await countTeams(app.db, org_id, scope.team_ids)).count, scope.team_ids)
+  const email_hash = hashEmail(app, email)
+  checkTeamsFound((await countTeams(app.db, org_id, scope.team_ids)).count, scope.team_ids)
   if ((await findByEmail(app.db, email_hash, org_id, 1)).length) return { status: 'already_in_org', ...noInvite }
   const previous = await store.lockByEmail(app.db, org_id, email_hash)
   if (previous) await store.deleteInvitation(app.db, org_id, previous.id)
@@ -51,7 +51,7 @@ async function insertInvite(app: App, caller: ManagementCaller, email: string, s
   const id = live?.id ?? randomUUID()
   const token = newSecret(rules.INVITE_PREFIX)
   const expires_at = later(app.wall(), rules.INVITE_DAYS * DAY)
-  const personal: InvitedPerson = { email: email.trim(), totp_secret: base32(randomBytes(TOTP_SECRET_BYTES)) }
+  const personal: InvitedPerson = { email: email.trim(), totp_secret: toBase32(randomBytes(TOTP_SECRET_BYTES)) }
   await store.insertInvitation(app.db, {
     id,
     org_id,

@@ -23,7 +23,7 @@ export async function hashPassword({ config }: App, password: string) {
   return formatHash(parameters, salt, await deriveHash(password, salt, parameters))
 }
 
-export async function isPassword(stored: string, password: string) {
+export async function verifyPassword(stored: string, password: string) {
   const [, N, r, p, salt = '', hash = ''] = stored.split('$')
   const derived = await deriveHash(password, Buffer.from(salt, 'base64url'), { N: Number(N), r: Number(r), p: Number(p) })
   return timingSafeEqual(derived, Buffer.from(hash, 'base64url'))

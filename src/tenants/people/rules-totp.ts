@@ -26,7 +26,7 @@ export function findStep(secret: Buffer, code: string, now: string, last: number
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
 /** RFC 4648 without padding, the form in which authenticators take secrets. */
-export function base32(bytes: Buffer) {
+export function toBase32(bytes: Buffer) {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('')
   return (bits.match(/.{1,5}/g) ?? []).map((five) => letters[Number.parseInt(five.padEnd(5, '0'), 2)]).join('')
 }

@@ -5,7 +5,7 @@ const MIN_LENGTH = 12
 const MIN_DISTINCT = 5
 
 /** Common passwords of at least twelve characters; compared without case, spaces and punctuation. */
-const common = new Set(
+const commonPasswords = new Set(
   `password1234 password12345 passwordpassword passw0rd1234 qwertyuiop12 qwertyuiopas qwerty123456 qwerty1234567 123456789012
   1234567890123 0123456789ab 1234qwerasdf 1q2w3e4r5t6y 1qaz2wsx3edc letmeinletmein iloveyou1234 welcome12345 welcome123456
   administrator administrator1 admin1234567 changeme1234 changemechangeme trustno1trustno1 correcthorsebatterystaple
@@ -17,12 +17,12 @@ const withoutPunctuation = (text: string) => text.toLowerCase().replace(/[^\p{L}
 
 /** Requires length rather than symbols, and rejects common passwords and the name in the email. */
 export function checkPassword(password: string, email: string) {
-  const weak = (why: string) => problem('WEAK_PASSWORD', `The password ${why}. Choose a sentence that only you know.`)
-  if ([...password].length < MIN_LENGTH) throw weak(`needs at least ${MIN_LENGTH} characters`)
-  if (new Set(password).size < MIN_DISTINCT) throw weak(`needs at least ${MIN_DISTINCT} different characters`)
-  if (common.has(withoutPunctuation(password))) throw weak('is a common password')
+  const weakPassword = (why: string) => problem('WEAK_PASSWORD', `The password ${why}. Choose a passphrase that only you know.`)
+  if ([...password].length < MIN_LENGTH) throw weakPassword(`needs at least ${MIN_LENGTH} characters`)
+  if (new Set(password).size < MIN_DISTINCT) throw weakPassword(`needs at least ${MIN_DISTINCT} different characters`)
+  if (commonPasswords.has(withoutPunctuation(password))) throw weakPassword('is a common password')
   const name = withoutPunctuation(email.split('@')[0] ?? '')
-  if (name.length > 3 && withoutPunctuation(password).includes(name)) throw weak('must not contain the name in your email')
+  if (name.length > 3 && withoutPunctuation(password).includes(name)) throw weakPassword('must not contain the name in your email')
 }
 
 type TeamScope = { role: PersonRole; every_team: boolean; team_ids: string[] }
@@ -45,10 +45,10 @@ export const INVITE_DAYS = 7
 export const normalizeEmail = (email: string) => email.trim().toLowerCase()
 
 /** Formats ten base32 characters in two halves that are easy to read aloud. */
-export const recoveryCode = (letters: string) => `${letters.slice(0, 5)}-${letters.slice(5, 10)}`.toLowerCase()
+export const formatRecoveryCode = (letters: string) => `${letters.slice(0, 5)}-${letters.slice(5, 10)}`.toLowerCase()
 
 /** Accepts a typed code with or without the dash, in either case. */
-export const plainCode = (code: string) => code.toLowerCase().replace(/[^a-z2-7]/g, '')
+export const normalizeCode = (code: string) => code.toLowerCase().replace(/[^a-z2-7]/g, '')
 
 export const matches = (search: string, ...texts: string[]) =>
   texts.some((text) => withoutPunctuation(text).includes(withoutPunctuation(search)))

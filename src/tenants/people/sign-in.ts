@@ -1,9 +1,9 @@
 import type { SignIn } from '../../contract/tenants/sessions.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
 import { problem } from '../../platform/problem.ts'
-import { emailHash } from './actions.ts'
-import { useCode } from './codes.ts'
-import { dummyPasswordHash, isPassword } from './passwords.ts'
+import { hashEmail } from './actions.ts'
+import { consumeCode } from './codes.ts'
+import { dummyPasswordHash, verifyPassword } from './passwords.ts'
 import * as store from './store.ts'
 
 /** One email can belong to people in several organizations; sign-in checks this many. */
@@ -14,9 +14,9 @@ type Found = { person: store.PersonRow } | { rejected: store.PersonRow | undefin
 /** Checks password and second factor. Every failure takes the same work, so timing does not reveal whether an account exists. */
 export async function checkPersonCredentials(app: App, { email, password, code, org_id }: SignIn): Promise<Found> {
   if (!code) throw problem('CODE_REQUIRED', 'Send code with email and password: the code from your authenticator, or a recovery code.')
-  const people = await store.findByEmail(app.db, emailHash(app, email ?? ''), org_id, MAX_PEOPLE_PER_EMAIL)
+  const people = await store.findByEmail(app.db, hashEmail(app, email ?? ''), org_id, MAX_PEOPLE_PER_EMAIL)
   const passwords = people.length ? people.map((person) => person.password) : [dummyPasswordHash(app)]
-  const matching = await Promise.all(passwords.map((hash) => isPassword(hash, password ?? '')))
+  const matching = await Promise.all(passwords.map((hash) => verifyPassword(hash, password ?? '')))
   const candidates = people.filter((_, i) => matching[i])
   if (!candidates.length) return { rejected: people[0] }
   const person = await inTransaction(app, (app) => findByCode(app, candidates, code))
@@ -26,7 +26,7 @@ export async function checkPersonCredentials(app: App, { email, password, code, 
 /** A person with the same password in two organizations has one authenticator for each; the code decides. */
 async function findByCode(app: App, people: store.PersonRow[], code: string) {
   for (const person of people) {
-    if (!(await useCode(app, person, code))) continue
+    if (!(await consumeCode(app, person, code))) continue
     await store.updatePerson(app.db, person.org_id, person.id, { last_sign_in_at: app.wall() })
     return person
   }

@@ -19,7 +19,7 @@ export async function beginSession(app: AppInRequest, body: SignIn) {
 }
 
 export async function getSession(app: App, caller: SessionCaller) {
-  const session = await store.getSession(app.db, caller.org_id, caller.console.session_id)
+  const session = await store.findSessionById(app.db, caller.org_id, caller.console.session_id)
   if (!session) throw rules.sessionEnded()
   return presentSession(app, caller, session)
 }

@@ -3,14 +3,14 @@ import type { Row } from '../../contract/endpoint.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller, ConsoleUser, ManagementCaller, SessionCaller, TeamCaller } from '../../platform/callers.ts'
 import { invalid, Problem, problem } from '../../platform/problem.ts'
-import { managementKeyHolder, teamKeyHolder } from '../keys/authenticate.ts'
+import { loadManagementKeyCaller, loadTeamKeyCaller } from '../keys/authenticate.ts'
 import { hashSecret } from '../keys/rules.ts'
-import { personHolder } from '../people/actions.ts'
+import { loadSessionPerson } from '../people/actions.ts'
 import { requireTeam } from '../teams/actions.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
-type Headers = Parameters<typeof rules.sessionIn>[1]
+type Headers = Parameters<typeof rules.sessionSecretIn>[1]
 type Session = NonNullable<Awaited<ReturnType<typeof store.findSession>>>
 
 /** The key or person that signed in. `team` is set for a team API key. */
@@ -18,7 +18,7 @@ export type Holder = Pick<SessionCaller, 'org_id' | 'plan' | 'team_ids'> &
   Pick<ConsoleUser, 'kind' | 'actor_id' | 'role'> & { team?: TeamCaller }
 
 /** The caller behind a console session: the session itself, or a team or management caller, depending on the endpoint. */
-export async function sessionCaller(app: App, row: Row, secret: string, headers: Headers): Promise<Caller> {
+export async function authenticateSession(app: App, row: Row, secret: string, headers: Headers): Promise<Caller> {
   const session = await requireLiveSession(app, secret)
   const holder = await holderOf(app, session)
   if (rules.shouldRecordUse(session, app.wall()) && !rules.isBackground(headers)) await store.recordUse(app.db, session.id, app.wall())
@@ -36,26 +36,20 @@ async function requireLiveSession(app: App, secret: string) {
 /** The next request of a session fails once its key is revoked or its person is removed. */
 async function holderOf(app: App, { management_key_id, team_api_key_id, person_id }: Session): Promise<Holder> {
   try {
-    if (management_key_id) return holderFromManagementKey(await managementKeyHolder(app, management_key_id))
-    if (team_api_key_id) return holderFromTeamKey(await teamKeyHolder(app, team_api_key_id))
+    if (management_key_id) return holderFromManagementKey(await loadManagementKeyCaller(app, management_key_id))
+    if (team_api_key_id) return holderFromTeamKey(await loadTeamKeyCaller(app, team_api_key_id))
   } catch (error) {
     throw error instanceof Problem ? rules.sessionEnded() : error
   }
-  const person = await personHolder(app, person_id as string)
-  if (!person) throw rules.sessionEnded()
-  return holderFromPerson(person)
+  return loadPersonHolder(app, person_id as string)
 }
 
-type Person = NonNullable<Awaited<ReturnType<typeof personHolder>>>
-
-export const holderFromPerson = ({ id, org_id, plan, role, team_ids }: Person): Holder => ({
-  kind: 'person',
-  actor_id: id,
-  org_id,
-  plan,
-  role,
-  team_ids,
-})
+export async function loadPersonHolder(app: App, id: string): Promise<Holder> {
+  const person = await loadSessionPerson(app, id)
+  if (!person) throw rules.sessionEnded()
+  const { org_id, plan, role, team_ids } = person
+  return { kind: 'person', actor_id: id, org_id, plan, role, team_ids }
+}
 
 export const holderFromManagementKey = ({ key_id, org_id, plan, team_ids }: ManagementCaller & { key_id: string }): Holder => ({
   kind: 'management',

@@ -15,7 +15,7 @@ type Options = {
 
 /** Builds the mask for responses of a shape, once per endpoint; undefined if the shape has no personal fields. */
 export const maskOf = (shape: z.ZodType): Mask | undefined =>
-  isPersonal(shape) ? build(shape, { loose: false, cache: new Map() }) : undefined
+  isPersonal(shape) ? buildMask(shape, { loose: false, cache: new Map() }) : undefined
 
 const show: Mask = (value) => value
 
@@ -47,37 +47,37 @@ const masks: Record<Mark, Mask> = {
   message_stream: hide,
 }
 
-function build(shape: z.ZodType, options: Options): Mask {
+function buildMask(shape: z.ZodType, options: Options): Mask {
   const mark = markOf(shape)
   if (mark) return masks[mark]
   const cached = options.cache.get(shape)
   if (cached) return cached
-  const mask = buildUnmarked(shape, options)
+  const mask = buildUnmarkedMask(shape, options)
   options.cache.set(shape, mask)
   return mask
 }
 
-function buildUnmarked(shape: z.ZodType, options: Options): Mask {
+function buildUnmarkedMask(shape: z.ZodType, options: Options): Mask {
   const inner = unwrap(shape)
-  if (inner) return build(inner, options)
+  if (inner) return buildMask(inner, options)
   if (!options.loose && !isPersonal(shape)) return show
   if (shape instanceof z.ZodObject) return objectMask(shape, options)
   if (shape instanceof z.ZodRecord) return recordMask(shape, options)
   if (shape instanceof z.ZodUnion) return unionMask(shape, options)
   if (shape instanceof z.ZodUnknown || shape instanceof z.ZodAny) return hide
   if (!(shape instanceof z.ZodArray)) return show
-  const maskElement = build(shape.element as z.ZodType, options)
+  const maskElement = buildMask(shape.element as z.ZodType, options)
   return (value) => (Array.isArray(value) ? value.map(maskElement) : hide(value))
 }
 
 function objectMask(shape: z.ZodObject, options: Options): Mask {
-  const fields = new Map(Object.entries(shape.shape).map(([name, field]) => [name, build(field as z.ZodType, options)]))
+  const fields = new Map(Object.entries(shape.shape).map(([name, field]) => [name, buildMask(field as z.ZodType, options)]))
   return (value) => (isObject(value) ? mapFields(value, (name, inner) => (fields.get(name) ?? hide)(inner)) : hide(value))
 }
 
-/** Replaces a personal key by its position. */
+/** Replaces a personal key with its position. */
 function recordMask(shape: z.ZodRecord, options: Options): Mask {
-  const maskElement = build(shape.valueType as z.ZodType, options)
+  const maskElement = buildMask(shape.valueType as z.ZodType, options)
   const hidesKeys = isPersonal(shape.keyType as z.ZodType)
   const keyOf = (key: string, index: number) => (hidesKeys ? `${DOTS} ${index + 1}` : key)
   return (value) =>
@@ -92,7 +92,7 @@ function unionMask(shape: z.ZodUnion, options: Options): Mask {
   const maskFor = (kind: string) => {
     const found = candidates.filter((candidate) => candidate.kind === kind).map(({ option }) => option)
     const option = found.find(isPersonal) ?? found[0]
-    return option ? build(option, options) : hide
+    return option ? buildMask(option, options) : hide
   }
   const byKind: Record<string, Mask> = {
     string: maskFor('string'),
@@ -121,7 +121,7 @@ const eventMasks = buildEventMasks()
 
 function buildEventMasks() {
   const options: Options = { loose: true, cache: new Map() }
-  return new Map<unknown, Mask>(Object.entries(eventTypes).map(([name, { data }]) => [name, build(data as z.ZodType, options)]))
+  return new Map<unknown, Mask>(Object.entries(eventTypes).map(([name, { data }]) => [name, buildMask(data as z.ZodType, options)]))
 }
 
 /** The envelope of an event is safe; its event type says how to mask its data. */

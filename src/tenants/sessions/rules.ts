@@ -1,5 +1,6 @@
 import { type Config, publicUrl } from '../../platform/config.ts'
 import { invalid, problem } from '../../platform/problem.ts'
+import { MINUTE } from '../../platform/time.ts'
 
 export const SESSION_PREFIX = 'cs_'
 
@@ -17,14 +18,14 @@ function isSecure(config: Pick<Config, 'PUBLIC_URL'>, host: string | undefined) 
 const cookieName = (config: Pick<Config, 'PUBLIC_URL'>, host: string | undefined) =>
   isSecure(config, host) ? '__Host-assay' : `assay-${/:(\d+)$/.exec(host ?? '')?.[1] ?? 80}`
 
-export function sessionIn(config: Pick<Config, 'PUBLIC_URL'>, headers: Headers) {
+export function sessionSecretIn(config: Pick<Config, 'PUBLIC_URL'>, headers: Headers) {
   const name = cookieName(config, textOf(headers, 'host'))
   const pairs = [headers['cookie']].flat().flatMap((text) => (text ?? '').split(';'))
   return pairs.map((pair) => pair.trim().split('=')).find(([key]) => key === name)?.[1] || undefined
 }
 
-/** Sets the session cookie, or clears it if `secret` is null. */
-export function cookieOf(config: Config, headers: Headers, secret: string | null) {
+/** The Set-Cookie header of a session; a null secret clears the cookie. */
+export function sessionCookie(config: Config, headers: Headers, secret: string | null) {
   const host = textOf(headers, 'host')
   const age = secret === null ? 0 : config.CONSOLE_SESSION_HOURS * 3600
   const secure = isSecure(config, host) ? '; Secure' : ''
@@ -78,8 +79,6 @@ function decode(text: string) {
 
 type Session = { seen_at: string; ends_at: string }
 type Limits = Pick<Config, 'CONSOLE_IDLE_MINUTES'>
-
-const MINUTE = 60_000
 
 export const idleEnd = ({ CONSOLE_IDLE_MINUTES }: Limits, { seen_at, ends_at }: Session) => {
   const idle = new Date(Date.parse(seen_at) + CONSOLE_IDLE_MINUTES * MINUTE).toISOString()

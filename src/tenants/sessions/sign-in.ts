@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { SignIn } from '../../contract/tenants/sessions.ts'
-import { type App, type AppInRequest, inTransaction } from '../../platform/app.ts'
+import { type AppInRequest, inTransaction } from '../../platform/app.ts'
 import type { ConsoleUser } from '../../platform/callers.ts'
 import { invalid, Problem } from '../../platform/problem.ts'
 import { HOUR, later } from '../../platform/time.ts'
 import { auditRow, recordChange } from '../audit/actions.ts'
-import { managementCaller, teamKeyCaller } from '../keys/authenticate.ts'
+import { authenticateManagementKey, authenticateTeamKey } from '../keys/authenticate.ts'
 import { hashSecret, newSecret } from '../keys/rules.ts'
-import { personHolder } from '../people/actions.ts'
 import { checkPersonCredentials, signInRejected } from '../people/sign-in.ts'
-import { type Holder, holderFromManagementKey, holderFromPerson, holderFromTeamKey, sessionCallerFrom } from './authenticate.ts'
-import { SESSION_PREFIX, sessionEnded } from './rules.ts'
+import { type Holder, holderFromManagementKey, holderFromTeamKey, loadPersonHolder, sessionCallerFrom } from './authenticate.ts'
+import { SESSION_PREFIX } from './rules.ts'
 import { clearAttempts, countAttempt, MAX_ATTEMPTS_PER_ADDRESS, MAX_ATTEMPTS_PER_PERSON, uncountAttempt } from './sign-in-limiter.ts'
 import * as store from './store.ts'
 
@@ -29,8 +28,8 @@ export async function signIn(app: AppInRequest, body: SignIn): Promise<Holder> {
 
 async function signInWithKey(app: AppInRequest, { management_key, team_api_key }: SignIn): Promise<Holder> {
   try {
-    if (management_key) return holderFromManagementKey(await managementCaller(app, management_key.trim()))
-    return holderFromTeamKey(await teamKeyCaller(app, team_api_key?.trim() ?? ''))
+    if (management_key) return holderFromManagementKey(await authenticateManagementKey(app, management_key.trim()))
+    return holderFromTeamKey(await authenticateTeamKey(app, team_api_key?.trim() ?? ''))
   } catch (error) {
     if (error instanceof Problem) await recordFailure(app)
     throw error
@@ -46,14 +45,7 @@ async function signInAsPerson(app: AppInRequest, body: SignIn & { email: string 
     throw signInRejected()
   }
   await clearAttempts(app, limiterKey)
-  return personAsHolder(app, result.person.id)
-}
-
-/** Loads the session holder for a person who just authenticated. */
-export async function personAsHolder(app: App, id: string) {
-  const person = await personHolder(app, id)
-  if (!person) throw sessionEnded()
-  return holderFromPerson(person)
+  return loadPersonHolder(app, result.person.id)
 }
 
 /** Names the account if it exists; the typed email is not stored. */

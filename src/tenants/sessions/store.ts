@@ -8,7 +8,7 @@ export const insertSession = (db: Db, row: Insertable<Tables['console_sessions']
 export const findSession = (db: Db, hash: Buffer) =>
   db.selectFrom('console_sessions').selectAll().where('hash', '=', hash).executeTakeFirst()
 
-export const getSession = (db: Db, org_id: string, id: string) =>
+export const findSessionById = (db: Db, org_id: string, id: string) =>
   db.selectFrom('console_sessions').selectAll().where('org_id', '=', org_id).where('id', '=', id).executeTakeFirst()
 
 export const recordUse = (db: Db, id: string, at: string) =>

@@ -9,7 +9,7 @@ export const listSources = async (app: App, { source_type }: Query) =>
     .filter((slug) => !source_type || sources[slug].source_type === source_type)
     .map((slug) => ({ ...sources[slug], ...providerOf(app, slug), supported_resources: resourcesOf(sources[slug]) }))
 
-/** The form of a source in users, connections and events. */
+/** A source as it appears in users, connections and events. */
 export const providerOf = (app: App, slug: SourceSlug) => ({ name: sources[slug].name, slug, logo: logoOf(app, slug) })
 
 const logoOf = ({ config }: App, slug: SourceSlug) => `${publicUrl(config)}/assets/sources/${slug}.svg`

@@ -11,7 +11,7 @@ const shapes = [
 ]
 
 /** Draws a neutral logo, the first letter on a shape, because the vendors own theirs. */
-export function logo(slug: string, name: string) {
+export function drawLogo(slug: string, name: string) {
   const [color = 0, shape = 0] = createHash('sha256').update(slug).digest()
   const letter = /[A-Z0-9]/i.exec(name)?.[0].toUpperCase() ?? '?'
   return [

@@ -87,14 +87,14 @@ export const patchTeam = (app: App, caller: ManagementCaller, team_id: string, p
           rules.mergeContact(await decryptContact(app, team), settings),
         ),
         ...rules.featureSettingsFrom(settings),
-        ...rules.orderSettings(settings, app.config.ENVIRONMENT),
+        ...rules.orderSettingsFrom(settings, app.config.ENVIRONMENT),
       }
       await store.updateTeam(app.db, caller.org_id, team.id, change)
       return presentTeam(app, { ...team, ...change })
     }),
   )
 
-/** The team's API keys stop working at once; its rows are erased after the grace period. */
+/** The team's API keys stop working immediately; its rows are erased after the grace period. */
 export const deleteTeam = (app: App, caller: ManagementCaller, team_id: string) =>
   inTransaction(app, async (app) => {
     const team = await requireTeam(app, caller, team_id, store.lockTeam)
@@ -121,7 +121,7 @@ export const eraseNextTeam = (app: App) =>
     const team = await store.lockTeamToErase(app.db, app.wall())
     if (!team) return false
     const { id: team_id, org_id } = team
-    await store.insertErased(app.db, team_id, app.wall())
+    await store.insertErasedTeam(app.db, team_id, app.wall())
     await store.deleteTeamRows(app.db, team_id)
     await recordChange(
       app,

@@ -11,11 +11,11 @@ export const renameOrg = (app: App, { org_id }: ManagementCaller, name: string) 
   inTransaction(app, (app) => store.updateOrg(app.db, org_id, { name }))
 
 /** Creates an organization with its first team. */
-export const createOrg = (app: App, names: { org: string; team: string; plan: Plan; region: string }) =>
+export const createOrg = (app: App, input: { org: string; team: string; plan: Plan; region: string }) =>
   inTransaction(app, async (app) => {
-    const org = { id: randomUUID(), name: names.org, plan: names.plan, created_at: app.wall() }
+    const org = { id: randomUUID(), name: input.org, plan: input.plan, created_at: app.wall() }
     await store.insertOrg(app.db, org)
-    return { org, team: await insertTeam(app, org.id, { name: names.team, region: names.region }) }
+    return { org, team: await insertTeam(app, org.id, { name: input.team, region: input.region }) }
   })
 
 /** The oldest organization and its oldest team; undefined on an empty database. The team is undefined if all were deleted. */

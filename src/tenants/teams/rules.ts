@@ -26,7 +26,7 @@ type Bindings = { team_id: string }[] | null | undefined
 /** The distinct team IDs, sorted. */
 export const boundTeamIds = (bindings: Bindings) => (bindings ? [...new Set(bindings.map(({ team_id }) => team_id))].sort() : undefined)
 
-export function checkFound(found: number, team_ids: string[]) {
+export function checkTeamsFound(found: number, team_ids: string[]) {
   if (found !== team_ids.length)
     throw problem(
       'UNKNOWN_TEAM',
@@ -46,7 +46,7 @@ export function featureSettingsFrom(input: FeatureSettingsInput): Partial<Featur
 type OrderSettings = { simulator?: 'manual' | 'auto' | null | undefined; time_zone?: string | null | undefined }
 
 /** The order settings in the request; null means the default. */
-export function orderSettings({ simulator, time_zone }: OrderSettings, environment: string) {
+export function orderSettingsFrom({ simulator, time_zone }: OrderSettings, environment: string) {
   if (time_zone) checkTimeZone(time_zone, ['body', environment, 'time_zone'])
   return {
     ...(simulator === undefined ? {} : { simulator: simulator ?? ('manual' as const) }),

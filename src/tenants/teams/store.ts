@@ -72,7 +72,7 @@ export const lockTeamToErase = (db: Db, wall: string) =>
     .skipLocked()
     .executeTakeFirst()
 
-export const insertErased = (db: Db, id: string, erased_at: string) => db.insertInto('erased_teams').values({ id, erased_at }).execute()
+export const insertErasedTeam = (db: Db, id: string, erased_at: string) => db.insertInto('erased_teams').values({ id, erased_at }).execute()
 
 export const wasErased = (db: Db, id: string) => db.selectFrom('erased_teams').select('id').where('id', '=', id).executeTakeFirst()
 

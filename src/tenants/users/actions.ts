@@ -15,14 +15,14 @@ import * as store from './store.ts'
 
 export type { UserRow } from './store.ts'
 
-type Settable = {
+type UserSettings = {
   fallback_time_zone?: string | null | undefined
   fallback_birth_date?: string | null | undefined
   ingestion_start?: string | null | undefined
   ingestion_end?: string | null | undefined
 }
 
-export type NewUser = Settable & { client_user_id: string }
+export type NewUser = UserSettings & { client_user_id: string }
 export type UserIds = { user_id?: string | null | undefined; client_user_id?: string | null | undefined }
 
 /** Creates a user without its event. Call `createUser` of `delivery/events` instead, unless you emit `user.created` yourself. */
@@ -33,7 +33,7 @@ export async function registerUser(app: App, { team_id }: Pick<TeamCaller, 'team
   const created_on = app.now()
   const user = { user_id, team_id, client_user_id: input.client_user_id, created_on, ...changedColumns(user_id, key, input, created_on) }
   rules.checkBounds(user.ingestion_start, user.ingestion_end)
-  const created = { ...presentRow({ ...unset, ...user, key_id: row.id, wrapped_key: row.wrapped }, key), connected_sources: [] }
+  const created = { ...presentRow({ ...emptyColumns, ...user, key_id: row.id, wrapped_key: row.wrapped }, key), connected_sources: [] }
   return inTransaction(app, async (app) => {
     for (let attempt = 0; attempt < 3; attempt++) {
       if (await store.insertUser(app.db, user, row)) return created
@@ -43,7 +43,7 @@ export async function registerUser(app: App, { team_id }: Pick<TeamCaller, 'team
   })
 }
 
-const unset = {
+const emptyColumns = {
   ...{ time_zone: null, time_zone_source: null, time_zone_updated_at: null, ingestion_start: null, ingestion_end: null },
   ...{ deleted_at: null, erase_at: null, sealed: null },
 }
@@ -74,7 +74,12 @@ export async function listUsers(app: App, { team_id }: TeamCaller, { limit, offs
 export const searchUsers = async (app: App, { team_id }: TeamCaller, prefix: string) =>
   presentUsers(app, await store.searchByIds(app.db, team_id, prefix))
 
-export const patchUser = (app: App, { team_id }: TeamCaller, user_id: string, patch: Settable & { client_user_id?: string | undefined }) =>
+export const patchUser = (
+  app: App,
+  { team_id }: TeamCaller,
+  user_id: string,
+  patch: UserSettings & { client_user_id?: string | undefined },
+) =>
   rejectTakenClientUserId(() =>
     inTransaction(app, async (app) => {
       if (Object.values(patch).every((value) => value === undefined))
@@ -103,7 +108,7 @@ export const scheduleDeletion = (app: App, { team_id }: TeamCaller, user_id: str
 export const cancelDeletion = (app: App, { team_id }: TeamCaller, query: UserIds) =>
   rejectTakenClientUserId(() =>
     inTransaction(app, async (app) => {
-      rules.checkUndo(query)
+      rules.checkUndoQuery(query)
       const user = query.user_id
         ? await store.lockUser(app.db, team_id, query.user_id)
         : await store.lockLatestDeleted(app.db, team_id, query.client_user_id as string)
@@ -200,7 +205,7 @@ function presentRow(user: store.UserRow, key: SealingKey) {
 }
 
 /** The columns a request changes; absent fields stay absent. */
-function changedColumns(user_id: string, key: SealingKey, input: Settable, updated_at: string) {
+function changedColumns(user_id: string, key: SealingKey, input: UserSettings, updated_at: string) {
   const { fallback_time_zone: zone, fallback_birth_date: birth, ingestion_start: start, ingestion_end: end } = input
   if (zone) rules.checkTimeZone(zone)
   if (birth) rules.checkBirthDate('fallback_birth_date', birth, updated_at.slice(0, 10))

@@ -97,7 +97,11 @@ export async function insertInsurance(
 export async function getInsurance(app: App, { team_id }: TeamCaller, user_id: string, is_primary: boolean) {
   const user = await requireUser(app, team_id, user_id)
   const row = await store.findLatestInsurance(app.db, team_id, user_id, is_primary)
-  if (!row) throw problem('INSURANCE_NOT_FOUND', 'This user has no such insurance. Add one with POST /v2/user/{user_id}/insurance.')
+  if (!row)
+    throw problem(
+      'INSURANCE_NOT_FOUND',
+      `This user has no insurance with is_primary ${is_primary}. Record one with POST /v2/user/{user_id}/insurance.`,
+    )
   return withCompany(
     app,
     team_id,

@@ -79,7 +79,7 @@ export function checkBounds(start: string | null | undefined, end: string | null
   if (start && end && start > end) throw invalid(['body', 'ingestion_end'], 'Must not be before ingestion_start.')
 }
 
-export function checkUndo(query: { user_id?: string | null | undefined; client_user_id?: string | null | undefined }) {
+export function checkUndoQuery(query: { user_id?: string | null | undefined; client_user_id?: string | null | undefined }) {
   if (Boolean(query.user_id) === Boolean(query.client_user_id)) throw invalid(['query'], 'Send either user_id or client_user_id, not both.')
 }
 

@@ -3,4 +3,4 @@ import type { JsonRow } from '../../platform/db/json-rows.ts'
 import { inserts } from './store-transfer.ts'
 
 /** Inserts rows of a team export into a table of this feature. */
-export const insertTransferred = (app: AppInTransaction, table: keyof typeof inserts, rows: JsonRow[]) => inserts[table](app.db, rows)
+export const insertExportedRows = (app: AppInTransaction, table: keyof typeof inserts, rows: JsonRow[]) => inserts[table](app.db, rows)

@@ -5,11 +5,11 @@ import { startOAuth } from './oauth.ts'
 import * as rules from './rules.ts'
 import { linkSource } from './sources.ts'
 import * as store from './store.ts'
-import { linkCaller } from './tokens.ts'
+import { authenticateLinkToken } from './tokens.ts'
 
 /** A token of another team is invalid. */
 export async function startLink(app: App, { team_id }: TeamCaller, { link_token, provider }: { link_token: string; provider: SourceSlug }) {
-  const caller = await linkCaller(app, link_token)
+  const caller = await authenticateLinkToken(app, link_token)
   if (caller.team_id !== team_id) rules.checkToken(undefined, app.wall())
   if (sources[provider].auth_type === 'oauth') return startOAuth(withoutRequestRows(app), caller, provider)
   rules.checkCovered(await store.getToken(app.db, team_id, caller.key_id), provider)

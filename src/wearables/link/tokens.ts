@@ -40,7 +40,7 @@ export const createLinkToken = (app: App, { team_id }: TeamCaller, { user_id, ..
   })
 
 /** Authenticates a link token. */
-export async function linkCaller(app: App, secret: string): Promise<LinkCaller> {
+export async function authenticateLinkToken(app: App, secret: string): Promise<LinkCaller> {
   const { org_id, team_id, user_id, id: key_id, clock_offset_ms } = await readToken(app, secret)
   return { kind: 'link', org_id, team_id, user_id, key_id, clock_offset_ms }
 }

@@ -18,7 +18,7 @@ import * as store from './store.ts'
 type Filter = z.output<typeof LabOrderFilter>
 type Step = z.output<typeof StepReport>
 
-/** A change may commit after a later one was read, so the list leaves out the last moments and a lab misses nothing. */
+/** Changes can commit out of order. The list leaves out the last two seconds, so that a lab that follows its cursor misses none. */
 const SETTLE_MS = 2 * SECOND
 
 /** The orders that were sent to the lab, in the order of their last change. */
@@ -79,7 +79,7 @@ const changesIn = (order: LoadedOrder, { sample_id, collected_at, shipment }: St
   ...(shipment ? { document: { shipment: shipmentOf(order, shipment, now) } } : {}),
 })
 
-const noShipment = {
+const emptyShipment = {
   outbound_tracking_number: null,
   outbound_tracking_url: null,
   inbound_tracking_number: null,
@@ -91,7 +91,7 @@ const noShipment = {
 
 function shipmentOf({ document, id }: LoadedOrder, reported: NonNullable<Step['shipment']>, at: string) {
   const reportedFields = Object.fromEntries(Object.entries(reported).filter(([, value]) => value !== undefined))
-  return { id, created_at: at, ...noShipment, ...document.shipment, ...reportedFields, updated_at: at }
+  return { id, created_at: at, ...emptyShipment, ...document.shipment, ...reportedFields, updated_at: at }
 }
 
 export const reportResults = (app: App, caller: LabCaller, id: string, newResults: NewResults) =>

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { type Simulation, SimulationFlags, type StatusDetail } from '../../../contract/labs/orders.ts'
-import type { NewResults } from '../../../contract/labs/results.ts'
+import type { NewResults, ResultVersion } from '../../../contract/labs/results.ts'
 import { type App, type AppInTransaction, inTransaction } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { problem } from '../../../platform/problem.ts'
@@ -8,7 +8,7 @@ import { later, SECOND } from '../../../platform/time.ts'
 import { loadMeasurements } from '../../catalog/actions.ts'
 import { registerKit } from '../../orders/placing/kits.ts'
 import { advanceOrder } from '../../orders/progress/advance.ts'
-import { clearPlannedSteps, onDueSteps, planSteps } from '../../orders/progress/dispatch.ts'
+import { clearPlannedSteps, forEachDueStep, planSteps } from '../../orders/progress/dispatch.ts'
 import { offerRedraw } from '../../orders/progress/redraw.ts'
 import { type LoadedOrder, lockOrder } from '../../orders/reading/present.ts'
 import * as rules from '../../orders/rules.ts'
@@ -36,8 +36,8 @@ export const simulateOrder = (app: App, { team_id }: TeamCaller, order_id: strin
 
 function stepsTo(order: LoadedOrder, final_status: string | null | undefined): string[] {
   if (final_status) {
-    const [, method, low = ''] = final_status.split('.')
-    if (method === order.method) return rules.isAt(order, low) ? [] : rules.pathTo(order, low)
+    const [, method, step = ''] = final_status.split('.')
+    if (method === order.method) return rules.isAt(order, step) ? [] : rules.pathTo(order, step)
     throw problem('STATUS_NOT_REACHABLE', `The collection method of the order is ${order.method}. Send a final_status of that method.`)
   }
   if (rules.isCancelled(order) || ['completed', 'corrected'].includes(order.low_level)) return []
@@ -53,42 +53,45 @@ function withPartials(steps: string[], partials: number | null | undefined) {
 
 /** Takes the first step, and the others too unless they are delayed. */
 async function takeSteps(app: AppInTransaction, order: LoadedOrder, { steps, ...simulation }: Simulation): Promise<void> {
-  const [low, ...rest] = steps
-  if (low === undefined) return
-  const updated = await takeStep(app, { ...order, simulation: null }, low, { ...simulation, steps: rest })
+  const [step, ...rest] = steps
+  if (step === undefined) return
+  const updated = await takeStep(app, { ...order, simulation: null }, step, { ...simulation, steps: rest })
   if (!rest.length) return
   if (!simulation.delay_seconds) return takeSteps(app, updated, { ...simulation, steps: rest })
   const step_at = later(updated.updated_at, simulation.delay_seconds * SECOND)
   await planSteps(app, updated.id, step_at, { ...simulation, steps: rest })
 }
 
-const reports: Record<string, Status> = {
+const reportStatuses: Record<string, ResultVersion> = {
   partial_results: 'partial',
   completed: 'final',
   corrected: 'corrected',
 }
 
-async function takeStep(app: AppInTransaction, order: LoadedOrder, low: string, simulation?: Simulation): Promise<LoadedOrder> {
-  const report = reports[low]
-  if (report) return storeReport(app, order, await reportOf(app, order, report, simulation))
-  if (low === 'redraw_available') return offerRedraw(app, order)
-  if (low === 'registered') return registerKit(app, order, simulatePatient(order), [])
-  const last = !simulation?.steps.length
-  return advanceOrder(app, order, low, {
+async function takeStep(app: AppInTransaction, order: LoadedOrder, step: string, simulation?: Simulation): Promise<LoadedOrder> {
+  const report = reportStatuses[step]
+  if (report) return storeReport(app, order, await simulateReport(app, order, report, simulation))
+  if (step === 'redraw_available') return offerRedraw(app, order)
+  if (step === 'registered') return registerKit(app, order, simulatePatient(order), [])
+  const isLast = !simulation?.steps.length
+  return advanceOrder(app, order, step, {
     sent_at: order.sent_at ?? app.now(),
     sample_id: order.sample_id ?? newSampleId(),
-    status_detail: last ? (simulation?.status_detail ?? defaultDetail(low)) : defaultDetail(low),
-    ...(low === 'transit_customer' && !order.document.shipment ? { document: { shipment: simulateShipment(order, app.now()) } } : {}),
+    status_detail: isLast ? (simulation?.status_detail ?? defaultDetail(step)) : defaultDetail(step),
+    ...(step === 'transit_customer' && !order.document.shipment ? { document: { shipment: simulateShipment(order, app.now()) } } : {}),
   })
 }
 
-const defaultDetail = (low: string): StatusDetail | null =>
-  ({ sample_error: 'sample_hemolyzed' as const, lab_processing_blocked: 'date_of_collection_unspecified' as const })[low] ?? null
-
-type Status = 'partial' | 'final' | 'corrected'
+const defaultDetail = (step: string): StatusDetail | null =>
+  ({ sample_error: 'sample_hemolyzed' as const, lab_processing_blocked: 'date_of_collection_unspecified' as const })[step] ?? null
 
 /** Simulates the lab's next report. Each further partial report covers more results. */
-async function reportOf(app: App, order: LoadedOrder, status: Status, simulation: Simulation | undefined): Promise<NewResults> {
+async function simulateReport(
+  app: App,
+  order: LoadedOrder,
+  status: ResultVersion,
+  simulation: Simulation | undefined,
+): Promise<NewResults> {
   const patient = order.document.patient_details
   const now = app.now()
   const partials = order.events.filter((event) => event.low_level === 'partial_results').length
@@ -110,9 +113,9 @@ export const SIMULATE_STEPS = 'simulate steps'
 
 /** Takes the steps that are due on their team's clock, of one team or of all; returns whether there may be more. */
 export const takeDueSteps = (app: App, team_id?: string) =>
-  onDueSteps(app, team_id, async (app, order) => {
-    const low = order.simulation?.steps[0] ?? rules.nextStep(order)
-    if (low === undefined || !rules.canFollow(order, low)) return clearPlannedSteps(app, order.id)
+  forEachDueStep(app, team_id, async (app, order) => {
+    const step = order.simulation?.steps[0] ?? rules.nextStep(order)
+    if (step === undefined || !rules.canFollow(order, step)) return clearPlannedSteps(app, order.id)
     if (order.simulation) return takeSteps(app, order, order.simulation)
-    await takeStep(app, order, low)
+    await takeStep(app, order, step)
   })

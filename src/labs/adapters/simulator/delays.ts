@@ -1,9 +1,6 @@
 import { type Method, stepsOf } from '../../../contract/labs/lifecycle.ts'
 import { seededRandom } from '../../../platform/seeded.ts'
-
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
+import { DAY, HOUR, MINUTE } from '../../../platform/time.ts'
 
 type Span = readonly [min: number, max: number]
 

@@ -12,9 +12,9 @@ export const simulator: Lab = {
     sample_id: newSampleId(),
   }),
   cancel: async () => {},
-  nextAt: (order, now) => {
-    const low = nextStep(order)
-    return low && !isCustomerStep(low) ? later(now, delayTo(order, low)) : null
+  nextStepAt: (order, now) => {
+    const step = nextStep(order)
+    return step && !isCustomerStep(step) ? later(now, delayTo(order, step)) : null
   },
 }
 
@@ -22,7 +22,7 @@ const delayTo = ({ method, low_level, seed, lab_test }: LoadedOrder, to: string)
   stepDelay({ method, from: low_level, to, seed, common_tat_days: lab_test.common_tat_days })
 
 /** The customer registers a kit, not the lab. */
-const isCustomerStep = (low: string) => low === 'registered'
+const isCustomerStep = (step: string) => step === 'registered'
 
 const digits = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 

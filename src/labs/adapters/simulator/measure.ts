@@ -5,7 +5,7 @@ import { type Band, bandOf, scaleOf, spreadOf, stepsIn } from './value-bands.ts'
 
 /** The measurement that gets the requested interpretation, and the band of its value. */
 type Target = { slug: string; band: Band }
-export type Measured = Map<string, number | null>
+export type ValuesBySlug = Map<string, number | null>
 
 type MeasureRequest = { seed: string; traits: Traits; target: Target; draft: string }
 
@@ -15,10 +15,10 @@ const MAX_DRAWS = 500
  * Draws a value for each analyte: the target in its band, the others in their ranges, derived values by formula.
  * Only the target and the values derived from it depend on `draft`, so another draft is a correction.
  */
-export const measure = (analytes: Analyte[], request: MeasureRequest): Measured =>
+export const measure = (analytes: Analyte[], request: MeasureRequest): ValuesBySlug =>
   new Map(groupsOf(analytes).flatMap((group) => [...measureGroup(group, request)]))
 
-function measureGroup(group: Analyte[], { seed, traits, target, draft }: MeasureRequest): Measured {
+function measureGroup(group: Analyte[], { seed, traits, target, draft }: MeasureRequest): ValuesBySlug {
   const hasTarget = group.some(({ slug }) => slug === target.slug)
   const random = seededRandom(seed, hasTarget ? draft : '', ...group.map(({ slug }) => slug))
   const band = hasTarget ? target.band : 'normal'
@@ -30,10 +30,10 @@ function measureGroup(group: Analyte[], { seed, traits, target, draft }: Measure
   return new Map(group.map((analyte) => [analyte.slug, drawValue(analyte, random, traits, target)]))
 }
 
-function drawGroup(group: Analyte[], random: Random, traits: Traits, target: Target): Measured {
+function drawGroup(group: Analyte[], random: Random, traits: Traits, target: Target): ValuesBySlug {
   const slugs = group.map(({ slug }) => slug)
   const independent = group.filter(({ slug }) => !isDerived(slug, slugs))
-  const values: Measured = new Map(independent.map((analyte) => [analyte.slug, drawValue(analyte, random, traits, target)]))
+  const values: ValuesBySlug = new Map(independent.map((analyte) => [analyte.slug, drawValue(analyte, random, traits, target)]))
   for (const [slug, { value }] of Object.entries(formulas)) {
     const analyte = group.find((candidate) => candidate.slug === slug && !values.has(slug))
     if (analyte)

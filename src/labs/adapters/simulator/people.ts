@@ -25,17 +25,17 @@ const COURIER = 'Sandbox Courier'
 
 /** A shipped kit with its return label. */
 export function simulateShipment({ seed, id: order_id }: LoadedOrder, at: string): Shipment {
-  const number = (direction: string) => {
+  const trackingNumber = (direction: string) => {
     const random = seededRandom(seed, 'tracking', direction)
     return `SC${Array.from({ length: 12 }, () => integer(random, 0, 9)).join('')}`
   }
   const url = (number: string) => `https://tracking.example.com/${number}`
   return {
     id: uuidFrom(order_id),
-    outbound_tracking_number: number('out'),
-    outbound_tracking_url: url(number('out')),
-    inbound_tracking_number: number('in'),
-    inbound_tracking_url: url(number('in')),
+    outbound_tracking_number: trackingNumber('out'),
+    outbound_tracking_url: url(trackingNumber('out')),
+    inbound_tracking_number: trackingNumber('in'),
+    inbound_tracking_url: url(trackingNumber('in')),
     outbound_courier: COURIER,
     inbound_courier: COURIER,
     notes: null,

@@ -1,13 +1,13 @@
 import type { Analyte, OrderedMeasurements } from '../../../contract/labs/analyte.ts'
 import type { Interpretation, NewMissingResult, NewResult, NewResults, ResultType, ResultVersion } from '../../../contract/labs/results.ts'
 import { oneOf, seededRandom } from '../../../platform/seeded.ts'
-import { expectedOf } from '../../results/rules.ts'
+import { expectedAnalytes } from '../../results/rules.ts'
 import { formulas, isCalculated, isDerived, type Traits } from './formulas.ts'
-import { type Measured, measure } from './measure.ts'
+import { measure, type ValuesBySlug } from './measure.ts'
 import { type Band, isText, type Sex, stepsIn } from './value-bands.ts'
 import { statedRange, writeFinding, writeValue } from './wording.ts'
 
-export type Simulation = OrderedMeasurements & {
+export type ResultSimulation = OrderedMeasurements & {
   seed: string
   gender: string
   age: number
@@ -20,14 +20,14 @@ export type Simulation = OrderedMeasurements & {
 }
 
 /** Simulates the report of a lab. The same seed gives the same values, so a final report repeats the values of the partial reports. */
-export function simulateResults(simulation: Simulation): Pick<NewResults, 'status' | 'results' | 'missing_results'> {
-  const expected = expectedOf(simulation)
+export function simulateResults(simulation: ResultSimulation): Pick<NewResults, 'status' | 'results' | 'missing_results'> {
+  const expected = expectedAnalytes(simulation)
   const traits: Traits = { sex: sexOf(simulation), age: simulation.age }
   const target = targetOf(simulation, expected, traits.sex)
-  const last = target ? missingOf(simulation.seed, expected, target.slug) : []
-  const missing = simulation.has_missing_results ? last : []
+  const possiblyMissing = target ? missingOf(simulation.seed, expected, target.slug) : []
+  const missing = simulation.has_missing_results ? possiblyMissing : []
   // A partial report leaves out the results that the final report may lack.
-  const absent = simulation.version === 'partial' && last.length < expected.length ? last : missing
+  const absent = simulation.version === 'partial' && possiblyMissing.length < expected.length ? possiblyMissing : missing
   const values = target ? valuesOf(simulation, expected, traits, target) : new Map()
   const results = expected.map((analyte, i) =>
     writeResult(simulation, analyte, values, { traits, target, type: typeAt(simulation, analyte, i) }),
@@ -41,13 +41,13 @@ export function simulateResults(simulation: Simulation): Pick<NewResults, 'statu
 }
 
 /** Ranges exist for two sexes; any other gender gets the values of one of them. */
-const sexOf = ({ gender, seed }: Simulation): Sex =>
+const sexOf = ({ gender, seed }: ResultSimulation): Sex =>
   gender === 'male' || gender === 'female' ? gender : (oneOf(seededRandom(seed, 'sex'), ['male', 'female'] as const) as Sex)
 
 /** `statedInterpretation` is the lab's own interpretation, for analytes without a fitting value. */
 type Target = { slug: string; band: Band | 'opposite'; statedInterpretation?: Interpretation }
 
-function targetOf({ seed, interpretation }: Simulation, expected: Analyte[], sex: Sex): Target | undefined {
+function targetOf({ seed, interpretation }: ResultSimulation, expected: Analyte[], sex: Sex): Target | undefined {
   const slugs = expected.map(({ slug }) => slug)
   const independent = expected.filter(({ slug }) => !isDerived(slug, slugs))
   const possible = independent.flatMap((analyte) => bandsFor(analyte, sex, interpretation).map((band) => ({ slug: analyte.slug, band })))
@@ -68,7 +68,7 @@ function bandsFor(analyte: Analyte, sex: Sex, interpretation: Interpretation): T
 const MAX_CORRECTION_DRAWS = 20
 
 /** A correction changes the value of the target if another value exists. */
-function valuesOf({ seed, version }: Simulation, expected: Analyte[], traits: Traits, { slug, band }: Target): Measured {
+function valuesOf({ seed, version }: ResultSimulation, expected: Analyte[], traits: Traits, { slug, band }: Target): ValuesBySlug {
   const numeric = expected.filter((analyte) => !isText(analyte))
   const target = { slug, band: band === 'opposite' ? ('normal' as const) : band }
   const first = measure(numeric, { seed, traits, target, draft: '' })
@@ -80,12 +80,12 @@ function valuesOf({ seed, version }: Simulation, expected: Analyte[], traits: Tr
   return first
 }
 
-const typeAt = ({ result_types }: Simulation, { result_type }: Analyte, i: number) =>
+const typeAt = ({ result_types }: ResultSimulation, { result_type }: Analyte, i: number) =>
   (result_types?.length ? result_types[i % result_types.length] : result_type) as ResultType
 
 type Context = { traits: Traits; target: Target | undefined; type: ResultType }
 
-function writeResult(simulation: Simulation, analyte: Analyte, values: Measured, { traits, target, type }: Context): NewResult {
+function writeResult(simulation: ResultSimulation, analyte: Analyte, values: ValuesBySlug, { traits, target, type }: Context): NewResult {
   const { slug, loinc, unit } = analyte
   const isTarget = slug === target?.slug
   const isExpected = !(isTarget && target.band === 'opposite')
@@ -126,7 +126,7 @@ function missingOf(seed: string, expected: Analyte[], target: string): NewMissin
 }
 
 /** The target comes first and calculated results after their inputs, so a partial report shows the requested interpretation. */
-function selectReported({ seed, version, share }: Simulation, expected: Analyte[], results: NewResult[], target: string) {
+function selectReported({ seed, version, share }: ResultSimulation, expected: Analyte[], results: NewResult[], target: string) {
   const reportedShare = share ?? (version === 'partial' ? 0.5 : 1)
   const count = Math.max(1, Math.round(reportedShare * results.length))
   const slugs = expected.map(({ slug }) => slug)

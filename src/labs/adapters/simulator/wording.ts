@@ -5,7 +5,7 @@ import { type Band, bandOf, intervalFor, type Sex, scaleOf, stepsIn } from './va
 
 type WrittenResult = Pick<NewResult, 'type' | 'result'> & Partial<NewResult>
 
-/** Writes a value like a lab for this result type; null means not calculable. */
+/** Writes a value as a lab would for this result type. A null value could not be calculated. */
 export function writeValue(analyte: Analyte, sex: Sex, value: number | null, type: ResultType): WrittenResult {
   if (value === null) return { type: 'comment', result: 'Not calculated', unit: null, interpretation: 'unknown' }
   const band = bandOf(analyte, sex, value)

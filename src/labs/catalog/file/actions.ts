@@ -91,7 +91,9 @@ async function checkTestIds({ db }: App, { lab_tests }: Catalog) {
     lab_tests.map(({ id }) => id),
   )
   if (taken.length)
-    throw setupProblem(`The catalog gives a lab test the ID of a team's own lab test: ${taken.map(({ id }) => id).join(', ')}`)
+    throw setupProblem(
+      `The catalog uses the ID of a team's own lab test; choose another ID instead of ${taken.map(({ id }) => id).join(', ')}`,
+    )
 }
 
 function rejectChangedIds(error: unknown): never {

@@ -1,6 +1,6 @@
 import { keepTogether, type Page, rightEdge } from './page.ts'
 import { drawLine, linesOf, writeLine, writeText } from './text.ts'
-import { color, type Ink, ink, lineHeight } from './theme.ts'
+import { color, lineHeight, type TextStyle, textStyle } from './theme.ts'
 
 export type Fact = [label: string, value: string | null]
 
@@ -13,8 +13,8 @@ export function drawFacts(page: Page, columns: number, list: Fact[]) {
 
 export function drawHeading(page: Page, text: string, minSpace = 40) {
   page.y += 8
-  keepTogether(page, lineHeight(ink.heading) + minSpace)
-  writeText(page, text, ink.heading)
+  keepTogether(page, lineHeight(textStyle.heading) + minSpace)
+  writeText(page, text, textStyle.heading)
   page.y += 2
 }
 
@@ -23,7 +23,7 @@ export function drawRule(page: Page, shade = color.rule) {
 }
 
 /** A tinted box with one message. */
-export function drawBanner(page: Page, text: string, style: Ink, tint: string) {
+export function drawBanner(page: Page, text: string, style: TextStyle, tint: string) {
   const box = { x: page.left + 10, width: page.width - 20 }
   const lines = linesOf(page, text, box.width, style)
   const height = lines.length * lineHeight(style) + 10
@@ -34,7 +34,7 @@ export function drawBanner(page: Page, text: string, style: Ink, tint: string) {
   page.y += height + 8
 }
 
-type Cell = { text: string; style: Ink; x: number; width: number }
+type Cell = { text: string; style: TextStyle; x: number; width: number }
 
 /** Draws wrapped cells side by side. A row taller than a page continues on the next; `drawBeside` draws at its first line. */
 export function drawRow(page: Page, cells: Cell[], drawBeside?: () => void) {
@@ -54,19 +54,19 @@ export function drawRow(page: Page, cells: Cell[], drawBeside?: () => void) {
 export const footer = (page: Page, text: string) => (number: number, pages: number) => {
   const y = page.bottom + 12
   page.doc.moveTo(page.left, y).lineTo(rightEdge(page), y).lineWidth(0.6).strokeColor(color.rule).stroke()
-  writeLine(page, text, y + 5, ink.small, { x: page.left, width: page.width - 80 })
-  writeLine(page, `Page ${number} of ${pages}`, y + 5, ink.small, { x: rightEdge(page) - 70, width: 70, align: 'right' })
+  writeLine(page, text, y + 5, textStyle.small, { x: page.left, width: page.width - 80 })
+  writeLine(page, `Page ${number} of ${pages}`, y + 5, textStyle.small, { x: rightEdge(page) - 70, width: 70, align: 'right' })
 }
 
 function drawFactRow(page: Page, columns: number, list: Fact[]) {
   const width = (page.width - gap * (columns - 1)) / columns
   const at = (index: number) => ({ x: page.left + index * (width + gap), width })
-  keepTogether(page, lineHeight(ink.label) + lineHeight(ink.fact))
-  for (const [index, [label]] of list.entries()) writeLine(page, label, page.y, ink.label, at(index))
-  page.y += lineHeight(ink.label)
+  keepTogether(page, lineHeight(textStyle.label) + lineHeight(textStyle.fact))
+  for (const [index, [label]] of list.entries()) writeLine(page, label, page.y, textStyle.label, at(index))
+  page.y += lineHeight(textStyle.label)
   drawRow(
     page,
-    list.map(([, value], index) => ({ text: value || '—', style: ink.fact, ...at(index) })),
+    list.map(([, value], index) => ({ text: value || '—', style: textStyle.fact, ...at(index) })),
   )
   page.y += 4
 }

@@ -24,7 +24,7 @@ export type Page = {
 /** `subject` goes into the file properties: an ID, never a person's name. */
 type About = { title: string; subject: string; created_at: string }
 
-export function openPage(about: About, size = letter, margin = 48, foot = 24): Page {
+export function openPage(about: About, size = letter, margin = 48, footerHeight = 24): Page {
   forgetGlyphs()
   const doc = new PDFDocument({
     size,
@@ -37,16 +37,16 @@ export function openPage(about: About, size = letter, margin = 48, foot = 24): P
     info: { Title: about.title, Subject: about.subject, Producer: 'Assay', Creator: 'Assay', CreationDate: new Date(about.created_at) },
   })
   const [width, height] = size
-  const area = { left: margin, top: margin, width: width - 2 * margin, bottom: height - margin - foot }
+  const area = { left: margin, top: margin, width: width - 2 * margin, bottom: height - margin - footerHeight }
   return { doc, ...area, y: margin, repeat: null, widths: new Map() }
 }
 
-/** Returns the bytes. `foot` is drawn on every page once the page count is known. */
-export function closePage(page: Page, foot?: (number: number, pages: number) => void): Promise<Buffer> {
+/** Returns the bytes. The footer is drawn last, because it names the page count. */
+export function closePage(page: Page, drawFooter?: (number: number, pages: number) => void): Promise<Buffer> {
   const pages = page.doc.bufferedPageRange().count
-  for (let index = 0; index < pages && foot; index++) {
+  for (let index = 0; index < pages && drawFooter; index++) {
     page.doc.switchToPage(index)
-    foot(index + 1, pages)
+    drawFooter(index + 1, pages)
   }
   page.doc.end()
   return buffer(page.doc)

@@ -1,6 +1,6 @@
 import { keepTogether, type Page } from './page.ts'
 import { writeLine } from './text.ts'
-import { color, ink, lineHeight } from './theme.ts'
+import { color, lineHeight, textStyle } from './theme.ts'
 
 const gap = 18
 
@@ -17,7 +17,7 @@ export function drawSignatureLines(page: Page, labels: string[]) {
       .lineWidth(0.7)
       .strokeColor(color.quiet)
       .stroke()
-    writeLine(page, label, page.y + 2, ink.label, { x, width })
+    writeLine(page, label, page.y + 2, textStyle.label, { x, width })
   }
-  page.y += lineHeight(ink.label) + 6
+  page.y += lineHeight(textStyle.label) + 6
 }

@@ -1,6 +1,6 @@
 import type { Weight } from './fonts.ts'
 
-export type Ink = { size: number; weight: Weight; color: string }
+export type TextStyle = { size: number; weight: Weight; color: string }
 
 export const color = {
   text: '#1b2430',
@@ -18,10 +18,10 @@ export const color = {
   black: '#000000',
 }
 
-const regular = (size: number, shade: string): Ink => ({ size, weight: 'regular', color: shade })
-const bold = (size: number, shade: string): Ink => ({ size, weight: 'bold', color: shade })
+const regular = (size: number, shade: string): TextStyle => ({ size, weight: 'regular', color: shade })
+const bold = (size: number, shade: string): TextStyle => ({ size, weight: 'bold', color: shade })
 
-export const ink = {
+export const textStyle = {
   title: bold(16, color.accent),
   heading: bold(11, color.accent),
   body: regular(9, color.text),
@@ -35,4 +35,4 @@ export const ink = {
   quiet: regular(9, color.quiet),
 }
 
-export const lineHeight = ({ size }: Ink) => size * 1.36
+export const lineHeight = ({ size }: TextStyle) => size * 1.36

@@ -20,14 +20,14 @@ function wrapParagraph(paragraph: string, width: number, widthOf: WidthOf) {
   const lines: string[] = []
   let used = Number.POSITIVE_INFINITY
   for (const word of paragraph.split(/ +/).filter(Boolean)) {
-    const wide = widthOf(word)
-    if (used + space + wide <= width) {
+    const wordWidth = widthOf(word)
+    if (used + space + wordWidth <= width) {
       lines[lines.length - 1] += ` ${word}`
-      used += space + wide
+      used += space + wordWidth
       continue
     }
-    lines.push(...(wide <= width ? [word] : splitWord(word, width, widthOf)))
-    used = wide <= width ? wide : widthOf(lines.at(-1) ?? '')
+    lines.push(...(wordWidth <= width ? [word] : splitWord(word, width, widthOf)))
+    used = wordWidth <= width ? wordWidth : widthOf(lines.at(-1) ?? '')
   }
   return lines.length ? lines : ['']
 }
@@ -36,13 +36,13 @@ function splitWord(word: string, width: number, widthOf: WidthOf) {
   const pieces = ['']
   let used = 0
   for (const grapheme of graphemesOf(word)) {
-    const wide = widthOf(grapheme)
-    if (used > 0 && used + wide > width) {
+    const graphemeWidth = widthOf(grapheme)
+    if (used > 0 && used + graphemeWidth > width) {
       pieces.push('')
       used = 0
     }
     pieces[pieces.length - 1] += grapheme
-    used += wide
+    used += graphemeWidth
   }
   return pieces
 }

@@ -21,7 +21,7 @@ function findQuestion(markers: MarkerQuestions[], { marker_id, question_id }: An
   return { markerFound: !!marker, question: marker?.aoe?.questions.find(({ id }) => id === question_id) }
 }
 
-const sameQuestion = (a: Answer, b: Answer) => a.marker_id === b.marker_id && a.question_id === b.question_id
+const isSameQuestion = (a: Answer, b: Answer) => a.marker_id === b.marker_id && a.question_id === b.question_id
 
 function referenceFindings(answer: ResolvedAnswer, all: ResolvedAnswer[]): Finding[] {
   const path = ['aoe_answers', answer.i]
@@ -37,7 +37,7 @@ function referenceFindings(answer: ResolvedAnswer, all: ResolvedAnswer[]): Findi
       ),
     ]
   return findingIf(
-    all.some((other) => other.i < answer.i && sameQuestion(other, answer)),
+    all.some((other) => other.i < answer.i && isSameQuestion(other, answer)),
     () =>
       fieldError('aoe_answer_duplicate', path, 'The question is answered twice.', 'Answer it once. Separate several codes with commas.'),
   )

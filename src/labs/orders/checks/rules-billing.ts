@@ -48,7 +48,7 @@ export function billingFindings(body: NewOrder, billing: Billing): Finding[] {
   ]
 }
 
-/** The platform account can bill wherever the lab works; its list has only the fifty states, without DC and the territories. */
+/** The platform account can bill wherever the lab operates; its list has only the fifty states, without DC and the territories. */
 function canBill({ org_id, allowed_billing }: Account, { billing_type, patient_address }: NewOrder) {
   return !org_id || !!allowed_billing[billing_type]?.includes(stateCode(patient_address.state) ?? '')
 }

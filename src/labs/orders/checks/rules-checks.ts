@@ -86,7 +86,7 @@ function physicianFindings({ physician, patient_address }: NewOrder, { lab, acco
       ruleError('PHYSICIAN_REQUIRED', path, `${lab.name} accepts orders from ${state} only with a physician.`, 'Send physician.'),
     ),
     ...findingIf(!required && account.org_id && physicianFlows.includes(account.delegated_flow), () =>
-      warning('physician_expected', path, 'Orders of this lab account are expected to name a physician.', 'Send physician.'),
+      warning('physician_expected', path, 'Orders through this lab account should name a physician.', 'Send physician.'),
     ),
   ]
 }

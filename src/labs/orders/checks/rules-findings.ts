@@ -69,14 +69,14 @@ export function findingsFrom({ kind, detail, message }: Problem): Finding[] {
       ...newFinding(type, [loc.slice(1), meaningOfFault(type), type === 'missing' ? faultTypes.missing.remedy : msg]),
       ...hard,
     }))
-  // Problems thrown while an order is read always have an error_type.
+  // Problems thrown while the patient and the tests are resolved always have an error_type.
   const code = (detail as { error_type: ErrorName }).error_type
   const { meaning, remedy } = errorTypes[code]
   const advice = message.startsWith(meaning) ? message.slice(meaning.length).trim() || remedy : message
-  return [{ ...newFinding(code, [fieldOf(code), meaning, advice]), ...hard }]
+  return [{ ...newFinding(code, [pathOf(code), meaning, advice]), ...hard }]
 }
 
-const fieldOf = (code: ErrorName): Finding['path'] => (code in orderRefusals ? [...orderRefusals[code as OrderRefusal]] : [])
+const pathOf = (code: ErrorName): Finding['path'] => (code in orderRefusals ? [...orderRefusals[code as OrderRefusal]] : [])
 
 export const warningsOf = (findings: Finding[]) =>
   findings

@@ -120,25 +120,25 @@ export function phoneFindings({ patient_details, patient_address }: Patient): Fi
 }
 
 export function addressFindings({ patient_address: { state, zip, country } }: Patient): Finding[] {
-  const at = (field: string) => ['patient_address', field]
+  const pathOf = (field: string) => ['patient_address', field]
   if (!isUnitedStates(country))
     return [
       warning(
         'country_not_us',
-        at('country'),
-        'The address is outside the United States, where the labs work.',
+        pathOf('country'),
+        'The address is outside the United States, where the labs operate.',
         'Send US if the address is in the United States.',
       ),
     ]
   const code = stateCode(state)
   if (!code)
-    return [warning('state_unknown', at('state'), 'The state is not a US state or territory.', 'Send its two-letter code, such as CA.')]
+    return [warning('state_unknown', pathOf('state'), 'The state is not a US state or territory.', 'Send its two-letter code, such as CA.')]
   return [
     ...findingIf(code !== state, () =>
-      warning('state_normalised', at('state'), 'The state is stored as its two-letter code.', 'Send the two-letter code, such as CA.'),
+      warning('state_normalised', pathOf('state'), 'The state is stored as its two-letter code.', 'Send the two-letter code, such as CA.'),
     ),
     ...findingIf(!zipMatches(code, zip), () =>
-      warning('zip_not_in_state', at('zip'), 'The ZIP code belongs to another state.', 'Check the state and the ZIP code.'),
+      warning('zip_not_in_state', pathOf('zip'), 'The ZIP code belongs to another state.', 'Check the state and the ZIP code.'),
     ),
   ]
 }

@@ -45,9 +45,9 @@ const stripMarks = (letter: string) => letter.normalize('NFD').replace(/\p{M}/gu
 export function transmissionName(text: string, lab: Lab, field?: NameField): string {
   const charset = charsets[String(lab.name_rules['charset'])]
   const fits = (text: string) => [...text].every((letter) => !charset || charset.test(letter))
-  const plain = (letter: string) =>
+  const toPlain = (letter: string) =>
     [letter, plainLetters[letter] ?? stripMarks(letter)].find((candidate) => candidate && fits(candidate)) ?? '?'
-  const name = [...text.normalize('NFC')].map(plain).join('')
+  const name = [...text.normalize('NFC')].map(toPlain).join('')
   return field ? name.slice(0, maxNameLength(lab, field)) : name
 }
 

@@ -1,3 +1,4 @@
+import { DAY } from '../../../platform/time.ts'
 import { countryCode, isUnitedStates, mainZone, stateCode, stateOfZip } from './rules-states.ts'
 
 /** ZIP code prefixes whose time zone differs from the main zone of the state. */
@@ -31,7 +32,7 @@ export function zoneOf({ state, zip, country }: Location, team_zone?: string | n
 
 function zoneWithin(state: string | undefined, zip: string) {
   if (!state) return undefined
-  const other = Object.entries(exceptions[state] ?? {}).find(([, starts]) => starts.some((start) => zip.startsWith(start)))
+  const other = Object.entries(exceptions[state] ?? {}).find(([, prefixes]) => prefixes.some((prefix) => zip.startsWith(prefix)))
   return other?.[0] ?? mainZone(state)
 }
 
@@ -65,12 +66,10 @@ export const dayIn = (zone: string, instant: string) => dayAt(zone, Date.parse(i
 
 const dayAt = (zone: string, ms: number) => new Date(wallTime(zone, ms)).toISOString().slice(0, 10)
 
-const DAY_MS = 24 * 60 * 60 * 1000
-
 /** Local midnight. Both UTC offsets around it are candidates, because daylight saving time may change on that day. */
 export function startOfDay(day: string, zone: string): string {
   const utc = Date.parse(`${day}T00:00:00Z`)
-  const candidates = [utc - DAY_MS, utc + DAY_MS].map((ms) => utc - (wallTime(zone, ms) - ms))
+  const candidates = [utc - DAY, utc + DAY].map((ms) => utc - (wallTime(zone, ms) - ms))
   return new Date(Math.min(...candidates.filter((ms) => dayAt(zone, ms) >= day))).toISOString()
 }
 

@@ -13,7 +13,7 @@ import { storeImages } from './extras.ts'
 import { insertOrder, newOrder, orderReply, rejectTakenSample, seedOf } from './insert.ts'
 import { infoOf, normalizeOrder } from './patient.ts'
 import { patientContextOf } from './review.ts'
-import { labTestOf, resolveTests } from './tests.ts'
+import { ensureLabTest, resolveTests } from './tests.ts'
 
 /** Imports an order that the lab already accepted, so its AoE answers and address are not checked again. */
 export const importOrder = (app: App, caller: TeamCaller, body: z.output<typeof ImportOrder>) =>
@@ -39,7 +39,7 @@ export const importOrder = (app: App, caller: TeamCaller, body: z.output<typeof 
             ...withoutImages(body),
             warnings: warningsOf(findings),
           },
-          lab_test: await labTestOf(app, caller, resolved),
+          lab_test: await ensureLabTest(app, caller, resolved),
           lab_account_id: resolved.account.id,
           method: resolved.method as Method,
           zone,

@@ -76,15 +76,19 @@ type InsertOptions = {
 
 /** Writes a new order, its first event and the outgoing event in one statement. */
 export async function insertOrder(app: App, order: LoadedOrder, { data, info, requestRows }: InsertOptions = {}) {
-  const terms = await termsOf(app, order.team_id, order.document)
+  const terms = await searchTermsOf(app, order.team_id, order.document)
   const event = orderEvent(app, order, 'labtest.order.created', order.created_at, { data })
-  const webhooks = await write.insertPlaced(app.db, { row: { ...order, simulation: null, terms }, event, info, requestRows })
+  const webhooks = await write.insertOrderWithEvent(app.db, { row: { ...order, simulation: null, terms }, event, info, requestRows })
   wakeAfterCommit(app, webhooks)
   return order
 }
 
 /** Search terms: the names of the patient and of the recipient, kept apart. */
-export async function termsOf(app: App, team_id: string, { patient_details: patient, shipping_details, patient_address }: OrderDocument) {
+export async function searchTermsOf(
+  app: App,
+  team_id: string,
+  { patient_details: patient, shipping_details, patient_address }: OrderDocument,
+) {
   const team = await teamSealingKey(app, team_id)
   const recipients = [shipping_details?.receiver_name, patient_address?.receiver_name].filter((name) => name !== undefined)
   return [

@@ -16,7 +16,7 @@ import { type LoadedOrder, lockOrder } from '../reading/present.ts'
 import * as rules from '../rules.ts'
 import * as store from '../store.ts'
 import { recordInsurance, storeImages } from './extras.ts'
-import { insertOrder, newOrder, orderReply, seedOf, termsOf } from './insert.ts'
+import { insertOrder, newOrder, orderReply, searchTermsOf, seedOf } from './insert.ts'
 import { infoOf, normalizeOrder } from './patient.ts'
 import { patientContextOf } from './review.ts'
 import { resolveTests } from './tests.ts'
@@ -67,7 +67,7 @@ export async function createTestkitOrder(app: App, caller: TeamCaller, body: New
 export const registerTestkit = (app: App, caller: TeamCaller, body: Registration) =>
   inTransaction(app, async (app) => {
     const found = await store.findBySample(app.db, caller.team_id, body.sample_id)
-    if (!found) throw problem('KIT_NOT_FOUND', 'The team has no kit with this sample_id. The kit and the order show it.')
+    if (!found) throw problem('KIT_NOT_FOUND', 'The team has no kit with this sample_id. Send the sample_id printed on the kit.')
     const order = await lockOrder(app, caller.team_id, found.id)
     rules.checkRegistrable(order)
     const patient = await loadPatient(app, caller.team_id, body.user_id ?? order.user_id)
@@ -108,6 +108,6 @@ export async function registerKit(
     aoe_answers: resolveAoeAnswers(markers, aoe_answers ?? [], fasting),
     warnings,
   }
-  await store.setTerms(app.db, order.id, await termsOf(app, order.team_id, document))
+  await store.setTerms(app.db, order.id, await searchTermsOf(app, order.team_id, document))
   return advanceOrder(app, order, 'registered', { document })
 }

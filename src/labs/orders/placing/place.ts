@@ -14,7 +14,7 @@ import { recordInsurance, storeImages } from './extras.ts'
 import { insertOrder, newOrder, orderReply, seedOf } from './insert.ts'
 import { infoOf, normalizeOrder } from './patient.ts'
 import { patientContextOf, reviewOrder } from './review.ts'
-import { labTestOf, resolveTests } from './tests.ts'
+import { ensureLabTest, resolveTests } from './tests.ts'
 
 type Plan = Awaited<ReturnType<typeof planOrder>>
 
@@ -44,7 +44,7 @@ async function placeInOneStatement(app: App, plan: Plan) {
 }
 
 async function placeWithExtras(app: AppInTransaction, caller: TeamCaller, plan: Plan) {
-  const lab_test = await labTestOf(app, caller, plan.resolved)
+  const lab_test = await ensureLabTest(app, caller, plan.resolved)
   const fields = orderFieldsOf(app, plan)
   const health_insurance_id = plan.normalized.health_insurance
     ? ((await recordInsurance(app, plan.patient, plan.normalized)) ?? null)

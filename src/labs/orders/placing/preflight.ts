@@ -10,7 +10,7 @@ import { correctOrder, findingsBesideFaults, withoutRejectedPart } from '../chec
 import type { TestSelection } from '../checks/rules-tests.ts'
 import { zoneOf } from '../checks/rules-zones.ts'
 import { patientContextOf, reviewOrder } from './review.ts'
-import { type Resolved, resolveTests } from './tests.ts'
+import { type ResolvedTests, resolveTests } from './tests.ts'
 
 /** Returns every error and warning that placing the order would raise, without writing anything. */
 export async function validateOrder(app: App, caller: TeamCaller, body: Record<string, unknown>) {
@@ -52,7 +52,7 @@ async function resolveAll(app: App, caller: TeamCaller, body: NewOrder) {
   const rejections: Finding[] = []
   let selection: TestSelection | undefined = body
   while (selection) {
-    const resolved: Resolved | Problem = await catchProblem(resolveTests(app, caller, selection))
+    const resolved: ResolvedTests | Problem = await catchProblem(resolveTests(app, caller, selection))
     if (!(resolved instanceof Problem)) return { resolved, rejections }
     const findings = findingsFrom(resolved)
     // Without the named account the choice may be ambiguous, which is no help to a caller who named one.

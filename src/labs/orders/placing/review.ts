@@ -5,7 +5,7 @@ import { findPayor } from '../../../tenants/insurance/actions.ts'
 import type { loadPatient } from '../../../tenants/users/records.ts'
 import { orderFindings } from '../checks/rules-checks.ts'
 import { zoneOf } from '../checks/rules-zones.ts'
-import type { Resolved } from './tests.ts'
+import type { ResolvedTests } from './tests.ts'
 
 type Patient = Pick<Awaited<ReturnType<typeof loadPatient>>, 'team_zone' | 'minor_ordering_enabled' | 'info' | 'insurance'>
 
@@ -14,7 +14,7 @@ export async function reviewOrder(
   app: App,
   caller: TeamCaller,
   body: NewOrder,
-  { patient, resolved }: { patient: Patient; resolved: Resolved },
+  { patient, resolved }: { patient: Patient; resolved: ResolvedTests },
 ) {
   const { lab, markers, method, account } = resolved
   const zone = zoneOf(body.patient_address, patient.team_zone)

@@ -53,10 +53,9 @@ type Info = { sealed: Buffer; terms: string[] }
 export type OrderInsert = { row: NewRow; event: NewEvent; info?: Info | undefined; requestRows?: RequestRows | undefined }
 
 const parameterAt = (i: number) => `$${i + 1}`
-const ORDER = columns.length
 const parameter = (column: (typeof columns)[number]) => parameterAt(columns.indexOf(column))
 /** Indexes of the first parameter of the event, the demographics and the request's rows. */
-const EVENT = ORDER
+const EVENT = columns.length
 const INFO = EVENT + 4
 const REQUEST_ROWS = INFO + 2
 
@@ -83,17 +82,17 @@ export const placeParameters = [
 const placeUnaudited = prepareStatement('place_order', insertOrder + emitCreated + putInfo)
 export const placeAudited = prepareStatement('place_order_audited', `${insertOrder + emitCreated + putInfo}, ${auditCall(REQUEST_ROWS)}`)
 const placeWithOutcome = prepareStatement(
-  'place_order_kept',
+  'place_order_with_outcome',
   `${insertOrder + emitCreated + putInfo}, ${auditCall(REQUEST_ROWS)}, ${outcomeCall(REQUEST_ROWS)}`,
 )
 
-/** Writes the order, its first event, the demographics, the log entry and the request's rows, in one statement. */
-export function insertPlaced(db: Db, { row, event, info, requestRows }: OrderInsert) {
+/** Writes the order, its first order event, the emitted event, the demographics and the request's rows in one statement. */
+export function insertOrderWithEvent(db: Db, { row, event, info, requestRows }: OrderInsert) {
   const values: unknown[] = columns.map((column) => row[column])
   values.push(event.id, event.event_type, event.key, event.sealed, info?.sealed ?? null, info?.terms ?? null)
   if (requestRows) values.push(...requestRowValues(requestRows))
   const text = requestRows?.outcome ? placeWithOutcome : requestRows ? placeAudited : placeUnaudited
-  return runEmitting(db, text, values)
+  return runAndEmit(db, text, values)
 }
 
 const mutable = [
@@ -138,11 +137,11 @@ export function updateOrder(db: Db, row: OrderRow, event: NewEvent & { at: strin
   const values: unknown[] = [row.id, ...mutable.map((column) => (column === 'simulation' ? json(row.simulation) : row[column]))]
   values.push(event.id, row.team_id, event.event_type, event.key, event.sealed, event.at, event.partial)
   if (step) values.push(step.status_detail)
-  return runEmitting(db, step ? advance : change, values)
+  return runAndEmit(db, step ? advance : change, values)
 }
 
 /** Returns the webhooks that have a new message. */
-async function runEmitting(db: Db, text: string, values: unknown[]) {
+async function runAndEmit(db: Db, text: string, values: unknown[]) {
   const [row] = await runPrepared<{ webhook_ids: string[] }>(db, text, values, 'writing')
   return row?.webhook_ids ?? []
 }

@@ -1,11 +1,11 @@
 import type { App } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
-import { createAutoTest, findAutoTest, findLab } from '../../catalog/auto-tests.ts'
-import { resolveOrderSet } from '../../catalog/markers.ts'
+import { createCombinedTest, findCombinedTest } from '../../catalog/combined-tests.ts'
+import { getLab, resolveOrderSet } from '../../catalog/markers.ts'
 import { checkActive, checkMethod, checkOrderable, selectAccount } from '../../catalog/rules.ts'
 import { combineTests, findStandaloneTest, methodFor, orderSetOf, type TestSelection } from '../checks/rules-tests.ts'
 
-export type Resolved = Awaited<ReturnType<typeof resolveTests>>
+export type ResolvedTests = Awaited<ReturnType<typeof resolveTests>>
 
 /** Resolves the tests, markers, lab, method and account of an order. Writes nothing. */
 export async function resolveTests(app: App, caller: TeamCaller, selection: TestSelection, usableAccounts?: readonly string[]) {
@@ -14,15 +14,15 @@ export async function resolveTests(app: App, caller: TeamCaller, selection: Test
   checkActive(tests)
   checkOrderable(markers)
   const method = methodFor(tests, selection.collection_method)
-  const lab = tests[0]?.lab ?? (await findLab(app, lab_id))
+  const lab = tests[0]?.lab ?? (await getLab(app, lab_id))
   checkMethod(lab, method)
   const account = selectAccount(accounts, lab_id, set.lab_account_id, usableAccounts)
   const standalone = findStandaloneTest(tests, markers, method)
   const combinedTest = combineTests({ lab, tests, markers, method })
-  const lab_test = standalone ?? (await findAutoTest(app, caller, combinedTest.auto_key))
+  const lab_test = standalone ?? (await findCombinedTest(app, caller, combinedTest.auto_key))
   return { lab, tests, markers, method, account, lab_test, combinedTest }
 }
 
 /** Returns the lab test of the order; creates the combined test when it is first ordered. */
-export const labTestOf = async (app: App, caller: TeamCaller, { lab_test, combinedTest, markers }: Resolved) =>
-  lab_test ?? (await createAutoTest(app, caller, combinedTest, markers))
+export const ensureLabTest = async (app: App, caller: TeamCaller, { lab_test, combinedTest, markers }: ResolvedTests) =>
+  lab_test ?? (await createCombinedTest(app, caller, combinedTest, markers))

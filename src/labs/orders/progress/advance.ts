@@ -31,18 +31,18 @@ export type Change = Partial<
  * The only function that moves an order to a later status: appends the step, changes the row and emits the event in the caller's transaction.
  * The caller holds the lock and has classified the step; the transition is checked again.
  */
-export async function advanceOrder(app: AppInTransaction, order: LoadedOrder, low: string, change: Change = {}) {
+export async function advanceOrder(app: AppInTransaction, order: LoadedOrder, step: string, change: Change = {}) {
   const { status_detail = null, ...rest } = change
-  if (rules.classifyReport(order, low) !== 'accept') throw problem('STATUS_NOT_REACHABLE', `The order is already past ${low}.`)
+  if (rules.classifyReport(order, step) !== 'accept') throw problem('STATUS_NOT_REACHABLE', `The order is already past ${step}.`)
   const at = app.now()
-  const step = { id: order.last_event + 1, low_level: low, status_detail, created_at: at }
+  const newEvent = { id: order.last_event + 1, low_level: step, status_detail, created_at: at }
   const updated = applyChange(
-    { ...order, low_level: low, last_event: step.id, last_event_at: at, events: [...order.events, step] },
-    { dispatch_at: null, ...collectionChange(order, low, at), ...rest },
+    { ...order, low_level: step, last_event: newEvent.id, last_event_at: at, events: [...order.events, newEvent] },
+    { dispatch_at: null, ...collectionChange(order, step, at), ...rest },
     at,
   )
-  if (rest.step_at === undefined) updated.step_at = labFor(app, updated).nextAt(updated, at)
-  const event = orderEvent(app, updated, 'labtest.order.updated', at, { partial: low === 'partial_results' })
+  if (rest.step_at === undefined) updated.step_at = labFor(app, updated).nextStepAt(updated, at)
+  const event = orderEvent(app, updated, 'labtest.order.updated', at, { partial: step === 'partial_results' })
   wakeAfterCommit(app, await updateOrder(app.db, updated, event, { status_detail }))
   return updated
 }
@@ -65,8 +65,8 @@ function applyChange(order: LoadedOrder, { document, ...change }: Omit<Change, '
 }
 
 /** The lab's collected_at wins; otherwise the first step that implies collection sets it. */
-const collectionChange = (order: LoadedOrder, low: string, at: string): Change =>
-  !order.collected_at && rules.isCollected(order.method, low) ? { collected_at: at } : {}
+const collectionChange = (order: LoadedOrder, step: string, at: string): Change =>
+  !order.collected_at && rules.impliesCollection(order.method, step) ? { collected_at: at } : {}
 
 function resultDates({ collected_at, zone, lab_test }: LoadedOrder) {
   if (!collected_at) return {}

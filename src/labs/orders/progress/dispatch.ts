@@ -15,7 +15,7 @@ export const DISPATCH_ORDERS = 'dispatch orders'
 
 /** Sends the orders that are due on their team's clock; returns whether there may be more. */
 export async function dispatchDue(app: App, team_id?: string) {
-  const due = await dueStore.listDueDispatches(app.db, app.wall(), { limit: BATCH_SIZE, team_id, except: stillPostponed(app) })
+  const due = await dueStore.listDueDispatches(app.db, app.wall(), { limit: BATCH_SIZE, team_id, except: postponedIds(app) })
   await forEachOrder(app, due, (order) => dispatch(onOrderClock(app, order.clock_offset_ms), order))
   return due.length === BATCH_SIZE
 }
@@ -24,9 +24,8 @@ const POSTPONE_MS = MINUTE
 /** Orders whose step failed, by ID, with the time of their next attempt. */
 const postponed = declareCache(() => new Map<string, string>())
 
-/** A clock move postpones nothing: it would wait for the order, because the order stays due. */
-const stillPostponed = (app: App) =>
-  app.transaction ? [] : [...postponed(app)].filter(([, until]) => until > app.wall()).map(([id]) => id)
+/** The orders to skip for now. A clock move skips none: a skipped order stays due, and the move would never get past it. */
+const postponedIds = (app: App) => (app.transaction ? [] : [...postponed(app)].filter(([, until]) => until > app.wall()).map(([id]) => id))
 
 /** An order that fails does not block the others: it is postponed, and the first error is thrown at the end. */
 async function forEachOrder<T extends { id: string }>(app: App, due: T[], work: (order: T) => Promise<unknown>) {
@@ -44,7 +43,7 @@ async function forEachOrder<T extends { id: string }>(app: App, due: T[], work: 
   if (failures.length) throw failures[0]
 }
 
-export const nextDispatch = async (app: App, team_id: string) => (await dueStore.findNextDispatch(app.db, team_id))?.at ?? undefined
+export const findNextDispatch = async (app: App, team_id: string) => (await dueStore.findNextDispatch(app.db, team_id))?.at ?? undefined
 
 /** While a team's clock advances, the app's clock already shows the due time. */
 const onOrderClock = (app: App, clock_offset_ms: number): App => (app.transaction ? app : onTeamClock(app, { clock_offset_ms }))
@@ -83,12 +82,12 @@ export async function sendOrder(app: AppInTransaction, order: LoadedOrder): Prom
 }
 
 /** Runs the work on every order whose next simulated step is due; returns whether there may be more. */
-export async function onDueSteps(
+export async function forEachDueStep(
   app: App,
   team_id: string | undefined,
   work: (app: AppInTransaction, order: LoadedOrder) => Promise<unknown>,
 ) {
-  const due = await dueStore.listDueSteps(app.db, app.wall(), { limit: BATCH_SIZE, team_id, except: stillPostponed(app) })
+  const due = await dueStore.listDueSteps(app.db, app.wall(), { limit: BATCH_SIZE, team_id, except: postponedIds(app) })
   await forEachOrder(app, due, (order) =>
     withLockedOrder(onOrderClock(app, order.clock_offset_ms), order, async (app, { step_at }) => {
       if (step_at && step_at <= app.now()) await work(app, await lockOrder(app, order.team_id, order.id))
@@ -97,10 +96,10 @@ export async function onDueSteps(
   return due.length === BATCH_SIZE
 }
 
-export const nextDueStep = async (app: App, team_id: string) => (await dueStore.findNextStep(app.db, team_id))?.at ?? undefined
+export const findNextStep = async (app: App, team_id: string) => (await dueStore.findNextStep(app.db, team_id))?.at ?? undefined
 
 /** Plans the steps of an order; the first is due at `step_at`. */
 export const planSteps = (app: App, id: string, step_at: string, simulation: Simulation) =>
-  store.setWithoutEvent(app.db, id, { step_at, simulation: JSON.stringify(simulation) })
+  store.setPlannedSteps(app.db, id, { step_at, simulation: JSON.stringify(simulation) })
 
-export const clearPlannedSteps = (app: App, id: string) => store.setWithoutEvent(app.db, id, { step_at: null, simulation: null })
+export const clearPlannedSteps = (app: App, id: string) => store.setPlannedSteps(app.db, id, { step_at: null, simulation: null })

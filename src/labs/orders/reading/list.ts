@@ -30,8 +30,8 @@ async function findPageIds(app: App, caller: TeamCaller, query: Query, filter: s
   const direction = order_direction ?? (order_key === 'patient_name' ? 'asc' : 'desc')
   const offset = (page - 1) * size
   if (order_key === 'patient_name') return (await sortIdsByName(app, caller, filter, direction, found)).slice(offset, offset + size)
-  const order = { key: order_key ?? 'created_at', direction }
-  return (await store.listIds(app.db, caller.team_id, filter, order, size, offset)).map(({ id }) => id)
+  const sort = { key: order_key ?? 'created_at', direction }
+  return (await store.listIds(app.db, caller.team_id, filter, sort, size, offset)).map(({ id }) => id)
 }
 
 /** Names are encrypted, so sorting decrypts every match. */
@@ -70,7 +70,7 @@ async function filterOf(app: App, { team_id }: TeamCaller, query: Query): Promis
   const nonEmpty = <T>(list: T[] | null | undefined) => (list?.length ? list : undefined)
   return {
     search: search
-      ? { patient: queryTerms(team, search, 'patient'), recipient: queryTerms(team, search, 'recipient'), prefix: likeText(search) }
+      ? { patient: queryTerms(team, search, 'patient'), recipient: queryTerms(team, search, 'recipient'), prefix: likePrefix(search) }
       : undefined,
     patient: terms(query.patient_name, 'patient'),
     recipient: terms(query.shipping_recipient_name, 'recipient'),
@@ -93,7 +93,7 @@ async function filterOf(app: App, { team_id }: TeamCaller, query: Query): Promis
 const orNoMatch = (terms: string[]) => (terms.length ? terms : ['\u0001'])
 
 /** A blank text matches nothing. */
-const likeText = (text: string) => text.trim().replace(/[\\%_]/g, '\\$&') || '\u0001'
+const likePrefix = (text: string) => text.trim().replace(/[\\%_]/g, '\\$&') || '\u0001'
 
 const isDay = (text: string) => text.length === 10
 const firstMoment = (text: string) => (isDay(text) ? `${text}T00:00:00.000Z` : text)

@@ -47,7 +47,7 @@ type LabelQuery = { number_of_labels: number; collection_date: string }
 
 export async function labelsPdf(app: App, { team_id }: TeamCaller, order_id: string, { number_of_labels, collection_date }: LabelQuery) {
   const order = await requireOrder(app, team_id, order_id)
-  if (!order.sample_id) throw notAvailable('The order has no sample_id yet. The lab assigns it.')
+  if (!order.sample_id) throw notAvailable('The order has no sample_id yet. Wait for the lab to assign one.')
   if (!order.document.patient_details) throw notAvailable('The kit has no patient to print on a label. Register the kit first.')
   const day = dayOfCollection(collection_date, order.zone)
   return drawForPatient(app, order, 'labels', {

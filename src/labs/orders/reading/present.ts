@@ -82,7 +82,7 @@ export function presentOrder(app: App, order: LoadedOrder) {
     ...row,
     ...document,
     patient_details: presentPatient(document.patient_details),
-    patient_address: document.patient_address && { ...noAddress, ...document.patient_address },
+    patient_address: document.patient_address && { ...emptyAddressFields, ...document.patient_address },
     lab_test: catalog.presentLabTest(lab_test),
     details: detailsOf(order),
     events,
@@ -105,14 +105,14 @@ export function presentOrder(app: App, order: LoadedOrder) {
 /** An immediate order is due in real time, which may be earlier than the team's clock. */
 const latest = (a: string, b: string) => (a > b ? a : b)
 
-const optionals = ['race', 'ethnicity', 'sexual_orientation', 'gender_identity'] as const
+const optionalFields = ['race', 'ethnicity', 'sexual_orientation', 'gender_identity'] as const
 
-const noAddress = { second_line: null, access_notes: null, phone_number: null }
+const emptyAddressFields = { second_line: null, access_notes: null, phone_number: null }
 
 /** The Junction API reports absent fields as Not Specified and the birth date as a date-time. */
 function presentPatient(patient: OrderDocument['patient_details']) {
   if (!patient) return null
-  const specified = Object.fromEntries(optionals.map((name) => [name, patient[name] ?? 'Not Specified']))
+  const specified = Object.fromEntries(optionalFields.map((name) => [name, patient[name] ?? 'Not Specified']))
   return { household_income: null, household_size: null, ...patient, ...specified, dob: `${patient.dob}T00:00:00+00:00` }
 }
 

@@ -28,19 +28,19 @@ export const labelOf = (code: string) => words[code] ?? capitalize(code.replaceA
 
 const capitalize = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
-export function dayInWords(day: string) {
+export function formatDay(day: string) {
   return new Date(`${day.slice(0, 10)}T00:00:00Z`).toLocaleDateString('en-US', { dateStyle: 'medium', timeZone: 'UTC' })
 }
 
 /** The text includes the time zone, because laboratory, physician and patient may be in different zones. */
-export function instantInWords(instant: string | null, time_zone: string | null) {
+export function formatInstant(instant: string | null, time_zone: string | null) {
   if (!instant) return null
   const format = { month: 'short', day: 'numeric', year: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
   return new Date(instant).toLocaleString('en-US', { ...format, timeZone: time_zone ?? 'UTC', timeZoneName: 'short' })
 }
 
 /** The age in full years, or in months below the age of two. */
-export function ageInWords(dob: string, on: string) {
+export function formatAge(dob: string, on: string) {
   const [year = 0, month = 0, day = 0] = on.slice(0, 10).split('-').map(Number)
   const [bornYear = 0, bornMonth = 0, bornDay = 0] = dob.slice(0, 10).split('-').map(Number)
   const months = (year - bornYear) * 12 + month - bornMonth - (day < bornDay ? 1 : 0)

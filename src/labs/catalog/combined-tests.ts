@@ -16,12 +16,10 @@ type CombinedTest = {
   auto_key: string
 }
 
-export const findLab = (app: App, id: number) => store.findLab(app.db, id)
+export const findCombinedTest = (app: App, { team_id }: TeamCaller, auto_key: string) => store.findCombinedTest(app.db, team_id, auto_key)
 
-export const findAutoTest = (app: App, { team_id }: TeamCaller, auto_key: string) => store.findAutoTest(app.db, team_id, auto_key)
-
-/** Creates the team's combined test. Its parts are already orderable, so it needs no approval. */
-export const createAutoTest = (app: App, caller: TeamCaller, combinedTest: CombinedTest, markers: { id: number }[]) =>
+/** Creates the team's test for a combination of tests and markers. Its parts are already orderable, so it needs no approval. */
+export const createCombinedTest = (app: App, caller: TeamCaller, combinedTest: CombinedTest, markers: { id: number }[]) =>
   inTransaction(app, async (app) => {
     const now = app.now()
     const state = { created_at: now, updated_at: now, approved_at: now, has_collection_instructions: true }
@@ -33,12 +31,12 @@ export const createAutoTest = (app: App, caller: TeamCaller, combinedTest: Combi
       slug: rules.slugOf(combinedTest.name),
       description: '',
     }
-    await store.insertAutoTest(
+    await store.insertCombinedTest(
       app.db,
       row,
       markers.map(({ id }) => id),
     )
-    const created = await findAutoTest(app, caller, combinedTest.auto_key)
-    if (!created) throw new Error('the generated lab test was not found')
+    const created = await findCombinedTest(app, caller, combinedTest.auto_key)
+    if (!created) throw new Error('the combined lab test was not found after its insert')
     return created
   })
