@@ -5,7 +5,7 @@ import { REPAIR_WEBHOOKS } from '../delivery/webhooks/repair/jobs.ts'
 import { repairWebhooks } from '../delivery/webhooks/repair/repair.ts'
 import { applyRetention, deleteFinishedLanes } from '../delivery/webhooks/repair/retention.ts'
 import { SIMULATE_STEPS, takeDueSteps } from '../labs/adapters/simulator/advance.ts'
-import { DISPATCH_ORDERS, dispatchDue } from '../labs/orders/progress/dispatch.ts'
+import { DISPATCH_ORDERS, dispatchDueOrders } from '../labs/orders/progress/dispatch.ts'
 import { eraseDueUsers } from '../operations/user-deletion/actions.ts'
 import { type App, NUMBER_EVENTS } from '../platform/app.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../platform/time.ts'
@@ -33,7 +33,7 @@ export type Job = {
 }
 
 export const jobs: Job[] = [
-  { name: DISPATCH_ORDERS, everyMs: SECOND / 2, run: (app) => dispatchDue(app) },
+  { name: DISPATCH_ORDERS, everyMs: SECOND / 2, run: (app) => dispatchDueOrders(app) },
   { name: NUMBER_EVENTS, everyMs: SECOND / 10, run: numberEvents },
   { name: SIMULATE_STEPS, everyMs: SECOND, run: (app) => takeDueSteps(app) },
   { name: 'erase users', everyMs: 5 * SECOND, run: (app) => eraseDueUsers(app) },

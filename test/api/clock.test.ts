@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
-import { dispatchDue } from '../../src/labs/orders/progress/dispatch.ts'
+import { dispatchDueOrders } from '../../src/labs/orders/progress/dispatch.ts'
 import { type DueWork, timeline } from '../../src/operations/sandbox/timeline.ts'
 import type { App } from '../../src/platform/app.ts'
 import { DAY, HOUR, later, MINUTE, SECOND } from '../../src/platform/time.ts'
@@ -257,7 +257,7 @@ describe('work due by a clock move', () => {
     const row = await app.db.selectFrom('orders').select('sealed').where('id', '=', id).executeTakeFirstOrThrow()
     const sealed = row.sealed as Buffer
     await setSealed(Buffer.alloc(sealed.length))
-    await expect(dispatchDue(app)).rejects.toThrow('format 0')
+    await expect(dispatchDueOrders(app)).rejects.toThrow('format 0')
     await setSealed(sealed)
     // The order stays postponed for an hour of real time.
     advanceTime(-HOUR)

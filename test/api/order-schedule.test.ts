@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { loadCatalog } from '../../src/labs/catalog/file/actions.ts'
-import { dispatchDue } from '../../src/labs/orders/progress/dispatch.ts'
+import { dispatchDueOrders } from '../../src/labs/orders/progress/dispatch.ts'
 import { eventsOf } from '../support/events.ts'
 import { aUser, placeOrder, statusesOf, testId } from '../support/orders.ts'
 import { anAddress } from '../support/people.ts'
@@ -274,7 +274,7 @@ test('dispatches other orders when one fails, and retries it', async () => {
   const { sealed } = await db.selectFrom('orders').select('sealed').where('id', '=', broken.id).executeTakeFirstOrThrow()
   const setSealed = (bytes: Buffer | null) => db.updateTable('orders').set({ sealed: bytes }).where('id', '=', broken.id).execute()
   await setSealed(Buffer.from('not what was sealed'))
-  await expect(dispatchDue(w.app)).rejects.toThrow()
+  await expect(dispatchDueOrders(w.app)).rejects.toThrow()
   expect(statusesOf(await get(team, fine.id))).toEqual(dispatched)
   await w.runJobs()
   await setSealed(sealed)
@@ -290,8 +290,8 @@ describe('concurrency', () => {
     const team = await w.tenant()
     const rounds = Array.from({ length: 24 }, async (_, i) => {
       const { id } = await placeOrder(team.api, 'walk_in_test', { activate_by: '2026-12-31' })
-      const [moved] = await Promise.allSettled([patch(team, id, i % 3 ? LATER : null), dispatchDue(w.app), dispatchDue(w.app)])
-      await dispatchDue(w.app)
+      const [moved] = await Promise.allSettled([patch(team, id, i % 3 ? LATER : null), dispatchDueOrders(w.app), dispatchDueOrders(w.app)])
+      await dispatchDueOrders(w.app)
       return { id, moved, cleared: i % 3 === 0 }
     })
     const ended = await Promise.all(rounds)
@@ -328,7 +328,7 @@ describe('concurrency', () => {
     other.setTime(NOW)
     const team = await w.tenant()
     const orders = await Promise.all(Array.from({ length: 30 }, () => placeOrder(team.api)))
-    await Promise.all([w.app, other.app, w.app, other.app].map((app) => dispatchDue(app)))
+    await Promise.all([w.app, other.app, w.app, other.app].map((app) => dispatchDueOrders(app)))
     await w.runJobs()
     for (const { id } of orders) {
       const order = await get(team, id)

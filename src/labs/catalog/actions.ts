@@ -81,7 +81,7 @@ export const patchLabTest = (app: App, { team_id }: TeamCaller, id: string, { na
     const changesActive = typeof active === 'boolean'
     if (!name && !changesActive) throw problem('NOTHING_TO_PATCH', 'The request changes nothing. Send name or active.')
     const test = await requireLabTest(app, team_id, id, store.lockLabTest)
-    rules.checkOwn(test)
+    rules.checkOwnTest(test)
     const now = app.now()
     await store.updateLabTest(app.db, team_id, id, {
       updated_at: now,
@@ -92,7 +92,7 @@ export const patchLabTest = (app: App, { team_id }: TeamCaller, id: string, { na
   })
 
 /** Tests of all teams that are pending approval. */
-export const listPendingLabTests = (app: App) => store.listPending(app.db)
+export const listPendingLabTests = (app: App) => store.listPendingLabTests(app.db)
 
 export const approveLabTest = (app: App, id: string) => inTransaction(app, (app) => store.approveLabTest(app.db, id, app.wall()))
 

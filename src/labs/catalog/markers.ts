@@ -50,7 +50,7 @@ export async function resolveOrderSet(app: App, caller: TeamCaller, { lab_test_i
     lab_test_ids?.length ? loadLabTests(app, caller.team_id, lab_test_ids) : [],
     store.listUsableLabAccounts(app.db, caller),
   ])
-  rules.checkAllTests(lab_test_ids ?? [], tests)
+  rules.checkTestsFound(lab_test_ids ?? [], tests)
   const account = lab_account_id ? rules.requireAccount(accounts.find(({ id }) => id === lab_account_id)) : undefined
   const labOfTests = tests.length ? rules.requireOneLab(tests.map((test) => test.lab_id)) : undefined
   const added = add_on ? await pickMarkers(app, add_on, add_on.provider_ids?.length ? (labOfTests ?? account?.lab_id) : undefined) : []

@@ -156,7 +156,7 @@ export const slugOf = (name: string) =>
     .replace(/^-|-$/g, '') || 'lab-test'
 
 /** Gap 33: all teams share the catalog, so a team cannot change its tests. */
-export function checkOwn(test: { team_id: string | null }) {
+export function checkOwnTest(test: { team_id: string | null }) {
   if (!test.team_id)
     throw problem(
       'SHARED_LAB_TEST',
@@ -167,7 +167,7 @@ export function checkOwn(test: { team_id: string | null }) {
 export const testNotFound = () =>
   problem('LAB_TEST_NOT_FOUND', 'Neither the catalog nor the team has a lab test with this ID. List the lab tests with GET /v3/lab_test.')
 
-export function checkAllTests(ids: string[], found: { id: string }[]) {
+export function checkTestsFound(ids: string[], found: { id: string }[]) {
   const lab_test_ids = ids.filter((id) => !found.some((test) => test.id === id))
   if (lab_test_ids.length)
     throw problem(
@@ -177,7 +177,7 @@ export function checkAllTests(ids: string[], found: { id: string }[]) {
     )
 }
 
-export function checkActive(tests: { id: string; name: string; status: string }[]) {
+export function checkTestsActive(tests: { id: string; name: string; status: string }[]) {
   const inactive = tests.filter(({ status }) => status !== 'active')
   const [first] = inactive
   if (first)

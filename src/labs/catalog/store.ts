@@ -122,7 +122,7 @@ export const updateLabTest = (db: Db, team_id: string, id: string, change: Updat
   db.updateTable('lab_tests').set(change).where('team_id', '=', team_id).where('id', '=', id).execute()
 
 /** Pending tests of every team, for the operator. */
-export const listPending = (db: Db) =>
+export const listPendingLabTests = (db: Db) =>
   db
     .selectFrom('lab_tests')
     .leftJoin('teams', 'teams.id', 'lab_tests.team_id')

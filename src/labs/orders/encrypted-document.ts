@@ -67,7 +67,7 @@ export const emptyDocument: OrderDocument = {
 
 const associatedData = (order_id: string) => `orders.sealed.${order_id}`
 
-export const sealDocument = (key: SealingKey, order_id: string, document: OrderDocument) => seal(key, associatedData(order_id), document)
+export const encryptDocument = (key: SealingKey, order_id: string, document: OrderDocument) => seal(key, associatedData(order_id), document)
 
-export const openDocument = (key: SealingKey, order_id: string, sealed: Buffer) =>
+export const decryptDocument = (key: SealingKey, order_id: string, sealed: Buffer) =>
   open<OrderDocument>(key, associatedData(order_id), sealed)

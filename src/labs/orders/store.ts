@@ -101,12 +101,12 @@ export const findBySample = (db: Db, team_id: string, sample_id: string) =>
     .limit(1)
     .executeTakeFirst()
 
-/** Sets the simulator's next step without emitting an event. */
+/** Sets the simulator's planned steps without emitting an event. */
 export const setPlannedSteps = (db: Db, id: string, change: { step_at: string | null; simulation: string | null }) =>
   db.updateTable('orders').set(change).where('id', '=', id).execute()
 
 /** Marks the order as sent to a partner lab, so that the lab's list shows it as changed. */
-export const setSent = (db: Db, id: string, updated_at: string) =>
+export const markSent = (db: Db, id: string, updated_at: string) =>
   db
     .updateTable('orders')
     .set({ dispatch_at: null, sent_at: updated_at, updated_at, changed_at: sql`date_trunc('milliseconds', now())` })
@@ -119,7 +119,7 @@ export const insertImages = (db: Db, rows: Insertable<Tables['order_images']>[])
 
 type ChangeFilter = { order_ids?: string[] | null | undefined; start_at?: string | null | undefined; end_at?: string | null | undefined }
 
-export const listChanged = (db: Db, team_id: string, { order_ids, start_at, end_at }: ChangeFilter, limit: number) =>
+export const listChangedOrders = (db: Db, team_id: string, { order_ids, start_at, end_at }: ChangeFilter, limit: number) =>
   db
     .selectFrom('orders')
     .select('id')

@@ -63,7 +63,8 @@ export async function storeReport(app: AppInTransaction, order: LoadedOrder, new
   }
   const updated = hasNoStep ? await changeOrder(app, order, change) : await advanceOrder(app, order, step, change)
   const critical = rules.findNewCritical(previous?.results ?? [], report.results)
-  if (critical.length) await store.insertCritical(app.db, { order_id: order.id, version, team_id: order.team_id, reported_at: app.now() })
+  if (critical.length)
+    await store.insertCriticalResult(app.db, { order_id: order.id, version, team_id: order.team_id, reported_at: app.now() })
   for (const result of critical) await emitCritical(app, updated, status, result)
   return updated
 }
@@ -141,8 +142,7 @@ function presentResults(app: App, order: LoadedOrder, report: Report) {
   const collected_at = report.collected_at ?? order.collected_at
   return {
     ...report,
-    // A partial report has no missing results, because they may still arrive.
-    missing_results: report.status === 'partial' ? [] : report.missing_results,
+    missing_results: rules.missingIn(report),
     metadata: {
       ...rules.metadataOf({ ...report, patient, physician: document.physician, lab: lab_test.lab, sample_id, collected_at }),
       patient_id: order.user_id,

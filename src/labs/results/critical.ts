@@ -8,7 +8,7 @@ import * as store from './store.ts'
 
 export async function getCriticalResult(app: App, { team_id }: TeamCaller, order_id: string) {
   await requireOrder(app, team_id, order_id)
-  return presentCritical(app, team_id, order_id)
+  return presentCriticalResult(app, team_id, order_id)
 }
 
 export const acknowledgeCritical = (app: App, caller: TeamCaller, order_id: string) =>
@@ -20,10 +20,10 @@ export const acknowledgeCritical = (app: App, caller: TeamCaller, order_id: stri
       acknowledged_by: caller.console?.actor_id ?? caller.key_id,
     }
     await store.acknowledge(app.db, caller.team_id, order_id, acknowledgement)
-    return presentCritical(app, caller.team_id, order_id)
+    return presentCriticalResult(app, caller.team_id, order_id)
   })
 
-async function presentCritical(app: App, team_id: string, order_id: string) {
+async function presentCriticalResult(app: App, team_id: string, order_id: string) {
   const row = await store.findLatestCritical(app.db, team_id, order_id)
   if (!row) throw problem('NOTHING_CRITICAL', 'The order has had no critical result, so there is nothing to acknowledge.')
   const { version: result_version, reported_at, acknowledged_at, acknowledged_kind: type, acknowledged_by: id } = row

@@ -9,7 +9,7 @@ import * as rules from './rules.ts'
 export async function resultsPdf(app: App, { team_id }: TeamCaller, order_id: string) {
   const order = await requireOrder(app, team_id, order_id)
   const report = await requireReport(app, order)
-  return reportPdf(app, order, report, [{ results: report.results, missing: missingOf(report) }])
+  return reportPdf(app, order, report, [{ results: report.results, missing: rules.missingIn(report) }])
 }
 
 /** One section per order, so that a reader sees the specimen of each value; only the newest value of a measurement appears. */
@@ -23,13 +23,10 @@ export async function transactionResultsPdf(app: App, caller: TeamCaller, transa
       entry.report.results,
       reportedOrders.slice(i + 1).flatMap((newer) => newer.report.results),
     ),
-    missing: i === reportedOrders.length - 1 ? missingOf(entry.report) : [],
+    missing: i === reportedOrders.length - 1 ? rules.missingIn(entry.report) : [],
   }))
   return reportPdf(app, order, report, sections)
 }
-
-/** A partial report has no missing results, because they may still arrive. */
-const missingOf = ({ status, missing_results }: Report) => (status === 'partial' ? [] : missing_results)
 
 const reportPdf = (
   app: App,

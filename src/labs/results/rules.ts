@@ -136,6 +136,11 @@ export function missingResults(ordered: OrderedMeasurements, results: BiomarkerR
   return latestByKey([...expected, ...reportedMissing]).filter((missing) => !reportedKeys.has(keyOf(missing)))
 }
 
+type Missing = { status: string; missing_results: MissingResult[] }
+
+/** A partial report has no missing results, because they may still arrive. */
+export const missingIn = ({ status, missing_results }: Missing) => (status === 'partial' ? [] : missing_results)
+
 /** Null until the results are final, because results may still arrive. */
 export const hasMissing = (status: string, missing: MissingResult[]) => (status === 'partial' ? null : missing.length > 0)
 

@@ -17,7 +17,7 @@ export const findByDigest = (db: Db, order_id: string, digest: Buffer) =>
     .limit(1)
     .executeTakeFirst()
 
-export const insertCritical = (db: Db, row: Insertable<Tables['critical_results']>) =>
+export const insertCriticalResult = (db: Db, row: Insertable<Tables['critical_results']>) =>
   db.insertInto('critical_results').values(row).execute()
 
 /** The latest report in which something became critical. */

@@ -1,5 +1,5 @@
 import { takeDueSteps } from '../../labs/adapters/simulator/advance.ts'
-import { dispatchDue, findNextDispatch, findNextStep } from '../../labs/orders/progress/dispatch.ts'
+import { dispatchDueOrders, findNextDispatch, findNextStep } from '../../labs/orders/progress/dispatch.ts'
 import type { App } from '../../platform/app.ts'
 import { findNextErasure } from '../../tenants/users/actions.ts'
 import { eraseDueUsers } from '../user-deletion/actions.ts'
@@ -13,7 +13,7 @@ export type DueWork = {
 
 /** Every kind of work that moves with the sandbox clock. A new kind is one line here. */
 export const timeline: DueWork[] = [
-  { nextDue: findNextDispatch, run: dispatchDue },
+  { nextDue: findNextDispatch, run: dispatchDueOrders },
   { nextDue: findNextStep, run: takeDueSteps },
   { nextDue: findNextErasure, run: eraseDueUsers },
 ]

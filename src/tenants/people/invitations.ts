@@ -119,4 +119,4 @@ export const invitationExpired = () =>
     'This invitation link was used, revoked or replaced, or its 7 days have passed. Ask an administrator for a new one.',
   )
 
-export const pruneInvitations = (app: App) => store.deleteExpired(app.db, app.wall())
+export const pruneInvitations = (app: App) => store.deleteExpiredInvitations(app.db, app.wall())

@@ -37,4 +37,4 @@ export const insertInvitation = (db: Db, row: NewInvitation) => db.insertInto('i
 export const deleteInvitation = (db: Db, org_id: string, id: string) =>
   db.deleteFrom('invitations').where('org_id', '=', org_id).where('id', '=', id).returning('id').executeTakeFirst()
 
-export const deleteExpired = (db: Db, now: string) => db.deleteFrom('invitations').where('expires_at', '<=', now).execute()
+export const deleteExpiredInvitations = (db: Db, now: string) => db.deleteFrom('invitations').where('expires_at', '<=', now).execute()

@@ -63,6 +63,6 @@ export async function presentSession(app: App, caller: SessionCaller, session: T
 
 /** Deletes expired sessions and old sign-in attempts. */
 export async function pruneSessions(app: App) {
-  await store.deleteEnded(app.db, app.wall(), later(app.wall(), -app.config.CONSOLE_IDLE_MINUTES * MINUTE))
+  await store.deleteEndedSessions(app.db, app.wall(), later(app.wall(), -app.config.CONSOLE_IDLE_MINUTES * MINUTE))
   await pruneAttempts(app)
 }

@@ -48,7 +48,7 @@ async function signInAsPerson(app: AppInRequest, body: SignIn & { email: string 
   return loadPersonHolder(app, result.person.id)
 }
 
-/** Names the account if it exists; the typed email is not stored. */
+/** Audits a failed sign-in. The row names the account if it exists, never the typed email. */
 const recordFailure = (app: AppInRequest, person?: { id: string; org_id: string }) =>
   inTransaction(app, (app) => {
     const visitor = { kind: 'visitor', console: {}, ...(person && { org_id: person.org_id }) } as const

@@ -31,7 +31,7 @@ export const listPersonSessions = (db: Db, person_id: string) =>
 
 export const deleteByHash = (db: Db, hash: Buffer) => db.deleteFrom('console_sessions').where('hash', '=', hash).execute()
 
-export const deleteEnded = (db: Db, now: string, seen_before: string) =>
+export const deleteEndedSessions = (db: Db, now: string, seen_before: string) =>
   db
     .deleteFrom('console_sessions')
     .where((eb) => eb.or([eb('ends_at', '<=', now), eb('seen_at', '<=', seen_before)]))

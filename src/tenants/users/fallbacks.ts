@@ -12,7 +12,7 @@ export async function fillTimeZone(app: App, user: UserRow, source_slug: SourceS
   await store.fillTimeZone(app.db, user, { time_zone, time_zone_source: source_slug, time_zone_updated_at: app.now() })
 }
 
-/** Sets the birth date under the same rule. */
+/** Sets the birth date by the same rule as the time zone. */
 export const fillBirthDate = (app: App, { team_id, user_id }: UserRow, source_slug: SourceSlug, value: string) =>
   inTransaction(app, async (app) => {
     const user = await lockUser(app, team_id, user_id)

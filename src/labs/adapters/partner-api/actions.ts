@@ -25,7 +25,7 @@ const SETTLE_MS = 2 * SECOND
 export async function listLabOrders(app: App, { lab_id }: LabCaller, query: Filter) {
   const page = pageAfter(query.next_cursor, query.limit)
   const until = later(app.wall(), -SETTLE_MS)
-  const found = await store.listSent(app.db, lab_id, { ...query, until }, page)
+  const found = await store.listSentOrders(app.db, lab_id, { ...query, until }, page)
   const { rows } = pageOf(found, page, positionOf)
   const last = rows.at(-1)
   const orders = await loadInOrder(app, rows)
@@ -115,7 +115,7 @@ const withOrder = (
   )
 
 async function requireSentOrder(app: App, lab_id: number, id: string) {
-  const order = await store.findSent(app.db, lab_id, id)
+  const order = await store.findSentOrder(app.db, lab_id, id)
   if (!order) throw problem('ORDER_NOT_FOUND', 'The lab has received no order with this ID. List the orders with GET /lab/v1/orders.')
   return order
 }

@@ -13,12 +13,12 @@ const sentOrders = (db: Db, lab_id: number) =>
     .where('orders.user_id', 'is not', null)
     .where('orders.sent_at', 'is not', null)
 
-export const findSent = (db: Db, lab_id: number, id: string) => sentOrders(db, lab_id).where('orders.id', '=', id).executeTakeFirst()
+export const findSentOrder = (db: Db, lab_id: number, id: string) => sentOrders(db, lab_id).where('orders.id', '=', id).executeTakeFirst()
 
 type Filter = { status?: string[] | null | undefined; sample_id?: string | null | undefined; until: string }
 
 /** Sorted by last change, so that a lab can continue from its cursor. */
-export const listSent = (db: Db, lab_id: number, { status, sample_id, until }: Filter, page: Page) =>
+export const listSentOrders = (db: Db, lab_id: number, { status, sample_id, until }: Filter, page: Page) =>
   sentOrders(db, lab_id)
     .where('orders.changed_at', '<', until)
     .$if(!!status?.length, (query) => query.where('orders.low_level', '=', sql<string>`any(${status}::text[])`))

@@ -59,7 +59,7 @@ function drawValue(analyte: Analyte, random: Random, { sex }: Traits, target: Ta
 
 const roundValue = (analyte: Analyte, value: number | null) => value && Math.round(value * scaleOf(analyte)) / scaleOf(analyte)
 
-/** Values derived from an abnormal or critical value may be so too; no value is negative. */
+/** A value derived from an abnormal or critical value may be abnormal or critical too. No value is negative. */
 function isAllowed(analyte: Analyte, value: number | null | undefined, { sex }: Traits, target: Band) {
   if (value === null || value === undefined) return true
   if (!(value >= 0)) return false

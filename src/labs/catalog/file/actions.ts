@@ -17,7 +17,7 @@ export const loadCatalog = async (app: App) => loadCatalogText(app, await readFi
 
 /**
  * Loads the shared catalog and returns how many rows of each kind it wrote, or null if this file is already loaded.
- * Lab tests that the file no longer has are archived, and its removed markers can no longer be ordered.
+ * Lab tests that the file no longer has are archived. Markers that it no longer has cannot be ordered.
  */
 export async function loadCatalogText(app: App, text: string) {
   const version = createHash('sha256').update(text).digest('hex')
@@ -26,7 +26,7 @@ export async function loadCatalogText(app: App, text: string) {
   return inTransaction(app, async (app) => {
     await store.lockLoading(app.db)
     await writeCatalog(app, catalog).catch(rejectChangedIds)
-    const retired = await retireRemoved(app, catalog)
+    const retired = await retireRemovedRows(app, catalog)
     await store.upsert(app.db, 'catalogue', [{ one: true, version, loaded_at: app.wall() }], 'one')
     return { version, loaded: countsOf(catalog), ...retired }
   })
@@ -104,7 +104,7 @@ function rejectChangedIds(error: unknown): never {
   )
 }
 
-async function retireRemoved({ db, wall }: App, { lab_tests, lab_markers }: Catalog) {
+async function retireRemovedRows({ db, wall }: App, { lab_tests, lab_markers }: Catalog) {
   const archived = await store.archiveOtherTests(
     db,
     lab_tests.map(({ id }) => id),

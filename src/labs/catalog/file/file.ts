@@ -151,6 +151,6 @@ function invalidCatalog(faults: Fault[]) {
   return setupProblem(['The catalog file is not valid:', ...listed, ...more].join('\n'))
 }
 
-/** `lab_tests[3].marker_ids[0]`. */
+/** Formats a path as in `lab_tests[3].marker_ids[0]`. */
 const formatPath = (path: PropertyKey[]) =>
   path.reduce<string>((text, step) => (typeof step === 'number' ? `${text}[${step}]` : `${text}${text && '.'}${String(step)}`), '')

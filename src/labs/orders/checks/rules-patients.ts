@@ -29,7 +29,7 @@ export const personFindings = (patient: Patient, context: PatientContext): Findi
 export function ageFindings({ patient_details: { dob, medical_proxy }, patient_address }: Patient, context: PatientContext): Finding[] {
   const today = dayIn(context.zone, context.now)
   const path = ['patient_details', 'dob']
-  // The birth date must be in the future both in UTC and in the patient's zone, so that a newborn is accepted.
+  // A birth date is rejected only if it is in the future both in UTC and in the patient's zone, so that a newborn is accepted.
   if (dob > today && dob > context.now.slice(0, 10))
     return [fieldError('birth_date_in_the_future', path, 'The birth date is in the future.', 'Send the day on which the patient was born.')]
   const age = ageOn(dob, today)

@@ -4,7 +4,7 @@ import { isUniqueViolation } from '../../../platform/db/errors.ts'
 import { invalid } from '../../../platform/problem.ts'
 import { indexTerms } from '../../../platform/sealing/blind-index.ts'
 import { teamSealingKey } from '../../../platform/sealing/vault.ts'
-import { type OrderDocument, sealDocument } from '../encrypted-document.ts'
+import { encryptDocument, type OrderDocument } from '../encrypted-document.ts'
 import { orderEvent } from '../progress/advance.ts'
 import { type LoadedOrder, presentOrder } from '../reading/present.ts'
 import * as write from './store-write.ts'
@@ -61,7 +61,7 @@ export function newOrder({ parent, origin, ...fields }: NewOrderFields, at: stri
     interpretation: null,
     has_missing_results: null,
     result_version: 0,
-    sealed: sealDocument(fields.key, id, fields.document),
+    sealed: encryptDocument(fields.key, id, fields.document),
     events: [{ id: 1, low_level: 'ordered', status_detail: null, created_at: at }],
   }
   return { ...row, siblings: [...(parent?.siblings ?? []), row] }

@@ -2,7 +2,7 @@ import type { App } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { createCombinedTest, findCombinedTest } from '../../catalog/combined-tests.ts'
 import { getLab, resolveOrderSet } from '../../catalog/markers.ts'
-import { checkActive, checkMethod, checkOrderable, selectAccount } from '../../catalog/rules.ts'
+import { checkMethod, checkOrderable, checkTestsActive, selectAccount } from '../../catalog/rules.ts'
 import { combineTests, findStandaloneTest, methodFor, orderSetOf, type TestSelection } from '../checks/rules-tests.ts'
 
 export type ResolvedTests = Awaited<ReturnType<typeof resolveTests>>
@@ -11,7 +11,7 @@ export type ResolvedTests = Awaited<ReturnType<typeof resolveTests>>
 export async function resolveTests(app: App, caller: TeamCaller, selection: TestSelection, usableAccounts?: readonly string[]) {
   const set = orderSetOf(selection)
   const { tests, markers, lab_id, accounts } = await resolveOrderSet(app, caller, set)
-  checkActive(tests)
+  checkTestsActive(tests)
   checkOrderable(markers)
   const method = methodFor(tests, selection.collection_method)
   const lab = tests[0]?.lab ?? (await getLab(app, lab_id))

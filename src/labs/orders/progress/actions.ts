@@ -68,7 +68,12 @@ export const resendOrderEvents = (app: App, { team_id }: TeamCaller, { order_ids
     if (!order_ids?.length && !start_at) throw invalid(['body'], 'Send order_ids or start_at.')
     if (start_at && (start_at > until || until > later(start_at, MAX_WINDOW_MS)))
       throw invalid(['body', 'end_at'], 'Must be after start_at and at most 60 days later.')
-    const rows = await store.listChanged(app.db, team_id, { order_ids, start_at, end_at: start_at ? until : null }, MAX_RESENT_ORDERS + 1)
+    const rows = await store.listChangedOrders(
+      app.db,
+      team_id,
+      { order_ids, start_at, end_at: start_at ? until : null },
+      MAX_RESENT_ORDERS + 1,
+    )
     if (rows.length > MAX_RESENT_ORDERS)
       throw problem('TOO_MANY_TO_RESEND', `More than ${MAX_RESENT_ORDERS} orders match. Send a shorter window.`)
     const orders = await lockOrders(

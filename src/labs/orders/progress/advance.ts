@@ -5,7 +5,7 @@ import { problem } from '../../../platform/problem.ts'
 import { labFor } from '../../adapters/index.ts'
 import { dueDatesOf } from '../../results/rules.ts'
 import { dayIn } from '../checks/rules-zones.ts'
-import { type OrderDocument, sealDocument } from '../encrypted-document.ts'
+import { encryptDocument, type OrderDocument } from '../encrypted-document.ts'
 import { updateOrder } from '../placing/store-write.ts'
 import { type LoadedOrder, presentOrder } from '../reading/present.ts'
 import * as rules from '../rules.ts'
@@ -61,7 +61,7 @@ function applyChange(order: LoadedOrder, { document, ...change }: Omit<Change, '
   const siblings = order.siblings.map((sibling) =>
     sibling.id === order.id ? { ...sibling, low_level: next.low_level, last_event_at: next.last_event_at, updated_at: at } : sibling,
   )
-  return { ...dated, siblings, sealed: document ? sealDocument(order.key, order.id, next.document) : order.sealed }
+  return { ...dated, siblings, sealed: document ? encryptDocument(order.key, order.id, next.document) : order.sealed }
 }
 
 /** The lab's collected_at wins; otherwise the first step that implies collection sets it. */

@@ -14,7 +14,7 @@ const BATCH_SIZE = 100
 export const DISPATCH_ORDERS = 'dispatch orders'
 
 /** Sends the orders that are due on their team's clock; returns whether there may be more. */
-export async function dispatchDue(app: App, team_id?: string) {
+export async function dispatchDueOrders(app: App, team_id?: string) {
   const due = await dueStore.listDueDispatches(app.db, app.wall(), { limit: BATCH_SIZE, team_id, except: postponedIds(app) })
   await forEachOrder(app, due, (order) => dispatch(onOrderClock(app, order.clock_offset_ms), order))
   return due.length === BATCH_SIZE
@@ -77,7 +77,7 @@ export async function sendOrder(app: AppInTransaction, order: LoadedOrder): Prom
   const sent_at = app.now()
   if (accepted) return advanceOrder(app, order, accepted.low_level, { sent_at, sample_id: order.sample_id ?? accepted.sample_id })
   const sent = { ...order, dispatch_at: null, sent_at, updated_at: sent_at }
-  await store.setSent(app.db, order.id, sent.updated_at)
+  await store.markSent(app.db, order.id, sent.updated_at)
   return sent
 }
 

@@ -6,7 +6,7 @@ import { problem } from '../../../platform/problem.ts'
 import { queryTerms } from '../../../platform/sealing/blind-index.ts'
 import { teamSealingKey, unwrap } from '../../../platform/sealing/vault.ts'
 import { requireUser } from '../../../tenants/users/actions.ts'
-import { openDocument } from '../encrypted-document.ts'
+import { decryptDocument } from '../encrypted-document.ts'
 import { loadOrders, presentOrder } from './present.ts'
 import * as store from './store-list.ts'
 
@@ -45,7 +45,7 @@ async function sortIdsByName(app: App, { team_id }: TeamCaller, filter: store.Li
   const entries = (await store.listEncryptedDocuments(app.db, team_id, filter, MAX_COUNTED_ORDERS)).map(
     ({ id, user_id, sealed, created_at, key_id, wrapped_key }) => {
       const key = unwrap(teamKey, { team_id, user_id: user_id as string }, { id: key_id, wrapped: wrapped_key })
-      const { last_name, first_name } = openDocument(key, id, sealed as Buffer).patient_details ?? noName
+      const { last_name, first_name } = decryptDocument(key, id, sealed as Buffer).patient_details ?? noName
       return { id, created_at, last_name: last_name.toLowerCase(), first_name: first_name.toLowerCase() }
     },
   )

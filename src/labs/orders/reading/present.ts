@@ -5,7 +5,7 @@ import { publicUrl } from '../../../platform/config.ts'
 import type { SealingKey } from '../../../platform/sealing/seal.ts'
 import { teamSealingKey, unwrap } from '../../../platform/sealing/vault.ts'
 import * as catalog from '../../catalog/actions.ts'
-import { type OrderDocument, openDocument } from '../encrypted-document.ts'
+import { decryptDocument, type OrderDocument } from '../encrypted-document.ts'
 import * as rules from '../rules.ts'
 import * as store from '../store.ts'
 
@@ -67,7 +67,7 @@ async function loadAll(app: App, team_id: string, rows: store.LoadedRow[]): Prom
     return {
       ...row,
       key,
-      document: openDocument(key, row.id, row.sealed as Buffer),
+      document: decryptDocument(key, row.id, row.sealed as Buffer),
       siblings: siblings.filter(({ transaction_id }) => transaction_id === row.transaction_id),
       lab_test: tests.get(row.lab_test_id) as catalog.LabTestRow,
     }
