@@ -11,7 +11,7 @@ const steps: [string, string[]][] = [
 ]
 
 /** Runs a command and prints its output as a whole, because the others run at the same time. */
-async function passes([command, args]: [string, string[]]) {
+async function runStep([command, args]: [string, string[]]) {
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   const exit = new Promise<boolean>((resolve) => child.once('close', (code) => resolve(code === 0)))
   const output = await Promise.all([text(child.stdout), text(child.stderr)])
@@ -19,7 +19,7 @@ async function passes([command, args]: [string, string[]]) {
   return exit
 }
 
-const checks = steps.map(passes)
+const checks = steps.map(runStep)
 const staleFiles = await listStaleFiles()
 if (staleFiles.length) console.error(`Out of date: ${staleFiles.join(', ')}. Run: npm run generate`)
 const passed = (await Promise.all(checks)).every(Boolean)

@@ -63,12 +63,12 @@ assay doctor --quick
 
 const names = commands.map(({ name }) => `assay ${name}`).sort((a, b) => b.length - a.length)
 
-const marked = (text: string) => inlineCode(text.replace(new RegExp(names.join('|'), 'g'), code))
+const markCommands = (text: string) => inlineCode(text.replace(new RegExp(names.join('|'), 'g'), code))
 
 const partOf = ({ name, summary, options, examples = [] }: Command) => [
   `### assay ${name}`,
   '',
-  ...wrap(marked(summary)),
+  ...wrap(markCommands(summary)),
   '',
   '```text',
   usageLine(name, options),
@@ -77,6 +77,9 @@ const partOf = ({ name, summary, options, examples = [] }: Command) => [
   ...(examples.length ? [examples.length > 1 ? 'Examples:' : 'Example:', '', '```text', ...examples, '```', ''] : []),
   ...table(
     ['Option', 'Description'],
-    Object.entries({ ...options, json }).map(([option, row]: [string, Option]) => [code(optionText(option, row)), marked(optionHelp(row))]),
+    Object.entries({ ...options, json }).map(([option, row]: [string, Option]) => [
+      code(optionText(option, row)),
+      markCommands(optionHelp(row)),
+    ]),
   ),
 ]

@@ -18,7 +18,7 @@ const operations = () =>
 
 const inputs = () =>
   rows.flatMap(([, row]) =>
-    [...named('query parameter', row.query), ...named('body field', row.body)].map(({ kind, name, since, instead }) => [
+    [...listDeprecated('query parameter', row.query), ...listDeprecated('body field', row.body)].map(({ kind, name, since, instead }) => [
       `${kind} ${code(name)}`,
       code(nameOf(row)),
       since,
@@ -26,7 +26,7 @@ const inputs = () =>
     ]),
   )
 
-const named = (kind: string, shape: z.ZodType | undefined) =>
+const listDeprecated = (kind: string, shape: z.ZodType | undefined) =>
   deprecatedFields(shape).map(([name, deprecation]) => ({ kind, name, ...deprecation }))
 
 type Found = { field: string; objects: Set<string> } & Deprecation
@@ -44,7 +44,7 @@ function outputs() {
 /** Resources share the fields of their historical events; their daily events differ. */
 const familyOf = (name: string) => name.replace(/^(historical\.data|daily\.data\.\w+)\..*/, '$1')
 
-/** If a named schema has the field, the operations that use the schema are not listed too. */
+/** An operation is not listed if a named schema that it uses has the field. */
 function namesOf(objects: string[]) {
   const schemas = objects.filter((name) => /^\w+$/.test(name))
   return codes((schemas.length ? schemas : objects).sort())

@@ -109,7 +109,7 @@ const sharedFields = [
 ]
 
 function seriesRow(name: string, { event, aliases, unit, unitFactors, interval, valueKind, least, most, types, extraFields }: Series) {
-  const otherUnits = Object.keys(unitFactors).filter((spelling) => spelling !== unit.toLowerCase())
+  const otherUnits = Object.keys(unitFactors).filter((name) => name !== unit.toLowerCase())
   return [
     aliases.length ? `${code(name)} (${codes(aliases)})` : code(name),
     event ? code(event) : '',

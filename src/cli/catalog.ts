@@ -6,7 +6,7 @@ import { recordOperator } from './record-operator.ts'
 import { readText } from './service.ts'
 import { withApp } from './with-app.ts'
 
-export const loadFile = command({
+export const loadCatalogFile = command({
   name: 'catalog load',
   summary:
     'Load your own catalog file in production. Lab tests that are missing from the file are archived, and missing markers can no longer be ordered. The documentation describes the file format.',

@@ -78,9 +78,9 @@ async function checkDatabase(config: Config, quick: boolean): Promise<Check[]> {
 }
 
 /** A check that throws is a finding too. */
-const runCheck: RunCheck = async (name, examine) => {
+const runCheck: RunCheck = async (name, check) => {
   try {
-    return { name, finding: await examine() }
+    return { name, finding: await check() }
   } catch (error) {
     return { name, finding: { state: 'wrong', text: reasonOf(error).message } }
   }

@@ -2,7 +2,7 @@ import { createReadStream, existsSync, truncateSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { Id } from '../contract/common.ts'
-import { headOf, testsOf, usersOf } from '../operations/transfer/read.ts'
+import { headerOf, testsOf, usersOf } from '../operations/transfer/read.ts'
 import type { App } from '../platform/app.ts'
 import { setupProblem } from '../platform/problem.ts'
 import { command, print } from './command.ts'
@@ -38,16 +38,16 @@ export const exportCommand = command({
   },
 })
 
-type Head = { team?: { id?: string } }
+type ExportHeader = { team?: { id?: string } }
 type ResumePoint = { users: number; last: string | undefined }
 
 async function writeExport(app: App, team: string, path: string, resumed: ResumePoint | undefined) {
-  const head = await headOf(app, team)
+  const header = await headerOf(app, team)
   const file = await open(path, resumed ? 'a' : 'wx', 0o600)
-  const bar = progress('users', head.users, resumed?.users)
+  const bar = progress('users', header.users, resumed?.users)
   let count = resumed?.users ?? 0
   try {
-    if (!resumed) await writeHead(app, team, file, head)
+    if (!resumed) await writeHeader(app, team, file, header)
     for await (const line of usersOf(app, team, resumed?.last)) {
       await file.write(`${JSON.stringify(line)}\n`)
       if (!('user' in line)) continue
@@ -63,8 +63,8 @@ async function writeExport(app: App, team: string, path: string, resumed: Resume
   return count
 }
 
-async function writeHead(app: App, team: string, file: FileHandle, head: object) {
-  await file.write(`${JSON.stringify(head)}\n`)
+async function writeHeader(app: App, team: string, file: FileHandle, header: object) {
+  await file.write(`${JSON.stringify(header)}\n`)
   for (const test of await testsOf(app, team)) await file.write(`${JSON.stringify(test)}\n`)
 }
 
@@ -73,20 +73,21 @@ async function findResumePoint(path: string, team: string): Promise<ResumePoint 
   let point: ResumePoint = { users: 0, last: undefined }
   let [readBytes, userStart] = [0, 0]
   let current: string | undefined
-  let head: Head | undefined
+  let header: ExportHeader | undefined
   for await (const text of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
     const line = parseLine(text)
     if (!line) break
-    head ??= line as Head
-    if ('end' in line) throw setupProblem('The export in this file is complete')
+    header ??= line as ExportHeader
+    if ('end' in line) throw setupProblem('The export in this file is complete; there is nothing to resume')
     const { user } = line as { user?: { user_id: string } }
     if (user && current) point = { users: point.users + 1, last: current }
     if (user) [current, userStart] = [user.user_id, readBytes]
     readBytes += Buffer.byteLength(text) + 1
   }
-  if (head && head.team?.id !== team) throw setupProblem('The file is not an export of this team')
+  if (header && header.team?.id !== team)
+    throw setupProblem('The file is not an export of this team; pass the file that the interrupted export wrote')
   truncateSync(path, current ? userStart : readBytes)
-  return head ? point : undefined
+  return header ? point : undefined
 }
 
 export function parseLine(text: string): object | undefined {

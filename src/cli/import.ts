@@ -49,8 +49,8 @@ async function readExport(app: App, path: string, target: Target) {
   for await (const text of linesOf(path)) {
     lineNumber++
     const line = parseLine(text) as (Line & { users?: number; end?: object }) | undefined
-    if (!line) throw lineProblem(lineNumber, 'is not JSON; repeat or resume the export')
-    if (lineNumber === 1) checkHead(line)
+    if (!line) throw lineProblem(lineNumber, 'the line is not JSON; repeat or resume the export')
+    if (lineNumber === 1) checkHeader(line)
     if (lineNumber === 1) bar = progress('users', line.users)
     if (line.lab_test) await writeTest(app, target, line, lineNumber)
     if (line.user) (await writeUser(app, target, line, lineNumber)) ? counts.written++ : counts.there++
@@ -63,7 +63,7 @@ async function readExport(app: App, path: string, target: Target) {
   return counts
 }
 
-function checkHead(line: object) {
+function checkHeader(line: object) {
   if ((line as { assay_export?: unknown }).assay_export !== 1) throw setupProblem('The file is not an export that this version can read')
 }
 

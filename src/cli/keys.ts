@@ -11,6 +11,7 @@ import {
   listTeamKeys,
 } from '../tenants/keys/actions.ts'
 import { findFirstOrgAndTeam } from '../tenants/teams/orgs.ts'
+import { fetchAllPages } from './all-pages.ts'
 import { command, print } from './command.ts'
 import { listing } from './listing.ts'
 import { usageError, type Values } from './options.ts'
@@ -47,12 +48,6 @@ const rowOf = (kind: string, prefix: string, teams: string[], { id, label, last_
   last_used_at ?? 'never',
   expires_at ?? 'never',
 ]
-
-async function fetchAllPages<P extends { next_cursor: string | null }>(list: (query: { next_cursor?: string | undefined }) => Promise<P>) {
-  const pages = [await list({})]
-  for (let next = pages[0]?.next_cursor; next; next = pages.at(-1)?.next_cursor) pages.push(await list({ next_cursor: next }))
-  return pages
-}
 
 const kinds = ['team', ...roles] as const
 
@@ -95,7 +90,7 @@ function checkCombinations({ kind, team, expires, 'read-only': read_only }: Crea
   if (kind !== 'team' && read_only) throw usageError('--read-only is for team keys only.')
   if (kind !== 'team' && expires !== undefined) throw usageError('--expires is for team keys only.')
   if (kind === 'team_admin' && team === undefined) throw usageError('--team is required for team_admin keys.')
-  if (kind === 'org_admin' && team !== undefined) throw usageError('--team does not apply to org_admin keys, which reach every team.')
+  if (kind === 'org_admin' && team !== undefined) throw usageError('--team does not apply to org_admin keys, which can access every team.')
 }
 
 async function create(app: App, operator: Operator, { kind, label, team, expires, 'read-only': read_only }: CreateValues) {

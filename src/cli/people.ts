@@ -3,6 +3,7 @@ import type { App } from '../platform/app.ts'
 import type { ManagementCaller } from '../platform/callers.ts'
 import { deleteMember, listMembers } from '../tenants/people/actions.ts'
 import { createInvite } from '../tenants/people/invitations.ts'
+import { fetchAllPages } from './all-pages.ts'
 import { command, print } from './command.ts'
 import { listing } from './listing.ts'
 import { chooseOrg } from './org.ts'
@@ -53,14 +54,8 @@ export const listPeople = command({
 })
 
 async function listAllMembers(app: App, operator: ManagementCaller) {
-  const members = []
-  let next_cursor: string | null | undefined
-  do {
-    const page = await listMembers(app, operator, { next_cursor })
-    members.push(...page.members)
-    next_cursor = page.next_cursor
-  } while (next_cursor)
-  return members
+  const pages = await fetchAllPages((query) => listMembers(app, operator, query))
+  return pages.flatMap(({ members }) => members)
 }
 
 export const removePerson = command({

@@ -57,7 +57,7 @@ async function startOrExit(json: boolean) {
 /** Keys are printed on a terminal only, so that they never end up in container logs. */
 function greeting({ listening, credentials }: RunningService, onTerminal: boolean) {
   const { base_url, org_id, team_id, team_api_key, management_key, path } = credentials
-  const showsKeys = onTerminal && credentials.first && team_api_key
+  const showsKeys = onTerminal && credentials.hasNewKeys && team_api_key
   const key = showsKeys ? `'x-service-api-key: ${team_api_key}'` : '"x-service-api-key: $TEAM_API_KEY"'
   return [
     `Assay is ready at ${base_url}`,

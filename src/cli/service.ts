@@ -6,7 +6,7 @@ import { readClientConfig } from '../platform/config.ts'
 import { setupProblem } from '../platform/problem.ts'
 import { type Options, usageError } from './options.ts'
 
-export const HttpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https address.' })
+export const HttpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL.' })
 
 const Url = HttpUrl.transform((text) => text.replace(/\/+$/, ''))
 

@@ -1,7 +1,7 @@
 import { auditVerify } from './audit.ts'
 import { backupCommand, checkBackupCommand, restoreCommand } from './backup.ts'
 import { bootstrapCommand } from './bootstrap.ts'
-import { loadFile, showCatalog } from './catalog.ts'
+import { loadCatalogFile, showCatalog } from './catalog.ts'
 import type { Command } from './command.ts'
 import { completions } from './completion.ts'
 import { conformanceCommand } from './conformance.ts'
@@ -40,7 +40,7 @@ export const sections: Record<string, Command[]> = {
   'Organizations, keys and people': [orgCommand, teamCommand, listKeys, createKey, revokeKey, invitePerson, listPeople, removePerson],
   'Labs and catalog': [
     showCatalog,
-    loadFile,
+    loadCatalogFile,
     listLabKeysCommand,
     createLabKeyCommand,
     revokeLabKeyCommand,

@@ -22,7 +22,7 @@ import { connectionEndpoints } from './wearables/connections.ts'
 import { demoEndpoints } from './wearables/demo.ts'
 import { introspectionEndpoints } from './wearables/introspection.ts'
 import { linkEndpoints } from './wearables/link.ts'
-import { olderLinkEndpoints } from './wearables/link-older.ts'
+import { deprecatedLinkEndpoints } from './wearables/link-deprecated.ts'
 import { streamEndpoints } from './wearables/streams.ts'
 import { teamSourceEndpoints } from './wearables/team-sources.ts'
 import { summaryEndpoints } from './wearables/wearable-summaries.ts'
@@ -46,7 +46,7 @@ export const endpoints = {
   ...sourceEndpoints,
   ...connectionEndpoints,
   ...linkEndpoints,
-  ...olderLinkEndpoints,
+  ...deprecatedLinkEndpoints,
   ...bulkEndpoints,
   ...teamSourceEndpoints,
   ...wearableEndpoints,

@@ -20,7 +20,7 @@ import { userNotFound } from '../tenants/users/rules.ts'
 import { authenticateLinkToken } from '../wearables/link/tokens.ts'
 import type { Headers, Route } from './request.ts'
 
-/** Identifies the caller by the credential that the row requires. Without one, a console session counts. */
+/** Identifies the caller by the credential that the row requires. Without one, the console session identifies the caller. */
 export async function authenticate(app: App, row: Row, headers: Headers): Promise<Caller | undefined> {
   if (row.console) checkSameOrigin(app.config, headers)
   if (row.auth === 'none') return undefined

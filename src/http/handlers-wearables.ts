@@ -4,7 +4,7 @@ import type { connectionEndpoints } from '../contract/wearables/connections.ts'
 import type { demoEndpoints } from '../contract/wearables/demo.ts'
 import type { introspectionEndpoints } from '../contract/wearables/introspection.ts'
 import type { linkEndpoints } from '../contract/wearables/link.ts'
-import type { olderLinkEndpoints } from '../contract/wearables/link-older.ts'
+import type { deprecatedLinkEndpoints } from '../contract/wearables/link-deprecated.ts'
 import type { streamEndpoints } from '../contract/wearables/streams.ts'
 import type { teamSourceEndpoints } from '../contract/wearables/team-sources.ts'
 import type { summaryEndpoints } from '../contract/wearables/wearable-summaries.ts'
@@ -23,8 +23,8 @@ import * as samples from '../wearables/data/samples/read.ts'
 import * as streams from '../wearables/data/streams/streams.ts'
 import * as summaries from '../wearables/data/summaries/read-summaries.ts'
 import { pushSummaries } from '../wearables/data/summaries/summaries.ts'
+import * as deprecatedLinks from '../wearables/link/deprecated.ts'
 import { startOAuth } from '../wearables/link/oauth.ts'
-import * as olderLinks from '../wearables/link/older.ts'
 import * as signIn from '../wearables/link/sign-in.ts'
 import { listLinkSources } from '../wearables/link/sources.ts'
 import * as linkTokens from '../wearables/link/tokens.ts'
@@ -39,7 +39,7 @@ type Wearable = typeof bulkEndpoints &
   typeof demoEndpoints &
   typeof introspectionEndpoints &
   typeof linkEndpoints &
-  typeof olderLinkEndpoints &
+  typeof deprecatedLinkEndpoints &
   typeof sourceEndpoints &
   typeof streamEndpoints &
   typeof teamSourceEndpoints &
@@ -65,8 +65,8 @@ export const wearableHandlers: HandlersOf<Wearable> = {
   completeMfa: (app, caller, { params, body }) => signIn.completeMfa(app, caller, params.provider, body.mfa_code),
   connectByEmail: (app, caller, { params, body }) => signIn.connectByEmail(app, caller, params.provider, body),
 
-  startLink: (app, caller, { body }) => olderLinks.startLink(app, caller, body),
-  getLinkState: (app, caller) => olderLinks.getLinkState(app, caller),
+  startLink: (app, caller, { body }) => deprecatedLinks.startLink(app, caller, body),
+  getLinkState: (app, caller) => deprecatedLinks.getLinkState(app, caller),
   authByPassword: (app, caller, { body }) => signIn.connectByPassword(app, caller, body.provider, body),
   authByEmail: (app, caller, { body }) => signIn.connectByEmail(app, caller, body.provider, body),
 

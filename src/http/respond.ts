@@ -21,15 +21,15 @@ export async function respond(app: App, audits: Audits, state: RequestState, raw
   state.input = parseInput(route.row, raw)
   checkPath(app, caller, state.input.params as RequestState['params'] | undefined)
   checkUser(caller, subjectUser(state))
-  if (isUnrevealed(caller)) checkNotMasked(state.input.body)
+  if (mustMask(caller)) checkNotMasked(state.input.body)
   const requestApp = { ...withCallerClock(app, caller), signal: state.signal, request: httpRequest(app, state) }
   const outcome = await withIdempotency(app, state, (lease) => execute(requestApp, audits, state, lease))
   if (outcome.replayed && caller) await audits.audit(auditRow(app, caller, auditEntry(state, outcome.status, outcome.body)))
-  return route.mask && !route.row.media && isUnrevealed(caller) ? { ...outcome, body: route.mask(outcome.body) } : outcome
+  return route.mask && !route.row.media && mustMask(caller) ? { ...outcome, body: route.mask(outcome.body) } : outcome
 }
 
 /** The console masks personal data until the request gives a reason to reveal it. */
-export const isUnrevealed = (caller: Caller | undefined) =>
+export const mustMask = (caller: Caller | undefined) =>
   Boolean(caller && caller.kind !== 'session' && 'console' in caller && caller.console && !caller.console.reason)
 
 const httpRequest = ({ config }: App, state: RequestState): HttpRequest => ({

@@ -12,7 +12,7 @@ import { problemOf, statusOfProblem } from './problems/problems.ts'
 import { sendProblem } from './problems/refuse.ts'
 import { type AnyHandler, auditEntry, type RequestState, type Route } from './request.ts'
 import { type Audits, respond } from './respond.ts'
-import { openStreams, type Streams, sendChunks } from './stream.ts'
+import { type Streams, sendChunks, trackStreams } from './stream.ts'
 import { subjectsOf } from './subjects.ts'
 
 /** Fits four images of 5 MB in base64 and the JSON around them. */
@@ -21,7 +21,7 @@ const LARGE_BODY = 30 * 1024 * 1024
 export function mountTable(app: App, server: FastifyInstance, table: Table) {
   server.decorateRequest('state', null)
   const audit = newAuditBatch(app)
-  const shared = { audit, auditRead: newReadAuditor(app, audit), streams: openStreams(server) }
+  const shared = { audit, auditRead: newReadAuditor(app, audit), streams: trackStreams(server) }
   for (const [name, row] of Object.entries(table.endpoints)) {
     if (!isServed(app, row)) continue
     const handler = table.handlers[name] as AnyHandler

@@ -8,7 +8,7 @@ import { later, SECOND } from '../platform/time.ts'
 import { maskChunk } from '../tenants/sessions/rules-masking.ts'
 import { authenticate, checkGates } from './authenticate.ts'
 import type { RequestState } from './request.ts'
-import { isUnrevealed } from './respond.ts'
+import { mustMask } from './respond.ts'
 
 /** The limit of open streams per team in one process. */
 const MAX_PER_TEAM = 20
@@ -18,7 +18,7 @@ const RECHECK_MS = 15 * SECOND
 export type Streams = { open(state: RequestState, reply: FastifyReply): AbortSignal }
 
 /** Tracks the open streams. A stream ends when the client disconnects, its credential expires or the server stops. */
-export function openStreams(server: FastifyInstance): Streams {
+export function trackStreams(server: FastifyInstance): Streams {
   const open = new Map<AbortController, string>()
   let closing = false
   server.addHook('preClose', async () => {
@@ -66,7 +66,7 @@ async function* recheckWhileSending(app: App, state: RequestState, chunks: Async
         await checkAccess(app, state)
         checkedAt = app.wall()
       }
-      yield isUnrevealed(state.caller) ? maskChunk(chunk.toString()) : chunk
+      yield mustMask(state.caller) ? maskChunk(chunk.toString()) : chunk
     }
   } catch (error) {
     if (!(error instanceof Problem)) app.log.error({ request_id: state.request_id, err: safeError(error) }, 'stream failed')

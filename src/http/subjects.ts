@@ -48,7 +48,7 @@ const stepInto = (values: unknown[], step: string) =>
 export const firstId = (subjects: Subject[], name: string) =>
   subjects.find((subject) => subject.name === name && subject.ids.length)?.ids[0]
 
-/** Formats subjects for the audit log, which must hold IDs only. A long list is cut and followed by its count. */
+/** Formats subjects for the audit log, which must hold IDs only. A long list is truncated and followed by its count. */
 export function describeSubjects(subjects: Subject[]): string | undefined {
   const described = subjects.flatMap(({ name, ids, isList }) => {
     const each = [...new Set(ids)].map((id) => `${name}:${id}`)

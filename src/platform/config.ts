@@ -42,7 +42,7 @@ export const Settings = z.object({
     .transform((text) => text.replace(/^\[(.+)\]$/, '$1'))
     .default('127.0.0.1')
     .describe('The address to listen on. Set `0.0.0.0` in a container.'),
-  PUBLIC_URL: url(/^https?$/, 'must be an http or https address')
+  PUBLIC_URL: url(/^https?$/, 'must be an http or https URL')
     .refine(isPlainUrl, 'must have no credentials, query or fragment')
     .transform((text) => new URL(text).href.replace(/\/+$/, ''))
     .optional()
@@ -119,7 +119,7 @@ export const Settings = z.object({
   ).describe(
     'Google Cloud projects to which pipelines can publish, separated by commas, such as `harbor-events,harbor-lab`. `*` allows every project that the service account can publish to. If unset, Pub/Sub is off.',
   ),
-  PUBSUB_ENDPOINT: url(/^https?$/, 'must be an http or https address')
+  PUBSUB_ENDPOINT: url(/^https?$/, 'must be an http or https URL')
     .transform((text) => new URL(text).origin)
     .default('https://pubsub.googleapis.com')
     .describe(
@@ -142,7 +142,7 @@ export type Config = z.output<typeof Settings>
 
 /** Settings of commands that call the API. */
 export const ClientSettings = z.object({
-  ASSAY_URL: url(/^https?$/, 'must be an http or https address')
+  ASSAY_URL: url(/^https?$/, 'must be an http or https URL')
     .transform((text) => text.replace(/\/+$/, ''))
     .optional()
     .describe('The URL of the service. If unset, commands use `base_url` of `DATA_DIR/credentials.json`.'),

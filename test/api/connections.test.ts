@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { sourceSlugs, sources } from '../../src/contract/tenants/sources.ts'
 import { requireUser } from '../../src/tenants/users/actions.ts'
-import { connectionFor, failConnection, openConnection } from '../../src/wearables/connections/actions.ts'
+import { connectionFor, ensureConnection, failConnection } from '../../src/wearables/connections/actions.ts'
 import { recordDevice } from '../../src/wearables/connections/devices.ts'
 import { aConnectedUser, aUser, connectionEvents } from '../support/connections.ts'
 import { query } from '../support/query.ts'
@@ -174,7 +174,7 @@ test('rejects a connection for a user deleted a moment earlier', async () => {
   const user_id = await aUser(t.api)
   const user = await requireUser(w.app, t.team_id, user_id)
   await t.api.deleteUser({ params: { user_id } })
-  await expect(openConnection(w.app, user, 'apple_health_kit', 'push')).rejects.toMatchObject({ kind: 'not_found' })
+  await expect(ensureConnection(w.app, user, 'apple_health_kit', 'push')).rejects.toMatchObject({ kind: 'not_found' })
   expect(await query(w.url, 'select id from connections where user_id = $1', [user_id])).toEqual([])
   expect(await connectionEvents(w.app, t.team_id)).toEqual([])
 })
@@ -183,7 +183,7 @@ test('a failed connection reports its error and emits one event', async () => {
   const t = await w.tenant()
   const user_id = await aUser(t.api)
   const user = await requireUser(w.app, t.team_id, user_id)
-  const connection = await openConnection(w.app, user, 'oura', 'oauth')
+  const connection = await ensureConnection(w.app, user, 'oura', 'oauth')
   const error = { error_type: 'token_refresh_failed', message: 'The source no longer accepts the connection.' }
   await failConnection(w.app, connection, error)
   await failConnection(w.app, connection, error)

@@ -4,7 +4,7 @@ import { inTransaction } from '../../src/platform/app.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/platform/time.ts'
 import { lockUser } from '../../src/tenants/users/actions.ts'
 import { schedulePull } from '../../src/wearables/connections/pulls.ts'
-import { openDemo } from '../../src/wearables/providers/demo/connect.ts'
+import { ensureDemoConnection } from '../../src/wearables/providers/demo/connect.ts'
 import { query } from '../support/query.ts'
 import { aSample, aUser, push, userEvents } from '../support/wearables.ts'
 import { aReceiver, aWebhook, waitFor } from '../support/webhooks.ts'
@@ -131,7 +131,7 @@ describe('historical pulls', () => {
 
   test('are in progress while they run and are taken over after a crash', async () => {
     const user_id = await aUser(t.api)
-    await inTransaction(w.app, async (app) => openDemo(app, await lockUser(app, t.team_id, user_id), 'fitbit'))
+    await inTransaction(w.app, async (app) => ensureDemoConnection(app, await lockUser(app, t.team_id, user_id), 'fitbit'))
     expect(Object.keys(await states(t, user_id))).toEqual(['in_progress'])
     expect((await pullsOf(t, user_id)).pulled['sleep']).toMatchObject({ range_start: null, timeline: { ended_at: null } })
     await w.runJobs()
@@ -145,7 +145,9 @@ describe('historical pulls', () => {
 
   test('end with the connection', async () => {
     const user_id = await aUser(t.api)
-    const { connection } = await inTransaction(w.app, async (app) => openDemo(app, await lockUser(app, t.team_id, user_id), 'fitbit'))
+    const { connection } = await inTransaction(w.app, async (app) =>
+      ensureDemoConnection(app, await lockUser(app, t.team_id, user_id), 'fitbit'),
+    )
     await schedulePull(w.app, connection)
     await t.api.endConnection({ params: { user_id, provider: 'fitbit' } })
     expect(Object.keys(await states(t, user_id))).toEqual(['failure non_retriable_error'])

@@ -119,7 +119,7 @@ test('assay listen --after start reads the log from the beginning', async () => 
 
 test('assay listen rejects an invalid --forward address', async () => {
   const { code, err } = await assay(w.url).run('listen', '--url', w.base, '--key', w.team_api_key, '--forward', 'localhost:3000/hook')
-  expect([code, err]).toEqual([2, '--forward must be an http or https address.\n'])
+  expect([code, err]).toEqual([2, '--forward must be an http or https URL.\n'])
 })
 
 test('assay listen prints why the service rejected the stream', async () => {

@@ -209,7 +209,7 @@ describe('interrupted', () => {
         .join('\n')}\n{"user":{"user_id`,
     )
     const first = await cli.run('import', '--team', team.team_id, '--file', cut, '--new-ids')
-    expect([first.code, first.err]).toEqual([1, expect.stringMatching(/^Line \d+: is not JSON/m)])
+    expect([first.code, first.err]).toEqual([1, expect.stringMatching(/^Line \d+: the line is not JSON/m)])
     expect((await team.api.listUsers()).total).toBe(2)
     expect(await cli.json('import', '--team', team.team_id, '--file', path, '--new-ids')).toMatchObject({ written: USERS - 2, there: 2 })
   })

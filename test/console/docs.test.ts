@@ -164,6 +164,6 @@ test.skipIf(noBrowser)(withSkipReason('/docs prints only the text'), async () =>
   const { page } = await openPage(base, 1440, { colorScheme: 'dark' })
   await page.goto('/docs/events')
   await page.emulateMedia({ media: 'print', colorScheme: 'light' })
-  for (const gone of ['.side', '.top', '.contents', '.besides']) expect(await page.locator(gone).first().isVisible()).toBe(false)
+  for (const gone of ['.side', '.top', '.contents', '.neighbors']) expect(await page.locator(gone).first().isVisible()).toBe(false)
   expect(await page.getByRole('heading', { name: 'Events', level: 1 }).isVisible()).toBe(true)
 })

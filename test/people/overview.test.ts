@@ -157,7 +157,7 @@ describe('bounded counts', () => {
   })
 
   test('returns no success rate without attempts', () => {
-    expect(presentStats({ attempts: 0, cut: false, delivered: 0, p50_ms: null, p95_ms: null }).success_rate).toBeNull()
+    expect(presentStats({ attempts: 0, truncated: false, delivered: 0, p50_ms: null, p95_ms: null }).success_rate).toBeNull()
   })
 })
 

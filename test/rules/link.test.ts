@@ -5,7 +5,7 @@ import { drawLogo } from '../../src/tenants/sources/rules-logo.ts'
 import { availabilityOf } from '../../src/wearables/connections/rules.ts'
 import * as rules from '../../src/wearables/link/rules.ts'
 import { signIn, signInByEmail } from '../../src/wearables/providers/rules-simulated.ts'
-import { maskCredential, narrowScopes } from '../../src/wearables/team-sources/rules.ts'
+import { maskCredential, narrowTeams } from '../../src/wearables/team-sources/rules.ts'
 
 const now = '2026-03-01T09:30:00.000Z'
 const good = { expires_at: '2026-03-01T09:30:00.001Z', consumed_at: null }
@@ -129,5 +129,5 @@ test.each([
   [['a', 'b'], ['b'], ['b']],
   [['a'], [], ['a']],
 ])('narrows %j by %j to %j', (visible, requested, expected) => {
-  expect(narrowScopes(visible, requested)).toEqual(expected)
+  expect(narrowTeams(visible, requested)).toEqual(expected)
 })

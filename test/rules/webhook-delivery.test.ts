@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { checkHeaders } from '../../src/delivery/webhooks/management/rules-headers.ts'
-import { type AttemptOutcome, afterAttempt, isGone, later, retryWaits } from '../../src/delivery/webhooks/rules.ts'
+import { type AttemptOutcome, afterAttempt, isGone, retryWaits } from '../../src/delivery/webhooks/rules.ts'
 import {
   type Breaker,
   breakerAfter,
@@ -9,16 +9,13 @@ import {
   type Health,
   healthAfter,
   healthy,
-  mayDisable,
+  shouldDisable,
 } from '../../src/delivery/webhooks/rules-health.ts'
 import { failureOfCode, failureOfStatus, failures, retryAfterMs } from '../../src/platform/outbound/outcome.ts'
+import { DAY, HOUR, later, MINUTE, SECOND } from '../../src/platform/time.ts'
 
 const start = '2026-03-01T12:00:00.000Z'
-const SECOND = 1000
-const MINUTE = 60 * SECOND
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
-const plus = (ms: number) => later(start, ms)
+const plus = (ms: number) => later(start, Math.round(ms))
 
 const delivered: AttemptOutcome = { ok: true, status: 200, error: null, retry_after_ms: null }
 const respondedWith = (status: number, retry_after_ms: number | null = null): AttemptOutcome => ({
@@ -178,15 +175,15 @@ describe('disabling a failing endpoint', () => {
   test('disables at the first failure five days after the clock started', () => {
     const health = hours(0, 12)
     const end = 12 * HOUR + 5 * DAY
-    expect(mayDisable(health, dead, plus(end - 1))).toBe(false)
-    expect(mayDisable(health, dead, plus(end))).toBe(true)
-    expect(mayDisable(health, delivered, plus(end))).toBe(false)
+    expect(shouldDisable(health, dead, plus(end - 1))).toBe(false)
+    expect(shouldDisable(health, dead, plus(end))).toBe(true)
+    expect(shouldDisable(health, delivered, plus(end))).toBe(false)
   })
 
   test('resets after one success', () => {
     const recovered = healthAfter(hours(0, 12, 100), delivered, plus(101 * HOUR))
     expect(recovered).toEqual(healthy)
-    expect(mayDisable(healthAfter(recovered, dead, plus(140 * HOUR)), dead, plus(140 * HOUR))).toBe(false)
+    expect(shouldDisable(healthAfter(recovered, dead, plus(140 * HOUR)), dead, plus(140 * HOUR))).toBe(false)
   })
 
   test('ignores attempts aborted by shutdown', () => {
@@ -195,7 +192,7 @@ describe('disabling a failing endpoint', () => {
   })
 
   test('disables immediately on 410', () => {
-    expect(mayDisable(healthAfter(healthy, respondedWith(410), start), respondedWith(410), start)).toBe(true)
+    expect(shouldDisable(healthAfter(healthy, respondedWith(410), start), respondedWith(410), start)).toBe(true)
   })
 
   test('starts the clock exactly if two failures are 12 to 24 hours apart', () => {

@@ -46,7 +46,7 @@ export const insuranceEndpoints = {
     path: '/v3/insurance/search/payor',
     deprecated: { since: '2025-10-01', instead: 'Use `GET /v3/insurance/search/payor`.' },
     reads: true,
-    summary: 'Search payors (older endpoint)',
+    summary: 'Search payors (deprecated)',
     body: z.object({ ...searchFields, provider_id: z.string().max(100).nullish() }).meta({ id: 'PayorQuery' }),
     returns: z.array(z.object({ code: Safe, ...payorFields }).meta({ id: 'PayorFound' })),
   }),

@@ -5,7 +5,7 @@ type EventDescription = ReturnType<typeof describeEvent>
 
 const descriptions = new Map<string, EventDescription>()
 
-/** Built once per type, because the catalog never changes while the process runs. */
+/** Each description is built once, because the catalog never changes while the process runs. */
 function describe(name: EventName) {
   const description = descriptions.get(name) ?? describeEvent(name)
   descriptions.set(name, description)

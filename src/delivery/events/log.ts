@@ -54,7 +54,7 @@ export type LogEntry = { position: number; key: string; event: EventEnvelope }
 export async function readEntries(app: App, team_id: string, { after, ...query }: LogQuery & { deliverable?: boolean }) {
   // Read before the events, so that the following query sees every event up to this position.
   const last = await store.findLastPosition(app.db, team_id)
-  const rows = last > after ? await store.eventsAfter(app.db, { team_id, after, bytes: PAGE_BYTES, ...query }) : []
+  const rows = last > after ? await store.listEventsAfter(app.db, { team_id, after, bytes: PAGE_BYTES, ...query }) : []
   const team = rows.length ? await teamSealingKey(app, team_id) : undefined
   const entries = rows.map((row): LogEntry => ({ position: row.no, key: row.key, event: openEnvelope(team as Key, team_id, row) }))
   return { entries, position: rows.at(-1)?.no ?? Math.max(after, last) }

@@ -41,8 +41,8 @@ export function splitIntoChunks<S, B extends Batch<S>>(batch: B, kb: number): Ch
 type SizedPayload = { client_user_id: string | null; data: unknown; left_out?: string[] }
 
 /**
- * Shrinks a payload that is too large without changing its shape: its largest lists and texts are emptied, one by one, until it fits,
- * and their names are listed. Receivers that need them read the resource.
+ * Shrinks a payload that is too large without changing its shape: its largest lists and strings are emptied, one by one, until it fits.
+ * `left_out` lists their names. Receivers that need them read the resource.
  */
 export function shrinkToFit({ client_user_id, data }: Omit<SizedPayload, 'left_out'>, limit: number): SizedPayload {
   let payload: SizedPayload = { client_user_id, data }
@@ -56,7 +56,7 @@ export function shrinkToFit({ client_user_id, data }: Omit<SizedPayload, 'left_o
 
 type Part = { path: string[]; bytes: number }
 
-/** The lists and texts at any depth; a list is one part. */
+/** The lists and strings at any depth; a list is one part. */
 function partsOf(value: unknown, path: string[] = []): Part[] {
   if (typeof value === 'string' || Array.isArray(value)) return [{ path, bytes: bytesOf(value) }]
   return isObject(value) ? Object.entries(value).flatMap(([name, part]) => partsOf(part, [...path, name])) : []

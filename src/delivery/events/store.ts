@@ -99,7 +99,7 @@ type LogQuery = {
 }
 
 /** The log after a position, limited by count and, except for the first event, by bytes. */
-export async function eventsAfter(db: Db, { team_id, after, limit, bytes, event_type, user_id, order_id, deliverable }: LogQuery) {
+export async function listEventsAfter(db: Db, { team_id, after, limit, bytes, event_type, user_id, order_id, deliverable }: LogQuery) {
   const { rows } = await sql<LogRow>`
     select e.no, e.id, e.event_type, e.key, e.user_id, e.created_at, e.sealed, k.id as key_id, k.wrapped
     from (

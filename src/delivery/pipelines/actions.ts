@@ -45,7 +45,7 @@ async function upsert(app: App, team_id: string, body: PipelineBody) {
     stored,
     destinations.map(({ destination }) => destination),
   )
-  await destinationStore.renewDestinations(app.db, team_id)
+  await destinationStore.resetDestinations(app.db, team_id)
   const after_no = settings.push_historical_data ? 0 : await positionAfter(app, team_id, 'end')
   for (const destination of rules.requestedDestinations(body)) {
     const row = destinations.find((row) => row.destination === destination)

@@ -4,4 +4,4 @@ import * as store from './store-destinations.ts'
 /** Bounds the size of the metrics. */
 const MAX_DESTINATIONS = 1000
 
-export const listPipelinesBehind = (db: Db) => store.countPending(db, null, MAX_DESTINATIONS)
+export const listPipelineLags = (db: Db) => store.countPending(db, null, MAX_DESTINATIONS)

@@ -1,16 +1,17 @@
-const SECOND = 1000
+import { SECOND } from '../../platform/time.ts'
 
 /** Failure codes and their messages. The codes are stable and shown on the pipeline. */
 export const failures = {
   dns: 'The host name could not be resolved. Check the host.',
-  forbidden_address: 'The host resolves to an address that Assay must not connect to.',
+  forbidden_address:
+    'The host resolves to an address that is not public. Use a public host, or ask the operator to allow the network in WEBHOOK_ALLOWED_NETWORKS.',
   uri_refused: 'The deployment no longer allows this URI. Send another one.',
   project_refused: 'Pipelines can no longer publish to the project. Ask the operator to add it to PUBSUB_PROJECTS.',
   refused: 'The host refused the connection. Check the host and port.',
-  unreachable: 'The network has no route to the host.',
-  timeout: 'The destination did not respond in time.',
+  unreachable: 'The network has no route to the host. Check the host and the network of the deployment.',
+  timeout: 'The destination did not respond in time. Check that it is running.',
   tls: 'The TLS handshake failed. The host must offer TLS 1.2 or newer and a valid certificate.',
-  protocol: 'The server speaks neither AMQP 0-9-1 nor the Pub/Sub protocol.',
+  protocol: 'The server speaks neither AMQP 0-9-1 nor the Pub/Sub protocol. Check the host and port.',
   login: 'The broker rejected the user name and password. Send a URI with the right ones.',
   credentials: "Google issued no token or rejected it. The operator must set up the service's credentials.",
   vhost: 'The broker has no such virtual host, or the user has no access to it.',
@@ -18,14 +19,14 @@ export const failures = {
   topic_missing: 'The topic does not exist. Create it in the project.',
   forbidden: 'Permission denied. Allow the broker user to write to the exchange, or the service account to publish to the topic.',
   unroutable: 'No queue is bound for the event. Bind one with the event type as its routing key, or narrow event_type_prefixes.',
-  nacked: 'The broker rejected the event. A queue may be full.',
+  nacked: 'The broker rejected the event. Check whether a queue is full.',
   rejected: 'The topic rejected the event because of its schema or a policy. Change the topic.',
   quota: 'The project has used up its Pub/Sub quota. Raise the quota, or wait until it resets.',
-  blocked: 'The broker has blocked publishing because it is low on memory or disk space.',
-  unavailable: 'Pub/Sub is temporarily unavailable.',
+  blocked: 'The broker has blocked publishing because it is low on memory or disk space. Free some on the broker.',
+  unavailable: 'Pub/Sub is temporarily unavailable. Assay retries.',
   too_large: 'The event is larger than the destination allows, or the exchange rejected its properties.',
-  closed: 'The destination closed the connection.',
-  failed: 'Publishing failed for an unknown reason.',
+  closed: 'The destination closed the connection. Assay reconnects and retries.',
+  failed: 'Publishing failed for an unknown reason. Assay retries.',
 } as const
 
 export type Failure = keyof typeof failures

@@ -29,7 +29,7 @@ export const putDestination = (db: Db, { sealed, ...row }: Insertable<Tables['pi
 export const healthyDestination = { failures: 0, first_failure_at: null, last_failure_at: null, last_error: null, retry_at: null }
 
 /** A change to a pipeline may have repaired it, so it is retried at once. */
-export const renewDestinations = (db: Db, team_id: string) =>
+export const resetDestinations = (db: Db, team_id: string) =>
   db
     .updateTable('pipeline_outlets')
     .set((eb) => ({ revision: eb('revision', '+', 1), ...healthyDestination }))

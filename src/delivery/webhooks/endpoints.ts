@@ -59,7 +59,7 @@ const CACHE_LIMIT = 2000
 /** Webhooks by ID, each at one version of its row. Decrypting one costs more than claiming its deliveries. */
 const webhookCache = declareCache(() => new Map<string, { version: string; opened: OpenedEndpoint }>())
 
-/** The webhooks of lanes, ready for sending. Without a version they are read from the database. */
+/** The webhooks of lanes, ready for sending. The cache serves only lanes with a matching version. */
 export async function endpointsOf(app: App, lanes: { webhook_id: string; version?: string }[]): Promise<Map<string, Endpoint>> {
   const cache = webhookCache(app)
   const versions = new Map(lanes.map(({ webhook_id, version }) => [webhook_id, version]))

@@ -20,7 +20,7 @@ type Query = { limit: number; next_cursor?: string | null | undefined }
 
 export async function readInbox(app: App, { team_id }: TeamCaller, { limit, next_cursor }: Query) {
   const page = pageAfter(next_cursor, limit)
-  if (!(await store.findInbox(app.db, team_id))) await openInbox(app, team_id)
+  if (!(await store.findInbox(app.db, team_id))) await createInbox(app, team_id)
   const found = await store.listMessages(app.db, team_id, page)
   const { rows, next_cursor: next } = pageOf(found, page, (message) => ({ at: message.received_at, id: message.id }))
   const messages = await Promise.all(
@@ -32,8 +32,8 @@ export async function readInbox(app: App, { team_id }: TeamCaller, { limit, next
   return { messages, next_cursor: next }
 }
 
-/** A regular webhook whose messages never leave the process. */
-const openInbox = (app: App, team_id: string) =>
+/** Creates the inbox: a regular webhook whose messages never leave the process. */
+const createInbox = (app: App, team_id: string) =>
   inTransaction(app, async (app) => {
     const id = randomUUID()
     const now = app.wall()

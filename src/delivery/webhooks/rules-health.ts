@@ -1,8 +1,5 @@
-import { type AttemptOutcome, isGone, later } from './rules.ts'
-
-const SECOND = 1000
-const HOUR = 3600 * SECOND
-const DAY = 24 * HOUR
+import { DAY, HOUR, later, SECOND } from '../../platform/time.ts'
+import { type AttemptOutcome, isGone } from './rules.ts'
 
 export type Breaker = { failures: number; trips: number; open_until: string | null; probing: boolean }
 
@@ -49,7 +46,7 @@ const WINDOW_MS = DAY
 const MIN_SPAN_MS = 12 * HOUR
 const DISABLE_AFTER_MS = 5 * DAY
 
-/** The period starts once two failures without a success in between are 12 to 24 hours apart. */
+/** The five days before a webhook is disabled start once two failures without a success in between are 12 to 24 hours apart. */
 export function healthAfter(health: Health, outcome: AttemptOutcome, at: string): Health {
   if (outcome.ok) return healthy
   if (outcome.error === 'aborted') return health
@@ -60,7 +57,7 @@ export function healthAfter(health: Health, outcome: AttemptOutcome, at: string)
 }
 
 /** Whether this attempt disables the webhook. */
-export const mayDisable = (health: Health, outcome: AttemptOutcome, at: string) =>
+export const shouldDisable = (health: Health, outcome: AttemptOutcome, at: string) =>
   isGone(outcome) || (!outcome.ok && health.clock_started_at !== null && msBetween(health.clock_started_at, at) >= DISABLE_AFTER_MS)
 
 const msBetween = (from: string, to: string) => Date.parse(to) - Date.parse(from)

@@ -1,8 +1,5 @@
 import type { Outcome } from '../../platform/outbound/outcome.ts'
-
-const SECOND = 1000
-const MINUTE = 60 * SECOND
-const HOUR = 60 * MINUTE
+import { HOUR, later, MINUTE, SECOND } from '../../platform/time.ts'
 
 /** Wait before attempt 2, 3, 4… When the list ends, the delivery is exhausted. */
 export const retryWaits = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR]
@@ -29,10 +26,8 @@ export function afterAttempt({ attempts, outcome, at, random, schedule = retryWa
   const wait = schedule[attempts - 1]
   if (wait === undefined) return { state: 'exhausted' }
   const requestedMs = Math.min(outcome.retry_after_ms ?? 0, 2 * wait)
-  return { state: 'waiting', due_at: later(at, Math.max(wait, requestedMs) * (1 + JITTER * random)) }
+  return { state: 'waiting', due_at: later(at, Math.round(Math.max(wait, requestedMs) * (1 + JITTER * random))) }
 }
 
 /** 410 Gone: the webhook is disabled, and its pending messages are kept. */
 export const isGone = ({ status }: AttemptOutcome) => status === 410
-
-export const later = (at: string, ms: number) => new Date(Date.parse(at) + Math.round(ms)).toISOString()

@@ -2,14 +2,14 @@ import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqu
 import { problem } from '../../platform/problem.ts'
 
 const PREFIX = 'whsec_'
-const TOLERANCE_S = 5 * 60
+const TOLERANCE_SECONDS = 5 * 60
 
 /** 30 bytes: more than the standard requires, and base64 without padding. */
 export const newSecret = () => textOfSecret(randomBytes(30))
 
 export const textOfSecret = (secret: Buffer) => PREFIX + secret.toString('base64')
 
-/** Accepts what Svix accepts: 24 to 75 bytes in base64, with or without the prefix. Only the canonical spelling passes, because some verifiers are strict. */
+/** Accepts what Svix accepts: 24 to 75 bytes in base64, with or without the prefix. Only the canonical encoding passes, because some verifiers are strict. */
 export function parseSecret(text: string) {
   const encoded = text.startsWith(PREFIX) ? text.slice(PREFIX.length) : text
   const secret = Buffer.from(encoded, 'base64')
@@ -37,7 +37,7 @@ export const signingKey = (secret: Buffer): KeyObject => createSecretKey(secret)
 
 type Signed = { id: string; timestamp: number; signature: string; sequence: number | string; key: string }
 
-/** The signature headers in both spellings, for the verifiers of Svix and Standard Webhooks, plus the headers that reveal gaps. */
+/** The signature headers under both prefixes, for the verifiers of Svix and Standard Webhooks, plus the headers that reveal gaps. */
 export const headersOf = ({ id, timestamp, signature, sequence, key }: Signed): Record<string, string> => ({
   'svix-id': id,
   'svix-timestamp': String(timestamp),
@@ -58,8 +58,8 @@ export function verify(secret: Secret, headers: Headers, body: string | Buffer, 
   if (typeof id !== 'string' || typeof timestamp !== 'string' || typeof signature !== 'string' || !/^\d{1,12}$/.test(timestamp))
     return 'headers_missing'
   const age = Math.floor(Date.parse(now) / 1000) - Number(timestamp)
-  if (age > TOLERANCE_S) return 'too_old'
-  if (age < -TOLERANCE_S) return 'too_new'
+  if (age > TOLERANCE_SECONDS) return 'too_old'
+  if (age < -TOLERANCE_SECONDS) return 'too_new'
   const expected = hmac(secret, signedContent(id, Number(timestamp), body))
   return signature.split(' ').some((candidate) => isExpected(candidate, expected)) ? 'verified' : 'wrong_signature'
 }

@@ -36,7 +36,7 @@ export const findByIds = (db: Db, ids: string[]) =>
 export const updateWebhook = (db: Db, team_id: string, id: string, change: Updateable<Tables['webhooks']>) =>
   db.updateTable('webhooks').set(change).where('team_id', '=', team_id).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
 
-/** Clears the event filter, so nothing new is queued, and nothing is sent. */
+/** An empty filter matches no event, so nothing new is queued. A disabled webhook sends nothing. */
 export const markDeleted = (db: Db, team_id: string, id: string, now: string) =>
   updateWebhook(db, team_id, id, { deleted_at: now, disabled_at: now, filter_types: [] })
 
@@ -47,7 +47,7 @@ export const lockHealth = (db: Db, id: string) =>
 export const updateHealth = (db: Db, id: string, health: Updateable<Tables['webhooks']>) =>
   db.updateTable('webhooks').set(health).where('id', '=', id).execute()
 
-/** Pending messages of a webhook, with the time of the oldest. */
+/** Pending messages per webhook, and when the next attempt is due. */
 export const backlogOf = (db: Db, webhook_ids: string[]) =>
   db
     .selectFrom('lanes')

@@ -16,7 +16,7 @@ const assets: Record<string, { type: string; of: string[] }> = {
     type: 'text/css; charset=utf-8',
     of: [
       ...['tokens', 'base', 'frame'].map((name) => `console/src/style/${name}.css`),
-      ...['frame', 'search', 'article', 'code', 'tables', 'diagram', 'around', 'lists', 'screens'].map(
+      ...['frame', 'search', 'article', 'code', 'tables', 'diagram', 'page-links', 'lists', 'screens'].map(
         (name) => `src/http/docs/assets/${name}.css`,
       ),
     ],

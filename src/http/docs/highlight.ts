@@ -4,14 +4,14 @@ const quoted = String.raw`"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'`
 const number = String.raw`\b\d[\d_.]*\b`
 const words = (text: string) => `\\b(?:${text.split(' ').join('|')})\\b`
 
-const slashed = (keywords: string) => ({
+const cStyle = (keywords: string) => ({
   comment: String.raw`\/\/.*|\/\*[\s\S]*?\*\/`,
   text: `\`[^\`]*\`|${quoted}`,
   number,
   word: words(keywords),
 })
 
-const ts = slashed(
+const ts = cStyle(
   'import from export const let function return if else for of in new await async try catch throw type typeof null true false undefined',
 )
 
@@ -29,7 +29,7 @@ const languages: Record<string, Record<string, string>> = {
       'import from def return if elif else for in while with as try except raise not and or is None True False lambda pass yield class',
     ),
   },
-  go: slashed(
+  go: cStyle(
     'package import func return if else for range var const type struct map nil true false defer go switch case error string byte',
   ),
 }

@@ -28,7 +28,7 @@ export const layout = (content: PageContent) =>
 ${topBar(content)}
 <main id="content" tabindex="-1">
 <article>
-${content.page && html`<p class="place">${groupOf(content.page)}</p>`}
+${content.page && html`<p class="group">${groupOf(content.page)}</p>`}
 ${content.body}
 ${content.page && footer(content.page)}
 </article>
@@ -53,8 +53,8 @@ const topBar = ({ page, query }: PageContent) => html`<header class="top">
 <div id="found" class="found" hidden></div>
 </form>
 <span class="grow"></span>
-<a class="away reference" href="/docs/${REFERENCE}">API</a>
-<a class="away" href="/console">Console</a>
+<a class="link reference" href="/docs/${REFERENCE}">API</a>
+<a class="link" href="/console">Console</a>
 <button id="theme" class="plain" type="button" hidden></button>
 </header>`
 
@@ -72,18 +72,18 @@ function footer(page: DocsPage) {
   const { before, after } = neighborsOf(page)
   const neighborLink = (to: DocsPage | undefined, label: string) =>
     to && html`<a class="${label.toLowerCase()}" href="${pathOf(to)}"><small>${label}</small>${to.title}</a>`
-  return html`<nav class="besides" aria-label="Previous and next page">${neighborLink(before, 'Previous')}${neighborLink(after, 'Next')}</nav>
+  return html`<nav class="neighbors" aria-label="Previous and next page">${neighborLink(before, 'Previous')}${neighborLink(after, 'Next')}</nav>
 <p class="raw"><a href="${pathOf(page)}.md">View this page as Markdown</a></p>`
 }
 
 /** Lists sections and subsections; a long page lists its sections only. */
 function tableOfContents(headings: Heading[]) {
   const deep = headings.filter(({ depth }) => depth === 2 || depth === 3)
-  const listed = deep.length > LONG ? deep.filter(({ depth }) => depth === 2) : deep
+  const listed = deep.length > MAX_HEADINGS ? deep.filter(({ depth }) => depth === 2) : deep
   if (listed.length < 2) return null
   return html`<nav class="contents" aria-label="On this page"><h2>On this page</h2><ul>${listed.map(
     ({ depth, id, text }) => html`<li class="depth-${depth}"><a href="#${id}">${text}</a></li>`,
   )}</ul></nav>`
 }
 
-const LONG = 30
+const MAX_HEADINGS = 30

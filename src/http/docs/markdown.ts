@@ -57,11 +57,11 @@ export function htmlOf(slug: string, tokens: Token[], findDiagram: (name: string
   return { html: marked.parser(tokens) }
 }
 
-const LONG = 24
+const LONG_NAME = 24
 
 /** Lets a long name break after dots and slashes, so it fits a narrow screen. */
 const withBreaks = (text: string) =>
-  text.length <= LONG ? text : text.split(/(?<=[./])(?=\w)/).map((part, i) => html`${i > 0 && { html: '<wbr>' }}${part}`)
+  text.length <= LONG_NAME ? text : text.split(/(?<=[./])(?=\w)/).map((part, i) => html`${i > 0 && { html: '<wbr>' }}${part}`)
 
 const rowAnchor = (name: string | undefined) => name !== undefined && html` id="${rowId(name)}"`
 

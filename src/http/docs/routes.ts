@@ -8,7 +8,7 @@ const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
 /** A diagram opened directly carries its own style sheet. */
-const DRAWING_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+const DIAGRAM_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 const HTML = 'text/html; charset=utf-8'
 
@@ -23,7 +23,7 @@ export function mountDocs(server: FastifyInstance) {
     setHeaders(reply)
     if (!file) return reply.code(404).type(HTML).send(missingPage().text)
     cache.set(path, file)
-    if (file.type === 'image/svg+xml') reply.header('content-security-policy', DRAWING_POLICY)
+    if (file.type === 'image/svg+xml') reply.header('content-security-policy', DIAGRAM_POLICY)
     // A URL with a content hash never serves other content.
     if (request.query.v && request.query.v === versionOf(file.bytes.toString()))
       reply.header('cache-control', 'public, max-age=31536000, immutable')

@@ -1,6 +1,6 @@
 import { Counter, type Registry } from 'prom-client'
 import type { SupportedDestination } from '../../contract/delivery/pipelines.ts'
-import { listPipelinesBehind } from '../../delivery/pipelines/backlog.ts'
+import { listPipelineLags } from '../../delivery/pipelines/backlog.ts'
 import type { Database } from '../../platform/db/open.ts'
 import { ageInSeconds, backlogGauges } from './backlog-gauges.ts'
 
@@ -23,7 +23,7 @@ export function pipelineMetrics(registry: Registry, database: Database): Pipelin
   })
   backlogGauges(
     registry,
-    () => listPipelinesBehind(database.db),
+    () => listPipelineLags(database.db),
     ['team_id', 'destination'],
     [
       {

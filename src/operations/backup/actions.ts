@@ -9,7 +9,7 @@ import { setupProblem } from '../../platform/problem.ts'
 import type { Vault } from '../../platform/sealing/vault.ts'
 import { findDeployment, hasData, identityOf } from '../deployment/actions.ts'
 import { checkDatabase } from '../deployment/rules.ts'
-import { backupReader, backupWriter, type Head, type Reader } from './file.ts'
+import { type BackupHeader, backupReader, backupWriter, type Reader } from './file.ts'
 import * as rules from './rules.ts'
 
 type OnRows = (rows: number) => void
@@ -22,7 +22,7 @@ export async function writeBackup(database: Database, path: string, onRows: OnRo
   const connection = await database.pool.connect()
   try {
     await dump.beginSnapshot(connection)
-    const written = await writeAll(connection, await headOf(database, connection), part, onRows)
+    const written = await writeAll(connection, await headerOf(database, connection), part, onRows)
     await rename(part, path)
     return written
   } finally {
@@ -31,7 +31,7 @@ export async function writeBackup(database: Database, path: string, onRows: OnRo
   }
 }
 
-async function headOf({ db }: Database, connection: PoolConnection): Promise<Head> {
+async function headerOf({ db }: Database, connection: PoolConnection): Promise<BackupHeader> {
   const deployment = await findDeployment(db)
   if (!deployment) throw setupProblem('The database is empty; there is nothing to back up')
   const { environment, region, key_check } = deployment
@@ -48,25 +48,25 @@ async function headOf({ db }: Database, connection: PoolConnection): Promise<Hea
   }
 }
 
-async function writeAll(connection: PoolConnection, head: Head, path: string, onRows: OnRows) {
+async function writeAll(connection: PoolConnection, header: BackupHeader, path: string, onRows: OnRows) {
   const file = backupWriter(path)
-  await file.head(head)
+  await file.header(header)
   let rows = 0
-  for (const table of head.tables)
+  for (const table of header.tables)
     for await (const batch of dump.rowsOf(connection, table)) {
       for (const row of batch) await file.row(table.name, row)
       rows += batch.length
       onRows(batch.length)
     }
   await file.end({ rows, sequences: await dump.sequencesOf(connection) })
-  return { rows, tables: head.tables.length, created_at: head.created_at }
+  return { rows, tables: header.tables.length, created_at: header.created_at }
 }
 
 /** Checks that a backup is complete and readable, without a database. */
 export async function checkBackup(path: string, onRows: OnRows) {
   const file = await backupReader(path)
   for await (const _ of file.rows) onRows(1)
-  const { assay_backup: _, key_check: __, partitions: ___, tables, ...summary } = file.head
+  const { assay_backup: _, key_check: __, partitions: ___, tables, ...summary } = file.header
   return { ...summary, tables: tables.length, rows: file.end().rows }
 }
 
@@ -75,21 +75,21 @@ type Target = { config: Config; vault: Vault }
 /** Restores a backup into an empty database, completely or not at all. */
 export async function restoreBackup(database: Database, target: Target, path: string, onRows: OnRows) {
   const file = await backupReader(path)
-  const { environment, region, key_check, migrations } = file.head
+  const { environment, region, key_check, migrations } = file.header
   checkDatabase({ environment, region, key_check: Buffer.from(key_check, 'hex') }, identityOf(target), 'backup')
   rules.checkVersions(migrations, await migrationFiles())
   if (await hasData(database.db)) throw rules.notEmpty()
   await migrate(database.pool, migrations)
   const rows = await loadAll(database, file, onRows)
   await migrate(database.pool)
-  return { rows, created_at: file.head.created_at, version: file.head.version }
+  return { rows, created_at: file.header.created_at, version: file.header.version }
 }
 
 async function loadAll(database: Database, file: Reader, onRows: OnRows) {
   const connection = await database.pool.connect()
   try {
-    const finish = await dump.beginLoad(connection, file.head.tables)
-    await dump.createPartitions(connection, file.head.partitions)
+    const finish = await dump.beginLoad(connection, file.header.tables)
+    await dump.createPartitions(connection, file.header.partitions)
     await loadRows(connection, file, onRows)
     await dump.setSequences(connection, file.end().sequences)
     await finish()
@@ -102,8 +102,8 @@ async function loadAll(database: Database, file: Reader, onRows: OnRows) {
 
 const BATCH_SIZE = 500
 
-async function loadRows(connection: PoolConnection, { head, rows }: Reader, onRows: OnRows) {
-  const tables = new Map(head.tables.map((table) => [table.name, table]))
+async function loadRows(connection: PoolConnection, { header, rows }: Reader, onRows: OnRows) {
+  const tables = new Map(header.tables.map((table) => [table.name, table]))
   let batch: string[] = []
   let batchTable = ''
   const flush = async () => {

@@ -8,7 +8,7 @@ import { setupProblem } from '../../platform/problem.ts'
 
 const Table = z.object({ name: z.string(), columns: z.array(z.string()) })
 
-const Head = z.object({
+const BackupHeader = z.object({
   assay_backup: z.literal(1),
   version: z.string(),
   created_at: z.string(),
@@ -19,7 +19,7 @@ const Head = z.object({
   tables: z.array(Table),
   partitions: z.array(z.object({ name: z.string(), parent: z.string(), bound: z.string() })),
 })
-export type Head = z.output<typeof Head>
+export type BackupHeader = z.output<typeof BackupHeader>
 
 const End = z.object({
   rows: z.int(),
@@ -41,7 +41,7 @@ export function backupWriter(path: string) {
     if (!zip.write(`${line}\n`)) await Promise.race([new Promise((resolve) => zip.once('drain', resolve)), failed])
   }
   return {
-    head: (head: Head) => writeLine(JSON.stringify(head)),
+    header: (header: BackupHeader) => writeLine(JSON.stringify(header)),
     row: (table: string, row: string) => writeLine(`{"table":${JSON.stringify(table)},"row":${row}}`),
     async end(end: Omit<End, 'digest'>) {
       zip.end(`${JSON.stringify({ end: { ...end, digest: digest.digest('hex') } })}\n`)
@@ -50,7 +50,7 @@ export function backupWriter(path: string) {
   }
 }
 
-export type Reader = { head: Head; rows: AsyncGenerator<{ table: string; row: string }>; end(): End }
+export type Reader = { header: BackupHeader; rows: AsyncGenerator<{ table: string; row: string }>; end(): End }
 
 /** Reads a backup. `end` works once every row was read, and rejects a file that was cut off or changed. */
 export async function backupReader(path: string): Promise<Reader> {
@@ -58,8 +58,8 @@ export async function backupReader(path: string): Promise<Reader> {
   const lines = createInterface({ input: source.pipe(createGunzip()), crlfDelay: Number.POSITIVE_INFINITY })
   const lineReader = readLines(lines, source)
   const first = await lineReader.next()
-  const head = Head.safeParse(parseLine(first.value))
-  if (!head.success) throw setupProblem('The file is not an Assay backup, or it comes from an unknown version')
+  const header = BackupHeader.safeParse(parseLine(first.value))
+  if (!header.success) throw setupProblem('The file is not an Assay backup, or it comes from an unknown version')
   const digest = createHash('sha256').update(first.value as string)
   let end: End | undefined
   async function* rows() {
@@ -76,10 +76,10 @@ export async function backupReader(path: string): Promise<Reader> {
     if (end.rows !== count || end.digest !== digest.digest('hex'))
       throw setupProblem('The backup was changed after it was written: its rows do not match its last line. Use another backup')
   }
-  return { head: head.data, rows: rows(), end: () => end as End }
+  return { header: header.data, rows: rows(), end: () => end as End }
 }
 
-/** Turns a read or decompression error into one line. */
+/** Reports a read or decompression error as a setup problem. */
 async function* readLines(lines: AsyncIterable<string>, source: NodeJS.EventEmitter): AsyncGenerator<string, undefined> {
   const failed = new Promise<never>((_, reject) => source.once('error', reject))
   failed.catch(() => {})

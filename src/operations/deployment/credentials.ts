@@ -8,7 +8,8 @@ import { mayCreateKeys } from './rules.ts'
 
 export type Credentials = {
   path: string
-  first: boolean
+  /** Whether this start created or replaced a key. */
+  hasNewKeys: boolean
   base_url: string
   org_id?: string
   team_id?: string
@@ -31,8 +32,8 @@ export async function openCredentials(app: App, base_url: string): Promise<Crede
     : { ...(await findFirstIds(app)), ...stored }
   const path = inDataDir(app.config, FILE)
   writePrivate(path, `${JSON.stringify({ base_url, ...keys }, null, 2)}\n`)
-  const first = keys.team_api_key !== stored.team_api_key || keys.management_key !== stored.management_key
-  return { path, first, base_url, ...keys }
+  const hasNewKeys = keys.team_api_key !== stored.team_api_key || keys.management_key !== stored.management_key
+  return { path, hasNewKeys, base_url, ...keys }
 }
 
 async function storedKeys(app: App): Promise<Partial<Keys>> {

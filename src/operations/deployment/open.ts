@@ -10,7 +10,7 @@ import { claimDatabase, isClaimed } from './actions.ts'
 
 type OpenEmbedded = (options: { dataDir: string; log: Logger }) => Promise<Embedded>
 
-/** The service on its database: embedded or external, migrated, and checked to belong to this deployment and key. With `allowEmpty` it can be empty. */
+/** Opens the service on its database. Migrates the database and checks that it belongs to this deployment and key. `allowEmpty` permits an empty one. */
 export async function openService(
   config: Config,
   log: Logger,

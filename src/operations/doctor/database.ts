@@ -11,24 +11,24 @@ import { verifyAudit } from '../../tenants/audit/actions.ts'
 import { findDeployment, identityOf } from '../deployment/actions.ts'
 import { checkDatabase } from '../deployment/rules.ts'
 import type { Finding, RunCheck } from './finding.ts'
-import { inspectServer, oldestUnnumbered, type Server, webhookUrls } from './store.ts'
+import { findUnnumberedAge, inspectServer, listWebhookUrls, type Server } from './store.ts'
 
 /** The checks only read. They end at an outdated or foreign schema, which the remaining checks cannot read. */
-export async function databaseChecks(config: Config, database: Database, quick: boolean, examine: RunCheck) {
+export async function databaseChecks(config: Config, database: Database, quick: boolean, runCheck: RunCheck) {
   const server = await inspectServer(database)
   const results = [
-    await examine('database', () => serverFinding(config, server)),
-    await examine('clock', () => clockFinding(server)),
-    await examine('connections', () => connectionFinding(config, server)),
-    await examine('schema', () => schemaFinding(database)),
+    await runCheck('database', () => serverFinding(config, server)),
+    await runCheck('clock', () => clockFinding(server)),
+    await runCheck('connections', () => connectionFinding(config, server)),
+    await runCheck('schema', () => schemaFinding(database)),
   ]
   if (results.at(-1)?.finding.state !== 'ok') return results
-  const key = await examine('encryption key', async () => keyFinding(config, database))
-  results.push(key, await examine('jobs', async () => jobsFinding(await oldestUnnumbered(database))))
+  const key = await runCheck('encryption key', async () => keyFinding(config, database))
+  results.push(key, await runCheck('jobs', async () => jobsFinding(await findUnnumberedAge(database))))
   const skipped: Finding = { state: 'skipped', text: 'not checked' }
-  results.push(await examine('webhooks', async () => (quick ? skipped : reachabilityFinding(await webhookUrls(database, 5)))))
+  results.push(await runCheck('webhooks', async () => (quick ? skipped : reachabilityFinding(await listWebhookUrls(database, 5)))))
   const checksAudit = key.finding.state === 'ok' && !quick
-  results.push(await examine('audit chain', async () => (checksAudit ? auditFinding(config, database) : skipped)))
+  results.push(await runCheck('audit chain', async () => (checksAudit ? auditFinding(config, database) : skipped)))
   return results
 }
 
@@ -79,7 +79,7 @@ async function keyFinding(config: Config, { db }: Database): Promise<Finding> {
 const vaultOf = (config: Config): Vault => openVault(encryptionKey(config, true))
 
 function jobsFinding(seconds: number): Finding {
-  if (seconds < 60) return { state: 'ok', text: 'no pending events' }
+  if (seconds < 60) return { state: 'ok', text: 'events are processed without delay' }
   const remedy = 'start a process with ROLE all or worker, or check its log'
   return { state: 'warning', text: `an event has been pending for ${Math.round(seconds)} s`, remedy }
 }

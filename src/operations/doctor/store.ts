@@ -15,8 +15,8 @@ export async function inspectServer({ pool }: Database): Promise<Server> {
   return { ...server, skew_ms: Math.round(at - (before + after) / 2) }
 }
 
-/** The age of the oldest event without a number. A worker numbers events within a second. */
-export async function oldestUnnumbered({ pool }: Database) {
+/** The age in seconds of the oldest event without a number. A worker numbers events within a second. */
+export async function findUnnumberedAge({ pool }: Database) {
   const { rows } = await pool.query<{ seconds: number | null }>(
     'select extract(epoch from clock_timestamp() - min(logged_at))::double precision as seconds from events where no is null',
   )
@@ -24,7 +24,7 @@ export async function oldestUnnumbered({ pool }: Database) {
 }
 
 /** The URLs of a few enabled webhooks. */
-export async function webhookUrls({ pool }: Database, limit: number) {
+export async function listWebhookUrls({ pool }: Database, limit: number) {
   const { rows } = await pool.query<{ url: string }>(
     'select distinct url from webhooks where disabled_at is null and not inbox order by url limit $1',
     [limit],

@@ -17,11 +17,11 @@ export async function getOverview(app: App, { team_id }: TeamCaller) {
   const at = app.wall()
   const [steps, criticals, stats, backlog, logged, activity] = await Promise.all([
     store.countSteps(db, team_id, lowLevels, COUNT_LIMIT),
-    store.openCriticals(db, team_id, COUNT_LIMIT),
-    store.attemptStats(db, team_id, { hour: later(at, -HOUR), day: later(at, -DAY) }, COUNT_LIMIT),
+    store.listUnacknowledgedCriticals(db, team_id, COUNT_LIMIT),
+    store.summarizeAttempts(db, team_id, { hour: later(at, -HOUR), day: later(at, -DAY) }, COUNT_LIMIT),
     store.backlogOf(db, team_id, COUNT_LIMIT),
     store.countEventsByMinute(db, team_id, later(at, -DAY), COUNT_LIMIT),
-    store.newestEvents(db, team_id, later(at, -7 * DAY), MAX_EVENTS),
+    store.listNewestEvents(db, team_id, later(at, -7 * DAY), MAX_EVENTS),
   ])
   return {
     at: app.now(),

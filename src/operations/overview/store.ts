@@ -14,7 +14,7 @@ export async function countSteps(db: Db, team_id: string, lowLevels: string[], l
   return rows
 }
 
-export async function openCriticals(db: Db, team_id: string, limit: number) {
+export async function listUnacknowledgedCriticals(db: Db, team_id: string, limit: number) {
   return db
     .selectFrom('critical_results')
     .innerJoin('orders', 'orders.id', 'critical_results.order_id')
@@ -27,10 +27,10 @@ export async function openCriticals(db: Db, team_id: string, limit: number) {
     .execute()
 }
 
-type AttemptStats = { attempts: number; cut: boolean; delivered: number; p50_ms: number | null; p95_ms: number | null }
+type AttemptStats = { attempts: number; truncated: boolean; delivered: number; p50_ms: number | null; p95_ms: number | null }
 
 /** Summarizes the newest attempts of each webhook since a time, at most `limit` in total. */
-export async function attemptStats(db: Db, team_id: string, since: { hour: string; day: string }, limit: number) {
+export async function summarizeAttempts(db: Db, team_id: string, since: { hour: string; day: string }, limit: number) {
   const { rows } = await sql<{ hour: AttemptStats; day: AttemptStats }>`
     with hooks as (select id from webhooks where team_id = ${team_id} and deleted_at is null),
     share as (select (${limit} / greatest(count(*), 1))::int + 1 as each from hooks),
@@ -45,7 +45,7 @@ export async function attemptStats(db: Db, team_id: string, since: { hour: strin
 
 const statsWhere = (condition: ReturnType<typeof sql>) => sql`json_build_object(
   'attempts', count(*) filter (where ${condition}),
-  'cut', exists (select from recent group by id having count(*) filter (where ${condition}) = (select each from share)),
+  'truncated', exists (select from recent group by id having count(*) filter (where ${condition}) = (select each from share)),
   'delivered', count(*) filter (where ${condition} and outcome = 'delivered'),
   'p50_ms', percentile_disc(0.5) within group (order by ms) filter (where ${condition}),
   'p95_ms', percentile_disc(0.95) within group (order by ms) filter (where ${condition}))`
@@ -77,7 +77,7 @@ export async function countEventsByMinute(db: Db, team_id: string, since: string
 }
 
 /** The newest events, in log order. */
-export const newestEvents = (db: Db, team_id: string, since: string, limit: number) =>
+export const listNewestEvents = (db: Db, team_id: string, since: string, limit: number) =>
   db
     .selectFrom('events')
     .select(['id as event_id', 'event_type', 'order_id', 'user_id', 'created_at'])

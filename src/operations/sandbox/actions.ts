@@ -40,7 +40,7 @@ async function withLockedClock<T>(app: App, team_id: string, work: (app: AppInTr
     try {
       return await inTransaction(app, async (app) => work(app, rules.requireLock(await lockTeamClock(app, team_id))))
     } catch (error) {
-      if (!rules.isMoving(error) || app.wall() > giveUpAt) throw error
+      if (!rules.isClockMoving(error) || app.wall() > giveUpAt) throw error
     }
     await pause(50)
   }

@@ -2,13 +2,13 @@ import { invalid, problem } from '../../platform/problem.ts'
 
 export type Move = { advance_seconds?: number | undefined; now?: string | undefined }
 
-const moving = problem('CLOCK_IS_MOVING', 'Another request is still moving this clock. Retry in a few seconds.')
+const clockIsMoving = problem('CLOCK_IS_MOVING', 'Another request is still moving this clock. Retry in a few seconds.')
 
-export const isMoving = (error: unknown) => error === moving
+export const isClockMoving = (error: unknown) => error === clockIsMoving
 
 /** Returns the offset of a locked clock. Undefined means that another request holds the lock. */
 export function requireLock(locked: { clock_offset_ms: number } | undefined) {
-  if (!locked) throw moving
+  if (!locked) throw clockIsMoving
   return locked.clock_offset_ms
 }
 

@@ -14,6 +14,7 @@ import { type DeviceDescription, fingerprintOf } from '../../wearables/connectio
 import * as connections from '../../wearables/connections/transfer.ts'
 import * as data from '../../wearables/data/transfer.ts'
 import type { Part as PartDescription, Row } from './rules.ts'
+import { byteaText } from './rules.ts'
 
 /** Adds the function of the owning feature that inserts the rows. */
 type Part = PartDescription & { insert(app: AppInTransaction, rows: Row[]): Promise<void> }
@@ -70,10 +71,8 @@ export async function recomputeHashes(app: App, { team_id, user }: Keys, table: 
   const document = row['sealed']
   if (table === 'user_info') return { terms: indexTerms(await teamSealingKey(app, team_id), searchableTexts(document as Info)) }
   if (table === 'orders') return { terms: await searchTermsOf(app, team_id, document as OrderDocument) }
-  if (table === 'devices') return { fingerprint: hex(fingerprintOf(user, document as DeviceDescription)) }
+  if (table === 'devices') return { fingerprint: byteaText(fingerprintOf(user, document as DeviceDescription)) }
   if (table !== 'connections') return {}
   const hash = await accountHash(app, team_id, row['provider'] as string, document as Account)
-  return { account_hash: hash && hex(hash) }
+  return { account_hash: hash && byteaText(hash) }
 }
-
-const hex = (bytes: Buffer) => `\\x${bytes.toString('hex')}`

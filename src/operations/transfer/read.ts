@@ -14,7 +14,7 @@ export async function requireTeam(app: App, team_id: string) {
   return team
 }
 
-export async function headOf(app: App, team_id: string) {
+export async function headerOf(app: App, team_id: string) {
   const { id, name } = await requireTeam(app, team_id)
   return {
     assay_export: 1,
@@ -42,11 +42,11 @@ const BATCH_SIZE = 50
 
 /** Reads users with their decrypted data in a fixed order, so an export can resume after a user. */
 export async function* usersOf(app: App, team_id: string, after?: string) {
-  const by = await teamSealingKey(app, team_id)
+  const teamKey = await teamSealingKey(app, team_id)
   for (let last = after; ; ) {
-    const users = await store.usersAfter(app.db, team_id, last, BATCH_SIZE)
+    const users = await store.listUsersAfter(app.db, team_id, last, BATCH_SIZE)
     for (const { user_id, key_id, wrapped, row } of users) {
-      const key = unwrap(by, { team_id, user_id }, { id: key_id, wrapped })
+      const key = unwrap(teamKey, { team_id, user_id }, { id: key_id, wrapped })
       yield { user: decryptRow(key, 'users', ['user_id'], row), ...(await readParts(app, key, user_id)) }
       yield* recordsOf(app, key, { team_id, user_id })
     }

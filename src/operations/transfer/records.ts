@@ -6,7 +6,7 @@ import type { Sample } from '../../wearables/data/samples/rules-codec.ts'
 import { pieceOf } from '../../wearables/data/samples/rules-pieces.ts'
 import { openStream, sealStream } from '../../wearables/data/streams/streams.ts'
 import { insertExportedRows } from '../../wearables/data/transfer.ts'
-import { type IdOf, type Row, renameIdsInside } from './rules.ts'
+import { byteaText, type IdOf, type Row, renameIdsInside } from './rules.ts'
 import * as store from './store.ts'
 
 type Owner = { team_id: string; user_id: string }
@@ -23,14 +23,14 @@ const STREAMS_PER_LINE = 20
 
 export async function* recordsOf(app: App, key: SealingKey, { team_id, user_id }: Owner): AsyncGenerator<Records> {
   for (let last: store.Day | undefined; ; ) {
-    const days = await store.daysAfter(app.db, user_id, last, SAMPLES_PER_LINE)
+    const days = await store.listDaysAfter(app.db, user_id, last, SAMPLES_PER_LINE)
     last = days.at(-1)
     if (!last) break
     const open = ({ sealed, ...day }: store.Day) => ({ ...day, samples: openDay(key, { team_id, user_id, ...day }, { ...day, sealed }) })
     yield { records_of: user_id, sample_days: days.map(open) }
   }
   for (let last: string | undefined; ; ) {
-    const streams = await store.streamsAfter(app.db, user_id, last, STREAMS_PER_LINE)
+    const streams = await store.listStreamsAfter(app.db, user_id, last, STREAMS_PER_LINE)
     last = streams.at(-1)?.workout_id
     if (!last) break
     const open = ({ sealed, team_id: _, user_id: __, ...row }: (typeof streams)[number]) => ({
@@ -53,11 +53,11 @@ export async function writeRecords(
   if (!key) return
   const days = sample_days.map(({ samples, ...day }) => {
     const sealed = sealDay(key, { team_id, user_id, ...day }, day, [pieceOf(samples.map(renameSampleIds(idOf)))])
-    return { ...day, team_id, user_id, samples: samples.length, sealed: hex(sealed) }
+    return { ...day, team_id, user_id, samples: samples.length, sealed: byteaText(sealed) }
   })
   const streams = workout_streams.map(({ stream, ...row }) => {
     const workout_id = idOf(row.workout_id) as string
-    return { ...row, workout_id, team_id, user_id, sealed: hex(sealStream(key, workout_id, JSON.stringify(stream))) }
+    return { ...row, workout_id, team_id, user_id, sealed: byteaText(sealStream(key, workout_id, JSON.stringify(stream))) }
   })
   await insertExportedRows(app, 'sample_days', days)
   await insertExportedRows(app, 'workout_streams', streams)
@@ -69,5 +69,3 @@ const renameSampleIds = (idOf: IdOf) => (sample: Sample) => {
   const { device_id } = JSON.parse(sample.more) as { device_id: string }
   return { ...sample, more: JSON.stringify(renameIdsInside(JSON.parse(sample.more), new Set([device_id]), idOf)) }
 }
-
-const hex = (bytes: Buffer) => `\\x${bytes.toString('hex')}`

@@ -69,4 +69,7 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 export const renameIdsInside = <T>(document: T, referenced: Set<unknown>, idOf: IdOf): T =>
   JSON.parse(JSON.stringify(document).replaceAll(UUID, (id) => (referenced.has(id) ? String(idOf(id)) : id))) as T
 
+/** A bytea value in JSON, as PostgreSQL reads it. */
+export const byteaText = (bytes: Buffer) => `\\x${bytes.toString('hex')}`
+
 export const lineProblem = (line: number, reason: string) => setupProblem(`Line ${line}: ${reason}`)

@@ -16,7 +16,7 @@ export const countUsers = async (db: Db, team_id: string) =>
       .executeTakeFirstOrThrow()
   ).count
 
-export const usersAfter = (db: Db, team_id: string, after: string | undefined, limit: number) =>
+export const listUsersAfter = (db: Db, team_id: string, after: string | undefined, limit: number) =>
   db
     .selectFrom('users')
     .innerJoin('sealing_keys', 'sealing_keys.user_id', 'users.user_id')
@@ -41,7 +41,7 @@ export async function rowsBy(db: Db, table: string, column: string, ids: string[
 export type Day = { resource: string; day: string; provider: string; source_type: string; revision: number; sealed: Buffer }
 
 /** Reads days in a fixed order until they hold `samples` samples. */
-export async function daysAfter(db: Db, user_id: string, after: Day | undefined, samples: number) {
+export async function listDaysAfter(db: Db, user_id: string, after: Day | undefined, samples: number) {
   const { rows } = await sql<Day>`
     select resource, day, provider, source_type, revision, sealed from (
       select *, sum(samples) over (order by resource, day, provider, source_type) - samples as before
@@ -52,7 +52,7 @@ export async function daysAfter(db: Db, user_id: string, after: Day | undefined,
   return rows
 }
 
-export const streamsAfter = (db: Db, user_id: string, after: string | undefined, limit: number) =>
+export const listStreamsAfter = (db: Db, user_id: string, after: string | undefined, limit: number) =>
   db
     .selectFrom('workout_streams')
     .selectAll()
@@ -83,8 +83,8 @@ export const listTeamTests = (db: Db, team_id: string) =>
     .orderBy('id')
     .execute()
 
-export const existingTests = async (db: Db, ids: string[]) =>
+export const findExistingTests = async (db: Db, ids: string[]) =>
   (await db.selectFrom('lab_tests').select('id').where('id', '=', sql<string>`any(${ids}::uuid[])`).execute()).map(({ id }) => id)
 
-export const existingAccounts = async (db: Db, ids: string[]) =>
+export const findExistingAccounts = async (db: Db, ids: string[]) =>
   (await db.selectFrom('lab_accounts').select('id').where('id', '=', sql<string>`any(${ids}::uuid[])`).execute()).map(({ id }) => id)

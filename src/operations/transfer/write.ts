@@ -8,6 +8,7 @@ import { parts, recomputeHashes } from './parts.ts'
 import { type Records, writeRecords } from './records.ts'
 import {
   associatedDataOf,
+  byteaText,
   endRunningPull,
   type IdOf,
   lineProblem,
@@ -26,54 +27,54 @@ export type Target = { team_id: string; new_ids: boolean; own_tests: Set<string>
 const idsOf = ({ team_id, new_ids }: Target): IdOf => (new_ids ? newIds(team_id) : (id) => id)
 
 /** Writes a lab test that the team created, unless it already exists. */
-export const writeTest = (app: App, target: Target, { lab_test = {}, markers = [] }: Line, no: number) =>
+export const writeTest = (app: App, target: Target, { lab_test = {}, markers = [] }: Line, lineNumber: number) =>
   inTransaction(app, async (app) => {
     const idOf = idsOf(target)
     target.own_tests.add(lab_test['id'] as string)
     const [row] = await dropUnknownAccounts(app, [renameIds(lab_test, ['id'], idOf)])
-    if ((await store.existingTests(app.db, [row?.['id'] as string])).length) return
-    await insertTests(app, 'lab_tests', [{ ...row, team_id: target.team_id }]).catch(rethrowAt(no))
+    if ((await store.findExistingTests(app.db, [row?.['id'] as string])).length) return
+    await insertTests(app, 'lab_tests', [{ ...row, team_id: target.team_id }]).catch(rethrowAt(lineNumber))
     const renamed = markers.map((marker) => renameIds(marker, ['lab_test_id'], idOf))
-    await insertTests(app, 'lab_test_markers', renamed).catch(rethrowAt(no))
+    await insertTests(app, 'lab_test_markers', renamed).catch(rethrowAt(lineNumber))
   })
 
 /** Writes a user with all data in one transaction. Returns false if the user already exists. */
-export const writeUser = (app: App, target: Target, line: Line, no: number) =>
+export const writeUser = (app: App, target: Target, line: Line, lineNumber: number) =>
   inTransaction(app, async (app) => {
     const { team_id } = target
     const user = renameIds(line.user ?? {}, ['user_id'], idsOf(target))
     const user_id = user['user_id'] as string
     const owner = await store.ownerOf(app.db, user_id)
     if (owner?.team_id === team_id) return false
-    if (owner) throw lineProblem(no, 'the user belongs to another team of this deployment; use --new-ids to create a copy')
+    if (owner) throw lineProblem(lineNumber, 'the user belongs to another team of this deployment; use --new-ids to create a copy')
     if (await store.isClientUserIdTaken(app.db, team_id, user['client_user_id'] as string))
-      throw lineProblem(no, 'another user of the team has the same client_user_id; delete that user, or import into an empty team')
+      throw lineProblem(lineNumber, 'another user of the team has the same client_user_id; delete that user, or import into an empty team')
     const { key, row } = newSealingKey(await teamSealingKey(app, team_id), { team_id, user_id })
-    await insertUsers(app, 'users', [{ ...encryptRow(key, 'users', ['user_id'], user), team_id }]).catch(rethrowAt(no))
+    await insertUsers(app, 'users', [{ ...encryptRow(key, 'users', ['user_id'], user), team_id }]).catch(rethrowAt(lineNumber))
     await insertSealingKey(app.db, { ...row, team_id, user_id })
-    await writeParts(app, target, key, line, no)
+    await writeParts(app, target, key, line, lineNumber)
     return true
   })
 
 /** Writes samples and streams of a user that an earlier line created. */
-export const writeRecordLine = (app: App, target: Target, line: Records, no: number) =>
-  inTransaction(app, (app) => writeRecords(app, target.team_id, idsOf(target), line)).catch(rethrowAt(no))
+export const writeRecordLine = (app: App, target: Target, line: Records, lineNumber: number) =>
+  inTransaction(app, (app) => writeRecords(app, target.team_id, idsOf(target), line)).catch(rethrowAt(lineNumber))
 
-async function writeParts(app: AppInTransaction, target: Target, key: SealingKey, line: Line, no: number) {
+async function writeParts(app: AppInTransaction, target: Target, key: SealingKey, line: Line, lineNumber: number) {
   const { team_id } = target
   for (const { table, by, ids, sealed, insert } of parts) {
     const rows = ((line[table] ?? []) as Row[]).map((row) => renameIds(row, ids, idsOf(target)))
     const written = []
-    for (const row of await adaptRows(app, target, table, rows, line, no)) {
+    for (const row of await adaptRows(app, target, table, rows, line, lineNumber)) {
       const recomputed = await recomputeHashes(app, { team_id, user: key }, table, row)
       written.push({ ...(sealed ? encryptRow(key, table, sealed, row) : row), ...recomputed, ...(by === 'user_id' ? { team_id } : {}) })
     }
-    await insert(app, written).catch(rethrowAt(no))
+    await insert(app, written).catch(rethrowAt(lineNumber))
   }
 }
 
-async function adaptRows(app: App, target: Target, table: string, rows: Row[], line: Line, no: number): Promise<Row[]> {
-  if (table === 'orders') return orderRows(app, target, rows, no)
+async function adaptRows(app: App, target: Target, table: string, rows: Row[], line: Line, lineNumber: number): Promise<Row[]> {
+  if (table === 'orders') return orderRows(app, target, rows, lineNumber)
   if (table === 'connections') return rows.map((row) => requireReconnect(row, app.now()))
   if (table === 'historical_pulls') return rows.map((row) => endRunningPull(row, app.now()))
   if (table !== 'summaries' || !target.new_ids) return rows
@@ -81,33 +82,33 @@ async function adaptRows(app: App, target: Target, table: string, rows: Row[], l
   return rows.map((row) => ({ ...row, sealed: renameIdsInside(row['sealed'], referenced, idsOf(target)) }))
 }
 
-async function orderRows(app: App, target: Target, rows: Row[], no: number) {
+async function orderRows(app: App, target: Target, rows: Row[], lineNumber: number) {
   const idOf = idsOf(target)
   const renamed = rows.map((row) => (target.own_tests.has(row['lab_test_id'] as string) ? renameIds(row, ['lab_test_id'], idOf) : row))
   const testIds = [...new Set(renamed.map((row) => row['lab_test_id'] as string))]
-  const existing = await store.existingTests(app.db, testIds)
+  const existing = await store.findExistingTests(app.db, testIds)
   if (existing.length < testIds.length)
-    throw lineProblem(no, 'an order refers to a lab test that is not in the catalog of this deployment; load that catalog first')
+    throw lineProblem(lineNumber, 'an order refers to a lab test that is not in the catalog of this deployment; load that catalog first')
   return dropUnknownAccounts(app, target.new_ids ? renamed.map(toHistory) : renamed)
 }
 
 /** Lab accounts belong to one deployment, so the import drops accounts that do not exist here. */
 async function dropUnknownAccounts(app: App, rows: Row[]) {
   const accountIds = rows.flatMap((row) => (typeof row['lab_account_id'] === 'string' ? [row['lab_account_id']] : []))
-  const existing = accountIds.length ? await store.existingAccounts(app.db, [...new Set(accountIds)]) : []
+  const existing = accountIds.length ? await store.findExistingAccounts(app.db, [...new Set(accountIds)]) : []
   return rows.map((row) => (existing.includes(row['lab_account_id'] as string) ? row : { ...row, lab_account_id: null }))
 }
 
 function encryptRow(key: SealingKey, table: string, columns: string[], row: Row): Row {
   const document = row['sealed']
   if (document === null || document === undefined) return row
-  return { ...row, sealed: `\\x${seal(key, associatedDataOf(table, columns, row), document).toString('hex')}` }
+  return { ...row, sealed: byteaText(seal(key, associatedDataOf(table, columns, row), document)) }
 }
 
 /** The driver's message may quote a value, so only its code is shown. */
-const rethrowAt = (no: number) => (error: { code?: string }) => {
+const rethrowAt = (lineNumber: number) => (error: { code?: string }) => {
   throw lineProblem(
-    no,
+    lineNumber,
     `the database rejected the line (${error.code ?? 'no code'}); it was edited, or another version of Assay exported it`,
   )
 }

@@ -49,6 +49,16 @@ export function openSender({ policy, resolve = systemResolve(), timeoutMs = 15_0
   return { post, close, origins: pools.size }
 }
 
+/** Sends one message over a connection of its own. */
+export async function postOnce(policy: Policy, message: Message): Promise<Outcome> {
+  const sender = openSender({ policy })
+  try {
+    return await sender.post(message)
+  } finally {
+    await sender.close()
+  }
+}
+
 /** Sent with every request, unless the webhook overrides them. */
 export const fixedHeaders = { 'content-type': 'application/json', 'user-agent': 'Assay-Webhooks/1', accept: '*/*' }
 

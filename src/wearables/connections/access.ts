@@ -9,7 +9,7 @@ import { type Account, openAccount, sealAccount } from './account.ts'
 import { type Connection, failConnection } from './actions.ts'
 import * as store from './store.ts'
 
-/** `broken` is permanent: the user must connect again. `unavailable` can pass. */
+/** `broken` is permanent: the user must connect again. `unavailable` is temporary. */
 type Access = { state: 'ready'; access_token: string } | { state: 'broken' } | { state: 'unavailable' }
 
 /** A token that expires sooner is renewed before use. */

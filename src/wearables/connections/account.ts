@@ -17,7 +17,7 @@ export const sealAccount = (key: SealingKey, id: string, account: Account) => se
 export const openAccount = (key: SealingKey, { id, sealed }: Pick<ConnectionRow, 'id' | 'sealed'>) =>
   open<Account>(key, associatedData(id), sealed)
 
-/** A keyed hash that compares accounts without revealing them. */
+/** A keyed hash for comparing accounts without revealing them. */
 export async function accountHash(app: App, team_id: string, provider: string, { external_user_id }: Account) {
   if (external_user_id === null) return null
   const secret = deriveSecret(await teamSealingKey(app, team_id), 'accounts at sources')

@@ -26,7 +26,7 @@ export async function rejectEnded(app: App, { team_id, user_id }: UserScope, pro
 }
 
 /** Returns the connection to a source. Creates it and emits an event if there is none. */
-export const openConnection = (app: App, user: UserRow, provider: SourceSlug, kind: Kind) =>
+export const ensureConnection = (app: App, user: UserRow, provider: SourceSlug, kind: Kind) =>
   inTransaction(
     app,
     async (app) =>
@@ -176,7 +176,7 @@ export const connectPushSource = (
   inTransaction(app, async (app) => {
     const user = await requireUser(app, team_id, user_id)
     if (provider_id) await linkConnection(app, user, provider, { kind: 'push', account: { external_user_id: provider_id } })
-    else await openConnection(app, user, provider, 'push')
+    else await ensureConnection(app, user, provider, 'push')
     return { success: true }
   })
 

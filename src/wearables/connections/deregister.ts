@@ -1,7 +1,7 @@
 import { type App, inTransaction } from '../../platform/app.ts'
 import { userSealingKey } from '../../platform/sealing/vault.ts'
 import { later, MINUTE } from '../../platform/time.ts'
-import { providerFor } from '../providers/index.ts'
+import { adapterFor } from '../providers/index.ts'
 import { noAccount, openAccount, sealAccount } from './account.ts'
 import * as store from './store.ts'
 
@@ -14,7 +14,7 @@ export async function deregister(app: App): Promise<boolean> {
   try {
     const { team_id, user_id } = connection
     const key = await userSealingKey(app, team_id, user_id)
-    if (key) await providerFor(connection).deregister?.(app, connection, openAccount(key, connection))
+    if (key) await adapterFor(connection).deregister?.(app, connection, openAccount(key, connection))
   } catch {
     app.log.warn({ provider: connection.provider, attempts: connection.farewells + 1 }, 'source deregistration failed')
     if (connection.farewells + 1 < MAX_ATTEMPTS) return true

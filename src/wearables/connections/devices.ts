@@ -42,7 +42,7 @@ export async function recordDevice(app: App, user: UserRow, provider: SourceSlug
   const typeOf = (row: store.DeviceRow) => (source_type === 'unknown' ? row.source_type : source_type)
   const isSame = (row: store.DeviceRow) =>
     row.source_type === typeOf(row) && isDeepStrictEqual(open<DeviceDescription>(key, associatedData(row.id), row.sealed), description)
-  const found = await store.findSame(app.db, team_id, user_id, provider, fingerprint)
+  const found = await store.findMatchingDevice(app.db, team_id, user_id, provider, fingerprint)
   if (found && isSame(found)) return found.id
   return inTransaction(app, async (app) => {
     const id = randomUUID()
@@ -50,7 +50,7 @@ export async function recordDevice(app: App, user: UserRow, provider: SourceSlug
     const row = { id, team_id, user_id, provider, source_type, fingerprint, created_at: now, updated_at: now }
     const inserted = await store.insertDevice(app.db, { ...row, sealed: seal(key, associatedData(id), description) })
     if (inserted) return emitDevice(app, user, key, 'provider.device.created', inserted)
-    const existing = await store.lockSame(app.db, team_id, user_id, provider, fingerprint)
+    const existing = await store.lockMatchingDevice(app.db, team_id, user_id, provider, fingerprint)
     if (!existing) throw new Error('The device was deleted while it was being stored')
     if (isSame(existing)) return existing.id
     const change = { source_type: typeOf(existing), sealed: seal(key, associatedData(existing.id), description), updated_at: now }

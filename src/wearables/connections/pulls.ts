@@ -4,7 +4,7 @@ import { Problem } from '../../platform/problem.ts'
 import { later, MINUTE } from '../../platform/time.ts'
 import { withTeamClock } from '../../tenants/teams/clock.ts'
 import { beginPulls, endPulls } from '../data/backfill.ts'
-import { providerFor } from '../providers/index.ts'
+import { adapterFor } from '../providers/index.ts'
 import type { Connection } from './actions.ts'
 import * as rules from './rules-pulls.ts'
 import * as store from './store.ts'
@@ -16,7 +16,7 @@ const LEASE_MS = 2 * MINUTE
 export const schedulePull = (app: App, connection: Connection) =>
   inTransaction(app, async (app) => {
     const scheduled = await store.updateConnection(app.db, connection, { pull_tries: 1, pull_due_at: later(app.wall(), LEASE_MS) })
-    await beginPulls(app, connection, providerFor(connection).history ?? [])
+    await beginPulls(app, connection, adapterFor(connection).history ?? [])
     return scheduled ?? connection
   })
 
@@ -33,7 +33,7 @@ export async function pullAll(app: App, connection: Connection) {
 }
 
 async function attempt(app: App, connection: Connection, range: 'history' | 'new'): Promise<rules.PullOutcome> {
-  const { renew, pull } = providerFor(connection)
+  const { renew, pull } = adapterFor(connection)
   const failed = (reason: rules.FailureReason) => rules.afterFailure(connection.pull_tries, reason)
   try {
     const access = (await renew?.(app, connection)) ?? 'ready'

@@ -3,7 +3,7 @@ import { type App, inTransaction, withoutRequestRows } from '../../platform/app.
 import type { TeamCaller } from '../../platform/callers.ts'
 import { HOUR, later, SECOND } from '../../platform/time.ts'
 import { lockUser } from '../../tenants/users/actions.ts'
-import { type Provider, providerFor } from '../providers/index.ts'
+import { type Adapter, adapterFor } from '../providers/index.ts'
 import type { Connection } from './actions.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
@@ -19,7 +19,7 @@ export async function refreshUser(app: App, { team_id }: TeamCaller, user_id: st
     await store.insertRefresh(app.db, { team_id, user_id, at: app.wall() })
     return store.listConnections(app.db, team_id, [user_id])
   })
-  const refreshable = connections.filter((connection) => connection.status === 'connected' && canRefresh(providerFor(connection)))
+  const refreshable = connections.filter((connection) => connection.status === 'connected' && canRefresh(adapterFor(connection)))
   const results = await Promise.all(refreshable.map((connection) => withTimeout(refresh(bareApp, connection), timeoutSeconds)))
   const providersWith = (result: Result) => refreshable.filter((_, i) => results[i] === result).map(({ provider }) => provider)
   const failed_sources = providersWith('failed')
@@ -33,14 +33,14 @@ export async function refreshUser(app: App, { team_id }: TeamCaller, user_id: st
   }
 }
 
-const canRefresh = ({ renew, pull }: Provider) => Boolean(renew ?? pull)
+const canRefresh = ({ renew, pull }: Adapter) => Boolean(renew ?? pull)
 
 /** Work that takes longer continues in the background. */
 const withTimeout = (work: Promise<Result>, seconds: number) =>
   Promise.race([work, pause(seconds * SECOND, 'in_progress' as const, { ref: false })])
 
 async function refresh(app: App, connection: Connection): Promise<Result> {
-  const { renew, pull } = providerFor(connection)
+  const { renew, pull } = adapterFor(connection)
   try {
     const access = (await renew?.(app, connection)) ?? 'ready'
     if (access !== 'ready') return 'failed'

@@ -1,11 +1,9 @@
-const SECOND = 1000
-const MINUTE = 60 * SECOND
-const HOUR = 60 * MINUTE
+import { HOUR, MINUTE, SECOND } from '../../platform/time.ts'
 
 /** The waits before attempts 2, 3, 4 and 5. After the last one the pull fails. */
 export const waits = [10 * SECOND, MINUTE, 10 * MINUTE, HOUR]
 
-/** Failures that can pass, by the names that public clients know. */
+/** Temporary failures, by their names in the Junction API. */
 const temporary = ['provider_unavailable', 'transport_failure', 'resource_contention'] as const
 export type FailureReason = (typeof temporary)[number] | 'non_retriable_error' | 'unexpected_error'
 

@@ -25,10 +25,10 @@ const MAX_REFRESHES_PER_HOUR = 8
 
 export function checkRefreshes(refreshesInLastHour: number) {
   if (refreshesInLastHour >= MAX_REFRESHES_PER_HOUR)
-    throw problem('TOO_MANY_REFRESHES', `The sources of a user can be refreshed ${MAX_REFRESHES_PER_HOUR} times per hour. Try again later.`)
+    throw problem('TOO_MANY_REFRESHES', `The sources of a user can be refreshed ${MAX_REFRESHES_PER_HOUR} times per hour. Retry later.`)
 }
 
-/** Adds the top-level fields that public clients read. */
+/** Adds the top-level fields that Junction clients read. */
 export function refreshFailed(user_id: string, failed_sources: string[]) {
   const error = 'No source could be refreshed. GET /v2/user/providers/{user_id} shows which ones have to be connected again.'
   return problem('REFRESH_FAILED', error, {}, { success: false, user_id, error, failed_sources })

@@ -13,17 +13,17 @@ export const listDevices = (db: Db, team_id: string, user_id: string) =>
 export const findDevice = (db: Db, team_id: string, user_id: string, id: string) =>
   devicesOf(db, team_id, user_id).where('id', '=', id).executeTakeFirst()
 
-const sameDevice = (db: Db, team_id: string, user_id: string, provider: string, fingerprint: Buffer) =>
+const matchingDevices = (db: Db, team_id: string, user_id: string, provider: string, fingerprint: Buffer) =>
   devicesOf(db, team_id, user_id).where('provider', '=', provider).where('fingerprint', '=', fingerprint)
 
-export const findSame = (...which: Parameters<typeof sameDevice>) => sameDevice(...which).executeTakeFirst()
+export const findMatchingDevice = (...match: Parameters<typeof matchingDevices>) => matchingDevices(...match).executeTakeFirst()
 
-export const lockSame = (...which: Parameters<typeof sameDevice>) =>
-  sameDevice(...which)
+export const lockMatchingDevice = (...match: Parameters<typeof matchingDevices>) =>
+  matchingDevices(...match)
     .forUpdate()
     .executeTakeFirst()
 
-/** Undefined if the device exists. */
+/** Returns undefined if the device exists. */
 export const insertDevice = (db: Db, row: Insertable<Tables['devices']>) =>
   db
     .insertInto('devices')

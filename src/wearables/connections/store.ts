@@ -30,7 +30,7 @@ export const pageOfConnections = (db: Db, team_id: string, provider: string, pag
     .$call(ascendingPage(page, 'created_at', 'id'))
     .execute()
 
-/** Undefined if the user has a connection. */
+/** Returns undefined if the user has a connection. */
 export const insertConnection = (db: Db, row: Insertable<Tables['connections']>) =>
   db
     .insertInto('connections')
@@ -137,6 +137,7 @@ export const postponeDeregistration = (db: Db, { team_id, id }: ConnectionRow, f
     .where('id', '=', id)
     .execute()
 
+/** A closed connection is deregistered. Its row records only that the user disconnected the source. */
 export const closeEnded = (
   db: Db,
   { team_id, id }: ConnectionRow,

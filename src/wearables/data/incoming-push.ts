@@ -3,10 +3,11 @@ import type { App } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { invalid } from '../../platform/problem.ts'
 import type { SealingKey } from '../../platform/sealing/seal.ts'
+import { DAY } from '../../platform/time.ts'
 import { requireUser, type UserRow, unwrapUserKey } from '../../tenants/users/actions.ts'
 import { fillTimeZone } from '../../tenants/users/fallbacks.ts'
 import { checkTimeZone } from '../../tenants/users/rules.ts'
-import { connectionFor, openConnection, rejectEnded } from '../connections/actions.ts'
+import { connectionFor, ensureConnection, rejectEnded } from '../connections/actions.ts'
 import { zoneClock } from './rules-time.ts'
 
 /** The fields of a push besides its data. */
@@ -35,8 +36,8 @@ export type IncomingPush = {
   received: number
   /** The modified_at of the push. */
   version: number | null
-  /** Whether the push gives up instead of waiting long for a lock. */
-  limitsLockWaits?: boolean
+  /** The push gives up after waiting this long for a lock. */
+  lockTimeoutMs?: number
 }
 
 /** The zone of a sample comes first, then the push's time_zone, then the user's fallback. */
@@ -69,12 +70,10 @@ function zoneOf(provider: SourceSlug, zone: string | null) {
 
 /** Connects the source if needed and updates the fallback time zone of the user. */
 export async function connectSource(app: App, { user, provider, isConnected, stage }: IncomingPush, { time_zone }: PushBody) {
-  if (!isConnected) await openConnection(app, user, provider, 'push')
+  if (!isConnected) await ensureConnection(app, user, provider, 'push')
   if (time_zone && stage === 'daily' && sources[provider].timezone_affinity !== 'floating')
     await fillTimeZone(app, user, provider, time_zone)
 }
-
-const DAY = 86_400_000
 
 /** A version far in the future could never be replaced. */
 export function checkVersion(modified_at: string | null | undefined, now: number) {

@@ -46,8 +46,8 @@ export async function getHistoricalPulls(app: App, caller: TeamCaller, query: Qu
 }
 
 /** When live data of a source last arrived. Undefined if none ever did. */
-export const lastReceived = async (app: App, { team_id, user_id }: { team_id: string; user_id: string }, provider: string) =>
-  (await states.lastReceived(app.db, team_id, user_id, provider))?.at ?? undefined
+export const findLastReceived = async (app: App, { team_id, user_id }: { team_id: string; user_id: string }, provider: string) =>
+  (await states.findLastReceived(app.db, team_id, user_id, provider))?.at ?? undefined
 
 type Row = { user_id: string; provider: string; resource: string }
 

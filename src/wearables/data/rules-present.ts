@@ -1,7 +1,7 @@
 import type { Series } from '../../contract/wearables/series.ts'
+import { DAY } from '../../platform/time.ts'
 import type { Sample } from './samples/rules-codec.ts'
 
-const DAY = 86_400_000
 const twoDigits = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'))
 let cachedDay = { from: Number.NaN, day: '' }
 
@@ -48,7 +48,7 @@ export function samplePresenter(row: Series): (sample: Sample) => PresentedSampl
       delete presented.value
       Object.assign(presented, { systolic: value, diastolic: second })
     }
-    // Public clients expect extra fields to be present, if only as null.
+    // Junction clients expect extra fields to be present, if only as null.
     const extras = parseExtras(sample.more)
     for (const name of extraNames) Object.assign(presented, { [name]: extras[name] ?? null })
     return presented

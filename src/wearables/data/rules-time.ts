@@ -1,4 +1,4 @@
-const MINUTE = 60_000
+import { DAY, MINUTE } from '../../platform/time.ts'
 
 /** Parses a date-time with a zone to milliseconds, or NaN. Date.parse is slower and accepts February 30. */
 export function parseInstant(text: unknown): number {
@@ -60,9 +60,6 @@ const monthLengths = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
 const daysIn = (year: number, month: number) =>
   month === 2 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : (monthLengths[month - 1] ?? 0)
-
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
 
 /** Returns a function from a time to the UTC offset in seconds. Its result is null without a zone. */
 export function zoneClock(zone: string | null | undefined): (at: number) => number | null {

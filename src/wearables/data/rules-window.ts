@@ -1,7 +1,7 @@
 import { invalid } from '../../platform/problem.ts'
+import { DAY } from '../../platform/time.ts'
 
 const DAY_ONLY = /^\d{4}-\d{2}-\d{2}$/
-const DAY = 86_400_000
 
 export type Range = { from: number; to: number }
 

@@ -31,7 +31,7 @@ export const receivedValues = ({ team_id, user_id, provider, resource, stage, ol
 
 export const recordReceived = (db: Db, received: Received) => db.executeQuery(CompiledQuery.raw(receivedText, receivedValues(received)))
 
-export const lastReceived = (db: Db, team_id: string, user_id: string, provider: string) =>
+export const findLastReceived = (db: Db, team_id: string, user_id: string, provider: string) =>
   db
     .selectFrom('resource_states')
     .select((eb) => eb.fn.max('last_attempt_at').as('at'))

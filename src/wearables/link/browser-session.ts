@@ -3,14 +3,14 @@ import { type App, onTeamClock } from '../../platform/app.ts'
 import type { LinkCaller } from '../../platform/callers.ts'
 import { Problem } from '../../platform/problem.ts'
 import { hashSecret } from '../../tenants/keys/rules.ts'
-import { callerOf, withAudit } from './connect.ts'
+import { withAudit } from './connect.ts'
 import { connectAsDemo } from './demo.ts'
 import * as pages from './page.ts'
 import * as rules from './rules.ts'
 import { completeMfa, connectByEmail, connectByPassword } from './sign-in.ts'
 import { offersOf } from './sources.ts'
 import type { LiveToken } from './store.ts'
-import { findToken } from './tokens.ts'
+import { callerOf, findToken } from './tokens.ts'
 
 /** A page, or a URL to redirect to. */
 export type PageResponse = { status: number; html: string } | { to: string }

@@ -1,13 +1,12 @@
 import type { SourceSlug } from '../../contract/tenants/sources.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
-import type { LinkCaller } from '../../platform/callers.ts'
 import { auditRow } from '../../tenants/audit/actions.ts'
 import { lockUser } from '../../tenants/users/actions.ts'
 import { type Account, accountHash } from '../connections/account.ts'
 import { isAccountTaken, type Kind, linkConnection } from '../connections/actions.ts'
 import * as rules from './rules.ts'
 import type { LinkToken, LiveToken } from './store.ts'
-import { consumeToken } from './tokens.ts'
+import { callerOf, consumeToken } from './tokens.ts'
 
 type LinkedAccount = { kind: Kind; account: Account; expires_at?: string | null }
 
@@ -27,10 +26,6 @@ export const finishLink = (
     await linkConnection(app, user, provider, linked)
     return rules.linkSucceeded
   })
-
-export const callerOf = ({ id: key_id, org_id, team_id, user_id, clock_offset_ms }: LiveToken): LinkCaller => ({
-  ...{ kind: 'link', org_id, team_id, user_id, key_id, clock_offset_ms },
-})
 
 /** The pages are not API endpoints, so their changes add their own audit row. */
 export const withAudit = (app: App, token: LiveToken, action: string): App => ({

@@ -2,7 +2,7 @@ import type { SourceSlug } from '../../contract/tenants/sources.ts'
 import { type App, inTransaction, withoutRequestRows } from '../../platform/app.ts'
 import { lockUser } from '../../tenants/users/actions.ts'
 import { pullAll } from '../connections/pulls.ts'
-import { openDemo } from '../providers/demo/connect.ts'
+import { ensureDemoConnection } from '../providers/demo/connect.ts'
 import * as rules from './rules.ts'
 import type { LiveToken } from './store.ts'
 import { consumeToken } from './tokens.ts'
@@ -14,7 +14,7 @@ export async function connectAsDemo(app: App, { team_id, user_id, id }: LiveToke
     const tokenError = await consumeToken(app, team_id, id)
     return tokenError
       ? { outcome: rules.linkFailed(tokenError) }
-      : { outcome: rules.linkSucceeded, ...(await openDemo(app, user, provider)) }
+      : { outcome: rules.linkSucceeded, ...(await ensureDemoConnection(app, user, provider)) }
   })
   if ('connection' in result && result.isNew) await pullAll(withoutRequestRows(app), result.connection)
   return result.outcome

@@ -16,8 +16,8 @@ import * as rules from './rules.ts'
 import { linkSource } from './sources.ts'
 import * as store from './store.ts'
 
-/** How long the user can take at the source. */
-const FLOW_LIFETIME = 10 * MINUTE
+/** The user has this long to sign in at the source. */
+const FLOW_LIFETIME_MS = 10 * MINUTE
 const MAX_OPEN_FLOWS = 20
 
 /** Starts an OAuth flow. `browser` is a secret of the browser that binds the flow to it, on the link page. */
@@ -33,7 +33,7 @@ export async function startOAuth(app: App, { team_id, key_id }: LinkCaller, prov
       throw problem('TOO_MANY_LINKS', 'This link token started too many sign-ins. Wait ten minutes, or create a new token.')
     await store.insertFlow(app.db, {
       ...{ state_hash: hashSecret(state), team_id, link_token_id: key_id, provider, scopes, redirect_uri: client.redirect_uri },
-      ...{ browser_hash: browser ? hashSecret(browser) : null, expires_at: later(app.wall(), FLOW_LIFETIME) },
+      ...{ browser_hash: browser ? hashSecret(browser) : null, expires_at: later(app.wall(), FLOW_LIFETIME_MS) },
     })
   })
   const challenge = challengeOf(await pkceVerifier(app, team_id, state))

@@ -2,7 +2,7 @@ import { isSource, type SourceSlug, sourceSlugs } from '../../contract/tenants/s
 import type { linkErrorTypes } from '../../contract/wearables/link.ts'
 import { invalid, problem } from '../../platform/problem.ts'
 
-/** The reasons for a failed connection, by the names that public clients know. */
+/** The reasons for a failed connection, by their names in the Junction API. */
 export const linkErrors = {
   invalid_token: 'This link is not valid. Ask for a new one.',
   token_expired: 'This link has expired. Ask for a new one.',
@@ -49,7 +49,7 @@ const errorTypes = {
   token_consumed: 'LINK_TOKEN_CONSUMED',
 } as const
 
-/** Throws a problem that also has the three keys that public clients read. */
+/** Throws a problem that also has the three fields that Junction clients read. */
 export function checkToken<T extends Token>(token: T | undefined, now: string): T {
   const error_type = tokenFailure(token, now) as keyof typeof errorTypes | undefined
   if (!error_type) return token as T
@@ -58,7 +58,7 @@ export function checkToken<T extends Token>(token: T | undefined, now: string): 
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/
 
-/** https without credentials, or http on this machine in the sandbox. */
+/** Allows https without credentials and, in the sandbox, http on this machine. */
 export function isAllowedRedirect(text: string, isSandbox: boolean) {
   const url = /^[!-~]{1,2048}$/.test(text) ? URL.parse(text) : null
   if (!url || url.username || url.password) return false

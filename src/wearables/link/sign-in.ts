@@ -75,7 +75,7 @@ async function countWrongCode(app: App, token: store.LinkToken) {
   return rules.linkFailed('incorrect_mfa_code')
 }
 
-/** The response. The last three fields are for older clients. */
+/** The last three fields of the response are for older clients. */
 function presentOutcome(token: store.LinkToken, provider: SourceSlug, outcome: SignInOutcome, external_user_id: string | null = null) {
   const { error_type = null, error = null } = 'error' in outcome ? outcome : {}
   const finalOutcome = outcome.state === 'success' || (outcome.state === 'error' && token.on_error) ? outcome : undefined

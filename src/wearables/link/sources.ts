@@ -3,7 +3,7 @@ import type { App } from '../../platform/app.ts'
 import type { LinkCaller } from '../../platform/callers.ts'
 import { providerOf } from '../../tenants/sources/actions.ts'
 import { isSetUp } from '../providers/oauth-client.ts'
-import { ownSources } from '../team-sources/credentials.ts'
+import { listCustomSources } from '../team-sources/credentials.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
@@ -19,7 +19,7 @@ export type Offer = { slug: SourceSlug; demo: boolean }
 /** Lists the sources of the link page. The sandbox offers every source. */
 export async function offersOf(app: App, { team_id, key_id }: TokenScope): Promise<Offer[]> {
   const token = await store.getToken(app.db, team_id, key_id)
-  const teamSources = await ownSources(app, team_id)
+  const teamSources = await listCustomSources(app, team_id)
   return rules
     .sourcesOf(token)
     .map((slug) => ({ slug, demo: !canBeLinked(app, slug, teamSources) }))

@@ -9,7 +9,7 @@ import { requireUser } from '../../tenants/users/actions.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
-const LIFETIME = HOUR
+const LIFETIME_MS = HOUR
 
 type NewToken = {
   user_id: string
@@ -28,7 +28,7 @@ export const createLinkToken = (app: App, { team_id }: TeamCaller, { user_id, ..
     const link_token = newSecret(LINK_TOKEN_PREFIX)
     const now = app.wall()
     await store.insertToken(app.db, {
-      ...{ id: randomUUID(), hash: hashSecret(link_token), team_id, user_id, created_at: now, expires_at: later(now, LIFETIME) },
+      ...{ id: randomUUID(), hash: hashSecret(link_token), team_id, user_id, created_at: now, expires_at: later(now, LIFETIME_MS) },
       ...{ provider: options.provider ?? null, filter_on_providers: options.filter_on_providers ?? null },
       ...{
         redirect_url: options.redirect_url ?? null,
@@ -40,10 +40,11 @@ export const createLinkToken = (app: App, { team_id }: TeamCaller, { user_id, ..
   })
 
 /** Authenticates a link token. */
-export async function authenticateLinkToken(app: App, secret: string): Promise<LinkCaller> {
-  const { org_id, team_id, user_id, id: key_id, clock_offset_ms } = await readToken(app, secret)
-  return { kind: 'link', org_id, team_id, user_id, key_id, clock_offset_ms }
-}
+export const authenticateLinkToken = async (app: App, secret: string): Promise<LinkCaller> => callerOf(await readToken(app, secret))
+
+export const callerOf = ({ id: key_id, org_id, team_id, user_id, clock_offset_ms }: store.LiveToken): LinkCaller => ({
+  ...{ kind: 'link', org_id, team_id, user_id, key_id, clock_offset_ms },
+})
 
 /** Returns a usable token or throws. */
 const readToken = async (app: App, secret: string) => rules.checkToken(await store.findToken(app.db, hashSecret(secret)), app.wall())

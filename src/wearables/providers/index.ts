@@ -9,7 +9,7 @@ import { revokeToken } from './oauth.ts'
 import { clientFor } from './oauth-client.ts'
 
 /** The adapter of a kind of connection. Sources that push need none. */
-export type Provider = {
+export type Adapter = {
   /** Renews the access if needed. `broken` is permanent, and its event was emitted. */
   renew?(app: App, connection: Connection): Promise<'ready' | 'broken' | 'unavailable'>
   /** The resources with history. */
@@ -20,7 +20,7 @@ export type Provider = {
   deregister?(app: App, connection: Connection, account: Account): Promise<void>
 }
 
-const oauth: Provider = {
+const oauth: Adapter = {
   renew: async (app, connection) => (await getAccess(app, connection)).state,
   deregister: async (app, { team_id, provider }, { tokens }) => {
     const client = isSource(provider) ? await clientFor(app, team_id, provider) : undefined
@@ -30,9 +30,9 @@ const oauth: Provider = {
   },
 }
 
-const demo: Provider = { history: demoResources, pull: pullDemo }
+const demo: Adapter = { history: demoResources, pull: pullDemo }
 
 /** By kind of connection. */
-const providers: Record<string, Provider> = { oauth, demo }
+const adapters: Record<string, Adapter> = { oauth, demo }
 
-export const providerFor = ({ kind }: Connection): Provider => providers[kind] ?? {}
+export const adapterFor = ({ kind }: Connection): Adapter => adapters[kind] ?? {}

@@ -1,7 +1,7 @@
 import { type SourceSlug, sources } from '../../contract/tenants/sources.ts'
 import type { App } from '../../platform/app.ts'
 import { problem } from '../../platform/problem.ts'
-import { callbackUrl, ownClient } from '../team-sources/credentials.ts'
+import { callbackUrl, findTeamClient } from '../team-sources/credentials.ts'
 import { knownSources } from './oauth-sources.ts'
 import type { Client } from './rules-oauth.ts'
 
@@ -9,7 +9,7 @@ import type { Client } from './rules-oauth.ts'
 export async function clientFor(app: App, team_id: string, provider: SourceSlug): Promise<Client | undefined> {
   const { client_id, client_secret, authorize_url, token_url, ...settings } = settingOf(app, provider)
   const shared = client_id && client_secret ? { client_id, client_secret, redirect_uri: callbackUrl(app) } : undefined
-  const credentials = (await ownClient(app, team_id, provider)) ?? shared
+  const credentials = (await findTeamClient(app, team_id, provider)) ?? shared
   if (!credentials || !authorize_url || !token_url) return undefined
   const reads = settings.reads ?? {}
   return {

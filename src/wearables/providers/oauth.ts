@@ -1,10 +1,10 @@
 import type { App } from '../../platform/app.ts'
 import { policyOf } from '../../platform/outbound/address.ts'
-import { openSender } from '../../platform/outbound/send.ts'
+import { postOnce } from '../../platform/outbound/send.ts'
 import { later, SECOND } from '../../platform/time.ts'
 import { type Client, clientRequest, type Granted, parseGrant } from './rules-oauth.ts'
 
-/** `refused` is permanent; `unavailable` can pass. */
+/** `refused` is permanent; `unavailable` is temporary. */
 export type Tokens =
   | { state: 'granted'; granted: Granted; expires_at: string | null }
   | { state: 'refused'; reason: 'client' | 'grant' }
@@ -54,14 +54,8 @@ function refusalOf(status: number | null, response: unknown): Tokens {
 }
 
 /** Sources get the same limits as webhooks: no private addresses, no redirects, bounded time and size. */
-async function post(app: App, url: string, { headers, body }: { headers: Record<string, string>; body: string }) {
-  const sender = openSender({ policy: policyOf(app.config) })
-  try {
-    return await sender.post({ url, headers, body })
-  } finally {
-    await sender.close()
-  }
-}
+const post = (app: App, url: string, { headers, body }: { headers: Record<string, string>; body: string }) =>
+  postOnce(policyOf(app.config), { url, headers, body })
 
 function jsonOf(bytes: Buffer): unknown {
   try {

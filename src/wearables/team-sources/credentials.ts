@@ -48,7 +48,7 @@ type Query = { team_id?: string[] | undefined; provider?: SourceSlug | null | un
 
 export async function listCredentials(app: App, caller: ManagementCaller, query: Query) {
   const page = pageAfter(query.next_cursor)
-  const teams = rules.narrowScopes(visibleTeams(caller), query.team_id)
+  const teams = rules.narrowTeams(visibleTeams(caller), query.team_id)
   const found = await store.listCredentials(app.db, caller.org_id, teams, query.provider ?? undefined, page)
   const { rows, next_cursor } = pageOf(found, page, ({ created_at, id }) => ({ at: created_at, id }))
   const credentials = await Promise.all(rows.map(async (row) => presentCredential(await teamSealingKey(app, row.team_id), row)))
@@ -78,11 +78,11 @@ export async function prepareCredential(
 export const callbackUrl = ({ config }: App) => `${publicUrl(config)}/v2/link/oauth/callback`
 
 /** The sources with custom credentials of the team. */
-export const ownSources = async (app: App, team_id: string) =>
+export const listCustomSources = async (app: App, team_id: string) =>
   new Set<string>((await store.listProviders(app.db, team_id)).map(({ provider }) => provider))
 
 /** The OAuth client of the team at a source, if it has one. */
-export async function ownClient(app: App, team_id: string, provider: SourceSlug) {
+export async function findTeamClient(app: App, team_id: string, provider: SourceSlug) {
   const row = await store.findCredential(app.db, team_id, provider)
   if (!row) return undefined
   const { client_id, client_secret } = openSecrets(await teamSealingKey(app, team_id), row)
@@ -101,7 +101,7 @@ function presentCredential(key: SealingKey, row: store.CredentialRow) {
   }
 }
 
-/** Compares secrets without revealing them. */
+/** Lets customers compare secrets without revealing them. */
 const fingerprint = (key: SealingKey, secret: string) =>
   createHmac('sha256', deriveSecret(key, 'client secrets')).update(secret).digest('hex').slice(0, 16)
 

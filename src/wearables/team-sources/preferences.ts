@@ -16,7 +16,7 @@ type Query = {
 
 export async function listPreferences(app: App, caller: ManagementCaller, query: Query) {
   const page = pageAfter(query.next_cursor, query.limit)
-  const filter = { team_ids: rules.narrowScopes(visibleTeams(caller), query.team_id), providers: query.provider }
+  const filter = { team_ids: rules.narrowTeams(visibleTeams(caller), query.team_id), providers: query.provider }
   const found = await store.listTeams(app.db, caller.org_id, filter, page)
   const { rows, next_cursor } = pageOf(found, page, ({ created_on, id }) => ({ at: created_on, id }))
   return {

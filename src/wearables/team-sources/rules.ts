@@ -22,11 +22,14 @@ export function checkComplete({ client_id, client_secret }: { client_id: string 
 
 export function checkOverride(text: string, isSandbox: boolean) {
   if (!isAllowedRedirect(text, isSandbox) || text.includes('#'))
-    throw invalid(['body', 'redirect_url_override'], 'Must be an https URL without a fragment that forwards to the callback of Assay.')
+    throw invalid(
+      ['body', 'redirect_url_override'],
+      "Must be an https URL without a fragment. It must forward requests to Assay's callback URL.",
+    )
 }
 
 /** The requested teams that the caller can access. Undefined means every team of the organization. */
-export function narrowScopes(visible: string[] | undefined, requested: string[] | undefined) {
+export function narrowTeams(visible: string[] | undefined, requested: string[] | undefined) {
   if (!requested?.length) return visible
   return visible ? requested.filter((id) => visible.includes(id)) : requested
 }

@@ -3,7 +3,7 @@ import { exampleOf } from '../../../contract/delivery/events.ts'
 import type { App } from '../../../platform/app.ts'
 import type { ManagementCaller } from '../../../platform/callers.ts'
 import { policyOf } from '../../../platform/outbound/address.ts'
-import { openSender } from '../../../platform/outbound/send.ts'
+import { postOnce } from '../../../platform/outbound/send.ts'
 import { teamSealingKey } from '../../../platform/sealing/vault.ts'
 import { requireEventType } from '../../events/catalog.ts'
 import { type Endpoint, endpointsOf } from '../endpoints.ts'
@@ -25,19 +25,10 @@ export async function sendWebhookExample(app: App, caller: ManagementCaller, pat
   const body = JSON.stringify(exampleOf(event_type, { team_id, event_id, created_at: app.now() }))
   const signature = signatureOf(endpoint, message, body, at)
   const headers = { ...endpoint.headers, ...headersOfMessage(message, signature, at) }
-  const outcome = await post(app, { url: endpoint.url, headers, body })
+  // The process that handles the request may not deliver webhooks, so it has no sender of its own.
+  const outcome = await postOnce(policyOf(app.config), { url: endpoint.url, headers, body })
   const verdict = afterAttempt({ attempts: 1, outcome, at, random: 0, schedule: [] })
   const attempt = attemptOf(await teamSealingKey(app, team_id), endpoint, message, { attempt: 1, at, outcome, verdict, signature, body })
   await logAttempt(app.db, attempt)
   return presentAttempt(attempt)
-}
-
-/** The process that handles the request may not deliver webhooks, so it opens a connection for this one message. */
-async function post(app: App, message: Parameters<ReturnType<typeof openSender>['post']>[0]) {
-  const sender = openSender({ policy: policyOf(app.config) })
-  try {
-    return await sender.post(message)
-  } finally {
-    await sender.close()
-  }
 }

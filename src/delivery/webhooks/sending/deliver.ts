@@ -123,8 +123,8 @@ async function sendMessage({ app, send }: DeliveryContext, run: LaneRun, message
 export async function settleRuns(context: DeliveryContext, runs: LaneRun[]) {
   const { app } = context
   const settled = await record(app, runs)
-  const waiting = new Set(settled.filter(({ busy }) => busy).map(({ id }) => id))
-  const [busy, done] = [runs.filter(isAmong(waiting)), runs.filter((run) => !isAmong(waiting)(run))]
+  const busyLanes = new Set(settled.filter(({ busy }) => busy).map(({ id }) => id))
+  const [busy, done] = [runs.filter(isAmong(busyLanes)), runs.filter((run) => !isAmong(busyLanes)(run))]
   context.lanesHeld -= done.length
   context.recordMetrics(done.flatMap((run) => run.attempts))
   // A failure here must not repeat the settlement. The next failed delivery records the same health again.
@@ -141,10 +141,10 @@ async function record(app: App, runs: LaneRun[]) {
   if (attempts.every(({ outcome }) => outcome !== 'exhausted')) return store.settleLanes(app.db, settlement)
   return inTransaction(app, async (app) => {
     const settled = await store.settleLanes(app.db, settlement)
-    const held = new Set(settled.filter(({ busy }) => !busy).map(({ id }) => id))
+    const settledLanes = new Set(settled.filter(({ busy }) => !busy).map(({ id }) => id))
     await emitExhausted(
       app,
-      runs.filter(isAmong(held)).flatMap((run) => run.attempts),
+      runs.filter(isAmong(settledLanes)).flatMap((run) => run.attempts),
     )
     return settled
   })

@@ -33,7 +33,7 @@ const recordHealthOf = (app: App, webhook_id: string, runs: LaneOutcomes[]) =>
         breaker = rules.breakerAfter({ ...breaker, probing }, outcome, at)
         health = rules.healthAfter(health, outcome, at)
         if (isGone(outcome)) because = 'gone'
-        else if (rules.mayDisable(health, outcome, at)) because ??= 'failing'
+        else if (rules.shouldDisable(health, outcome, at)) because ??= 'failing'
       }
     }
     const { first_failure_at, last_failure_at, clock_started_at } = health

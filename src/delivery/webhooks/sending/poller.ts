@@ -5,7 +5,7 @@ export function startPoller(poll: () => Promise<void>, everyMs: number, onError:
   let ended = false
   let timer: NodeJS.Timeout | undefined
 
-  function now() {
+  function pollNow() {
     if (ended) return
     clearTimeout(timer)
     // The running poll may already be past the new work.
@@ -14,13 +14,13 @@ export function startPoller(poll: () => Promise<void>, everyMs: number, onError:
       .catch(onError)
       .finally(() => {
         polling = undefined
-        if (!ended) timer = setTimeout(now, pollAgain ? 0 : everyMs)
+        if (!ended) timer = setTimeout(pollNow, pollAgain ? 0 : everyMs)
         pollAgain = false
       })
   }
 
   return {
-    now,
+    pollNow,
     async end() {
       ended = true
       clearTimeout(timer)

@@ -14,7 +14,7 @@ type LeaseOptions = {
 
 /**
  * The connection that proves a worker is alive: it holds an advisory lock on the worker's number. Without it the worker counts as dead.
- * It returns under a new number, so that lanes it claimed without knowing are freed.
+ * It gets its next lease under a new number, so that lanes it claimed after losing the old one are freed.
  */
 export function newWorkerLease({ connect, onAcquired, onNotification, onError }: LeaseOptions) {
   let connection: PoolConnection | undefined

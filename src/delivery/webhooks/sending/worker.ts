@@ -84,10 +84,10 @@ export async function startWorker(
     onAcquired(worker) {
       context.worker = worker
       heldAt = performance.now()
-      poller.now()
+      poller.pollNow()
     },
     onNotification(payload) {
-      if (!payload) return poller.now()
+      if (!payload) return poller.pollNow()
       app.wake(NUMBER_EVENTS)
       wake(payload.split(','))
     },

@@ -12,10 +12,10 @@ export function find(entries, query, limit = 20) {
     .map(({ entry }) => entry)
 }
 
-const WORDS = 12
+const MAX_WORDS = 12
 
 /** Limits the words, because a request to the server could hold thousands. */
-const wordsOf = (query) => query.toLowerCase().split(/\s+/).filter(Boolean).slice(0, WORDS)
+const wordsOf = (query) => query.toLowerCase().split(/\s+/).filter(Boolean).slice(0, MAX_WORDS)
 
 function scoreOf({ page, title, text }, words) {
   const [inTitle, inPage, inText] = [title, page, text].map((value) => value.toLowerCase())

@@ -5,12 +5,12 @@ import { open } from '../../../platform/sealing/seal.ts'
 import { later, SECOND } from '../../../platform/time.ts'
 import { withTeamClock } from '../../../tenants/teams/clock.ts'
 import { requireUser, type UserRow, unwrapUserKey } from '../../../tenants/users/actions.ts'
-import { providerFor } from '../../providers/index.ts'
+import { adapterFor } from '../../providers/index.ts'
 import { clientFor } from '../../providers/oauth-client.ts'
 import { type Account, accountHash } from '../account.ts'
 import { connectionFor, isAccountTaken, linkConnection } from '../actions.ts'
 import { pullAll, schedulePull } from '../pulls.ts'
-import type { Item, Op } from './store-bulk.ts'
+import type { BulkItem, BulkOperation } from './store-bulk.ts'
 
 /** A connection from another service. */
 export type ImportedConnection = {
@@ -25,7 +25,7 @@ export type ImportedConnection = {
 export const bulkItemAssociatedData = (op_id: string, n: number) => `bulk_items.sealed.${op_id}.${n}`
 
 /** Processes one item and returns whether it succeeded. A failure affects this user only. */
-export async function processItem(app: App, { team_id, type, provider }: Op, item: Item): Promise<boolean> {
+export async function processItem(app: App, { team_id, type, provider }: BulkOperation, item: BulkItem): Promise<boolean> {
   if (!isSource(provider)) return false
   try {
     const teamApp = await withTeamClock(app, team_id)
@@ -37,7 +37,7 @@ export async function processItem(app: App, { team_id, type, provider }: Op, ite
   }
 }
 
-async function importConnection(app: App, user: UserRow, provider: SourceSlug, { op_id, n, sealed }: Item) {
+async function importConnection(app: App, user: UserRow, provider: SourceSlug, { op_id, n, sealed }: BulkItem) {
   if (!sealed) return false
   const imported = open<ImportedConnection>(await unwrapUserKey(app, user), bulkItemAssociatedData(op_id, n), sealed)
   const account = await accountOf(app, user.team_id, provider, imported)
@@ -60,6 +60,6 @@ async function accountOf(app: App, team_id: string, provider: SourceSlug, import
 
 async function pullUser(app: App, user: UserRow, provider: SourceSlug) {
   const connection = await connectionFor(app, user, provider)
-  if (connection?.status !== 'connected' || !providerFor(connection).pull) return false
+  if (connection?.status !== 'connected' || !adapterFor(connection).pull) return false
   return (await pullAll(app, await schedulePull(app, connection))) !== 'failure'
 }

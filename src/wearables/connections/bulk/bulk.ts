@@ -15,17 +15,17 @@ import * as store from './store-bulk.ts'
 /** The job that processes bulk operations. */
 export const RUN_BULK_OPERATIONS = 'run bulk operations'
 
-const MAX_WAIT = 20 * SECOND
+const MAX_WAIT_MS = 20 * SECOND
 /** Longer than any item takes. */
-const CLAIM_LEASE = 2 * MINUTE
-const RETENTION = 30 * DAY
+const CLAIM_LEASE_MS = 2 * MINUTE
+const RETENTION_MS = 30 * DAY
 
 type Import = { provider: SourceSlug; connections: ImportedConnection[]; wait_for_completion: boolean }
 
 export async function bulkImport(app: App, { team_id }: TeamCaller, { provider, connections, wait_for_completion }: Import) {
   await requireClient(app, team_id, provider)
-  const op = await createOp(app, { team_id, provider, type: 'link_bulk_import' }, connections)
-  const { isRunning, done, failed } = await outcomeOf(app, op, wait_for_completion)
+  const operation = await createOperation(app, { team_id, provider, type: 'link_bulk_import' }, connections)
+  const { isRunning, done, failed } = await awaitOutcome(app, operation, wait_for_completion)
   return { isRunning, user_ids_imported: done, user_ids_failed: failed }
 }
 
@@ -33,15 +33,15 @@ type Pull = { provider: SourceSlug; user_ids: string[]; wait_for_completion: boo
 
 export async function bulkTriggerHistoricalPull(app: App, { team_id }: TeamCaller, { provider, user_ids, wait_for_completion }: Pull) {
   const users = [...new Set(user_ids)].map((user_id) => ({ user_id }))
-  const op = await createOp(app, { team_id, provider, type: 'link_bulk_historical_trigger' }, users)
-  const { isRunning, done, failed } = await outcomeOf(app, op, wait_for_completion)
+  const operation = await createOperation(app, { team_id, provider, type: 'link_bulk_historical_trigger' }, users)
+  const { isRunning, done, failed } = await awaitOutcome(app, operation, wait_for_completion)
   return { isRunning, user_ids_triggered: done, user_ids_failed: failed }
 }
 
-type NewOp = { team_id: string; provider: SourceSlug; type: 'link_bulk_import' | 'link_bulk_historical_trigger' }
+type NewOperation = { team_id: string; provider: SourceSlug; type: 'link_bulk_import' | 'link_bulk_historical_trigger' }
 
 /** Stores the operation before any work, so that it survives a restart. */
-const createOp = (app: App, { team_id, provider, type }: NewOp, entries: ({ user_id: string } | ImportedConnection)[]) =>
+const createOperation = (app: App, { team_id, provider, type }: NewOperation, entries: ({ user_id: string } | ImportedConnection)[]) =>
   inTransaction(withoutRequestRows(app), async (app) => {
     const id = randomUUID()
     const users = await findUsers(app, team_id, [...new Set(entries.map(({ user_id }) => user_id))])
@@ -52,42 +52,43 @@ const createOp = (app: App, { team_id, provider, type }: NewOp, entries: ({ user
       return key ? [{ op_id: id, n, team_id, user_id: entry.user_id, sealed }] : []
     })
     const unknown = entries.filter(({ user_id }) => !keys.has(user_id)).map(({ user_id }) => user_id)
-    await store.insertOp(app.db, { id, team_id, type, provider, unknown, total: entries.length, started_at: app.wall() })
+    await store.insertOperation(app.db, { id, team_id, type, provider, unknown, total: entries.length, started_at: app.wall() })
     if (items.length) await store.insertItems(app.db, items)
-    return store.getOp(app.db, team_id, id)
+    return store.getOperation(app.db, team_id, id)
   })
 
-/** Returns the progress. A waiting request also does the work, because its process may not run jobs. */
-async function outcomeOf(app: App, op: store.Op, shouldWait: boolean) {
+/** Waits for the outcome, or returns the progress so far. A waiting request also does the work, because its process may not run jobs. */
+async function awaitOutcome(app: App, operation: store.BulkOperation, shouldWait: boolean) {
   const startedAt = Date.now()
-  while (shouldWait && Date.now() - startedAt < MAX_WAIT && (await isInProgress(app, op)))
-    if (!(await processNext(withoutRequestRows(app), op))) await pause(100)
-  await store.endOp(app.db, op, app.wall())
-  const isRunning = await isInProgress(app, op)
+  while (shouldWait && Date.now() - startedAt < MAX_WAIT_MS && (await isInProgress(app, operation)))
+    if (!(await processNext(withoutRequestRows(app), operation))) await pause(100)
+  await store.endOperation(app.db, operation, app.wall())
+  const isRunning = await isInProgress(app, operation)
   if (isRunning) app.wake(RUN_BULK_OPERATIONS)
-  const items = await store.listItems(app.db, op)
+  const items = await store.listItems(app.db, operation)
   const usersIn = (state: string) => items.filter((item) => item.state === state).map(({ user_id }) => user_id)
-  return { isRunning, done: usersIn('done'), failed: [...usersIn('failed'), ...op.unknown] }
+  return { isRunning, done: usersIn('done'), failed: [...usersIn('failed'), ...operation.unknown] }
 }
 
-const isInProgress = async (app: App, { team_id, id }: store.Op) => (await store.getOp(app.db, team_id, id)).status === 'in_progress'
+const isInProgress = async (app: App, { team_id, id }: store.BulkOperation) =>
+  (await store.getOperation(app.db, team_id, id)).status === 'in_progress'
 
 /** Processes one item. Returns whether there was one. */
-async function processNext(app: App, op: store.Op) {
+async function processNext(app: App, operation: store.BulkOperation) {
   const now = app.wall()
-  const item = await store.claimItem(app.db, op, now, later(now, CLAIM_LEASE))
-  if (item) await store.settleItem(app.db, item, (await processItem(app, op, item)) ? 'done' : 'failed')
-  else await store.endOp(app.db, op, now)
+  const item = await store.claimItem(app.db, operation, now, later(now, CLAIM_LEASE_MS))
+  if (item) await store.settleItem(app.db, item, (await processItem(app, operation, item)) ? 'done' : 'failed')
+  else await store.endOperation(app.db, operation, now)
   return item !== undefined
 }
 
 /** Processes one item of any team. Returns whether there can be more. */
 export async function runBulk(app: App): Promise<boolean> {
-  const op = await store.nextOp(app.db, app.wall())
-  return op ? processNext(app, op) : false
+  const operation = await store.findNextOperation(app.db, app.wall())
+  return operation ? processNext(app, operation) : false
 }
 
-export const pruneBulk = (app: App) => store.deleteOldOps(app.db, later(app.wall(), -RETENTION))
+export const pruneBulk = (app: App) => store.deleteOldOperations(app.db, later(app.wall(), -RETENTION_MS))
 
 export async function listBulkOps(
   app: App,
@@ -95,8 +96,18 @@ export async function listBulkOps(
   query: { next_cursor?: string | null | undefined; page_size: number },
 ) {
   const page = pageAfter(query.next_cursor, query.page_size)
-  const { rows, next_cursor } = pageOf(await store.listOps(app.db, team_id, page), page, ({ started_at, id }) => ({ at: started_at, id }))
-  return { data: rows.map((op) => ({ ...op, pending: op.pending ?? 0, processed: op.total - (op.pending ?? 0) })), next_cursor }
+  const { rows, next_cursor } = pageOf(await store.listOperations(app.db, team_id, page), page, ({ started_at, id }) => ({
+    at: started_at,
+    id,
+  }))
+  return {
+    data: rows.map((operation) => ({
+      ...operation,
+      pending: operation.pending ?? 0,
+      processed: operation.total - (operation.pending ?? 0),
+    })),
+    next_cursor,
+  }
 }
 
 export const bulkPause = (app: App, { team_id }: TeamCaller, { provider, user_ids }: { provider: SourceSlug; user_ids: string[] }) =>

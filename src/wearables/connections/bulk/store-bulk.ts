@@ -4,19 +4,19 @@ import { descendingPage } from '../../../platform/db/page.ts'
 import type { Tables } from '../../../platform/db/tables.ts'
 import type { Page } from '../../../platform/paging.ts'
 
-export type Op = Selectable<Tables['bulk_ops']>
-export type Item = Selectable<Tables['bulk_items']>
+export type BulkOperation = Selectable<Tables['bulk_ops']>
+export type BulkItem = Selectable<Tables['bulk_items']>
 
-export const insertOp = (db: Db, row: Insertable<Tables['bulk_ops']>) => db.insertInto('bulk_ops').values(row).execute()
+export const insertOperation = (db: Db, row: Insertable<Tables['bulk_ops']>) => db.insertInto('bulk_ops').values(row).execute()
 
 export const insertItems = (db: Db, rows: Insertable<Tables['bulk_items']>[]) => db.insertInto('bulk_items').values(rows).execute()
 
-export const getOp = (db: Db, team_id: string, id: string) =>
+export const getOperation = (db: Db, team_id: string, id: string) =>
   db.selectFrom('bulk_ops').selectAll().where('team_id', '=', team_id).where('id', '=', id).executeTakeFirstOrThrow()
 
 /** The oldest operation of any team with an item to claim or with no item left. */
-export async function nextOp(db: Db, now: string) {
-  const { rows } = await sql<Op>`
+export async function findNextOperation(db: Db, now: string) {
+  const { rows } = await sql<BulkOperation>`
     select * from bulk_ops o where status = 'in_progress' and (
       exists (select from bulk_items where op_id = o.id and state = 'waiting' and (claimed_until is null or claimed_until <= ${now}))
       or not exists (select from bulk_items where op_id = o.id and state = 'waiting'))
@@ -25,7 +25,7 @@ export async function nextOp(db: Db, now: string) {
 }
 
 /** Claims an item until `until`. */
-export const claimItem = (db: Db, { team_id, id }: Op, now: string, until: string) =>
+export const claimItem = (db: Db, { team_id, id }: BulkOperation, now: string, until: string) =>
   db
     .updateTable('bulk_items')
     .set({ claimed_until: until })
@@ -46,7 +46,7 @@ export const claimItem = (db: Db, { team_id, id }: Op, now: string, until: strin
     .returningAll()
     .executeTakeFirst()
 
-export const settleItem = (db: Db, { op_id, team_id, n }: Item, state: 'done' | 'failed') =>
+export const settleItem = (db: Db, { op_id, team_id, n }: BulkItem, state: 'done' | 'failed') =>
   db
     .updateTable('bulk_items')
     .set({ state, sealed: null })
@@ -56,17 +56,17 @@ export const settleItem = (db: Db, { op_id, team_id, n }: Item, state: 'done' | 
     .execute()
 
 /** Ends an operation that has no waiting items. */
-export const endOp = (db: Db, { team_id, id }: Op, ended_at: string) =>
+export const endOperation = (db: Db, { team_id, id }: BulkOperation, ended_at: string) =>
   sql`
     update bulk_ops o set ended_at = ${ended_at},
       status = case when exists (select from bulk_items where op_id = o.id and state = 'done') then 'success' else 'failure' end
     where o.id = ${id} and o.team_id = ${team_id} and o.status = 'in_progress'
       and not exists (select from bulk_items where op_id = o.id and state = 'waiting')`.execute(db)
 
-export const listItems = (db: Db, { team_id, id }: Op) =>
+export const listItems = (db: Db, { team_id, id }: BulkOperation) =>
   db.selectFrom('bulk_items').select(['user_id', 'state']).where('team_id', '=', team_id).where('op_id', '=', id).orderBy('n').execute()
 
-export const listOps = (db: Db, team_id: string, page: Page) =>
+export const listOperations = (db: Db, team_id: string, page: Page) =>
   db
     .selectFrom('bulk_ops')
     .selectAll()
@@ -83,4 +83,4 @@ export const listOps = (db: Db, team_id: string, page: Page) =>
     .execute()
 
 /** Deletes ended operations of any team. */
-export const deleteOldOps = (db: Db, before: string) => db.deleteFrom('bulk_ops').where('ended_at', '<', before).execute()
+export const deleteOldOperations = (db: Db, before: string) => db.deleteFrom('bulk_ops').where('ended_at', '<', before).execute()

@@ -3,6 +3,7 @@ import { isSourceType } from '../../../contract/wearables/series.ts'
 import type { App } from '../../../platform/app.ts'
 import { isDeadlock } from '../../../platform/db/errors.ts'
 import { openBytes, type SealingKey, sealBytes } from '../../../platform/sealing/seal.ts'
+import { DAY } from '../../../platform/time.ts'
 import { dayOf } from '../rules-time.ts'
 import type { Sample } from './rules-codec.ts'
 import { dedupeByKey, type Incoming } from './rules-merge.ts'
@@ -23,7 +24,7 @@ type MergeInput = {
 
 /** Merges samples into their days and returns the rows to write. */
 export async function mergeSamples(app: App, key: SealingKey, scope: SeriesScope, { samples, received, locks }: MergeInput) {
-  const batches = byDay(samples)
+  const batches = groupByDay(samples)
   const keys = [...batches.values()].map(({ day, source_type }) => ({ day, source_type }))
   const rows = await (locks ? store.lockDays : store.findDays)(app.db, scope, keys)
   const stored = new Map(rows.map((row) => [keyOf(row), row]))
@@ -33,7 +34,7 @@ export async function mergeSamples(app: App, key: SealingKey, scope: SeriesScope
   for (const [dayKey, { day, source_type, samples }] of batches) {
     const row = stored.get(dayKey)
     processed += samples.length
-    if (processed > MAX_SAMPLES_PER_TURN) {
+    if (processed > YIELD_AFTER_SAMPLES) {
       processed = 0
       await yieldToOthers()
     }
@@ -52,7 +53,7 @@ export async function mergeSamples(app: App, key: SealingKey, scope: SeriesScope
 }
 
 /** A long backfill yields to other requests. */
-const MAX_SAMPLES_PER_TURN = 10_000
+const YIELD_AFTER_SAMPLES = 10_000
 
 /** Another request wrote the same rows first. The error code makes the caller retry. */
 export const conflictingWrite = () => Object.assign(new Error('Concurrent write of the same summary'), { code: '40001' })
@@ -91,10 +92,8 @@ const keyOf = ({ day, source_type }: store.DayKey) => `${day} ${source_type}`
 /** Other types can reveal something about the user, so only the encrypted part has them. */
 export const columnOf = (type: string) => (type === '' || isSourceType(type) ? type : 'other')
 
-const DAY = 86_400_000
-
 /** Groups samples by day, in lock order. */
-function byDay(samples: Incoming[]): Map<string, Batch> {
+function groupByDay(samples: Incoming[]): Map<string, Batch> {
   const found = new Map<string, Batch>()
   let last: { until: number; from: number; type: string; batch: Batch } | undefined
   for (const sample of samples) {

@@ -1,6 +1,7 @@
 import { resolveSeriesName, type SeriesName, series } from '../../../contract/wearables/series.ts'
 import { type App, type AppInTransaction, inTransaction, wakeAfterCommit, withoutRequestRows } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
+import { limitLockWait } from '../../../platform/db/partitions.ts'
 import { endBackfill } from '../backfill.ts'
 import { deviceIds } from '../devices.ts'
 import { sampleEvents } from '../emit.ts'
@@ -9,7 +10,7 @@ import { isoOf, parseExtras } from '../rules-present.ts'
 import { type Changes, mergeSamples, retryWrite } from './days.ts'
 import type { Incoming } from './rules-merge.ts'
 import { checkSpread, readSamples } from './rules-samples.ts'
-import { type Batch, limitLockWaits, writeBatch } from './store-write.ts'
+import { type Batch, writeBatch } from './store-write.ts'
 
 /** Stores pushed samples, completely or not at all. */
 export async function pushSamples(
@@ -76,7 +77,7 @@ async function writePipelined<T>(app: App, { key }: IncomingPush, batch: Batch, 
 
 /** Writes merged samples in the caller's transaction. */
 export async function writeMerged(app: AppInTransaction, push: IncomingPush, merged: MergedSeries[]) {
-  if (push.limitsLockWaits) await limitLockWaits(app.db)
+  if (push.lockTimeoutMs) await limitLockWait(app.db, push.lockTimeoutMs)
   for (const { batch } of merged)
     for (const part of batch ? splitStatements(batch) : []) wakeAfterCommit(app, await writeBatch(app.db, part))
   const backfilled = merged.map(({ name, changes }) => ({ resource: series[name].event ?? name, ...changes }))

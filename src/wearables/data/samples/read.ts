@@ -85,7 +85,7 @@ export const listCholesterol = (app: App, caller: TeamCaller, user_id: string, t
 /** Reads all samples of a window, in order of time. */
 export async function readAll(app: App, samplesQuery: SampleQuery): Promise<Sample[]> {
   const rows = await store.readDays(app.db, samplesQuery.window, Number.MAX_SAFE_INTEGER)
-  return rows.flatMap((row) => inRange(samplesQuery, row)).sort(byKey)
+  return rows.flatMap((row) => samplesInRange(samplesQuery, row)).sort(byKey)
 }
 
 type SampleQuery = { row: Series; key: SealingKey; range: Range; window: store.Window }
@@ -103,7 +103,7 @@ export const queryFor = ({ team_id, user_id, provider, range, key }: QueryOption
   window: { team_id, user_id, resource: name, provider, from: dayOf(range.from), to: dayOf(range.to) },
 })
 
-const inRange = ({ key, window: { team_id, user_id, resource }, range: { from, to } }: SampleQuery, row: store.StoredDay) =>
+const samplesInRange = ({ key, window: { team_id, user_id, resource }, range: { from, to } }: SampleQuery, row: store.StoredDay) =>
   openDay(key, { team_id, user_id, resource, provider: row.provider }, row).filter(({ at }) => at >= from && at <= to)
 
 type Found = { provider: string; samples: (Sample | DownsampledSample)[] }
@@ -117,7 +117,8 @@ async function readPage(app: App, samplesQuery: SampleQuery, start: Position | u
     if (!rows.length) return { found, next: undefined }
     for (const row of rows) {
       const { day, provider, source_type } = row
-      const samples = samplesAfter(position, row, interval ? downsample(inRange(samplesQuery, row), interval) : inRange(samplesQuery, row))
+      const inRange = samplesInRange(samplesQuery, row)
+      const samples = samplesAfter(position, row, interval ? downsample(inRange, interval) : inRange)
       const page = samples.slice(0, countFitting(samples, remaining))
       if (page.length) found.push({ provider, samples: page })
       remaining -= page.length

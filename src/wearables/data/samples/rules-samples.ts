@@ -2,13 +2,13 @@ import type { Fault } from '../../../contract/faults.ts'
 import { faultsOf } from '../../../contract/faults.ts'
 import type { Series } from '../../../contract/wearables/series.ts'
 import { invalid, Problem } from '../../../platform/problem.ts'
+import { DAY } from '../../../platform/time.ts'
 import { parseInstant, zoneIn } from '../rules-time.ts'
 import type { Incoming } from './rules-merge.ts'
 
 export const MAX_SAMPLES = 100_000
 const MAX_FAULTS = 20
 const MAX_NOTE_LENGTH = 2000
-const DAY = 86_400_000
 const MAX_DURATION = 31 * DAY
 const EARLIEST = Date.parse('1900-01-01T00:00:00Z')
 
@@ -91,7 +91,7 @@ function readSample(row: Series, raw: Raw, context: ParseContext, reportFault: R
   return { at, end: row.interval ? end : at, type, value, second: 0, text, zone, version, more: '' }
 }
 
-/** Parses blood pressure. The time of the systolic value counts. */
+/** Parses blood pressure. The sample takes the time of the systolic value. */
 function readPair(row: Series, raw: Raw, context: ParseContext, reportFault: ReportFault): Incoming | undefined {
   const [systolic, diastolic] = ['systolic', 'diastolic'].map((name) => {
     const part = raw[name]

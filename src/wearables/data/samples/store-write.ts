@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import { type Db, prepareStatement, runPrepared } from '../../../platform/db/open.ts'
 import { auditCall, type RequestRows, requestRowValues } from '../../../platform/db/request-rows.ts'
 import { type Received, receivedText, receivedValues } from '../store-states.ts'
@@ -25,9 +24,6 @@ export async function writeBatch(db: Db, { scope, days, state, events }: Batch, 
   const rows = await runPrepared<{ webhooks: string[] }>(db, text, values, 'writing')
   return rows[0]?.webhooks ?? []
 }
-
-/** Limits every lock wait of the transaction. */
-export const limitLockWaits = (db: Db) => sql`set local lock_timeout = '500ms'`.execute(db)
 
 const STATE_PARAMETERS = 9
 const dayTypes = ['date', 'text', 'integer', 'integer', 'bytea']

@@ -6,12 +6,12 @@ export type Stream = { time: number[] } & Record<Channel, Values>
 
 type PushedStream = { time: number[] } & { [C in Channel]?: Values | null | undefined }
 
-const DAY = 86_400
+const DAY_SECONDS = 86_400
 
 /** Checks that all channels have one value per time, in order of time. Missing channels become empty lists. */
 export function readStream(pushed: PushedStream, now: number): Stream {
   const { time } = pushed
-  const ahead = time.findIndex((second) => second > now / 1000 + DAY)
+  const ahead = time.findIndex((second) => second > now / 1000 + DAY_SECONDS)
   if (ahead >= 0) throw invalid(['body', 'time', ahead], 'Must not be in the future.')
   const back = time.findIndex((second, i) => second < (time[i - 1] ?? second))
   if (back >= 0) throw invalid(['body', 'time', back], 'Must not be before the previous time.')

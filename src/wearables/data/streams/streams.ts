@@ -145,7 +145,7 @@ async function deriveZones(app: AppInTransaction, caller: TeamScope, changed: Ch
 
 async function birthDateOf(app: App, caller: TeamScope, { row, key }: Workout) {
   const { team_id, user_id, provider } = row
-  const profile = await summaries.latestSummary(app.db, { team_id, user_id, resource: 'profile', provider })
+  const profile = await summaries.findLatestSummary(app.db, { team_id, user_id, resource: 'profile', provider })
   const birthDate = profile && (openSummary(key, profile).fields['birth_date'] as string | null)
   return birthDate ?? (await getUser(app, caller, user_id)).fallback_birth_date?.value
 }

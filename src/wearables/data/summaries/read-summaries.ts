@@ -53,7 +53,7 @@ export async function getRawProfile(app: App, caller: TeamCaller, user_id: strin
 
 async function profileOf(app: App, { team_id }: TeamCaller, user_id: string, query: { provider: string }) {
   const user = await requireUser(app, team_id, user_id)
-  const row = await store.latestSummary(app.db, { team_id, user_id, resource: 'profile', provider: sourceFilter(query) })
+  const row = await store.findLatestSummary(app.db, { team_id, user_id, resource: 'profile', provider: sourceFilter(query) })
   if (!row) throw problem('PROFILE_NOT_FOUND', 'No source has sent a profile of this user yet.')
   return { row, document: openSummary(await unwrapUserKey(app, user), row) }
 }

@@ -1,4 +1,5 @@
 import type { NewSummary } from '../../../contract/wearables/new-summaries.ts'
+import { DAY } from '../../../platform/time.ts'
 import { isoOf } from '../rules-present.ts'
 import { localDay } from '../rules-time.ts'
 import { dedupeByKey } from '../samples/rules-merge.ts'
@@ -12,8 +13,6 @@ import {
   recorderOf,
   roundOrNull,
 } from './rules-summary.ts'
-
-const DAY = 86_400_000
 
 /** Clock changes happen at night, so the offset at noon in UTC holds for most of the local day. */
 const noonOf = (day: string) => Date.parse(`${day}T12:00:00Z`)
@@ -84,7 +83,7 @@ const noBody = {
 /** Builds one summary per calendar day of the user. The last measurement of a day counts. */
 export function buildBody(item: NewSummary<'body'>, _raw: unknown, context: BuildContext, reportFault: ReportFault): BuiltItem {
   const samples = embeddedSamples(item, context)
-  const by = recorderOf(item, context, reportFault)
+  const recorder = recorderOf(item, context, reportFault)
   const days = new Map<string, Record<string, Part>>()
   for (const { field, samples: bodySamples } of samples)
     for (const { at, zone, value, version } of dedupeByKey(bodySamples.map((sample) => ({ ...sample, type: '' })))) {
@@ -95,7 +94,7 @@ export function buildBody(item: NewSummary<'body'>, _raw: unknown, context: Buil
     }
   const drafts = [...days].map(([day, parts]): Draft => {
     const fields = { ...noBody, calendar_date: day, date: dateOf(day), timezone_offset: context.zoneAt(noonOf(day)) }
-    return { resource: 'body', external: day, calendar_date: day, period: wholeDay(day), fields, raw: {}, parts, ...by }
+    return { resource: 'body', external: day, calendar_date: day, period: wholeDay(day), fields, raw: {}, parts, ...recorder }
   })
   return { drafts, samples }
 }

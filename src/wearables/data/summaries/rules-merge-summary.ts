@@ -7,7 +7,7 @@ export type SummaryDocument = Recorder & {
   fields: Record<string, unknown>
   raw: unknown
   parts?: Record<string, StoredPart>
-  /** Fields that Assay computed. They count where the source sent null. */
+  /** Fields that Assay computed. They apply where the source sent null. */
   derived?: Record<string, unknown>
 }
 

@@ -1,5 +1,6 @@
 import type { NewSummary } from '../../../contract/wearables/new-summaries.ts'
 import { sportOf } from '../../../contract/wearables/sports.ts'
+import { DAY } from '../../../platform/time.ts'
 import { isoOf } from '../rules-present.ts'
 import { localDay, zoneIn } from '../rules-time.ts'
 import {
@@ -64,9 +65,11 @@ export function buildElectrocardiogram(
     source_device_model: item.product_type ?? null,
   }
   const calendar_date = localDay(from, zone)
-  const by = recorderOf(item, context, reportFault)
+  const recorder = recorderOf(item, context, reportFault)
   return {
-    drafts: [{ resource: 'electrocardiogram', external: item.id ?? isoOf(from), calendar_date, period: { from, to }, fields, raw, ...by }],
+    drafts: [
+      { resource: 'electrocardiogram', external: item.id ?? isoOf(from), calendar_date, period: { from, to }, fields, raw, ...recorder },
+    ],
     samples: [],
   }
 }
@@ -92,7 +95,6 @@ const dailyEntries = [
 
 type Cycle = Record<string, unknown> & { period_start: string; period_end?: string | null; cycle_end?: string | null }
 
-const DAY = 86_400_000
 const YEAR = 366 * DAY
 
 /** The first day of the period identifies a cycle. Only predicted cycles can start in the future. */
@@ -115,10 +117,18 @@ export function buildMenstrualCycle(
     ...{ period_start, period_end, cycle_end, is_predicted: is_predicted ?? false },
     ...Object.fromEntries(dailyEntries.map((name) => [name, cycle[name] ?? []])),
   }
-  const by = recorderOf({ ...cycle, source_bundle: item.source_bundle ?? null }, context, reportFault)
+  const recorder = recorderOf({ ...cycle, source_bundle: item.source_bundle ?? null }, context, reportFault)
   return {
     drafts: [
-      { resource: 'menstrual_cycle', external: period_start, calendar_date: period_start, period: { from, to: from }, fields, raw, ...by },
+      {
+        resource: 'menstrual_cycle',
+        external: period_start,
+        calendar_date: period_start,
+        period: { from, to: from },
+        fields,
+        raw,
+        ...recorder,
+      },
     ],
     samples: [],
   }

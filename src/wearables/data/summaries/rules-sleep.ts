@@ -23,13 +23,13 @@ const LONG_SLEEP = 3 * 3600
 export function buildSleep(item: NewSummary<'sleep'>, raw: unknown, context: BuildContext, reportFault: ReportFault): BuiltItem {
   const session = sessionOf(context, reportFault, ['start_date', item.start_date], ['end_date', item.end_date])
   const stages = stagesOf(item.sleep_stages, session, context, reportFault)
-  const by = recorderOf(item, context, reportFault)
+  const recorder = recorderOf(item, context, reportFault)
   // A night belongs to the day on which the user woke up.
   const calendar_date = localDay(session.to, session.endZone)
   const external = item.id ?? isoOf(session.from)
   const period = { from: session.from, to: session.to }
   const sleep: Draft = {
-    ...{ resource: 'sleep', external, calendar_date, period, raw, ...by },
+    ...{ resource: 'sleep', external, calendar_date, period, raw, ...recorder },
     fields: { ...datesOf(calendar_date, session), ...durationsOf(stages, session, item), ...vitalsOf(item) },
   }
   const samples = embeddedSamples(item, context)
@@ -39,7 +39,7 @@ export function buildSleep(item: NewSummary<'sleep'>, raw: unknown, context: Bui
     resource: 'sleep_cycle',
     fields: cycleOf(context.idOf('sleep', external), stages, session, context.time_zone),
   }
-  const hypnogram = stages.map((stage) => stageSample(stage, session, by))
+  const hypnogram = stages.map((stage) => stageSample(stage, session, recorder))
   return { drafts: [sleep, cycle], samples: [...samples, { name: 'hypnogram', field: 'sleep_stages', samples: hypnogram }] }
 }
 

@@ -4,6 +4,7 @@ import { type EmbeddedSeries, embeddedSeries, newSummaries } from '../../../cont
 import type { SeriesName } from '../../../contract/wearables/series.ts'
 import type { SummaryName } from '../../../contract/wearables/summaries.ts'
 import { Problem } from '../../../platform/problem.ts'
+import { DAY } from '../../../platform/time.ts'
 import { parseInstant, zoneIn } from '../rules-time.ts'
 import type { Incoming } from '../samples/rules-merge.ts'
 
@@ -76,7 +77,6 @@ export function parseSummaries(resource: SummaryName, data: unknown): { item: un
 }
 
 const EARLIEST = Date.parse('1900-01-01T00:00:00Z')
-const DAY = 86_400_000
 
 /** Parses a time. Reports an implausible time and returns now, so that the remaining fields are checked too. */
 export function parseRecordedAt(text: string, field: string, now: number, reportFault: ReportFault) {

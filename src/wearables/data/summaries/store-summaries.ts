@@ -56,10 +56,10 @@ export const listSummaries = (db: Db, filter: SummaryFilter, { from, to }: { fro
     .orderBy('id')
     .execute()
 
-export const latestSummary = (db: Db, filter: SummaryFilter) =>
+export const findLatestSummary = (db: Db, filter: SummaryFilter) =>
   summariesOf(db, filter).orderBy('updated_at', 'desc').orderBy('id').limit(1).executeTakeFirst()
 
-/** Undefined if the user is scheduled for deletion. */
+/** Returns undefined if the user is scheduled for deletion. */
 export const findSummary = (db: Db, team_id: string, resource: string, id: string) =>
   db
     .selectFrom('summaries')

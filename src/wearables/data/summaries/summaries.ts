@@ -3,13 +3,13 @@ import { series } from '../../../contract/wearables/series.ts'
 import type { SummaryName } from '../../../contract/wearables/summaries.ts'
 import { type App, type AppInTransaction, inTransaction, withoutRequestRows } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
+import { limitLockWait } from '../../../platform/db/partitions.ts'
 import { Problem } from '../../../platform/problem.ts'
 import { fillBirthDate } from '../../../tenants/users/fallbacks.ts'
 import { connectSource, type IncomingPush, ingestionFilter, openPush, type PushBody } from '../incoming-push.ts'
 import { retryWrite } from '../samples/days.ts'
 import { countOutcomes, type MergedSeries, mergeSeries, pushResult, resolveDevices, writeMerged } from '../samples/ingest.ts'
 import { checkSpread, readSamples } from '../samples/rules-samples.ts'
-import { limitLockWaits } from '../samples/store-write.ts'
 import { buildActivity, buildBody, buildProfile } from './rules-activity.ts'
 import { buildElectrocardiogram, buildMeal, buildMenstrualCycle, buildWorkout } from './rules-sessions.ts'
 import { buildSleep, buildSleepCycle } from './rules-sleep.ts'
@@ -69,7 +69,7 @@ export async function saveSummaries(app: App, push: IncomingPush, resource: Summ
     }
     const mergedBefore = locks ? undefined : await merge(app)
     const write = async (app: AppInTransaction) => {
-      if (push.limitsLockWaits) await limitLockWaits(app.db)
+      if (push.lockTimeoutMs) await limitLockWait(app.db, push.lockTimeoutMs)
       const merged = mergedBefore ?? (await merge(app))
       const tally = await saveDrafts(app, push, resolved, resource)
       await writeMerged(app, push, merged)

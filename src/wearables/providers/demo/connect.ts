@@ -9,14 +9,14 @@ import { calendarOf, pushDemoDays } from './index.ts'
 
 type DemoRequest = { user_id: string; provider: SourceSlug; day?: string | null | undefined }
 
-/** Connects a demo source and loads its data: history and live data, or also one requested day. */
+/** Connects a demo source and loads history, live data and, if requested, one more day. */
 export async function connectDemo(app: App, { team_id }: TeamCaller, { user_id, provider, day }: DemoRequest) {
   const bareApp = withoutRequestRows(app)
   const { connection, isNew } = await inTransaction(bareApp, async (app) => {
     const user = await lockUser(app, team_id, user_id)
     if (day && day > calendarOf(app, user).today) throw invalid(['body', 'day'], "Must not be in the future on the team's clock.")
     if (day && day < '1901') throw invalid(['body', 'day'], 'Must be 1901-01-01 or later.')
-    return openDemo(app, user, provider)
+    return ensureDemoConnection(app, user, provider)
   })
   if (isNew) await pullAll(bareApp, connection)
   if (day) await pushDay(bareApp, await requireUser(bareApp, team_id, user_id), provider, day)
@@ -27,8 +27,8 @@ export async function connectDemo(app: App, { team_id }: TeamCaller, { user_id, 
 const pushDay = (app: App, user: UserRow, provider: SourceSlug, day: string) =>
   pushDemoDays(app, user, provider, { dates: [day], stage: day < calendarOf(app, user).yesterday ? 'historical' : 'daily' })
 
-/** Opens a demo connection and schedules its pull in the caller's transaction. An existing one stays. */
-export async function openDemo(app: AppInTransaction, user: UserRow, provider: SourceSlug) {
+/** Creates a demo connection and schedules its pull in the caller's transaction. An existing one stays. */
+export async function ensureDemoConnection(app: AppInTransaction, user: UserRow, provider: SourceSlug) {
   const before = await connectionFor(app, user, provider)
   if (before && before.kind !== 'demo') throw realConnectionExists(provider)
   if (before?.status === 'connected') return { connection: before, isNew: false }

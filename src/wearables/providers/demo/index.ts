@@ -5,7 +5,7 @@ import type { App } from '../../../platform/app.ts'
 import { requireUser, type UserRow } from '../../../tenants/users/actions.ts'
 import { type Connection, connectionFor } from '../../connections/actions.ts'
 import { ingestionFilter, openPush } from '../../data/incoming-push.ts'
-import { lastReceived } from '../../data/introspect.ts'
+import { findLastReceived } from '../../data/introspect.ts'
 import { localDay, zoneClock } from '../../data/rules-time.ts'
 import { parsePushed, saveSamples } from '../../data/samples/ingest.ts'
 import { pushStreams } from '../../data/streams/streams.ts'
@@ -16,14 +16,15 @@ import { dayAfter, startOf } from './rules-day.ts'
 import { demoReport, demoResources } from './rules-report.ts'
 
 const HISTORY_DAYS = 30
+const LOCK_TIMEOUT_MS = 500
 
-/** Pulls the days since the last live data, at least yesterday and today, or the history again. */
+/** Pulls the history, or the days since the last live data: at least yesterday and today. */
 export async function pullDemo(app: App, { team_id, user_id, provider, created_at }: Connection, range: 'new' | 'history') {
   if (!isSource(provider)) return
   const user = await requireUser(app, team_id, user_id)
   const { zoneAt, today, yesterday } = calendarOf(app, user)
   if (range === 'history') return pullHistory(app, user, provider, yesterday)
-  const since = Date.parse((await lastReceived(app, user, provider)) ?? created_at)
+  const since = Date.parse((await findLastReceived(app, user, provider)) ?? created_at)
   const earliest = dayAfter(today, -sources[provider].backfill_days)
   const first = [localDay(since, zoneAt(since)), yesterday].sort()[0] as string
   await pushDemoDays(app, user, provider, { dates: datesBetween(first > earliest ? first : earliest, today), stage: 'daily' })
@@ -68,9 +69,9 @@ export async function pushDemoDays(
   if (!window) return
   const { start, end } = window
   const opened = await openPush(app, user, user_id, { stage, provider, time_zone: zone, start_date: start, end_date: end })
-  const push = { ...opened, limitsLockWaits: stage === 'historical' }
+  const push = stage === 'historical' ? { ...opened, lockTimeoutMs: LOCK_TIMEOUT_MS } : opened
   const report = demoReport({ source: provider, user_id, dates, zoneAt, until: now, isLive: stage === 'daily' })
-  // Stops once the source is disconnected or really connected.
+  // The push stops once the user disconnects the source or connects a real account.
   const isStillDemo = async () => (await connectionFor(app, user, provider))?.kind === 'demo'
   for (const [resource, data] of Object.entries(report.summaries) as [SummaryName, unknown[]][])
     if (resources.includes(resource) && (await isStillDemo()))

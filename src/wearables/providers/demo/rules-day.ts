@@ -1,10 +1,9 @@
 import { integer, type Random, seededRandom } from '../../../platform/seeded.ts'
+import { DAY, MINUTE } from '../../../platform/time.ts'
 import { type Person, personOf } from './rules-person.ts'
 import { type Stage, stagesOf } from './series/rules-stages.ts'
 
 export const QUARTER = 15
-const MINUTE = 60_000
-const DAY = 86_400_000
 
 type Workout = { sport: Sport; from: number; to: number }
 

@@ -1,6 +1,7 @@
 import type { SourceSlug } from '../../../contract/tenants/sources.ts'
 import { series, seriesNames } from '../../../contract/wearables/series.ts'
 import { summaries } from '../../../contract/wearables/summaries.ts'
+import { MINUTE } from '../../../platform/time.ts'
 import { type Day, dayOf } from './rules-day.ts'
 import { deviceOf } from './rules-devices.ts'
 import { streamOf } from './rules-stream.ts'
@@ -43,5 +44,3 @@ const workoutStream = (day: Day) => ({
   to: day.start + day.workout.to * MINUTE,
   stream: streamOf(day),
 })
-
-const MINUTE = 60_000

@@ -1,3 +1,4 @@
+import { MINUTE } from '../../../platform/time.ts'
 import { isoOf } from '../../data/rules-present.ts'
 import type { Day } from './rules-day.ts'
 
@@ -8,8 +9,6 @@ export type NewSample = {
   end_date?: string
   type?: string
 } & Record<string, unknown>
-
-const MINUTE = 60_000
 
 type Start = Pick<Day, 'start'>
 

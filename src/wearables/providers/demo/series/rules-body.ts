@@ -4,9 +4,9 @@ import { period, roundTo } from '../rules-times.ts'
 
 /** The measurements of the scale. The weight follows a slow wave. */
 export function bodyOf({ person, date, random }: Day) {
-  const dice = random('body')
-  const weight = roundTo(person.weight + 0.8 * Math.sin(Date.parse(date) / 86_400_000 / 9) + 0.15 * normal(dice), 1)
-  const fat = roundTo(person.fat + 0.3 * normal(dice), 1)
+  const noise = random('body')
+  const weight = roundTo(person.weight + 0.8 * Math.sin(Date.parse(date) / 86_400_000 / 9) + 0.15 * normal(noise), 1)
+  const fat = roundTo(person.fat + 0.3 * normal(noise), 1)
   return {
     body_mass: weight,
     body_fat_percentage: fat,

@@ -1,11 +1,11 @@
 import { normal, seededRandom } from '../../../../platform/seeded.ts'
+import { DAY } from '../../../../platform/time.ts'
 import { type Day, dayAfter } from '../rules-day.ts'
 import type { Person } from '../rules-person.ts'
 import { roundTo } from '../rules-times.ts'
 
 const PERIOD = 5
 const AFTER_OVULATION = 14
-const DAY = 86_400_000
 
 /** The day of the cycle, starting with 0. */
 function cycleDay({ cycle: { length, first } }: Person, date: string) {

@@ -10,10 +10,10 @@ const hourlyShare = [0, 0, 0, 0, 0, 0, 2, 6, 9, 5, 4, 5, 9, 7, 4, 4, 5, 9, 7, 6,
 /** The quarter hours with movement. */
 export function quartersOf(day: Day): Quarter[] {
   const { person, workout, random } = day
-  const dice = random('motion')
+  const noise = random('motion')
   const stride = person.height * 0.00413
   return minutesEvery(day, QUARTER).flatMap((from) => {
-    const variation = 0.6 + 0.8 * dice()
+    const variation = 0.6 + 0.8 * noise()
     if (from >= workout.from && from < workout.to) return workoutQuarter(day, from)
     if (!isAwake(day, from)) return []
     const steps = Math.round(((person.steps * (hourlyShare[Math.floor(from / 60)] ?? 0)) / 400) * variation)

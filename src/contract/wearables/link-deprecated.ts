@@ -6,13 +6,13 @@ import { Safe } from '../personal.ts'
 import { EmailSourceIn, PasswordSourceIn, SourceIn } from '../tenants/sources.ts'
 import { LinkOutcome, Region, StartedSource, signIn } from './link.ts'
 
-const olderRoute = (instead: string) => ({ tag: 'Link', deprecated: { since: FIRST_RELEASE, instead } }) as const
+const deprecatedRoute = (instead: string) => ({ tag: 'Link', deprecated: { since: FIRST_RELEASE, instead } }) as const
 const sourceNotAvailable = { 400: 'The token does not cover this source, or the source is not set up in this deployment.' }
 
 /** Endpoints for older clients. Each names its replacement. */
-export const olderLinkEndpoints = {
+export const deprecatedLinkEndpoints = {
   startLink: endpoint({
-    ...olderRoute('Use `GET /v2/link/provider/oauth/{oauth_provider}` with the link token.'),
+    ...deprecatedRoute('Use `GET /v2/link/provider/oauth/{oauth_provider}` with the link token.'),
     auth: 'team',
     method: 'post',
     path: '/v2/link/start',
@@ -23,7 +23,7 @@ export const olderLinkEndpoints = {
     refusals: { ...sourceNotAvailable, 429: 'The token was used to start a connection too often.' },
   }),
   getLinkState: endpoint({
-    ...olderRoute('Use `GET /v2/link/providers`.'),
+    ...deprecatedRoute('Use `GET /v2/link/providers`.'),
     auth: 'link',
     method: 'get',
     path: '/v2/link/state',
@@ -39,22 +39,22 @@ export const olderLinkEndpoints = {
       .meta({ id: 'LinkState' }),
   }),
   authByPassword: endpoint({
-    ...olderRoute('Use `POST /v2/link/provider/password/{provider}`.'),
+    ...deprecatedRoute('Use `POST /v2/link/provider/password/{provider}`.'),
     auth: 'link',
     method: 'post',
     path: '/v2/link/auth',
-    summary: 'Connect a source with a password (older endpoint)',
+    summary: 'Connect a source with a password (deprecated)',
     subjects: { user_id: 'caller.user_id' },
     body: z.object({ ...signIn, provider: PasswordSourceIn, auth_type: z.string().nullish() }).meta({ id: 'OlderSourceSignIn' }),
     returns: LinkOutcome,
     refusals: sourceNotAvailable,
   }),
   authByEmail: endpoint({
-    ...olderRoute('Use `POST /v2/link/provider/email/{provider}`.'),
+    ...deprecatedRoute('Use `POST /v2/link/provider/email/{provider}`.'),
     auth: 'link',
     method: 'post',
     path: '/v2/link/auth/email',
-    summary: 'Connect a source with an email address (older endpoint)',
+    summary: 'Connect a source with an email address (deprecated)',
     subjects: { user_id: 'caller.user_id' },
     body: z
       .object({ email: Email, provider: EmailSourceIn, auth_type: z.string().nullish(), region: Region })
