@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { cyclesOf, importsOf, type Program, parse, writesOf } from './support/source-code.ts'
 import { schemaOf, type Write, writesIn } from './support/sql-writes.ts'
-import { functionOwners, restores, tableOwners } from './support/table-owners.ts'
+import { functionOwners, restoreFile, tableOwners } from './support/table-owners.ts'
 
 const page = readFileSync(new URL('../ARCHITECTURE.md', import.meta.url), 'utf8')
 const [, roomGraph = ''] = /^## Rooms$[\s\S]*?^```mermaid$([\s\S]*?)^```$/m.exec(page) ?? []
@@ -119,7 +119,7 @@ describe('table ownership', () => {
     expect([...tableOwners.values(), ...functionOwners.values()].filter((feature) => !features.has(feature))).toEqual([])
   })
 
-  test.each(files.filter(({ file }) => file !== restores))('$file writes only tables of its feature', ({ file, program }) => {
+  test.each(files.filter(({ file }) => file !== restoreFile))('$file writes only tables of its feature', ({ file, program }) => {
     expect(strayWritesOf(file, program)).toEqual([])
   })
 

@@ -33,12 +33,12 @@ async function sendAudited(row: Row, { key = w.team_api_key, headers, ...options
   return { status, body: body as Record<string, string>, rows: await auditRowsOf(request_id) }
 }
 
-const aUser = () => ({ client_user_id: `user-${newUuid()}` })
+const userBody = () => ({ client_user_id: `user-${newUuid()}` })
 
 describe('audit rows', () => {
   test('record one row per request, including reads, searches, changes and rejections', async () => {
-    const user = await w.api.createUser({ body: aUser() })
-    const other = await w.api.createUser({ body: aUser() })
+    const user = await w.api.createUser({ body: userBody() })
+    const other = await w.api.createUser({ body: userBody() })
     const params = { user_id: user.user_id }
     const subject = `user_id:${user.user_id}`
     const unknown = newUuid()
@@ -78,14 +78,14 @@ describe('audit rows', () => {
     }
   })
   test('record the ID of a created user as the subject', async () => {
-    const { body, rows } = await sendAudited(endpoints.createUser, { body: aUser() })
+    const { body, rows } = await sendAudited(endpoints.createUser, { body: userBody() })
     expect(rows).toMatchObject([{ action: 'createUser', subject: `user_id:${body['user_id']}`, status: 200 }])
   })
   test('ignore a user_id that the contract does not define', async () => {
-    const [user, other] = [await w.api.createUser({ body: aUser() }), await w.api.createUser({ body: aUser() })]
+    const [user, other] = [await w.api.createUser({ body: userBody() }), await w.api.createUser({ body: userBody() })]
     const resolved = await sendAudited(endpoints.resolveUser, { params: user, query: { user_id: newUuid() } })
     expect(resolved.rows).toMatchObject([{ subject: `user_id:${user.user_id}` }])
-    const created = await sendAudited(endpoints.createUser, { body: { ...aUser(), user_id: other.user_id } })
+    const created = await sendAudited(endpoints.createUser, { body: { ...userBody(), user_id: other.user_id } })
     expect(created.rows).toMatchObject([{ subject: `user_id:${created.body['user_id']}` }])
     expect(created.body['user_id']).not.toBe(other.user_id)
   })
@@ -133,19 +133,19 @@ describe('audit rows', () => {
     expect(await auditRowsOf(request_id)).toMatchObject([{ action: 'createUser', status, team_id: w.team_id, subject: null }])
   })
   test('record a replay with the same subject and a conflicting replay as 409', async () => {
-    const options = { body: aUser(), headers: { 'x-idempotency-key': newUuid() } }
+    const options = { body: userBody(), headers: { 'x-idempotency-key': newUuid() } }
     const first = await sendAudited(endpoints.createUser, options)
     const second = await sendAudited(endpoints.createUser, options)
     expect(second.body).toEqual(first.body)
     for (const { rows } of [first, second])
       expect(rows).toMatchObject([{ action: 'createUser', subject: `user_id:${first.body['user_id']}`, status: 200 }])
-    const other = await sendAudited(endpoints.createUser, { ...options, body: aUser() })
+    const other = await sendAudited(endpoints.createUser, { ...options, body: userBody() })
     expect(other.rows).toMatchObject([{ status: 409 }])
   })
   test('record a 403 for a valid key without permission', async () => {
     const team_api_key = newApiKey('sk_us_')
     await ensureTeamKey(w.app, team_api_key, { label: 'reader', team_id: w.team_id, read_only: true })
-    const refused = await sendAudited(endpoints.createUser, { key: team_api_key, body: aUser() })
+    const refused = await sendAudited(endpoints.createUser, { key: team_api_key, body: userBody() })
     expect(refused).toMatchObject({ status: 403, rows: [{ action: 'createUser', status: 403, team_id: w.team_id }] })
     const launch = await w.tenant({ plan: 'launch' })
     const gated = await sendAudited(endpoints.listTeams, { key: launch.management_key, params: { org_id: launch.org_id } })
@@ -190,12 +190,12 @@ describe('audit rows', () => {
     expect(rows).toMatchObject([{ status: 404, subject: null }])
   })
   test('are written before the response under 200 concurrent requests', async () => {
-    const user = await w.api.createUser({ body: aUser() })
+    const user = await w.api.createUser({ body: userBody() })
     const all = await Promise.all(
       Array.from({ length: 200 }, (_, i) =>
         i % 4
           ? sendAudited(endpoints.getUser, { params: { user_id: user.user_id } })
-          : sendAudited(endpoints.createUser, { body: aUser() }),
+          : sendAudited(endpoints.createUser, { body: userBody() }),
       ),
     )
     expect(all.filter(({ status, rows }) => status !== 200 || rows.length !== 1)).toEqual([])
@@ -213,7 +213,7 @@ describe('a change and its audit row', () => {
   test('roll back together', async () => {
     const instance = await replica({ database: await newSandboxDatabase() })
     const { api, team_api_key } = await instance.tenant()
-    const user = await api.createUser({ body: aUser() })
+    const user = await api.createUser({ body: userBody() })
     await query(
       instance.url,
       `create function no_log() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$;
@@ -221,7 +221,7 @@ describe('a change and its audit row', () => {
     )
     const headers = { 'x-service-api-key': team_api_key }
     const responses = [
-      await sendRequest(instance.base, endpoints.createUser, { body: aUser(), headers }),
+      await sendRequest(instance.base, endpoints.createUser, { body: userBody(), headers }),
       await sendRequest(instance.base, endpoints.deleteUser, { params: user, headers }),
       await sendRequest(instance.base, endpoints.getUser, { params: user, headers }),
     ]
@@ -236,7 +236,7 @@ describe('the audit chain', () => {
   beforeAll(async () => {
     const instance = await replica({ database: await newSandboxDatabase() })
     tampered = { ...instance, api: (await instance.tenant()).api }
-    for (let i = 0; i < 5; i++) await tampered.api.createUser({ body: aUser() })
+    for (let i = 0; i < 5; i++) await tampered.api.createUser({ body: userBody() })
     await tampered.runJobs()
   })
 
@@ -258,7 +258,7 @@ describe('the audit chain', () => {
     const growing = await replica({ database: await newSandboxDatabase() })
     const { api } = await growing.tenant()
     expect(await verifyAudit(growing.app)).toEqual({ rows: 0, unchained: 0 })
-    for (let i = 0; i < 3; i++) await api.createUser({ body: aUser() })
+    for (let i = 0; i < 3; i++) await api.createUser({ body: userBody() })
     expect(await verifyAudit(growing.app)).toEqual({ rows: 0, unchained: 3 })
     await growing.runJobs()
     await api.listUsers()

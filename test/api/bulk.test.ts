@@ -4,9 +4,10 @@ import { endpoints } from '../../src/contract/index.ts'
 import { DAY } from '../../src/platform/time.ts'
 import { getAccess } from '../../src/wearables/connections/access.ts'
 import { type Connection, connectionFor } from '../../src/wearables/connections/actions.ts'
-import { aUser, connectionEvents } from '../support/connections.ts'
+import { connectionEvents } from '../support/connections.ts'
 import { query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
+import { aUser } from '../support/users.ts'
 import { errorOf, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>

@@ -9,6 +9,7 @@ import { people, someInfo, someInsurance } from '../support/people.ts'
 import { eventually } from '../support/process.ts'
 import { query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
+import { tablesWith } from '../support/tables.ts'
 import { errorOf, replica, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -16,23 +17,13 @@ beforeAll(async () => {
   w = await world()
 })
 
-const aUser = (change: object = {}) => ({ client_user_id: `user-${newUuid()}`, ...change })
+const userBody = (change: object = {}) => ({ client_user_id: `user-${newUuid()}`, ...change })
 const WEEK_SECONDS = (7 * DAY) / 1000
 
-async function createDeletedUser(api: Tenant['api'] = w.api, body: { client_user_id: string } = aUser()) {
+async function createDeletedUser(api: Tenant['api'] = w.api, body: { client_user_id: string } = userBody()) {
   const user = await api.createUser({ body })
   expect(await api.deleteUser({ params: user })).toEqual({ success: true })
   return user
-}
-
-/** Lists the tables, without partitions, that contain an ID in any column. */
-async function tablesMentioning(id: string) {
-  const tables = await query<{ name: string }>(
-    w.url,
-    "select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition",
-  )
-  const each = tables.map(({ name }) => `select '${name}' as name where exists (select from ${name} t where strpos(t::text, $1) > 0)`)
-  return (await query<{ name: string }>(w.url, `${each.join(' union all ')} order by name`, [id])).map(({ name }) => name)
 }
 
 describe('during the seven-day grace period', () => {
@@ -64,7 +55,7 @@ describe('during the seven-day grace period', () => {
   })
   test('the user data is kept until the last minute', async () => {
     const { api } = await w.tenant()
-    const user = await api.createUser({ body: aUser({ fallback_birth_date: people[0].dob }) })
+    const user = await api.createUser({ body: userBody({ fallback_birth_date: people[0].dob }) })
     await api.putUserInfo({ params: user, body: someInfo() })
     await api.createInsurance({ params: user, body: someInsurance() })
     await api.deleteUser({ params: user })
@@ -150,14 +141,14 @@ describe('after the grace period', () => {
     const tenant = await w.tenant()
     const { api, team_id } = tenant
     const headers = { 'x-idempotency-key': newUuid() }
-    const user = await api.createUser({ body: aUser({ fallback_birth_date: people[0].dob }), headers })
+    const user = await api.createUser({ body: userBody({ fallback_birth_date: people[0].dob }), headers })
     await api.putUserInfo({ params: user, body: someInfo() })
     await api.createInsurance({ params: user, body: someInsurance(), headers })
     const ciphertext = (await query<{ sealed: Buffer }>(w.url, 'select sealed from user_info where user_id = $1', [user.user_id]))[0]
       ?.sealed
     const key = await userSealingKey(w.app, team_id, user.user_id)
     expect(keyIdOf(ciphertext as Buffer)).toBe(key?.id)
-    expect(await tablesMentioning(user.user_id)).toEqual([
+    expect(await tablesWith(w.url, user.user_id)).toEqual([
       'audit_log',
       'events',
       'idempotency_keys',
@@ -170,11 +161,11 @@ describe('after the grace period', () => {
     await api.deleteUser({ params: user })
     await api.moveClock({ body: { advance_seconds: WEEK_SECONDS } })
 
-    expect(await tablesMentioning(user.user_id)).toEqual(['audit_log'])
+    expect(await tablesWith(w.url, user.user_id)).toEqual(['audit_log'])
     const erasure = "select actor_kind, subject from audit_log where action = 'eraseUser' and team_id = $1"
     expect(await query(w.url, erasure, [team_id])).toEqual([{ actor_kind: 'job', subject: `user_id:${user.user_id}` }])
-    expect(await tablesMentioning(user.client_user_id)).toEqual([])
-    expect(await tablesMentioning(key?.id as string)).toEqual([])
+    expect(await tablesWith(w.url, user.client_user_id)).toEqual([])
+    expect(await tablesWith(w.url, key?.id as string)).toEqual([])
     expect(await userSealingKey(w.app, team_id, user.user_id)).toBeUndefined()
     const others = await query<{ id: string }>(w.url, 'select id from sealing_keys')
     expect(others.map(({ id }) => id)).not.toContain(keyIdOf(ciphertext as Buffer))
@@ -193,14 +184,14 @@ describe('after the grace period', () => {
     const instance = await replica()
     const { api, team_id } = await instance.tenant()
     const user = await createDeletedUser(api)
-    const kept = await api.createUser({ body: aUser() })
+    const kept = await api.createUser({ body: userBody() })
     instance.advanceTime(7 * DAY - MINUTE)
     await instance.runJobs()
     expect(await userSealingKey(instance.app, team_id, user.user_id)).toBeDefined()
     instance.advanceTime(MINUTE)
     expect((await errorOf(api.undoDeleteUser({ query: { user_id: user.user_id } }))).status).toBe(404)
     await instance.runJobs()
-    expect(await tablesMentioning(user.user_id)).toEqual(['audit_log'])
+    expect(await tablesWith(w.url, user.user_id)).toEqual(['audit_log'])
     expect(await api.getUser({ params: kept })).toEqual(kept)
   })
   test('two workers erase users concurrently', async () => {

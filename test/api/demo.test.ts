@@ -4,7 +4,8 @@ import { series, seriesNames } from '../../src/contract/wearables/series.ts'
 import { summaries } from '../../src/contract/wearables/summaries.ts'
 import { DAY } from '../../src/platform/time.ts'
 import { query } from '../support/query.ts'
-import { aUser, push, userEvents } from '../support/wearables.ts'
+import { aUser } from '../support/users.ts'
+import { push, userEvents } from '../support/wearables.ts'
 import { errorOf, newDatabase, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>

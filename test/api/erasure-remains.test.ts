@@ -2,17 +2,8 @@ import { expect, test } from 'vitest'
 import { DAY } from '../../src/platform/time.ts'
 import { aCriticalOrder } from '../support/orders.ts'
 import { query } from '../support/query.ts'
+import { tablesWith } from '../support/tables.ts'
 import { world } from '../support/world.ts'
-
-/** Lists the tables, without partitions, that contain an ID in any column. */
-async function tablesMentioning(url: string, id: string) {
-  const tables = await query<{ name: string }>(
-    url,
-    "select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition",
-  )
-  const each = tables.map(({ name }) => `select '${name}' as name where exists (select from ${name} t where strpos(t::text, $1) > 0)`)
-  return (await query<{ name: string }>(url, `${each.join(' union all ')} order by name`, [id])).map(({ name }) => name)
-}
 
 // docs/security.md lists the data that remains after erasure. Change both together.
 test('erasing a user leaves anonymous order rows, audit rows and queue keys', async () => {
@@ -23,8 +14,8 @@ test('erasing a user leaves anonymous order rows, audit rows and queue keys', as
   await api.connectPushSource({ params: { provider: 'apple_health_kit' }, body: { user_id } })
   await api.deleteUser({ params: { user_id } })
   await api.moveClock({ body: { advance_seconds: (7 * DAY) / 1000 } })
-  expect(await tablesMentioning(w.url, user_id)).toEqual(['audit_log', 'lanes'])
-  expect(await tablesMentioning(w.url, id)).toEqual(['audit_log', 'critical_results', 'lanes', 'order_events', 'orders'])
+  expect(await tablesWith(w.url, user_id)).toEqual(['audit_log', 'lanes'])
+  expect(await tablesWith(w.url, id)).toEqual(['audit_log', 'critical_results', 'lanes', 'order_events', 'orders'])
   const [order] = await query<Record<string, unknown>>(w.url, 'select * from orders where id = $1', [id])
   expect(order).toMatchObject({ user_id: null, sealed: null, terms: [], seed: '', sample_id: null, health_insurance_id: null })
   expect(order).toMatchObject({ low_level: 'completed', interpretation: 'critical', zone: 'America/Phoenix' })

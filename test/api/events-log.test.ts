@@ -9,11 +9,12 @@ import { userSealingKey } from '../../src/platform/sealing/vault.ts'
 import { SECOND } from '../../src/platform/time.ts'
 import { atEnd } from '../support/at-end.ts'
 import { expectEventsMatchCatalog } from '../support/event-catalog.ts'
-import { aUser, placeOrder, testId } from '../support/orders.ts'
+import { placeOrder, testId } from '../support/orders.ts'
 import { query } from '../support/query.ts'
 import { sendRaw } from '../support/raw-requests.ts'
 import { newUuid } from '../support/seeded.ts'
 import { listen } from '../support/sse.ts'
+import { aUser } from '../support/users.ts'
 import { errorOf, replica, type Tenant, world } from '../support/world.ts'
 
 const w = await world()

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { aSample, aUser, aWorkout, push, pushSummary } from '../support/wearables.ts'
+import { aUser } from '../support/users.ts'
+import { aSample, aWorkout, push, pushSummary } from '../support/wearables.ts'
 import { world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>

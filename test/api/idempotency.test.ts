@@ -55,9 +55,9 @@ const create = (body: object, options: RequestOptions) =>
 const insure = (user_id: string, options: RequestOptions, body: object = someInsurance()) =>
   sendRequest((options.at ?? replicaA).base, endpoints.createInsurance, { params: { user_id }, body, headers: headersOf(options) })
 
-const aUser = (change: object = {}) => ({ client_user_id: `user-${newUuid()}`, ...change })
+const userBody = (change: object = {}) => ({ client_user_id: `user-${newUuid()}`, ...change })
 const userOf = ({ body }: Reply) => (body as { user_id: string }).user_id
-const replayed = ({ headers }: Reply) => headers.get('x-idempotency-replayed') === 'true'
+const isReplay = ({ headers }: Reply) => headers.get('x-idempotency-replayed') === 'true'
 const errorType = ({ body }: Reply) => (body as { detail: { error_type?: string } }).detail.error_type
 const insurancesOf = async (user_id: string) =>
   (await query<{ id: string }>(replicaA.url, 'select id from user_insurances where user_id = $1', [user_id])).length
@@ -71,16 +71,16 @@ const rowsOf = (team_id: string) =>
 describe('a repeated request', () => {
   test('replays the status and body of a success and marks the replay', async () => {
     const key = newUuid()
-    const body = aUser({ fallback_birth_date: people[0].dob })
+    const body = userBody({ fallback_birth_date: people[0].dob })
     const first = await create(body, { key })
     await tenant.api.patchUser({ params: { user_id: userOf(first) }, body: { fallback_birth_date: null } })
     const second = await create(body, { key })
-    expect([first.status, replayed(first)]).toEqual([200, false])
-    expect([second.status, replayed(second)]).toEqual([200, true])
+    expect([first.status, isReplay(first)]).toEqual([200, false])
+    expect([second.status, isReplay(second)]).toEqual([200, true])
     expect(second.body).toEqual(first.body)
   })
   test('creates one insurance for repeated requests on two replicas', async () => {
-    const user_id = userOf(await create(aUser(), {}))
+    const user_id = userOf(await create(userBody(), {}))
     const key = newUuid()
     const responses = [await insure(user_id, { key }), await insure(user_id, { key }), await insure(user_id, { key, at: replicaB })]
     expect(responses.map((response) => response.status)).toEqual([200, 200, 200])
@@ -88,28 +88,28 @@ describe('a repeated request', () => {
     expect(await insurancesOf(user_id)).toBe(1)
   })
   test('replays a rejection even after its cause is gone', async () => {
-    const body = aUser()
+    const body = userBody()
     const holder = userOf(await create(body, {}))
     const key = newUuid()
     const first = await create(body, { key })
     expect(first).toMatchObject({ status: 400, body: { detail: { user_id: holder } } })
     await tenant.api.deleteUser({ params: { user_id: holder } })
     const second = await create(body, { key })
-    expect([second.status, replayed(second), second.body]).toEqual([400, true, first.body])
+    expect([second.status, isReplay(second), second.body]).toEqual([400, true, first.body])
   })
   test('replays a 404 even after the user is restored', async () => {
-    const user_id = userOf(await create(aUser(), {}))
+    const user_id = userOf(await create(userBody(), {}))
     await tenant.api.deleteUser({ params: { user_id } })
     const key = newUuid()
     const first = await insure(user_id, { key })
     await tenant.api.undoDeleteUser({ query: { user_id } })
     const second = await insure(user_id, { key })
-    expect([first.status, second.status, replayed(second)]).toEqual([404, 404, true])
+    expect([first.status, second.status, isReplay(second)]).toEqual([404, 404, true])
     expect(second.body).toEqual(first.body)
     expect((await insure(user_id, { key: newUuid() })).status).toBe(200)
   })
   test('returns 404 while its user is scheduled for deletion and replays after the undo', async () => {
-    const [key, body] = [newUuid(), aUser({ fallback_birth_date: people[0].dob })]
+    const [key, body] = [newUuid(), userBody({ fallback_birth_date: people[0].dob })]
     const created = await create(body, { key })
     const user_id = userOf(created)
     const insured = await insure(user_id, { key })
@@ -121,17 +121,17 @@ describe('a repeated request', () => {
       [created, await create(body, { key })],
       [insured, await insure(user_id, { key })],
     ] as const)
-      expect([again.status, replayed(again), again.body]).toEqual([200, true, first.body])
+      expect([again.status, isReplay(again), again.body]).toEqual([200, true, first.body])
   })
   test('does not store a validation error', async () => {
     const key = newUuid()
     expect((await create({}, { key })).status).toBe(422)
-    expect((await create(aUser({ fallback_time_zone: 'Mars/Olympus' }), { key })).status).toBe(422)
-    const right = await create(aUser(), { key })
-    expect([right.status, replayed(right)]).toEqual([200, false])
+    expect((await create(userBody({ fallback_time_zone: 'Mars/Olympus' }), { key })).status).toBe(422)
+    const right = await create(userBody(), { key })
+    expect([right.status, isReplay(right)]).toEqual([200, false])
   })
   test('is executed every time without a key', async () => {
-    const user_id = userOf(await create(aUser(), {}))
+    const user_id = userOf(await create(userBody(), {}))
     await Promise.all([insure(user_id, {}), insure(user_id, {})])
     expect(await insurancesOf(user_id)).toBe(2)
   })
@@ -140,44 +140,44 @@ describe('a repeated request', () => {
 describe('an idempotency key', () => {
   test('returns 409 for another body or another user and changes nothing', async () => {
     const key = newUuid()
-    const body = aUser()
+    const body = userBody()
     const first = await create(body, { key })
-    const reused = await create(aUser(), { key })
+    const reused = await create(userBody(), { key })
     expect([reused.status, errorType(reused)]).toEqual([409, 'IDEMPOTENCY_KEY_REUSED'])
     expect((await create(body, { key })).body).toEqual(first.body)
 
     const insured = userOf(first)
-    const other = userOf(await create(aUser(), {}))
+    const other = userOf(await create(userBody(), {}))
     await insure(insured, { key })
     expect(errorType(await insure(other, { key }))).toBe('IDEMPOTENCY_KEY_REUSED')
     expect(await insurancesOf(other)).toBe(0)
   })
   test('matches requests by known fields in any order', async () => {
     const key = newUuid()
-    const { client_user_id } = aUser()
+    const { client_user_id } = userBody()
     const first = await create({ client_user_id, fallback_time_zone: 'Europe/Berlin' }, { key })
     const again = await create({ unknown: true, fallback_time_zone: 'Europe/Berlin', client_user_id }, { key })
-    expect([again.status, replayed(again)]).toEqual([200, true])
+    expect([again.status, isReplay(again)]).toEqual([200, true])
     expect(again.body).toEqual(first.body)
   })
   test('is scoped to one team and one operation', async () => {
     const key = newUuid()
-    const body = aUser()
+    const body = userBody()
     const theirs = await replicaA.tenant()
     const [mine, other] = [await create(body, { key }), await create(body, { key, sender: theirs })]
-    expect([mine.status, other.status, replayed(other)]).toEqual([200, 200, false])
+    expect([mine.status, other.status, isReplay(other)]).toEqual([200, 200, false])
     const insured = await insure(userOf(mine), { key })
-    expect([insured.status, replayed(insured)]).toEqual([200, false])
+    expect([insured.status, isReplay(insured)]).toEqual([200, false])
   })
   test.each([
     ['is empty', ''],
     ['has 256 characters', 'k'.repeat(256)],
   ])('is rejected when it %s', async (_, key) => {
-    expect(await create(aUser(), { key })).toMatchObject({ status: 422, body: { detail: [{ loc: ['header', 'X-Idempotency-Key'] }] } })
+    expect(await create(userBody(), { key })).toMatchObject({ status: 422, body: { detail: [{ loc: ['header', 'X-Idempotency-Key'] }] } })
   })
   test.each(['k', 'k'.repeat(255), "'; drop table users; --"])('is accepted: %s', async (key) => {
     const sender = await replicaA.tenant()
-    const body = aUser()
+    const body = userBody()
     const [first, second] = [await create(body, { key, sender }), await create(body, { key, sender })]
     expect([first.status, second.body]).toEqual([200, first.body])
   })
@@ -186,17 +186,17 @@ describe('an idempotency key', () => {
 describe('X-Idempotency-Error', () => {
   test('no-cache stores a success but not a rejection', async () => {
     const options = { key: newUuid(), error: 'no-cache' }
-    const body = aUser()
+    const body = userBody()
     const holder = userOf(await create(body, {}))
     expect((await create(body, options)).status).toBe(400)
     await tenant.api.deleteUser({ params: { user_id: holder } })
     const executed = await create(body, options)
     const again = await create(body, options)
-    expect([executed.status, replayed(executed)]).toEqual([200, false])
-    expect([again.body, replayed(again)]).toEqual([executed.body, true])
+    expect([executed.status, isReplay(executed)]).toEqual([200, false])
+    expect([again.body, isReplay(again)]).toEqual([executed.body, true])
   })
   test.each(['cache', 'No-Cache', '', 'no-cache, no-store'])('"%s" is rejected', async (error) => {
-    const response = await create(aUser(), { key: newUuid(), error })
+    const response = await create(userBody(), { key: newUuid(), error })
     expect(response).toMatchObject({ status: 422, body: { detail: [{ loc: ['header', 'X-Idempotency-Error'] }] } })
   })
 })
@@ -205,28 +205,28 @@ describe('concurrent requests', () => {
   test('with one key on two replicas execute once and get the same response', async () => {
     const sender = await replicaA.tenant()
     const key = newUuid()
-    const body = aUser()
+    const body = userBody()
     const responses = await Promise.all(
       Array.from({ length: 100 }, (_, i) => create(body, { key, sender, at: i % 2 ? replicaA : replicaB })),
     )
     expect(responses.map((response) => response.status)).toEqual(Array(100).fill(200))
     expect(new Set(responses.map((response) => JSON.stringify(response.body))).size).toBe(1)
-    expect(responses.filter(replayed)).toHaveLength(99)
+    expect(responses.filter(isReplay)).toHaveLength(99)
     expect((await sender.api.listUsers()).total).toBe(1)
   })
   test('with one key replay a single rejection', async () => {
     const sender = await replicaA.tenant()
-    const body = aUser()
+    const body = userBody()
     await create(body, { sender })
     const key = newUuid()
     const responses = await Promise.all(
       Array.from({ length: 100 }, (_, i) => create(body, { key, sender, at: i % 2 ? replicaA : replicaB })),
     )
     expect(responses.map((response) => response.status)).toEqual(Array(100).fill(400))
-    expect(responses.filter(replayed)).toHaveLength(99)
+    expect(responses.filter(isReplay)).toHaveLength(99)
   })
   test('wait for the outcome of a request in flight on any replica', async () => {
-    const user_id = userOf(await create(aUser(), {}))
+    const user_id = userOf(await create(userBody(), {}))
     const key = newUuid()
     const first = insure(user_id, { key, at: slowReplica })
     await gate.entered
@@ -236,12 +236,12 @@ describe('concurrent requests', () => {
     const outcome = await first
     expect(outcome.status).toBe(200)
     for (const response of await Promise.all(waiting)) {
-      expect([response.status, response.body, replayed(response)]).toEqual([200, outcome.body, true])
+      expect([response.status, response.body, isReplay(response)]).toEqual([200, outcome.body, true])
     }
     expect(await insurancesOf(user_id)).toBe(1)
   })
   test('execute after waiting for an outcome that is not stored', async () => {
-    const user_id = userOf(await create(aUser(), {}))
+    const user_id = userOf(await create(userBody(), {}))
     const options = { key: newUuid(), error: 'no-cache' }
     const first = insure(user_id, { ...options, at: slowReplica })
     await gate.entered
@@ -249,7 +249,7 @@ describe('concurrent requests', () => {
     await tenant.api.deleteUser({ params: { user_id } })
     gate.open()
     const responses = [await first, await waiting]
-    expect(responses.map((response) => [response.status, replayed(response)])).toEqual([
+    expect(responses.map((response) => [response.status, isReplay(response)])).toEqual([
       [404, false],
       [404, false],
     ])
@@ -257,7 +257,7 @@ describe('concurrent requests', () => {
     expect((await insure(user_id, options)).status).toBe(200)
   })
   test('do not block others when more wait than there are database connections', async () => {
-    const user_id = userOf(await create(aUser(), {}))
+    const user_id = userOf(await create(userBody(), {}))
     const key = newUuid()
     const requests = [insure(user_id, { key, at: slowReplica })]
     await gate.entered
@@ -270,14 +270,14 @@ describe('concurrent requests', () => {
       )
     const unrelated = { params: { user_id }, headers: headersOf({}) }
     for (let i = 0; i < 20; i++) expect((await sendRequest(slowReplica.base, endpoints.getUser, unrelated)).status).toBe(200)
-    expect((await create(aUser(), { key: newUuid(), at: slowReplica })).status).toBe(200)
+    expect((await create(userBody(), { key: newUuid(), at: slowReplica })).status).toBe(200)
     expect(settledCount).toBe(0)
     gate.open()
     expect((await Promise.all(requests)).map((response) => response.status)).toEqual(Array(41).fill(200))
     expect(await insurancesOf(user_id)).toBe(1)
   })
   test('get 409 after waiting too long and the outcome on a retry', async () => {
-    const user_id = userOf(await create(aUser(), {}))
+    const user_id = userOf(await create(userBody(), {}))
     const key = newUuid()
     const impatient = await replica()
     const first = insure(user_id, { key, at: slowReplica })
@@ -287,7 +287,7 @@ describe('concurrent requests', () => {
     gate.open()
     const outcome = await first
     const again = await insure(user_id, { key, at: impatient })
-    expect([again.status, again.body, replayed(again)]).toEqual([200, outcome.body, true])
+    expect([again.status, again.body, isReplay(again)]).toEqual([200, outcome.body, true])
   })
 })
 
@@ -306,14 +306,14 @@ async function advanceUntilDone({ advanceTime, url }: Replica, response: Promise
 
 describe('after a process dies', () => {
   test('another replica takes over the key when the lease ends, and the stalled request cannot commit', async () => {
-    const user_id = userOf(await create(aUser(), {}))
+    const user_id = userOf(await create(userBody(), {}))
     const key = newUuid()
     const stalled = insure(user_id, { key, at: slowReplica })
     await gate.entered
     const laterReplica = await replica()
     laterReplica.advanceTime(16 * SECOND)
     const takeover = await insure(user_id, { key, at: laterReplica })
-    expect([takeover.status, replayed(takeover)]).toEqual([200, false])
+    expect([takeover.status, isReplay(takeover)]).toEqual([200, false])
     gate.open()
     const late = await stalled
     expect([late.status, errorType(late)]).toEqual([409, 'IDEMPOTENCY_IN_FLIGHT'])
@@ -321,12 +321,12 @@ describe('after a process dies', () => {
     expect((await insure(user_id, { key, at: slowReplica })).body).toEqual(takeover.body)
   })
   test('the key stays with the process until the lease ends', async () => {
-    const user_id = userOf(await create(aUser(), {}))
+    const user_id = userOf(await create(userBody(), {}))
     const key = newUuid()
-    const stalled = insure(user_id, { key, at: slowReplica })
-    await gate.entered
     const otherReplica = await replica()
     otherReplica.advanceTime(9 * SECOND)
+    const stalled = insure(user_id, { key, at: slowReplica })
+    await gate.entered
     const waiting = insure(user_id, { key, at: otherReplica })
     gate.open()
     expect((await waiting).body).toEqual((await stalled).body)
@@ -334,7 +334,7 @@ describe('after a process dies', () => {
   })
   test('a takeover restarts the retention of the outcome', async () => {
     const sender = await replicaA.tenant()
-    const body = aUser()
+    const body = userBody()
     const key = newUuid()
     await create(body, { key, sender })
     await query(
@@ -346,10 +346,10 @@ describe('after a process dies', () => {
     const laterReplica = await replica()
     laterReplica.advanceTime(MINUTE)
     const outcome = await create(body, { key, sender, at: laterReplica })
-    expect(replayed(outcome)).toBe(false)
+    expect(isReplay(outcome)).toBe(false)
     laterReplica.advanceTime(23 * HOUR)
     await laterReplica.runJobs()
-    expect(replayed(await create(body, { key, sender, at: laterReplica }))).toBe(true)
+    expect(isReplay(await create(body, { key, sender, at: laterReplica }))).toBe(true)
   })
 })
 
@@ -358,7 +358,7 @@ describe('stored outcomes', () => {
     const sender = await replicaA.tenant()
     const instance = await replica()
     const key = newUuid()
-    const body = aUser()
+    const body = userBody()
     const first = await create(body, { key, sender, at: instance })
     instance.advanceTime(24 * HOUR)
     await instance.runJobs()
@@ -383,11 +383,11 @@ describe('stored outcomes', () => {
     expect((await sender.api.listUsers()).total).toBe(0)
     await query(replicaA.url, 'drop trigger doom on users; drop function doom()')
     const second = await create(body, { key, sender })
-    expect([second.status, replayed(second)]).toEqual([200, false])
+    expect([second.status, isReplay(second)]).toEqual([200, false])
   })
   test("are encrypted with the user's key and erased with the user", async () => {
     const sender = await replicaA.tenant()
-    const body = aUser({ fallback_birth_date: people[1].dob })
+    const body = userBody({ fallback_birth_date: people[1].dob })
     const key = newUuid()
     const user_id = userOf(await create(body, { key, sender }))
     await insure(user_id, { key, sender })
@@ -400,19 +400,19 @@ describe('stored outcomes', () => {
     expect(await rowsOf(sender.team_id)).toEqual([])
     expect(await keyOf(user_id)).toBeUndefined()
     const recreated = await create(body, { key, sender })
-    expect([recreated.status, replayed(recreated)]).toEqual([200, false])
+    expect([recreated.status, isReplay(recreated)]).toEqual([200, false])
     expect(userOf(recreated)).not.toBe(user_id)
   })
   test('belong to the created user, not to a user_id in the body', async () => {
     const sender = await replicaA.tenant()
-    const other = userOf(await create(aUser(), { sender }))
-    const created = userOf(await create(aUser({ user_id: other }), { key: 'with-user-id', sender }))
+    const other = userOf(await create(userBody(), { sender }))
+    const created = userOf(await create(userBody({ user_id: other }), { key: 'with-user-id', sender }))
     expect(created).not.toBe(other)
     expect((await rowsOf(sender.team_id)).map((row) => row.user_id)).toEqual([created])
   })
   test('cannot be decrypted after being copied to another key', async () => {
     const sender = await replicaA.tenant()
-    const user_id = userOf(await create(aUser(), { key: 'one', sender }))
+    const user_id = userOf(await create(userBody(), { key: 'one', sender }))
     await insure(user_id, { key: 'two', sender })
     await query(
       replicaA.url,

@@ -10,7 +10,7 @@ import { requireUser } from '../../src/tenants/users/actions.ts'
 import { recordDevice } from '../../src/wearables/connections/devices.ts'
 import { fastPasswords, joinOrganization } from '../support/console.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
-import { aCriticalOrder, aKit, aPatient, placeOrder, testId } from '../support/orders.ts'
+import { aCriticalOrder, aPatient, placeKit, placeOrder, testId } from '../support/orders.ts'
 import { anAddress as aHome, someInfo, someInsurance } from '../support/people.ts'
 import { textOf } from '../support/raw-requests.ts'
 import { newUuid } from '../support/seeded.ts'
@@ -205,7 +205,7 @@ async function someOrders(api: Client) {
   const held = await placeOrder(api, 'walk_in_test', { activate_by: '2037-01-02' })
   const [open, atLab, done, canceled, drawn, kit] = [
     ...[await placeOrder(api), await placeOrder(api), await placeOrder(api), await placeOrder(api)],
-    ...[await placeOrder(api, 'on_site_collection'), await aKit(api)],
+    ...[await placeOrder(api, 'on_site_collection'), await placeKit(api)],
   ] as const
   const billed = await placeOrder(api, 'walk_in_test', {
     billing_type: 'commercial_insurance',
@@ -431,18 +431,18 @@ const isAboutOrders = (name: EndpointName) =>
   cases.some((one) => one.name === name && ['order', 'transaction', 'sample'].includes(kinds[nameOf(one.location)] as Kind))
 
 /** Endpoints that store an ID that the caller chooses, and the audit log, which shows earlier requests. */
-const isRemembering = (name: EndpointName) =>
+const dependsOnEarlierRequests = (name: EndpointName) =>
   ['createUser', 'patchUser', 'createTeam', 'patchTeam', 'resolveTeam', 'listAudit'].includes(name)
 
 /** Endpoints that remove an object or change it for good. */
-const isFinal = ({ method, path }: Row) => method === 'delete' || /(undo_delete|reset|stop)$/.test(path)
+const isIrreversible = ({ method, path }: Row) => method === 'delete' || /(undo_delete|reset|stop)$/.test(path)
 
 /** The caller's tenant and two others. Creating them takes many requests, so most endpoints share them. */
 async function tenantsFor(name: EndpointName, row: Row) {
   if (isAboutOrders(name)) return tenantsWithOrders()
-  if (isRemembering(name)) return newTenants()
+  if (dependsOnEarlierRequests(name)) return newTenants()
   const { me, others } = await sharedTenants()
-  return { me: isFinal(row) ? await createSibling(me.tenant) : me, others }
+  return { me: isIrreversible(row) ? await createSibling(me.tenant) : me, others }
 }
 
 async function newTenants() {

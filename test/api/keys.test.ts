@@ -16,7 +16,7 @@ const newTenant = (): Promise<Tenant> => w.tenant()
 const deploymentParams = ({ org_id }: { org_id: string }) => ({ org_id, env: 'sandbox' as const, region: 'us' as const })
 const clientWithKey = (key: string) => createClient(w.base, { 'x-service-api-key': key })
 const adminClient = (key: string) => createClient(w.base, { 'x-management-key': key })
-const aUser = () => ({ client_user_id: `user-${newUuid()}` })
+const userBody = () => ({ client_user_id: `user-${newUuid()}` })
 const createKey = (tenant: Tenant, change: object = {}) =>
   tenant.admin.createTeamKey({ params: deploymentParams(tenant), body: { label: 'reports', team_id: tenant.team_id, ...change } })
 
@@ -34,7 +34,7 @@ describe('a team API key', () => {
       expires_at: null,
       last_used_at: null,
     })
-    await clientWithKey(key.value).createUser({ body: aUser() })
+    await clientWithKey(key.value).createUser({ body: userBody() })
     const { api_keys } = await tenant.admin.listTeamKeys({ params: deploymentParams(tenant) })
     expect(api_keys.map(({ label }) => label)).toEqual(['test', 'reports'])
     expect(api_keys[1]).toEqual({ ...key, value: `${key.value.slice(0, 12)}…` })
@@ -99,12 +99,12 @@ describe('a team API key', () => {
   test('with read_only can read and search but not write', async () => {
     const tenant = await newTenant()
     const reader = clientWithKey((await createKey(tenant, { read_only: true })).value)
-    const user = await tenant.api.createUser({ body: aUser() })
+    const user = await tenant.api.createUser({ body: userBody() })
     expect(await reader.getUser({ params: user })).toEqual(user)
     expect(await reader.listUsers()).toMatchObject({ total: 1 })
     expect(await reader.findPeople({ body: { query: 'nobody' } })).toBeTruthy()
     const changes = [
-      () => reader.createUser({ body: aUser() }),
+      () => reader.createUser({ body: userBody() }),
       () => reader.patchUser({ params: user, body: { fallback_time_zone: 'UTC' } }),
       () => reader.deleteUser({ params: user }),
       () => reader.moveClock({ body: { advance_seconds: 1 } }),
@@ -360,7 +360,7 @@ describe('a team access token', () => {
 
   test('grants access to the data of its team for ten minutes', async () => {
     const tenant = await newTenant()
-    const user = await tenant.api.createUser({ body: aUser() })
+    const user = await tenant.api.createUser({ body: userBody() })
     const token = await mint(tenant)
     expect(token).toEqual({ access_token: expect.stringMatching(/^at_[0-9A-Za-z]{46}$/), expires_in: 600 })
     const api = bearer(token.access_token)

@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/contract/client.ts'
 import { HOUR, MINUTE } from '../../src/platform/time.ts'
-import { aLink, aUser, connectionEvents } from '../support/connections.ts'
+import { aLink, connectionEvents } from '../support/connections.ts'
 import { query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
+import { aUser } from '../support/users.ts'
 import { errorOf, newDatabase, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>

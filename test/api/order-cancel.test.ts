@@ -4,10 +4,11 @@ import { advanceOrder } from '../../src/labs/orders/progress/advance.ts'
 import { lockOrder } from '../../src/labs/orders/reading/present.ts'
 import { inTransaction } from '../../src/platform/app.ts'
 import { eventsOf } from '../support/events.ts'
-import { aNewOrder, aPatient, aUser, placeOrder, statusesOf, testId } from '../support/orders.ts'
+import { aNewOrder, aPatient, placeOrder, statusesOf, testId } from '../support/orders.ts'
 import { anAddress, people } from '../support/people.ts'
 import { eventually } from '../support/process.ts'
 import { query } from '../support/query.ts'
+import { aUser } from '../support/users.ts'
 import { errorOf, world } from '../support/world.ts'
 
 const w = await world()

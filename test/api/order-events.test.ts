@@ -5,9 +5,10 @@ import { DAY, later } from '../../src/platform/time.ts'
 import { expectEventsMatchCatalog } from '../support/event-catalog.ts'
 import { eventsOf } from '../support/events.ts'
 import { findLeaks } from '../support/leaks.ts'
-import { aNewOrder, aPatient, aUser, placeOrder, statusesOf, testId, tests } from '../support/orders.ts'
+import { aNewOrder, aPatient, placeOrder, statusesOf, testId, tests } from '../support/orders.ts'
 import { anAddress, people } from '../support/people.ts'
 import { newUuid } from '../support/seeded.ts'
+import { aUser } from '../support/users.ts'
 import { errorOf, type Tenant, world } from '../support/world.ts'
 
 const w = await world()

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { eventsOf } from '../support/events.ts'
 import { countRows } from '../support/order-rules.ts'
-import { aNewOrder, aPatient, aUser, statusesOf, testId } from '../support/orders.ts'
+import { aNewOrder, aPatient, statusesOf, testId } from '../support/orders.ts'
 import { anAddress } from '../support/people.ts'
 import { type RawResponse, sendRaw } from '../support/raw-requests.ts'
 import { newUuid } from '../support/seeded.ts'
+import { aUser } from '../support/users.ts'
 import { replica } from '../support/world.ts'
 
 type Reply = { order: { id: string; events: { status: string }[] } }

@@ -4,10 +4,11 @@ import { DAY } from '../../src/platform/time.ts'
 import { expectEventsMatchCatalog } from '../support/event-catalog.ts'
 import { eventsOf } from '../support/events.ts'
 import { leavesOf } from '../support/leaves.ts'
-import { aRegistration, expectedEvents, orderEvents, placeKit, snapshotOf } from '../support/order-events.ts'
-import { aNewOrder, aPatient, aUser, placeOrder, statusesOf, testId } from '../support/orders.ts'
+import { aRegistration, expectedEvents, orderEvents, snapshotOf } from '../support/order-events.ts'
+import { aNewOrder, aPatient, placeKit, placeOrder, statusesOf, testId } from '../support/orders.ts'
 import { anAddress, people } from '../support/people.ts'
 import { query } from '../support/query.ts'
+import { aUser } from '../support/users.ts'
 import { errorOf, type Tenant, world } from '../support/world.ts'
 
 const w = await world()
@@ -301,7 +302,7 @@ describe('unregistered testkits', () => {
   test('ships under a stock user and is registered once for its patient', async () => {
     const { api, team_id } = await w.tenant()
     const [stock, patient] = [await aUser(api), await aUser(api)]
-    const { id } = await placeKit(api, stock)
+    const { id } = await placeKit(api, { user_id: stock })
     await runJobs()
     const params = { order_id: id }
     for (const status of ['transit_customer', 'out_for_delivery', 'with_customer'] as const)
@@ -340,7 +341,7 @@ describe('unregistered testkits', () => {
   test('keeps its user if no other is given, and can be registered before it ships', async () => {
     const { api } = await w.tenant()
     const user_id = await aUser(api)
-    const { id } = await placeKit(api, user_id)
+    const { id } = await placeKit(api, { user_id })
     await runJobs()
     const { sample_id } = await read(api, id)
     const { order } = await api.registerTestkit({ body: aRegistration(sample_id as string) })
@@ -355,7 +356,7 @@ describe('unregistered testkits', () => {
   test('waits for its registration although the simulator runs automatically', async () => {
     const tenant = await w.tenant()
     await enableAutoSimulator(tenant)
-    const { id } = await placeKit(tenant.api, await aUser(tenant.api))
+    const { id } = await placeKit(tenant.api)
     await runJobs()
     await tenant.api.moveClock({ body: { advance_seconds: (60 * DAY) / 1000 } })
     const out = ['ordered', 'awaiting_registration', 'transit_customer', 'out_for_delivery', 'with_customer']

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { canBecome, type Method, methods, reachableFrom, statusOfStep, stepsOf } from '../../src/contract/labs/lifecycle.ts'
-import { aRegistration, orderEvents, placeKit, snapshotOf } from '../support/order-events.ts'
-import { aNewOrder, aUser } from '../support/orders.ts'
+import { aRegistration, orderEvents, snapshotOf } from '../support/order-events.ts'
+import { aNewOrder, placeKit } from '../support/orders.ts'
+import { aUser } from '../support/users.ts'
 import { errorOf, world } from '../support/world.ts'
 
 const w = await world()
@@ -40,7 +41,7 @@ const results = (method: Method, order_id: string, status: 'partial' | 'final') 
 const stepwise = ['simulate', 'cancel', 'draw']
 
 async function runCalls(method: Method, registrable: boolean, body: Parameters<typeof api.createOrder>[0]['body'], calls: Call[]) {
-  const placed = registrable ? await placeKit(api, user_id) : (await api.createOrder({ body })).order
+  const placed = registrable ? await placeKit(api, { user_id }) : (await api.createOrder({ body })).order
   await runJobs()
   const order_id = placed.id
   let before = await read(order_id)

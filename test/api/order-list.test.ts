@@ -2,8 +2,9 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import type { Client } from '../../src/contract/client.ts'
 import { DAY, later } from '../../src/platform/time.ts'
-import { aPatient, aUser, placeOrder, testId, tests } from '../support/orders.ts'
+import { aPatient, placeOrder, testId, tests } from '../support/orders.ts'
 import { anAddress, people } from '../support/people.ts'
+import { aUser } from '../support/users.ts'
 import { errorOf, world } from '../support/world.ts'
 
 const w = await world()

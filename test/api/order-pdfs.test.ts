@@ -1,10 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../../src/contract/client.ts'
 import { methods } from '../../src/contract/labs/lifecycle.ts'
-import { aNewOrder, aUser, placeOrder, testId, tests } from '../support/orders.ts'
+import { aNewOrder, placeOrder, testId, tests } from '../support/orders.ts'
 import { pagesOf, scan, textOf } from '../support/pdf.ts'
 import { anAddress, people, someInfo } from '../support/people.ts'
 import { newUuid } from '../support/seeded.ts'
+import { aUser } from '../support/users.ts'
 import { errorOf, world } from '../support/world.ts'
 
 const w = await world()

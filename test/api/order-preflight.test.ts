@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { aPhysician, aProxy, countRows, errorsIn, type Fixtures, NOW, orderBody, orderRules } from '../support/order-rules.ts'
-import { aUser } from '../support/orders.ts'
 import { people, personalWords } from '../support/people.ts'
 import { sendRaw } from '../support/raw-requests.ts'
+import { aUser } from '../support/users.ts'
 import { replica } from '../support/world.ts'
 
 type Finding = { path: (string | number)[]; code: string; message: string; remedy: string; severity: string; status: number | null }

@@ -3,10 +3,11 @@ import { ensureTeamKey } from '../../src/tenants/keys/actions.ts'
 import { eventsOf } from '../support/events.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
 import { aPhysician, aProxy, countRows, errorsIn, type Fixtures, NOW, orderBody, orderRules, TODAY } from '../support/order-rules.ts'
-import { aUser, statusesOf } from '../support/orders.ts'
+import { statusesOf } from '../support/orders.ts'
 import { anAddress, people } from '../support/people.ts'
 import { expectClientError, sendRaw } from '../support/raw-requests.ts'
 import { newApiKey } from '../support/seeded.ts'
+import { aUser } from '../support/users.ts'
 import { replica, type Tenant } from '../support/world.ts'
 
 type Json = Record<string, unknown>

@@ -2,9 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { loadCatalog } from '../../src/labs/catalog/file/actions.ts'
 import { dispatchDueOrders } from '../../src/labs/orders/progress/dispatch.ts'
 import { eventsOf } from '../support/events.ts'
-import { aUser, placeOrder, statusesOf, testId } from '../support/orders.ts'
+import { placeOrder, statusesOf, testId } from '../support/orders.ts'
 import { anAddress } from '../support/people.ts'
 import { sendRaw } from '../support/raw-requests.ts'
+import { aUser } from '../support/users.ts'
 import { errorOf, newDatabase, replica, type Tenant } from '../support/world.ts'
 
 const w = await replica()

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
 import { query } from '../support/query.ts'
-import { aNight, aSample, aUser, aWorkout, pushSummary, userEvents } from '../support/wearables.ts'
+import { aUser } from '../support/users.ts'
+import { aNight, aSample, aWorkout, pushSummary, userEvents } from '../support/wearables.ts'
 import { world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>

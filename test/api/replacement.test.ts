@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
-import { aUser, push, pushSummary, userEvents } from '../support/wearables.ts'
+import { aUser } from '../support/users.ts'
+import { push, pushSummary, userEvents } from '../support/wearables.ts'
 import { world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>

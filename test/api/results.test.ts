@@ -2,10 +2,11 @@ import { describe, expect, test } from 'vitest'
 import type { Client } from '../../src/contract/client.ts'
 import { DAY } from '../../src/platform/time.ts'
 import { eventsOf } from '../support/events.ts'
-import { aRegistration, orderEvents, placeKit, snapshotOf } from '../support/order-events.ts'
-import { aPatient, aUser, placeOrder, statusesOf } from '../support/orders.ts'
+import { aRegistration, orderEvents, snapshotOf } from '../support/order-events.ts'
+import { aPatient, placeKit, placeOrder, statusesOf } from '../support/orders.ts'
 import { anAddress, people } from '../support/people.ts'
 import { query } from '../support/query.ts'
+import { aUser } from '../support/users.ts'
 import { errorOf, world } from '../support/world.ts'
 
 const w = await world()
@@ -276,7 +277,7 @@ describe('erasing a user', () => {
   test('who registered a testkit erases the order and keeps events of the stock user', async () => {
     const { api, team_id } = await w.tenant()
     const [stock, patient] = [await aUser(api), await aUser(api)]
-    const { id } = await placeKit(api, stock)
+    const { id } = await placeKit(api, { user_id: stock })
     await runJobs()
     await api.registerTestkit({ body: aRegistration((await read(api, id)).sample_id as string, { user_id: patient }) })
     await api.deleteUser({ params: { user_id: patient } })
@@ -288,7 +289,7 @@ describe('erasing a user', () => {
   test('who was the stock user of a registered testkit keeps the order', async () => {
     const { api, team_id } = await w.tenant()
     const [stock, patient] = [await aUser(api), await aUser(api)]
-    const { id } = await placeKit(api, stock)
+    const { id } = await placeKit(api, { user_id: stock })
     await runJobs()
     await api.registerTestkit({ body: aRegistration((await read(api, id)).sample_id as string, { user_id: patient }) })
     await api.deleteUser({ params: { user_id: stock } })

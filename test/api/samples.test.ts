@@ -3,7 +3,8 @@ import pg from 'pg'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/contract/client.ts'
 import { query } from '../support/query.ts'
-import { aSample, aUser, push, userEvents } from '../support/wearables.ts'
+import { aUser } from '../support/users.ts'
+import { aSample, push, userEvents } from '../support/wearables.ts'
 import { errorOf, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>

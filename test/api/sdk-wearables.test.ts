@@ -2,7 +2,7 @@ import { VitalClient } from '@tryvital/vital-node'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { series, seriesNames } from '../../src/contract/wearables/series.ts'
 import { DAY, later } from '../../src/platform/time.ts'
-import { aUser } from '../support/wearables.ts'
+import { aUser } from '../support/users.ts'
 import { world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { aUser, aWorkout, pushSummary, userEvents } from '../support/wearables.ts'
+import { aUser } from '../support/users.ts'
+import { aWorkout, pushSummary, userEvents } from '../support/wearables.ts'
 import { world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { query } from '../support/query.ts'
-import { aNight, aSample, aUser, aWorkout, push, pushSummary, userEvents } from '../support/wearables.ts'
+import { aUser } from '../support/users.ts'
+import { aNight, aSample, aWorkout, push, pushSummary, userEvents } from '../support/wearables.ts'
 import { errorOf, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>

@@ -5,6 +5,7 @@ import { DAY } from '../../src/platform/time.ts'
 import { someInfo, someInsurance } from '../support/people.ts'
 import { query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
+import { tablesWith } from '../support/tables.ts'
 import { errorOf, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -345,15 +346,15 @@ describe('deleted teams', () => {
     const { team_id, user } = await deleteTeam()
     const ids = [team_id, user.user_id]
     await w.runJobs()
-    expect(await tablesWith(ids)).toContain('teams')
+    expect(await tablesWith(w.url, ...ids)).toContain('teams')
     w.advanceTime(7 * DAY - 60_000)
     await w.runJobs()
-    expect(await tablesWith(ids)).toEqual(
+    expect(await tablesWith(w.url, ...ids)).toEqual(
       expect.arrayContaining(['teams', 'sealing_keys', 'users', 'user_info', 'user_insurances', 'team_api_keys']),
     )
     w.advanceTime(60_000)
     await w.runJobs()
-    expect(await tablesWith(ids)).toEqual(['audit_log', 'erased_teams'])
+    expect(await tablesWith(w.url, ...ids)).toEqual(['audit_log', 'erased_teams'])
     expect(await query(w.url, "select actor_kind, subject from audit_log where action = 'eraseTeam' and team_id = $1", [team_id])).toEqual([
       { actor_kind: 'job', subject: `team_id:${team_id}` },
     ])
@@ -366,23 +367,9 @@ describe('deleted teams', () => {
     await api.moveClock({ body: { advance_seconds: 30 * 86_400 } })
     await admin.deleteTeam({ params: tenant })
     await w.runJobs()
-    expect(await tablesWith([tenant.team_id])).toContain('teams')
+    expect(await tablesWith(w.url, tenant.team_id)).toContain('teams')
     w.advanceTime(7 * DAY + 1)
     await w.runJobs()
-    expect(await tablesWith([tenant.team_id])).toEqual(['audit_log', 'erased_teams'])
+    expect(await tablesWith(w.url, tenant.team_id)).toEqual(['audit_log', 'erased_teams'])
   })
 })
-
-/** Lists the tables in which any row contains one of the IDs. */
-async function tablesWith(ids: string[]) {
-  const tables = await query<{ name: string }>(
-    w.url,
-    "select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE' order by 1",
-  )
-  const found = []
-  for (const { name } of tables) {
-    const rows = await query(w.url, `select from ${name} as entry where entry::text ~ $1 limit 1`, [ids.join('|')])
-    if (rows.length) found.push(name)
-  }
-  return found
-}

@@ -9,11 +9,11 @@ beforeAll(async () => {
   w = await world()
 })
 
-const aUser = (change: object = {}) => ({ client_user_id: `user-${newUuid()}`, ...change })
+const userBody = (change: object = {}) => ({ client_user_id: `user-${newUuid()}`, ...change })
 const newTenant = (): Promise<Tenant> => w.tenant()
 
 test('returns every field of a created user', async () => {
-  const body = aUser({
+  const body = userBody({
     fallback_time_zone: 'Europe/Berlin',
     fallback_birth_date: '1961-07-23',
     ingestion_start: '2026-01-01',
@@ -36,7 +36,7 @@ test('returns every field of a created user', async () => {
 })
 
 test('creates a user with and without a trailing slash', async () => {
-  const request = { body: aUser(), headers: { 'x-service-api-key': w.team_api_key } }
+  const request = { body: userBody(), headers: { 'x-service-api-key': w.team_api_key } }
   const slashed = await sendRequest(w.base, { ...endpoints.createUser, path: '/v2/user/' }, request)
   expect(slashed.status).toBe(200)
   expect((await sendRequest(w.base, endpoints.createUser, request)).body).toMatchObject({
@@ -45,7 +45,7 @@ test('creates a user with and without a trailing slash', async () => {
 })
 
 test('one hundred equal creations create one user and return its ID in every conflict', async () => {
-  const body = aUser()
+  const body = userBody()
   const responses = await Promise.all(
     Array.from({ length: 100 }, () =>
       sendRequest(w.base, endpoints.createUser, { body, headers: { 'x-service-api-key': w.team_api_key } }),
@@ -63,7 +63,7 @@ test('one hundred equal creations create one user and return its ID in every con
 })
 
 test('another team can use the same client_user_id', async () => {
-  const body = aUser()
+  const body = userBody()
   const other = await newTenant()
   const [mine, theirs] = await Promise.all([w.api.createUser({ body }), other.api.createUser({ body })])
   expect(mine.user_id).not.toBe(theirs.user_id)
@@ -104,13 +104,13 @@ test.each([
   [{ client_user_id: 5 }, 'client_user_id', 'type_error'],
   [{ client_user_id: '' }, 'client_user_id', 'too_small'],
   [{ client_user_id: 'x'.repeat(256) }, 'client_user_id', 'too_big'],
-  [aUser({ fallback_time_zone: 'Mars/Olympus' }), 'fallback_time_zone', 'value_error'],
-  [aUser({ fallback_time_zone: '+02:00' }), 'fallback_time_zone', 'value_error'],
-  [aUser({ fallback_time_zone: 'europe/berlin' }), 'fallback_time_zone', 'value_error'],
-  [aUser({ fallback_birth_date: '2001-02-30' }), 'fallback_birth_date', 'format_error'],
-  [aUser({ fallback_birth_date: '2999-01-01' }), 'fallback_birth_date', 'value_error'],
-  [aUser({ ingestion_start: 'soon' }), 'ingestion_start', 'format_error'],
-  [aUser({ ingestion_start: '2026-02-01', ingestion_end: '2026-01-01' }), 'ingestion_end', 'value_error'],
+  [userBody({ fallback_time_zone: 'Mars/Olympus' }), 'fallback_time_zone', 'value_error'],
+  [userBody({ fallback_time_zone: '+02:00' }), 'fallback_time_zone', 'value_error'],
+  [userBody({ fallback_time_zone: 'europe/berlin' }), 'fallback_time_zone', 'value_error'],
+  [userBody({ fallback_birth_date: '2001-02-30' }), 'fallback_birth_date', 'format_error'],
+  [userBody({ fallback_birth_date: '2999-01-01' }), 'fallback_birth_date', 'value_error'],
+  [userBody({ ingestion_start: 'soon' }), 'ingestion_start', 'format_error'],
+  [userBody({ ingestion_start: '2026-02-01', ingestion_end: '2026-01-01' }), 'ingestion_end', 'value_error'],
 ])('rejects %j and names %s', async (body, field, type) => {
   const response = await errorOf(w.api.createUser({ body: body as { client_user_id: string } }))
   expect(response.status).toBe(422)
@@ -120,14 +120,14 @@ test.each([
 test.each(['UTC', 'America/New_York', 'US/Eastern', 'Etc/GMT+5', 'America/Argentina/Buenos_Aires'])(
   'accepts the time zone %s',
   async (zone) => {
-    expect((await w.api.createUser({ body: aUser({ fallback_time_zone: zone }) })).fallback_time_zone?.id).toBe(zone)
+    expect((await w.api.createUser({ body: userBody({ fallback_time_zone: zone }) })).fallback_time_zone?.id).toBe(zone)
   },
 )
 
 test('lists users newest first, in pages', async () => {
   const { api } = await newTenant()
   const created = []
-  for (let i = 0; i < 5; i++) created.unshift((await api.createUser({ body: aUser() })).user_id)
+  for (let i = 0; i < 5; i++) created.unshift((await api.createUser({ body: userBody() })).user_id)
   const first = await api.listUsers({ query: { limit: 2 } })
   const second = await api.listUsers({ query: { limit: 2, offset: 2 } })
   expect({ ...first, users: first.users.map((user) => user.user_id) }).toEqual({
@@ -144,7 +144,7 @@ test('lists users newest first, in pages', async () => {
 describe('updating a user', () => {
   test('changes the given fields, clears null ones and returns 204', async () => {
     const user = await w.api.createUser({
-      body: aUser({ fallback_time_zone: 'Europe/Berlin', fallback_birth_date: '1961-07-23', ingestion_start: '2026-01-01' }),
+      body: userBody({ fallback_time_zone: 'Europe/Berlin', fallback_birth_date: '1961-07-23', ingestion_start: '2026-01-01' }),
     })
     const client_user_id = `renamed-${user.user_id}`
     const reply = await sendRequest(w.base, endpoints.patchUser, {
@@ -162,8 +162,8 @@ describe('updating a user', () => {
   })
   test('rejects an empty body, a null or taken ID and reversed bounds', async () => {
     const [user, other] = await Promise.all([
-      w.api.createUser({ body: aUser({ ingestion_start: '2026-05-01' }) }),
-      w.api.createUser({ body: aUser() }),
+      w.api.createUser({ body: userBody({ ingestion_start: '2026-05-01' }) }),
+      w.api.createUser({ body: userBody() }),
     ])
     const patch = (body: object) => errorOf(w.api.patchUser({ params: user, body }))
     expect(await patch({})).toMatchObject({ status: 400, detail: { error_type: 'NOTHING_TO_PATCH' } })
@@ -192,8 +192,8 @@ test('finds users by a prefix of either ID', async () => {
 
 test('counts the active users of the team in the metrics', async () => {
   const { api, team_id } = await newTenant()
-  const user = await api.createUser({ body: aUser() })
-  await api.createUser({ body: aUser() })
+  const user = await api.createUser({ body: userBody() })
+  await api.createUser({ body: userBody() })
   await api.deleteUser({ params: user })
   expect(await api.getMetrics()).toMatchObject({ team_id, number_of_users: 1, number_of_connected_sources: 0, number_of_ordered_tests: 0 })
 })

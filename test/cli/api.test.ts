@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { atEnd } from '../support/at-end.ts'
 import { aNewOrder, placeOrder } from '../support/orders.ts'
+import { reservePort } from '../support/ports.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { newUuid } from '../support/seeded.ts'
 import { temporaryFolder, world } from '../support/world.ts'
@@ -46,9 +47,10 @@ describe('service URL and key', () => {
   })
 
   test('an unreachable service, a rejected key and a missing key file fail with one line', async () => {
-    const closed = await openReceiver()
-    await closed.close()
-    const unreachable = await assay(w.url, { ASSAY_URL: new URL(closed.url).origin, ASSAY_API_KEY: 'x' }).run('users', 'list')
+    const unreachable = await assay(w.url, { ASSAY_URL: `http://127.0.0.1:${await reservePort()}`, ASSAY_API_KEY: 'x' }).run(
+      'users',
+      'list',
+    )
     expect([unreachable.code, unreachable.err]).toEqual([1, expect.stringMatching(/^Cannot reach the service \(ECONNREFUSED\)/)])
     const refused = await assay(w.url, { ASSAY_URL: w.base, ASSAY_API_KEY: 'sk_us_wrong' }).run('users', 'list', '--json')
     expect([refused.code, JSON.parse(refused.err).error.type]).toEqual([1, 'INVALID_API_KEY'])

@@ -1,13 +1,12 @@
 import { chmodSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { atEnd } from '../support/at-end.ts'
-import { databaseUrl } from '../support/cluster.ts'
 import { placeOrder } from '../support/orders.ts'
 import { query } from '../support/query.ts'
 import { openReceiver } from '../support/receiver.ts'
-import { temporaryFolder, world } from '../support/world.ts'
+import { emptyDatabase, temporaryFolder, world } from '../support/world.ts'
 import { assay } from './assay.ts'
 
 const w = await world()
@@ -88,11 +87,10 @@ test('reports an unreachable, missing, unmigrated or foreign database with a rem
   const missing = await runDoctor({ DATABASE_URL: '' })
   expect(missing.checks.at(-1)).toMatchObject({ name: 'database', state: 'wrong', text: 'DATA_DIR has no database' })
 
-  const bare = `${inject('template')}_doctor`
-  await query(inject('adminUrl'), `create database ${bare}`)
-  const unmigrated = await runDoctor({ DATABASE_URL: databaseUrl(inject('adminUrl'), bare) })
+  const empty = await emptyDatabase()
+  const unmigrated = await runDoctor({ DATABASE_URL: empty })
   expect(unmigrated.checks.at(-1)).toMatchObject({ name: 'schema', state: 'wrong', remedy: expect.stringContaining('assay migrate') })
-  expect(await query(databaseUrl(inject('adminUrl'), bare), "select to_regclass('migrations') as made")).toEqual([{ made: null }])
+  expect(await query(empty, "select to_regclass('migrations') as made")).toEqual([{ made: null }])
 
   const wrongKey = await runDoctor({ ENCRYPTION_KEY: 'another-key-0123456789abcdef0123456789' })
   expect([wrongKey.code, wrongKey.of('encryption key'), wrongKey.of('audit chain')]).toMatchObject([

@@ -16,7 +16,7 @@ const cli = assay(w.url)
 const file = (name: string) => join(temporaryFolder(), name)
 const path = file('team.ndjson')
 
-/** Two of them are those that placing an order makes on its way. */
+/** `one`, the user of the testkit order, and three without data. */
 const USERS = 5
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ beforeAll(async () => {
   await placeOrder(w.api, 'walk_in_test', { user_id: one.user_id, order_set: { lab_test_ids: [own.id] } })
   await placeOrder(w.api, 'testkit')
   for (const client_user_id of ['three', 'four', 'five']) await w.api.createUser({ body: { client_user_id } })
-  await wear(one.user_id)
+  await pushWearableData(one.user_id)
   await w.runJobs()
   expect(await cli.json('export', '--team', w.team_id, '--file', path)).toMatchObject({ users: USERS })
 })
@@ -43,10 +43,10 @@ beforeAll(async () => {
 const ACCESS = 'access-of-the-source-4711'
 
 /** Wearable data of every kind: samples with a device, a night with its stages, a workout with its stream, and a connection with tokens. */
-async function wear(user_id: string) {
+async function pushWearableData(user_id: string) {
   const time_zone = 'Europe/Berlin'
   const watch = { type: 'watch', product_type: 'Tidemark 2', source_bundle: 'org.example.tide' }
-  const beats = Array.from({ length: 40 }, (_, i) => aSample(new Date(MORNING + i * 600_000).toISOString(), 60.5 + (i % 9), watch))
+  const beats = Array.from({ length: 40 }, (_, i) => aSample(new Date(EVENING + i * 600_000).toISOString(), 60.5 + (i % 9), watch))
   await push(w.api, user_id, 'heartrate', beats, { time_zone })
   await push(w.api, user_id, 'note', [aSample('2026-03-01T09:00:00Z', 'slept “well”')], { provider: 'manual' })
   const pressure = {
@@ -65,7 +65,7 @@ async function wear(user_id: string) {
   await linkConnection(w.app, user, 'oura', { kind: 'oauth', account })
 }
 
-const MORNING = Date.parse('2026-03-01T20:00:00Z')
+const EVENING = Date.parse('2026-03-01T20:00:00Z')
 
 /** The wearable data of a user as the API returns it. */
 async function wearableData(api: Client, user_id: string) {
@@ -157,7 +157,7 @@ test('import includes wearable data but no access tokens', async () => {
     ['oura', 'error', 'swimmer-81', 'token_refresh_failed'],
   ])
   // Pushing the same data again finds the imported rows.
-  const beat = aSample(new Date(MORNING).toISOString(), 60.5, {
+  const beat = aSample(new Date(EVENING).toISOString(), 60.5, {
     type: 'watch',
     product_type: 'Tidemark 2',
     source_bundle: 'org.example.tide',
@@ -247,12 +247,12 @@ describe('interrupted', () => {
 })
 
 describe('rejected input', () => {
-  const changed = (change: (text: string) => string) => {
+  const changedExport = (change: (text: string) => string) => {
     const at = file('changed.ndjson')
     writeFileSync(at, change(readFileSync(path, 'utf8')))
     return at
   }
-  const refused = async (at: string, ...args: string[]) => {
+  const rejectionOf = async (at: string, ...args: string[]) => {
     const team = await w.tenant()
     const { code, out, err } = await cli.run('import', '--team', team.team_id, '--file', at, ...args)
     expect([code, out]).toEqual([1, ''])
@@ -260,16 +260,16 @@ describe('rejected input', () => {
   }
 
   test('rejects a foreign, truncated or unreadable file', async () => {
-    expect((await refused(changed(() => '{"some":"thing"}\n'))).err).toMatch(/^The file is not an export/)
+    expect((await rejectionOf(changedExport(() => '{"some":"thing"}\n'))).err).toMatch(/^The file is not an export/)
     expect(
       (
-        await refused(
-          changed((text) => text.replace(/\{"end".*\n$/, '')),
+        await rejectionOf(
+          changedExport((text) => text.replace(/\{"end".*\n$/, '')),
           '--new-ids',
         )
       ).err,
     ).toContain('its last line is missing')
-    expect((await refused('/nowhere')).err).toBe('The file does not exist. Check the path.\n')
+    expect((await rejectionOf('/nowhere')).err).toBe('The file does not exist. Check the path.\n')
   })
   test('rejects a path that cannot be written', async () => {
     const out = (at: string) => cli.run('export', '--team', w.team_id, '--file', at)
@@ -284,8 +284,8 @@ describe('rejected input', () => {
     })
   })
   test('reports a database error without the value', async () => {
-    const { err } = await refused(
-      changed((text) =>
+    const { err } = await rejectionOf(
+      changedExport((text) =>
         text.replaceAll('"low_level": "ordered"', '"low_level": null').replaceAll('"low_level":"ordered"', '"low_level":null'),
       ),
       '--new-ids',
@@ -295,8 +295,8 @@ describe('rejected input', () => {
   })
   test('rejects a lab test that is not in the catalog', async () => {
     const nowhere = '00000000-0000-4000-8000-000000000000'
-    const { err } = await refused(
-      changed((text) =>
+    const { err } = await rejectionOf(
+      changedExport((text) =>
         text.replaceAll(/^\{"user".*$/gm, (line) => line.replaceAll(/"lab_test_id":"[^"]*"/g, `"lab_test_id":"${nowhere}"`)),
       ),
       '--new-ids',

@@ -29,7 +29,9 @@ journey(
     await follow(page, person.email)
     await page.getByText('8 codes left').waitFor()
     await screenshot(page, `account-${width}`)
-    expect(await page.getByRole('table', { name: 'Sessions' }).getByRole('row').count()).toBe(4)
+    const sessions = page.getByRole('table', { name: 'Sessions' }).getByRole('row')
+    await sessions.nth(3).waitFor()
+    expect(await sessions.count()).toBe(4)
 
     await page.getByRole('button', { name: 'Sign out other sessions' }).click()
     await page.getByText('Signed out 2 other sessions.').waitFor()

@@ -111,9 +111,9 @@ test.skipIf(noBrowser)(withSkipReason('/docs: copies a code sample and links to 
   expect(sample).toContain('api "/events')
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(sample)
   await page.getByRole('link', { name: 'Link to Event types', exact: true }).click()
-  expect(page.url()).toBe(`${base}/docs/events#event-types`)
+  await page.waitForURL(`${base}/docs/events#event-types`)
   await page.getByRole('navigation', { name: 'On this page' }).getByRole('link', { name: 'Examples' }).click()
-  expect(page.url()).toBe(`${base}/docs/events#examples`)
+  await page.waitForURL(`${base}/docs/events#examples`)
 })
 
 test.skipIf(noBrowser)(withSkipReason('/docs: the current page is visible in the page list'), async () => {

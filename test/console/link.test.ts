@@ -44,8 +44,11 @@ test.skipIf(noBrowser).each(looks)(
     expect(ground).toBe(look.colorScheme === 'dark' ? 'rgb(16, 20, 24)' : 'rgb(244, 246, 248)')
 
     await page.getByLabel('Search').fill('fitb')
+    await page
+      .getByRole('status')
+      .filter({ hasText: /^1 source$/ })
+      .waitFor()
     expect(await page.getByRole('listitem').count()).toBe(1)
-    expect(await page.getByRole('status').textContent()).toBe('1 source')
     await page.getByRole('link', { name: 'Fitbit' }).click()
     await page.getByRole('link', { name: 'Continue to Fitbit' }).click()
     await page.waitForURL(`${back}?state=success`)
@@ -155,15 +158,15 @@ test.skipIf(noBrowser)(withSkipReason('/link: works without JavaScript'), async 
 
 /** Returns the lowest contrast of any text on the page. Runs in the browser. */
 const leastContrast = `() => {
-  const parts = (colour) => colour.match(/[\\d.]+/g).map(Number)
-  const light = (colour) => {
-    const [r, g, b] = parts(colour).map((v) => v / 255).map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+  const parts = (color) => color.match(/[\\d.]+/g).map(Number)
+  const light = (color) => {
+    const [r, g, b] = parts(color).map((v) => v / 255).map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
     return 0.2126 * r + 0.7152 * g + 0.0722 * b
   }
   const behind = (node) => {
     for (let at = node; at; at = at.parentElement) {
-      const colour = getComputedStyle(at).backgroundColor
-      if ((parts(colour)[3] ?? 1) > 0) return colour
+      const color = getComputedStyle(at).backgroundColor
+      if ((parts(color)[3] ?? 1) > 0) return color
     }
     return 'rgb(255,255,255)'
   }

@@ -10,6 +10,7 @@ import {
   withSkipReason,
 } from '../support/console-page.ts'
 import { screenshot, tour } from '../support/console-tour.ts'
+import { eventually } from '../support/process.ts'
 import { world } from '../support/world.ts'
 
 const w = await world()
@@ -48,8 +49,12 @@ test.skipIf(noBrowser)(withSkipReason('shortcuts open pages, the help and the se
   const { page } = await openSignedIn(w.base, tenant)
   await page.goto('/console')
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
-  await page.keyboard.type('gu')
-  await page.getByRole('heading', { name: 'Users' }).waitFor()
+  // A busy machine may not send both keys within the shortcut's time limit, so this retries.
+  await eventually(async () => {
+    await page.keyboard.type('gu')
+    await page.getByRole('heading', { name: 'Users' }).waitFor({ timeout: 5000 })
+    return true
+  })
   expect(await page.locator('h1:focus').textContent()).toBe('Users')
   await page.keyboard.press('?')
   const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' })

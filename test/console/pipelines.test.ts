@@ -1,9 +1,11 @@
 import { expect } from 'vitest'
 import { journey, openSignedIn } from '../support/console-page.ts'
 import { deploymentOf, emitEvents } from '../support/pipelines.ts'
+import { reservePorts } from '../support/ports.ts'
 import { world } from '../support/world.ts'
 
-const w = await world({ env: { PUBSUB_PROJECTS: 'harbor-events', PUBSUB_ENDPOINT: 'http://127.0.0.1:9999' } })
+const [brokerPort, pubsubPort] = await reservePorts(2)
+const w = await world({ env: { PUBSUB_PROJECTS: 'harbor-events', PUBSUB_ENDPOINT: `http://127.0.0.1:${pubsubPort}` } })
 w.startPublishing()
 
 journey('a pipeline is created, paused, resumed, edited and deleted, and unsupported settings explain the remedy', async (width) => {
@@ -26,10 +28,10 @@ journey('a pipeline is created, paused, resumed, edited and deleted, and unsuppo
   await dialog.getByText(/^Use port 443/).waitFor()
   expect(await kept()).toEqual([])
   opened.consoleErrors.length = 0
-  await dialog.getByLabel('Broker').fill('amqp://assay:broker-secret-4711@127.0.0.1:5999/health')
+  await dialog.getByLabel('Broker').fill(`amqp://assay:broker-secret-4711@127.0.0.1:${brokerPort}/health`)
   await dialog.getByRole('button', { name: 'Create' }).click()
   await page.getByText('Up to date').waitFor()
-  await page.getByText('amqp://***:***@127.0.0.1:5999/health').waitFor()
+  await page.getByText(`amqp://***:***@127.0.0.1:${brokerPort}/health`).waitFor()
   expect(await page.content()).not.toContain('broker-secret-4711')
   expect(await kept()).toMatchObject([
     { team_id: tenant.team_id, event_type_prefixes: ['labtest.order.'], rabbitmq: { exchange: 'events' } },
@@ -56,7 +58,7 @@ journey(
   async (width) => {
     const tenant = await w.tenant()
     const params = deploymentOf(tenant)
-    const rabbitmq = { uri: 'amqp://assay:broker-secret-4711@127.0.0.1:5999/health', exchange: 'events' }
+    const rabbitmq = { uri: `amqp://assay:broker-secret-4711@127.0.0.1:${brokerPort}/health`, exchange: 'events' }
     await tenant.admin.upsertPipelines({ params, body: { team_ids: [tenant.team_id], rabbitmq } })
     const kept = async () => (await tenant.admin.listPipelines({ params })).pipelines
     const { open, ...opened } = await openSignedIn(w.base, tenant, width)

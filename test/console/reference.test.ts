@@ -13,6 +13,7 @@ test.skipIf(noBrowser)(
     await page.getByRole('heading', { name: /^Users/ }).scrollIntoViewIfNeeded()
     await page.getByRole('heading', { name: 'Create a user' }).waitFor()
     expect(await page.title()).toBe('API reference · Assay documentation')
+    await page.locator('.scalar-password-input').first().waitFor({ state: 'attached' })
     expect(await readPlaceholders(page)).toEqual(['your key'])
     expect(await page.getByRole('link', { name: 'documentation' }).getAttribute('href')).toBe('/docs')
     await scrollThrough(page)

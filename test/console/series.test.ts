@@ -2,7 +2,8 @@ import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { journey, openSignedIn } from '../support/console-page.ts'
 import { someInfo } from '../support/people.ts'
-import { aSample, aUser, push } from '../support/wearables.ts'
+import { aUser } from '../support/users.ts'
+import { aSample, push } from '../support/wearables.ts'
 import { waitFor } from '../support/webhooks.ts'
 import { world } from '../support/world.ts'
 
@@ -38,8 +39,7 @@ journey(
     const out = page.getByRole('button', { name: 'Zoom out' })
     await chart.focus()
     await page.keyboard.press('=')
-    await out.waitFor()
-    expect(zoomedLength(page)).toBe(3.5 * DAY)
+    await waitFor(() => expect(zoomedLength(page)).toBe(3.5 * DAY))
     await page.keyboard.press('=')
     await waitFor(() => expect(zoomedLength(page)).toBe(1.75 * DAY))
     await page.keyboard.press('-')
@@ -74,11 +74,8 @@ journey('finds any resource by typing, lists resources with data first, and reco
   await open(`/users/${user_id}`)
   await page.getByRole('button', { name: /^Resource: / }).click()
   const field = page.getByRole('combobox', { name: 'Resource' })
-  expect((await page.getByRole('option').allTextContents()).slice(0, 3)).toEqual([
-    'Blood pressure1 sample',
-    'Glucose1 sample',
-    'Calories activeNo data yet',
-  ])
+  const expected = ['Blood pressure1 sample', 'Glucose1 sample', 'Calories activeNo data yet']
+  await waitFor(async () => expect((await page.getByRole('option').allTextContents()).slice(0, 3)).toEqual(expected))
   await field.fill('wheel')
   await page.keyboard.press('Enter')
   await page.getByText('No data in this period').waitFor()

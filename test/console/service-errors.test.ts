@@ -22,8 +22,12 @@ test.skipIf(noBrowser).each([
   const { page, open } = await openSignedIn(w.base, w)
   await failRequests(page, fail)
   await open('/nowhere')
+  const goTo = (path: string) => page.evaluate(`history.pushState(null, '', '${path}'), dispatchEvent(new PopStateEvent('popstate'))`)
   for (const path of [...pages.map((path) => `/console/t/${w.team_id}${path}`), ...organizationPages]) {
-    await page.evaluate(`history.pushState(null, '', '${path}'), dispatchEvent(new PopStateEvent('popstate'))`)
+    // A page without the error in between, because the previous page shows the same text.
+    await goTo(`/console/t/${w.team_id}/nowhere`)
+    await page.locator('#content').getByText('Page not found').first().waitFor()
+    await goTo(path)
     await page.locator('#content').getByText(text).first().waitFor()
     await page.locator('#content .skeleton').first().waitFor({ state: 'detached' })
   }

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { expectNoOverflow, journey, noBrowser, openSignedIn, withSkipReason } from '../support/console-page.ts'
-import { aUser, placeOrder } from '../support/orders.ts'
+import { placeOrder } from '../support/orders.ts'
 import { faults } from '../support/receiver.ts'
+import { aUser } from '../support/users.ts'
 import { aReceiver, aWebhook, waitFor } from '../support/webhooks.ts'
 import { world } from '../support/world.ts'
 
@@ -11,7 +12,9 @@ await w.startDelivery()
 journey('a webhook is created, fails, is retried and replays its events with progress', async (width) => {
   const tenant = await w.tenant()
   const user_id = await aUser(tenant.api)
-  const receiver = await aReceiver((n) => (n === 1 ? faults.status(503, {}, '{"reason":"come back"}') : faults.ok))
+  // The pause keeps the automatic retry from preceding the one of this test.
+  const unavailable = faults.status(503, { 'retry-after': '120' }, '{"reason":"come back"}')
+  const receiver = await aReceiver((n) => (n === 1 ? unavailable : faults.ok))
   const { open, ...opened } = await openSignedIn(w.base, tenant, width)
   const { page } = opened
   await open('/webhooks')

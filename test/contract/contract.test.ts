@@ -13,11 +13,12 @@ import { codeAt, fromBase32, stepAt } from '../../src/tenants/people/rules-totp.
 import { aConnectedUser, aLink } from '../support/connections.ts'
 import { browser, cookieOf, joinOrganization, PASSWORD, signIn } from '../support/console.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
-import { aCriticalOrder, aKit, aNewOrder, aPatient, placeOrder } from '../support/orders.ts'
+import { aCriticalOrder, aNewOrder, aPatient, placeKit, placeOrder } from '../support/orders.ts'
 import { anAddress, someInfo, someInsurance } from '../support/people.ts'
 import { query } from '../support/query.ts'
+import { aUser } from '../support/users.ts'
 import { aSampleOf, pushEverything, someSummaries } from '../support/wearable-data.ts'
-import { aUser, push, pushSummary } from '../support/wearables.ts'
+import { push, pushSummary } from '../support/wearables.ts'
 import { world } from '../support/world.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -123,7 +124,7 @@ test('passes a public OpenAPI linter', async () => {
 
 const committed = new URL('../../openapi.json', import.meta.url)
 
-test.skipIf(!existsSync(committed))('openapi.json is current; npm run openapi writes it', () => {
+test.skipIf(!existsSync(committed))('openapi.json is current; npm run generate writes it', () => {
   expect(readFileSync(committed, 'utf8')).toBe(text)
 })
 
@@ -142,7 +143,7 @@ describe('the service', () => {
     const { api, admin, org_id, team_id } = tenant
     const org = { org_id }
     const team = { org_id, team_id }
-    const here = { org_id, env: 'sandbox', region: 'us' } as const
+    const deployment = { org_id, env: 'sandbox', region: 'us' } as const
     const user = await api.createUser({
       body: { client_user_id: 'documented', fallback_time_zone: 'UTC', fallback_birth_date: '1961-07-23' },
     })
@@ -236,8 +237,8 @@ describe('the service', () => {
     async function labResponses() {
       const account_id = await aLabAccount(w.app.db, { org_id, team_id })
       return {
-        listOrgLabAccounts: await admin.listOrgLabAccounts({ params: here }),
-        patchLabAccount: await admin.patchLabAccount({ params: { ...here, account_id }, body: { team_id_allowlist: [team_id] } }),
+        listOrgLabAccounts: await admin.listOrgLabAccounts({ params: deployment }),
+        patchLabAccount: await admin.patchLabAccount({ params: { ...deployment, account_id }, body: { team_id_allowlist: [team_id] } }),
       }
     }
 
@@ -245,7 +246,7 @@ describe('the service', () => {
       const { lab } = await w.partnerLab()
       const order = await placeOrder(api)
       const ours = { params: { order_id: order.id } }
-      const kit = await aKit(api)
+      const kit = await placeKit(api)
       await w.runJobs()
       const { sample_id } = await api.getOrder({ params: { order_id: kit.id } })
       const imported = { ...(await aNewOrder(api, 'on_site_collection')), sample_id: 'S-1', billing_type: 'client_bill' as const }
@@ -260,7 +261,7 @@ describe('the service', () => {
       const report = { status: 'final' as const, results: [{ slug: 'tsh', result: '2.1' }] }
       const { order: cancelled } = await api.cancelOrder({ params: { order_id: held.id } })
       const failed = await placeOrder(api)
-      const alarming = await aCriticalOrder(api)
+      const critical = await aCriticalOrder(api)
       await api.simulateOrder({ params: { order_id: failed.id }, query: { final_status: 'failed.walk_in_test.sample_error' }, body: null })
       const result = {
         createOrder: await api.createOrder({ body: await aNewOrder(api) }),
@@ -289,8 +290,8 @@ describe('the service', () => {
         getOrderTransaction: await api.getOrderTransaction({ params: { transaction_id: order.order_transaction?.id as string } }),
         getTransactionResults: await api.getTransactionResults({ params: { transaction_id: order.order_transaction?.id as string } }),
         getResults: await api.getResults(ours),
-        getCriticalResult: await api.getCriticalResult({ params: { order_id: alarming.id } }),
-        acknowledgeCritical: await api.acknowledgeCritical({ params: { order_id: alarming.id } }),
+        getCriticalResult: await api.getCriticalResult({ params: { order_id: critical.id } }),
+        acknowledgeCritical: await api.acknowledgeCritical({ params: { order_id: critical.id } }),
         getResultsMetadata: await api.getResultsMetadata(ours),
       }
       return result
@@ -300,9 +301,9 @@ describe('the service', () => {
       const rabbitmq = { uri: 'amqp://somebody:secret@127.0.0.1:5672', exchange: 'events' }
       const cloud_pubsub = { project: 'harbor-events', topic: 'health', message_ordering: true }
       return {
-        upsertPipelines: await admin.upsertPipelines({ params: here, body: { team_ids: [team_id], rabbitmq, cloud_pubsub } }),
-        listPipelines: await admin.listPipelines({ params: here }),
-        deletePipelines: await admin.deletePipelines({ params: here, query: { team_id: [team_id] } }),
+        upsertPipelines: await admin.upsertPipelines({ params: deployment, body: { team_ids: [team_id], rabbitmq, cloud_pubsub } }),
+        listPipelines: await admin.listPipelines({ params: deployment }),
+        deletePipelines: await admin.deletePipelines({ params: deployment, query: { team_id: [team_id] } }),
       }
     }
 
@@ -365,11 +366,11 @@ describe('the service', () => {
 
     async function sourceSettingResponses() {
       const body = { team_id, provider: 'fitbit' as const }
-      const credential = await admin.putTeamCredential({ params: here, body: { ...body, client_id: 'app', client_secret: 'secret' } })
+      const credential = await admin.putTeamCredential({ params: deployment, body: { ...body, client_id: 'app', client_secret: 'secret' } })
       return {
         putTeamCredential: credential,
-        listTeamCredentials: await admin.listTeamCredentials({ params: here }),
-        prepareTeamCredential: await admin.prepareTeamCredential({ params: here, body }),
+        listTeamCredentials: await admin.listTeamCredentials({ params: deployment }),
+        prepareTeamCredential: await admin.prepareTeamCredential({ params: deployment, body }),
         putScopeRequirements: await admin.putScopeRequirements({
           params: team,
           body: { fitbit: { user_must_grant: ['sleep'], user_may_grant: [] } },
@@ -377,23 +378,23 @@ describe('the service', () => {
         listScopeRequirements: await admin.listScopeRequirements({ params: team }),
         ...(await bulkResponses()),
         putPullPreferences: await admin.putPullPreferences({
-          params: here,
+          params: deployment,
           body: { team_ids: [team_id], providers: { oura: { default: { historical_days_to_pull: 30 } } } },
         }),
-        listPullPreferences: await admin.listPullPreferences({ params: here }),
-        deletePullPreferences: await admin.deletePullPreferences({ params: here, query: { team_id: [team_id] } }),
+        listPullPreferences: await admin.listPullPreferences({ params: deployment }),
+        deletePullPreferences: await admin.deletePullPreferences({ params: deployment, query: { team_id: [team_id] } }),
         startOAuth: await (await aLink(w.base, api)).link.startOAuth({ params: { oauth_provider: 'fitbit' } }),
-        deleteTeamCredentials: await admin.deleteTeamCredentials({ params: here, query: { credential_id: [credential.id] } }),
+        deleteTeamCredentials: await admin.deleteTeamCredentials({ params: deployment, query: { credential_id: [credential.id] } }),
       }
     }
 
     async function bulkResponses() {
       const { user_id } = user
       const provider = 'fitbit' as const
-      const combinedTest = { user_id, access_token: 'a', refresh_token: 'r', provider_id: 'account', expires_at: 4_000_000_000 }
+      const connection = { user_id, access_token: 'a', refresh_token: 'r', provider_id: 'account', expires_at: 4_000_000_000 }
       const waits = { provider, wait_for_completion: true }
       return {
-        bulkImport: await api.bulkImport({ body: { ...waits, connections: [combinedTest] } }),
+        bulkImport: await api.bulkImport({ body: { ...waits, connections: [connection] } }),
         bulkExport: await api.bulkExport({ body: { provider } }),
         bulkPause: await api.bulkPause({ body: { provider, user_ids: [user_id] } }),
         bulkTriggerHistoricalPull: await api.bulkTriggerHistoricalPull({ body: { ...waits, user_ids: [user_id] } }),
@@ -493,15 +494,15 @@ describe('the service', () => {
         params: org,
         body: { label: 'a', role: 'team_admin', team_role_bindings: [{ team_id }] },
       })
-      const teamKey = await admin.createTeamKey({ params: here, body: { label: 'b', team_id } })
+      const teamKey = await admin.createTeamKey({ params: deployment, body: { label: 'b', team_id } })
       return {
         createManagementKey: key,
         listManagementKeys: await admin.listManagementKeys({ params: org }),
         patchManagementKey: await admin.patchManagementKey({ params: { org_id, key_id: key.id }, body: { label: 'c' } }),
         deleteManagementKey: await admin.deleteManagementKey({ params: { org_id, key_id: key.id } }),
         createTeamKey: teamKey,
-        listTeamKeys: await admin.listTeamKeys({ params: here }),
-        deleteTeamKeys: await admin.deleteTeamKeys({ params: here, query: { api_key_id: [teamKey.id] } }),
+        listTeamKeys: await admin.listTeamKeys({ params: deployment }),
+        deleteTeamKeys: await admin.deleteTeamKeys({ params: deployment, query: { api_key_id: [teamKey.id] } }),
       }
     }
   })
@@ -528,11 +529,11 @@ test('documents refusals whose detail is text', async () => {
 /** The schema of a response, read from the document alone. */
 function schemaOf(name: string, status: number): Json {
   const { responses } = operations.find(({ operationId }) => operationId === name) as Operation
-  const response = resolved(responses[status] as Json) as { content: { 'application/json': { schema: Json } } }
+  const response = resolveRef(responses[status] as Json) as { content: { 'application/json': { schema: Json } } }
   return response.content['application/json'].schema
 }
 
-const resolved = (piece: Json): Json => {
+const resolveRef = (piece: Json): Json => {
   const path = (piece['$ref'] as string | undefined)?.split('/').slice(1)
   return path ? (path.reduce<unknown>((at, step) => (at as Json)[step], document) as Json) : piece
 }

@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { expect, onTestFinished, type TestContext, test } from 'vitest'
 import { findBinaries } from '../../src/platform/db/embedded/binaries.ts'
 import { copyBinaries } from '../../src/platform/db/embedded/copy-out.ts'
+import { postmasterOf } from '../support/process.ts'
 import { copyPackage, installedPackage, makeCheckout, nobodyCanRun } from './support/checkout.ts'
-import { isRoot, nobody, postmasterOf, skipUnless, spawnHolder, start, tempFolder } from './support/embedded.ts'
+import { isRoot, nobody, skipUnless, spawnHolder, start, tempFolder } from './support/embedded.ts'
 import { query } from './support/query.ts'
 
 const needsRoot = (context: TestContext) => skipUnless(context, isRoot, 'requires root')

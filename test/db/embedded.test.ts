@@ -4,17 +4,8 @@ import { expect, test } from 'vitest'
 import { findBinaries } from '../../src/platform/db/embedded/binaries.ts'
 import { lockName } from '../../src/platform/db/embedded/lock.ts'
 import { borrowEmbedded } from '../../src/platform/db/embedded/start.ts'
-import {
-  eventually,
-  isAlive,
-  optionsFor,
-  postmasterOf,
-  prepareCluster,
-  skipUnless,
-  spawnHolder,
-  start,
-  tempFolder,
-} from './support/embedded.ts'
+import { eventually, isAlive, postmasterOf } from '../support/process.ts'
+import { optionsFor, prepareCluster, skipUnless, spawnHolder, start, tempFolder } from './support/embedded.ts'
 import { query } from './support/query.ts'
 
 const existingCluster = prepareCluster()
@@ -88,7 +79,7 @@ test('one of two processes started at once wins and the other fails', async () =
   const dataDir = existingCluster()
   const holders = [spawnHolder(dataDir), spawnHolder(dataDir)]
 
-  const words = await Promise.all(holders.map((holder) => Promise.race([holder.waitForMessage('ready'), holder.waitForMessage('refused')])))
+  const words = await Promise.all(holders.map((holder) => holder.waitForMessage('ready', 'refused')))
   expect(words.map((word) => String(word).replace(/:.*/s, '')).sort()).toEqual([expect.stringContaining(`in use by process`), 'postgres'])
 })
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { openDatabase, prepareStatement, runPrepared } from '../../src/platform/db/open.ts'
 import { coalesceReads, type Statement } from '../../src/platform/db/pipelined-connections.ts'
 import { atEnd } from '../support/at-end.ts'
+import { TIMEOUT_MS } from '../support/process.ts'
 import { query } from '../support/query.ts'
 import { fileDatabase } from '../support/world.ts'
 
@@ -54,7 +55,7 @@ test('a statement waiting for a lock does not block others and completes once th
 test('replaces a broken connection with the next statement', async () => {
   const [before] = await who(1)
   await query(url, 'select pg_terminate_backend($1)', [before?.pid])
-  await expect.poll(() => who(2).catch(() => undefined)).toEqual([{ pid: expect.any(Number), value: 2 }])
+  await expect.poll(() => who(2).catch(() => undefined), { timeout: TIMEOUT_MS }).toEqual([{ pid: expect.any(Number), value: 2 }])
   const [after] = await who(3)
   expect(after?.pid).not.toBe(before?.pid)
 })

@@ -72,12 +72,12 @@ test.each([
   ['text', 'const a = 1', []],
 ])('highlights %s: %s', (language, code, highlighted) => {
   const { html } = highlight(code, language)
-  const found = [...html.matchAll(/<span class="hl-\w+">(.*?)<\/span>/g)].map(([, text]) => unescaped(text as string))
+  const found = [...html.matchAll(/<span class="hl-\w+">(.*?)<\/span>/g)].map(([, text]) => unescapeHtml(text as string))
   expect(found).toEqual(highlighted)
-  expect(unescaped(html.replace(/<\/?span[^>]*>/g, ''))).toBe(code)
+  expect(unescapeHtml(html.replace(/<\/?span[^>]*>/g, ''))).toBe(code)
 })
 
-const unescaped = (text: string) =>
+const unescapeHtml = (text: string) =>
   text.replace(/&(quot|#39|lt|gt|amp);/g, (_, name) => ({ quot: '"', '#39': "'", lt: '<', gt: '>', amp: '&' })[name as 'lt'])
 
 const page: DocsPage = { slug: 'errors', title: 'Errors', about: 'Every error.' }

@@ -18,11 +18,11 @@ const capitals = new Set([...Object.keys({ ...errorTypes, ...Settings.shape, ...
 
 const rows = Object.values(endpoints).flatMap(
   ({ method, path, aliases = [] }: { method: string; path: string; aliases?: readonly string[] }) =>
-    [path, ...aliases].map((path) => `${method.toUpperCase()} ${nameless(path)}`),
+    [path, ...aliases].map((path) => `${method.toUpperCase()} ${withoutParameterNames(path)}`),
 )
 
 /** Paths with anonymous parameters, so that they can be compared. */
-function nameless(path: string) {
+function withoutParameterNames(path: string) {
   return path
     .replace(/\?.*/, '')
     .replace('{resource}', '*')
@@ -62,7 +62,7 @@ describe.each(pages)('%s', (page) => {
 
   test('names only known endpoints', () => {
     const call = /`((?:GET|POST|PUT|PATCH|DELETE) \/[^`\s]*)`/g
-    const isThere = (word: string) => [...rows, ...unlisted].some((row) => isSameCall(row, nameless(word)))
+    const isThere = (word: string) => [...rows, ...unlisted].some((row) => isSameCall(row, withoutParameterNames(word)))
     expect(unknown(page, call, isThere)).toEqual([])
   })
 })

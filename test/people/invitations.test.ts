@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
-import { DAY, SECOND } from '../../src/platform/time.ts'
+import { DAY, MINUTE } from '../../src/platform/time.ts'
 import { codeAt, fromBase32, stepAt } from '../../src/tenants/people/rules-totp.ts'
 import { browser, consoleHeaders, fastPasswords, joinOrganization, PASSWORD } from '../support/console.ts'
 import { query } from '../support/query.ts'
@@ -74,9 +74,9 @@ describe('invitations', () => {
     await admin.deleteInvite({ params: { org_id, invite_id: listed?.id as string } })
     expect(await openStatus(second.link)).toBe(404)
     const third = await invite()
-    instance.advanceTime(7 * DAY - SECOND)
+    instance.advanceTime(7 * DAY - MINUTE)
     expect(await openStatus(third.link)).toBe(200)
-    instance.advanceTime(SECOND)
+    instance.advanceTime(MINUTE)
     expect(await openStatus(third.link)).toBe(404)
     expect(await admin.listInvites({ params: { org_id } })).toMatchObject({ invites: [] })
     await instance.runJobs()

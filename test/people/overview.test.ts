@@ -6,7 +6,8 @@ import { fastPasswords, joinOrganization, signIn } from '../support/console.ts'
 import { aCriticalOrder, placeOrder } from '../support/orders.ts'
 import { query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
-import { aSample, aUser, push } from '../support/wearables.ts'
+import { aUser } from '../support/users.ts'
+import { aSample, push } from '../support/wearables.ts'
 import { errorOf, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>

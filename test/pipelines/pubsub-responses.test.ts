@@ -168,9 +168,9 @@ test('sends no token over plain HTTP', async () => {
 })
 
 test('does not publish to a project that the operator no longer allows', async () => {
-  const before = google.received.length
+  const before = directRequests().length
   await expect(openTopic({ projects: ['harbor-lab'] })).rejects.toMatchObject({ code: 'project_refused' })
-  expect(google.received).toHaveLength(before)
+  expect(directRequests()).toHaveLength(before)
 })
 
 test('stops without waiting for a token and requests a new one later', async () => {
@@ -185,20 +185,23 @@ test('stops without waiting for a token and requests a new one later', async () 
   tokenServer.behave(token)
   const destination = await openTopic({ tokens, ca: certificate.cert })
   await destination.publish(message)
-  expect(google.received.at(-1)?.headers).toMatchObject({ authorization: `Bearer secret-token-${tokensIssued}` })
+  expect(directRequests().at(-1)?.headers).toMatchObject({ authorization: `Bearer secret-token-${tokensIssued}` })
   await destination.close()
 })
 
 test('sends nothing without credentials and hides the library error', async () => {
-  const before = google.received.length
+  const before = directRequests().length
   vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', join(temporaryFolder(), 'nothing-here.json'))
   await expect(openTopic({ tokens: googleTokens() })).rejects.toMatchObject({ code: 'credentials', message: 'credentials' })
-  expect(google.received).toHaveLength(before)
+  expect(directRequests()).toHaveLength(before)
 })
 
 const message = { event_id: 'e', event_type: 'endpoint.disabled', key: 'a', content: Buffer.from('{}'), timestamp: 0, gzipped: false }
 
 type Changes = Partial<OutboundOptions['pubsub']> & { ca?: string }
+
+/** The requests of `openTopic`. The failing pipelines of earlier tests retry in the background. */
+const directRequests = () => google.received.filter(({ path }) => topicOf(path) === 'direct')
 
 /** Opens a Pub/Sub destination without a pipeline. */
 function openTopic({ ca, ...pubsub }: Changes, ends?: AbortSignal) {

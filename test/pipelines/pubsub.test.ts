@@ -4,10 +4,11 @@ import { MINUTE } from '../../src/platform/time.ts'
 import { atEnd } from '../support/at-end.ts'
 import { startProxy } from '../support/broker.ts'
 import { aSubscription, type Emulator, emulator, eventIn, startEmulator, withEmulator } from '../support/emulator.ts'
-import { aUser, placeOrder } from '../support/orders.ts'
+import { placeOrder } from '../support/orders.ts'
 import { aPipeline, emitEvents } from '../support/pipelines.ts'
 import { reservePort } from '../support/ports.ts'
 import { openReceiver } from '../support/receiver.ts'
+import { aUser } from '../support/users.ts'
 import { aWebhook, waitFor } from '../support/webhooks.ts'
 import { type Tenant, world } from '../support/world.ts'
 
@@ -115,6 +116,7 @@ describe.skipIf(!emulator)(withEmulator, () => {
     const { tenant, subscription, pipeline } = await setUp({ ordered: true })
     const first = await emitEvents(w.app, tenant, ['a'])
     await waitFor(async () => expect(await subscription.ids()).toEqual(first))
+    await waitFor(async () => expect(await pipeline.state()).toMatchObject({ delivered: 1 }))
     await pipeline.pause()
     const meanwhile = await emitEvents(w.app, tenant, ['a', 'a', 'a'])
     expect(await pipeline.state()).toMatchObject({ lag: 3, delivered: 1 })

@@ -32,6 +32,7 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
       ROLE: 'worker',
       LOG_LEVEL: 'info',
     })
+    atEnd(() => worker.stop('SIGKILL'))
     const queue = await aQueue(broker.uri)
     await queue.listen()
     const pipeline = await aPipeline(w, { rabbitmq: broker })
@@ -137,7 +138,7 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
       const second = await emitEvents(w.app, tenant, ['b'])
       await waitFor(async () => expect(await pipeline.state()).toMatchObject({ delivered: 2, last_error: null }))
       expect(await failureMetrics()).toEqual(before)
-      expect(queue.ids()).toEqual([...first, ...second])
+      await waitFor(() => expect(queue.ids()).toEqual([...first, ...second]))
       await queue.close()
       proxy.close()
     })

@@ -49,7 +49,7 @@ const spec: Record<Method, Record<string, string>> = {
   },
 }
 
-/** The arrows, as the decision about them names them: from → to. A step that is not named here has none. */
+/** The expected transitions, written out independently of the lifecycle table. A step that is not listed has none. */
 const arrows: Record<Method, Record<string, string>> = {
   walk_in_test: {
     ordered: 'requisition_created requisition_bypassed cancelled',

@@ -117,7 +117,7 @@ describe('patient age', () => {
   })
 })
 
-describe('ask-on-entry questions', () => {
+describe('AoE questions', () => {
   const lead = { id: 1, aoe: aoeOf('lead-blood') }
   const afp = { id: 2, aoe: aoeOf('afp-maternal') }
   const lipids = { id: 3, aoe: aoeOf('lipid-panel') }
@@ -423,7 +423,7 @@ test.each(['a', '1', ' ', '=', '-', '.', 'é', '1.', 'a@', '?'])('checks 60,000 
     patient_details: patient({ dob: long, email: `${long}!`, first_name: long }),
     patient_address: anAddress({ zip: long }),
   })
-  // The processor's time and not the clock's, which on a busy machine runs on without us. A search that goes back takes ten seconds.
+  // CPU time, because elapsed time also counts other processes on a busy machine. A regular expression that backtracks takes ten seconds.
   const { user, system } = process.cpuUsage(before)
   expect((user + system) / 1000).toBeLessThan(2000)
 })

@@ -16,7 +16,7 @@ const stockKit = (path: string) => anOrder('testkit', path, true)
 
 const withStep = (order: Order, low_level: string): Order => ({ ...order, low_level, events: [...order.events, { low_level }] })
 
-/** What a decision comes to: its answer, or the name of its refusal. */
+/** The result of a decision, or the error type of its refusal. */
 function outcome<T>(decide: () => T): T | string {
   try {
     return decide()

@@ -222,7 +222,7 @@ describe('page of events', () => {
       new Promise<void>((resolve, reject) =>
         sent.push({ id: event_id, confirm: resolve, refuse: () => reject(new Error('message nacked')) }),
       )
-    return { sent, outlet: { publish } }
+    return { sent, destination: { publish } }
   }
   const page = (...keys: string[]) => keys.map((key, i) => ({ position: i + 1, key, event: anEvent() }))
   const isNotOver = () => false
@@ -232,9 +232,9 @@ describe('page of events', () => {
   }
 
   test('is published concurrently, except for events of the same key', async () => {
-    const { sent, outlet } = slowBroker()
+    const { sent, destination } = slowBroker()
     const logged = page('a', 'b', 'a', 'c')
-    const done = publishAll(outlet, logged, isNotOver)
+    const done = publishAll(destination, logged, isNotOver)
     await until(() => sent.length === 2)
     await turn()
     expect(sent.map(({ id }) => id)).toEqual(logged.slice(0, 2).map(({ event }) => event.event_id))
@@ -246,8 +246,8 @@ describe('page of events', () => {
   })
 
   test('stops before the first rejected event and holds back later events of its key', async () => {
-    const { sent, outlet } = slowBroker()
-    const done = publishAll(outlet, page('a', 'b', 'c', 'b', 'd'), isNotOver)
+    const { sent, destination } = slowBroker()
+    const done = publishAll(destination, page('a', 'b', 'c', 'b', 'd'), isNotOver)
     await until(() => sent.length === 3)
     sent[1]?.refuse()
     sent[2]?.confirm()
@@ -257,9 +257,9 @@ describe('page of events', () => {
   })
 
   test('stops after the events in flight once the run is over', async () => {
-    const { sent, outlet } = slowBroker()
+    const { sent, destination } = slowBroker()
     let isOver = false
-    const done = publishAll(outlet, page('a', 'b', 'a', 'c'), () => isOver)
+    const done = publishAll(destination, page('a', 'b', 'a', 'c'), () => isOver)
     await until(() => sent.length === 2)
     isOver = true
     for (const message of sent) message.confirm()

@@ -168,7 +168,7 @@ describe('disabling a failing endpoint', () => {
     ['the last two of many failures', [0, 1, 2, 3, 26], 26],
     ['a new series after a day without failures', [0, 1, 40, 53], 53],
     ['the first qualifying pair', [0, 13, 20, 30], 13],
-  ])('starts the clock for %s', (_, list, hour) => {
+  ])('after %s, at hours %j, the clock starts at hour %j', (_, list, hour) => {
     expect(started(...list)).toBe(hour === null ? null : plus(hour * HOUR))
   })
 

@@ -29,7 +29,8 @@ const isLockAwaited = (url: string) =>
 async function refusesConnections({ url }: Pick<Service, 'url'>) {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
-  const outcome = await Promise.race([once(socket, 'connect').then(() => 'open'), once(socket, 'error').catch((error) => error)]).catch(
+  const outcome = await once(socket, 'connect').then(
+    () => 'open',
     (error) => error.code,
   )
   socket.destroy()

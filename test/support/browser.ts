@@ -19,7 +19,7 @@ const flags = [
 
 let starting: Promise<Browser | undefined> | undefined
 
-/** Starts the packed Chromium, which is faster, or an installed one. Returns undefined if neither starts. A worker keeps it until it ends. */
+/** Starts the packed Chromium, which is faster, or an installed one. Returns undefined if neither starts. It stays open until the worker process ends. */
 export function startBrowser() {
   starting ??= startFirst()
   return starting

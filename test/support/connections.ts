@@ -4,9 +4,7 @@ import type { App } from '../../src/platform/app.ts'
 import { requireUser } from '../../src/tenants/users/actions.ts'
 import { recordDevice } from '../../src/wearables/connections/devices.ts'
 import { eventsOf } from './events.ts'
-import { newUuid } from './seeded.ts'
-
-export const aUser = async (api: Client) => (await api.createUser({ body: { client_user_id: `client-${newUuid()}` } })).user_id
+import { aUser } from './users.ts'
 
 /** The connection and device events of a team, checked against their schemas. */
 export async function connectionEvents(app: App, team_id: string) {

@@ -54,8 +54,9 @@ export async function joinOrganization(
   const { api } = browser(one.base, '')
   const { totp_secret } = await api.openInvitation({ body: { token } })
   const code = () => codeAt(fromBase32(totp_secret), stepAt(one.app.wall()))
-  const body = { token, name: 'Ottoline Keeper', password: PASSWORD, code: code() }
+  const usedCode = code()
+  const body = { token, name: 'Ottoline Keeper', password: PASSWORD, code: usedCode }
   const response = await sendRequest(one.base, endpoints.acceptInvitation, { body, headers: consoleHeaders })
   const { session, recovery_codes } = response.body as ResponseBody<typeof endpoints.acceptInvitation>
-  return { ...browser(one.base, cookieOf(response.headers)), email: address, code, session, recovery_codes, token }
+  return { ...browser(one.base, cookieOf(response.headers)), email: address, code, usedCode, session, recovery_codes, token }
 }

@@ -1,4 +1,5 @@
 import { openEvent } from '../../src/delivery/events/emit.ts'
+import { numberEvents } from '../../src/delivery/events/log.ts'
 import type { App } from '../../src/platform/app.ts'
 import type { SealingKey } from '../../src/platform/sealing/seal.ts'
 import { teamSealingKey, userSealingKey } from '../../src/platform/sealing/vault.ts'
@@ -20,4 +21,10 @@ export async function eventsOf(app: App, team_id: string, after = 0, limit = 100
       return { ...row, ...openEvent(key as SealingKey, row.id, sealed) }
     }),
   )
+}
+
+/** Numbers every committed event. While a delivery worker is numbering, `numberEvents` returns without waiting for it. */
+export async function numberAllEvents(app: App) {
+  do await numberEvents(app)
+  while (await app.db.selectFrom('events').select('id').where('no', 'is', null).limit(1).executeTakeFirst())
 }

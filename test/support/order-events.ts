@@ -1,7 +1,6 @@
-import type { Client } from '../../src/contract/client.ts'
 import type { App } from '../../src/platform/app.ts'
 import { eventsOf } from './events.ts'
-import { aPatient, testId } from './orders.ts'
+import { aPatient } from './orders.ts'
 import { anAddress } from './people.ts'
 import { query } from './query.ts'
 
@@ -31,21 +30,6 @@ export async function snapshotOf(url: string, order_id: string) {
   )
   return (await query(url, `select ${each.join(', ')}`, [order_id]))[0]
 }
-
-const someShipping = (change: object = {}) => ({
-  ...anAddress(),
-  receiver_name: 'Harbor Stock',
-  phone_number: '+12025550100',
-  ...change,
-})
-
-/** A kit shipped before its patient is known. */
-export const placeKit = async (api: Client, user_id: string, change: object = {}) =>
-  (
-    await api.createTestkitOrder({
-      body: { user_id, lab_test_id: await testId(api, 'heart-and-sugar-card'), shipping_details: someShipping(), ...change },
-    })
-  ).order
 
 export const aRegistration = (sample_id: string, change: object = {}) => ({
   sample_id,

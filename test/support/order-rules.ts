@@ -157,7 +157,7 @@ const patientRules: Rule[] = [
 
 const answer = (marker_id: number, question_id: number, text: string) => ({ marker_id, question_id, answer: text })
 const lead = [answer(5050, 700040, 'INIT'), answer(5050, 700050, 'ven')]
-const leadOrder = (...answerRules: object[]) => orderOf('occupational-lead', { aoe_answers: answerRules })
+const leadOrder = (...aoe_answers: object[]) => orderOf('occupational-lead', { aoe_answers })
 const clearance = (volume: string) =>
   orderOf('creatinine-clearance', {
     aoe_answers: [volume, '24', '170', '65.5'].map((text, i) => answer(1051, 700070 + 10 * i, text)),

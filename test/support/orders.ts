@@ -1,7 +1,7 @@
 import type { Client } from '../../src/contract/client.ts'
 import type { Method } from '../../src/contract/labs/lifecycle.ts'
 import { anAddress, people } from './people.ts'
-import { nextNumber } from './seeded.ts'
+import { aUser } from './users.ts'
 
 /** One lab test of the sandbox catalog per method, without AoE questions. */
 export const tests: Record<Method, string> = {
@@ -30,9 +30,7 @@ export const aPatient = (change: object = {}, person: (typeof people)[number] = 
   ...change,
 })
 
-export const aUser = async (api: Client) => (await api.createUser({ body: { client_user_id: `patient-${nextNumber('patient')}` } })).user_id
-
-/** The user that a story names, or a new one. */
+/** The user of `change`, or a new one. */
 const userIn = async (change: { user_id?: string }, api: Client) => change.user_id ?? (await aUser(api))
 
 /** The body of an order, with changes. */
@@ -57,8 +55,8 @@ export async function aCriticalOrder(api: Client) {
 }
 
 /** A kit shipped before its patient is known. */
-export async function aKit(api: Client, change: object = {}) {
-  const shipping_details = { ...anAddress(), receiver_name: 'Front Desk', phone_number: '+12025550143' }
+export async function placeKit(api: Client, change: object = {}) {
+  const shipping_details = { ...anAddress(), receiver_name: 'Harbor Stock', phone_number: '+12025550100' }
   const { order } = await api.createTestkitOrder({
     body: { user_id: await userIn(change, api), lab_test_id: await testId(api, tests.testkit), shipping_details, ...change },
   })

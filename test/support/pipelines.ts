@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { numberEvents } from '../../src/delivery/events/log.ts'
 import type { App } from '../../src/platform/app.ts'
+import { numberAllEvents } from './events.ts'
 import { emitTo } from './lanes.ts'
 import type { Tenant } from './world.ts'
 
@@ -43,7 +43,7 @@ export function stateOf({ destinations }: Pipeline, name?: Name) {
 export async function emitEvents(app: App, { team_id, api }: Tenant, keys: string[]) {
   const before = (await api.listEvents({ query: { after: 'end' } })).next_cursor
   await emitTo(app, team_id, keys)
-  await numberEvents(app)
+  await numberAllEvents(app)
   const ids: string[] = []
   for (let after = before; ; ) {
     const { events, next_cursor } = await api.listEvents({ query: { after, limit: 500 } })

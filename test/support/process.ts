@@ -94,6 +94,7 @@ export async function eventually<T>(probe: () => T | Promise<T>, timeoutMs = TIM
   }
 }
 
+/** A zombie counts as dead, because a container may have no init process to reap it. */
 export function isAlive(pid: number) {
   try {
     process.kill(pid, 0)

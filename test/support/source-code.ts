@@ -40,8 +40,8 @@ const builders = new Map([
 ])
 
 /**
- * The tables that a file writes, through Kysely or by a text of SQL. A target whose name is a parameter counts as each table in the
- * unions of types of the file, since the compiler lets no other through; without such a union it stays undefined.
+ * The tables that a file writes with Kysely or SQL text. If the table name is a parameter, every table in the file's union types counts,
+ * because the compiler accepts no other. Without such a union the table is undefined.
  */
 export function writesOf(program: Node, isTable: (name: string) => boolean): Write[] {
   const writes: Write[] = []
@@ -57,7 +57,7 @@ export function writesOf(program: Node, isTable: (name: string) => boolean): Wri
     if (text === undefined) return undefined
     writes.push(...writesIn(text))
     // Concatenated strings form one text; computed parts are read separately.
-    for (const part of filledInto(node)) writes.push(...writesOf(part, isTable))
+    for (const part of computedPartsOf(node)) writes.push(...writesOf(part, isTable))
     return true
   })
   return writes.flatMap(({ verb, table }) => (table || !named.size ? [{ verb, table }] : [...named].map((table) => ({ verb, table }))))
@@ -79,10 +79,10 @@ function textOf(node: Node): string | undefined {
 }
 
 /** The computed parts of a text. */
-function filledInto(node: Node): Node[] {
+function computedPartsOf(node: Node): Node[] {
   if (node.type === 'TemplateLiteral') return node['expressions'] as Node[]
   if (node.type !== 'BinaryExpression') return []
-  return [node['left'] as Node, node['right'] as Node].flatMap((side) => (textOf(side) === undefined ? [side] : filledInto(side)))
+  return [node['left'] as Node, node['right'] as Node].flatMap((side) => (textOf(side) === undefined ? [side] : computedPartsOf(side)))
 }
 
 /** Strongly connected groups in alphabetical order (Tarjan's algorithm). */

@@ -38,28 +38,28 @@ export function writesIn(sql: string): Write[] {
     if ((verb === 'insert' || verb === 'merge') && word(i + 1) === 'into') writes.push({ verb, table: targetAt(i + 2) })
     if (verb === 'delete' && word(i + 1) === 'from') writes.push({ verb, table: targetAt(i + 2) })
     if (verb === 'update' && !notAStatement.includes(word(i - 1) ?? '') && setsColumns(i + 1)) writes.push({ verb, table: targetAt(i + 1) })
-    if (verb === 'truncate') for (const at of truncated(i + 1)) writes.push({ verb, table: targetAt(at) })
+    if (verb === 'truncate') for (const at of truncateTargets(i + 1)) writes.push({ verb, table: targetAt(at) })
     if (verb === 'copy' && copiesFrom(i + 1)) writes.push({ verb, table: targetAt(i + 1) })
   })
   return writes
 
-  function skipped(i: number) {
+  function skipKeywords(i: number) {
     const first = word(i) === 'table' ? i + 1 : i
     return word(first) === 'only' ? first + 1 : first
   }
   function targetAt(i: number): string | undefined {
-    const at = skipped(i)
+    const at = skipKeywords(i)
     return mark(at + 1) === '.' ? word(at + 2) : word(at)
   }
   /** `update t set`, `update t as a set`, or text that ends or continues with a computed part. */
   function setsColumns(i: number) {
-    const rest = tokens.slice(skipped(i), skipped(i) + 6)
+    const rest = tokens.slice(skipKeywords(i), skipKeywords(i) + 6)
     if (!rest.length) return /update\s+$/i.test(sql)
     return rest.some(({ kind, text }) => kind === 'gap' || text === 'set')
   }
-  function truncated(i: number) {
+  function truncateTargets(i: number) {
     const found: number[] = []
-    for (let at = skipped(i); tokens[at]?.kind === 'word' || tokens[at]?.kind === 'gap'; at += 2) {
+    for (let at = skipKeywords(i); tokens[at]?.kind === 'word' || tokens[at]?.kind === 'gap'; at += 2) {
       found.push(at)
       if (mark(at + 1) !== ',') return found
     }

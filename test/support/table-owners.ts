@@ -52,4 +52,4 @@ export const tableOwners = ownersIn(tables)
 export const functionOwners = ownersIn(functions)
 
 /** Restoring a backup writes every table directly. */
-export const restores = 'platform/db/dump.ts'
+export const restoreFile = 'platform/db/dump.ts'

@@ -3,11 +3,6 @@ import { type EventName, messageOf } from '../../src/contract/delivery/events.ts
 import type { SummaryName } from '../../src/contract/wearables/summaries.ts'
 import type { App } from '../../src/platform/app.ts'
 import { eventsOf } from './events.ts'
-import { nextNumber } from './seeded.ts'
-
-/** Creates a user. */
-export const aUser = async (api: Client, change: object = {}) =>
-  (await api.createUser({ body: { client_user_id: `wearer-${nextNumber('wearer')}`, ...change } })).user_id
 
 export const aSample = (start_date: string, value: unknown, change: object = {}) => ({ value, start_date, ...change })
 

@@ -30,13 +30,13 @@ type EventBody = { event_type: string; event_id: string; user_id: string | null;
 
 export const waitFor = <T>(assertion: () => T | Promise<T>) => vi.waitFor(assertion, { timeout: TIMEOUT_MS, interval: 20 })
 
-/** Every event type but those of users, so that a test may create users as it needs them. */
-const aboutNoUsers = ['labtest.*', 'provider.*', 'daily.*', 'historical.*', 'endpoint.*', 'message.*']
+/** All event types except user events, so that creating a user sends no message. */
+const nonUserTypes = ['labtest.*', 'provider.*', 'daily.*', 'historical.*', 'endpoint.*', 'message.*']
 
-/** A webhook of the tenant, and what is done to it. `filter_types: null` takes every event. */
+/** Creates a webhook and returns operations on it. `filter_types: null` takes every event. */
 export async function aWebhook({ admin, org_id, team_id }: Tenant, body: { url: string } & Record<string, unknown>) {
   const team = { org_id, team_id, env: 'sandbox' as const }
-  const { id } = await admin.createWebhook({ params: team, body: { filter_types: aboutNoUsers, ...body } })
+  const { id } = await admin.createWebhook({ params: team, body: { filter_types: nonUserTypes, ...body } })
   const params = { ...team, webhook_id: id }
   return {
     id,

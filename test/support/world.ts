@@ -27,6 +27,7 @@ import { MANAGEMENT_PREFIX } from '../../src/tenants/keys/rules.ts'
 import { createOrg } from '../../src/tenants/teams/orgs.ts'
 import { atEnd } from './at-end.ts'
 import { databaseUrl } from './cluster.ts'
+import { numberAllEvents } from './events.ts'
 import { query } from './query.ts'
 import { fileTag, newApiKey } from './seeded.ts'
 
@@ -107,7 +108,10 @@ export async function replica({ env = {}, database, table }: Options = {}) {
       offset = Math.ceil(Date.now() / DAY + 0.5) * DAY - DAY / 2 - Date.now()
     },
     runJobs: async () => {
-      for (const job of jobs) while ((await job.run(app)) === true);
+      for (const job of jobs) {
+        if (job.name === NUMBER_EVENTS) await numberAllEvents(app)
+        else while ((await job.run(app)) === true);
+      }
     },
     /** Starts delivering to webhooks. */
     startDelivery: async (send?: Sender['post']) => {
@@ -131,14 +135,14 @@ export async function replica({ env = {}, database, table }: Options = {}) {
     },
     /** Starts publishing to pipelines. */
     startPublishing: (outbound: Partial<OutboundOptions> = {}) => {
-      const startPublishing = startPublisher(
+      const publisher = startPublisher(
         service,
         { ...outboundOptionsOf(config), ...outbound },
         (error) => app.log.error({ err: String(error) }),
         metrics.pipelines.record,
       )
-      atEnd(() => startPublishing.stop())
-      return startPublishing
+      atEnd(() => publisher.stop())
+      return publisher
     },
     /** Creates an organization with a team and both keys. */
     tenant: (names: Partial<Parameters<typeof createOrg>[1]> = {}) => tenant(app, base, names),

@@ -8,9 +8,10 @@ import { createClient } from '../../src/contract/client.ts'
 import { startEmbedded } from '../../src/platform/db/embedded/start.ts'
 import { aQueue, startBroker } from '../support/broker.ts'
 import { query } from '../support/cluster.ts'
-import { aNewOrder, aUser } from '../support/orders.ts'
+import { aNewOrder } from '../support/orders.ts'
 import { deploymentOf } from '../support/pipelines.ts'
 import { eventually, postmasterOf, readCredentials, type Service, startProcess } from '../support/process.ts'
+import { aUser } from '../support/users.ts'
 
 export type Site = Awaited<ReturnType<typeof openSite>>
 

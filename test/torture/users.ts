@@ -7,7 +7,7 @@ import type { Subject } from './rounds.ts'
 import type { Attempt } from './writers.ts'
 
 type User = ResponseBody<Endpoints['createUser']>
-type NewUser = ReturnType<typeof aUser>
+type NewUser = ReturnType<typeof userBody>
 
 const checks = {
   'users with the same client_user_id':
@@ -23,12 +23,12 @@ const checks = {
 
 /** Users created during kills. */
 export const users: Subject<NewUser, User> = {
-  prepare: async () => ({ row: endpoints.createUser, body: aUser }),
+  prepare: async () => ({ row: endpoints.createUser, body: userBody }),
   compare,
   checks,
 }
 
-const aUser = (client_user_id: string) => ({
+const userBody = (client_user_id: string) => ({
   client_user_id,
   fallback_time_zone: 'Europe/Berlin',
   fallback_birth_date: people[client_user_id.length % people.length]?.dob as string,

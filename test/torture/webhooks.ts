@@ -83,8 +83,7 @@ async function restart(site: Site, victims: number[]) {
   }
 }
 
-const countEvents = async ({ url }: Site) =>
-  (await query<{ count: string }>(url, 'select count(*) from events'))[0]?.count as unknown as number
+const countEvents = async ({ url }: Site) => Number((await query<{ count: string }>(url, 'select count(*) from events'))[0]?.count)
 
 /** Compares every committed event with what each webhook received, in order and by number. */
 export async function reconcile(site: Site) {

@@ -1,8 +1,9 @@
 import { Webhook } from 'svix'
 import { expect, test } from 'vitest'
 import { atEnd } from '../support/at-end.ts'
-import { aUser, placeOrder, statusesOf } from '../support/orders.ts'
+import { placeOrder, statusesOf } from '../support/orders.ts'
 import { openReceiver } from '../support/receiver.ts'
+import { aUser } from '../support/users.ts'
 import { world } from '../support/world.ts'
 
 async function startReceiver(statusOf: (n: number) => number = () => 200) {

@@ -3,14 +3,15 @@ import { expect, test } from 'vitest'
 import { MINUTE } from '../../src/platform/time.ts'
 import { expectEventsMatchCatalog } from '../support/event-catalog.ts'
 import { eventsOf } from '../support/events.ts'
-import { aUser, placeOrder } from '../support/orders.ts'
+import { placeOrder } from '../support/orders.ts'
 import { faults } from '../support/receiver.ts'
+import { aUser } from '../support/users.ts'
 import { aReceiver, aWebhook, waitFor } from '../support/webhooks.ts'
 import { errorOf, world } from '../support/world.ts'
 
 const HOUR = 3600 * 1000
 const w = await world()
-const courier = await w.startDelivery()
+const worker = await w.startDelivery()
 
 const eventsOfType = async (team_id: string, event_type: string) =>
   (await eventsOf(w.app, team_id)).filter((event) => event.event_type === event_type)
@@ -91,7 +92,7 @@ test('emits message.attempt.exhausted, except for a message of that type', async
     for (let n = 1; n <= 8; n++) {
       await waitFor(async () => expect((await target.attempts()).filter(({ attempt }) => attempt === n)).toHaveLength(1))
       w.advanceTime(12 * HOUR)
-      courier.wake([target.id])
+      worker.wake([target.id])
     }
   await waitFor(async () => expect((await watching.get()).waiting).toBe(0))
   const events = await eventsOfType(tenant.team_id, 'message.attempt.exhausted')
@@ -115,8 +116,8 @@ test('erasing a user removes their attempts and pending messages and unblocks th
   await waitFor(async () => expect(await webhook.attempts()).not.toEqual([]))
   const [erased] = await webhook.pending()
   expect((await webhook.get()).waiting).toBe(2)
-  receiver.behave(() => faults.ok)
   await webhook.patch({ disabled: true })
+  receiver.behave(() => faults.ok)
   await tenant.api.deleteUser({ params: { user_id } })
   w.advanceTime(8 * 24 * HOUR)
   await w.runJobs()

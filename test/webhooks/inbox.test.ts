@@ -3,9 +3,10 @@ import { type Endpoint, endpointsOf } from '../../src/delivery/webhooks/endpoint
 import { receive } from '../../src/delivery/webhooks/inbox.ts'
 import { findInbox } from '../../src/delivery/webhooks/store-inbox.ts'
 import { teamSealingKey } from '../../src/platform/sealing/vault.ts'
-import { aUser, placeOrder } from '../support/orders.ts'
+import { placeOrder } from '../support/orders.ts'
 import { eventually } from '../support/process.ts'
 import { query } from '../support/query.ts'
+import { aUser } from '../support/users.ts'
 import { waitFor } from '../support/webhooks.ts'
 import { errorOf, type Tenant, world } from '../support/world.ts'
 
@@ -19,6 +20,11 @@ const waitForInbox = ({ api }: Tenant, count: number) =>
     expect(messages).toHaveLength(count)
     return messages
   })
+
+const pendingOf = ({ team_id }: Tenant) =>
+  query(w.url, 'select from deliveries d join lanes l on l.id = d.lane_id join webhooks w on w.id = l.webhook_id where w.team_id = $1', [
+    team_id,
+  ])
 
 test('lists earlier and new events as verified messages, newest first', async () => {
   const tenant = await w.tenant()
@@ -131,6 +137,8 @@ test('erases messages with their user and after seven days', async () => {
   const remaining = (await tenant.api.readInbox({})).messages
   expect(remaining.length).toBeGreaterThan(0)
   expect(remaining.filter(({ event }) => event['user_id'] === user_id)).toEqual([])
+  // A message that arrives after the clock advances would be newer than seven days.
+  await waitFor(async () => expect(await pendingOf(tenant)).toEqual([]))
   w.advanceTime(7.1 * 24 * 3600 * 1000)
   await w.runJobs()
   expect((await tenant.api.readInbox({})).messages).toEqual([])

@@ -1,9 +1,10 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { numberEvents } from '../../src/delivery/events/log.ts'
 import { repairWebhooks } from '../../src/delivery/webhooks/repair/repair.ts'
+import { numberAllEvents } from '../support/events.ts'
 import { emitTo } from '../support/lanes.ts'
 import { placeOrder } from '../support/orders.ts'
+import { reservePort } from '../support/ports.ts'
 import { faults } from '../support/receiver.ts'
 import { newUuid } from '../support/seeded.ts'
 import { aReceiver, aWebhook, waitFor } from '../support/webhooks.ts'
@@ -11,19 +12,17 @@ import { errorOf, replica, type Tenant, world } from '../support/world.ts'
 
 const DAY = 24 * 3600 * 1000
 const w = await world()
-const courier = await w.startDelivery()
+const worker = await w.startDelivery()
 
 /** Emits `count` events that need no user or order. */
 async function emitEvents({ team_id }: Tenant, count: number) {
   const keys = Array.from({ length: count }, (_, n) => `webhook:${n % 7}`)
   await emitTo(w.app, team_id, keys)
-  // A background job may be numbering events at the same time, so repeat until none is left.
-  do await numberEvents(w.app)
-  while (await findUnnumbered(team_id))
+  await numberAllEvents(w.app)
 }
 
-const findUnnumbered = (team_id: string) =>
-  w.app.db.selectFrom('events').select('id').where('team_id', '=', team_id).where('no', 'is', null).limit(1).executeTakeFirst()
+/** Delivery runs in this file, so no enabled webhook has a public address. */
+const unreachableUrl = `http://127.0.0.1:${await reservePort()}/hook`
 
 const yesterday = () => new Date(Date.parse(w.app.wall()) - DAY).toISOString()
 
@@ -87,8 +86,8 @@ test('replays only matching events inside the window, once the webhook is enable
 test('continues a replay in batches in another process and stops it on request', async () => {
   const tenant = await w.tenant()
   await emitEvents(tenant, 450)
-  await courier.stop()
-  const webhook = await aWebhook(tenant, { url: 'https://example.com/hook' })
+  await worker.stop()
+  const webhook = await aWebhook(tenant, { url: unreachableUrl })
   const { replay, job, stop, jobs } = jobClient(tenant, webhook)
   const first = await replay({ from: yesterday() })
   await repairWebhooks(w.app)
@@ -109,7 +108,7 @@ test('continues a replay in batches in another process and stops it on request',
 test('never processes the same batch in two processes', async () => {
   const tenant = await w.tenant()
   await emitEvents(tenant, 600)
-  const webhook = await aWebhook(tenant, { url: 'https://example.com/hook' })
+  const webhook = await aWebhook(tenant, { url: unreachableUrl })
   const { replay, job } = jobClient(tenant, webhook)
   const started = await Promise.all([replay({ from: yesterday() }), replay({ from: yesterday() })])
   const other = await replica()
@@ -126,7 +125,7 @@ test('never processes the same batch in two processes', async () => {
 test('pauses a replay while the webhook has too many pending messages', async () => {
   const tenant = await w.tenant()
   await emitEvents(tenant, 300)
-  const webhook = await aWebhook(tenant, { url: 'https://example.com/hook' })
+  const webhook = await aWebhook(tenant, { url: unreachableUrl })
   await sql`insert into lanes (webhook_id, key, passing, tail, run_at) values (${webhook.id}, 'full', false, 4900, now() + interval '1 day')`.execute(
     w.app.db,
   )
@@ -142,8 +141,8 @@ test('pauses a replay while the webhook has too many pending messages', async ()
 test('fails a job whose event cannot be enqueued and continues other jobs', async () => {
   const tenant = await w.tenant()
   await emitEvents(tenant, 1)
-  const broken = await aWebhook(tenant, { url: 'https://example.com/hook' })
-  const healthy = await aWebhook(tenant, { url: 'https://example.com/hook' })
+  const broken = await aWebhook(tenant, { url: unreachableUrl })
+  const healthy = await aWebhook(tenant, { url: unreachableUrl })
   await sql`insert into lanes (webhook_id, key, passing, tail, head, run_at) values (${broken.id}, 'webhook:0', false, 9223372036854775807, 9223372036854775807, null)`.execute(
     w.app.db,
   )
@@ -155,7 +154,7 @@ test('fails a job whose event cannot be enqueued and continues other jobs', asyn
 })
 
 test('recovers each message that was exhausted since a given time, once', async () => {
-  const courier = await w.startDelivery()
+  const worker = await w.startDelivery()
   const tenant = await w.tenant()
   const receiver = await aReceiver(() => faults.status(400))
   const webhook = await aWebhook(tenant, { url: receiver.url, filter_types: ['labtest.order.created'] })
@@ -165,7 +164,7 @@ test('recovers each message that was exhausted since a given time, once', async 
   for (let n = 1; n <= 8; n++) {
     await waitFor(async () => expect((await webhook.attempts()).filter(({ attempt }) => attempt === n)).toHaveLength(2))
     w.advanceTime(12 * 3600 * 1000)
-    courier.wake([webhook.id])
+    worker.wake([webhook.id])
   }
   const exhausted = (await webhook.attempts({ outcome: 'exhausted' })).map(({ event_id }) => event_id).reverse()
   expect([exhausted.length, (await webhook.get()).waiting]).toEqual([2, 0])

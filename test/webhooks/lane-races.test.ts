@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { emitForTeam } from '../../src/delivery/events/emit.ts'
-import { numberEvents } from '../../src/delivery/events/log.ts'
 import { endpointsOf, sealSecrets } from '../../src/delivery/webhooks/endpoints.ts'
 import { freeDeadLanes } from '../../src/delivery/webhooks/sending/store-lanes.ts'
 import { inTransaction } from '../../src/platform/app.ts'
 import type { Outcome } from '../../src/platform/outbound/outcome.ts'
 import { atEnd } from '../support/at-end.ts'
+import { numberAllEvents } from '../support/events.ts'
 import {
   aWebhook,
   countPending,
@@ -213,11 +213,11 @@ test.each([
   const worker = await newWorker()
   await emit('a')
   await patch({ ordering: to })
-  await numberEvents(app)
+  await numberAllEvents(app)
   await worker.claimAndSend([id])
   await worker.settle()
   await emit('a')
-  await numberEvents(app)
+  await numberAllEvents(app)
   await worker.claimAndSend([id])
   await worker.settle()
   expect(received.map(({ key }) => key)).toEqual(keys)
@@ -228,7 +228,7 @@ test('numbers an event whose strict webhook was deleted', async () => {
   const { id, emit } = await setUp(() => ok, 'strict')
   await emit('a')
   await query(url, 'delete from webhooks where id = $1', [id])
-  await numberEvents(app)
+  await numberAllEvents(app)
   expect(await query(url, 'select from events where no is null')).toEqual([])
 })
 

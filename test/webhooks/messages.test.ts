@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { placeOrder } from '../support/orders.ts'
+import { query } from '../support/query.ts'
 import { faults } from '../support/receiver.ts'
 import { newUuid } from '../support/seeded.ts'
 import { aReceiver, aWebhook, waitFor } from '../support/webhooks.ts'
@@ -62,11 +63,11 @@ test('ends the pause of a failing webhook on a retry and sends the retried messa
   const webhook = await aWebhook(tenant, { url: receiver.url })
   for (let n = 0; n < 6; n++) await placeOrder(tenant.api)
   await waitFor(async () => expect((await webhook.get()).failures).toBeGreaterThanOrEqual(5))
-  const waiting = await waitFor(async () => {
-    const waiting = await webhook.pending()
-    expect(waiting).toHaveLength(6)
-    return waiting
-  })
+  await waitFor(async () =>
+    expect(await query(w.url, 'select from lanes where webhook_id = $1 and worker is not null', [webhook.id])).toEqual([]),
+  )
+  const waiting = await webhook.pending()
+  expect(waiting).toHaveLength(6)
   const attempted = receiver.received.length
   const last = waiting.at(-1)?.event_id as string
   await webhook.retry(last)

@@ -6,6 +6,7 @@ import { exchange } from '../../src/platform/outbound/exchange.ts'
 import { openPools } from '../../src/platform/outbound/pools.ts'
 import { openSender, type Settings } from '../../src/platform/outbound/send.ts'
 import { newCertificate } from '../support/certificate.ts'
+import { reservePort } from '../support/ports.ts'
 import { eventually } from '../support/process.ts'
 import { type Behavior, faults, openReceiver } from '../support/receiver.ts'
 
@@ -131,8 +132,7 @@ describe('receiver behavior', () => {
   })
 
   test('reports a refused connection', async () => {
-    const { url, close } = await openReceiver()
-    await close()
+    const url = `http://127.0.0.1:${await reservePort()}/`
     expect(await sender().post({ url, ...message })).toMatchObject({ ok: false, status: null, error: 'refused' })
   })
 

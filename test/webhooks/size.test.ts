@@ -5,7 +5,8 @@ import { inTransaction } from '../../src/platform/app.ts'
 import type { SealingKey } from '../../src/platform/sealing/seal.ts'
 import { userSealingKey } from '../../src/platform/sealing/vault.ts'
 import { expectEventsMatchCatalog } from '../support/event-catalog.ts'
-import { aUser, placeOrder } from '../support/orders.ts'
+import { placeOrder } from '../support/orders.ts'
+import { aUser } from '../support/users.ts'
 import { aReceiver, aWebhook } from '../support/webhooks.ts'
 import { world } from '../support/world.ts'
 
@@ -44,7 +45,7 @@ test('emits an order of normal size unchanged and without left_out', async () =>
   expect(created).not.toHaveProperty('left_out')
 })
 
-test('splits a long batch of samples into splitIntoChunks that fit and together hold the batch', async () => {
+test('splits a long batch of samples into chunks that fit and together hold the batch', async () => {
   const receiver = await aReceiver()
   await aWebhook(w, { url: receiver.url, filter_types: ['daily.*'] })
   const user_id = await aUser(api)

@@ -3,10 +3,10 @@ import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { afterAll, beforeAll, onTestFinished, type TestContext } from 'vitest'
 import { type EmbeddedOptions, startEmbedded } from '../../../src/platform/db/embedded/start.ts'
+import { eventually, isAlive, postmasterOf } from '../../support/process.ts'
 import { query } from './query.ts'
 
 export const isRoot = process.getuid?.() === 0
@@ -49,38 +49,7 @@ export async function start(dataDir: string, more: Partial<EmbeddedOptions> = {}
   return embedded
 }
 
-export const postmasterOf = (dataDir: string) => Number.parseInt(fs.readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8'), 10)
-
-/** A zombie counts as dead, because a container may have no init process to reap it. */
-export function isAlive(pid: number) {
-  try {
-    process.kill(pid, 0)
-    return process.platform !== 'linux' || !/^\d+ \(.*\) Z/.test(fs.readFileSync(`/proc/${pid}/stat`, 'utf8'))
-  } catch {
-    return false
-  }
-}
-
-/** Polls until the probe returns a truthy value. */
-export async function eventually<T>(probe: () => T | Promise<T>, timeoutMs = 120_000): Promise<T> {
-  const deadline = performance.now() + timeoutMs
-  for (;;) {
-    const result = await settle(probe)
-    if (result && !(result instanceof Error)) return result
-    if (performance.now() > deadline) throw new Error('The condition did not hold in time.', { cause: result })
-    await sleep(10)
-  }
-}
-
-async function settle<T>(probe: () => T | Promise<T>) {
-  try {
-    return await probe()
-  } catch (error) {
-    return error as Error
-  }
-}
-
-type Holder = { child: ChildProcess; pid: number; waitForMessage(word: string): Promise<unknown>; exited: Promise<number | null> }
+type Holder = { child: ChildProcess; pid: number; waitForMessage(...words: string[]): Promise<unknown>; exited: Promise<number | null> }
 
 type HolderOptions = { checkout?: string; account?: { uid: number; gid: number } | undefined }
 
@@ -99,7 +68,12 @@ export function spawnHolder(dataDir: string, { checkout = resolve(import.meta.di
     await exited
     if (messages.has('ready')) await waitForDatabaseExit(dataDir)
   })
-  return { child, pid: child.pid ?? 0, exited, waitForMessage: (word) => eventually(() => messages.get(word)) }
+  return {
+    child,
+    pid: child.pid ?? 0,
+    exited,
+    waitForMessage: (...words) => eventually(() => words.map((word) => messages.get(word)).find(Boolean)),
+  }
 }
 
 /** PostgreSQL stops after its killed parent, and a test must wait for that. */

@@ -6,13 +6,13 @@ import { tools } from './tools.ts'
 /** Runs every block of a page. Returns the faults, and the blocks skipped for a missing tool. */
 export async function follow(page: string, site: Site) {
   const blocks = blocksOf(page, site.from)
-  const here = blocks.filter(isRun).filter((block) => !missingFor(block))
-  const session = await runBlocks(page, site, here)
+  const runnable = blocks.filter(isRun).filter((block) => !missingFor(block))
+  const session = await runBlocks(page, site, runnable)
   return {
     session,
     faults: [
       ...failureOf(page, session, site),
-      ...here.flatMap((block) => faultsOf(block, expectedOutputOf(block, blocks), session, site)),
+      ...runnable.flatMap((block) => faultsOf(block, expectedOutputOf(block, blocks), session, site)),
     ],
     skipped: blocks
       .filter(isRun)

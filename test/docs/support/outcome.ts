@@ -1,11 +1,11 @@
 /** Whether the output matches the page. `…` matches anything within a line, or any lines if alone on a line. */
 export function isText(shown: string, out: string) {
-  const lines = trimmed(shown).split('\n')
+  const lines = trim(shown).split('\n')
   const pattern = lines.map((line) => (line === '…' ? '[\\s\\S]*?' : patternOf(line))).join('\n')
-  return new RegExp(`^${pattern}$`).test(trimmed(out))
+  return new RegExp(`^${pattern}$`).test(trim(out))
 }
 
-const trimmed = (text: string) => text.replace(/[ \t\r]+$/gm, '').trim()
+const trim = (text: string) => text.replace(/[ \t\r]+$/gm, '').trim()
 
 const patternOf = (line: string) =>
   line

@@ -14,7 +14,7 @@ export type Session = { code: number | null; outputs: Map<number, BlockOutput>; 
 /** Runs the blocks of a page in order in one shell, like a reader. */
 export function runBlocks(page: string, site: Site, blocks: Block[]): Promise<Session> {
   const { folder, env } = site
-  const bin = commands(folder)
+  const bin = installCommands(folder)
   writeFileSync(join(folder, '.prelude.sh'), prelude + (site.prelude ?? npmRunsAssay))
   writeFileSync(join(folder, '.page.sh'), scriptOf(page, site, blocks))
   const PATH = [bin, dirname(process.execPath), process.env['PATH']].join(delimiter)
@@ -72,7 +72,7 @@ sample() {
 const npmRunsAssay = 'npm() { while [ "$1" != -- ]; do shift; done; shift; assay "$@"; }\n'
 
 /** Puts the CLI and a curl that reports response statuses on the PATH. */
-function commands(folder: string) {
+function installCommands(folder: string) {
   const bin = join(folder, '.bin')
   mkdirSync(bin, { recursive: true })
   const script = (name: string, text: string) => {

@@ -11,11 +11,19 @@ export async function startProxy(database: string) {
   const connectToDatabase = () => (folder ? connect(`${folder}/.s.PGSQL.${at}`) : connect(at, host))
   const sockets = new Set<Socket>()
   let server: Server | undefined
+  let isFrozen = false
   const port = await reservePort()
 
   const open = async () => {
-    server = createServer((incoming) => join(incoming, connectToDatabase(), sockets)).listen(port, '127.0.0.1')
+    server = createServer((incoming) => {
+      join(incoming, connectToDatabase(), sockets)
+      if (isFrozen) freeze()
+    }).listen(port, '127.0.0.1')
     await once(server, 'listening')
+  }
+  const freeze = () => {
+    isFrozen = true
+    for (const socket of sockets) socket.pause()
   }
   const close = () => {
     server?.close()
@@ -30,10 +38,9 @@ export async function startProxy(database: string) {
     open,
     close,
     /** Keeps the connections open but forwards nothing. */
-    freeze: () => {
-      for (const socket of sockets) socket.pause()
-    },
+    freeze,
     thaw: () => {
+      isFrozen = false
       for (const socket of sockets) socket.resume()
     },
   }
