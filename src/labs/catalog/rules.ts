@@ -188,14 +188,14 @@ export function checkTestsActive(tests: { id: string; name: string; status: stri
 
 const toCents = (dollars: string | number) => Math.round(Number(dollars) * 100)
 const priceOf = ({ price }: { price: string | number }) => ({ base_amount_minor: toCents(price), modifiers: null })
-type Priced = { id: number; price: string }
+type PricedMarker = { id: number; price: string }
 
-export const markerPricing = (markers: Priced[]) => ({
+export const markerPricing = (markers: PricedMarker[]) => ({
   currency: 'USD' as const,
   data: Object.fromEntries(markers.map((marker) => [marker.id, priceOf(marker)])),
 })
 
-export const testPricing = (tests: { id: string; price: number; markers: Priced[] }[]) => ({
+export const testPricing = (tests: { id: string; price: number; markers: PricedMarker[] }[]) => ({
   currency: 'USD' as const,
   data: Object.fromEntries(tests.map((test) => [test.id, { pricing: priceOf(test), marker_breakdown: markerPricing(test.markers).data }])),
 })

@@ -111,12 +111,12 @@ export function checkCancellable(order: Order) {
 }
 
 /** An order in ordered may already be at a partner lab, which has not reported yet; it is no longer held. */
-const isHeld = ({ low_level, dispatch_at }: Scheduled) =>
+const isHeld = ({ low_level, dispatch_at }: ScheduledOrder) =>
   low_level === 'ordered' ? dispatch_at !== null : low_level === 'awaiting_registration'
 
-type Scheduled = Order & { scheduled: boolean; dispatch_at: string | null }
+type ScheduledOrder = Order & { scheduled: boolean; dispatch_at: string | null }
 
-export function checkReschedule(order: Scheduled, canActivate: boolean) {
+export function checkReschedule(order: ScheduledOrder, canActivate: boolean) {
   if (!isHeld(order))
     throw problem(
       'ORDER_NOT_HELD',

@@ -136,10 +136,10 @@ export function missingResults(ordered: OrderedMeasurements, results: BiomarkerR
   return latestByKey([...expected, ...reportedMissing]).filter((missing) => !reportedKeys.has(keyOf(missing)))
 }
 
-type Missing = { status: string; missing_results: MissingResult[] }
+type MissingInReport = { status: string; missing_results: MissingResult[] }
 
 /** A partial report has no missing results, because they may still arrive. */
-export const missingIn = ({ status, missing_results }: Missing) => (status === 'partial' ? [] : missing_results)
+export const missingIn = ({ status, missing_results }: MissingInReport) => (status === 'partial' ? [] : missing_results)
 
 /** Null until the results are final, because results may still arrive. */
 export const hasMissing = (status: string, missing: MissingResult[]) => (status === 'partial' ? null : missing.length > 0)
@@ -153,13 +153,13 @@ export const findNewCritical = (before: BiomarkerResult[], after: BiomarkerResul
 
 const isCritical = ({ interpretation }: BiomarkerResult) => interpretation === 'critical'
 
-type Versions = { results: BiomarkerResult[]; missing_results: MissingResult[] }[]
+type ReportResults = { results: BiomarkerResult[]; missing_results: MissingResult[] }
 
 /** Merges reports, oldest first: the newest result of each measurement wins. */
-export function mergeReports(versions: Versions) {
-  const results = latestByKey(versions.flatMap((version) => version.results))
+export function mergeReports(reports: ReportResults[]) {
+  const results = latestByKey(reports.flatMap((report) => report.results))
   const reportedKeys = new Set(results.map(keyOf))
-  const missing = latestByKey(versions.flatMap((version) => version.missing_results))
+  const missing = latestByKey(reports.flatMap((report) => report.missing_results))
   return { results, missing_results: missing.filter((missing) => !reportedKeys.has(keyOf(missing))) }
 }
 

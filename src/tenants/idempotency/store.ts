@@ -4,8 +4,7 @@ import type { Db } from '../../platform/db/open.ts'
 export type Slot = { team_id: string; operation: string; key_hash: Buffer }
 /** An outcome, encrypted with the user's key if it names a user and with the team's key otherwise. */
 export type StoredOutcome = { status: number; sealed: Buffer; user_id: string | null }
-type Replayable = StoredOutcome & { user_deleted: boolean | null }
-type Held = { owner: string; fingerprint: Buffer } & (Replayable | { status: null })
+type HeldSlot = { owner: string; fingerprint: Buffer } & ((StoredOutcome & { user_deleted: boolean | null }) | { status: null })
 type Claim = Slot & { fingerprint: Buffer; owner: string; now: string; leased_until: string }
 
 /**
@@ -15,8 +14,8 @@ type Claim = Slot & { fingerprint: Buffer; owner: string; now: string; leased_un
 export async function claim(
   db: Db,
   { team_id, operation, key_hash, fingerprint, owner, now, leased_until }: Claim,
-): Promise<Held | undefined> {
-  const { rows } = await sql<Held>`
+): Promise<HeldSlot | undefined> {
+  const { rows } = await sql<HeldSlot>`
     with claimed as (
       insert into idempotency_keys as held (team_id, operation, key_hash, fingerprint, owner, leased_until, created_at)
       values (${team_id}, ${operation}, ${key_hash}, ${fingerprint}, ${owner}, ${leased_until}, ${now})

@@ -11,14 +11,14 @@ import * as rules from './rules.ts'
 import * as store from './store.ts'
 
 /** The encrypted fields of a person. */
-type Personal = { name: string; email: string; totp_secret: string; next_totp_secret?: string | undefined }
+type PersonalFields = { name: string; email: string; totp_secret: string; next_totp_secret?: string | undefined }
 
 const associatedData = (id: string) => `people.sealed.${id}`
 
 export const decryptPerson = (app: App, { id, org_id, sealed }: Pick<store.PersonRow, 'id' | 'org_id' | 'sealed'>) =>
-  open<Personal>(orgSealingKey(app, org_id), associatedData(id), sealed)
+  open<PersonalFields>(orgSealingKey(app, org_id), associatedData(id), sealed)
 
-export const encryptPerson = (app: App, { id, org_id }: { id: string; org_id: string }, personal: Personal) =>
+export const encryptPerson = (app: App, { id, org_id }: { id: string; org_id: string }, personal: PersonalFields) =>
   seal(orgSealingKey(app, org_id), associatedData(id), personal)
 
 /** The keyed hash by which people and invitations are found. */

@@ -9,10 +9,10 @@ import * as store from './store.ts'
 /** One email can belong to people in several organizations; sign-in checks this many. */
 const MAX_PEOPLE_PER_EMAIL = 5
 
-type Found = { person: store.PersonRow } | { rejected: store.PersonRow | undefined }
+type CredentialCheck = { person: store.PersonRow } | { rejected: store.PersonRow | undefined }
 
 /** Checks password and second factor. Every failure takes the same work, so timing does not reveal whether an account exists. */
-export async function checkPersonCredentials(app: App, { email, password, code, org_id }: SignIn): Promise<Found> {
+export async function checkPersonCredentials(app: App, { email, password, code, org_id }: SignIn): Promise<CredentialCheck> {
   if (!code) throw problem('CODE_REQUIRED', 'Send code with email and password: the code from your authenticator, or a recovery code.')
   const people = await store.findByEmail(app.db, hashEmail(app, email ?? ''), org_id, MAX_PEOPLE_PER_EMAIL)
   const passwords = people.length ? people.map((person) => person.password) : [dummyPasswordHash(app)]

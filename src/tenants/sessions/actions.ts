@@ -42,9 +42,9 @@ export async function listOwnSessions(app: App, { console }: SessionCaller) {
     .map((session) => ({ ...session, current: session.id === console.session_id, idle_ends_at: rules.idleEnd(app.config, session) }))
 }
 
-type Times = { seen_at: string; ends_at: string }
+type SessionTimes = { seen_at: string; ends_at: string }
 
-export async function presentSession(app: App, caller: SessionCaller, session: Times) {
+export async function presentSession(app: App, caller: SessionCaller, session: SessionTimes) {
   const { kind, actor_id, role, session_id } = caller.console
   return {
     id: session_id,

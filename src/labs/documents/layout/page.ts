@@ -22,9 +22,9 @@ export type Page = {
 }
 
 /** `subject` goes into the file properties: an ID, never a person's name. */
-type About = { title: string; subject: string; created_at: string }
+type FileProperties = { title: string; subject: string; created_at: string }
 
-export function openPage(about: About, size = letter, margin = 48, footerHeight = 24): Page {
+export function openPage(properties: FileProperties, size = letter, margin = 48, footerHeight = 24): Page {
   forgetGlyphs()
   const doc = new PDFDocument({
     size,
@@ -34,7 +34,13 @@ export function openPage(about: About, size = letter, margin = 48, footerHeight 
     pdfVersion: '1.7',
     lang: 'en-US',
     displayTitle: true,
-    info: { Title: about.title, Subject: about.subject, Producer: 'Assay', Creator: 'Assay', CreationDate: new Date(about.created_at) },
+    info: {
+      Title: properties.title,
+      Subject: properties.subject,
+      Producer: 'Assay',
+      Creator: 'Assay',
+      CreationDate: new Date(properties.created_at),
+    },
   })
   const [width, height] = size
   const area = { left: margin, top: margin, width: width - 2 * margin, bottom: height - margin - footerHeight }

@@ -54,7 +54,7 @@ const onOrderClock = (app: App, clock_offset_ms: number): App => (app.transactio
  */
 function withLockedOrder(
   app: App,
-  { id, team_id }: Due,
+  { id, team_id }: DueOrder,
   work: (app: AppInTransaction, locked: { dispatch_at: string | null; step_at: string | null }) => Promise<unknown>,
 ) {
   const isClockAdvance = app.transaction
@@ -64,9 +64,9 @@ function withLockedOrder(
   })
 }
 
-type Due = { id: string; team_id: string }
+type DueOrder = { id: string; team_id: string }
 
-const dispatch = (app: App, due: Due) =>
+const dispatch = (app: App, due: DueOrder) =>
   withLockedOrder(app, due, async (app, { dispatch_at }) => {
     if (dispatch_at && dispatch_at <= app.now()) await sendOrder(app, await lockOrder(app, due.team_id, due.id))
   })
