@@ -1,4 +1,4 @@
-import { canBecome, isEnd, type Method, stepsOf, type TopLevel, topLevels } from '../src/contract/labs/lifecycle.ts'
+import { canBecome, isEnd, type Method, type Phase, phases, stepsOf } from '../src/contract/labs/lifecycle.ts'
 
 /**
  * The layout of a lifecycle diagram. Each step has its own row, grouped by phase. The usual path is a straight line on the left;
@@ -18,7 +18,7 @@ export type Box = {
   out: number
   into: number
 }
-type Band = { top: TopLevel; y: number; height: number }
+type Band = { phase: Phase; y: number; height: number }
 export type Rail = { to: Box; from: Box[]; x: number; lane: number; begin: number; end: number }
 export type Diagram = { width: number; height: number; bands: Band[]; boxes: Box[]; spine: [Box, Box][]; rails: Rail[] }
 
@@ -52,8 +52,8 @@ function stackSteps(method: Method, width: number) {
   const bands: Band[] = []
   const boxes: Box[] = []
   let y = MARGIN
-  for (const top of topLevels) {
-    const lows = Object.keys(stepsOf(method)).filter((low) => stepsOf(method)[low]?.top === top)
+  for (const phase of phases) {
+    const lows = Object.keys(stepsOf(method)).filter((low) => stepsOf(method)[low]?.phase === phase)
     if (!lows.length) continue
     const begin = y
     y += LABEL
@@ -67,17 +67,17 @@ function stackSteps(method: Method, width: number) {
       })
       y += BOX + GAP
     }
-    bands.push({ top, y: begin, height: y - begin })
+    bands.push({ phase, y: begin, height: y - begin })
     y += 8
   }
   return { bands, boxes }
 }
 
 function toneOf(method: Method, low: string): Tone {
-  const top = stepsOf(method)[low]?.top
-  if (top === 'completed') return 'good'
-  if (top === 'cancelled') return 'idle'
-  if (top === 'failed') return 'bad'
+  const phase = stepsOf(method)[low]?.phase
+  if (phase === 'completed') return 'good'
+  if (phase === 'cancelled') return 'idle'
+  if (phase === 'failed') return 'bad'
   return isEnd(method, low) ? 'warn' : 'live'
 }
 

@@ -11,7 +11,7 @@ export function lifecycleSvg(method: Method) {
 <style>
 ${{ html: diagramStyle() }}</style>
 <rect class="lc-ground" width="${width}" height="${height}"/>
-${bands.map(({ top, y, height: high }) => html`<rect class="lc-band" x="6" y="${y}" width="${width - 12}" height="${high}" rx="8"/>\n<text class="lc-phase" x="${SPINE + 22}" y="${y + 20}">${top}</text>\n`)}
+${bands.map(({ phase, y, height: high }) => html`<rect class="lc-band" x="6" y="${y}" width="${width - 12}" height="${high}" rx="8"/>\n<text class="lc-phase" x="${SPINE + 22}" y="${y + 20}">${phase}</text>\n`)}
 ${boxes.map((box) => outLine(box, rails))}
 ${rails.map(drawRail)}
 ${spine.map(([from, to]) => html`<path class="lc-spine" d="M${SPINE} ${from.y + BOX}V${to.y - 6}"/>\n<path class="lc-spine-head" d="M${SPINE} ${to.y}l-5 -9h10z"/>\n`)}

@@ -46,7 +46,9 @@ const layerOf = (file: string) =>
   domainRooms.includes(roomOf(file)) ? (/\/(rules|store)(-[^/]+)?\.ts$/.exec(file)?.[1] ?? 'actions') : roomOf(file)
 
 /** Platform files that use no database, clock or disk. */
-const purePlatform = ['config', 'outbound/address', 'outbound/outcome', 'problem', 'seeded', 'time'].map((name) => `platform/${name}.ts`)
+const purePlatform = ['config', 'outbound/address', 'outbound/outcome', 'problem', 'seeded-random', 'time'].map(
+  (name) => `platform/${name}.ts`,
+)
 
 /** Node modules that only compute. */
 const pureNode = /^node:(crypto|zlib)$/
@@ -241,7 +243,7 @@ describe('console', () => {
     const lines = [...text.matchAll(/^import (type )?.*'([^']+)'$/gm)].map(([, type, path]) => ({ type, path: path as string }))
     const outside = lines.filter(({ path }) => path.includes('../src/'))
     expect(outside.filter(({ path }) => !path.includes('/src/contract/'))).toEqual([])
-    expect(outside.filter(({ type, path }) => !type && !/\/contract\/labs\/(lifecycle|printed-unit)\.ts$/.test(path))).toEqual([])
+    expect(outside.filter(({ type, path }) => !type && !/\/contract\/labs\/(lifecycle|unit-format)\.ts$/.test(path))).toEqual([])
     expect(lines.filter(({ path }) => !/^(\.|preact|uqr$|virtual:)/.test(path))).toEqual([])
     expect(text).not.toMatch(/\bclass \w+ |export default|dangerouslySetInnerHTML|innerHTML/)
   })

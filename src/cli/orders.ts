@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from '../contract/client.ts'
 import { Id } from '../contract/common.ts'
-import { isEnd, lowLevels, type Method } from '../contract/labs/lifecycle.ts'
+import { isEnd, type Method, stepNames } from '../contract/labs/lifecycle.ts'
 import type { NewOrder } from '../contract/labs/new-order.ts'
 import { interpretations } from '../contract/labs/results.ts'
 import { setupProblem } from '../platform/problem.ts'
@@ -33,7 +33,7 @@ export const listOrders = command({
   summary: 'List the orders of the team, newest first.',
   options: {
     ...serviceOptions,
-    status: { value: 'STEP', what: 'Only orders in this step, such as ordered or completed.', oneOf: lowLevels, many: true },
+    status: { value: 'STEP', what: 'Only orders in this step, such as ordered or completed.', oneOf: stepNames, many: true },
     user: { value: 'ID', what: 'Only orders of this user.', shape: Id },
     interpretation: { value: interpretations.join('|'), what: 'Only orders with this interpretation.', oneOf: interpretations },
     size: { value: 'N', what: 'Page size.', shape: Count, fallback: '50' },

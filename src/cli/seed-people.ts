@@ -1,4 +1,4 @@
-import { integer, oneOf, type Random } from '../platform/seeded.ts'
+import { type Random, randomInteger, randomItem } from '../platform/seeded-random.ts'
 
 const firstNames = {
   female: ['Odile', 'Maravel', 'Isaura', 'Thessaly', 'Brisella', 'Lunetta', 'Corvina', 'Elowyn', 'Nerida', 'Sabrielle'],
@@ -27,17 +27,24 @@ const towns = [
 /** A fictitious person with a phone number reserved for fiction and an email address reserved for examples. */
 export function person(random: Random) {
   const gender = random() < 0.5 ? ('female' as const) : ('male' as const)
-  const first_name = oneOf(random, firstNames[gender]) ?? ''
-  const last_name = oneOf(random, lastNames) ?? ''
-  const { city, state, zip } = oneOf(random, towns) ?? { city: '', state: '', zip: '' }
+  const first_name = randomItem(random, firstNames[gender]) ?? ''
+  const last_name = randomItem(random, lastNames) ?? ''
+  const { city, state, zip } = randomItem(random, towns) ?? { city: '', state: '', zip: '' }
   const pad = (n: number) => String(n).padStart(2, '0')
-  const address = { first_line: `${integer(random, 1, 199)} ${oneOf(random, streets)}`, second_line: null, city, state, zip, country: 'US' }
+  const address = {
+    first_line: `${randomInteger(random, 1, 199)} ${randomItem(random, streets)}`,
+    second_line: null,
+    city,
+    state,
+    zip,
+    country: 'US',
+  }
   return {
     first_name,
     last_name,
     gender,
-    dob: `${integer(random, 1945, 2004)}-${pad(integer(random, 1, 12))}-${pad(integer(random, 1, 28))}`,
-    phone_number: `+120255501${pad(integer(random, 0, 99))}`,
+    dob: `${randomInteger(random, 1945, 2004)}-${pad(randomInteger(random, 1, 12))}-${pad(randomInteger(random, 1, 28))}`,
+    phone_number: `+120255501${pad(randomInteger(random, 0, 99))}`,
     email: `${first_name}.${last_name}@example.org`.toLowerCase(),
     address,
   }

@@ -1,7 +1,7 @@
 import type { Client } from '../contract/client.ts'
 import { Text } from '../contract/common.ts'
 import { setupProblem } from '../platform/problem.ts'
-import { oneOf, type Random, seededRandom } from '../platform/seeded.ts'
+import { type Random, randomItem, seededRandom } from '../platform/seeded-random.ts'
 import { command, print } from './command.ts'
 import { progress } from './progress.ts'
 import { person } from './seed-people.ts'
@@ -72,7 +72,7 @@ async function seedUser(api: Client, client_user_id: string, random: Random, { t
   const created = { orders: 0, results: 0 }
   const orderCount = Math.floor(random() * (orders + 1))
   for (let i = 0; i < orderCount; i++) {
-    const test = oneOf(random, tests) as Test
+    const test = randomItem(random, tests) as Test
     const body = { user_id, patient_details: patient, patient_address: address, order_set: { lab_test_ids: [test.id] } }
     const headers = { 'x-idempotency-key': `${client_user_id}-${i}` }
     const { order } = await api.createOrder({ body, headers })

@@ -79,7 +79,7 @@ function messageOf(name: EventName, schemas: Schemas): Json {
 
 const noUser = { user_id: { type: 'null' }, client_user_id: { type: 'null' } }
 
-/** Types with the same payload share one schema, named after the first of them. */
+/** Event types with the same payload share one schema, named after the first type without its last part: `labtest.appointment`. */
 function dataOf(name: EventName, schemas: Schemas): Json {
   const schema = registerSchema((eventTypes[name] as EventType).data, 'output', schemas)
   if ('$ref' in schema) return schema

@@ -43,6 +43,12 @@ export const Email = z.email({ error: 'Must be an email address.' }).max(254)
 
 export const Text = (max: number) => z.string().min(1, 'Must not be empty.').max(max, `Must have at most ${max} characters.`)
 
+/** The teams to which a role is limited. */
+export const TeamBindings = z
+  .array(z.object({ team_id: Id }))
+  .min(1, 'Send at least one team.')
+  .max(100)
+
 export const Success = z.object({ success: z.boolean() }).meta({ id: 'Success' })
 
 export const NoContent = z.void()
@@ -54,7 +60,7 @@ export const regions = ['us', 'eu'] as const
 export const plans = ['launch', 'grow', 'scale'] as const
 export const roles = ['org_admin', 'team_admin'] as const
 
-/** The roles of a console user. `tenants/sessions.ts` defines their capabilities. */
+/** The roles of a console user. `src/tenants/sessions/rules-roles.ts` maps them to capabilities. */
 export const personRoles = [...roles, 'support', 'read_only', 'no_role'] as const
 
 export const Environment = z.enum(environments)

@@ -4,7 +4,7 @@ import { type Io, type Json, toSchema } from './json-schema.ts'
 /** The named schemas of a document under construction. */
 export type Schemas = Map<string, { io: Io; schema: Json }>
 
-/** Moves the named schemas of a zod type into components. A request and a response cannot share a name. */
+/** Moves the named schemas of a zod type into components. A request schema and a response schema cannot share a name. */
 export function registerSchema(type: z.ZodType, io: Io, schemas: Schemas): Json {
   const { $schema, $defs, ...schema } = toSchema(type, io)
   for (const [id, definition] of Object.entries(($defs ?? {}) as Record<string, Json>)) register(id, definition)

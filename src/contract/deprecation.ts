@@ -26,7 +26,7 @@ export const deprecatedFields = (shape: z.ZodType | undefined): [name: string, D
       })
     : []
 
-/** Headers that still authenticate. */
+/** Older headers for management keys. They still authenticate. */
 export const deprecatedHeaders = ['x-service-org-key', 'x-vital-org-key'] as const
 
 export const headerDeprecation: Deprecation = { since: '2025-04-01', instead: 'Use `X-Management-Key`.' }

@@ -44,7 +44,7 @@ management key as \`X-Management-Key\`. Endpoints under \`/lab\` take the key of
 curl -s $BASE_URL/v2/user -H "x-service-api-key: $TEAM_API_KEY" -H 'content-type: application/json' -d '{"client_user_id":"patient-17"}'
 ~~~
 
-- **Errors** are JSON: \`{ "detail": { "error_type", "error_message" } }\`. If the request has the wrong shape, the status is 422 and \`detail\` is a list
+- **Errors** are JSON: \`{ "detail": { "error_type", "error_message" } }\`. If a field is missing or not valid, the status is 422 and \`detail\` is a list
   of \`{ type, loc, msg }\`. \`error_type\` is stable. Errors never repeat the values that you sent.
 - **Idempotency**: operations with \`X-Idempotency-Key\` return the first response for every retry with the same key.
 - **Pagination**: send the \`next_cursor\` of a response to get the next page. Lists of orders and markers have \`page\` and \`size\` instead.
@@ -159,7 +159,10 @@ const refusal = (description: string) => ({ description, ...json({ $ref: '#/comp
 const errorResponses = {
   Unauthenticated: refusal('The credential is missing, unknown, revoked, expired, or of the wrong kind.'),
   Forbidden: refusal('The credential does not allow this: the key is read-only, or the role, plan or beta is missing.'),
-  Invalid: { description: 'The request does not have the documented shape.', ...json({ $ref: '#/components/schemas/ValidationFailure' }) },
+  Invalid: {
+    description: 'The body, a parameter or a header is missing or not valid.',
+    ...json({ $ref: '#/components/schemas/ValidationFailure' }),
+  },
 }
 
 function operation(name: string, row: Row, schemas: Schemas): Json {

@@ -21,7 +21,7 @@ function mark<S extends z.ZodType>(shape: S, mark: Mark): S {
 
 /**
  * Marks data about a patient or a related person. The console masks it until it is revealed.
- * A number is masked as null, and an object completely.
+ * Numbers become null. In an object, every field is masked.
  */
 export const personal = <S extends z.ZodType>(shape: S, kind: PersonalKind = 'text') => mark(shape, kind)
 

@@ -14,7 +14,7 @@ export type ConsoleUser = {
 
 export type TeamCaller = {
   kind: 'team'
-  /** The caller sent an access token; `key_id` is the management key that minted it. */
+  /** The caller sent an access token; `key_id` is the management key that created it. */
   token?: true
   /** The caller sent a user's sign-in token, which is valid for this user only. */
   user_id?: string

@@ -12,7 +12,7 @@ const wholeNumber = (low: number, high: number) =>
     .max(high, `must be at most ${high}`)
 const oneOf = <const V extends readonly [string, ...string[]]>(values: V) => z.enum(values, `must be one of ${values.join(', ')}`)
 const url = (protocol: RegExp, text: string) => z.url({ protocol, error: text })
-/** Links append a path to the address, and everybody who receives one would see its credentials. */
+/** Assay appends paths to the URL, and everyone who receives such a link would see its credentials. */
 const isPlainUrl = (text: string) => !/[?#]|^\w+:\/\/[^/]*@/.test(text)
 const network = z.union([z.cidrv4(), z.cidrv6()])
 // Trusting every network would let clients forge their own address.
@@ -58,7 +58,7 @@ export const Settings = z.object({
   REGION: oneOf(regions)
     .default('us')
     .describe('`us` or `eu`. Together with `ENVIRONMENT`, it identifies the deployment. Keys work only in the region that issued them.'),
-  DATABASE_URL: url(/^postgres(ql)?$/, 'must be a postgres:// address')
+  DATABASE_URL: url(/^postgres(ql)?$/, 'must be a postgres:// URL')
     .optional()
     .describe('The `postgres://` URL of a PostgreSQL database, version 15 or newer. If unset, Assay runs an embedded one in `DATA_DIR`.'),
   DATA_DIR: z
@@ -131,7 +131,7 @@ export const Settings = z.object({
     .pipe(OAuthSettings)
     .default({})
     .describe(
-      'OAuth clients of this deployment at wearable providers, as JSON by provider: `{"fitbit":{"client_id":"…","client_secret":"…"}}`. See [Wearable sources](sources.md). If unset, each team brings its own clients.',
+      'OAuth clients of this deployment at wearable providers, as JSON by provider: `{"fitbit":{"client_id":"…","client_secret":"…"}}`. See [Wearable sources](sources.md). If unset, each team sets its own client credentials.',
     ),
   LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
     .optional()
@@ -170,7 +170,7 @@ function checkCombinations(config: Config) {
   if (config.ENVIRONMENT === 'production' && config.PASSWORD_COST < 15)
     throw setupProblem('PASSWORD_COST must be at least 15 in production')
   if (config.ENVIRONMENT === 'production' && !config.PUBSUB_ENDPOINT.startsWith('https:'))
-    throw setupProblem('PUBSUB_ENDPOINT must be an https address in production')
+    throw setupProblem('PUBSUB_ENDPOINT must be an https URL in production')
   if (config.ENCRYPTION_KEY) return
   if (config.ENVIRONMENT === 'production')
     throw setupProblem('ENCRYPTION_KEY is required in production; generate one with: openssl rand -base64 32')

@@ -5,7 +5,7 @@ import type { Fault } from '../contract/faults.ts'
 type Fields = Record<string, unknown>
 type Detail = string | Fault[] | ({ error_type: string; error_message: string } & Fields)
 
-/** Every expected failure. Clients receive `detail` unchanged; `contract/errors.ts` maps the kind to a status. */
+/** Every expected failure. Clients receive `detail` unchanged; `contract/errors/kinds.ts` maps the kind to a status. */
 export class Problem extends Error {
   readonly kind: ProblemKind
   readonly detail: Detail

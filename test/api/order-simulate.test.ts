@@ -55,7 +55,7 @@ describe.each(methods)('a %s order', (method) => {
     expect([path[0], path.at(-1)]).toEqual(['ordered', step])
     expect(path.slice(1).filter((next, i) => !canBecome(method, path[i] as string, next))).toEqual([])
     expect(events.map((event) => event.id)).toEqual(path.map((_, i) => i + 1))
-    expect([last_event, status]).toEqual([events.at(-1), stepsOf(method)[step]?.top])
+    expect([last_event, status]).toEqual([events.at(-1), stepsOf(method)[step]?.phase])
     expect(await orderEvents(app, team_id, id)).toEqual(expectedEvents(...path))
   })
 

@@ -3,15 +3,15 @@ import { describe, expect, test } from 'vitest'
 import {
   canBecome,
   isEnd,
-  lowLevels,
   type Method,
   methods,
   orderStatuses,
+  phases,
   reachableFrom,
   shortestPath,
   statusOfStep,
+  stepNames,
   stepsOf,
-  topLevels,
 } from '../../src/contract/labs/lifecycle.ts'
 
 /** The expected statuses, written out independently of the lifecycle table. */
@@ -112,8 +112,8 @@ test('the lifecycle table has exactly the expected statuses', () => {
   )
   expect(wanted).toHaveLength(54)
   expect([...orderStatuses].sort()).toEqual(wanted.sort())
-  expect(new Set(orderStatuses.map((status) => status.split('.')[0]))).toEqual(new Set(topLevels))
-  expect([...lowLevels].sort()).toEqual([...new Set(wanted.map((status) => status.split('.')[2]))].sort())
+  expect(new Set(orderStatuses.map((status) => status.split('.')[0]))).toEqual(new Set(phases))
+  expect([...stepNames].sort()).toEqual([...new Set(wanted.map((status) => status.split('.')[2]))].sort())
 })
 
 describe.each(methods)('%s', (method) => {
@@ -132,7 +132,7 @@ describe.each(methods)('%s', (method) => {
   test('ends in a failure, a cancellation or a redraw', () => {
     const ends = steps.filter((low) => isEnd(method, low))
     expect(ends).toEqual(steps.filter((low) => !arrows[method][low]))
-    const tops = ends.filter((low) => low !== 'redraw_available').map((low) => stepsOf(method)[low]?.top)
+    const tops = ends.filter((low) => low !== 'redraw_available').map((low) => stepsOf(method)[low]?.phase)
     expect(tops.every((top) => top === 'failed' || top === 'cancelled')).toBe(true)
     expect(isEnd(method, 'nowhere')).toBe(false)
   })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { canBecome, lowLevels, type Method, methods, reachableFrom, stepsOf } from '../../src/contract/labs/lifecycle.ts'
+import { canBecome, type Method, methods, reachableFrom, stepNames, stepsOf } from '../../src/contract/labs/lifecycle.ts'
 import * as rules from '../../src/labs/orders/rules.ts'
 import { Problem } from '../../src/platform/problem.ts'
 
@@ -186,7 +186,7 @@ function violationOf(operation: string, i: number, order: Order, low: string) {
 describe.each(methods)('random operations on a %s order', (method) => {
   const operation = fc.constantFrom(...Object.keys(operations), 'report', 'report')
   // Mostly steps of the method, with a few of other methods.
-  const low = fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...Object.keys(stepsOf(method))) }, fc.constantFrom(...lowLevels))
+  const low = fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...Object.keys(stepsOf(method))) }, fc.constantFrom(...stepNames))
   const calls = fc.array(fc.tuple(operation, low), { maxLength: 12 })
 
   test('follow only valid transitions in ten thousand random runs', () => {

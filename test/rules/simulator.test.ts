@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { genders } from '../../src/contract/common.ts'
 import type { OrderedMeasurements } from '../../src/contract/labs/analyte.ts'
 import { type Method, methods, stepsOf } from '../../src/contract/labs/lifecycle.ts'
-import { type BiomarkerResult, type Interpretation, NewResults, type ResultVersion, resultTypes } from '../../src/contract/labs/results.ts'
+import { type BiomarkerResult, type Interpretation, NewResults, type ReportStatus, resultTypes } from '../../src/contract/labs/results.ts'
 import { stepDelay } from '../../src/labs/adapters/simulator/delays.ts'
 import { type ResultSimulation, simulateResults } from '../../src/labs/adapters/simulator/values.ts'
 import { completeResults, expectedAnalytes, hasMissing, interpretationOf, missingResults } from '../../src/labs/results/rules.ts'
@@ -17,7 +17,7 @@ const requests = fc.record({
   gender: fc.constantFrom(...genders),
   age: fc.integer({ min: 0, max: 105 }),
   interpretation: fc.constantFrom<Interpretation>('normal', 'abnormal', 'critical', 'unknown'),
-  version: fc.constantFrom<ResultVersion>('partial', 'final', 'corrected'),
+  version: fc.constantFrom<ReportStatus>('partial', 'final', 'corrected'),
   result_types: fc.option(fc.uniqueArray(fc.constantFrom(...resultTypes), { minLength: 1 }), { nil: undefined }),
   share: fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { nil: undefined }),
 })

@@ -102,7 +102,7 @@ test('rejects a database migrated by a newer version and does not change it', as
   const url = await newDatabase()
   await query(url, "insert into migrations (name) values ('9999_from_the_future.sql')")
   expect(await startFailure(externalDatabase(url))).toMatch(
-    /migrated by a newer version \(9999_from_the_future\.sql\); start that version or newer/,
+    /migrated by a newer version of Assay \(9999_from_the_future\.sql\)\. Start that version or a newer one\./,
   )
   expect(await query(url, 'select 1 from deployment')).toEqual([])
 })

@@ -75,7 +75,7 @@ describe('an unusable database is named without its password', () => {
     const readOnly = new URL(await emptyDatabase())
     readOnly.searchParams.set('options', '-c default_transaction_read_only=on')
     expect(await startFailure(externalDatabase(readOnly.href))).toMatch(
-      /^The database in DATABASE_URL cannot be migrated: cannot execute CREATE TABLE in a read-only transaction/,
+      /^The database cannot be migrated: cannot execute CREATE TABLE in a read-only transaction/,
     )
   })
 })

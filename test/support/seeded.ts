@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
-import { integer, oneOf, type Random, seededRandom } from '../../src/platform/seeded.ts'
+import * as seeded from '../../src/platform/seeded-random.ts'
 
 /** Every test file derives its values from this seed and its name, so runs repeat and no two files share values. */
 export const SEED = process.env['TEST_SEED'] || 'assay'
 
 let file = 'outside a test file'
-let source = seededRandom(SEED, file)
+let source = seeded.seededRandom(SEED, file)
 const counts = new Map<string, number>()
 
 /** Runs once per test file, before it is loaded. */
 export function seedFile(name: string) {
   file = name
-  source = seededRandom(SEED, name)
+  source = seeded.seededRandom(SEED, name)
   counts.clear()
 }
 
@@ -22,11 +22,11 @@ export function nextNumber(kind: string) {
   return next
 }
 
-const random: Random = () => source()
+const random: seeded.Random = () => source()
 
-export const randomInteger = (from: number, to: number) => integer(random, from, to)
+export const randomInteger = (from: number, to: number) => seeded.randomInteger(random, from, to)
 
-const randomItem = <T>(list: readonly T[]) => oneOf(random, list) as T
+const randomItem = <T>(list: readonly T[]) => seeded.randomItem(random, list) as T
 
 export const newBytes = (length: number) => Buffer.from(Array.from({ length }, () => randomInteger(0, 255)))
 

@@ -3,11 +3,12 @@ import { toSchema } from '../json-schema.ts'
 import { labEvents } from '../labs/lab-events.ts'
 import { userEvents } from '../tenants/user-events.ts'
 import { dataEvents } from '../wearables/data-events.ts'
-import { operatorEvents, providerEvents } from '../wearables/provider-events.ts'
+import { providerEvents } from '../wearables/provider-events.ts'
+import { deliveryEvents } from './delivery-events.ts'
 import { EventEnvelope, type EventType, exampleValues } from './event.ts'
 
 /** The event catalog. */
-export const eventTypes = { ...userEvents, ...labEvents, ...providerEvents, ...operatorEvents, ...dataEvents }
+export const eventTypes = { ...userEvents, ...labEvents, ...providerEvents, ...deliveryEvents, ...dataEvents }
 
 export type EventName = keyof typeof eventTypes
 
@@ -19,7 +20,7 @@ export const eventNames = Object.keys(eventTypes) as EventName[]
 export const isEventName = (name: string): name is EventName => Object.hasOwn(eventTypes, name)
 
 /** Types of events that are not about a user. */
-const typesWithoutUser = new Set<string>(Object.keys(operatorEvents))
+const typesWithoutUser = new Set<string>(Object.keys(deliveryEvents))
 
 export const isWithoutUser = (name: EventName) => typesWithoutUser.has(name)
 

@@ -37,7 +37,7 @@ export const UpsertPipelines = z
     push_historical_data: z
       .boolean()
       .nullish()
-      .describe('True starts a new destination with the oldest stored event. False starts it with events from now on. Default false.'),
+      .describe('True: a new destination starts with the oldest stored event. False: it receives new events only. Default false.'),
     provider_raw_data: z.boolean().nullish().describe('Only false is supported.'),
     preferences: z
       .object({ preferred: Destination, enabled: z.array(Destination).max(10) })

@@ -21,11 +21,11 @@ export const webhookKeyEndpoints = {
     method: 'post',
     path: `${webhookRoot}/keys/rotate`,
     status: 204,
-    summary: 'Rotate the ed25519 key of a webhook',
+    summary: 'Rotate the Ed25519 key of a webhook',
     description: 'For 24 hours Assay signs messages with both the new and the old key.',
     params: WebhookPath,
     returns: NoContent,
-    refusals: { 400: 'The webhook has no ed25519 key, because `asymmetric` is false.', ...noWebhook },
+    refusals: { 400: 'The webhook has no Ed25519 key, because `asymmetric` is false.', ...noWebhook },
   }),
   getWebhookJwks: endpoint({
     auth: 'none',
@@ -37,6 +37,6 @@ export const webhookKeyEndpoints = {
     description: 'Returns the public keys that verify `v1a` signatures as a JSON Web Key Set, newest first. Needs no credential.',
     params: z.object({ webhook_id: Id }),
     returns: z.object({ keys: z.array(PublicJwk) }).meta({ id: 'Jwks' }),
-    refusals: { 404: 'No such webhook, or it has no ed25519 key.' },
+    refusals: { 404: 'No such webhook, or it has no Ed25519 key.' },
   }),
 }

@@ -33,7 +33,7 @@ export const NewWebhook = z
     filter_types: Filter.nullish(),
     secret: z.string().max(200).nullish().describe('`whsec_` followed by 24 to 75 bytes in base64. Generated if absent.'),
     ordering: Ordering.nullish().describe('Default per_key.'),
-    asymmetric: z.boolean().nullish().describe('Default false. True adds an ed25519 signature (v1a) and publishes the public key.'),
+    asymmetric: z.boolean().nullish().describe('Default false. True adds an Ed25519 signature (v1a) and publishes the public key.'),
   })
   .meta({ id: 'NewWebhook' })
 
@@ -45,7 +45,7 @@ export const WebhookPatch = z
     disabled: z.boolean().nullish(),
     filter_types: Filter.nullish().describe('Null means all event types.'),
     ordering: Ordering.nullish(),
-    asymmetric: z.boolean().nullish().describe('False deletes the ed25519 keys immediately.'),
+    asymmetric: z.boolean().nullish().describe('False deletes the Ed25519 keys immediately.'),
   })
   .meta({ id: 'WebhookPatch' })
 
@@ -62,7 +62,7 @@ const Webhook = z
     filter_types: z.array(Safe).nullable(),
     ordering: Safe.meta({ 'x-extensible-enum': orderings }),
     public_key: Safe.nullable().describe(
-      '`whpk_` followed by the ed25519 key that verifies v1a signatures. Null if `asymmetric` is false.',
+      '`whpk_` followed by the Ed25519 key that verifies v1a signatures. Null if `asymmetric` is false.',
     ),
     created_at: Instant,
     updated_at: Instant,
@@ -94,7 +94,7 @@ export const webhookEndpoints = {
     path: root,
     summary: 'Create a webhook',
     subjects: { id: 'result.id' },
-    description: 'The webhook receives events from now on. Use replay to send it earlier ones.',
+    description: 'The webhook receives new events. To send it earlier ones, start a replay.',
     params: TeamPath,
     body: NewWebhook,
     returns: Webhook,

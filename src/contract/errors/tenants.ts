@@ -59,7 +59,7 @@ export const organizationErrors = errors({
   WRONG_DEPLOYMENT: {
     kind: 'refused',
     meaning: 'The request is for another environment or region than this deployment.',
-    remedy: 'Call the other deployment, or name the one in error_message.',
+    remedy: 'Call the other deployment, or send the environment and region of this one.',
   },
 })
 
@@ -109,7 +109,7 @@ export const userErrors = errors({
 export const consoleErrors = errors({
   CODE_REQUIRED: {
     kind: 'unauthenticated',
-    meaning: 'The sign-in has no second factor.',
+    meaning: 'The sign-in has an email and a password, but no code.',
     remedy: 'Send the current code of the authenticator app, or a recovery code, as `code`.',
   },
   INVITATION_OVER: {
@@ -159,7 +159,7 @@ export const consoleErrors = errors({
   },
   SESSION_ENDED: {
     kind: 'unauthenticated',
-    meaning: 'The console session expired, was signed out, or lost its key or its person.',
+    meaning: 'The console session expired or was signed out, or its key or member was removed.',
     remedy: 'Sign in again.',
   },
   SESSION_NOT_ALLOWED: {

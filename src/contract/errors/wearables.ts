@@ -66,7 +66,7 @@ export const wearableDataErrors = errors({
   },
   SLEEP_NOT_FOUND: {
     kind: 'not_found',
-    meaning: 'The team has no sleep with this ID.',
+    meaning: 'The team has no sleep session with this ID.',
     remedy: 'Read the sleep summaries of the user to find the ID.',
   },
   TOO_MANY_SAMPLES: {

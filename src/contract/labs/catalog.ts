@@ -17,7 +17,7 @@ export const usStates =
   )
 
 /** IDs of labs and markers, within the range of PostgreSQL's integer. */
-export const Number32 = z.int().min(1).max(2_147_483_647)
+export const IntegerId = z.int().min(1).max(2_147_483_647)
 const LabTestId = z.object({ lab_test_id: Id })
 const AccountQuery = z.object({ lab_account_id: Id.nullish().describe('Must be an account at the lab that the team can use.') })
 
@@ -118,7 +118,7 @@ export const LabTest = z
   })
   .meta({ id: 'LabTest' })
 
-const ids = z.array(Number32).max(200)
+const ids = z.array(IntegerId).max(200)
 const codes = z.array(Text(60)).max(200)
 
 export const NewLabTest = z
@@ -240,7 +240,7 @@ export const catalogEndpoints = {
     summary: 'List markers',
     description: 'Returns markers with their AoE questions and expected results.',
     query: z.object({
-      lab_id: z.array(Number32).max(200).nullish(),
+      lab_id: z.array(IntegerId).max(200).nullish(),
       lab_slug: z.string().max(60).nullish(),
       name: z.string().max(200).nullish().describe('A part of the name.'),
       a_la_carte_enabled: z.boolean().nullish(),
@@ -321,7 +321,7 @@ export const catalogEndpoints = {
     unaudited: true,
     summary: 'Get a marker',
     description: "Finds the marker by the lab's code.",
-    params: z.object({ lab_id: Number32, provider_id: Text(60) }),
+    params: z.object({ lab_id: IntegerId, provider_id: Text(60) }),
     query: AccountQuery,
     returns: Marker,
     refusals: { ...account, 404: 'The lab has no such marker.' },

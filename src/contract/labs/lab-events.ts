@@ -114,7 +114,7 @@ export const labEvents = {
   'labtest.order.updated': eventType({
     ...order,
     description:
-      'Emitted when an order changes status or a field of it changes. Webhooks receive the event of partial_results only if the team has partial_webhooks_enabled.',
+      'Emitted when the status or another field of an order changes. Webhooks receive the event of partial_results only if the team has partial_webhooks_enabled.',
     example: anOrder,
   }),
   'labtest.appointment.created': eventType({

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Day, Id, Instant, InstantIn, openEnum } from '../common.ts'
+import { DayOrInstant, Id, Instant, openEnum } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
 import { personal, Safe, safe } from '../personal.ts'
 import { OrderTransaction } from './orders.ts'
@@ -37,7 +37,7 @@ const document = {
 } as const
 const instructions = { ...results, media: 'application/pdf', returns: safe(Pdf) } as const
 const noResults = { 404: 'No such order in the team, or the order has no results yet.' }
-const noOrder = { 404: 'No such order in the team, or the order does not have this document.' }
+const noDocument = { 404: 'No such order in the team, or the order does not have this document.' }
 
 export const resultEndpoints = {
   getResults: endpoint({
@@ -55,7 +55,7 @@ export const resultEndpoints = {
     ...results,
     path: '/v3/order/{order_id}/result/metadata',
     summary: 'Get the metadata of results',
-    description: 'Returns patient, physician, laboratory, dates and status without the measurements.',
+    description: 'Returns the patient, physician, laboratory, dates and status without the measurements.',
     subjects: { user_id: 'result.patient_id', order_id: 'path.order_id' },
     params: OrderId,
     returns: ResultsMetadata,
@@ -65,7 +65,7 @@ export const resultEndpoints = {
     ...document,
     path: '/v3/order/{order_id}/result/pdf',
     summary: 'Get the result report as a PDF',
-    description: 'Available from the first report of the lab on. Assay generates the PDF from the stored results.',
+    description: 'Available once the lab has sent its first report. Assay generates the PDF from the stored results.',
     params: OrderId,
     refusals: noResults,
   }),
@@ -84,7 +84,7 @@ export const resultEndpoints = {
     path: '/v3/order/{order_id}/result/critical/acknowledge',
     summary: 'Acknowledge a critical result',
     description:
-      'Records who takes care of the result. Only the first acknowledgment of a report counts; later requests return it unchanged.',
+      'Records the person or key that acknowledges the result. Only the first acknowledgment of a report counts; later requests return it unchanged.',
     params: OrderId,
     returns: CriticalResult,
     refusals: { 404: 'No such order in the team, or none of its results was ever critical.' },
@@ -111,9 +111,9 @@ export const resultEndpoints = {
     ...document,
     path: '/v3/order/{order_id}/requisition/pdf',
     summary: 'Get the requisition as a PDF',
-    description: 'Available from `requisition_created` on. Imported orders have none.',
+    description: 'Available once the order reaches `requisition_created`. Imported orders have none.',
     params: OrderId,
-    refusals: noOrder,
+    refusals: noDocument,
   }),
   getLabelsPdf: endpoint({
     ...document,
@@ -123,18 +123,16 @@ export const resultEndpoints = {
     params: OrderId,
     query: z.object({
       number_of_labels: z.int().min(1).max(50).default(3),
-      collection_date: z
-        .union([Day, InstantIn], { error: 'Must be a date (YYYY-MM-DD) or a date-time with a zone.' })
-        .describe("Printed on the labels as a date in the patient's time zone."),
+      collection_date: DayOrInstant.describe("Printed on the labels as a date in the patient's time zone."),
     }),
-    refusals: noOrder,
+    refusals: noDocument,
   }),
   getCollectionInstructionPdf: endpoint({
     ...instructions,
     path: '/v3/order/{order_id}/collection_instruction_pdf',
     summary: 'Get the collection instructions of an order as a PDF',
     params: OrderId,
-    refusals: noOrder,
+    refusals: noDocument,
   }),
   getAbnPdf: endpoint({
     ...document,
@@ -143,7 +141,7 @@ export const resultEndpoints = {
     description:
       'Only orders with `has_abn` have one. The PDF is not form CMS-R-131. If Original Medicare requires an ABN, give the patient that form.',
     params: OrderId,
-    refusals: noOrder,
+    refusals: noDocument,
   }),
   getLabTestInstructionPdf: endpoint({
     ...instructions,
@@ -152,6 +150,6 @@ export const resultEndpoints = {
     summary: 'Get the collection instructions of a lab test as a PDF',
     subjects: {},
     params: z.object({ lab_test_id: Id }),
-    refusals: { 404: 'No such lab test that the team can see.' },
+    refusals: { 404: 'Neither the catalog nor the team has this lab test.' },
   }),
 }

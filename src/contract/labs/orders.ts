@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   Day,
+  DayOrInstant,
   ethnicities,
   GuarantorOut,
   genderIdentities,
@@ -17,7 +18,7 @@ import { deprecated } from '../deprecation.ts'
 import { endpoint } from '../endpoint.ts'
 import { PersonalText, PersonEmail, PersonName, PersonPhone, personal, Safe, safe } from '../personal.ts'
 import { billingTypes, LabTest } from './catalog.ts'
-import { lowLevels, methods, orderStatuses, topLevels } from './lifecycle.ts'
+import { methods, orderStatuses, phases, stepNames } from './lifecycle.ts'
 import { ImportOrder, NewOrder, NewTestkitOrder, RegisterTestkit } from './new-order.ts'
 import { interpretations, resultTypes } from './results.ts'
 
@@ -125,7 +126,7 @@ const OrderDetails = z
 const TransactionOrder = z
   .object({
     id: Id,
-    low_level_status: openEnum(lowLevels).nullable(),
+    low_level_status: openEnum(stepNames).nullable(),
     low_level_status_created_at: Instant.nullable(),
     origin: openEnum(origins).nullable(),
     parent_id: Id.nullable(),
@@ -156,7 +157,7 @@ export const Order = z
     updated_at: Instant,
     events: z.array(OrderEvent),
     last_event: OrderEvent,
-    status: deprecated(openEnum(topLevels).nullable(), 'Use `last_event.status`.'),
+    status: deprecated(openEnum(phases).nullable(), 'Use `last_event.status`.'),
     physician: z.object({ first_name: PersonName, last_name: PersonName, npi: PersonalText }).meta({ id: 'OrderPhysician' }).nullable(),
     health_insurance_id: Id.nullable(),
     requisition_form_url: deprecated(Safe.nullable(), 'Use `GET /v3/order/{order_id}/requisition/pdf`.'),
@@ -193,7 +194,7 @@ const Finding = z
     message: Safe,
     remedy: Safe,
     severity: openEnum(['hard', 'advisory']).describe('hard: POST /v3/order rejects the order. advisory: the order gets a warning.'),
-    status: z.int().nullable().describe('The HTTP status with which POST /v3/order rejects the order. Null for advisory findings.'),
+    status: z.int().nullable().describe('The HTTP status with which POST /v3/order rejects the order. Null for warnings.'),
   })
   .meta({ id: 'OrderFinding' })
 
@@ -215,7 +216,6 @@ const noOrder = { 404: 'No such order in the team.' }
 const notOrderable = { 400: 'The tests, the lab, the lab account or the billing do not fit together.', 404: 'No such user in the team.' }
 
 const activationTypes = ['current', 'scheduled'] as const
-const DayOrInstant = z.union([Day, InstantIn], { error: 'Must be a date (YYYY-MM-DD) or a date-time with a zone.' })
 
 export const OrderFilter = z.object({
   search_input: Text(200)
@@ -226,10 +226,10 @@ export const OrderFilter = z.object({
   updated_start_date: DayOrInstant.nullish(),
   updated_end_date: DayOrInstant.nullish(),
   status: z
-    .array(z.enum(lowLevels as [string, ...string[]]))
+    .array(z.enum(stepNames as [string, ...string[]]))
     .max(50)
     .nullish()
-    .describe('Low-level statuses, such as requisition_created. Repeat the parameter for several.'),
+    .describe('Steps, such as requisition_created. Repeat the parameter for several.'),
   order_key: z.enum(['created_at', 'patient_name', 'last_status']).nullish().describe('Default created_at.'),
   order_direction: z.enum(['asc', 'desc']).nullish().describe('Default desc, or asc when sorted by patient_name.'),
   order_type: z.array(z.enum(methods)).max(10).nullish(),
@@ -239,7 +239,7 @@ export const OrderFilter = z.object({
     .array(z.enum(activationTypes))
     .max(5)
     .nullish()
-    .describe('current: no activate_by, or the day has come. scheduled: activate_by is in the future.'),
+    .describe('current: no activate_by, or activate_by is today or earlier. scheduled: activate_by is in the future.'),
   user_id: Id.nullish(),
   patient_name: Text(200).nullish(),
   shipping_recipient_name: Text(200).nullish(),
@@ -272,7 +272,7 @@ export const orderEndpoints = {
     largeBody: true,
     summary: 'Validate an order',
     subjects: { user_id: 'body.user_id' },
-    description: 'Takes the body of POST /v3/order, stores nothing and returns all findings, including warnings.',
+    description: 'Takes the body of POST /v3/order, stores nothing and returns all problems: errors and warnings.',
     body: z.looseObject({}).meta({ id: 'OrderToValidate', description: 'The body of POST /v3/order.' }),
     returns: z.object({ valid: z.boolean(), problems: z.array(Finding) }).meta({ id: 'OrderValidation' }),
   }),
@@ -444,7 +444,7 @@ export const orderEndpoints = {
               id: Id,
               origin: openEnum(origins).nullable(),
               parent_id: Id.nullable(),
-              last_status: openEnum(lowLevels),
+              last_status: openEnum(stepNames),
               last_status_created_at: Instant,
               created_at: Instant,
               updated_at: Instant,

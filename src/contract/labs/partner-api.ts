@@ -3,7 +3,7 @@ import { AddressOut, Cursor, GuarantorOut, genders, Id, Instant, openEnum, Recen
 import { endpoint } from '../endpoint.ts'
 import { PersonalText, PersonEmail, PersonName, PersonPhone, personal, Safe } from '../personal.ts'
 import { billingTypes, Lab, sampleTypes } from './catalog.ts'
-import { lowLevels, methods } from './lifecycle.ts'
+import { methods, stepNames } from './lifecycle.ts'
 import { origins, Shipment, ShippingDetails, statusDetails } from './orders.ts'
 import { interpretations, NewResults } from './results.ts'
 
@@ -19,29 +19,29 @@ const unreportableSteps = [
   'completed',
   'corrected',
 ]
-const reportableSteps = lowLevels.filter((low) => !unreportableSteps.includes(low)) as [string, ...string[]]
+const reportableSteps = stepNames.filter((step) => !unreportableSteps.includes(step)) as [string, ...string[]]
 
-const tracking = z.string().max(300, 'Must have at most 300 characters.').nullish()
+const shipmentText = z.string().max(300, 'Must have at most 300 characters.').nullish()
 
 export const StepReport = z
   .object({
     status: z
       .enum(reportableSteps)
       .describe(
-        'A low-level status of the collection method. It can be several steps ahead. A report that arrives late or twice changes nothing.',
+        'A step of the collection method. It can be several steps ahead of the order. A report that arrives late or twice changes nothing.',
       ),
     status_detail: z.enum(statusDetails).nullish(),
     sample_id: SampleId.nullish().describe("The lab's specimen ID, unique within the lab."),
     collected_at: RecentIn.nullish().describe('When the specimen was collected.'),
     shipment: z
       .object({
-        outbound_tracking_number: tracking,
-        outbound_tracking_url: tracking,
-        inbound_tracking_number: tracking,
-        inbound_tracking_url: tracking,
-        outbound_courier: tracking,
-        inbound_courier: tracking,
-        notes: tracking,
+        outbound_tracking_number: shipmentText,
+        outbound_tracking_url: shipmentText,
+        inbound_tracking_number: shipmentText,
+        inbound_tracking_url: shipmentText,
+        outbound_courier: shipmentText,
+        inbound_courier: shipmentText,
+        notes: shipmentText,
       })
       .meta({ id: 'ShipmentReport' })
       .nullish(),
@@ -50,7 +50,7 @@ export const StepReport = z
 
 export const LabOrderFilter = z.object({
   status: z
-    .array(z.enum(lowLevels as [string, ...string[]]))
+    .array(z.enum(stepNames as [string, ...string[]]))
     .max(50)
     .nullish(),
   sample_id: Text(100).nullish(),
@@ -62,7 +62,7 @@ const LabOrder = z
   .object({
     id: Id,
     sample_id: Safe.nullable(),
-    status: openEnum(lowLevels),
+    status: openEnum(stepNames),
     method: openEnum(methods),
     origin: openEnum(origins),
     parent_id: Id.nullable(),

@@ -8,8 +8,8 @@ export const interpretations = ['normal', 'unknown', 'abnormal', 'critical'] as 
 export type Interpretation = (typeof interpretations)[number]
 export const resultTypes = ['numeric', 'range', 'comment', 'coded_value'] as const
 export type ResultType = (typeof resultTypes)[number]
-const resultVersions = ['partial', 'final', 'corrected'] as const
-export type ResultVersion = (typeof resultVersions)[number]
+const reportStatuses = ['partial', 'final', 'corrected'] as const
+export type ReportStatus = (typeof reportStatuses)[number]
 const failureTypes = [
   'quantity_not_sufficient_failure',
   'collection_process_failure',
@@ -24,7 +24,7 @@ const failureTypes = [
   'insufficient_volume',
 ] as const
 
-/** No measurement has more digits, and longer ones do not fit into a number. */
+/** No measurement needs more digits, and the limit keeps every parsed number finite. */
 const digits = String.raw`(?:\d{1,20}(?:\.\d{1,20})?|\.\d{1,20})`
 export const numberText = new RegExp(`^[+-]?${digits}$`)
 /** The format of a result of type range: `<5`, `>=0.5`, `2-4`. */
@@ -104,7 +104,7 @@ export const SampleData = z
   .meta({ id: 'SampleData' })
 export type SampleData = z.output<typeof SampleData>
 
-const movedToSampleInformation = <T extends z.ZodType>(shape: T) => deprecated(shape, 'Use `sample_information`.')
+const deprecatedDate = <T extends z.ZodType>(shape: T) => deprecated(shape, 'Use `sample_information`.')
 
 export const ResultsMetadata = z
   .object({
@@ -114,9 +114,9 @@ export const ResultsMetadata = z
     patient: PersonName,
     provider: PersonName.nullable().describe('The physician.'),
     laboratory: Safe.nullable(),
-    date_reported: movedToSampleInformation(Safe),
-    date_collected: movedToSampleInformation(Safe.nullable()),
-    date_received: movedToSampleInformation(Safe.nullable()),
+    date_reported: deprecatedDate(Safe),
+    date_collected: deprecatedDate(Safe.nullable()),
+    date_received: deprecatedDate(Safe.nullable()),
     specimen_number: Safe,
     status: openEnum(['partial', 'final']),
     interpretation: openEnum(interpretations).nullable(),
@@ -195,7 +195,7 @@ export type NewMissingResult = z.output<typeof NewMissingResult>
 
 export const NewResults = z
   .object({
-    status: z.enum(resultVersions),
+    status: z.enum(reportStatuses),
     collected_at: RecentIn.nullish(),
     received_at: RecentIn.nullish(),
     reported_at: RecentIn.nullish(),

@@ -68,7 +68,7 @@ export const sandboxEndpoints = {
     summary: 'List inbox messages',
     subjects: { user_id: 'result.messages[].event.user_id' },
     description:
-      'The inbox is a webhook without a receiver of your own. It receives signed events, verifies them and keeps them for 7 days. The first request opens it and sends it the last 100 events, so it can be empty for a moment. Newest messages come first.',
+      'The inbox is a webhook that Assay hosts, so you need no receiver of your own. It receives signed events, verifies them and keeps them for 7 days. The first request opens it and sends it the last 100 events, so it can be empty for a moment. Newest messages come first.',
     query: z.object({ limit: z.int().min(1).max(100).default(50), next_cursor: Cursor }),
     returns: z.object({ messages: z.array(InboxMessage), next_cursor: Safe.nullable() }).meta({ id: 'Inbox' }),
   }),

@@ -14,6 +14,7 @@ import {
   regions,
   roles,
   Success,
+  TeamBindings,
   Text,
 } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
@@ -180,10 +181,6 @@ const Team = z
 
 const Org = z.object({ id: Id, name: Safe, plan: openEnum(plans), expires_at: Instant.nullable() }).meta({ id: 'Org' })
 
-const Bindings = z
-  .array(z.object({ team_id: Id }))
-  .min(1, 'Send at least one team.')
-  .max(100)
 const keyFields = {
   id: Id,
   label: Safe,
@@ -213,7 +210,9 @@ const TeamApiKey = z.object(teamKeyFields).meta({ id: 'TeamApiKey' })
 const org = { auth: 'management', plan: 'scale', scope: 'org', tag: 'Organization', subjects: {} } as const
 const team = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Teams', subjects: {} } as const
 const keys = { auth: 'management', plan: 'scale', tag: 'Keys', subjects: {} } as const
-const integrationIdTaken = { 409: 'The integration_team_id belongs to another team. The response names its team_id.' }
+const integrationIdTaken = {
+  409: 'The integration_team_id belongs to another team. The response names that team if your key has access to it.',
+}
 
 export const managementEndpoints = {
   getOrg: endpoint({ ...org, method: 'get', path: '/v1/org/{org_id}', summary: 'Get the organization', params: OrgId, returns: Org }),
@@ -307,7 +306,7 @@ export const managementEndpoints = {
     path: '/v1/org/{org_id}/team/{team_id}/create_api_access_token',
     summary: 'Create a team access token',
     description:
-      'Send the token to the data endpoints as `Authorization: Bearer`. It expires after 10 minutes, or earlier with its team or the key that created it.',
+      'Send the token to the data endpoints as `Authorization: Bearer`. It expires after 10 minutes, or when its team is deleted or the key that created it is revoked.',
     params: TeamPath,
     body: z.object({ env: Environment }).meta({ id: 'NewAccessToken' }),
     returns: z.object({ access_token: Safe, expires_in: z.int().describe('The lifetime in seconds.') }).meta({ id: 'AccessToken' }),
@@ -332,7 +331,7 @@ export const managementEndpoints = {
     subjects: { id: 'result.id' },
     description: 'The response contains the key. Assay stores only a hash and cannot show the key again.',
     params: OrgId,
-    body: z.object({ label: Text(100), role: Role, team_role_bindings: Bindings.nullish() }).meta({ id: 'NewManagementKey' }),
+    body: z.object({ label: Text(100), role: Role, team_role_bindings: TeamBindings.nullish() }).meta({ id: 'NewManagementKey' }),
     returns: z.object({ ...keyFields, key: Safe }).meta({ id: 'ManagementKeyWithSecret' }),
     refusals: { 400: 'The role does not match the teams, or a team is unknown.' },
   }),
@@ -344,7 +343,7 @@ export const managementEndpoints = {
     summary: 'Update a management key',
     description: 'Changes the label or the teams. The role cannot be changed.',
     params: KeyPath,
-    body: z.object({ label: Text(100).nullish(), team_role_bindings: Bindings.nullish() }).meta({ id: 'ManagementKeyPatch' }),
+    body: z.object({ label: Text(100).nullish(), team_role_bindings: TeamBindings.nullish() }).meta({ id: 'ManagementKeyPatch' }),
     returns: ManagementKey,
     refusals: { 400: 'The role does not match the teams, or a team is unknown.', 404: 'No such key.' },
   }),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Cursor, Email, Id, Instant, openEnum, personRoles, Success, Text } from '../common.ts'
+import { Cursor, Email, Id, Instant, openEnum, personRoles, Success, TeamBindings, Text } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
 import { Safe } from '../personal.ts'
 import { Session } from './sessions.ts'
@@ -8,10 +8,6 @@ const OrgId = z.object({ org_id: Id })
 const PersonPath = z.object({ org_id: Id, person_id: Id })
 const InvitePath = z.object({ org_id: Id, invite_id: Id })
 
-const Bindings = z
-  .array(z.object({ team_id: Id }))
-  .min(1, 'Send at least one team.')
-  .max(100)
 const BindingsOut = z
   .array(z.object({ team_id: Id }))
   .nullable()
@@ -57,7 +53,7 @@ const NewInvite = z
   .object({
     email: Email,
     role: z.enum(personRoles).default('org_admin'),
-    team_role_bindings: Bindings.nullish().describe(
+    team_role_bindings: TeamBindings.nullish().describe(
       'Required for team_admin. Without it, support and read_only have access to every team. Not allowed for org_admin and no_role.',
     ),
   })
@@ -114,7 +110,7 @@ export const peopleEndpoints = {
     description: 'Changes the role or the teams. The change applies to open sessions immediately.',
     params: PersonPath,
     body: z
-      .object({ role: z.enum(personRoles).nullish(), team_role_bindings: Bindings.nullish() })
+      .object({ role: z.enum(personRoles).nullish(), team_role_bindings: TeamBindings.nullish() })
       .meta({ id: 'MemberPatch' })
       .describe('Null keeps the role. team_role_bindings replaces the teams.'),
     returns: Member,

@@ -1,7 +1,7 @@
 /** The ways to connect a source. */
 export const authTypes = ['oauth', 'team_oauth', 'sdk', 'password', 'email', 'app'] as const
 
-export const sourceTypes = ['app', 'ble', 'device', 'lab', 'provider'] as const
+export const catalogSourceTypes = ['app', 'ble', 'device', 'lab', 'provider'] as const
 
 /** A wearable source of the catalog. */
 export type Source = {
@@ -9,7 +9,7 @@ export type Source = {
   name: string
   description: string
   auth_type: (typeof authTypes)[number]
-  source_type: (typeof sourceTypes)[number]
+  source_type: (typeof catalogSourceTypes)[number]
   /** Whether the source pushes data, is polled, or both. */
   update_model: 'push' | 'poll' | 'hybrid'
   /** The relation of its times to a time zone. `floating` times are local wall-clock times and are never converted. */

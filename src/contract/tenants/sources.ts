@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { openEnum } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
 import { Safe } from '../personal.ts'
-import { authTypes, type Source, sourceTypes } from './source.ts'
+import { authTypes, catalogSourceTypes, type Source } from './source.ts'
 import { oauthSources } from './sources-oauth.ts'
 import { passwordSources } from './sources-password.ts'
 import { pushSources } from './sources-push.ts'
@@ -56,7 +56,7 @@ export const sourceEndpoints = {
     tag: 'Connections',
     summary: 'List wearable sources',
     subjects: {},
-    query: z.object({ source_type: z.enum(sourceTypes).nullish() }),
+    query: z.object({ source_type: z.enum(catalogSourceTypes).nullish() }),
     returns: z.array(ListedSource),
   }),
 }

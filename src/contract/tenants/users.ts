@@ -158,7 +158,7 @@ const Metrics = z
   .meta({ id: 'Metrics' })
 
 const user = { auth: 'team', tag: 'Users' } as const
-const userNotFound = { 404: 'No such user in this team, or the user is scheduled for deletion.' }
+export const userNotFound = { 404: 'No such user in this team, or the user is scheduled for deletion.' }
 
 export const userEndpoints = {
   createUser: endpoint({

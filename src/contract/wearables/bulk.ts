@@ -56,7 +56,7 @@ export const bulkEndpoints = {
     path: '/v2/link/bulk_import',
     summary: 'Import connections',
     subjects: { user_id: 'body.connections[].user_id' },
-    description: `Takes over connections with their OAuth tokens from another service. The team needs its own credentials at the source. At most ${MAX_ITEMS.toLocaleString('en-US')} connections per request. With status 202 the import continues, and the response lists what is done so far.`,
+    description: `Takes over connections with their OAuth tokens from another service. The team needs its own credentials at the source. At most ${MAX_ITEMS.toLocaleString('en-US')} connections per request. With status 202 the import continues, and the response lists the users that are done.`,
     body: z
       .object({
         provider: OAuthSourceIn,
@@ -75,7 +75,7 @@ export const bulkEndpoints = {
     summary: 'Pull the history of many users',
     subjects: { user_id: 'body.user_ids[]' },
     description:
-      'Fetches the history of a source again. A user fails if the source is not connected or cannot be fetched. With status 202 the pull continues.',
+      'Fetches the history of a source again. Assay fetches from demo connections only, so users with another connection fail. With status 202 the pull continues.',
     body: z.object({ user_ids: UserIds, provider: OAuthSourceIn, wait_for_completion: WaitForCompletion }).meta({ id: 'HistoryToPull' }),
     returns: z.object({ user_ids_triggered: z.array(Id), user_ids_failed: z.array(Id) }).meta({ id: 'HistoryPulled' }),
     isStillRunning,

@@ -3,7 +3,8 @@ import { Id, Instant, openEnum, Success, Text } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
 import { PersonalText, Safe } from '../personal.ts'
 import { PushSourceIn, SourceIn } from '../tenants/sources.ts'
-import { connectionErrors } from './provider-events.ts'
+import { userNotFound } from '../tenants/users.ts'
+import { connectionErrorTypes } from './provider-events.ts'
 import { sourceTypes } from './series.ts'
 
 const UserId = z.object({ user_id: Id })
@@ -18,7 +19,7 @@ const Connection = z
     created_on: Instant,
     status: openEnum(['connected', 'error', 'paused']),
     external_user_id: PersonalText.nullable().describe("The ID of the user's account at the source. Null if unknown."),
-    error_details: z.object({ error_type: openEnum(connectionErrors), error_message: Safe, errored_at: Instant }).nullable(),
+    error_details: z.object({ error_type: openEnum(connectionErrorTypes), error_message: Safe, errored_at: Instant }).nullable(),
     resource_availability: z.record(
       Safe,
       z.object({
@@ -44,7 +45,6 @@ const Device = z
   .meta({ id: 'Device' })
 
 const connection = { auth: 'team', tag: 'Connections', subjects: { user_id: 'path.user_id' } } as const
-const userNotFound = { 404: 'No such user in this team, or the user is scheduled for deletion.' }
 
 export const connectionEndpoints = {
   listConnections: endpoint({
@@ -88,7 +88,7 @@ export const connectionEndpoints = {
     path: '/v2/user/refresh/{user_id}',
     summary: 'Refresh the sources of a user',
     description:
-      'Fetches new data from the sources and waits up to `timeout` seconds. The status is 202 if some sources are still in progress. Sources that push are skipped. Limited to 8 requests per user and hour.',
+      'Renews the access to OAuth sources, fetches new data from demo sources, and waits up to `timeout` seconds. Assay does not fetch data from OAuth sources yet. The status is 202 if some sources are still in progress. Sources that push are skipped. Limited to 8 requests per user per hour.',
     params: UserId,
     query: z.object({ timeout: z.number().min(5).max(60).default(10).describe('In seconds.') }),
     returns: z

@@ -68,19 +68,19 @@ const source = {
   type: 'watch',
 }
 
-const about = { user_id, source }
-const stamps = { created_at: exampleValues.at, updated_at: exampleValues.at }
+const exampleSubject = { user_id, source }
+const exampleTimes = { created_at: exampleValues.at, updated_at: exampleValues.at }
 
 type Verb = 'created' | 'updated'
-type Live = { when: Record<Verb, string>; more: string; data: z.ZodType; example: unknown }
+type ResourceEvents = { when: Record<Verb, string>; note: string; data: z.ZodType; example: unknown }
 
-const summaryEvents = Object.entries(summaries).map(([name, { noun, fields, example }]): [string, Live] => [
+const summaryEvents = Object.entries(summaries).map(([name, { noun, fields, example }]): [string, ResourceEvents] => [
   name,
   {
     when: { created: `${noun} arrives`, updated: `${noun} changes` },
-    more: 'The latest version with the same data.id replaces earlier ones.',
+    note: 'The latest version with the same data.id replaces earlier ones.',
     data: Summary.extend(fields),
-    example: { id: '7e2d4b90-6c1a-4f83-a5d9-3b8f0c6e1d27', ...about, ...example, ...stamps },
+    example: { id: '7e2d4b90-6c1a-4f83-a5d9-3b8f0c6e1d27', ...exampleSubject, ...example, ...exampleTimes },
   },
 ])
 
@@ -91,16 +91,16 @@ const valueFields: Record<Series['valueKind'], z.ZodRawShape> = {
   text: { value: PersonalText },
 }
 
-const emitted = Object.values(series).flatMap((row) => (row.event === null ? [] : [{ ...row, event: row.event }]))
+const seriesWithEvents = Object.values(series).flatMap((row) => (row.event === null ? [] : [{ ...row, event: row.event }]))
 
-const seriesEvents = emitted.map(({ event, unit, valueKind, extraFields, types, example }): [string, Live] => [
+const seriesEvents = seriesWithEvents.map(({ event, unit, valueKind, extraFields, types, example }): [string, ResourceEvents] => [
   event,
   {
     when: { created: 'samples arrive', updated: 'samples change' },
-    more: 'The latest value for a provider, source type and timestamp replaces earlier ones.',
+    note: 'The latest value for a provider, source type and timestamp replaces earlier ones.',
     data: Batch({ ...valueFields[valueKind], ...extraFields.shape }),
     example: {
-      ...about,
+      ...exampleSubject,
       source_id: 17,
       data: [
         { timestamp: exampleValues.at, timezone_offset: -28_800, type: Array.isArray(types) ? types[0] : 'automatic', unit, ...example },
@@ -109,14 +109,14 @@ const seriesEvents = emitted.map(({ event, unit, valueKind, extraFields, types, 
   },
 ])
 
-const streamEvent: [string, Live] = [
+const streamEvent: [string, ResourceEvents] = [
   'workout_stream',
   {
     when: { created: 'a workout gets a stream', updated: 'the stream of a workout changes' },
-    more: 'The payload does not contain the stream. Read it with GET /v2/timeseries/workouts/{workout_id}/stream.',
+    note: 'The payload does not contain the stream. Read it with GET /v2/timeseries/workouts/{workout_id}/stream.',
     data: Stream,
     example: {
-      ...about,
+      ...exampleSubject,
       workout_id: '4c9b7e21-d8f5-4a60-93b2-e1a7d0c6f538',
       provider_id: 'TM-55210',
       message: 'Read the stream at /v2/timeseries/workouts/{workout_id}/stream.',
@@ -132,10 +132,10 @@ type Name = `daily.data.${Resource}.${Verb}` | `historical.data.${Resource}.crea
 
 /** Events of wearable data: one pair for live data of each resource, and one for a complete backfill. */
 export const dataEvents = Object.fromEntries(
-  daily.flatMap(([resource, { when, more, data, example }]) => [
+  daily.flatMap(([resource, { when, note, data, example }]) => [
     ...(['created', 'updated'] as const).map((verb) => [
       `daily.data.${resource}.${verb}`,
-      eventType({ description: `Emitted when ${when[verb]}. ${more}`, key: 'user and resource', data, example }),
+      eventType({ description: `Emitted when ${when[verb]}. ${note}`, key: 'user and resource', data, example }),
     ]),
     [
       `historical.data.${resource}.created`,

@@ -67,7 +67,7 @@ export const introspectionEndpoints = {
     summary: 'List historical pulls',
     subjects: { user_id: ['query.user_id', 'result.data[].user_id'] },
     description:
-      'Shows the status of the history of each resource, by user and source. Pushed history is `success` once it is stored. After a temporary failure Assay retries a fetch after 10 seconds, 1 minute, 10 minutes and 1 hour. Then it is a `failure`. Assay does not fetch from OAuth sources.',
+      'Shows the status of the history of each resource, by user and source. Pushed history is `success` once it is stored. After a temporary failure Assay retries a fetch after 10 seconds, 1 minute, 10 minutes and 1 hour. If the last retry fails, the status is `failure`. Assay does not fetch data from OAuth sources yet.',
     query: z.object(paged),
     returns: page(
       z.object({

@@ -4,15 +4,14 @@ import { FIRST_RELEASE } from '../deprecation.ts'
 import { endpoint } from '../endpoint.ts'
 import { Safe } from '../personal.ts'
 import { EmailSourceIn, PasswordSourceIn, SourceIn } from '../tenants/sources.ts'
-import { LinkOutcome, Region, StartedSource, signIn } from './link.ts'
+import { LinkOutcome, Region, StartedSource, signIn, sourceNotAvailable } from './link.ts'
 
-const deprecatedRoute = (instead: string) => ({ tag: 'Link', deprecated: { since: FIRST_RELEASE, instead } }) as const
-const sourceNotAvailable = { 400: 'The token does not cover this source, or the source is not set up in this deployment.' }
+const deprecatedEndpoint = (instead: string) => ({ tag: 'Link', deprecated: { since: FIRST_RELEASE, instead } }) as const
 
 /** Endpoints for older clients. Each names its replacement. */
 export const deprecatedLinkEndpoints = {
   startLink: endpoint({
-    ...deprecatedRoute('Use `GET /v2/link/provider/oauth/{oauth_provider}` with the link token.'),
+    ...deprecatedEndpoint('Use `GET /v2/link/provider/oauth/{oauth_provider}` with the link token.'),
     auth: 'team',
     method: 'post',
     path: '/v2/link/start',
@@ -23,7 +22,7 @@ export const deprecatedLinkEndpoints = {
     refusals: { ...sourceNotAvailable, 429: 'The token was used to start a connection too often.' },
   }),
   getLinkState: endpoint({
-    ...deprecatedRoute('Use `GET /v2/link/providers`.'),
+    ...deprecatedEndpoint('Use `GET /v2/link/providers`.'),
     auth: 'link',
     method: 'get',
     path: '/v2/link/state',
@@ -39,7 +38,7 @@ export const deprecatedLinkEndpoints = {
       .meta({ id: 'LinkState' }),
   }),
   authByPassword: endpoint({
-    ...deprecatedRoute('Use `POST /v2/link/provider/password/{provider}`.'),
+    ...deprecatedEndpoint('Use `POST /v2/link/provider/password/{provider}`.'),
     auth: 'link',
     method: 'post',
     path: '/v2/link/auth',
@@ -50,7 +49,7 @@ export const deprecatedLinkEndpoints = {
     refusals: sourceNotAvailable,
   }),
   authByEmail: endpoint({
-    ...deprecatedRoute('Use `POST /v2/link/provider/email/{provider}`.'),
+    ...deprecatedEndpoint('Use `POST /v2/link/provider/email/{provider}`.'),
     auth: 'link',
     method: 'post',
     path: '/v2/link/auth/email',

@@ -3,8 +3,9 @@ import { Email, Id, openEnum, Text } from '../common.ts'
 import { deprecated, FIRST_RELEASE } from '../deprecation.ts'
 import { endpoint } from '../endpoint.ts'
 import { PersonalText, Safe, safe } from '../personal.ts'
-import { authTypes, sourceTypes } from '../tenants/source.ts'
+import { authTypes, catalogSourceTypes } from '../tenants/source.ts'
 import { EmailSourceIn, OAuthSourceIn, PasswordSourceIn, SourceIn } from '../tenants/sources.ts'
+import { userNotFound } from '../tenants/users.ts'
 
 const Redirect = z.literal('redirect').nullish()
 
@@ -15,7 +16,7 @@ const NewLinkToken = z
     redirect_url: z
       .string()
       .nullish()
-      .describe('Where the browser goes afterwards. Must be https; the sandbox also allows http on this machine.'),
+      .describe('Where the browser goes afterwards. Must be https; the sandbox also allows http on loopback addresses.'),
     filter_on_providers: z.array(SourceIn).min(1).max(100).nullish().describe('Offers only these sources.'),
     on_error: Redirect.describe('`redirect` also returns to redirect_url if the connection fails.'),
     on_close: Redirect.describe('`redirect` also returns to redirect_url if the user closes the page.'),
@@ -40,7 +41,7 @@ export const StartedSource = z
   .object({
     ...source,
     group: Safe.nullable(),
-    source_type: openEnum(sourceTypes),
+    source_type: openEnum(catalogSourceTypes),
     is_active: z.boolean(),
     backfill_num_days: z.int().nullable(),
   })
@@ -78,7 +79,7 @@ export const signIn = { username: Text(320), password: Text(1000) }
 export const Region = Text(10).nullish().describe('The country of the account, as a two-letter code.')
 
 const link = { auth: 'link', tag: 'Link', subjects: { user_id: 'caller.user_id' } } as const
-const sourceNotAvailable = { 400: 'The token does not cover this source, or the source is not set up in this deployment.' }
+export const sourceNotAvailable = { 400: 'The token does not cover this source, or the source is not set up in this deployment.' }
 
 export const linkEndpoints = {
   createLinkToken: endpoint({
@@ -92,7 +93,7 @@ export const linkEndpoints = {
       'Send the user to `link_web_url`, or call the Link endpoints with the token. A token works for 60 minutes and one connection. Treat it as a secret.',
     body: NewLinkToken,
     returns: z.object({ link_token: Safe, link_web_url: Safe }).meta({ id: 'LinkToken' }),
-    refusals: { 404: 'No such user in this team, or the user is scheduled for deletion.' },
+    refusals: userNotFound,
   }),
   checkLinkToken: endpoint({
     auth: 'team',
@@ -148,7 +149,7 @@ export const linkEndpoints = {
     params: z.object({ provider: PasswordSourceIn }),
     body: z.object({ mfa_code: Text(50) }).meta({ id: 'SourceCode' }),
     returns: LinkOutcome,
-    refusals: { 400: 'No sign-in is waiting for a code.' },
+    refusals: { 400: 'No sign-in is pending.' },
   }),
   connectByEmail: endpoint({
     ...link,

@@ -75,7 +75,7 @@ const DaySummary = z.object({
   basal_energy_burned_sum: field(amount(MAX_KCAL), 'The energy burned at rest.', 'kcal'),
   steps_sum: field(amount(1_000_000), 'Steps.'),
   distance_sum: field(amount(MAX_METERS), 'The distance covered.', 'm'),
-  distance_walking_running_sum: field(amount(MAX_METERS), 'The distance walked and run. Counts if `distance_sum` is missing.', 'm'),
+  distance_walking_running_sum: field(amount(MAX_METERS), 'The distance walked and run. Used if `distance_sum` is missing.', 'm'),
   floors_climbed_sum: field(amount(10_000), 'Floors climbed.'),
   low: field(amount(1500), 'Time with low activity.', 'min'),
   medium: field(amount(1500), 'Time with medium activity.', 'min'),
@@ -108,7 +108,7 @@ const period = (what: string) => ({
 
 const Workout = z.object({
   ...recordingFields,
-  id: field(Text(255), 'Your own ID of the workout.'),
+  id: field(Text(255), 'Your own ID for the workout.'),
   ...period('workout'),
   sport: field(
     z
@@ -205,7 +205,7 @@ const offsets = z
 const SleepCycle = z.object({
   ...recordingFields,
   id,
-  sleep_id: field(text(255), 'Your own ID of the sleep session. Default: `id`.'),
+  sleep_id: field(text(255), 'Your own ID for the sleep session. Default: `id`.'),
   ...fieldsLike(summaries.sleep_cycle.fields, {
     session_start: ZonedInstant,
     session_end: ZonedInstant,
@@ -240,7 +240,7 @@ const food = nutritionFields(z.number().min(0).max(1_000_000))
 
 const Meal = z.object({
   ...recordingFields,
-  id: field(text(255), 'Your own ID of the meal. Default: the time and the name.'),
+  id: field(text(255), 'Your own ID for the meal. Default: the time and the name.'),
   provider_id: field(text(255), 'The ID of the meal at the source. Takes precedence over `id`.'),
   ...food,
   data: field(z.record(z.string().max(500), z.object(food)).nullish(), 'The foods of the meal, by name.'),

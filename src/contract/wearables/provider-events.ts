@@ -5,7 +5,7 @@ import { deprecated } from '../deprecation.ts'
 import { PersonalText, personal, Safe, safe } from '../personal.ts'
 import { sourceTypes } from './series.ts'
 
-export const connectionErrors = [
+export const connectionErrorTypes = [
   'token_refresh_failed',
   'webhook_registration_failed',
   'user_not_found',
@@ -30,7 +30,7 @@ const BrokenConnection = z.looseObject({
   user_id: Id,
   provider: Safe,
   message: Safe,
-  error_type: openEnum(connectionErrors),
+  error_type: openEnum(connectionErrorTypes),
   error_details: Safe,
 })
 
@@ -104,37 +104,5 @@ export const providerEvents = {
     description: `The result of a continuous query changes. ${NOT_YET}`,
     data: QueryChanges,
     example: [{ query_id: '0f6c8b2d-7e35-4d19-a4c0-8b5d1f9e3726', query_slug: 'weekly-steps', data: { week: '2026-W09', steps: 61_240 } }],
-  }),
-}
-
-const webhook_id = '2b9e4d6c-5a17-4f03-b8e6-c0d3f7a1e594'
-
-/** Events about the delivery of events. */
-export const operatorEvents = {
-  'endpoint.disabled': eventType({
-    key: 'webhook',
-    description: 'Emitted when Assay disables a webhook because it returned 410 or kept failing for days. Its pending messages are kept.',
-    data: z.looseObject({ webhook_id: Id, because: openEnum(['gone', 'failing']) }),
-    example: { webhook_id, because: 'failing' },
-  }),
-  'message.attempt.exhausted': eventType({
-    key: 'webhook',
-    description: 'Emitted when the last attempt to deliver a message fails. Assay sends the message again only if you ask for it.',
-    data: z.looseObject({
-      webhook_id: Id,
-      event_id: Id,
-      event_type: Safe,
-      attempts: z.int(),
-      status: z.int().nullish().describe('The HTTP status of the last response; null if there was no response.'),
-      error: Safe.nullish(),
-    }),
-    example: {
-      webhook_id,
-      event_id: 'e1c7a9f4-3b82-4d60-95fa-7d0b6e2c8413',
-      event_type: 'labtest.order.updated',
-      attempts: 8,
-      status: 503,
-      error: null,
-    },
   }),
 }

@@ -87,9 +87,9 @@ export const streamEndpoints = {
     path: '/v2/timeseries/sleep/{sleep_id}/stream',
     summary: 'Get a sleep stream',
     subjects: { user_id: 'result.user_id', sleep_id: 'path.sleep_id' },
-    description: 'Returns the samples that the source of the sleep recorded between its start and its end.',
+    description: 'Returns the samples that the source recorded during the sleep session.',
     params: z.object({ sleep_id: Id }),
     returns: z.object({ hrv: samples, heartrate: samples, hypnogram: samples, respiratory_rate: samples }).meta({ id: 'SleepStream' }),
-    refusals: { 404: 'No such sleep in this team.' },
+    refusals: { 404: 'No such sleep session in this team.' },
   }),
 }

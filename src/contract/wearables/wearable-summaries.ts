@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { Id, Instant } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
-import { toSchema } from '../json-schema.ts'
 import { personal, Safe } from '../personal.ts'
+import { userNotFound } from '../tenants/users.ts'
 import { newSummaries } from './new-summaries.ts'
 import { Sport, type SummaryName, summaries, summaryNames } from './summaries.ts'
-import { ProviderFilter, PushResult, pushFields, SourceOut, unknownUser, wearable, window } from './wearables.ts'
+import { documentSchema, ProviderFilter, PushResult, pushFields, SourceOut, wearable, window } from './wearables.ts'
 
 const UserId = z.object({ user_id: Id })
 
@@ -48,7 +48,7 @@ const listSummaries = <const N extends SummaryName, const L extends string>(name
     params: UserId,
     query: z.object(window),
     returns: listOf(list, shapeOf(name)),
-    refusals: unknownUser,
+    refusals: userNotFound,
   })
 
 const Provider = z.object({ name: Safe, slug: Safe, logo: Safe })
@@ -78,7 +78,7 @@ const listRaw = <const N extends SummaryName, S extends z.ZodType>(name: N, shap
     params: UserId,
     query: z.object(window),
     returns: listOf(name, shape),
-    refusals: unknownUser,
+    refusals: userNotFound,
   })
 
 const AnySummary = z.union(Object.values(newSummaries))
@@ -92,11 +92,6 @@ const NewSummaries = z
     }),
   })
   .meta({ id: 'NewSummaries' })
-
-function documentSchema(shape: z.ZodType) {
-  const { $schema, ...schema } = toSchema(shape, 'input')
-  return schema
-}
 
 const noProfile = { 404: 'No such user, or no source has sent a profile yet.' }
 
@@ -113,7 +108,7 @@ export const summaryEndpoints = {
     params: z.object({ resource: z.enum(summaryNames, `Must be one of ${summaryNames.join(', ')}.`), user_id: Id }),
     body: NewSummaries,
     returns: PushResult,
-    refusals: { 400: 'The source was disconnected.', ...unknownUser, 413: 'The body is too large.' },
+    refusals: { 400: 'The source was disconnected.', ...userNotFound, 413: 'The body is too large.' },
   }),
   listActivity: listSummaries('activity', 'activity'),
   listSleep: listSummaries('sleep', 'sleep'),
@@ -162,6 +157,6 @@ export const summaryEndpoints = {
         z.object({ id: Id, user_id: Id, data: personal(z.looseObject({})), provider_id: Safe, source_id: z.int(), source: Provider }),
       ),
     }),
-    refusals: unknownUser,
+    refusals: userNotFound,
   }),
 }

@@ -4,10 +4,10 @@ import { deprecated } from '../deprecation.ts'
 import { endpoint } from '../endpoint.ts'
 import { toSchema } from '../json-schema.ts'
 import { PersonalText, Safe } from '../personal.ts'
+import { userNotFound } from '../tenants/users.ts'
 import { series, seriesNames, seriesSpellings } from './series.ts'
 
 export const wearable = { auth: 'team', tag: 'Wearables', subjects: { user_id: 'path.user_id' } } as const
-export const unknownUser = { 404: 'No such user in this team, or the user is scheduled for deletion.' }
 
 export const ProviderIn = Text(60).meta({
   description: 'The slug of a source. GET /v2/providers lists the slugs.',
@@ -57,12 +57,13 @@ const sampleFields = {
   modified_at: ModifiedAt,
 }
 
-/** Documents a sample only. The check is handwritten, because a push can have 100,000 samples. */
+/** For the documentation only. The validation is handwritten, because a push can have 100,000 samples. */
 const NewSample = z.unknown().meta(documentSchema(z.object({ ...sampleFields, ...allExtras() })))
 
 const NewSamples = z.object({ ...pushFields, data: z.array(NewSample) }).meta({ id: 'NewSamples' })
 
-function documentSchema(shape: z.ZodType) {
+/** The JSON Schema of a shape that only documents a value. */
+export function documentSchema(shape: z.ZodType) {
   const { $schema, ...schema } = toSchema(shape, 'input')
   return schema
 }
@@ -79,8 +80,8 @@ export const PushResult = z
     created: z.int(),
     updated: z.int(),
     unchanged: z.int(),
-    stale: z.int().describe('Older by modified_at than the stored version, and ignored.'),
-    dropped: z.int().describe('Outside ingestion_start and ingestion_end of the user.'),
+    stale: z.int().describe('Ignored, because the stored version has a later modified_at.'),
+    dropped: z.int().describe('Ignored, because the time is before ingestion_start or after ingestion_end of the user.'),
   })
   .meta({ id: 'TakenIn' })
 
@@ -147,7 +148,7 @@ const listCholesterol = <const T extends string>(type: T) =>
     params: z.object({ user_id: Id }),
     query: z.object(window),
     returns: z.array(SampleOut),
-    refusals: { 400: 'The period contains more samples than an array can return.', ...unknownUser },
+    refusals: { 400: 'The period contains more samples than an array can return.', ...userNotFound },
   })
 
 export const wearableEndpoints = {
@@ -163,7 +164,7 @@ export const wearableEndpoints = {
     params: UserSeries,
     body: NewSamples,
     returns: PushResult,
-    refusals: { 400: 'The source was disconnected.', ...unknownUser, 413: 'The body is too large.' },
+    refusals: { 400: 'The source was disconnected.', ...userNotFound, 413: 'The body is too large.' },
   }),
   listSamples: endpoint({
     ...wearable,
@@ -183,7 +184,7 @@ export const wearableEndpoints = {
       cursor: deprecated(Cursor, 'Use `next_cursor`.'),
     }),
     returns: Grouped,
-    refusals: unknownUser,
+    refusals: userNotFound,
   }),
   listSamplesPlain: endpoint({
     ...wearable,
@@ -200,7 +201,7 @@ export const wearableEndpoints = {
     }),
     query: z.object(window),
     returns: z.array(SampleOut),
-    refusals: { 400: 'The period contains more samples than an array can return.', ...unknownUser },
+    refusals: { 400: 'The period contains more samples than an array can return.', ...userNotFound },
   }),
   listCholesterolTotal: listCholesterol('total'),
   listCholesterolHdl: listCholesterol('hdl'),

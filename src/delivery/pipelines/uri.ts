@@ -1,5 +1,5 @@
 import type { Policy } from '../../platform/outbound/address.ts'
-import { faultOfHost, hostFaults, otherProtocols } from '../../platform/outbound/url.ts'
+import { faultOfHost, hostFaults, portsOfOtherProtocols } from '../../platform/outbound/url.ts'
 import { problem } from '../../platform/problem.ts'
 
 /** A broker's address and login. `vhost` is still percent-encoded. */
@@ -29,7 +29,7 @@ function targetOf(authority: string, secure: boolean, policy: Policy) {
   if (fault === 'address') throw uriProblem('address', notPublic)
   if (fault) throw uriProblem('host', hostFaults[fault])
   const port = Number(/:(\d+)$/.exec(authority)?.[1] ?? (secure ? 5671 : 5672))
-  if ((port < 1024 && port !== 443) || otherProtocols.includes(port))
+  if ((port < 1024 && port !== 443) || portsOfOtherProtocols.includes(port))
     throw uriProblem('port', 'Use port 443, or a port above 1023 that no other protocol uses.')
   return { hostname: url.hostname.replace(/^\[|\]$/g, ''), port }
 }

@@ -1,4 +1,4 @@
-import { printedUnit } from '../../contract/labs/printed-unit.ts'
+import { formatUnit } from '../../contract/labs/unit-format.ts'
 import { barOf, type Flag, flagOf, formatRange, type Result } from './flag.ts'
 import { drawRow, drawRule } from './layout/blocks.ts'
 import { keepTogether, type Page } from './layout/page.ts'
@@ -65,7 +65,7 @@ function cellsOf(page: Page, result: Result, { flag, isText }: { flag: Flag; isT
   return [
     cell('name', result.name, textStyle.body),
     cell('result', isText ? '' : result.result, value),
-    cell('unit', printedUnit(result.unit ?? ''), textStyle.body),
+    cell('unit', formatUnit(result.unit ?? ''), textStyle.body),
     cell('flag', result.type === 'comment' && flag.word === 'Normal' ? '' : flag.word, flag.style),
     cell('range', formatRange(result), textStyle.body),
   ]

@@ -1,4 +1,4 @@
-import { lowLevels } from '../../contract/labs/lifecycle.ts'
+import { stepNames } from '../../contract/labs/lifecycle.ts'
 import type { App } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { DAY, HOUR, later, MINUTE } from '../../platform/time.ts'
@@ -16,7 +16,7 @@ export async function getOverview(app: App, { team_id }: TeamCaller) {
   const { db } = app
   const at = app.wall()
   const [steps, criticals, stats, backlog, logged, activity] = await Promise.all([
-    store.countSteps(db, team_id, lowLevels, COUNT_LIMIT),
+    store.countSteps(db, team_id, stepNames, COUNT_LIMIT),
     store.listUnacknowledgedCriticals(db, team_id, COUNT_LIMIT),
     store.summarizeAttempts(db, team_id, { hour: later(at, -HOUR), day: later(at, -DAY) }, COUNT_LIMIT),
     store.backlogOf(db, team_id, COUNT_LIMIT),

@@ -1,4 +1,4 @@
-import { type Method, statusOfStep, stepsOf, topLevels } from '../../contract/labs/lifecycle.ts'
+import { type Method, phases, statusOfStep, stepsOf } from '../../contract/labs/lifecycle.ts'
 
 type BoundedCount = { count: number; at_least: boolean }
 
@@ -16,12 +16,12 @@ type StepCount = { low_level: string; method: Method; count: number }
 export function stagesOf(counts: StepCount[], limit: number) {
   const truncatedSteps = new Set(counts.map(({ low_level }) => low_level).filter((low) => totalOf(counts, low) > limit))
   const steps = counts.map(({ low_level, method, count }) => ({
-    stage: stepsOf(method)[low_level]?.top as string,
+    stage: stepsOf(method)[low_level]?.phase as string,
     status: statusOfStep(method, low_level),
     count: Math.min(count, limit),
     at_least: truncatedSteps.has(low_level),
   }))
-  const stages = topLevels.map((stage) => ({ stage, ...sum(steps.filter((step) => step.stage === stage)) }))
+  const stages = phases.map((stage) => ({ stage, ...sum(steps.filter((step) => step.stage === stage)) }))
   const { count, at_least } = stages.find(({ stage }) => stage === 'sample_with_lab') as BoundedCount
   return { steps, stages, results_waiting: { count, at_least } }
 }

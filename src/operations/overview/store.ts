@@ -3,9 +3,9 @@ import type { Method } from '../../contract/labs/lifecycle.ts'
 import type { Db } from '../../platform/db/open.ts'
 
 /** Counts orders by step and method, up to `limit` plus one per step, from an index alone. */
-export async function countSteps(db: Db, team_id: string, lowLevels: string[], limit: number) {
+export async function countSteps(db: Db, team_id: string, stepNames: string[], limit: number) {
   const { rows } = await sql<{ low_level: string; method: Method; count: number }>`
-    select s.low_level, c.method, c.count from unnest(${lowLevels}::text[]) as s (low_level)
+    select s.low_level, c.method, c.count from unnest(${stepNames}::text[]) as s (low_level)
     cross join lateral (
       select method, count(*) as count from (
         select method from orders where team_id = ${team_id} and low_level = s.low_level and user_id is not null limit ${limit + 1}

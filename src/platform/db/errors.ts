@@ -1,6 +1,6 @@
 const UNIQUE_VIOLATION = '23505'
 
-/** `index` limits it to one unique index. */
+/** `index` limits the check to one unique index. */
 export function isUniqueViolation(error: unknown, index?: string) {
   const { code, constraint } = error as { code?: string; constraint?: string }
   return code === UNIQUE_VIOLATION && (!index || index === constraint)

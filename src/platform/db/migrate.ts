@@ -6,7 +6,7 @@ import { setupProblem } from '../problem.ts'
 const folder = fileURLToPath(new URL('../../../migrations/', import.meta.url))
 const LOCK_ID = 4_117_202_601
 
-/** Runs missing migrations once, under a lock: replicas that start together wait for the one that migrates. `only` limits it to these. */
+/** Runs missing migrations once, under a lock: replicas that start together wait for the one that migrates. `only` limits the run to these files. */
 export async function migrate(pool: pg.Pool, only?: string[]) {
   const client = await pool.connect()
   try {
@@ -18,7 +18,7 @@ export async function migrate(pool: pg.Pool, only?: string[]) {
     for (const name of missing) await runMigration(client, name)
     return missing
   } catch (error) {
-    if (error instanceof pg.DatabaseError) throw setupProblem(`The database in DATABASE_URL cannot be migrated: ${error.message}`)
+    if (error instanceof pg.DatabaseError) throw setupProblem(`The database cannot be migrated: ${error.message}`)
     throw error
   } finally {
     // Closes the session with its lock and settings instead of returning it to the pool.
@@ -32,7 +32,8 @@ async function missingMigrations(client: pg.PoolClient, files: string[]) {
   const { rows } = await client.query<{ name: string }>('select name from migrations')
   const done = new Set(rows.map((row) => row.name))
   const newer = [...done].filter((name) => !files.includes(name))
-  if (newer.length) throw setupProblem(`The database was migrated by a newer version (${newer.sort().at(-1)}); start that version or newer`)
+  if (newer.length)
+    throw setupProblem(`The database was migrated by a newer version of Assay (${newer.sort().at(-1)}). Start that version or a newer one.`)
   return files.filter((name) => !done.has(name))
 }
 

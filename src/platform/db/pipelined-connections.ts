@@ -9,12 +9,12 @@ type Pipelined = pg.Client & { connection: { stream: { cork(): void; uncork(): v
 
 /**
  * A connection that requests share. Each request sends its statement without waiting for earlier results, and statements from
- * one turn of the event loop go out in one write. Handing over a statement costs more than running it, so this doubles the
- * throughput of one connection per request.
+ * one turn of the event loop go out in one write. Handing over a statement costs more than running it, so sharing doubles
+ * the throughput, compared with one connection per request.
  */
 export function openPipelined(config: pg.ClientConfig): PipelinedConnection {
   let connecting: Promise<Pipelined> | undefined
-  let waiting = false
+  let isCorked = false
   const forgetClient = () => {
     connecting = undefined
   }
@@ -26,11 +26,11 @@ export function openPipelined(config: pg.ClientConfig): PipelinedConnection {
     return client
   }
   const corkThisTurn = ({ connection: { stream } }: Pipelined) => {
-    if (waiting) return
-    waiting = true
+    if (isCorked) return
+    isCorked = true
     stream.cork()
     setImmediate(() => {
-      waiting = false
+      isCorked = false
       stream.uncork()
     })
   }

@@ -28,7 +28,7 @@ export function isForbidden(ip: string, policy: Policy = strictPolicy) {
 export function parseCidr(text: string): Cidr {
   const [ip = '', bits] = text.split('/')
   const bytes = bytesOf(ip)
-  if (!bytes) throw new Error('not a network')
+  if (!bytes) throw new Error(`${text} is not an IP network`)
   return { bytes, bits: bits === undefined ? bytes.length * 8 : Number(bits) }
 }
 

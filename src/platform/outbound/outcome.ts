@@ -14,7 +14,7 @@ export const failures = {
   bad_response: 'The response was not valid HTTP.',
   bad_header: 'A header of the webhook is not valid HTTP.',
   aborted: 'Assay stopped before the response arrived. The message is sent again.',
-  failed: 'Any other failure.',
+  failed: 'The request failed for an unknown reason.',
 } as const
 
 export type Failure = keyof typeof failures

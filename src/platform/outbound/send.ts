@@ -35,7 +35,7 @@ export function openSender({ policy, resolve = systemResolve(), timeoutMs = 15_0
     targets.set(url, target)
     if (typeof target === 'string') return failedOutcome(target)
     const allHeaders = { ...fixedHeaders, ...lowerCaseHeaders(headers) }
-    // The certificate would be checked against this host instead of the URL's.
+    // With this header, TLS would check the certificate against its host instead of the URL's.
     if ('host' in allHeaders) return failedOutcome('bad_header')
     const request = { path: target.pathname + target.search, headers: allHeaders, body }
     return exchange(pools.poolOf(target.origin), request, timeoutMs)

@@ -29,7 +29,7 @@ function authorityOf(text: string) {
 
 function checkHost(authority: string, hostname: string, policy: Policy) {
   const fault = faultOfHost(authority, hostname, policy)
-  if (fault === 'address') throw notPublic()
+  if (fault === 'address') throw addressProblem()
   if (fault) throw urlProblem('host', hostFaults[fault])
 }
 
@@ -58,17 +58,17 @@ function isResolvable(labels: string[], policy: Policy) {
 }
 
 /** Ports from 1024 up that browsers block too, because other protocols use them. */
-export const otherProtocols = [
+export const portsOfOtherProtocols = [
   1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080,
 ]
 
 function checkPort({ port }: URL) {
   const number = Number(port || 443)
-  if ((number < 1024 && number !== 80 && number !== 443) || otherProtocols.includes(number))
+  if ((number < 1024 && number !== 80 && number !== 443) || portsOfOtherProtocols.includes(number))
     throw urlProblem('port', 'Use port 443, 80, or a port above 1023 that no other protocol uses.')
 }
 
-const notPublic = () =>
+const addressProblem = () =>
   urlProblem(
     'address',
     'Webhooks are delivered to public addresses only. Use a public host, or ask the operator to allow the network in WEBHOOK_ALLOWED_NETWORKS.',

@@ -47,7 +47,7 @@ export const open = <T>(key: SealingKey, associatedData: string, sealed: Buffer)
 /** Decrypts a document to its JSON text. */
 export const openText = (key: SealingKey, associatedData: string, sealed: Buffer) => openBytes(key, associatedData, sealed).toString()
 
-/** The ID of the key that decrypts it. */
+/** The ID of the key that decrypts the ciphertext. */
 export const keyIdOf = (sealed: Buffer) => uuidOf(sealed.subarray(1, HEADER))
 
 /** Derives a key for one purpose; it reveals nothing about the key it comes from. */

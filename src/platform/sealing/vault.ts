@@ -19,7 +19,7 @@ type Owner = { team_id: string; user_id?: string }
 
 const associatedData = ({ team_id, user_id = 'team' }: Owner, id: string) => `sealing_keys.wrapped.${team_id}.${user_id}.${id}`
 
-/** A new key of a team or a user: in clear for this transaction, and wrapped for its row. */
+/** A new key of a team or a user: in plaintext for this transaction, and wrapped for its row. */
 export function newSealingKey(by: SealingKey, owner: Owner) {
   const key = newKey()
   return { key, row: { id: key.id, wrapped: sealBytes(by, associatedData(owner, key.id), key.bytes) } }

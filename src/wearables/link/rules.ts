@@ -58,7 +58,7 @@ export function checkToken<T extends Token>(token: T | undefined, now: string): 
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/
 
-/** Allows https without credentials and, in the sandbox, http on this machine. */
+/** Allows https without credentials and, in the sandbox, http on a loopback address. */
 export function isAllowedRedirect(text: string, isSandbox: boolean) {
   const url = /^[!-~]{1,2048}$/.test(text) ? URL.parse(text) : null
   if (!url || url.username || url.password) return false
@@ -70,7 +70,7 @@ export function checkRedirectUrl(text: string, isSandbox: boolean) {
   if (!isAllowedRedirect(text, isSandbox))
     throw invalid(
       ['body', 'redirect_url'],
-      `Must be an https URL${isSandbox ? ' (or http on this machine)' : ''} without credentials, of at most 2048 characters.`,
+      `Must be an https URL${isSandbox ? ' (or http on a loopback address)' : ''} without credentials, of at most 2048 characters.`,
     )
 }
 

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { lowLevels, methods } from '../../../../src/contract/labs/lifecycle.ts'
+import { methods, stepNames } from '../../../../src/contract/labs/lifecycle.ts'
 import { humanize, methodLabels, shortId } from '../../format.ts'
 import { useObservable } from '../../observable.ts'
 import { setSearchParams } from '../../router.tsx'
@@ -118,7 +118,7 @@ function MoreFilters({ search }: { search: URLSearchParams }) {
         label="Status"
         placeholder="Any status"
         value={search.get('status') ?? ''}
-        options={lowLevels}
+        options={stepNames}
         onSelect={(status) => applyFilters({ status, stage: null })}
       />
       <FilterSelect

@@ -1,13 +1,13 @@
-import { lowLevels, methods, stepsOf, type TopLevel, topLevels } from '../../../../src/contract/labs/lifecycle.ts'
+import { methods, type Phase, phases, stepNames, stepsOf } from '../../../../src/contract/labs/lifecycle.ts'
 import type { api } from '../../api.ts'
 import { pageNumber } from '../../router.tsx'
 
 type Filter = NonNullable<NonNullable<Parameters<typeof api.listOrders>[0]>['query']>
 
-/** The steps of a phase, across all collection methods. */
-const lowLevelsIn = (top: TopLevel) => lowLevels.filter((low) => methods.some((method) => stepsOf(method)[low]?.top === top))
+/** The steps of a phase across all collection methods. */
+const stepsInPhase = (phase: Phase) => stepNames.filter((step) => methods.some((method) => stepsOf(method)[step]?.phase === phase))
 
-export const stages = topLevels
+export const stages = phases
 
 const listFilters = ['order_type', 'order_activation_types'] as const
 const singleFilters = [
@@ -30,7 +30,7 @@ export const PAGE_SIZE = 25
 export function buildFilter(search: URLSearchParams, text: string): Filter {
   const stage = search.get('stage')
   const steps = search.getAll('status')
-  const status = steps.length ? steps : stages.includes(stage as TopLevel) ? lowLevelsIn(stage as TopLevel) : []
+  const status = steps.length ? steps : stages.includes(stage as Phase) ? stepsInPhase(stage as Phase) : []
   const texts = Object.fromEntries(singleFilters.flatMap((name) => (search.get(name) ? [[name, search.get(name)]] : [])))
   const lists = Object.fromEntries(listFilters.flatMap((name) => (search.getAll(name).length ? [[name, search.getAll(name)]] : [])))
   return {

@@ -1,5 +1,5 @@
 import '../../style/orders.css'
-import { isEnd, type Method, stepsOf, topLevels } from '../../../../src/contract/labs/lifecycle.ts'
+import { isEnd, type Method, phases, stepsOf } from '../../../../src/contract/labs/lifecycle.ts'
 import { humanize, lowLevelOf } from '../../format.ts'
 import { Time } from '../../ui/basics.tsx'
 
@@ -18,7 +18,7 @@ export function Lifecycle({ method, low, events }: LifecycleProps) {
         {timeline.map(({ low, state, at, detail }, i) => (
           <li
             key={`${low} ${i}`}
-            class={`timeline-step ${state} top-${steps[low]?.top}`}
+            class={`timeline-step ${state} top-${steps[low]?.phase}`}
             {...(state === 'current' ? { 'aria-current': 'step' as const } : {})}
           >
             <span class="dot" aria-hidden="true" />
@@ -64,12 +64,12 @@ function AllSteps({ method, low, events }: LifecycleProps) {
   const next = new Set(steps[low]?.to)
   return (
     <div class="map">
-      {topLevels.map((top) => (
-        <div key={top}>
-          <h3>{humanize(top)}</h3>
+      {phases.map((phase) => (
+        <div key={phase}>
+          <h3>{humanize(phase)}</h3>
           <ul>
             {Object.keys(steps)
-              .filter((step) => steps[step]?.top === top)
+              .filter((step) => steps[step]?.phase === phase)
               .map((step) => (
                 <li key={step} class={step === low ? 'current' : visited.has(step) ? 'past' : next.has(step) ? 'next' : ''}>
                   {humanize(step)}

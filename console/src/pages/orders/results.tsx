@@ -1,4 +1,4 @@
-import { printedUnit } from '../../../../src/contract/labs/printed-unit.ts'
+import { formatUnit } from '../../../../src/contract/labs/unit-format.ts'
 import { api } from '../../api.ts'
 import { RangeBar } from '../../charts/range-bar.tsx'
 import { Sparkline } from '../../charts/sparkline.tsx'
@@ -64,7 +64,7 @@ const buildColumns = (trends: Trends): Column<Result>[] => [
     name: 'Result',
     cell: (result) => (
       <>
-        <strong>{result.result}</strong> <span class="muted small breaks">{printedUnit(result.unit ?? '')}</span>
+        <strong>{result.result}</strong> <span class="muted small breaks">{formatUnit(result.unit ?? '')}</span>
         <div class="only-narrow">
           <Range {...result} />
           {hasRange(result) && <span class="small faint">{result.reference_range}</span>}

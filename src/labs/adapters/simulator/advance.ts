@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { type Simulation, SimulationFlags, type StatusDetail } from '../../../contract/labs/orders.ts'
-import type { NewResults, ResultVersion } from '../../../contract/labs/results.ts'
+import type { NewResults, ReportStatus } from '../../../contract/labs/results.ts'
 import { type App, type AppInTransaction, inTransaction } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { problem } from '../../../platform/problem.ts'
@@ -62,7 +62,7 @@ async function takeSteps(app: AppInTransaction, order: LoadedOrder, { steps, ...
   await planSteps(app, updated.id, step_at, { ...simulation, steps: rest })
 }
 
-const reportStatuses: Record<string, ResultVersion> = {
+const reportStatuses: Record<string, ReportStatus> = {
   partial_results: 'partial',
   completed: 'final',
   corrected: 'corrected',
@@ -86,12 +86,7 @@ const defaultDetail = (step: string): StatusDetail | null =>
   ({ sample_error: 'sample_hemolyzed' as const, lab_processing_blocked: 'date_of_collection_unspecified' as const })[step] ?? null
 
 /** Simulates the lab's next report. Each further partial report covers more results. */
-async function simulateReport(
-  app: App,
-  order: LoadedOrder,
-  status: ResultVersion,
-  simulation: Simulation | undefined,
-): Promise<NewResults> {
+async function simulateReport(app: App, order: LoadedOrder, status: ReportStatus, simulation: Simulation | undefined): Promise<NewResults> {
   const patient = order.document.patient_details
   const now = app.now()
   const partials = order.events.filter((event) => event.low_level === 'partial_results').length

@@ -1,5 +1,5 @@
 import { type Method, stepsOf } from '../../../contract/labs/lifecycle.ts'
-import { seededRandom } from '../../../platform/seeded.ts'
+import { seededRandom } from '../../../platform/seeded-random.ts'
 import { DAY, HOUR, MINUTE } from '../../../platform/time.ts'
 
 type Span = readonly [min: number, max: number]

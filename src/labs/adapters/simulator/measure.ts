@@ -1,5 +1,5 @@
 import type { Analyte } from '../../../contract/labs/analyte.ts'
-import { integer, normal, type Random, seededRandom } from '../../../platform/seeded.ts'
+import { type Random, randomInteger, randomNormal, seededRandom } from '../../../platform/seeded-random.ts'
 import { formulas, isDerived, type Traits } from './formulas.ts'
 import { type Band, bandOf, scaleOf, spreadOf, stepsIn } from './value-bands.ts'
 
@@ -52,9 +52,9 @@ function drawValue(analyte: Analyte, random: Random, { sex }: Traits, target: Ta
   const band = analyte.slug === target.slug ? target.band : 'normal'
   const steps = stepsIn(analyte, sex, band) ?? { from: 0, to: 0 }
   const { mean, sd } = spreadOf(analyte, sex)
-  const likely = Math.round((mean + sd * normal(random)) * scaleOf(analyte))
+  const likely = Math.round((mean + sd * randomNormal(random)) * scaleOf(analyte))
   const isTypical = band === 'normal' && likely >= steps.from && likely <= steps.to
-  return (isTypical ? likely : integer(random, steps.from, steps.to)) / scaleOf(analyte)
+  return (isTypical ? likely : randomInteger(random, steps.from, steps.to)) / scaleOf(analyte)
 }
 
 const roundValue = (analyte: Analyte, value: number | null) => value && Math.round(value * scaleOf(analyte)) / scaleOf(analyte)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Shipment } from '../../../contract/labs/orders.ts'
-import { integer, oneOf, seededRandom } from '../../../platform/seeded.ts'
+import { randomInteger, randomItem, seededRandom } from '../../../platform/seeded-random.ts'
 import type { LoadedOrder } from '../../orders/reading/present.ts'
 
 /** A fictitious patient for a simulated kit registration, named after the recipient if there is one. */
@@ -11,8 +11,8 @@ export function simulatePatient({ document: { shipping_details: shipping }, seed
   const patient_details = {
     first_name: first_name.slice(0, 50),
     last_name: (rest.join(' ') || 'Patient').slice(0, 50),
-    dob: `${integer(random, 1950, 2000)}-${twoDigits(integer(random, 1, 12))}-${twoDigits(integer(random, 1, 28))}`,
-    gender: oneOf<'female' | 'male'>(random, ['female', 'male']) ?? ('unknown' as const),
+    dob: `${randomInteger(random, 1950, 2000)}-${twoDigits(randomInteger(random, 1, 12))}-${twoDigits(randomInteger(random, 1, 28))}`,
+    gender: randomItem<'female' | 'male'>(random, ['female', 'male']) ?? ('unknown' as const),
     phone_number: shipping?.phone_number ?? '+12025550100',
     email: 'patient@example.com',
   }
@@ -27,7 +27,7 @@ const COURIER = 'Sandbox Courier'
 export function simulateShipment({ seed, id: order_id }: LoadedOrder, at: string): Shipment {
   const trackingNumber = (direction: string) => {
     const random = seededRandom(seed, 'tracking', direction)
-    return `SC${Array.from({ length: 12 }, () => integer(random, 0, 9)).join('')}`
+    return `SC${Array.from({ length: 12 }, () => randomInteger(random, 0, 9)).join('')}`
   }
   const url = (number: string) => `https://tracking.example.com/${number}`
   return {

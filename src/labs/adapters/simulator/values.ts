@@ -1,6 +1,6 @@
 import type { Analyte, OrderedMeasurements } from '../../../contract/labs/analyte.ts'
-import type { Interpretation, NewMissingResult, NewResult, NewResults, ResultType, ResultVersion } from '../../../contract/labs/results.ts'
-import { oneOf, seededRandom } from '../../../platform/seeded.ts'
+import type { Interpretation, NewMissingResult, NewResult, NewResults, ReportStatus, ResultType } from '../../../contract/labs/results.ts'
+import { randomItem, seededRandom } from '../../../platform/seeded-random.ts'
 import { expectedAnalytes } from '../../results/rules.ts'
 import { formulas, isCalculated, isDerived, type Traits } from './formulas.ts'
 import { measure, type ValuesBySlug } from './measure.ts'
@@ -12,7 +12,7 @@ export type ResultSimulation = OrderedMeasurements & {
   gender: string
   age: number
   interpretation: Interpretation
-  version: ResultVersion
+  version: ReportStatus
   result_types?: ResultType[] | null | undefined
   has_missing_results?: boolean | null | undefined
   /** The share of the results that a partial report contains; half by default. */
@@ -42,7 +42,7 @@ export function simulateResults(simulation: ResultSimulation): Pick<NewResults, 
 
 /** Ranges exist for two sexes; any other gender gets the values of one of them. */
 const sexOf = ({ gender, seed }: ResultSimulation): Sex =>
-  gender === 'male' || gender === 'female' ? gender : (oneOf(seededRandom(seed, 'sex'), ['male', 'female'] as const) as Sex)
+  gender === 'male' || gender === 'female' ? gender : (randomItem(seededRandom(seed, 'sex'), ['male', 'female'] as const) as Sex)
 
 /** `statedInterpretation` is the lab's own interpretation, for analytes without a fitting value. */
 type Target = { slug: string; band: Band | 'opposite'; statedInterpretation?: Interpretation }
@@ -53,7 +53,7 @@ function targetOf({ seed, interpretation }: ResultSimulation, expected: Analyte[
   const possible = independent.flatMap((analyte) => bandsFor(analyte, sex, interpretation).map((band) => ({ slug: analyte.slug, band })))
   const [first] = independent
   return (
-    oneOf(seededRandom(seed, 'target'), possible) ??
+    randomItem(seededRandom(seed, 'target'), possible) ??
     (first && { slug: first.slug, band: bandsFor(first, sex, 'abnormal')[0] ?? 'normal', statedInterpretation: interpretation })
   )
 }
@@ -116,8 +116,8 @@ function missingOf(seed: string, expected: Analyte[], target: string): NewMissin
   const slugs = expected.map(({ slug }) => slug)
   const others = slugs.filter((slug) => slug !== target)
   const measured = others.filter((slug) => !isCalculated(slug, slugs))
-  const failed = oneOf(random, measured) ?? oneOf(random, others) ?? target
-  const reason = oneOf(random, failures) as (typeof failures)[number]
+  const failed = randomItem(random, measured) ?? randomItem(random, others) ?? target
+  const reason = randomItem(random, failures) as (typeof failures)[number]
   const missing: NewMissingResult[] = [{ slug: failed, ...reason }]
   for (const [slug, { needs }] of Object.entries(formulas))
     if (isCalculated(slug, slugs) && slug !== failed && needs.some((need) => missing.some((missingResult) => missingResult.slug === need)))

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Id, Text } from '../../../contract/common.ts'
-import { AoE, billingTypes, labTestStatuses, Number32, sampleTypes, usStates } from '../../../contract/labs/catalog.ts'
+import { AoE, billingTypes, IntegerId, labTestStatuses, sampleTypes, usStates } from '../../../contract/labs/catalog.ts'
 import { methods } from '../../../contract/labs/lifecycle.ts'
 import { setupProblem } from '../../../platform/problem.ts'
 import { isTimeZone } from '../../../tenants/users/rules.ts'
@@ -17,7 +17,7 @@ const samples = z.array(z.enum(sampleTypes)).min(1)
 const turnaround = { common_tat_days: Days, worst_case_tat_days: Days }
 
 const LabInFile = z.object({
-  id: Number32,
+  id: IntegerId,
   slug: Slug,
   name: Text(200),
   first_line_address: Text(200),
@@ -64,8 +64,8 @@ const MarkerInFile = z.object({
 })
 
 const LabMarkerInFile = z.object({
-  id: Number32,
-  lab_id: Number32,
+  id: IntegerId,
+  lab_id: IntegerId,
   marker_slug: Slug,
   provider_id: Text(60),
   price: Dollars,
@@ -77,7 +77,7 @@ const LabMarkerInFile = z.object({
 
 const LabTestInFile = z.object({
   id: Id,
-  lab_id: Number32,
+  lab_id: IntegerId,
   slug: Slug,
   name: Text(200),
   description: z.string().max(2000),
@@ -87,7 +87,7 @@ const LabTestInFile = z.object({
   status: z.enum(labTestStatuses),
   fasting: z.boolean(),
   has_collection_instructions: z.boolean(),
-  marker_ids: z.array(Number32).min(1),
+  marker_ids: z.array(IntegerId).min(1),
   ...turnaround,
 })
 

@@ -87,7 +87,7 @@ export function presentOrder(app: App, order: LoadedOrder) {
     details: detailsOf(order),
     events,
     last_event: events.at(-1),
-    status: stepsOf(row.method)[row.low_level]?.top ?? null,
+    status: stepsOf(row.method)[row.low_level]?.phase ?? null,
     requisition_form_url: hasRequisition(order) ? `${publicUrl(app.config)}/v3/order/${row.id}/requisition/pdf` : null,
     activate_at: row.activate_by && row.dispatch_at && latest(row.dispatch_at, row.updated_at),
     order_transaction: {

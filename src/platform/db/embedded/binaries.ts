@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { setupProblem } from '../../problem.ts'
 import { type Account, run } from './account.ts'
-import { cacheFolders, copyBinaries } from './copy-out.ts'
+import { cacheFolders, copyBinaries } from './binaries-copy.ts'
 import { restoreLinks } from './links.ts'
 
 export type Binaries = { initdb: string; postgres: string; major: number }
@@ -15,8 +15,8 @@ const minVersion = 15
 
 /** Finds PostgreSQL in the npm package, else on the system, preferring the version that wrote the data. */
 export async function findBinaries({ packageDir = installedPackage(), ...search }: Search): Promise<Binaries> {
-  const packaged = packageDir && (await fromPackage(packageDir, search))
-  return packaged || (await fromSystem(search)) || throwUnavailable(packageDir, search)
+  const packaged = packageDir && (await findInPackage(packageDir, search))
+  return packaged || (await findOnSystem(search)) || throwUnavailable(packageDir, search)
 }
 
 async function throwUnavailable(packageDir: string | undefined, { account }: Search): Promise<never> {
@@ -34,7 +34,7 @@ function installedPackage(): string | undefined {
 }
 
 /** Uses the package in place if the account can run it, else a copy. A copy can also get the library links that a read-only install lacks. */
-async function fromPackage(packageDir: string, { account, dataDir }: Search) {
+async function findInPackage(packageDir: string, { account, dataDir }: Search) {
   const inPlace = restoreLinks(packageDir) && (await probe(account, join(packageDir, 'native/bin')))
   if (inPlace) return inPlace
   for (const folder of cacheFolders(account, dataDir)) {
@@ -45,7 +45,7 @@ async function fromPackage(packageDir: string, { account, dataDir }: Search) {
   return undefined
 }
 
-async function fromSystem({ account, preferred }: Search) {
+async function findOnSystem({ account, preferred }: Search) {
   const found = await Promise.all(systemFolders().map((folder) => probe(account, folder)))
   const usable = found.filter((binaries) => binaries !== undefined && binaries.major >= minVersion) as Binaries[]
   return usable.find(({ major }) => major === preferred) ?? usable.sort((a, b) => b.major - a.major)[0]

@@ -22,7 +22,7 @@ export async function clearLeftovers(cluster: string, log: Logger) {
   for (const file of pidFiles) fs.rmSync(file, { force: true })
 }
 
-/** A fast shutdown comes first. After the other signals the next start has to recover. */
+/** A fast shutdown comes first. After the other signals, the next start runs crash recovery. */
 const shutdown = [
   { signal: 'SIGINT', timeoutMs: 60_000 },
   { signal: 'SIGQUIT', timeoutMs: 10_000 },

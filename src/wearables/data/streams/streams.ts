@@ -168,7 +168,11 @@ const sleepSeries = ['hrv', 'heartrate', 'hypnogram', 'respiratory_rate'] as con
 /** Returns the samples that the source of a sleep recorded during it. */
 export async function getSleepStream(app: App, { team_id }: TeamCaller, sleep_id: string) {
   const sleep = await summaries.findSummary(app.db, team_id, 'sleep', sleep_id)
-  if (!sleep) throw problem('SLEEP_NOT_FOUND', 'No such sleep in this team.')
+  if (!sleep)
+    throw problem(
+      'SLEEP_NOT_FOUND',
+      'The team has no sleep session with this ID. GET /v2/summary/sleep/{user_id} lists the sessions of a user.',
+    )
   const { user_id, provider } = sleep
   const key = await unwrapUserKey(app, await requireUser(app, team_id, user_id))
   const { bedtime_start, bedtime_stop } = openSummary(key, sleep).fields as SummaryDocument['fields'] & Record<string, string>

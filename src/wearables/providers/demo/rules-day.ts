@@ -1,4 +1,4 @@
-import { integer, type Random, seededRandom } from '../../../platform/seeded.ts'
+import { type Random, randomInteger, seededRandom } from '../../../platform/seeded-random.ts'
 import { DAY, MINUTE } from '../../../platform/time.ts'
 import { type Person, personOf } from './rules-person.ts'
 import { type Stage, stagesOf } from './series/rules-stages.ts'
@@ -54,7 +54,7 @@ export function dayOf(source: string, user_id: string, date: string, zoneAt: Zon
 
 function nightOf({ user_id, bed, wake }: Person, date: string) {
   const random = seededRandom('demo night', user_id, date)
-  return { bed: bed + integer(random, -15, 15), wake: wake + integer(random, -20, 20) }
+  return { bed: bed + randomInteger(random, -15, 15), wake: wake + randomInteger(random, -20, 20) }
 }
 
 type Sport = {
@@ -81,8 +81,8 @@ const sports: [Sport, ...Sport[]] = [
 function workoutOf({ user_id }: Person, date: string): Workout {
   const random = seededRandom('demo workout', user_id, date)
   const sport = sports[(Date.parse(date) / DAY + (user_id.codePointAt(0) ?? 0)) % sports.length] ?? sports[0]
-  const from = QUARTER * integer(random, 68, 74)
-  return { sport, from, to: from + QUARTER * integer(random, 2, 4) }
+  const from = QUARTER * randomInteger(random, 68, 74)
+  return { sport, from, to: from + QUARTER * randomInteger(random, 2, 4) }
 }
 
 const dishes = {
@@ -94,9 +94,9 @@ const dishes = {
 const mealsOf = (random: Random) =>
   Object.entries(dishes).map(([name, list], i) => ({
     name,
-    at: ([480, 750, 1170][i] as number) + integer(random, -20, 20),
-    carbs: integer(random, 35, 75),
-    dish: list[integer(random, 0, list.length - 1)] as string,
+    at: ([480, 750, 1170][i] as number) + randomInteger(random, -20, 20),
+    carbs: randomInteger(random, 35, 75),
+    dish: list[randomInteger(random, 0, list.length - 1)] as string,
   }))
 
 export const isAwake = ({ night, evening }: Day, minute: number) => minute >= night.wake && minute < evening

@@ -1,12 +1,12 @@
-import { normal } from '../../../../platform/seeded.ts'
+import { randomNormal } from '../../../../platform/seeded-random.ts'
 import type { Day } from '../rules-day.ts'
 import { period, roundTo } from '../rules-times.ts'
 
 /** The measurements of the scale. The weight follows a slow wave. */
 export function bodyOf({ person, date, random }: Day) {
   const noise = random('body')
-  const weight = roundTo(person.weight + 0.8 * Math.sin(Date.parse(date) / 86_400_000 / 9) + 0.15 * normal(noise), 1)
-  const fat = roundTo(person.fat + 0.3 * normal(noise), 1)
+  const weight = roundTo(person.weight + 0.8 * Math.sin(Date.parse(date) / 86_400_000 / 9) + 0.15 * randomNormal(noise), 1)
+  const fat = roundTo(person.fat + 0.3 * randomNormal(noise), 1)
   return {
     body_mass: weight,
     body_fat_percentage: fat,
@@ -21,6 +21,6 @@ export const weighedAt = ({ night }: Day) => night.wake + 10
 /** One measurement of lung function in the morning. */
 export function lungFunction(mean: number, places: number) {
   return (day: Day) => [
-    period(day, day.night.wake + 30, day.night.wake + 31, roundTo(mean * (1 + 0.02 * normal(day.random(`lungs ${mean}`))), places)),
+    period(day, day.night.wake + 30, day.night.wake + 31, roundTo(mean * (1 + 0.02 * randomNormal(day.random(`lungs ${mean}`))), places)),
   ]
 }

@@ -1,4 +1,4 @@
-import { normal, seededRandom } from '../../../../platform/seeded.ts'
+import { randomNormal, seededRandom } from '../../../../platform/seeded-random.ts'
 import { DAY } from '../../../../platform/time.ts'
 import { type Day, dayAfter } from '../rules-day.ts'
 import type { Person } from '../rules-person.ts'
@@ -15,7 +15,7 @@ function cycleDay({ cycle: { length, first } }: Person, date: string) {
 /** The temperature deviation, which is higher after ovulation. */
 export function cycleTemperature(person: Person, date: string) {
   const isLate = cycleDay(person, date) > person.cycle.length - AFTER_OVULATION
-  return (isLate ? 0.3 : 0) + 0.06 * normal(seededRandom('demo warmth', person.user_id, date))
+  return (isLate ? 0.3 : 0) + 0.06 * randomNormal(seededRandom('demo warmth', person.user_id, date))
 }
 
 export const basalTemperature = (person: Person, date: string) => roundTo(36.3 + cycleTemperature(person, date), 2)

@@ -1,4 +1,4 @@
-import { normal } from '../../../../platform/seeded.ts'
+import { randomNormal } from '../../../../platform/seeded-random.ts'
 import { type Day, isAwake, minutesEvery, wakingHours } from '../rules-day.ts'
 import { period, point, roundTo } from '../rules-times.ts'
 
@@ -27,15 +27,15 @@ export function heartrate(day: Day) {
 
 export function stressLevel(day: Day) {
   const random = day.random('stress_level')
-  return wakingHours(day).map((minute) => point(day, minute, roundTo(30 + 12 * Math.sin(minute / 180) + 4 * normal(random))))
+  return wakingHours(day).map((minute) => point(day, minute, roundTo(30 + 12 * Math.sin(minute / 180) + 4 * randomNormal(random))))
 }
 
 export function bloodPressure(day: Day) {
   const random = day.random('blood_pressure')
   return [day.night.wake + 25, day.evening - 40].map((minute) => ({
     start_date: point(day, minute, 0).start_date,
-    systolic: point(day, minute, roundTo(117 + 4 * normal(random))),
-    diastolic: point(day, minute, roundTo(75 + 3 * normal(random))),
+    systolic: point(day, minute, roundTo(117 + 4 * randomNormal(random))),
+    diastolic: point(day, minute, roundTo(75 + 3 * randomNormal(random))),
     pulse: point(day, minute, roundTo(heartRateAt(day, minute))),
   }))
 }

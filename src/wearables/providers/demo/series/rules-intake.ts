@@ -1,4 +1,4 @@
-import { integer } from '../../../../platform/seeded.ts'
+import { randomInteger } from '../../../../platform/seeded-random.ts'
 import { type Day, minutesEvery } from '../rules-day.ts'
 import { period, point, roundTo, timeOf } from '../rules-times.ts'
 
@@ -33,7 +33,7 @@ export const notes = (day: Day) =>
 
 export function water(day: Day) {
   const random = day.random('water')
-  return [450, 600, 760, 900, 1080, 1200].map((minute) => point(day, minute, 50 * integer(random, 3, 7)))
+  return [450, 600, 760, 900, 1080, 1200].map((minute) => point(day, minute, 50 * randomInteger(random, 3, 7)))
 }
 
 export const caffeine = (day: Day) => [period(day, 490, 500, 0.09), period(day, 820, 830, 0.06)]

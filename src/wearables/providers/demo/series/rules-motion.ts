@@ -1,4 +1,4 @@
-import { integer } from '../../../../platform/seeded.ts'
+import { randomInteger } from '../../../../platform/seeded-random.ts'
 import { type Day, isAwake, minutesEvery, QUARTER, wakingHours } from '../rules-day.ts'
 import { type NewSample, period, roundTo } from '../rules-times.ts'
 
@@ -46,7 +46,7 @@ export function caloriesBasal(day: Day): NewSample[] {
 
 export function floorsClimbed(day: Day) {
   const random = day.random('floors_climbed')
-  return [8, 12, 18].map((hour) => period(day, hour * 60, hour * 60 + 15, integer(random, 1, 4)))
+  return [8, 12, 18].map((hour) => period(day, hour * 60, hour * 60 + 15, randomInteger(random, 1, 4)))
 }
 
 export function standHour(day: Day) {
@@ -56,16 +56,16 @@ export function standHour(day: Day) {
 
 export function standDuration(day: Day) {
   const random = day.random('stand_duration')
-  return wakingHours(day).map((minute) => period(day, minute, minute + 60, integer(random, 3, 25)))
+  return wakingHours(day).map((minute) => period(day, minute, minute + 60, randomInteger(random, 3, 25)))
 }
 
 export function daylight(day: Day) {
   const random = day.random('daylight_exposure')
-  return [8, 12, 17].map((hour) => period(day, hour * 60, hour * 60 + 60, integer(random, 5, 40)))
+  return [8, 12, 17].map((hour) => period(day, hour * 60, hour * 60 + 60, randomInteger(random, 5, 40)))
 }
 
 export const uvExposure = (day: Day) =>
-  [11, 12, 13].map((hour) => period(day, hour * 60, hour * 60 + 60, integer(day.random(`uv ${hour}`), 1, 5)))
+  [11, 12, 13].map((hour) => period(day, hour * 60, hour * 60 + 60, randomInteger(day.random(`uv ${hour}`), 1, 5)))
 
 /** One sample for the time awake with the value 0. */
 export const zeroWhileAwake = (day: Day) => [period(day, day.night.wake, day.evening - 30, 0)]

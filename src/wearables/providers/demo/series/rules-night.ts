@@ -1,4 +1,4 @@
-import { integer, normal } from '../../../../platform/seeded.ts'
+import { randomInteger, randomNormal } from '../../../../platform/seeded-random.ts'
 import { type Day, minutesEvery } from '../rules-day.ts'
 import { period, point, roundTo } from '../rules-times.ts'
 import { basalTemperature, cycleTemperature } from './rules-cycle.ts'
@@ -9,23 +9,23 @@ const quartersAsleep = (day: Day) => minutesEvery(day, 15).filter((minute) => mi
 export function hrv(day: Day) {
   const random = day.random('hrv')
   const usual = 95 - day.person.resting
-  return quartersAsleep(day).map((minute) => point(day, minute, roundTo(usual + 10 * Math.sin(minute / 45) + 3 * normal(random), 1)))
+  return quartersAsleep(day).map((minute) => point(day, minute, roundTo(usual + 10 * Math.sin(minute / 45) + 3 * randomNormal(random), 1)))
 }
 
 export function respiratoryRate(day: Day) {
   const random = day.random('respiratory_rate')
-  return quartersAsleep(day).map((minute) => point(day, minute, roundTo(14 + Math.sin(minute / 60) + 0.3 * normal(random), 1)))
+  return quartersAsleep(day).map((minute) => point(day, minute, roundTo(14 + Math.sin(minute / 60) + 0.3 * randomNormal(random), 1)))
 }
 
 export function bloodOxygen(day: Day) {
   const random = day.random('blood_oxygen')
-  return quartersAsleep(day).map((minute) => point(day, minute, Math.min(100, roundTo(97 + 0.6 * normal(random)))))
+  return quartersAsleep(day).map((minute) => point(day, minute, Math.min(100, roundTo(97 + 0.6 * randomNormal(random)))))
 }
 
 /** One sample for the night. */
 const nightSample = (day: Day, value: number, extra: object = {}) => [period(day, day.night.bed, day.night.wake, value, extra)]
 
-export const breathingDisturbance = (day: Day) => nightSample(day, integer(day.random('breathing'), 1, 5), { type: 'not_elevated' })
+export const breathingDisturbance = (day: Day) => nightSample(day, randomInteger(day.random('breathing'), 1, 5), { type: 'not_elevated' })
 
 export const zeroOvernight = (day: Day) => nightSample(day, 0)
 

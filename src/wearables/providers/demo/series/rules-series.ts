@@ -1,6 +1,6 @@
 import type { SourceSlug } from '../../../../contract/tenants/sources.ts'
 import type { SeriesName } from '../../../../contract/wearables/series.ts'
-import { integer } from '../../../../platform/seeded.ts'
+import { randomInteger } from '../../../../platform/seeded-random.ts'
 import type { Day } from '../rules-day.ts'
 import { deviceOf, isSensor } from '../rules-devices.ts'
 import { hasPassed, type NewSample, period, point, roundTo } from '../rules-times.ts'
@@ -56,7 +56,7 @@ const demoSeries: Record<OwnSeries, (day: Day, isSensor: boolean) => NewSample[]
   forced_expiratory_volume_1: lungFunction(3.1, 2),
   forced_vital_capacity: lungFunction(3.8, 2),
   peak_expiratory_flow_rate: lungFunction(430, 0),
-  inhaler_usage: (day) => [period(day, day.night.wake + 35, day.night.wake + 36, integer(day.random('inhaler'), 0, 1))],
+  inhaler_usage: (day) => [period(day, day.night.wake + 35, day.night.wake + 36, randomInteger(day.random('inhaler'), 0, 1))],
   handwashing: (day) => day.meals.map(({ at }) => period(day, at - 5, at - 4.5, 1)),
   mindfulness_minutes: (day) => [period(day, 1260, 1270, 10)],
   cholesterol: (day) => fromLab(day, { total: 4.7, hdl: 1.5, ldl: 2.6, triglycerides: 1.1 }),

@@ -1,4 +1,4 @@
-import { integer, type Random } from '../../../../platform/seeded.ts'
+import { type Random, randomInteger } from '../../../../platform/seeded-random.ts'
 
 export type Stage = { stage: 'deep' | 'light' | 'rem' | 'awake'; from: number; to: number }
 
@@ -11,13 +11,13 @@ export function stagesOf({ bed, wake }: { bed: number; wake: number }, random: R
     if (to > from) stages.push({ stage, from, to })
     from = to
   }
-  add('awake', integer(random, 5, 15))
+  add('awake', randomInteger(random, 5, 15))
   for (let cycle = 0; from < wake; cycle++) {
-    add('light', integer(random, 18, 28))
-    add('deep', Math.max(8, integer(random, 30, 40) - 8 * cycle))
-    add('light', integer(random, 14, 22))
-    add('rem', integer(random, 10, 16) + 5 * cycle)
-    add('awake', cycle % 2 ? integer(random, 1, 4) : 0)
+    add('light', randomInteger(random, 18, 28))
+    add('deep', Math.max(8, randomInteger(random, 30, 40) - 8 * cycle))
+    add('light', randomInteger(random, 14, 22))
+    add('rem', randomInteger(random, 10, 16) + 5 * cycle)
+    add('awake', cycle % 2 ? randomInteger(random, 1, 4) : 0)
   }
   return stages
 }

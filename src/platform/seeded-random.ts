@@ -18,9 +18,9 @@ export function seededRandom(...seed: string[]): Random {
 
 const sha256 = (of: string | Buffer) => createHash('sha256').update(of).digest()
 
-/** A normal distribution around 0 with a standard deviation of 1, cut off at 3. */
-export const normal = (random: Random) => (random() + random() + random() - 1.5) * 2
+/** An approximately normal value around 0 with a standard deviation of 1, from -3 to 3. */
+export const randomNormal = (random: Random) => (random() + random() + random() - 1.5) * 2
 
-export const integer = (random: Random, from: number, to: number) => from + Math.floor(random() * (to - from + 1))
+export const randomInteger = (random: Random, from: number, to: number) => from + Math.floor(random() * (to - from + 1))
 
-export const oneOf = <T>(random: Random, list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)]
+export const randomItem = <T>(random: Random, list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)]
