@@ -89,11 +89,11 @@ describe('audit rows', () => {
     expect(created.rows).toMatchObject([{ subject: `user_id:${created.body['user_id']}` }])
     expect(created.body['user_id']).not.toBe(other.user_id)
   })
-  test('attribute access token requests to the management key that minted the token', async () => {
-    const [minter] = (await w.admin.listManagementKeys({ params: w })).data
+  test('attribute access token requests to the management key that created the token', async () => {
+    const [managementKey] = (await w.admin.listManagementKeys({ params: w })).data
     const { access_token } = await w.admin.createAccessToken({ params: w, body: { env: 'sandbox' } })
     const { rows } = await sendAudited(endpoints.listUsers, { key: '', headers: { authorization: `Bearer ${access_token}` } })
-    expect(rows).toMatchObject([{ actor_kind: 'access_token', actor_id: minter?.id, team_id: w.team_id, status: 200 }])
+    expect(rows).toMatchObject([{ actor_kind: 'access_token', actor_id: managementKey?.id, team_id: w.team_id, status: 200 }])
   })
   test('record the IDs of created keys, created teams and revoked keys as the subject', async () => {
     const { management_key: key, org_id, team_id } = await w.tenant()

@@ -355,13 +355,13 @@ describe('a management key', () => {
 
 describe('a team access token', () => {
   const bearer = (token: string) => createClient(w.base, { authorization: `Bearer ${token}` })
-  const mint = (tenant: Tenant, key = tenant.management_key) =>
+  const createToken = (tenant: Tenant, key = tenant.management_key) =>
     adminClient(key).createAccessToken({ params: tenant, body: { env: 'sandbox' } })
 
   test('grants access to the data of its team for ten minutes', async () => {
     const tenant = await newTenant()
     const user = await tenant.api.createUser({ body: userBody() })
-    const token = await mint(tenant)
+    const token = await createToken(tenant)
     expect(token).toEqual({ access_token: expect.stringMatching(/^at_[0-9A-Za-z]{46}$/), expires_in: 600 })
     const api = bearer(token.access_token)
     expect(await api.getUser({ params: user })).toEqual(user)
@@ -374,14 +374,14 @@ describe('a team access token', () => {
 
   test("expires in real time, not on the team's clock", async () => {
     const tenant = await newTenant()
-    const api = bearer((await mint(tenant)).access_token)
+    const api = bearer((await createToken(tenant)).access_token)
     await tenant.api.moveClock({ body: { advance_seconds: DAY / 1000 } })
     await api.listUsers()
   })
 
   test('is stored as a hash and pruned after it expires', async () => {
     const tenant = await newTenant()
-    const { access_token } = await mint(tenant)
+    const { access_token } = await createToken(tenant)
     const rows = () =>
       query<{ hash: Buffer; text: string }>(w.url, 'select hash, t::text as text from access_tokens as t where team_id = $1', [
         tenant.team_id,
@@ -394,24 +394,24 @@ describe('a team access token', () => {
     expect(await rows()).toEqual([])
   })
 
-  test('is invalid after the key that minted it is revoked', async () => {
+  test('is invalid after the key that created it is revoked', async () => {
     const tenant = await newTenant()
-    const body = { label: 'minter', role: 'team_admin' as const, team_role_bindings: [{ team_id: tenant.team_id }] }
-    const minter = await tenant.admin.createManagementKey({ params: tenant, body })
-    const [mine, theirs] = [await mint(tenant), await mint(tenant, minter.key)]
-    await tenant.admin.deleteManagementKey({ params: { org_id: tenant.org_id, key_id: minter.id } })
+    const body = { label: 'token service', role: 'team_admin' as const, team_role_bindings: [{ team_id: tenant.team_id }] }
+    const managementKey = await tenant.admin.createManagementKey({ params: tenant, body })
+    const [mine, theirs] = [await createToken(tenant), await createToken(tenant, managementKey.key)]
+    await tenant.admin.deleteManagementKey({ params: { org_id: tenant.org_id, key_id: managementKey.id } })
     expect(await errorOf(bearer(theirs.access_token).listUsers())).toMatchObject({ status: 401 })
     await bearer(mine.access_token).listUsers()
   })
 
-  test('is invalid after the key that minted it loses access to the team', async () => {
+  test('is invalid after the key that created it loses access to the team', async () => {
     const tenant = await newTenant()
     const other = await tenant.admin.createTeam({ params: tenant, body: { name: 'Other', region: 'us' } })
-    const body = { label: 'minter', role: 'team_admin' as const, team_role_bindings: [{ team_id: tenant.team_id }] }
-    const minter = await tenant.admin.createManagementKey({ params: tenant, body })
-    const { access_token } = await mint(tenant, minter.key)
+    const body = { label: 'token service', role: 'team_admin' as const, team_role_bindings: [{ team_id: tenant.team_id }] }
+    const managementKey = await tenant.admin.createManagementKey({ params: tenant, body })
+    const { access_token } = await createToken(tenant, managementKey.key)
     await bearer(access_token).listUsers()
-    const params = { org_id: tenant.org_id, key_id: minter.id }
+    const params = { org_id: tenant.org_id, key_id: managementKey.id }
     await tenant.admin.patchManagementKey({ params, body: { team_role_bindings: [{ team_id: other.id }] } })
     expect(await errorOf(bearer(access_token).listUsers())).toMatchObject({ status: 401, detail: { error_type: 'INVALID_ACCESS_TOKEN' } })
   })

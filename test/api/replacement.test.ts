@@ -89,7 +89,7 @@ async function replayEvents(user_id: string) {
     if (event_type.includes('.steps.')) for (const sample of data.data) samples.set(`${slug} ${type} ${sample['timestamp']}`, sample)
     if (event_type.includes('.activity.')) activity.set(data['id'] as string, data)
   }
-  return { samples: sorted(samples), activity: [...activity.values()].sort(byId) }
+  return { samples: sortByKey(samples), activity: [...activity.values()].sort(byId) }
 }
 
 async function read(user_id: string) {
@@ -101,8 +101,8 @@ async function read(user_id: string) {
   for (const [key, sample] of all) samples.set(key, sample)
   expect(samples.size).toBe(all.length)
   const { activity } = await w.api.listActivity({ params: { user_id }, query: window })
-  return { samples: sorted(samples), activity: activity.toSorted(byId) }
+  return { samples: sortByKey(samples), activity: activity.toSorted(byId) }
 }
 
-const sorted = (samples: Map<string, unknown>) => Object.fromEntries([...samples].sort(([a], [b]) => (a < b ? -1 : 1)))
+const sortByKey = (samples: Map<string, unknown>) => Object.fromEntries([...samples].sort(([a], [b]) => (a < b ? -1 : 1)))
 const byId = (a: Record<string, unknown>, b: Record<string, unknown>) => (String(a['id']) < String(b['id']) ? -1 : 1)

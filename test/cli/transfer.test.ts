@@ -87,7 +87,7 @@ async function wearableData(api: Client, user_id: string) {
 }
 
 /** The data of every user as the API returns it, sorted by client_user_id. */
-async function everything(api: Client) {
+async function readEverything(api: Client) {
   const { users } = await api.listUsers()
   const read = []
   for (const user of users.sort((a, b) => a.client_user_id.localeCompare(b.client_user_id))) {
@@ -134,7 +134,7 @@ test('import into another deployment keeps every ID and encrypts with the keys o
         .replaceAll(of, 'TEAM')
         .replaceAll(/"account_id":"[^"]*"/g, '"account_id":null'),
     )
-  expect(plain(await everything(team.api), team.team_id)).toEqual(plain(await everything(w.api), w.team_id))
+  expect(plain(await readEverything(team.api), team.team_id)).toEqual(plain(await readEverything(w.api), w.team_id))
   expect(await team.api.findPeople({ body: { query: people[0].last_name } })).toContainEqual(
     expect.objectContaining({ client_user_id: 'one' }),
   )
@@ -186,8 +186,8 @@ test('import into another team with --new-ids creates a copy and sends no orders
         .replaceAll(uuid, 'ID')
         .replaceAll(/"(sample_id|specimen_number|source_sample_id)":("[^"]*"|null)/g, '"$1":0'),
     )
-  const before = shape(await everything(w.api)).map(({ results: _, ...rest }: object & { results?: unknown }) => rest)
-  expect(shape(await everything(copy.api)).map(({ results: _, ...rest }: object & { results?: unknown }) => rest)).toEqual(before)
+  const before = shape(await readEverything(w.api)).map(({ results: _, ...rest }: object & { results?: unknown }) => rest)
+  expect(shape(await readEverything(copy.api)).map(({ results: _, ...rest }: object & { results?: unknown }) => rest)).toEqual(before)
   expect(
     await query(w.url, 'select count(*)::integer from orders where team_id = $1 and (sent_at is not null or dispatch_at is not null)', [
       copy.team_id,

@@ -193,10 +193,10 @@ describe('the service', () => {
     for (const [name, response] of Object.entries(responses)) expect([name, faultsOf(schemaOf(name, 200), response)]).toEqual([name, []])
     // These lists can be empty here, and the attempt is an example. Other tests check their subjects.
     const elsewhere = ['listLabOrders', 'getWebhookAttempt', 'readInbox']
-    expect(await unaudited(Object.keys(responses).filter((name) => !elsewhere.includes(name)))).toEqual([])
+    expect(await unauditedSubjects(Object.keys(responses).filter((name) => !elsewhere.includes(name)))).toEqual([])
 
     /** Declared subjects that the audit log does not name. */
-    async function unaudited(names: string[]) {
+    async function unauditedSubjects(names: string[]) {
       const logged = await query<{ action: string; subject: string | null }>(
         w.url,
         'select action, subject from audit_log where status = 200',

@@ -79,7 +79,7 @@ test.each(['team_admin', 'support', 'read_only'] as const)('%s bound to a team c
   expect(await send(endpoints.getTeam, { params: { org_id, team_id: other.id } })).toMatchObject({ status: 404 })
 })
 
-const callable = (role: (typeof consoleRoles)[number]) =>
+const endpointsFor = (role: (typeof consoleRoles)[number]) =>
   rows.filter(([name, row]) => {
     const capability = requiredCapability(name, row)
     return capability && capabilitiesOf(role).includes(capability)
@@ -87,15 +87,15 @@ const callable = (role: (typeof consoleRoles)[number]) =>
 
 test('read-only roles can call no endpoint that changes data', () => {
   for (const role of ['read_only', 'read_only_key'] as const)
-    expect(callable(role).filter(([, row]) => row.method !== 'get' && !row.reads && row.path !== '/v1/org/{org_id}/resolve_team')).toEqual(
-      [],
-    )
+    expect(
+      endpointsFor(role).filter(([, row]) => row.method !== 'get' && !row.reads && row.path !== '/v1/org/{org_id}/resolve_team'),
+    ).toEqual([])
 })
 
 test('roles without management rights can call no endpoint that returns secrets', () => {
   const secret: EndpointName[] = ['getWebhookSecret', 'getWebhookHeaders', 'createAccessToken', 'createTeamKey', 'listManagementKeys']
   for (const role of ['support', 'read_only', 'no_role', 'team_key'] as const)
-    expect(callable(role).filter(([name]) => secret.includes(name))).toEqual([])
+    expect(endpointsFor(role).filter(([name]) => secret.includes(name))).toEqual([])
 })
 
 test('every capability is required by an endpoint and granted to a role', () => {

@@ -63,11 +63,11 @@ describe('audit chain', () => {
   })
   test('matches the recorded head', () => {
     const end = { seq: 4, hash: last.chain_hash as Buffer }
-    const recorded = (at: Link, last: number | null) => ({ seq: at.seq, mac: endMac(key, at), last })
-    expect(findBreakAtEnd(key, end, recorded(end, 4))).toBeUndefined()
-    expect(findBreakAtEnd(key, start, recorded(start, null))).toBeUndefined()
-    expect(findBreakAtEnd(key, start, recorded(start, 4))).toMatchObject({ seq: 1, reason: expect.stringContaining('beyond') })
-    expect(findBreakAtEnd(key, end, { ...recorded(end, 4), mac: newBytes(32) })).toMatchObject({ seq: 4 })
+    const headOf = (at: Link, last: number | null) => ({ seq: at.seq, mac: endMac(key, at), last })
+    expect(findBreakAtEnd(key, end, headOf(end, 4))).toBeUndefined()
+    expect(findBreakAtEnd(key, start, headOf(start, null))).toBeUndefined()
+    expect(findBreakAtEnd(key, start, headOf(start, 4))).toMatchObject({ seq: 1, reason: expect.stringContaining('beyond') })
+    expect(findBreakAtEnd(key, end, { ...headOf(end, 4), mac: newBytes(32) })).toMatchObject({ seq: 4 })
     expect(findBreakAtEnd(key, end, undefined)).toMatchObject({ reason: expect.stringContaining('missing') })
   })
 })

@@ -109,14 +109,18 @@ describe('demo day', () => {
   property('has a higher heart rate during the workout than at night', (day) => {
     const report = reportOf(day)
     const { start_date, end_date } = report.summaries.workouts[0] as Night
-    const during = (from: string, to: string) =>
+    const heartRatesBetween = (from: string, to: string) =>
       samplesOf(report, 'heartrate').flatMap((sample) =>
         sample.start_date > from && sample.start_date <= to ? [sample.value as number] : [],
       )
     const night = nightOf(report)
     const least = (values: number[]) => Math.min(...values)
-    expect(least(during(start_date, end_date))).toBeGreaterThan(Math.max(...during(night.start_date, night.end_date)) - 5)
-    expect(Math.max(...during(start_date, end_date))).toBeGreaterThan(Math.max(...during(night.start_date, night.end_date)) + 20)
+    expect(least(heartRatesBetween(start_date, end_date))).toBeGreaterThan(
+      Math.max(...heartRatesBetween(night.start_date, night.end_date)) - 5,
+    )
+    expect(Math.max(...heartRatesBetween(start_date, end_date))).toBeGreaterThan(
+      Math.max(...heartRatesBetween(night.start_date, night.end_date)) + 20,
+    )
   })
 
   property('has a workout stream of equal-length lists within the workout', (day) => {

@@ -147,15 +147,15 @@ describe('AoE questions', () => {
   })
 
   test('accept numbers, dates and several codes', () => {
-    const given = (change: Record<number, string> = {}) => {
+    const answersWith = (change: Record<number, string> = {}) => {
       const texts = { 700130: '20260901', 700140: 'US', 700150: '140.5', 700160: '1', 700170: 'N', 700180: 'N', 700200: 'valp, CARB' }
       return Object.entries({ ...texts, ...change }).map(([id, text]) => answer(2, Number(id), text))
     }
-    expect(codesOf([afp], given())).toEqual([])
-    expect(codesOf([afp], given({ 700150: '140 lb' }))).toEqual(['aoe_answer_not_a_number aoe_answers.2.answer'])
-    expect(codesOf([afp], given({ 700200: 'VALP,ASPIRIN' }))).toEqual(['aoe_answer_code aoe_answers.6.answer'])
-    expect(codesOf([afp], given({ 700140: 'US,LMP' }))).toEqual(['aoe_answer_code aoe_answers.1.answer'])
-    const odd = aoeFindings([afp], given({ 700130: '1 September', 700150: '5' }))
+    expect(codesOf([afp], answersWith())).toEqual([])
+    expect(codesOf([afp], answersWith({ 700150: '140 lb' }))).toEqual(['aoe_answer_not_a_number aoe_answers.2.answer'])
+    expect(codesOf([afp], answersWith({ 700200: 'VALP,ASPIRIN' }))).toEqual(['aoe_answer_code aoe_answers.6.answer'])
+    expect(codesOf([afp], answersWith({ 700140: 'US,LMP' }))).toEqual(['aoe_answer_code aoe_answers.1.answer'])
+    const odd = aoeFindings([afp], answersWith({ 700130: '1 September', 700150: '5' }))
     expect(odd.map(({ code, severity }) => `${severity} ${code}`)).toEqual(['advisory aoe_answer_form', 'advisory aoe_answer_out_of_range'])
   })
 
@@ -306,12 +306,12 @@ describe('patient names', () => {
   })
 
   test('are accepted with a warning if they change on the way to the lab', () => {
-    const named = (first_name: string) => anOrder({ details: { first_name } })
-    expect(advisoriesOf(named('José'))).toEqual(['name_transliterated patient_details.first_name'])
-    expect(advisoriesOf(named('中文'))).toEqual(['name_not_transmissible patient_details.first_name'])
-    expect(advisoriesOf(named('x'.repeat(21)))).toEqual(['name_too_long patient_details.first_name'])
-    expect(advisoriesOf(named('x'.repeat(20)))).toEqual([])
-    expect(hardOf(named('中文'))).toEqual([])
+    const orderFor = (first_name: string) => anOrder({ details: { first_name } })
+    expect(advisoriesOf(orderFor('José'))).toEqual(['name_transliterated patient_details.first_name'])
+    expect(advisoriesOf(orderFor('中文'))).toEqual(['name_not_transmissible patient_details.first_name'])
+    expect(advisoriesOf(orderFor('x'.repeat(21)))).toEqual(['name_too_long patient_details.first_name'])
+    expect(advisoriesOf(orderFor('x'.repeat(20)))).toEqual([])
+    expect(hardOf(orderFor('中文'))).toEqual([])
   })
 
   test('are rejected by a strict lab if they change', () => {

@@ -169,15 +169,16 @@ const maySkip = (operation: string, i: number) => operation === 'report' || (ope
 /** The rule that a step violates. It runs half a million times, so it uses plain conditions instead of `expect`. */
 function violationOf(operation: string, i: number, order: Order, low: string) {
   const { method, low_level, registrable } = order
-  const passed = (one: string) => order.events.some((event) => event.low_level === one)
+  const hasPassed = (one: string) => order.events.some((event) => event.low_level === one)
   const isTransition = canBecome(method, low_level, low)
   const violations = {
     'not reachable': !reachableFrom(method, low_level).has(low),
     'no transition': !isTransition && !maySkip(operation, i),
     'ended by skipping': !isTransition && ['cancelled', 'do_not_process'].includes(low),
-    'registered twice or not registrable': ['registered', 'awaiting_registration'].includes(low) && (!registrable || passed('registered')),
-    'a requisition without a patient': low === 'requisition_created' && registrable && !passed('registered'),
-    'delivered twice': ['transit_customer', 'out_for_delivery', 'with_customer'].includes(low) && passed('with_customer'),
+    'registered twice or not registrable':
+      ['registered', 'awaiting_registration'].includes(low) && (!registrable || hasPassed('registered')),
+    'a requisition without a patient': low === 'requisition_created' && registrable && !hasPassed('registered'),
+    'delivered twice': ['transit_customer', 'out_for_delivery', 'with_customer'].includes(low) && hasPassed('with_customer'),
   }
   const violation = Object.entries(violations).find(([, is]) => is)?.[0]
   return violation && `${operation}: ${low_level} → ${low}: ${violation}`

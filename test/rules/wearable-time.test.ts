@@ -89,14 +89,14 @@ test('accepts its own cursors and rejects any other', () => {
     { day: '2026-03-01', provider: 'oura', source_type: 'ring', within: { at: 1_772_384_400_000, type: 'déjà' } },
   ])
     expect(positionOf(cursorOf(position))).toEqual(position)
-  const forged = (parts: unknown) => Buffer.from(JSON.stringify(parts)).toString('base64url')
+  const forgeCursor = (parts: unknown) => Buffer.from(JSON.stringify(parts)).toString('base64url')
   for (const cursor of [
     'nonsense',
-    forged({}),
-    forged(['2026-02-30', 'oura', '']),
-    forged(['2026-03-01', 1, '']),
-    forged(['2026-03-01', 'a', '', 'x', '']),
-    forged(['2026-03-01', 'a\0', '']),
+    forgeCursor({}),
+    forgeCursor(['2026-02-30', 'oura', '']),
+    forgeCursor(['2026-03-01', 1, '']),
+    forgeCursor(['2026-03-01', 'a', '', 'x', '']),
+    forgeCursor(['2026-03-01', 'a\0', '']),
   ])
     expect(() => positionOf(cursor)).toThrow('Send the next_cursor of the previous page unchanged.')
 })

@@ -83,12 +83,12 @@ export async function openAuthorizationServer(client = { id: 'harbor-app', secre
   }
 
   function isAuthenticated({ authorization }: IncomingMessage['headers'], form: Record<string, string>) {
-    const decoded = (text: string) => new URLSearchParams(`v=${text}`).get('v')
+    const decode = (text: string) => new URLSearchParams(`v=${text}`).get('v')
     const [id = '', secret = ''] = Buffer.from(authorization?.replace('Basic ', '') ?? '', 'base64')
       .toString()
       .split(':')
     return authorization
-      ? decoded(id) === client.id && decoded(secret) === client.secret
+      ? decode(id) === client.id && decode(secret) === client.secret
       : form['client_id'] === client.id && form['client_secret'] === client.secret
   }
 

@@ -207,7 +207,12 @@ const testRules: Rule[] = [
 ]
 
 const policy = { payor_code: 'OAKMU', insurance_id: 'MEMBER-55501' }
-const insured = (change: Json = {}) => ({ billing_type: 'commercial_insurance', health_insurance: policy, icd_codes: ['E78.5'], ...change })
+const withInsurance = (change: Json = {}) => ({
+  billing_type: 'commercial_insurance',
+  health_insurance: policy,
+  icd_codes: ['E78.5'],
+  ...change,
+})
 const spousePolicy = { ...policy, responsible_relationship: 'Spouse' }
 
 const labRules: Rule[] = [
@@ -234,19 +239,23 @@ const labRules: Rule[] = [
     { ...address({ state: 'NY', zip: '10001' }), physician: aPhysician({ licensed_states: ['NY'] }) },
   ],
   ['400 UNKNOWN_LAB_ACCOUNT', { lab_account_id: unknown }, {}],
-  ['400 INSURANCE_REQUIRED', insured({ health_insurance: undefined }), insured()],
-  ['400 INSURANCE_REQUIRED', insured({ health_insurance: { payor_code: 'OAKMU' } }), insured({ health_insurance: { front_image: png } })],
+  ['400 INSURANCE_REQUIRED', withInsurance({ health_insurance: undefined }), withInsurance()],
+  [
+    '400 INSURANCE_REQUIRED',
+    withInsurance({ health_insurance: { payor_code: 'OAKMU' } }),
+    withInsurance({ health_insurance: { front_image: png } }),
+  ],
   [
     '400 GUARANTOR_REQUIRED',
-    insured({ health_insurance: spousePolicy }),
-    insured({ health_insurance: { ...spousePolicy, responsible_details: aProxy() } }),
+    withInsurance({ health_insurance: spousePolicy }),
+    withInsurance({ health_insurance: { ...spousePolicy, responsible_details: aProxy() } }),
   ],
   [
     '400 ICD_CODES_REQUIRED',
-    insured({ icd_codes: [] }),
-    insured({ icd_codes: null, health_insurance: { ...policy, diagnosis_codes: ['E78.5'] } }),
+    withInsurance({ icd_codes: [] }),
+    withInsurance({ icd_codes: null, health_insurance: { ...policy, diagnosis_codes: ['E78.5'] } }),
   ],
-  ['400 ICD_CODE_INVALID', insured({ icd_codes: ['E78.5', 'E78.55555'] }), insured({ icd_codes: ['E78.5', 'e1165'] })],
+  ['400 ICD_CODE_INVALID', withInsurance({ icd_codes: ['E78.5', 'E78.55555'] }), withInsurance({ icd_codes: ['E78.5', 'e1165'] })],
 ]
 
 const userRules: Rule[] = [['404 USER_NOT_FOUND', { user_id: unknown }, {}]]

@@ -69,8 +69,8 @@ async function reconcile(site: Site, before: { received: number; events: number 
   const { received } = site.reader
   await eventually(async () => (await query(site.url, 'select from events where no is null limit 1')).length === 0)
   const log = await logOf(site)
-  const missing = () => log.filter(({ id }) => !received.includes(id)).length
-  await eventually(() => missing() === 0).catch(() => {})
+  const countMissing = () => log.filter(({ id }) => !received.includes(id)).length
+  await eventually(() => countMissing() === 0).catch(() => {})
   const newlyReceived = received.slice(before.received)
   const positions = new Map(log.map(({ id }, position) => [id, position]))
   const arrived = [...new Set(received)].map((id) => log[positions.get(id) as number] as Event)
@@ -80,7 +80,7 @@ async function reconcile(site: Site, before: { received: number; events: number 
     events: log.length - before.events,
     received: newlyReceived.length,
     duplicates: received.length - new Set(received).size - (before.received - new Set(received.slice(0, before.received)).size),
-    lost: missing(),
+    lost: countMissing(),
     misplaced: [...Map.groupBy(arrived, ({ key }) => key).values()].reduce((sum, events) => sum + countOvertaking(events), 0),
     overtaken: countOvertaking(arrived),
   }

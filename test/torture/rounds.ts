@@ -156,14 +156,14 @@ async function killPostgres<B, A>(site: Site<B, A>, writers: Writers) {
   })
   const killed = postmasterOf(site.dataDir)
   process.kill(killed, 'SIGKILL')
-  const recovered = async () => {
+  const waitForRecovery = async () => {
     await writers.waitForFailure()
     // A backend of the killed server may still finish its statement; only responses of the next server count.
     await eventually(() => postmasterOf(site.dataDir) !== killed)
     const before = writers.acknowledged()
     await eventually(() => writers.acknowledged() > before)
   }
-  await Promise.race([recovered(), serviceExited])
+  await Promise.race([waitForRecovery(), serviceExited])
 }
 
 /** Compares the API and the tables with the acknowledged writes. */

@@ -99,9 +99,9 @@ export async function reconcile(site: Site) {
       `select id, key, (extract(epoch from logged_at) * 1000)::float8 as at from events where no is not null order by ${order}`,
     )
   const [bySeq, byPosition] = [await read('seq'), await read('no')]
-  const missing = () => orderings.map((_, i) => bySeq.filter(({ id }) => !receiver.at(`/${i}`).takenAt.has(id)).length)
-  await eventually(() => missing().every((count) => count === 0)).catch(() => {})
-  const lost = missing().reduce((sum, count) => sum + count, 0)
+  const countMissing = () => orderings.map((_, i) => bySeq.filter(({ id }) => !receiver.at(`/${i}`).takenAt.has(id)).length)
+  await eventually(() => countMissing().every((count) => count === 0)).catch(() => {})
+  const lost = countMissing().reduce((sum, count) => sum + count, 0)
   const misplaced = orderings.map((ordering, i) =>
     misplacedIn(site, `/${i}`, lanesOf(ordering, ordering === 'strict' ? byPosition : bySeq)),
   )

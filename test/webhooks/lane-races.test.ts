@@ -159,13 +159,13 @@ test('frees the lanes of a dead worker without waiting for a transaction that wr
   await dying.claimAndSend([id])
   await dying.crash()
   const commit = await emitUncommitted(team_id)
-  const held = async () =>
+  const heldKeys = async () =>
     (await query<{ key: string }>(url, 'select key from lanes where webhook_id = $1 and worker is not null', [id])).map(({ key }) => key)
   await freeDeadLanes(app.db, app.wall())
-  expect(await held()).toEqual(['a'])
+  expect(await heldKeys()).toEqual(['a'])
   await commit()
   await freeDeadLanes(app.db, app.wall())
-  expect(await held()).toEqual([])
+  expect(await heldKeys()).toEqual([])
 })
 
 const count = (to: number) => Array.from({ length: to }, (_, i) => i + 1)

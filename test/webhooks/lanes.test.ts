@@ -169,7 +169,7 @@ async function setUp() {
     const eventsByNumber = await query<LoggedEvent>(url, 'select id, key from events where team_id = $1 order by no', [team_id])
     for (const [i, ordering] of orderings.entries())
       expect({ [ordering]: receiver.lanesOf(`/${i}`) }).toEqual({
-        [ordering]: expected(ordering, ordering === 'strict' ? eventsByNumber : events),
+        [ordering]: expectedLanes(ordering, ordering === 'strict' ? eventsByNumber : events),
       })
     expect([...faults, ...receiver.faults]).toEqual([])
     const lanes = await query(url, `select from lanes where webhook_id = any($1::uuid[]) and (head <> tail or run_at is not null)`, [ids])
@@ -198,7 +198,7 @@ async function setUp() {
 type LoggedEvent = { id: string; key: string }
 
 /** The event IDs of each lane in the order of their numbers. */
-function expected(ordering: Ordering, events: LoggedEvent[]) {
+function expectedLanes(ordering: Ordering, events: LoggedEvent[]) {
   const keyOf = ({ id, key }: LoggedEvent) => ({ per_key: key, strict: '*', unordered: id })[ordering]
   return Object.fromEntries([...Map.groupBy(events, keyOf)].map(([key, group]) => [key, group.map(({ id }) => id)]))
 }
