@@ -28,7 +28,7 @@ type Script = { script: string; variables: Record<string, string> }
 
 /** Turns an order that the service placed into a pgbench script with new IDs and times and values of the same size. */
 export async function scriptFromOrder(url: string, users: number): Promise<Script> {
-  const values = await placedValues(url)
+  const values = await readPlacedOrder(url)
   const variables: Record<string, string> = {}
   const texts = placeParameters.map((name, i) => {
     const expression = freshExpressions[name]
@@ -53,7 +53,7 @@ const freshExpressions: Record<string, string> = {
   ...Object.fromEntries(['created_at', 'updated_at', 'last_event_at', 'audit.at'].map((name) => [name, 'now()'])),
 }
 
-async function placedValues(url: string): Promise<Record<string, unknown>> {
+async function readPlacedOrder(url: string): Promise<Record<string, unknown>> {
   const [row] = await query<{ placed: Record<string, unknown>; event: Record<string, unknown>; audit: Record<string, unknown> }>(
     url,
     `select to_jsonb(orders) as placed, to_jsonb(events) as event, to_jsonb(audit_log) as audit

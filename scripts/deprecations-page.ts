@@ -29,11 +29,11 @@ const inputs = () =>
 const listDeprecated = (kind: string, shape: z.ZodType | undefined) =>
   deprecatedFields(shape).map(([name, deprecation]) => ({ kind, name, ...deprecation }))
 
-type Found = { field: string; objects: Set<string> } & Deprecation
+type DeprecatedField = { field: string; objects: Set<string> } & Deprecation
 
 /** The deprecated fields of responses and events. One that several objects share is listed once. */
 function outputs() {
-  const found = new Map<z.ZodType, Found>()
+  const found = new Map<z.ZodType, DeprecatedField>()
   for (const [, row] of rows) collect(found, row.returns, { object: nameOf(row), path: '' })
   for (const name of eventNames) collect(found, eventTypes[name].data, { object: familyOf(name), path: '' })
   return [...found.values()]
@@ -52,7 +52,7 @@ function namesOf(objects: string[]) {
 
 type Location = { object: string; path: string }
 
-function collect(found: Map<z.ZodType, Found>, shape: z.ZodType, location: Location, seen = new Set<z.ZodType>()) {
+function collect(found: Map<z.ZodType, DeprecatedField>, shape: z.ZodType, location: Location, seen = new Set<z.ZodType>()) {
   if (seen.has(shape)) return
   seen.add(shape)
   const id = z.globalRegistry.get(shape)?.id as string | undefined

@@ -12,7 +12,7 @@ export function lifecycleSvg(method: Method) {
 ${{ html: diagramStyle() }}</style>
 <rect class="lc-ground" width="${width}" height="${height}"/>
 ${bands.map(({ phase, y, height: high }) => html`<rect class="lc-band" x="6" y="${y}" width="${width - 12}" height="${high}" rx="8"/>\n<text class="lc-phase" x="${SPINE + 22}" y="${y + 20}">${phase}</text>\n`)}
-${boxes.map((box) => outLine(box, rails))}
+${boxes.map((box) => drawOutgoingLine(box, rails))}
 ${rails.map(drawRail)}
 ${spine.map(([from, to]) => html`<path class="lc-spine" d="M${SPINE} ${from.y + BOX}V${to.y - 6}"/>\n<path class="lc-spine-head" d="M${SPINE} ${to.y}l-5 -9h10z"/>\n`)}
 ${boxes.map(drawBox)}
@@ -21,7 +21,7 @@ ${boxes.map(drawBox)}
 }
 
 /** The line from a step to the farthest rail that it joins. */
-function outLine(box: Box, rails: Diagram['rails']) {
+function drawOutgoingLine(box: Box, rails: Diagram['rails']) {
   const far = rails.filter(({ from }) => from.includes(box)).map(({ x }) => x)
   return far.length > 0 && html`<path class="lc-out" d="M${box.x + box.width} ${round(box.out)}H${Math.max(...far)}"/>\n`
 }
@@ -40,12 +40,12 @@ ${from.map(({ out }) => html`<circle class="lc-dot" cx="${x}" cy="${round(out)}"
 const drawBox = ({ low, x, y, width, usual, repeats, tone }: Box) => html`<g class="lc-${tone}">
 <rect class="lc-box${usual && ' lc-usual'}" x="${x}" y="${y}" width="${width}" height="${BOX}" rx="6"/>
 <text class="lc-name" x="${x + 12}" y="${y + 21.5}">${low}</text>
-${repeats && loop(x + width - 17, y + BOX / 2)}
+${repeats && drawLoop(x + width - 17, y + BOX / 2)}
 </g>
 `
 
 /** A round arrow marks a step that can repeat. */
-const loop = (x: number, y: number) =>
+const drawLoop = (x: number, y: number) =>
   html`<path class="lc-loop" d="M${x + 4.3} ${y - 3}a5.5 5.5 0 1 0 1.2 3.4M${x + 5} ${y - 7.5}v4.6h-4.6"/>`
 
 const round = (value: number) => Math.round(value * 10) / 10

@@ -26,16 +26,16 @@ export const completions = (table: Table) =>
     }),
   )
 
-const words = (rows: Command[]) => [...new Set(rows.map(({ name }) => name.split(' ')[0] as string)), 'help']
+const firstWords = (rows: Command[]) => [...new Set(rows.map(({ name }) => name.split(' ')[0] as string)), 'help']
 
-const verbs = (rows: Command[], group: string) =>
+const verbsOf = (rows: Command[], group: string) =>
   rows.flatMap(({ name }) => (name.startsWith(`${group} `) ? [name.split(' ')[1] as string] : []))
 
 const optionsOf = ({ options }: Command): [string, Option][] => Object.entries({ ...options, json })
 
 function bashScript(rows: Command[]) {
-  const groups = words(rows).flatMap((group) =>
-    verbs(rows, group).length ? [`    ${group}) words='${verbs(rows, group).join(' ')}' ;;`] : [],
+  const groups = firstWords(rows).flatMap((group) =>
+    verbsOf(rows, group).length ? [`    ${group}) words='${verbsOf(rows, group).join(' ')}' ;;`] : [],
   )
   const options = rows.map(
     (row) =>
@@ -54,11 +54,11 @@ _assay() {
   local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" first="\${COMP_WORDS[1]}" second="\${COMP_WORDS[2]}"
   local words='' options='' values='' command
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W '${words(rows).join(' ')}' -- "$word"))
+    COMPREPLY=($(compgen -W '${firstWords(rows).join(' ')}' -- "$word"))
     return
   fi
   case "$first" in
-    help) words='${words(rows).join(' ')}' ;;
+    help) words='${firstWords(rows).join(' ')}' ;;
 ${groups.join('\n')}
   esac
   command="$first"
@@ -87,15 +87,15 @@ ${options.join('\n')}
 complete -F _assay assay`
 }
 
-const quote = (text: string) => text.replaceAll("'", '’').replaceAll('[', '(').replaceAll(']', ')').replaceAll(':', ',')
+const replaceSpecialCharacters = (text: string) => text.replaceAll("'", '’').replaceAll('[', '(').replaceAll(']', ')').replaceAll(':', ',')
 
 function zshScript(rows: Command[]) {
-  const groups = words(rows).flatMap((group) =>
-    verbs(rows, group).length ? [`    ${group}) verbs=(${verbs(rows, group).join(' ')}) ;;`] : [],
+  const groups = firstWords(rows).flatMap((group) =>
+    verbsOf(rows, group).length ? [`    ${group}) verbs=(${verbsOf(rows, group).join(' ')}) ;;`] : [],
   )
   const argument = ([name, { value, what, oneOf, file, many }]: [string, Option]) => {
     const suffix = oneOf ? `:value:(${oneOf.join(' ')})` : file ? ':file:_files' : value ? ':value:' : ''
-    return `'${many ? '*' : ''}--${name}[${quote(what)}]${suffix}'`
+    return `'${many ? '*' : ''}--${name}[${replaceSpecialCharacters(what)}]${suffix}'`
   }
   const options = rows.map((row) => `    '${row.name}') _arguments ${optionsOf(row).map(argument).join(' ')} ;;`)
   return `#compdef assay
@@ -104,11 +104,11 @@ _assay() {
   local -a verbs
   local command="\${words[2]}"
   if (( CURRENT == 2 )); then
-    compadd -- ${words(rows).join(' ')}
+    compadd -- ${firstWords(rows).join(' ')}
     return
   fi
   case "\${words[2]}" in
-    help) verbs=(${words(rows).join(' ')}) ;;
+    help) verbs=(${firstWords(rows).join(' ')}) ;;
 ${groups.join('\n')}
   esac
   if (( CURRENT == 3 && \${#verbs} )) && [[ "\${words[3]}" != -* ]]; then
@@ -126,9 +126,9 @@ compdef _assay assay`
 }
 
 function fishScript(rows: Command[]) {
-  const first = words(rows).map((word) => `complete -c assay -n __fish_use_subcommand -a ${word}`)
-  const second = words(rows).flatMap((group) => {
-    const groupVerbs = verbs(rows, group)
+  const first = firstWords(rows).map((word) => `complete -c assay -n __fish_use_subcommand -a ${word}`)
+  const second = firstWords(rows).flatMap((group) => {
+    const groupVerbs = verbsOf(rows, group)
     const noVerb = groupVerbs.map((verb) => `not __fish_seen_subcommand_from ${verb}`).join('; and ')
     return groupVerbs.length
       ? [`complete -c assay -n '__fish_seen_subcommand_from ${group}; and ${noVerb}' -a '${groupVerbs.join(' ')}'`]
@@ -141,7 +141,7 @@ function fishScript(rows: Command[]) {
       .join('; and ')
     return optionsOf(row).map(([name, { value, what, oneOf, file }]) => {
       const suffix = `${value ? ' -r' : ''}${file ? ' -F' : ''}${oneOf ? ` -a '${oneOf.join(' ')}'` : ''}`
-      return `complete -c assay -n '${condition}' -l ${name}${suffix} -d '${quote(what)}'`
+      return `complete -c assay -n '${condition}' -l ${name}${suffix} -d '${replaceSpecialCharacters(what)}'`
     })
   })
   return ['# fish completion of assay', 'complete -c assay -f', ...first, ...second, ...options].join('\n')

@@ -48,7 +48,7 @@ export function parseOptions(args: string[], options: Options, line: string): Re
   return Object.fromEntries(Object.entries(all).map(([name, row]) => [name, optionValue(name, row, values[name], line)]))
 }
 
-type Raw = string | boolean | (string | boolean)[] | undefined
+type RawValue = string | boolean | (string | boolean)[] | undefined
 
 function parseArguments(args: string[], all: Record<string, Option>, line: string) {
   const definitions = Object.entries(all).map(([name, { value, many }]) => {
@@ -57,7 +57,7 @@ function parseArguments(args: string[], all: Record<string, Option>, line: strin
   })
   try {
     const { values, positionals } = parseArgs({ args, options: Object.fromEntries(definitions), allowPositionals: true })
-    return { values: values as Record<string, Raw>, positionals }
+    return { values: values as Record<string, RawValue>, positionals }
   } catch (error) {
     throw usageError(`${parseError(error as Error, Object.keys(all))}\nUsage: ${line}`)
   }
@@ -70,7 +70,7 @@ function parseError({ message }: Error, names: string[]) {
   return `Unknown option --${unknown}.${nearest ? ` Did you mean --${nearest}?` : ''}`
 }
 
-function optionValue(name: string, row: Option, raw: Raw, line: string) {
+function optionValue(name: string, row: Option, raw: RawValue, line: string) {
   if (!row.value) return raw === true
   if (row.many) return ((raw ?? []) as string[]).map((text) => checkValue(name, row, text))
   const text = (raw as string | undefined) ?? row.fallback

@@ -40,13 +40,13 @@ export const seedWearables = command({
   },
 })
 
-type Plan = { filling: FillOptions; users: number }
+type SeedPlan = { filling: FillOptions; users: number }
 
 /** Starting a thread takes about a second, so a thread is worth it only for this many users. */
 const USERS_PER_THREAD = 25
 
 /** Generating and compressing samples takes most of the time, so the work is split over the processors. */
-async function createUsers(app: App, url: string, { filling, users }: Plan) {
+async function createUsers(app: App, url: string, { filling, users }: SeedPlan) {
   const created = { users: 0, samples: 0, there: 0 }
   const bar = progress('users', users)
   const onUser = (isCreated: boolean) => {

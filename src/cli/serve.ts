@@ -16,7 +16,7 @@ export const serveCommand = command({
 
 /** Starts the service, prints its address, and shuts down cleanly on a signal. */
 export async function serve(json = false) {
-  // Until the service is up, a signal ends the process at once. PID 1 of a container has no default handler for it.
+  // Until the service is up, a signal ends the process immediately. PID 1 of a container has no default handler for it.
   let stop = (signal: NodeJS.Signals): void => process.exit(128 + constants.signals[signal])
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal))
   const service = await startOrExit(json)

@@ -13,9 +13,9 @@ export function announceDeprecation(reply: FastifyReply, deprecation: Deprecatio
 
 export type DeprecatedInput = { part: 'query' | 'body'; name: string; deprecation: Deprecation }
 
-export const deprecatedInputs = (row: Row): DeprecatedInput[] =>
+export const listDeprecatedInputs = (row: Row): DeprecatedInput[] =>
   (['query', 'body'] as const).flatMap((part) => deprecatedFields(row[part]).map(([name, deprecation]) => ({ part, name, deprecation })))
 
 /** Returns the deprecation of the first deprecated input that the request sets. */
-export const usedDeprecation = (inputs: DeprecatedInput[], input: Pick<RawInput, 'query' | 'body'>): Deprecation | undefined =>
+export const findUsedDeprecation = (inputs: DeprecatedInput[], input: Pick<RawInput, 'query' | 'body'>): Deprecation | undefined =>
   inputs.find(({ part, name }) => ((input[part] ?? {}) as Record<string, unknown>)[name] != null)?.deprecation

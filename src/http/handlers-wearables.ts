@@ -34,7 +34,7 @@ import * as preferences from '../wearables/team-sources/preferences.ts'
 import * as requirements from '../wearables/team-sources/requirements.ts'
 import type { HandlersOf } from './handler.ts'
 
-type Wearable = typeof bulkEndpoints &
+type WearableEndpoints = typeof bulkEndpoints &
   typeof connectionEndpoints &
   typeof demoEndpoints &
   typeof introspectionEndpoints &
@@ -47,7 +47,7 @@ type Wearable = typeof bulkEndpoints &
   typeof wearableEndpoints
 
 /** Maps each wearable endpoint to its action, with no logic in between. */
-export const wearableHandlers: HandlersOf<Wearable> = {
+export const wearableHandlers: HandlersOf<WearableEndpoints> = {
   listSources: (app, _, { query }) => sources.listSources(app, query),
   listConnections: (app, caller, { params }) => connections.listConnections(app, caller, params.user_id),
   endConnection: (app, caller, { params }) => connections.endConnection(app, caller, params.user_id, params.provider),
@@ -122,13 +122,17 @@ export const wearableHandlers: HandlersOf<Wearable> = {
   }),
   getProfile: (app, caller, { params, query }) => summaries.getProfile(app, caller, params.user_id, query),
   listRawActivity: async (app, caller, { params, query }) => ({
-    activity: await summaries.listRaw(app, caller, params.user_id, 'activity', query),
+    activity: await summaries.listRawSummaries(app, caller, params.user_id, 'activity', query),
   }),
-  listRawSleep: async (app, caller, { params, query }) => ({ sleep: await summaries.listRaw(app, caller, params.user_id, 'sleep', query) }),
+  listRawSleep: async (app, caller, { params, query }) => ({
+    sleep: await summaries.listRawSummaries(app, caller, params.user_id, 'sleep', query),
+  }),
   listRawWorkouts: async (app, caller, { params, query }) => ({
-    workouts: await summaries.listRaw(app, caller, params.user_id, 'workouts', query),
+    workouts: await summaries.listRawSummaries(app, caller, params.user_id, 'workouts', query),
   }),
-  listRawBody: async (app, caller, { params, query }) => ({ body: await summaries.listRaw(app, caller, params.user_id, 'body', query) }),
+  listRawBody: async (app, caller, { params, query }) => ({
+    body: await summaries.listRawSummaries(app, caller, params.user_id, 'body', query),
+  }),
   getRawProfile: (app, caller, { params, query }) => summaries.getRawProfile(app, caller, params.user_id, query),
   listRawDevices: (app, caller, { params, query }) => summaries.listRawDevices(app, caller, params.user_id, query),
   pushWorkoutStream: (app, caller, { params, body }) => streams.pushWorkoutStream(app, caller, params.workout_id, body),

@@ -6,7 +6,7 @@ import { newReadAuditor } from '../tenants/audit/reads.ts'
 import { sessionCookie } from '../tenants/sessions/rules.ts'
 import { maskOf } from '../tenants/sessions/rules-masking.ts'
 import { authenticate, checkGates, usesDeprecatedHeader } from './authenticate.ts'
-import { announceDeprecation, deprecatedInputs, usedDeprecation } from './deprecation.ts'
+import { announceDeprecation, findUsedDeprecation, listDeprecatedInputs } from './deprecation.ts'
 import { isServed, type Table } from './endpoint-table.ts'
 import { problemOf, statusOfProblem } from './problems/problems.ts'
 import { sendProblem } from './problems/refuse.ts'
@@ -26,7 +26,7 @@ export function mountTable(app: App, server: FastifyInstance, table: Table) {
     if (!isServed(app, row)) continue
     const handler = table.handlers[name] as AnyHandler
     const mask = maskOf(row.returns)
-    const route: Route = { name, row, handler, mask, subjects: subjectsOf(row), deprecatedInputs: deprecatedInputs(row) }
+    const route: Route = { name, row, handler, mask, subjects: subjectsOf(row), deprecatedInputs: listDeprecatedInputs(row) }
     for (const path of [row.path, ...(row.aliases ?? [])])
       server.route({
         method: row.method.toUpperCase(),
@@ -51,12 +51,12 @@ async function admit(app: App, route: Route, request: FastifyRequest, reply: Fas
   checkGates(route, state.caller)
 }
 
-type Shared = Audits & { streams: Streams }
+type RouteContext = Audits & { streams: Streams }
 
-async function handle(app: App, { streams, ...audits }: Shared, request: FastifyRequest, reply: FastifyReply) {
+async function handle(app: App, { streams, ...audits }: RouteContext, request: FastifyRequest, reply: FastifyReply) {
   const state = request.state as RequestState
   const { media } = state.route.row
-  announceDeprecation(reply, usedDeprecation(state.route.deprecatedInputs, request))
+  announceDeprecation(reply, findUsedDeprecation(state.route.deprecatedInputs, request))
   if (media === 'text/event-stream') state.signal = streams.open(state, reply)
   const { status, body, replayed } = await respond(app, audits, state, request)
   if (state.session !== undefined) reply.header('set-cookie', sessionCookie(app.config, state.headers, state.session))

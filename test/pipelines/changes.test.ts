@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { beforeAll, expect, test } from 'vitest'
 import { outboundOptionsOf } from '../../src/delivery/pipelines/destinations/outbound-options.ts'
 import { publishPending } from '../../src/delivery/pipelines/publishing/runner.ts'
-import { claimFree, listHeld, release } from '../../src/delivery/pipelines/publishing/store-holding.ts'
+import { claimFreeDestinations, listHeldDestinations, releaseDestinations } from '../../src/delivery/pipelines/publishing/store-holding.ts'
 import { atEnd } from '../support/at-end.ts'
 import { aPipeline, emitEvents } from '../support/pipelines.ts'
 import { faults, openReceiver, type Receiver } from '../support/receiver.ts'
@@ -46,13 +46,13 @@ function withhold(topic: string) {
 async function loadRunner({ team_id }: Tenant) {
   const { app } = w
   const holder = newUuid()
-  const hold = () => claimFree(app.db, holder, { seconds: 60, limit: 100 })
+  const hold = () => claimFreeDestinations(app.db, holder, { seconds: 60, limit: 100 })
   await hold()
-  const row = (await listHeld(app.db, holder)).find((row) => row.team_id === team_id)
+  const row = (await listHeldDestinations(app.db, holder)).find((row) => row.team_id === team_id)
   if (!row) throw new Error('This process does not hold the pipeline.')
   const runner = { revision: row.revision, position: row.after_no, isOver: false }
   const context = { app, holder, outbound: outboundOptionsOf(app.config), recordMetrics: () => {}, signal: new AbortController().signal }
-  return { hold, publish: () => publishPending(context, runner, row), letGo: () => release(app.db, holder) }
+  return { hold, publish: () => publishPending(context, runner, row), letGo: () => releaseDestinations(app.db, holder) }
 }
 
 test('publishes an event to the new topic even when the process has not loaded the change', async () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { series, seriesNames } from '../../src/contract/wearables/series.ts'
 import { decodeSamples, encodeSamples, type Sample } from '../../src/wearables/data/samples/rules-codec.ts'
-import { byKey, dedupeByKey, type Incoming, mergeDay } from '../../src/wearables/data/samples/rules-merge.ts'
+import { byKey, dedupeByKey, type IncomingSample, mergeDay } from '../../src/wearables/data/samples/rules-merge.ts'
 import { mergePieces, type Piece, readDay, samplesIn, writeDay } from '../../src/wearables/data/samples/rules-pieces.ts'
 
 const DAY = Date.parse('2026-03-01T00:00:00Z')
@@ -66,7 +66,7 @@ describe('day stored in chunks', () => {
   const keyed = aDay.map((samples) => dedupeByKey(samples) as Sample[]).filter((samples) => samples.length > 0)
   const hours = (first: number, count: number, value = 60) =>
     Array.from({ length: count }, (_, i) => aSample({ at: DAY + (first + i) * 3_600_000, value }))
-  const laid = (batches: Incoming[][]) => batches.reduce<Piece[]>((pieces, batch) => mergePieces(pieces, batch, DAY).pieces, [])
+  const laid = (batches: IncomingSample[][]) => batches.reduce<Piece[]>((pieces, batch) => mergePieces(pieces, batch, DAY).pieces, [])
 
   test('equals the merged day for any order of batches', () => {
     fc.assert(
@@ -127,7 +127,7 @@ const versioned = fc
   })
   .map((few) => aSample({ ...few, at: DAY + few.at }))
 
-const laidOver = (batches: Incoming[][]) => batches.reduce<Sample[]>((day, batch) => mergeDay(day, dedupeByKey(batch), 0).samples, [])
+const laidOver = (batches: IncomingSample[][]) => batches.reduce<Sample[]>((day, batch) => mergeDay(day, dedupeByKey(batch), 0).samples, [])
 
 describe('sample versions', () => {
   test('converge for any order, batching and repetition', () => {

@@ -11,18 +11,18 @@ const PAGE_SIZE = 50
 /** Clients wait this long before they reconnect. */
 const RECONNECT_AFTER_MS = SECOND
 
-type Start = Filter & { after?: string | null | undefined; last_event_id?: string | null | undefined }
+type StreamQuery = Filter & { after?: string | null | undefined; last_event_id?: string | null | undefined }
 
 /** The team's log as server-sent events, from a position until `app.signal` aborts. */
-export async function streamEvents(app: App, { team_id }: TeamCaller, { after, last_event_id, ...filter }: Start) {
+export async function streamEvents(app: App, { team_id }: TeamCaller, { after, last_event_id, ...filter }: StreamQuery) {
   const position = last_event_id
     ? await positionAfter(app, team_id, last_event_id, ['header', 'last-event-id'])
     : await positionAfter(app, team_id, after)
-  return follow(app, team_id, filter, position)
+  return followLog(app, team_id, filter, position)
 }
 
 /** Reads a page only after the previous one was consumed, so a slow client holds one page in memory. */
-async function* follow(app: App, team_id: string, filter: Filter, after: number) {
+async function* followLog(app: App, team_id: string, filter: Filter, after: number) {
   const signal = app.signal ?? new AbortController().signal
   let position = after
   let lastSentAt = app.wall()

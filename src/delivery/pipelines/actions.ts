@@ -31,12 +31,12 @@ export const upsertPipelines = (app: App, caller: ManagementCaller, { team_ids, 
     // Sorted by ID, so that two calls never deadlock.
     for (const team_id of [...new Set(team_ids)].sort()) {
       await requireTeam(app, caller, team_id)
-      rows.push(await upsert(app, team_id, body))
+      rows.push(await upsertPipeline(app, team_id, body))
     }
     return presentPipelines(app, rows)
   })
 
-async function upsert(app: App, team_id: string, body: PipelineBody) {
+async function upsertPipeline(app: App, team_id: string, body: PipelineBody) {
   const at = app.wall()
   const stored = await store.lockPipeline(app.db, { team_id, ...rules.newPipeline, created_at: at, updated_at: at })
   const destinations = await destinationStore.lockDestinations(app.db, [team_id])

@@ -28,7 +28,7 @@ export const putDestination = (db: Db, { sealed, ...row }: Insertable<Tables['pi
 /** A destination without failures. */
 export const healthyDestination = { failures: 0, first_failure_at: null, last_failure_at: null, last_error: null, retry_at: null }
 
-/** A change to a pipeline may have repaired it, so it is retried at once. */
+/** A change to a pipeline may have repaired it, so it is retried immediately. */
 export const resetDestinations = (db: Db, team_id: string) =>
   db
     .updateTable('pipeline_outlets')

@@ -36,14 +36,14 @@ export const openSecrets = async (app: App, { id, team_id, sealed }: { id: strin
 const OVERLAP_MS = 24 * HOUR
 const MAX_OLD_KEYS = 9
 
-type Until = { until: string | null }
+type WithExpiry = { until: string | null }
 
 /** The keys that sign at `now`. */
-export const validAt = <K extends Until>(keys: K[], now: string) => keys.filter(({ until }) => !until || until > now)
+export const keysValidAt = <K extends WithExpiry>(keys: K[], now: string) => keys.filter(({ until }) => !until || until > now)
 
 /** The old keys that keep signing after a rotation. Only the newest do, because receivers limit the header's length. */
-export const oldKeysAfterRotation = <K extends Until>(keys: K[], now: string) =>
-  validAt(keys, now)
+export const oldKeysAfterRotation = <K extends WithExpiry>(keys: K[], now: string) =>
+  keysValidAt(keys, now)
     .slice(0, MAX_OLD_KEYS)
     .map((key) => ({ ...key, until: key.until ?? later(now, OVERLAP_MS) }))
 
@@ -95,6 +95,6 @@ async function openEndpoint(app: App, { sealed, ...row }: store.WebhookRow): Pro
 
 const endpointAt = ({ keys, pairs, ...endpoint }: OpenedEndpoint, now: string): Endpoint => ({
   ...endpoint,
-  secrets: validAt(keys, now).map(({ secret }) => secret),
-  private_keys: validAt(pairs, now).map(({ private_key }) => private_key),
+  secrets: keysValidAt(keys, now).map(({ secret }) => secret),
+  private_keys: keysValidAt(pairs, now).map(({ private_key }) => private_key),
 })

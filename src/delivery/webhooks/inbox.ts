@@ -15,7 +15,7 @@ const INITIAL_MESSAGES = 100
 const RETENTION_DAYS = 7
 const PRUNE_LIMIT = 5000
 
-type Received = { headers: Record<string, string>; body: string }
+type ReceivedRequest = { headers: Record<string, string>; body: string }
 type Query = { limit: number; next_cursor?: string | null | undefined }
 
 export async function readInbox(app: App, { team_id }: TeamCaller, { limit, next_cursor }: Query) {
@@ -25,7 +25,7 @@ export async function readInbox(app: App, { team_id }: TeamCaller, { limit, next
   const { rows, next_cursor: next } = pageOf(found, page, (message) => ({ at: message.received_at, id: message.id }))
   const messages = await Promise.all(
     rows.map(async (row) => {
-      const { headers, body } = open<Received>(await keyOfMessage(app, row), associatedData(row.id), row.sealed)
+      const { headers, body } = open<ReceivedRequest>(await keyOfMessage(app, row), associatedData(row.id), row.sealed)
       return { ...row, verified: row.verdict === 'verified', headers, event: JSON.parse(body) as Record<string, unknown> }
     }),
   )
@@ -54,17 +54,17 @@ export async function receive(
   app: App,
   key: SealingKey,
   { id: webhook_id, team_id, secrets }: Endpoint,
-  { user_id, headers, body }: Received & { user_id: string | null },
+  { user_id, headers, body }: ReceivedRequest & { user_id: string | null },
 ): Promise<Outcome> {
   const id = randomUUID()
   const received_at = app.wall()
   const verdict = verify(secrets[0] as KeyObject, headers, body, received_at)
-  const sealed = seal(key, associatedData(id), { headers, body } satisfies Received)
+  const sealed = seal(key, associatedData(id), { headers, body } satisfies ReceivedRequest)
   await store.insertMessage(app.db, { id, webhook_id, team_id, user_id, received_at, verdict, sealed }).catch(ignoreErasedUser)
   return outcomeWithoutExchange(200, null)
 }
 
-/** A message for a user who was erased meanwhile is dropped. */
+/** A message is dropped if its user was erased in the meantime. */
 function ignoreErasedUser(error: unknown) {
   if (!isUserErased(error)) throw error
 }

@@ -19,9 +19,9 @@ type Attempt = {
   schedule?: number[]
 }
 
-export type Next = { state: 'delivered' } | { state: 'waiting'; due_at: string } | { state: 'exhausted' }
+export type AttemptVerdict = { state: 'delivered' } | { state: 'waiting'; due_at: string } | { state: 'exhausted' }
 
-export function afterAttempt({ attempts, outcome, at, random, schedule = retryWaits }: Attempt): Next {
+export function afterAttempt({ attempts, outcome, at, random, schedule = retryWaits }: Attempt): AttemptVerdict {
   if (outcome.ok) return { state: 'delivered' }
   const wait = schedule[attempts - 1]
   if (wait === undefined) return { state: 'exhausted' }

@@ -29,6 +29,6 @@ const jwk = (point: Buffer) => ({ kty: 'OKP', crv: 'Ed25519', x: point.toString(
 
 function bytesAfter(prefix: string, text: string, length: number) {
   const bytes = Buffer.from(text.slice(prefix.length), 'base64')
-  if (!text.startsWith(prefix) || bytes.length !== length) throw new Error(`not a ${prefix} key`)
+  if (!text.startsWith(prefix) || bytes.length !== length) throw new Error(`The text is not a ${prefix} key`)
   return bytes
 }

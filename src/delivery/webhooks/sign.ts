@@ -35,10 +35,10 @@ type Secret = Buffer | KeyObject
 /** A secret ready for repeated use: Node takes several times as long to sign with raw bytes. */
 export const signingKey = (secret: Buffer): KeyObject => createSecretKey(secret)
 
-type Signed = { id: string; timestamp: number; signature: string; sequence: number | string; key: string }
+type SignedMessage = { id: string; timestamp: number; signature: string; sequence: number | string; key: string }
 
 /** The signature headers under both prefixes, for the verifiers of Svix and Standard Webhooks, plus the headers that reveal gaps. */
-export const headersOf = ({ id, timestamp, signature, sequence, key }: Signed): Record<string, string> => ({
+export const headersOf = ({ id, timestamp, signature, sequence, key }: SignedMessage): Record<string, string> => ({
   'svix-id': id,
   'svix-timestamp': String(timestamp),
   'svix-signature': signature,

@@ -31,7 +31,7 @@ type NewMessage = Pick<
   'id' | 'webhook_id' | 'team_id' | 'user_id' | 'received_at' | 'verdict' | 'sealed'
 >
 
-/** A message for a user who was erased meanwhile is not stored. */
+/** A message is not stored if its user was erased in the meantime. */
 export const insertMessage = (db: Db, { id, webhook_id, team_id, user_id, received_at, verdict, sealed }: NewMessage) =>
   sql`
     insert into inbox_messages (id, webhook_id, team_id, user_id, received_at, verdict, sealed)

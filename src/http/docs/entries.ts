@@ -1,12 +1,12 @@
 import type { Token } from 'marked'
 import type { Entry } from './assets/find.js'
-import { isTable, namedRows, outlineOf, plainRow, plainText, rowId } from './outline.ts'
+import { findNamedRows, isTable, outlineOf, plainRow, plainText, rowId } from './outline.ts'
 import { type DocsPage, pathOf } from './pages.ts'
 
 /** Builds the search entries of a page: one per section and one per named table row. */
 export function entriesOf(page: DocsPage, tokens: Token[]): Entry[] {
   const headings = outlineOf(tokens)
-  const names = namedRows(tokens)
+  const names = findNamedRows(tokens)
   const entry = (title: string, id: string, text: string): Entry => ({ page: page.title, title, path: `${pathOf(page)}${id}`, text })
   const found: Entry[] = []
   let section = entry(page.title, '', page.about)

@@ -2,7 +2,7 @@ import { Marked, type Token, type Tokens } from 'marked'
 import { type Html, html } from '../../platform/html.ts'
 import { codeBox } from './code.ts'
 import { diagramOf, siteUrl } from './links.ts'
-import { namedRows, outlineOf, rowId } from './outline.ts'
+import { findNamedRows, outlineOf, rowId } from './outline.ts'
 import { pageAt } from './pages.ts'
 
 export const tokensOf = (markdown: string): Token[] => new Marked().lexer(markdown)
@@ -10,7 +10,7 @@ export const tokensOf = (markdown: string): Token[] => new Marked().lexer(markdo
 /** Renders a page as HTML. `findDiagram` returns a diagram's SVG by its name. */
 export function htmlOf(slug: string, tokens: Token[], findDiagram: (name: string) => string | undefined): Html {
   const headings = outlineOf(tokens)
-  const names = namedRows(tokens)
+  const names = findNamedRows(tokens)
   let section = ''
   const marked = new Marked({
     renderer: {

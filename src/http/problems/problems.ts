@@ -6,7 +6,7 @@ export const statusOfProblem = ({ kind }: Problem) => statusOf[kind]
 
 export const bodyOf = ({ detail, bodyFields }: Problem) => ({ ...bodyFields, detail })
 
-const unexpected = () =>
+const unexpectedProblem = () =>
   problem(
     'INTERNAL_ERROR',
     'Something went wrong on our side. Retry the request. If it keeps failing, give your operator the X-Request-Id.',
@@ -19,7 +19,7 @@ export function problemOf(error: unknown): Problem {
   if (isStatementTimeout(error))
     return problem('DATABASE_UNAVAILABLE', 'Conflict: other requests are changing the same resource. Retry in a few seconds.')
   if (isUserErased(error)) return problem('USER_NOT_FOUND', 'This user no longer exists in the team.')
-  return fromFramework(error) ?? unexpected()
+  return fromFramework(error) ?? unexpectedProblem()
 }
 
 /** Maps the errors that Fastify raises before a handler runs. */

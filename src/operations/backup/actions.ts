@@ -78,7 +78,7 @@ export async function restoreBackup(database: Database, target: Target, path: st
   const { environment, region, key_check, migrations } = file.header
   checkDatabase({ environment, region, key_check: Buffer.from(key_check, 'hex') }, identityOf(target), 'backup')
   rules.checkVersions(migrations, await migrationFiles())
-  if (await hasData(database.db)) throw rules.notEmpty()
+  if (await hasData(database.db)) throw rules.databaseNotEmpty()
   await migrate(database.pool, migrations)
   const rows = await loadAll(database, file, onRows)
   await migrate(database.pool)

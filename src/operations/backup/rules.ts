@@ -7,7 +7,7 @@ export function checkVersions(migrations: string[], ours: string[]) {
     throw setupProblem(`The backup comes from a newer version (${newer.sort().at(-1)}); restore it with that version or newer`)
 }
 
-export const notEmpty = () =>
+export const databaseNotEmpty = () =>
   setupProblem(
     'The database is not empty, and a restore never overwrites data: set DATABASE_URL to an empty database, or DATA_DIR to an empty folder',
   )

@@ -21,7 +21,7 @@ const FILE = 'credentials.json'
 
 /** Writes the first keys to DATA_DIR at each start: the operator's, else those of an earlier start, else new ones in the sandbox. */
 export async function openCredentials(app: App, base_url: string): Promise<Credentials> {
-  const stored = await storedKeys(app)
+  const stored = await readStoredKeys(app)
   const { BOOTSTRAP_TEAM_API_KEY, BOOTSTRAP_MANAGEMENT_KEY } = app.config
   const preset = {
     team_api_key: BOOTSTRAP_TEAM_API_KEY ?? stored.team_api_key,
@@ -36,7 +36,7 @@ export async function openCredentials(app: App, base_url: string): Promise<Crede
   return { path, hasNewKeys, base_url, ...keys }
 }
 
-async function storedKeys(app: App): Promise<Partial<Keys>> {
+async function readStoredKeys(app: App): Promise<Partial<Keys>> {
   return filterWorkingKeys(app, parseKeys(readPrivate(inDataDir(app.config, FILE)) ?? ''))
 }
 

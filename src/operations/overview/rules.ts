@@ -29,14 +29,14 @@ export function stagesOf(counts: StepCount[], limit: number) {
 const totalOf = (counts: StepCount[], low: string) =>
   sum(counts.filter(({ low_level }) => low_level === low).map(({ count }) => ({ count, at_least: false }))).count
 
-type Minute = { minute: string; events: number; data: number }
+type MinuteCount = { minute: string; events: number; data: number }
 
-const exceeds = (counts: Minute[], limit: number) => total(counts.map(({ events }) => events)) > limit
+const exceeds = (counts: MinuteCount[], limit: number) => total(counts.map(({ events }) => events)) > limit
 
 const total = (amounts: number[]) => amounts.reduce((sum, amount) => sum + amount, 0)
 
 /** Counts wearable events by hour. If the count reached its limit, the oldest hour is incomplete and left out. */
-export function ingestionOf(counts: Minute[], limit: number) {
+export function ingestionOf(counts: MinuteCount[], limit: number) {
   const byHour = new Map<string, number>()
   for (const { minute, data } of counts) byHour.set(hourOf(minute), (byHour.get(hourOf(minute)) ?? 0) + data)
   const isTruncated = exceeds(counts, limit)
@@ -47,7 +47,7 @@ export function ingestionOf(counts: Minute[], limit: number) {
 const hourOf = (minute: string) => `${minute.slice(0, 13)}:00:00.000Z`
 
 /** Counts all events by minute since `since`. If the count reached its limit, the oldest minute is left out. */
-export function pulseOf(counts: Minute[], since: string, limit: number) {
+export function pulseOf(counts: MinuteCount[], since: string, limit: number) {
   const recent = counts.filter(({ minute }) => minute >= `${since.slice(0, 16)}:00.000Z`)
   const isTruncated = exceeds(counts, limit) && recent.length === counts.length
   const minutes = recent.slice(isTruncated ? 1 : 0).map(({ minute, events }) => ({ minute, events }))

@@ -20,7 +20,7 @@ export const associatedDataOf = (table: string, columns: string[], row: Row) =>
   `${table}.sealed.${columns.map((column) => row[column]).join('.')}`
 
 /** Derives new IDs from the team and the old ID, so a repeated import finds the rows of the first. */
-export function newIds(team_id: string) {
+export function newIdMapper(team_id: string) {
   return (old: unknown) => {
     if (typeof old !== 'string') return old
     const hash = createHash('sha256').update(`${team_id}/${old}`).digest()
@@ -30,7 +30,7 @@ export function newIds(team_id: string) {
   }
 }
 
-export type IdOf = ReturnType<typeof newIds>
+export type IdOf = ReturnType<typeof newIdMapper>
 
 export const renameIds = (row: Row, columns: string[], idOf: IdOf): Row => ({
   ...row,

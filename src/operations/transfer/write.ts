@@ -12,7 +12,7 @@ import {
   endRunningPull,
   type IdOf,
   lineProblem,
-  newIds,
+  newIdMapper,
   type Row,
   renameIds,
   renameIdsInside,
@@ -24,7 +24,7 @@ import * as store from './store.ts'
 export type Line = Row & { user?: Row; lab_test?: Row; markers?: Row[] }
 export type Target = { team_id: string; new_ids: boolean; own_tests: Set<string> }
 
-const idsOf = ({ team_id, new_ids }: Target): IdOf => (new_ids ? newIds(team_id) : (id) => id)
+const idsOf = ({ team_id, new_ids }: Target): IdOf => (new_ids ? newIdMapper(team_id) : (id) => id)
 
 /** Writes a lab test that the team created, unless it already exists. */
 export const writeTest = (app: App, target: Target, { lab_test = {}, markers = [] }: Line, lineNumber: number) =>

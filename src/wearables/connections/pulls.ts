@@ -22,8 +22,8 @@ export const schedulePull = (app: App, connection: Connection) =>
 
 /** Pulls history and new data. New data does not depend on history, and a job retries temporary failures. */
 export async function pullAll(app: App, connection: Connection) {
-  const history = await attempt(app, connection, 'history')
-  const recent = await attempt(app, connection, 'new')
+  const history = await attemptPull(app, connection, 'history')
+  const recent = await attemptPull(app, connection, 'new')
   const { waitMs } = history.status === 'success' ? recent : history
   await inTransaction(app, async (app) => {
     await store.updateConnection(app.db, connection, { pull_due_at: waitMs === null ? null : later(app.wall(), waitMs) })
@@ -32,7 +32,7 @@ export async function pullAll(app: App, connection: Connection) {
   return history.status
 }
 
-async function attempt(app: App, connection: Connection, range: 'history' | 'new'): Promise<rules.PullOutcome> {
+async function attemptPull(app: App, connection: Connection, range: 'history' | 'new'): Promise<rules.PullOutcome> {
   const { renew, pull } = adapterFor(connection)
   const failed = (reason: rules.FailureReason) => rules.afterFailure(connection.pull_tries, reason)
   try {

@@ -58,7 +58,7 @@ export const endConnections = (db: Db, team_id: string, user_id: string, end: { 
     .where('ended_at', 'is', null)
     .execute()
 
-/** Updates only while the lease is held: a user who connected again meanwhile has newer tokens. */
+/** Updates only while the lease is held: a user who has connected again has newer tokens. */
 export const endRenewal = (db: Db, { team_id, id, renewing_until }: ConnectionRow, change: Updateable<Tables['connections']>) =>
   db
     .updateTable('connections')

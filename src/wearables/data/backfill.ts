@@ -57,7 +57,7 @@ export async function beginPulls(app: App, scope: SourceScope, resources: string
   if (resources.length) await store.beginPulls(app.db, scope, resources, app.now())
 }
 
-/** Ends the pulls that no push has ended meanwhile. */
+/** Ends the pulls that no push has ended. */
 export const endPulls = (
   app: App,
   scope: SourceScope,

@@ -4,7 +4,7 @@ import { recordDevice } from '../connections/devices.ts'
 import type { IncomingPush } from './incoming-push.ts'
 
 /** Resolves the devices of a push to their IDs, each once. */
-export function deviceIds(app: App, { user, provider }: IncomingPush) {
+export function newDeviceResolver(app: App, { user, provider }: IncomingPush) {
   const ids = new Map<string, string>()
   return async (device_model: string, type: string) => {
     // The type of some samples is what was measured, which says nothing about the device.

@@ -3,8 +3,8 @@ import { DAY, MINUTE } from '../../platform/time.ts'
 /** Parses a date-time with a zone to milliseconds, or NaN. Date.parse is slower and accepts February 30. */
 export function parseInstant(text: unknown): number {
   if (typeof text !== 'string' || text.length < 17 || text.length > 35) return Number.NaN
-  const [year, month, day] = [digits(text, 0, 4), digits(text, 5, 2), digits(text, 8, 2)]
-  const [hour, minute] = [digits(text, 11, 2), digits(text, 14, 2)]
+  const [year, month, day] = [parseDigits(text, 0, 4), parseDigits(text, 5, 2), parseDigits(text, 8, 2)]
+  const [hour, minute] = [parseDigits(text, 11, 2), parseDigits(text, 14, 2)]
   if (text[4] !== '-' || text[7] !== '-' || (text[10] !== 'T' && text[10] !== 't') || text[13] !== ':') return Number.NaN
   if (!(month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month) && hour < 24 && minute < 60)) return Number.NaN
   return parseSeconds(text, Date.UTC(year, month - 1, day, hour, minute), year)
@@ -14,7 +14,7 @@ function parseSeconds(text: string, minutes: number, year: number) {
   let at = 16
   let rest = 0
   if (text[16] === ':') {
-    const second = digits(text, 17, 2)
+    const second = parseDigits(text, 17, 2)
     if (!(second < 60)) return Number.NaN
     rest = second * 1000
     at = 19
@@ -33,7 +33,7 @@ function parseSeconds(text: string, minutes: number, year: number) {
 function offsetAt(text: string, at: number) {
   if ((text[at] === 'Z' || text[at] === 'z') && text.length === at + 1) return 0
   const sign = text[at] === '+' ? 1 : text[at] === '-' ? -1 : Number.NaN
-  const [hours, minutes] = [digits(text, at + 1, 2), digits(text, at + 4, 2)]
+  const [hours, minutes] = [parseDigits(text, at + 1, 2), parseDigits(text, at + 4, 2)]
   return text.length === at + 6 && text[at + 3] === ':' && hours < 24 && minutes < 60 ? sign * (hours * 60 + minutes) : Number.NaN
 }
 
@@ -46,7 +46,7 @@ export function zoneIn(text: string): number | null {
 
 const isDigit = (code: number) => code >= 48 && code <= 57
 
-function digits(text: string, at: number, count: number) {
+function parseDigits(text: string, at: number, count: number) {
   let value = 0
   for (let i = at; i < at + count; i++) {
     const code = text.charCodeAt(i)

@@ -2,7 +2,7 @@ import { CompiledQuery, type Insertable, sql } from 'kysely'
 import type { Db } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
-export type Received = {
+export type ReceivedData = {
   team_id: string
   user_id: string
   provider: string
@@ -25,11 +25,11 @@ export const receivedText = `insert into resource_states as s
     last_attempt_at = excluded.last_attempt_at,
     last_status = excluded.last_status`
 
-export const receivedValues = ({ team_id, user_id, provider, resource, stage, oldest, newest, sentCount, at }: Received) => [
+export const receivedValues = ({ team_id, user_id, provider, resource, stage, oldest, newest, sentCount, at }: ReceivedData) => [
   ...[team_id, user_id, provider, resource, stage, oldest, newest, sentCount, at],
 ]
 
-export const recordReceived = (db: Db, received: Received) => db.executeQuery(CompiledQuery.raw(receivedText, receivedValues(received)))
+export const recordReceived = (db: Db, received: ReceivedData) => db.executeQuery(CompiledQuery.raw(receivedText, receivedValues(received)))
 
 export const findLastReceived = (db: Db, team_id: string, user_id: string, provider: string) =>
   db
@@ -86,12 +86,12 @@ export const beginPulls = (db: Db, { team_id, user_id, provider }: SourceScope, 
       scheduled_at = excluded.scheduled_at, started_at = excluded.started_at`.execute(db)
 
 export const retryPulls = (db: Db, { team_id, user_id, provider }: SourceScope) =>
-  openPulls(db, { team_id, user_id, provider }).set({ status: 'in_progress', error_details: null }).execute()
+  unfinishedPulls(db, { team_id, user_id, provider }).set({ status: 'in_progress', error_details: null }).execute()
 
 export const endPulls = (db: Db, scope: SourceScope, end: { status: string; error_details: string | null; ended_at: string | null }) =>
-  openPulls(db, scope).set(end).execute()
+  unfinishedPulls(db, scope).set(end).execute()
 
-const openPulls = (db: Db, { team_id, user_id, provider }: SourceScope) =>
+const unfinishedPulls = (db: Db, { team_id, user_id, provider }: SourceScope) =>
   db
     .updateTable('historical_pulls')
     .where('user_id', '=', user_id)

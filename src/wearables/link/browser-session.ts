@@ -40,7 +40,7 @@ export const frameOf = (token: LiveToken, secret: string | undefined): pages.Fra
 
 export async function showSources(app: App, { token, caller, frame }: BrowserSession, search?: string): Promise<PageResponse> {
   if (token.provider) return showSource(app, { token, caller, frame }, token.provider)
-  return htmlResponse(pages.pickPage(frame, await offersOf(app, caller), search))
+  return htmlResponse(pages.sourceListPage(frame, await offersOf(app, caller), search))
 }
 
 export async function showSource(app: App, { caller, frame }: BrowserSession, slug: string): Promise<PageResponse> {

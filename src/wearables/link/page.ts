@@ -8,7 +8,7 @@ import type { Offer } from './sources.ts'
 export type Frame = { token: string; team: string; canClose: boolean; canChoose: boolean }
 
 /** The list of sources. `search` filters it for browsers without JavaScript. */
-export function pickPage(frame: Frame, offers: Offer[], search = '') {
+export function sourceListPage(frame: Frame, offers: Offer[], search = '') {
   const found = offers
     .filter(({ slug }) => sources[slug].name.toLowerCase().includes(search.trim().toLowerCase()))
     .sort((a, b) => sources[a.slug].name.localeCompare(sources[b.slug].name, 'en'))
@@ -25,7 +25,7 @@ ${
 <div class="row"><input id="q" name="q" type="search" value="${search}" autocomplete="off" placeholder="Search by name"><button class="plain" id="go">Search</button></div>
 </form>
 <p id="count" role="status" class="quiet">${countLabel(found.length)}</p>
-<ul class="sources" id="sources">${found.map((offer) => choice(frame, offer))}</ul>`
+<ul class="sources" id="sources">${found.map((offer) => sourceLink(frame, offer))}</ul>`
     : html`<p role="status">No sources are available yet. ${frame.team} needs to set one up first.</p>`
 }`,
   )
@@ -33,7 +33,7 @@ ${
 
 const countLabel = (count: number) => (count === 1 ? '1 source' : `${count} sources`)
 
-const choice = ({ token }: Frame, { slug, demo }: Offer) => {
+const sourceLink = ({ token }: Frame, { slug, demo }: Offer) => {
   const { name, description } = sources[slug]
   return html`<li><a href="/link/source/${slug}?token=${token}" data-name="${name.toLowerCase()}"><img src="/assets/sources/${slug}.svg" alt="" width="44" height="44"><span><strong>${name}</strong>${demo && demoBadge}<small>${description}</small></span></a></li>`
 }

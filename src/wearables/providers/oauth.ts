@@ -2,11 +2,11 @@ import type { App } from '../../platform/app.ts'
 import { policyOf } from '../../platform/outbound/address.ts'
 import { postOnce } from '../../platform/outbound/send.ts'
 import { later, SECOND } from '../../platform/time.ts'
-import { type Client, clientRequest, type Granted, parseGrant } from './rules-oauth.ts'
+import { type Client, clientRequest, type GrantedTokens, parseGrant } from './rules-oauth.ts'
 
 /** `refused` is permanent; `unavailable` is temporary. */
 export type Tokens =
-  | { state: 'granted'; granted: Granted; expires_at: string | null }
+  | { state: 'granted'; granted: GrantedTokens; expires_at: string | null }
   | { state: 'refused'; reason: 'client' | 'grant' }
   | { state: 'unavailable' }
 

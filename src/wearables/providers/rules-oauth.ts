@@ -59,7 +59,7 @@ export function clientRequest({ client_auth, client_id, client_secret }: Client,
   return { headers, body: form.toString() }
 }
 
-export type Granted = {
+export type GrantedTokens = {
   access_token: string
   refresh_token: string | null
   /** In seconds. Null if the source does not say. */
@@ -69,7 +69,7 @@ export type Granted = {
 }
 
 /** Parses a token response. Undefined without an access token. */
-export function parseGrant(client: Client, response: unknown, requestedScopes: string[]): Granted | undefined {
+export function parseGrant(client: Client, response: unknown, requestedScopes: string[]): GrantedTokens | undefined {
   if (!response || typeof response !== 'object') return undefined
   const { access_token, refresh_token, expires_in, scope } = response as Record<string, unknown>
   if (typeof access_token !== 'string' || !access_token) return undefined

@@ -65,7 +65,7 @@ export const deletePreferences = (
   })
 
 /** Returns the days of history to pull for a resource. Undefined if the team has no preference. */
-export async function preferredDays(app: App, team_id: string, provider: SourceSlug) {
+export async function loadPreferredDays(app: App, team_id: string, provider: SourceSlug) {
   const [preference] = await store.listPreferences(app.db, [team_id], [provider])
   return (resource: string) => preference?.overrides[resource] ?? preference?.days
 }

@@ -6,7 +6,7 @@ import { allScopesOf } from '../providers/oauth-client.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
-type Required = { user_must_grant: string[]; user_may_grant: string[] }
+type ScopeRequirement = { user_must_grant: string[]; user_may_grant: string[] }
 
 export async function listRequirements(app: App, caller: ManagementCaller, team_id: string, provider: SourceSlug | null | undefined) {
   await requireTeam(app, caller, team_id)
@@ -18,11 +18,11 @@ export const putRequirements = (
   app: App,
   caller: ManagementCaller,
   team_id: string,
-  body: { [P in SourceSlug]?: Required | null | undefined },
+  body: { [P in SourceSlug]?: ScopeRequirement | null | undefined },
 ) =>
   inTransaction(app, async (app) => {
     await requireTeam(app, caller, team_id)
-    for (const [provider, required] of Object.entries(body) as [SourceSlug, Required | null | undefined][]) {
+    for (const [provider, required] of Object.entries(body) as [SourceSlug, ScopeRequirement | null | undefined][]) {
       if (required === undefined) continue
       if (required === null) await store.deleteRequirements(app.db, team_id, provider)
       else {

@@ -71,8 +71,8 @@ async function publishPages(
     }
     const from = runner.position
     runner.position = confirmed === entries.length ? position : (entries[confirmed - 1]?.position ?? from)
-    const isOurs = await record(runner, () =>
-      store.advance(app.db, row, { holder, from, position: runner.position, delivered: confirmed, at: app.wall() }),
+    const isOurs = await recordPosition(runner, () =>
+      store.advancePosition(app.db, row, { holder, from, position: runner.position, delivered: confirmed, at: app.wall() }),
     )
     if (!isOurs) runner.isOver = true
     else if (error) return { failure: failureOf(error), failures: failures + 1 }
@@ -80,13 +80,13 @@ async function publishPages(
 }
 
 /** Retries recording the position, because otherwise confirmed events would be published again. */
-async function record(runner: Runner, write: () => Promise<boolean>, attempt = 1): Promise<boolean> {
+async function recordPosition(runner: Runner, write: () => Promise<boolean>, attempt = 1): Promise<boolean> {
   try {
     return await write()
   } catch (error) {
     if (runner.isOver || attempt === RECORD_ATTEMPTS) throw error
     await pause(RECORD_RETRY_MS)
-    return record(runner, write, attempt + 1)
+    return recordPosition(runner, write, attempt + 1)
   }
 }
 

@@ -9,7 +9,7 @@ const fromNow = (seconds: number) => sql<string>`now() + make_interval(secs => $
 type DestinationKey = { team_id: string; destination: SupportedDestination }
 
 /** Claims destinations of any team that have no holder or an expired lease. */
-export async function claimFree(db: Db, holder: string, { seconds, limit }: { seconds: number; limit: number }) {
+export async function claimFreeDestinations(db: Db, holder: string, { seconds, limit }: { seconds: number; limit: number }) {
   const { rows } = await sql<DestinationKey>`
     update pipeline_outlets set holder = ${holder}, leased_until = ${fromNow(seconds)} where (team_id, destination) in (
       select o.team_id, o.destination from pipeline_outlets o join pipelines p on p.team_id = o.team_id join teams t on t.id = o.team_id
@@ -25,10 +25,10 @@ const heldBy = (holder: string) => sql`
     select team_id, destination from pipeline_outlets where holder = ${holder} order by team_id, destination for update
   )`
 
-export const renew = (db: Db, holder: string, seconds: number) =>
+export const renewLeases = (db: Db, holder: string, seconds: number) =>
   sql`update pipeline_outlets set leased_until = ${fromNow(seconds)} where ${heldBy(holder)}`.execute(db)
 
-export const release = (db: Db, holder: string) =>
+export const releaseDestinations = (db: Db, holder: string) =>
   sql`update pipeline_outlets set holder = null, leased_until = null where ${heldBy(holder)}`.execute(db)
 
 export type HeldDestination = DestinationKey & {
@@ -43,7 +43,7 @@ export type HeldDestination = DestinationKey & {
 }
 
 /** The destinations a process holds, and whether the log has new events. */
-export async function listHeld(db: Db, holder: string) {
+export async function listHeldDestinations(db: Db, holder: string) {
   const { rows } = await sql<HeldDestination>`
     select o.team_id, o.destination, o.created_at, o.revision, p.event_type_prefixes, o.sealed, o.after_no, o.failures, o.retry_at,
       exists (select from events e where e.team_id = o.team_id and e.no > o.after_no) as is_behind
@@ -52,13 +52,13 @@ export async function listHeld(db: Db, holder: string) {
   return rows
 }
 
-type Advance = { holder: string; from: number; position: number; delivered: number; at: string }
+type PositionChange = { holder: string; from: number; position: number; delivered: number; at: string }
 
 /**
  * Records the position after confirmed events. Returns false if another process has held the destination in the meantime,
  * or if its settings changed.
  */
-export async function advance(db: Db, row: HeldDestination, { holder, from, position, delivered, at }: Advance) {
+export async function advancePosition(db: Db, row: HeldDestination, { holder, from, position, delivered, at }: PositionChange) {
   const { team_id, destination, sealed, event_type_prefixes } = row
   const { numUpdatedRows } = await db
     .updateTable('pipeline_outlets')

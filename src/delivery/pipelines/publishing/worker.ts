@@ -35,13 +35,13 @@ export function startPublisher(
   async function poll() {
     const { holder } = context
     if (performance.now() - renewedAt > RENEW_EVERY_MS) {
-      await store.renew(app.db, holder, LEASE_SECONDS)
+      await store.renewLeases(app.db, holder, LEASE_SECONDS)
       renewedAt = performance.now()
     }
-    const claimed = await store.claimFree(app.db, holder, { seconds: LEASE_SECONDS, limit: CLAIM_LIMIT })
+    const claimed = await store.claimFreeDestinations(app.db, holder, { seconds: LEASE_SECONDS, limit: CLAIM_LIMIT })
     for (const { team_id, destination } of claimed) app.log.info({ team_id, destination, holder }, 'pipeline claimed')
     const now = app.wall()
-    const rows = new Map((await store.listHeld(app.db, holder)).map((row) => [runnerName(row), row]))
+    const rows = new Map((await store.listHeldDestinations(app.db, holder)).map((row) => [runnerName(row), row]))
     for (const [name, runner] of runners) if (runner.isOver || rows.get(name)?.revision !== runner.revision) endRunner(name, runner)
     for (const [name, row] of rows) if (row.is_behind && !(row.retry_at && row.retry_at > now)) startRunner(name, row)
   }
@@ -88,7 +88,7 @@ export function startPublisher(
       ending.abort()
       await polling
       await Promise.all(all.map(([, { ended }]) => ended))
-      await store.release(app.db, context.holder).catch(onError)
+      await store.releaseDestinations(app.db, context.holder).catch(onError)
     },
   }
 }

@@ -110,7 +110,7 @@ function disabledChanges({ disabled_at }: store.WebhookRow, disabled: boolean | 
   }
 }
 
-/** The webhook is gone at once. A job deletes its pending messages afterwards. */
+/** The webhook is deleted immediately. A job deletes its pending messages afterwards. */
 export async function deleteWebhook(app: App, caller: ManagementCaller, path: Path & { webhook_id: string }) {
   await inTransaction(app, async (app) => {
     const webhook = await requireWebhook(app, caller, path, store.lockWebhook)

@@ -1,7 +1,7 @@
 import { type App, inTransaction } from '../../../platform/app.ts'
 import type { ManagementCaller } from '../../../platform/callers.ts'
 import { problem } from '../../../platform/problem.ts'
-import { oldKeysAfterRotation, openSecrets, type Secrets, sealSecrets, validAt } from '../endpoints.ts'
+import { keysValidAt, oldKeysAfterRotation, openSecrets, type Secrets, sealSecrets } from '../endpoints.ts'
 import { newSecret, parseSecret } from '../sign.ts'
 import { jwkOf, newKeyPair, publicKeyOf } from '../sign-ed25519.ts'
 import * as store from '../store.ts'
@@ -41,7 +41,7 @@ export const rotateWebhookKey = (app: App, caller: ManagementCaller, path: Path)
 export async function getWebhookJwks(app: App, webhook_id: string) {
   const [webhook] = await store.findByIds(app.db, [webhook_id])
   const { pairs = [] } = webhook && !webhook.deleted_at ? await openSecrets(app, webhook) : {}
-  const keys = validAt(pairs, app.wall()).map(({ private_key }) => publicKeyOf(private_key))
+  const keys = keysValidAt(pairs, app.wall()).map(({ private_key }) => publicKeyOf(private_key))
   if (!keys.length)
     throw problem('WEBHOOK_NOT_FOUND', 'No such webhook, or it has no public key. Set asymmetric to true on the webhook to create one.')
   return { keys: keys.map((kid) => ({ ...jwkOf(kid), kid, use: 'sig', alg: 'EdDSA' }) as const) }

@@ -5,7 +5,7 @@ import { type SealingKey, seal } from '../../../platform/sealing/seal.ts'
 import { teamSealingKey, unwrap } from '../../../platform/sealing/vault.ts'
 import { openEventText } from '../../events/emit.ts'
 import type { Endpoint } from '../endpoints.ts'
-import type { Next } from '../rules.ts'
+import type { AttemptVerdict } from '../rules.ts'
 import { headersOf, signatures } from '../sign.ts'
 import { signEd25519 } from '../sign-ed25519.ts'
 import type { Message, NewAttempt } from './store-lanes.ts'
@@ -62,7 +62,7 @@ export type AttemptContents = {
 
 export const attemptAssociatedData = (id: string) => `attempts.sealed.${id}`
 
-type AttemptDetails = { attempt: number; at: string; outcome: Outcome; verdict: Next; signature: string; body?: string }
+type AttemptDetails = { attempt: number; at: string; outcome: Outcome; verdict: AttemptVerdict; signature: string; body?: string }
 type AttemptedMessage = Pick<Message, 'team_id' | 'user_id' | 'event_id' | 'event_at' | 'event_type' | 'key' | 'n'>
 
 export function attemptOf(key: SealingKey, endpoint: Endpoint, message: AttemptedMessage, details: AttemptDetails): NewAttempt {

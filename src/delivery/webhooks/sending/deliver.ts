@@ -8,7 +8,7 @@ import { receive } from '../inbox.ts'
 import * as rules from '../rules.ts'
 import { BREAKER_THRESHOLD } from '../rules-health.ts'
 import { attemptOf, bodyOf, headersOfMessage, keyOfMessage, signatureOf } from './contents.ts'
-import { emitExhausted } from './exhausted.ts'
+import { emitExhausted } from './exhausted-events.ts'
 import { recordHealth } from './health.ts'
 import * as store from './store-lanes.ts'
 
@@ -48,14 +48,14 @@ export async function deliverDue(context: DeliveryContext, webhook_ids: string[]
   }
   const claimed = await store.claimLanes(app.db, { webhook_ids, now, worker, lease, until, ...share })
   context.lanesHeld += claimed.length
-  // Sending is not awaited, so the next lanes are claimed meanwhile.
+  // Sending is not awaited, so that the next lanes can be claimed.
   if (claimed.length) void sendLanes(context, claimed, lease)
   return { claimed: claimed.length, full: claimed.length === capacity }
 }
 
-type Claimed = Awaited<ReturnType<typeof store.claimLanes>>
+type ClaimedLanes = Awaited<ReturnType<typeof store.claimLanes>>
 
-async function sendLanes(context: DeliveryContext, claimed: Claimed, lease: string) {
+async function sendLanes(context: DeliveryContext, claimed: ClaimedLanes, lease: string) {
   const { app, worker } = context
   try {
     const endpoints = await endpointsOf(
@@ -122,7 +122,7 @@ async function sendMessage({ app, send }: DeliveryContext, run: LaneRun, message
 /** Settles runs and records the health of their webhooks. Returns the webhooks with more to do, and the runs to settle later. */
 export async function settleRuns(context: DeliveryContext, runs: LaneRun[]) {
   const { app } = context
-  const settled = await record(app, runs)
+  const settled = await recordRuns(app, runs)
   const busyLanes = new Set(settled.filter(({ busy }) => busy).map(({ id }) => id))
   const [busy, done] = [runs.filter(isAmong(busyLanes)), runs.filter((run) => !isAmong(busyLanes)(run))]
   context.lanesHeld -= done.length
@@ -135,7 +135,7 @@ export async function settleRuns(context: DeliveryContext, runs: LaneRun[]) {
 const isAmong = (lanes: Set<number>) => (run: LaneRun) => lanes.has(run.settled.id)
 
 /** The event about an exhausted message commits with the settlement that exhausts it. */
-async function record(app: App, runs: LaneRun[]) {
+async function recordRuns(app: App, runs: LaneRun[]) {
   const attempts = runs.flatMap((run) => run.attempts)
   const settlement = { lanes: runs.map((run) => run.settled), attempts, now: app.wall() }
   if (attempts.every(({ outcome }) => outcome !== 'exhausted')) return store.settleLanes(app.db, settlement)

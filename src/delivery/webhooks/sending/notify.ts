@@ -1,7 +1,7 @@
 import type { Service } from '../../../platform/app.ts'
 import { notifyWorkers } from './store-lanes.ts'
 
-/** Commits within this time share one notification. The first after a pause is sent at once. */
+/** Commits within this time share one notification. The first after a pause is sent immediately. */
 const BATCH_MS = 5
 /** A notification has no room for more IDs. With more, the workers poll all webhooks. */
 const MAX_IDS = 200

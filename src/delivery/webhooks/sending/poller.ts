@@ -1,4 +1,4 @@
-/** Polls at an interval, and at once when asked. Polls never overlap. */
+/** Polls at an interval, and immediately when `pollNow` is called. Polls never overlap. */
 export function startPoller(poll: () => Promise<void>, everyMs: number, onError: (error: unknown) => void) {
   let polling: Promise<void> | undefined
   let pollAgain = false

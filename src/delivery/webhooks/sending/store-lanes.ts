@@ -19,7 +19,7 @@ export const listWebhooksWithWork = async (db: Db, now: string) => {
   return rows.map(({ webhook_id }) => webhook_id)
 }
 
-const claim = prepareStatement(
+const claimStatement = prepareStatement(
   'claim_lanes',
   `
 with ready as (
@@ -85,14 +85,14 @@ export async function claimLanes(
   { webhook_ids, now, worker, lease, limit, per_webhook, until, messages_per_lane, breaker_threshold }: Claim,
 ) {
   const values = [webhook_ids, now, worker, lease, limit, per_webhook, until, messages_per_lane, breaker_threshold]
-  const { rows } = await db.executeQuery<Claimed>(CompiledQuery.raw(claim, values))
+  const { rows } = await db.executeQuery<ClaimedRow>(CompiledQuery.raw(claimStatement, values))
   return [...Map.groupBy(rows, ({ id }) => id).values()].map((rows) => ({
-    lane: laneOf(rows[0] as Claimed),
-    messages: rows.filter((row): row is Claimed & Message => row.n !== null),
+    lane: laneOf(rows[0] as ClaimedRow),
+    messages: rows.filter((row): row is ClaimedRow & Message => row.n !== null),
   }))
 }
 
-const laneOf = ({ id, webhook_id, version, key, head, attempts }: Claimed): Lane => ({ id, webhook_id, version, key, head, attempts })
+const laneOf = ({ id, webhook_id, version, key, head, attempts }: ClaimedRow): Lane => ({ id, webhook_id, version, key, head, attempts })
 
 export type Message = {
   n: number
@@ -109,7 +109,7 @@ export type Message = {
   wrapped_key: Buffer | null
 }
 
-type Claimed = Lane & { [F in keyof Message]: F extends keyof Lane ? Message[F] : Message[F] | null }
+type ClaimedRow = Lane & { [F in keyof Message]: F extends keyof Lane ? Message[F] : Message[F] | null }
 
 export type SettledLane = { id: number; head: number; attempts: number; run_at: string | null }
 export type NewAttempt = {
@@ -154,7 +154,7 @@ const attemptTypes = {
 const attemptColumns = Object.keys(attemptTypes) as (keyof NewAttempt)[]
 const columns = attemptColumns.join(', ')
 
-const settle = prepareStatement(
+const settleStatement = prepareStatement(
   'settle_lanes',
   `
 with done as (
@@ -188,7 +188,7 @@ union all
 select id, webhook_id, true, true from busy`,
 )
 
-type Settled = { id: number; webhook_id: string; more: boolean; busy: boolean }
+type SettlementRow = { id: number; webhook_id: string; more: boolean; busy: boolean }
 type Settlement = { lanes: (SettledLane & { lease: string })[]; attempts: NewAttempt[]; now: string }
 
 /**
@@ -205,7 +205,7 @@ export const settleLanes = async (db: Db, { lanes, attempts, now }: Settlement) 
     now,
     ...attemptColumns.map((column) => attempts.map((attempt) => attempt[column])),
   ]
-  return (await db.executeQuery<Settled>(CompiledQuery.raw(settle, values))).rows
+  return (await db.executeQuery<SettlementRow>(CompiledQuery.raw(settleStatement, values))).rows
 }
 
 /** Records an attempt for a message outside any lane. */

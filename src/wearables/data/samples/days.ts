@@ -6,7 +6,7 @@ import { openBytes, type SealingKey, sealBytes } from '../../../platform/sealing
 import { DAY } from '../../../platform/time.ts'
 import { dayOf } from '../rules-time.ts'
 import type { Sample } from './rules-codec.ts'
-import { dedupeByKey, type Incoming } from './rules-merge.ts'
+import { dedupeByKey, type IncomingSample } from './rules-merge.ts'
 import { mergePieces, type Piece, readDay, samplesIn, writeDay } from './rules-pieces.ts'
 import * as store from './store-days.ts'
 import type { WrittenDay } from './store-write.ts'
@@ -15,7 +15,7 @@ type SeriesScope = store.SeriesScope
 export type Changes = { created: Sample[]; updated: Sample[]; stale: number; unchanged: number; days: number }
 
 type MergeInput = {
-  samples: Incoming[]
+  samples: IncomingSample[]
   /** The time of the push, which is the version of samples without modified_at. */
   received: number
   /** Whether to lock the days until the transaction ends. */
@@ -85,7 +85,7 @@ export const sealDay = (key: SealingKey, scope: SeriesScope, at: store.DayKey, p
 const associatedData = ({ user_id, resource, provider }: SeriesScope, { day, source_type }: store.DayKey) =>
   `sample_days.sealed.${user_id}.${resource}.${day}.${provider}.${source_type}`
 
-type Batch = store.DayKey & { samples: Incoming[] }
+type Batch = store.DayKey & { samples: IncomingSample[] }
 
 const keyOf = ({ day, source_type }: store.DayKey) => `${day} ${source_type}`
 
@@ -93,7 +93,7 @@ const keyOf = ({ day, source_type }: store.DayKey) => `${day} ${source_type}`
 export const columnOf = (type: string) => (type === '' || isSourceType(type) ? type : 'other')
 
 /** Groups samples by day, in lock order. */
-function groupByDay(samples: Incoming[]): Map<string, Batch> {
+function groupByDay(samples: IncomingSample[]): Map<string, Batch> {
   const found = new Map<string, Batch>()
   let last: { until: number; from: number; type: string; batch: Batch } | undefined
   for (const sample of samples) {

@@ -3,12 +3,12 @@ import { type App, type AppInTransaction, inTransaction, wakeAfterCommit, withou
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { limitLockWait } from '../../../platform/db/partitions.ts'
 import { endBackfill } from '../backfill.ts'
-import { deviceIds } from '../devices.ts'
+import { newDeviceResolver } from '../devices.ts'
 import { sampleEvents } from '../emit.ts'
 import { connectSource, type IncomingPush, ingestionFilter, openPush, type PushBody } from '../incoming-push.ts'
 import { isoOf, parseExtras } from '../rules-present.ts'
 import { type Changes, mergeSamples, retryWrite } from './days.ts'
-import type { Incoming } from './rules-merge.ts'
+import type { IncomingSample } from './rules-merge.ts'
 import { checkSpread, readSamples } from './rules-samples.ts'
 import { type Batch, writeBatch } from './store-write.ts'
 
@@ -21,15 +21,15 @@ export async function pushSamples(
   { data, ...body }: PushBody & { data: unknown[] },
 ) {
   const push = await openPush(app, caller, user_id, body)
-  const parsed = parsePushed(push, resolveSeriesName(resource), data)
+  const parsed = parsePushedSamples(push, resolveSeriesName(resource), data)
   await connectSource(withoutRequestRows(app), push, body)
   return saveSamples(app, push, [parsed])
 }
 
-type ParsedSeries = { name: SeriesName; accepted: Incoming[]; received: number; dropped: number }
+type ParsedSeries = { name: SeriesName; accepted: IncomingSample[]; received: number; dropped: number }
 
 /** Parses samples and drops those outside the ingestion bounds of the user. */
-export function parsePushed(push: IncomingPush, name: SeriesName, data: unknown[]): ParsedSeries {
+export function parsePushedSamples(push: IncomingPush, name: SeriesName, data: unknown[]): ParsedSeries {
   const samples = readSamples(series[name], data, { ...push, loc: ['body', 'data'] })
   checkSpread(series[name], samples, ['body', 'data'])
   const isWithin = ingestionFilter(push)
@@ -57,7 +57,7 @@ async function saveOnce(app: App, push: IncomingPush, parsed: ParsedSeries[], lo
   const [only] = merged
   if (merged.length === 1 && only?.batch && isSmallLivePush(app, only.batch)) return writePipelined(app, push, only.batch, result)
   const write = async (app: AppInTransaction) => {
-    await writeMerged(app, push, merged)
+    await writeMergedSeries(app, push, merged)
     return result
   }
   return inTransaction(app, write, { retry: false })
@@ -76,7 +76,7 @@ async function writePipelined<T>(app: App, { key }: IncomingPush, batch: Batch, 
 }
 
 /** Writes merged samples in the caller's transaction. */
-export async function writeMerged(app: AppInTransaction, push: IncomingPush, merged: MergedSeries[]) {
+export async function writeMergedSeries(app: AppInTransaction, push: IncomingPush, merged: MergedSeries[]) {
   if (push.lockTimeoutMs) await limitLockWait(app.db, push.lockTimeoutMs)
   for (const { batch } of merged)
     for (const part of batch ? splitStatements(batch) : []) wakeAfterCommit(app, await writeBatch(app.db, part))
@@ -111,7 +111,7 @@ export const countOutcomes = (merged: MergedSeries[], before: Tally = { created:
 
 export type MergedSeries = { name: SeriesName; changes: Changes; batch: Batch | undefined }
 
-type MergeInput = { name: SeriesName; samples: Incoming[]; locks: boolean }
+type MergeInput = { name: SeriesName; samples: IncomingSample[]; locks: boolean }
 
 /** Merges samples of one resource into the stored days, and builds the rows and the live events to write. */
 export async function mergeSeries(app: App, push: IncomingPush, { name, samples, locks }: MergeInput): Promise<MergedSeries> {
@@ -128,7 +128,7 @@ export async function mergeSeries(app: App, push: IncomingPush, { name, samples,
   return { name, changes, batch: { scope, days: written, state, events } }
 }
 
-function spanOf(samples: Incoming[]) {
+function spanOf(samples: IncomingSample[]) {
   let [oldest, newest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const { at } of samples) {
     if (at < oldest) oldest = at
@@ -138,8 +138,8 @@ function spanOf(samples: Incoming[]) {
 }
 
 /** Replaces the device of each sample with its ID. */
-export async function resolveDevices(app: App, push: IncomingPush, samples: Incoming[]) {
-  const idOf = deviceIds(app, push)
+export async function resolveDevices(app: App, push: IncomingPush, samples: IncomingSample[]) {
+  const idOf = newDeviceResolver(app, push)
   const cache = new Map<string, string>()
   for (const sample of samples) {
     if (!sample.more) continue
@@ -150,7 +150,7 @@ export async function resolveDevices(app: App, push: IncomingPush, samples: Inco
   }
 }
 
-async function withDeviceId({ type, more: extras }: Incoming, idOf: ReturnType<typeof deviceIds>) {
+async function withDeviceId({ type, more: extras }: IncomingSample, idOf: ReturnType<typeof newDeviceResolver>) {
   const { device, ...rest } = parseExtras(extras) as { device?: string }
   return device ? JSON.stringify({ ...rest, device_id: await idOf(device, type) }) : extras
 }

@@ -106,10 +106,10 @@ export const queryFor = ({ team_id, user_id, provider, range, key }: QueryOption
 const samplesInRange = ({ key, window: { team_id, user_id, resource }, range: { from, to } }: SampleQuery, row: store.StoredDay) =>
   openDay(key, { team_id, user_id, resource, provider: row.provider }, row).filter(({ at }) => at >= from && at <= to)
 
-type Found = { provider: string; samples: (Sample | DownsampledSample)[] }
+type FoundSamples = { provider: string; samples: (Sample | DownsampledSample)[] }
 
 async function readPage(app: App, samplesQuery: SampleQuery, start: Position | undefined, interval: number | undefined) {
-  const found: Found[] = []
+  const found: FoundSamples[] = []
   let remaining = PAGE_SIZE
   let position = start
   while (remaining > 0) {

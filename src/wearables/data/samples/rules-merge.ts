@@ -1,9 +1,9 @@
 import type { Sample } from './rules-codec.ts'
 
 /** A pushed sample. Without a version it is newer than the stored one. */
-export type Incoming = Omit<Sample, 'version'> & { version: number | null }
+export type IncomingSample = Omit<Sample, 'version'> & { version: number | null }
 
-export type Merged = {
+export type MergedDay = {
   samples: Sample[]
   created: Sample[]
   updated: Sample[]
@@ -17,8 +17,8 @@ export const byKey = (a: Pick<Sample, 'at' | 'type'>, b: Pick<Sample, 'at' | 'ty
   a.at - b.at || (a.type < b.type ? -1 : a.type > b.type ? 1 : 0)
 
 /** Merges a batch into a day. Both are sorted by key without duplicates; `received` is the default version. */
-export function mergeDay(stored: Sample[], incoming: Incoming[], received: number): Merged {
-  const merged: Merged = { samples: [], created: [], updated: [], stale: 0, unchanged: 0, changed: false }
+export function mergeDay(stored: Sample[], incoming: IncomingSample[], received: number): MergedDay {
+  const merged: MergedDay = { samples: [], created: [], updated: [], stale: 0, unchanged: 0, changed: false }
   let index = 0
   for (const sample of incoming) {
     while (index < stored.length && byKey(stored[index] as Sample, sample) < 0) merged.samples.push(stored[index++] as Sample)
@@ -37,7 +37,7 @@ export function mergeDay(stored: Sample[], incoming: Incoming[], received: numbe
   return merged
 }
 
-function resolveConflict(merged: Merged, existing: Sample, sample: Incoming, received: number): Sample {
+function resolveConflict(merged: MergedDay, existing: Sample, sample: IncomingSample, received: number): Sample {
   const isIdentical = isSame(existing, sample)
   if (sample.version === null && isIdentical) return keepExisting(merged, existing)
   // A sample without a version arrived last, so it wins even if the clocks of replicas differ.
@@ -53,7 +53,7 @@ function resolveConflict(merged: Merged, existing: Sample, sample: Incoming, rec
   return next
 }
 
-function keepExisting(merged: Merged, existing: Sample) {
+function keepExisting(merged: MergedDay, existing: Sample) {
   merged.unchanged++
   return existing
 }
@@ -69,24 +69,24 @@ const isSame = (a: Content, b: Content) =>
   a.value === b.value && a.end === b.end && a.zone === b.zone && a.second === b.second && a.text === b.text && a.more === b.more
 
 /** Sorts by key and removes duplicates. The latest version wins, or the last sample without a version. */
-export function dedupeByKey(batch: Incoming[]): Incoming[] {
+export function dedupeByKey(batch: IncomingSample[]): IncomingSample[] {
   const sorted = isSorted(batch) ? batch : batch.toSorted(byKey)
-  const unique: Incoming[] = []
+  const unique: IncomingSample[] = []
   for (const sample of sorted) {
     const last = unique.at(-1)
     if (!last || byKey(last, sample) !== 0) unique.push(sample)
-    else if (beats(sample, last)) unique[unique.length - 1] = sample
+    else if (supersedes(sample, last)) unique[unique.length - 1] = sample
   }
   return unique
 }
 
-function beats(sample: Incoming, last: Incoming) {
+function supersedes(sample: IncomingSample, last: IncomingSample) {
   if (sample.version === null) return true
   if (last.version === null) return false
   return replaces({ ...sample, version: sample.version }, { ...last, version: last.version })
 }
 
-function isSorted(batch: Incoming[]) {
-  for (let i = 1; i < batch.length; i++) if (byKey(batch[i - 1] as Incoming, batch[i] as Incoming) > 0) return false
+function isSorted(batch: IncomingSample[]) {
+  for (let i = 1; i < batch.length; i++) if (byKey(batch[i - 1] as IncomingSample, batch[i] as IncomingSample) > 0) return false
   return true
 }

@@ -1,6 +1,6 @@
 import { byteReader, byteWriter } from './rules-bytes.ts'
 import { decodeSamples, encodeSamples, type Sample } from './rules-codec.ts'
-import { type Incoming, type Merged, mergeDay } from './rules-merge.ts'
+import { type IncomingSample, type MergedDay, mergeDay } from './rules-merge.ts'
 
 /** Compressed samples of a part of a day. The pieces of a day do not overlap. */
 export type Piece = { from: number; to: number; count: number; bytes: Buffer }
@@ -42,8 +42,12 @@ export function pieceOf(samples: Sample[]): Piece {
 }
 
 /** Merges a batch into a day like `mergeDay`, but decodes only the pieces that overlap. */
-export function mergePieces(pieces: Piece[], incoming: Incoming[], received: number): Omit<Merged, 'samples'> & { pieces: Piece[] } {
-  const [first, last] = [incoming[0] as Incoming, incoming.at(-1) as Incoming]
+export function mergePieces(
+  pieces: Piece[],
+  incoming: IncomingSample[],
+  received: number,
+): Omit<MergedDay, 'samples'> & { pieces: Piece[] } {
+  const [first, last] = [incoming[0] as IncomingSample, incoming.at(-1) as IncomingSample]
   const before = pieces.filter(({ to }) => to < first.at)
   const after = pieces.filter(({ from }) => from > last.at)
   const overlapping = pieces.slice(before.length, pieces.length - after.length)

@@ -4,7 +4,7 @@ import type { Series } from '../../../contract/wearables/series.ts'
 import { invalid, Problem } from '../../../platform/problem.ts'
 import { DAY } from '../../../platform/time.ts'
 import { parseInstant, zoneIn } from '../rules-time.ts'
-import type { Incoming } from './rules-merge.ts'
+import type { IncomingSample } from './rules-merge.ts'
 
 export const MAX_SAMPLES = 100_000
 const MAX_FAULTS = 20
@@ -24,15 +24,15 @@ type ParseContext = {
   type?: string | undefined
 }
 
-type Raw = Record<string, unknown>
+type RawSample = Record<string, unknown>
 type ReportFault = (field: string, msg: string, type?: Fault['type']) => void
 
 /** Parses pushed samples. Reports up to 20 faults; a push with a fault is rejected. */
-export function readSamples(row: Series, data: readonly unknown[], context: ParseContext): Incoming[] {
+export function readSamples(row: Series, data: readonly unknown[], context: ParseContext): IncomingSample[] {
   const { loc } = context
   if (data.length > MAX_SAMPLES) throw invalid(loc, `Send at most ${MAX_SAMPLES.toLocaleString('en')} samples per request.`, 'too_big')
   const faults: Fault[] = []
-  const samples: Incoming[] = []
+  const samples: IncomingSample[] = []
   const serializeExtras = extrasSerializer(row)
   const read = row.valueKind === 'pair' ? readPair : readSample
   let i = 0
@@ -40,7 +40,7 @@ export function readSamples(row: Series, data: readonly unknown[], context: Pars
     faults.push({ type, loc: [...loc, i, ...(field ? field.split('.') : [])], msg })
   const reportExtras = (found: Fault[]) => faults.push(...found.map((fault) => ({ ...fault, loc: [...loc, i, ...fault.loc.slice(1)] })))
   for (; i < data.length && faults.length < MAX_FAULTS; i++) {
-    const raw = data[i] as Raw
+    const raw = data[i] as RawSample
     if (!raw || typeof raw !== 'object' || Array.isArray(raw)) reportFault('', 'Must be an object.', 'type_error')
     else {
       const sample = read(row, raw, context, reportFault)
@@ -57,11 +57,11 @@ const MAX_DAYS = 4000
 const MAX_ORIGINS = 100
 
 /** Rejects a batch that covers an implausible number of days or origins. */
-export function checkSpread(row: Series, samples: Incoming[], loc: Fault['loc']) {
+export function checkSpread(row: Series, samples: IncomingSample[], loc: Fault['loc']) {
   const days = new Set<number>()
   const origins = new Set<string>()
   const isPlain = !Object.keys(row.extraFields.shape).length
-  let last: Incoming | undefined
+  let last: IncomingSample | undefined
   for (const sample of samples) {
     const { at, type, more: extras } = sample
     days.add(Math.floor(at / DAY))
@@ -78,7 +78,7 @@ function originOf(extras: string) {
   return `${app_id} ${device}`
 }
 
-function readSample(row: Series, raw: Raw, context: ParseContext, reportFault: ReportFault, where = ''): Incoming | undefined {
+function readSample(row: Series, raw: RawSample, context: ParseContext, reportFault: ReportFault, where = ''): IncomingSample | undefined {
   const at = readInstant(raw, 'start_date', context.now, reportFault, where)
   const end = readEnd(raw, at, context, reportFault, where)
   const zone = readZone(raw, at, context, reportFault, where)
@@ -92,11 +92,11 @@ function readSample(row: Series, raw: Raw, context: ParseContext, reportFault: R
 }
 
 /** Parses blood pressure. The sample takes the time of the systolic value. */
-function readPair(row: Series, raw: Raw, context: ParseContext, reportFault: ReportFault): Incoming | undefined {
+function readPair(row: Series, raw: RawSample, context: ParseContext, reportFault: ReportFault): IncomingSample | undefined {
   const [systolic, diastolic] = ['systolic', 'diastolic'].map((name) => {
     const part = raw[name]
     if (part && typeof part === 'object')
-      return readSample(row, { ...sharedFields(raw), ...(part as Raw) }, context, reportFault, `${name}.`)
+      return readSample(row, { ...sharedFields(raw), ...(part as RawSample) }, context, reportFault, `${name}.`)
     reportFault(name, 'Must be a sample, with value and start_date.', part === undefined ? 'missing' : 'type_error')
     return undefined
   })
@@ -105,11 +105,11 @@ function readPair(row: Series, raw: Raw, context: ParseContext, reportFault: Rep
 }
 
 /** Fields next to the pair apply to both values. */
-function sharedFields({ systolic: _, diastolic: __, pulse: ___, ...rest }: Raw) {
+function sharedFields({ systolic: _, diastolic: __, pulse: ___, ...rest }: RawSample) {
   return rest
 }
 
-function readEnd(raw: Raw, at: number | undefined, { now }: ParseContext, reportFault: ReportFault, where: string) {
+function readEnd(raw: RawSample, at: number | undefined, { now }: ParseContext, reportFault: ReportFault, where: string) {
   if (raw['end_date'] === undefined || raw['end_date'] === null || raw['end_date'] === raw['start_date']) return at
   const end = readInstant(raw, 'end_date', now, reportFault, where)
   if (end === undefined || at === undefined) return undefined
@@ -118,7 +118,7 @@ function readEnd(raw: Raw, at: number | undefined, { now }: ParseContext, report
   return undefined
 }
 
-function readInstant(raw: Raw, field: string, now: number, reportFault: ReportFault, where: string) {
+function readInstant(raw: RawSample, field: string, now: number, reportFault: ReportFault, where: string) {
   const at = parseInstant(raw[field])
   if (at >= EARLIEST && at <= now + DAY) return at
   if (raw[field] === undefined) reportFault(where + field, 'This field is required.', 'missing')
@@ -127,7 +127,7 @@ function readInstant(raw: Raw, field: string, now: number, reportFault: ReportFa
   return undefined
 }
 
-function readZone(raw: Raw, at: number | undefined, { zoneAt }: ParseContext, reportFault: ReportFault, where: string) {
+function readZone(raw: RawSample, at: number | undefined, { zoneAt }: ParseContext, reportFault: ReportFault, where: string) {
   const offset = raw['timezone_offset']
   if (at === undefined) return undefined
   if (offset === undefined || offset === null) return zoneIn(raw['start_date'] as string) ?? zoneAt(at)
@@ -136,7 +136,7 @@ function readZone(raw: Raw, at: number | undefined, { zoneAt }: ParseContext, re
   return undefined
 }
 
-function readValue({ unitFactors, unit, least, most }: Series, raw: Raw, reportFault: ReportFault, where: string) {
+function readValue({ unitFactors, unit, least, most }: Series, raw: RawSample, reportFault: ReportFault, where: string) {
   const factor = factorOf(unitFactors, raw['unit'])
   const { value } = raw
   if (factor === undefined) reportFault(`${where}unit`, `Must be one of ${Object.keys(unitFactors).join(', ')}. Default: ${unit}.`, 'enum')
@@ -155,13 +155,13 @@ function factorOf(unitFactors: Series['unitFactors'], unit: unknown) {
   return Object.hasOwn(unitFactors, normalized) ? unitFactors[normalized] : undefined
 }
 
-function readNote({ value }: Raw, reportFault: ReportFault) {
+function readNote({ value }: RawSample, reportFault: ReportFault) {
   if (typeof value === 'string' && value.length <= MAX_NOTE_LENGTH) return value
   reportFault('value', `Must be a string of at most ${MAX_NOTE_LENGTH} characters.`, value === undefined ? 'missing' : 'type_error')
   return undefined
 }
 
-function readType({ types, requiresType }: Series, { type }: Raw, context: ParseContext, reportFault: ReportFault, where: string) {
+function readType({ types, requiresType }: Series, { type }: RawSample, context: ParseContext, reportFault: ReportFault, where: string) {
   const name = type ?? context.type ?? ''
   if (typeof name !== 'string' || name.length > 64) reportFault(`${where}type`, 'Must be a string of at most 64 characters.', 'type_error')
   else if (requiresType && !name) reportFault(`${where}type`, Array.isArray(types) ? oneOf(types) : 'This field is required.', 'missing')
@@ -173,7 +173,7 @@ function readType({ types, requiresType }: Series, { type }: Raw, context: Parse
 
 const oneOf = (types: readonly string[]) => `Must be one of ${types.join(', ')}.`
 
-function readVersion(raw: Raw, { now, version }: ParseContext, reportFault: ReportFault, where: string) {
+function readVersion(raw: RawSample, { now, version }: ParseContext, reportFault: ReportFault, where: string) {
   const modified_at = raw['modified_at']
   return modified_at === undefined || modified_at === null ? version : readInstant(raw, 'modified_at', now, reportFault, where)
 }
@@ -182,7 +182,7 @@ function readVersion(raw: Raw, { now, version }: ParseContext, reportFault: Repo
 function extrasSerializer({ extraFields, valueKind }: Series) {
   const names = Object.keys(extraFields.shape)
   let last: { app: unknown; device: unknown; extras: string } | undefined
-  return (raw: Raw, reportFault: (faults: Fault[]) => void) => {
+  return (raw: RawSample, reportFault: (faults: Fault[]) => void) => {
     const { source_bundle: app, product_type: device } = raw
     if (last && last.app === app && last.device === device && !names.some((name) => raw[name] !== undefined)) return last.extras
     const parsed = extraFields.safeParse(valueKind === 'pair' ? { pulse: pulseOf(raw) } : raw)
@@ -198,7 +198,7 @@ function extrasSerializer({ extraFields, valueKind }: Series) {
 }
 
 /** The pulse is a sample or a number. */
-const pulseOf = ({ pulse }: Raw) => (pulse && typeof pulse === 'object' ? (pulse as Raw)['value'] : pulse)
+const pulseOf = ({ pulse }: RawSample) => (pulse && typeof pulse === 'object' ? (pulse as RawSample)['value'] : pulse)
 
 const optionalText = (name: string, value: unknown) =>
   typeof value === 'string' && value ? { [name]: value.slice(0, 255).toWellFormed() } : {}

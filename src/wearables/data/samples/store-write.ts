@@ -1,16 +1,16 @@
 import { type Db, prepareStatement, runPrepared } from '../../../platform/db/open.ts'
 import { auditCall, type RequestRows, requestRowValues } from '../../../platform/db/request-rows.ts'
-import { type Received, receivedText, receivedValues } from '../store-states.ts'
+import { type ReceivedData, receivedText, receivedValues } from '../store-states.ts'
 import type { DayRow, SeriesScope } from './store-days.ts'
 
 export type WrittenDay = DayRow & { samples: number }
 
 type Event = { id: string; event_type: string; key: string; sealed: Buffer }
-export type Batch = { scope: SeriesScope; days: WrittenDay[]; state: Received; events: Event[] }
+export type Batch = { scope: SeriesScope; days: WrittenDay[]; state: ReceivedData; events: Event[] }
 
 /**
  * Writes days, the state of their resource, events and the audit row in one statement, or nothing if another request
- * wrote one of the days meanwhile. Returns the webhooks to wake.
+ * wrote one of the days first. Returns the webhooks to wake.
  */
 export async function writeBatch(db: Db, { scope, days, state, events }: Batch, audit?: RequestRows['audit']): Promise<string[]> {
   const values = [

@@ -34,7 +34,7 @@ const fallbackValues = (fields: Record<string, unknown>, derived: Record<string,
   Object.fromEntries(Object.entries(derived).filter(([name]) => fields[name] === null))
 
 /** The summary as the source sent it. */
-export function presentRaw(app: App, row: SummaryRow, { fields, raw, device_id }: SummaryDocument, priority = 1) {
+export function presentRawSummary(app: App, row: SummaryRow, { fields, raw, device_id }: SummaryDocument, priority = 1) {
   const { id, user_id, created_at, updated_at } = row
   const provider = row.provider as SourceSlug
   const sport = (fields['sport'] ?? sportOf('other')) as ReturnType<typeof sportOf>

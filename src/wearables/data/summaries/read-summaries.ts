@@ -9,7 +9,7 @@ import { listDevices } from '../../connections/devices.ts'
 import { sourceFilter } from '../incoming-push.ts'
 import { priorityOf } from '../priorities.ts'
 import { daysOf } from '../rules-window.ts'
-import { presentRaw, presentSummary } from './present.ts'
+import { presentRawSummary, presentSummary } from './present.ts'
 import { openSummary } from './save-summaries.ts'
 import * as store from './store-summaries.ts'
 
@@ -21,7 +21,7 @@ export async function listSummaries<N extends SummaryName>(app: App, caller: Tea
   return found.map(({ row, document }) => presentSummary<N>(app, row, document))
 }
 
-export async function listRaw(
+export async function listRawSummaries(
   app: App,
   caller: TeamCaller,
   user_id: string,
@@ -30,7 +30,7 @@ export async function listRaw(
 ) {
   const found = await readDocuments(app, caller, user_id, resource, query)
   const priority = await priorityOf(app, caller.team_id, resource)
-  return found.map(({ row, document }) => presentRaw(app, row, document, priority(row.provider)))
+  return found.map(({ row, document }) => presentRawSummary(app, row, document, priority(row.provider)))
 }
 
 async function readDocuments(app: App, { team_id }: TeamCaller, user_id: string, resource: SummaryName, query: Query) {
@@ -48,7 +48,7 @@ export async function getProfile(app: App, caller: TeamCaller, user_id: string, 
 
 export async function getRawProfile(app: App, caller: TeamCaller, user_id: string, query: { provider: string }) {
   const { row, document } = await profileOf(app, caller, user_id, query)
-  return { profile: presentRaw(app, row, document) }
+  return { profile: presentRawSummary(app, row, document) }
 }
 
 async function profileOf(app: App, { team_id }: TeamCaller, user_id: string, query: { provider: string }) {

@@ -7,9 +7,9 @@ import {
   type BuildContext,
   type BuiltItem,
   type Draft,
-  embeddedSamples,
   type Part,
   type ReportFault,
+  readEmbeddedSamples,
   recorderOf,
   roundOrNull,
 } from './rules-summary.ts'
@@ -22,7 +22,7 @@ const dateOf = (day: string) => `${day}T00:00:00.000Z`
 /** Builds the activity of a day and its embedded samples. */
 export function buildActivity(item: NewSummary<'activity'>, raw: unknown, context: BuildContext, reportFault: ReportFault): BuiltItem {
   const { day_summary: day } = item
-  const samples = embeddedSamples(item, context)
+  const samples = readEmbeddedSamples(item, context)
   if (!day) return { drafts: [], samples }
   const { date } = day
   if (noonOf(date) > context.now + 1.5 * DAY) reportFault('day_summary.date', 'Must not be in the future.')
@@ -82,7 +82,7 @@ const noBody = {
 
 /** Builds one summary per calendar day of the user. The last measurement of a day counts. */
 export function buildBody(item: NewSummary<'body'>, _raw: unknown, context: BuildContext, reportFault: ReportFault): BuiltItem {
-  const samples = embeddedSamples(item, context)
+  const samples = readEmbeddedSamples(item, context)
   const recorder = recorderOf(item, context, reportFault)
   const days = new Map<string, Record<string, Part>>()
   for (const { field, samples: bodySamples } of samples)

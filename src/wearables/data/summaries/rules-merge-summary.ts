@@ -54,7 +54,7 @@ function mergeParts(
     const existing = parts[name]
     const version = part.version ?? Math.max(received, existing?.version ?? 0)
     const next: StoredPart = { ...part, version, by, timezone_offset: fields['timezone_offset'] }
-    if (!existing || beats(next, existing, part.version === null)) {
+    if (!existing || supersedes(next, existing, part.version === null)) {
       parts[name] = next
       changed = true
     } else if (JSON.stringify(existing.value) !== JSON.stringify(next.value)) isStale = true
@@ -81,7 +81,7 @@ function assembleDocument(fields: Draft['fields'], parts: Record<string, StoredP
 const isLater = (a: StoredPart, b: StoredPart) => a.at > b.at || (a.at === b.at && a.version > b.version)
 
 /** The last measurement of the day wins. Versions decide between two with the same time. */
-function beats(next: StoredPart, existing: StoredPart, isLatestArrival: boolean) {
+function supersedes(next: StoredPart, existing: StoredPart, isLatestArrival: boolean) {
   if (next.at !== existing.at) return next.at > existing.at
   const [before, after] = [existing, next].map(({ value, raw, by, timezone_offset }) => JSON.stringify([value, raw, by, timezone_offset]))
   if (isLatestArrival) return before !== after

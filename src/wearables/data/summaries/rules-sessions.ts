@@ -7,9 +7,9 @@ import {
   type BuildContext,
   type BuiltItem,
   type Draft,
-  embeddedSamples,
   parseRecordedAt,
   type ReportFault,
+  readEmbeddedSamples,
   recorderOf,
   roundOrNull,
   sessionOf,
@@ -35,7 +35,7 @@ export function buildWorkout(item: NewSummary<'workouts'>, raw: unknown, context
     raw,
     ...recorderOf(item, context, reportFault),
   }
-  return { drafts: [draft], samples: embeddedSamples(item, context) }
+  return { drafts: [draft], samples: readEmbeddedSamples(item, context) }
 }
 
 const effortOf = (item: NewSummary<'workouts'>) => ({

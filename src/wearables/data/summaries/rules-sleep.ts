@@ -1,14 +1,14 @@
 import { type NewSummary, stageCodes } from '../../../contract/wearables/new-summaries.ts'
 import { isoOf } from '../rules-present.ts'
 import { localDay, parseInstant } from '../rules-time.ts'
-import type { Incoming } from '../samples/rules-merge.ts'
+import type { IncomingSample } from '../samples/rules-merge.ts'
 import {
   type BuildContext,
   type BuiltItem,
   type Draft,
-  embeddedSamples,
   parseRecordedAt,
   type ReportFault,
+  readEmbeddedSamples,
   recorderOf,
   roundOrNull,
   sessionOf,
@@ -32,7 +32,7 @@ export function buildSleep(item: NewSummary<'sleep'>, raw: unknown, context: Bui
     ...{ resource: 'sleep', external, calendar_date, period, raw, ...recorder },
     fields: { ...datesOf(calendar_date, session), ...durationsOf(stages, session, item), ...vitalsOf(item) },
   }
-  const samples = embeddedSamples(item, context)
+  const samples = readEmbeddedSamples(item, context)
   if (!stages.length) return { drafts: [sleep], samples }
   const cycle: Draft = {
     ...sleep,
@@ -114,7 +114,7 @@ const stageSample = (
   { code, from, to }: Stage,
   { zone }: Session,
   { source_type, version }: { source_type: string; version: number | null },
-): Incoming => ({
+): IncomingSample => ({
   ...{ at: from, end: to, type: source_type === 'unknown' ? '' : source_type, value: code, second: 0, text: '', zone, version, more: '' },
 })
 

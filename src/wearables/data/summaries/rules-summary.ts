@@ -6,7 +6,7 @@ import type { SummaryName } from '../../../contract/wearables/summaries.ts'
 import { Problem } from '../../../platform/problem.ts'
 import { DAY } from '../../../platform/time.ts'
 import { parseInstant, zoneIn } from '../rules-time.ts'
-import type { Incoming } from '../samples/rules-merge.ts'
+import type { IncomingSample } from '../samples/rules-merge.ts'
 
 /** One field of a summary that several pushes fill, with the time of its measurement. */
 export type Part = { value: unknown; at: number; version: number | null; raw: unknown }
@@ -30,7 +30,7 @@ export type Draft = {
 }
 
 /** The summaries and samples of one pushed item. */
-export type BuiltItem = { drafts: Draft[]; samples: { name: SeriesName; field: string; samples: Incoming[] }[] }
+export type BuiltItem = { drafts: Draft[]; samples: { name: SeriesName; field: string; samples: IncomingSample[] }[] }
 
 export type BuildContext = {
   now: number
@@ -39,7 +39,7 @@ export type BuildContext = {
   version: number | null
   idOf(resource: SummaryName, external: string): string
   /** Parses the samples that are embedded in a field. */
-  read(name: SeriesName, field: string, data: unknown[]): Incoming[]
+  read(name: SeriesName, field: string, data: unknown[]): IncomingSample[]
 }
 
 /** Reports an invalid field of an item. */
@@ -56,7 +56,7 @@ const MAX_ITEMS = 1000
 /** One item can produce several summaries, such as one body summary per day. */
 export const MAX_SUMMARIES = 5000
 
-export const tooMany = (most: number) =>
+export const tooManySummaries = (most: number) =>
   new Problem('invalid', [
     { type: 'too_big', loc: ['body', 'data'], msg: `Send at most ${most.toLocaleString('en')} summaries per request.` },
   ])
@@ -65,7 +65,7 @@ export const tooMany = (most: number) =>
 export function parseSummaries(resource: SummaryName, data: unknown): { item: unknown; raw: unknown; loc: Fault['loc'] }[] {
   const items = Array.isArray(data) ? data : [data]
   const locOf = (i: number) => (Array.isArray(data) ? ['body', 'data', i] : ['body', 'data'])
-  if (items.length > MAX_ITEMS) throw tooMany(MAX_ITEMS)
+  if (items.length > MAX_ITEMS) throw tooManySummaries(MAX_ITEMS)
   const faults: Fault[] = []
   const parsed = items.map((raw, i) => {
     const { data: item, error } = newSummaries[resource].safeParse(raw)
@@ -118,7 +118,7 @@ export function recorderOf(item: RecordingFields, { now, version }: BuildContext
 }
 
 /** Returns the samples that are embedded in an item. */
-export const embeddedSamples = (item: object, { read }: BuildContext) =>
+export const readEmbeddedSamples = (item: object, { read }: BuildContext) =>
   Object.entries(item).flatMap(([field, data]) => {
     if (!Object.hasOwn(embeddedSeries, field) || !Array.isArray(data)) return []
     const name: SeriesName = embeddedSeries[field as EmbeddedSeries]

@@ -3,7 +3,7 @@ import type { SummaryName } from '../../../contract/wearables/summaries.ts'
 import type { App, AppInTransaction } from '../../../platform/app.ts'
 import { open, seal } from '../../../platform/sealing/seal.ts'
 import { endBackfill } from '../backfill.ts'
-import { deviceIds } from '../devices.ts'
+import { newDeviceResolver } from '../devices.ts'
 import { emitData } from '../emit.ts'
 import type { IncomingPush } from '../incoming-push.ts'
 import { isoOf } from '../rules-present.ts'
@@ -19,7 +19,7 @@ type ResolvedDraft = Draft & { device_id: string | null }
 
 /** Resolves the device of each summary to its ID. */
 export async function resolveDraftDevices(app: App, push: IncomingPush, drafts: Draft[]): Promise<ResolvedDraft[]> {
-  const idOf = deviceIds(app, push)
+  const idOf = newDeviceResolver(app, push)
   const resolved: ResolvedDraft[] = []
   for (const draft of drafts)
     resolved.push({ ...draft, device_id: draft.device === null ? null : await idOf(draft.device, draft.source_type) })
@@ -44,9 +44,9 @@ export async function saveDrafts(
   return tally
 }
 
-type Merged = { row: store.SummaryRow; document: SummaryDocument; verdict: Verdict; period: Draft['period'] }
+type SavedSummary = { row: store.SummaryRow; document: SummaryDocument; verdict: Verdict; period: Draft['period'] }
 
-async function mergeDrafts(app: App, push: IncomingPush, drafts: ResolvedDraft[]): Promise<Merged[]> {
+async function mergeDrafts(app: App, push: IncomingPush, drafts: ResolvedDraft[]): Promise<SavedSummary[]> {
   if (!drafts.length) return []
   const { user, key, provider, received } = push
   const ids = drafts.map(({ resource, external }) => summaryId(user.user_id, provider, resource, external))
@@ -104,12 +104,12 @@ const MAX_ROWS_PER_STATEMENT = 1000
 const combineVerdicts = (first: Verdict, second: Verdict): Verdict =>
   first === 'created' || second === 'unchanged' || second === 'stale' ? first : second
 
-async function emitSummaries(app: AppInTransaction, push: IncomingPush, resource: SummaryName, found: Merged[]) {
+async function emitSummaries(app: AppInTransaction, push: IncomingPush, resource: SummaryName, found: SavedSummary[]) {
   const { user, provider, stage } = push
   const { team_id, user_id } = user
   const [created, updated] = (['created', 'updated'] as const).map((verb) => found.filter(({ verdict }) => verdict === verb)) as [
-    Merged[],
-    Merged[],
+    SavedSummary[],
+    SavedSummary[],
   ]
   if (stage === 'historical')
     await endBackfill(app, push, [{ resource, created, updated, days: new Set(found.map(({ row }) => row.calendar_date)).size }])

@@ -14,7 +14,7 @@ export const lockSummaries = (db: Db, team_id: string, ids: string[]) =>
     .forUpdate()
     .execute()
 
-/** Writes summaries and returns how many were written. A row that another request wrote meanwhile is skipped. */
+/** Writes summaries and returns how many were written. A row that another request wrote first is skipped. */
 export async function writeSummaries(db: Db, rows: SummaryRow[]) {
   const written = await db
     .insertInto('summaries')

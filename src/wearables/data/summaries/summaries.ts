@@ -8,12 +8,20 @@ import { Problem } from '../../../platform/problem.ts'
 import { fillBirthDate } from '../../../tenants/users/fallbacks.ts'
 import { connectSource, type IncomingPush, ingestionFilter, openPush, type PushBody } from '../incoming-push.ts'
 import { retryWrite } from '../samples/days.ts'
-import { countOutcomes, type MergedSeries, mergeSeries, pushResult, resolveDevices, writeMerged } from '../samples/ingest.ts'
+import { countOutcomes, type MergedSeries, mergeSeries, pushResult, resolveDevices, writeMergedSeries } from '../samples/ingest.ts'
 import { checkSpread, readSamples } from '../samples/rules-samples.ts'
 import { buildActivity, buildBody, buildProfile } from './rules-activity.ts'
 import { buildElectrocardiogram, buildMeal, buildMenstrualCycle, buildWorkout } from './rules-sessions.ts'
 import { buildSleep, buildSleepCycle } from './rules-sleep.ts'
-import { type BuildContext, type BuiltItem, MAX_SUMMARIES, parseSummaries, type ReportFault, summaryId, tooMany } from './rules-summary.ts'
+import {
+  type BuildContext,
+  type BuiltItem,
+  MAX_SUMMARIES,
+  parseSummaries,
+  type ReportFault,
+  summaryId,
+  tooManySummaries,
+} from './rules-summary.ts'
 import { resolveDraftDevices, saveDrafts } from './save-summaries.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: the shape and the builder of an item belong to the same resource.
@@ -72,7 +80,7 @@ export async function saveSummaries(app: App, push: IncomingPush, resource: Summ
       if (push.lockTimeoutMs) await limitLockWait(app.db, push.lockTimeoutMs)
       const merged = mergedBefore ?? (await merge(app))
       const tally = await saveDrafts(app, push, resolved, resource)
-      await writeMerged(app, push, merged)
+      await writeMergedSeries(app, push, merged)
       return pushResult(received, drafts.length - accepted.length, countOutcomes(merged, tally))
     }
     return inTransaction(app, write, { retry: locks })
@@ -87,7 +95,7 @@ export function buildSummaries(push: IncomingPush, resource: SummaryName, data: 
     return builders[resource](item, raw, contextOf(push, loc), reportFault)
   })
   if (faults.length) throw new Problem('invalid', faults.slice(0, 20))
-  if (built.reduce((sum, { drafts }) => sum + drafts.length, 0) > MAX_SUMMARIES) throw tooMany(MAX_SUMMARIES)
+  if (built.reduce((sum, { drafts }) => sum + drafts.length, 0) > MAX_SUMMARIES) throw tooManySummaries(MAX_SUMMARIES)
   return built
 }
 

@@ -5,7 +5,7 @@ import { Problem } from '../../../platform/problem.ts'
 import { requireUser, resolveUser } from '../../../tenants/users/actions.ts'
 import { connectionFor, linkConnection } from '../../connections/actions.ts'
 import { openPush } from '../../data/incoming-push.ts'
-import { parsePushed, saveSamples } from '../../data/samples/ingest.ts'
+import { parsePushedSamples, saveSamples } from '../../data/samples/ingest.ts'
 import { MAX_SAMPLES } from '../../data/samples/rules-samples.ts'
 import { bulkReport } from './rules-bulk.ts'
 import { dayAfter } from './rules-day.ts'
@@ -27,7 +27,7 @@ export const fillUser = (app: App, { team_id, days, samples }: FillOptions, clie
       const body = { stage: 'historical', provider: SOURCE, time_zone: 'UTC', start_date, end_date } as const
       const push = await openPush(app, user, user.user_id, body)
       const report = bulkReport({ source: SOURCE, user_id: user.user_id, dates: part, samples })
-      const parsed = (['heartrate', 'glucose'] as const).map((name) => parsePushed(push, name, report[name]))
+      const parsed = (['heartrate', 'glucose'] as const).map((name) => parsePushedSamples(push, name, report[name]))
       await saveSamples(app, push, parsed)
     }
     return true

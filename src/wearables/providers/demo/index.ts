@@ -7,11 +7,11 @@ import { type Connection, connectionFor } from '../../connections/actions.ts'
 import { ingestionFilter, openPush } from '../../data/incoming-push.ts'
 import { findLastReceived } from '../../data/introspect.ts'
 import { localDay, zoneClock } from '../../data/rules-time.ts'
-import { parsePushed, saveSamples } from '../../data/samples/ingest.ts'
+import { parsePushedSamples, saveSamples } from '../../data/samples/ingest.ts'
 import { pushStreams } from '../../data/streams/streams.ts'
 import { summaryId } from '../../data/summaries/rules-summary.ts'
 import { buildSummaries, saveSummaries } from '../../data/summaries/summaries.ts'
-import { preferredDays } from '../../team-sources/preferences.ts'
+import { loadPreferredDays } from '../../team-sources/preferences.ts'
 import { dayAfter, startOf } from './rules-day.ts'
 import { demoReport, demoResources } from './rules-report.ts'
 
@@ -32,7 +32,7 @@ export async function pullDemo(app: App, { team_id, user_id, provider, created_a
 
 /** Pulls each resource as far back as the team prefers, grouped by number of days. */
 async function pullHistory(app: App, user: UserRow, provider: SourceSlug, yesterday: string) {
-  const preferred = await preferredDays(app, user.team_id, provider)
+  const preferred = await loadPreferredDays(app, user.team_id, provider)
   for (const [days, resources] of Map.groupBy(demoResources, (resource) => preferred(resource) ?? HISTORY_DAYS)) {
     const dates = datesBetween(dayAfter(yesterday, -days), dayAfter(yesterday, -1))
     await pushDemoDays(app, user, provider, { dates, stage: 'historical', resources })
@@ -81,7 +81,7 @@ export async function pushDemoDays(
   await saveSamples(
     app,
     push,
-    selected.map(({ name, samples }) => parsePushed(push, name, samples)),
+    selected.map(({ name, samples }) => parsePushedSamples(push, name, samples)),
   )
   if (!resources.includes('workouts') || !(await isStillDemo())) return
   const isWithin = ingestionFilter(push)

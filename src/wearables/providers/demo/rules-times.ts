@@ -10,21 +10,21 @@ export type NewSample = {
   type?: string
 } & Record<string, unknown>
 
-type Start = Pick<Day, 'start'>
+type DayStart = Pick<Day, 'start'>
 
 /** The time of a minute of the day. */
-export const timeOf = ({ start }: Start, minute: number) => isoOf(start + Math.round(minute * MINUTE))
+export const timeOf = ({ start }: DayStart, minute: number) => isoOf(start + Math.round(minute * MINUTE))
 
-export const hasPassed = ({ start }: Start, minute: number, until: number) => start + minute * MINUTE <= until
+export const hasPassed = ({ start }: DayStart, minute: number, until: number) => start + minute * MINUTE <= until
 
 /** A sample at a time, or for a period. */
-export const point = (day: Start, minute: number, value: number | string, extra: object = {}): NewSample => ({
+export const point = (day: DayStart, minute: number, value: number | string, extra: object = {}): NewSample => ({
   value,
   start_date: timeOf(day, minute),
   ...extra,
 })
 
-export const period = (day: Start, from: number, to: number, value: number | string, extra: object = {}): NewSample => ({
+export const period = (day: DayStart, from: number, to: number, value: number | string, extra: object = {}): NewSample => ({
   ...{ value, start_date: timeOf(day, from), end_date: timeOf(day, to) },
   ...extra,
 })
