@@ -45,7 +45,7 @@ async function bundle(outDir: string) {
     root: join(root, 'console'),
     base: '/console/',
     logLevel: 'warn',
-    // Fixes NODE_ENV for reproducible builds: in a test environment each element would carry its source path.
+    // Explicit for reproducible builds: in a test environment, each element would carry its source path.
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact', development: false } },
     plugins: [await contractModules()],
     build: {

@@ -58,7 +58,7 @@ function collect(found: Map<z.ZodType, DeprecatedField>, shape: z.ZodType, locat
   const id = z.globalRegistry.get(shape)?.id as string | undefined
   const current = id ? { object: id, path: '' } : location
   if (!(shape instanceof z.ZodObject)) {
-    // The list that a response wraps says nothing about the field.
+    // The path of a field leaves out the list that a response wraps.
     const isList = shape instanceof z.ZodArray && current.object.includes('/')
     const path = shape instanceof z.ZodArray ? (isList ? '' : `${current.path}[]`) : current.path
     for (const part of partsOf(shape)) collect(found, part, { ...current, path }, seen)

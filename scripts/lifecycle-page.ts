@@ -64,7 +64,7 @@ const cancellableIn = (method: Method) => stepsIn(method).filter((low) => canBec
 
 const otherEnds = (method: Method) => stepsIn(method).filter((low) => isEnd(method, low) && low !== 'cancelled')
 
-/** The collection methods compared, for the page about orders. */
+/** Compares the collection methods, for the page about orders. */
 export const methodsTable = () =>
   table(
     ['Method', 'Usual path', 'Can be canceled in', 'Other final steps'],

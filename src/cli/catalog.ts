@@ -34,7 +34,7 @@ function linesOfLoad({ version, loaded, archived_tests, retired_markers }: Await
   ]
 }
 
-/** Gap 66: the next start of a sandbox would replace the file by the built-in one. */
+/** Gap 66: the next start of a sandbox would replace the catalog with the built-in one. */
 function load(app: App, text: string) {
   if (app.config.ENVIRONMENT === 'sandbox')
     throw setupProblem('A sandbox loads the built-in catalog at every start; load your own catalog in production')

@@ -21,5 +21,5 @@ export function print(json: boolean, result: unknown, lines: string[]) {
   else if (lines.length) console.log(withoutControls(lines.join('\n')))
 }
 
-/** Names come from users and can contain control characters that steer a terminal. */
+/** Names come from users and can contain control characters that affect the terminal. */
 const withoutControls = (text: string) => text.replace(/[^\P{Cc}\n\t]/gu, '�')

@@ -2,9 +2,8 @@ import { Id } from '../contract/common.ts'
 import { command, print } from './command.ts'
 import { lineOf } from './listen.ts'
 import { listing } from './listing.ts'
-import { asTeam, serviceOptions } from './service.ts'
+import { asTeam, Count, serviceOptions } from './service.ts'
 import { eventsOf } from './stream.ts'
-import { Count } from './users.ts'
 
 const filters = {
   types: { value: 'TYPE,TYPE*', what: 'Only these event types.' },

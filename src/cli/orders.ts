@@ -7,13 +7,12 @@ import { interpretations } from '../contract/labs/results.ts'
 import { setupProblem } from '../platform/problem.ts'
 import { command, print } from './command.ts'
 import { listing } from './listing.ts'
-import { asTeam, readJson, serviceOptions } from './service.ts'
+import { asTeam, Count, readJson, serviceOptions } from './service.ts'
 import { eventsOf } from './stream.ts'
-import { Count } from './users.ts'
 
 type Order = Awaited<ReturnType<Client['getOrder']>>
 
-const linesOf = (orders: Order[], last = '') =>
+const linesOf = (orders: Order[], footer = '') =>
   listing(
     ['ORDER ID', 'CREATED', 'STEP', 'LAB TEST', 'RESULTS'],
     orders.map(({ id, created_at, last_event, lab_test, interpretation }) => [
@@ -23,7 +22,7 @@ const linesOf = (orders: Order[], last = '') =>
       lab_test.name,
       interpretation,
     ]),
-    last,
+    footer,
   )
 
 const orderId = { id: { value: 'ID', what: 'Order ID.', shape: Id, required: true } } as const

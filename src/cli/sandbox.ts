@@ -1,8 +1,7 @@
 import { Id, InstantIn } from '../contract/common.ts'
 import { command, print } from './command.ts'
 import { usageError } from './options.ts'
-import { asTeam, serviceOptions } from './service.ts'
-import { Count } from './users.ts'
+import { asTeam, Count, serviceOptions } from './service.ts'
 
 const lineOf = ({ now, offset_seconds }: { now: string; offset_seconds: number }) =>
   `${now}${offset_seconds ? `, ${offset_seconds} s from real time` : ', real time'}`

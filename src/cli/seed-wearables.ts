@@ -5,15 +5,15 @@ import { Id } from '../contract/common.ts'
 import type { App } from '../platform/app.ts'
 import { setupProblem } from '../platform/problem.ts'
 import { listAllTeams } from '../tenants/teams/actions.ts'
-import type { FillOptions } from '../wearables/providers/demo/fill.ts'
+import type { DemoSeedOptions } from '../wearables/providers/demo/seed.ts'
 import { command, print } from './command.ts'
 import { progress } from './progress.ts'
 import { recordOperator } from './record-operator.ts'
-import { fillShare } from './seed-share.ts'
+import { seedShare } from './seed-share.ts'
 import type { Work } from './seed-worker.ts'
 import { withApp } from './with-app.ts'
 
-const Count = (max: number) =>
+const CountUpTo = (max: number) =>
   z
     .string()
     .regex(/^[1-9]\d*$/, `Must be a whole number from 1 to ${max}.`)
@@ -24,9 +24,9 @@ export const seedWearables = command({
   name: 'seed wearables',
   summary: 'Create sample users with past days of wearable data in the sandbox. You can run the command again: it skips users that exist.',
   options: {
-    users: { value: 'N', what: 'Number of users.', shape: Count(1_000_000), fallback: '100' },
-    days: { value: 'N', what: 'Days of data per user.', shape: Count(366), fallback: '30' },
-    samples: { value: 'N', what: 'Samples per day.', shape: Count(2880), fallback: '300' },
+    users: { value: 'N', what: 'Number of users.', shape: CountUpTo(1_000_000), fallback: '100' },
+    days: { value: 'N', what: 'Days of data per user.', shape: CountUpTo(366), fallback: '30' },
+    samples: { value: 'N', what: 'Samples per day.', shape: CountUpTo(2880), fallback: '300' },
     team: { value: 'ID', what: 'Team. Default: the first team.', shape: Id },
   },
   async run({ users, days, samples, team, json }) {
@@ -34,19 +34,19 @@ export const seedWearables = command({
       const team_id = await requireTeam(app, team)
       const subject = () => `team_id:${team_id}`
       await recordOperator(app, 'seed wearables', async () => undefined, subject)
-      return createUsers(app, pool.options.connectionString as string, { filling: { team_id, days, samples }, users })
+      return createUsers(app, pool.options.connectionString as string, { options: { team_id, days, samples }, users })
     })
     print(json, created, [`created ${created.users} users with ${created.samples} samples; ${created.there} users existed`])
   },
 })
 
-type SeedPlan = { filling: FillOptions; users: number }
+type SeedPlan = { options: DemoSeedOptions; users: number }
 
 /** Starting a thread takes about a second, so a thread is worth it only for this many users. */
 const USERS_PER_THREAD = 25
 
 /** Generating and compressing samples takes most of the time, so the work is split over the processors. */
-async function createUsers(app: App, url: string, { filling, users }: SeedPlan) {
+async function createUsers(app: App, url: string, { options, users }: SeedPlan) {
   const created = { users: 0, samples: 0, there: 0 }
   const bar = progress('users', users)
   const onUser = (isCreated: boolean) => {
@@ -55,10 +55,10 @@ async function createUsers(app: App, url: string, { filling, users }: SeedPlan) 
     bar.add()
   }
   const step = Math.min(availableParallelism(), Math.ceil(users / USERS_PER_THREAD))
-  if (step < 2) await fillShare(app, { filling, users, first: 1, step: 1 }, onUser)
-  else await Promise.all(Array.from({ length: step }, (_, i) => runThread({ url, filling, users, first: i + 1, step }, onUser)))
+  if (step < 2) await seedShare(app, { options, users, first: 1, step: 1 }, onUser)
+  else await Promise.all(Array.from({ length: step }, (_, i) => runThread({ url, options, users, first: i + 1, step }, onUser)))
   bar.end()
-  return { ...created, samples: created.users * filling.days * filling.samples }
+  return { ...created, samples: created.users * options.days * options.samples }
 }
 
 const runThread = (work: Work, onUser: (isCreated: boolean) => void) =>

@@ -5,8 +5,7 @@ import { type Random, randomItem, seededRandom } from '../platform/seeded-random
 import { command, print } from './command.ts'
 import { progress } from './progress.ts'
 import { person } from './seed-people.ts'
-import { asTeam, serviceOptions } from './service.ts'
-import { Count } from './users.ts'
+import { asTeam, Count, serviceOptions } from './service.ts'
 
 export const seedCommand = command({
   name: 'seed',

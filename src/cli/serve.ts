@@ -44,7 +44,7 @@ const addressesOf = ({ listening, credentials: { base_url, org_id, team_id, path
 async function startOrExit(json: boolean) {
   try {
     const config = readConfig()
-    // Help and a rejected setting need none of the service.
+    // Help and rejected settings do not need the service.
     const { startService } = await import('../start.ts')
     return await startService(config, createLog(config))
   } catch (error) {

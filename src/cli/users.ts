@@ -1,14 +1,13 @@
-import { z } from 'zod'
 import type { Client } from '../contract/client.ts'
 import { Day, Id, Text } from '../contract/common.ts'
 import { command, print } from './command.ts'
 import { listing } from './listing.ts'
 import { usageError } from './options.ts'
-import { asTeam, serviceOptions } from './service.ts'
+import { asTeam, Count, serviceOptions } from './service.ts'
 
 type User = Awaited<ReturnType<Client['getUser']>>
 
-const linesOf = (users: User[], last = '') =>
+const linesOf = (users: User[], footer = '') =>
   listing(
     ['USER ID', 'CREATED', 'CLIENT USER ID', 'SOURCES'],
     users.map(({ user_id, created_on, client_user_id, connected_sources: sources }) => [
@@ -17,10 +16,8 @@ const linesOf = (users: User[], last = '') =>
       client_user_id,
       sources.map(({ provider }) => provider.slug).join(', '),
     ]),
-    last,
+    footer,
   )
-
-export const Count = z.coerce.number('must be a whole number.').int('must be a whole number.').min(0, 'must not be negative.')
 
 export const listUsers = command({
   name: 'users list',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { messageOf } from '../../src/contract/delivery/events.ts'
 import { DAY } from '../../src/platform/time.ts'
-import { fillUser } from '../../src/wearables/providers/demo/fill.ts'
+import { seedDemoUser } from '../../src/wearables/providers/demo/seed.ts'
 import { people } from '../support/people.ts'
 import { aReceiver, aWebhook } from '../support/webhooks.ts'
 import { errorOf, type Tenant, world } from '../support/world.ts'
@@ -43,7 +43,7 @@ describe('user.created', () => {
 
   test('is emitted for users that the demo source creates', async () => {
     const tenant = await w.tenant()
-    await fillUser(w.app, { team_id: tenant.team_id, days: 1, samples: 2 }, 'demo-1')
+    await seedDemoUser(w.app, { team_id: tenant.team_id, days: 1, samples: 2 }, 'demo-1')
     expect(await typesOf(tenant)).toEqual(['user.created'])
   })
 })

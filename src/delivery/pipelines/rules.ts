@@ -81,7 +81,7 @@ function checkExisting(enabled: string[], existing: string[]) {
     )
 }
 
-/** Topics are published with the deployment's identity, so the operator decides which projects are allowed. */
+/** Pipelines publish to topics with the deployment's identity, so the operator decides which projects are allowed. */
 export function checkProject({ project }: Pick<PubSub, 'project'>, allowed: string[]) {
   if (isProjectAllowed(project, allowed)) return
   throw problem('PUBSUB_PROJECT_REFUSED', 'Pipelines cannot publish to this project. Ask the operator to add it to PUBSUB_PROJECTS.', {

@@ -6,7 +6,7 @@ import type { Page } from '../../platform/paging.ts'
 
 export type PipelineRow = Selectable<Tables['pipelines']>
 
-/** Pipelines of the organization's live teams, or of these teams only. */
+/** Pipelines of the organization's live teams, or only of those in `team_ids`. */
 const pipelinesOf = (db: Db, org_id: string, team_ids: string[] | undefined) =>
   db
     .selectFrom('pipelines')
@@ -36,6 +36,6 @@ export const lockPipeline = (db: Db, row: Insertable<Tables['pipelines']>) =>
 export const updatePipeline = (db: Db, team_id: string, change: Updateable<Tables['pipelines']>) =>
   db.updateTable('pipelines').set(change).where('team_id', '=', team_id).returningAll().executeTakeFirstOrThrow()
 
-/** Deletes their destinations too. */
+/** Also deletes their destinations. */
 export const deletePipelines = (db: Db, team_ids: string[]) =>
   db.deleteFrom('pipelines').where('team_id', '=', sql<string>`any(${team_ids}::uuid[])`).execute()

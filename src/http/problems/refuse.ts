@@ -14,7 +14,8 @@ import { bodyOf, problemOf, statusOfProblem } from './problems.ts'
 export function sendProblem({ log }: App, error: unknown, request: FastifyRequest, reply: FastifyReply) {
   const refusal = problemOf(error)
   const status = statusOfProblem(refusal)
-  if (status === 503) log.warn({ request_id: request.id, code: (error as { code?: string }).code }, refusal.message)
+  const { error_type } = refusal.detail as { error_type?: string }
+  if (status === 503) log.warn({ request_id: request.id, error_type, code: (error as { code?: string }).code }, 'service unavailable')
   else if (status >= 500) log.error({ request_id: request.id, err: safeError(error) }, 'request failed')
   if (status === 503) reply.header('retry-after', '2')
   return reply.code(status).header('x-request-id', request.id).send(bodyOf(refusal))

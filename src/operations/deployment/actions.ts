@@ -37,7 +37,7 @@ export const identityOf = ({ config, vault }: Pick<App, 'config' | 'vault'>) => 
 /** The deployment and key a database belongs to, or undefined if it is unclaimed. */
 export const findDeployment = (db: Db) => store.findDeployment(db)
 
-/** Whether a database holds more than an empty one does after its migrations. */
+/** Whether the database contains more than the migrations create. */
 export const hasData = (db: Db) => store.hasData(db)
 
 export const isClaimed = async (db: Db) => (await store.findDeployment(db)) !== undefined

@@ -9,7 +9,6 @@ export const lockStart = (db: Db) => sql`select pg_advisory_xact_lock(${LOCK_ID}
 
 export const ping = (db: Db) => sql`select 1`.execute(db)
 
-/** Whether the database holds more than the migrations create. */
 export async function hasData(db: Db) {
   const { rows } = await sql<{ migrated: boolean; tables: number }>`
     select to_regclass('migrations') is not null as migrated,

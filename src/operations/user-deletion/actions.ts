@@ -4,7 +4,7 @@ import type { TeamCaller } from '../../platform/callers.ts'
 import * as users from '../../tenants/users/actions.ts'
 import { endConnections } from '../../wearables/connections/actions.ts'
 
-/** Deletes a user and ends the user's connections in one transaction. Undoing the deletion brings back no connection. */
+/** Deletes a user and ends the user's connections in one transaction. Undoing the deletion does not restore them. */
 export const deleteUser = (app: App, caller: TeamCaller, user_id: string) =>
   inTransaction(app, async (app) => {
     const user = await users.scheduleDeletion(app, caller, user_id)

@@ -28,7 +28,7 @@ export async function getAccess(app: App, connection: Connection): Promise<Acces
   return { state: 'unavailable' }
 }
 
-/** Decides under a row lock. The lease keeps others away during the request to the source, which runs in no transaction. */
+/** Decides under a row lock. The lease keeps other processes away during the request to the source, which runs outside the transaction. */
 const claimRenewal = (app: App, { team_id, user_id, provider, id }: Connection) =>
   inTransaction(app, async (app) => {
     const row = await store.lockConnection(app.db, team_id, user_id, provider)

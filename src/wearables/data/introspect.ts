@@ -17,7 +17,7 @@ type Query = {
   cursor?: string | null | undefined
 }
 
-/** Lists what arrived of each resource, by user and source. */
+/** Lists the data received for each resource, by user and source. */
 export async function getUserResources(app: App, caller: TeamCaller, query: Query) {
   const page = await pageOf(app, caller, query, store.listStates)
   return presentPage(page, (rows) =>

@@ -72,7 +72,7 @@ export function zoneClock(zone: string | null | undefined): (at: number) => numb
 
 type Clock = (at: number) => number
 
-/** Intl formats are slow to create. The limit bounds the cache, because a zone can be spelled in any case. */
+/** Intl formats are slow to create. The limit bounds the cache, because zone names are case-insensitive. */
 const clocks = new Map<string, Clock>()
 const MAX_ZONES = 1000
 const MAX_CACHED_DAYS = 5000

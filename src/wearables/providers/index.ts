@@ -10,7 +10,7 @@ import { clientFor } from './oauth-client.ts'
 
 /** The adapter of a kind of connection. Sources that push need none. */
 export type Adapter = {
-  /** Renews the access if needed. `broken` is permanent, and its event was emitted. */
+  /** Renews the access token if needed. `broken` is permanent, and its event was emitted. */
   renew?(app: App, connection: Connection): Promise<'ready' | 'broken' | 'unavailable'>
   /** The resources with history. */
   history?: string[]
@@ -32,7 +32,7 @@ const oauth: Adapter = {
 
 const demo: Adapter = { history: demoResources, pull: pullDemo }
 
-/** By kind of connection. */
+/** Adapters by kind of connection. */
 const adapters: Record<string, Adapter> = { oauth, demo }
 
 export const adapterFor = ({ kind }: Connection): Adapter => adapters[kind] ?? {}

@@ -4,7 +4,7 @@ import { messageOf } from '../destinations/message.ts'
 
 type PublishResult = { confirmed: number; error?: unknown }
 
-/** Publishes in log order and stops at the first rejected event, or when asked to. Returns how many events from the start were confirmed. */
+/** Publishes in log order and stops at the first rejected event, or when `isOver` returns true. Returns how many events from the start were confirmed. */
 export async function publishAll(
   destination: Pick<Destination, 'publish'>,
   entries: LogEntry[],

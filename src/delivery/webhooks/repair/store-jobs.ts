@@ -69,7 +69,7 @@ export async function countJob(db: Db, job: JobRow, limit: number) {
 /** The result of one batch: events processed, messages queued, and where to continue. */
 type BatchResult = { processed: number; sent: number; after_at: string | null; after_id: string | null; after_no: number | null }
 
-/** The next exhausted messages, without those that were attempted since, are pending, or are past retention. */
+/** Queues the next exhausted messages again, except those that were attempted since, are pending, or are past retention. */
 export async function recoverBatch(db: Db, job: JobRow, limit: number) {
   const { webhook_id, after_at, after_id } = job
   const { rows } = await sql<BatchResult>`
@@ -96,7 +96,7 @@ export async function recoverBatch(db: Db, job: JobRow, limit: number) {
   return rows[0] as BatchResult
 }
 
-/** The next events of a time window of the log. */
+/** Queues the next events of a time window of the log again. */
 export async function replayBatch(db: Db, job: JobRow, limit: number) {
   const { rows } = await sql<BatchResult>`
     with processed as materialized (${loggedEvents(job)} order by e.no limit ${limit}),

@@ -1,7 +1,7 @@
 import { CompiledQuery, sql } from 'kysely'
 import { type Db, prepareStatement } from '../../../platform/db/open.ts'
 
-/** A lane is the delivery queue of one webhook for one key. `version` is the version of the webhook's row at the time of the claim. */
+/** A lane is a delivery queue of one webhook, and its messages are sent in order. `version` is the version of the webhook's row at the time of the claim. */
 export type Lane = { id: number; webhook_id: string; version: string; key: string; head: number; attempts: number }
 
 /** Webhooks of any team with due messages. */

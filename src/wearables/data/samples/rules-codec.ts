@@ -7,7 +7,7 @@ export type Sample = {
   at: number
   /** The same as `at` for a sample without a duration. */
   end: number
-  /** Together with `at` the key within resource, provider and day. Empty if the source sent none. */
+  /** Together with `at`, it is the key within resource, provider and day. Empty if the source sent none. */
   type: string
   value: number
   /** The diastolic value of a pair. */

@@ -9,7 +9,7 @@ import type { IncomingSample } from './rules-merge.ts'
 export const MAX_SAMPLES = 100_000
 const MAX_FAULTS = 20
 const MAX_NOTE_LENGTH = 2000
-const MAX_DURATION = 31 * DAY
+const MAX_DURATION_MS = 31 * DAY
 const EARLIEST = Date.parse('1900-01-01T00:00:00Z')
 
 type ParseContext = {
@@ -113,7 +113,7 @@ function readEnd(raw: RawSample, at: number | undefined, { now }: ParseContext, 
   if (raw['end_date'] === undefined || raw['end_date'] === null || raw['end_date'] === raw['start_date']) return at
   const end = readInstant(raw, 'end_date', now, reportFault, where)
   if (end === undefined || at === undefined) return undefined
-  if (end >= at && end - at <= MAX_DURATION) return end
+  if (end >= at && end - at <= MAX_DURATION_MS) return end
   reportFault(`${where}end_date`, end < at ? 'Must not be before start_date.' : 'A sample can last at most 31 days.')
   return undefined
 }

@@ -80,7 +80,7 @@ const noBody = {
   ...{ bone_mass_percentage: null, body_mass_index: null, lean_body_mass_kilogram: null, waist_circumference_centimeter: null },
 }
 
-/** Builds one summary per calendar day of the user. The last measurement of a day counts. */
+/** Builds one summary per calendar day of the user, from the last measurement of each kind. */
 export function buildBody(item: NewSummary<'body'>, _raw: unknown, context: BuildContext, reportFault: ReportFault): BuiltItem {
   const samples = readEmbeddedSamples(item, context)
   const recorder = recorderOf(item, context, reportFault)

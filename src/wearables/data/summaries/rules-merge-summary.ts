@@ -66,7 +66,7 @@ function mergeParts(
   return { version, calendar_date, document, verdict: isVisibleChange(stored.document, document) ? 'updated' : 'unchanged', changed: true }
 }
 
-/** The part that was measured last determines the recorder, whatever order the parts arrive in. */
+/** The part that was measured last determines the recorder, regardless of the order of arrival. */
 function assembleDocument(fields: Draft['fields'], parts: Record<string, StoredPart>): SummaryDocument {
   const sorted = Object.entries(parts).sort(([a], [b]) => (a < b ? -1 : 1))
   const [, last] = sorted.reduce((last, entry) => (isLater(entry[1], last[1]) ? entry : last))

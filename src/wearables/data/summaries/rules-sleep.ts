@@ -17,7 +17,7 @@ import {
 type Stage = { code: number; from: number; to: number }
 type Session = ReturnType<typeof sessionOf>
 
-const LONG_SLEEP = 3 * 3600
+const LONG_SLEEP_SECONDS = 3 * 3600
 
 /** Builds a sleep, its cycle and hypnogram if stages were sent, and the embedded samples. */
 export function buildSleep(item: NewSummary<'sleep'>, raw: unknown, context: BuildContext, reportFault: ReportFault): BuiltItem {
@@ -57,7 +57,7 @@ function durationsOf(stages: Stage[], { from, to }: Session, { type, latency }: 
   const firstAsleep = stages.find(({ code }) => code !== awake && code !== stageCodes.missing)
   return {
     ...{ duration, total, awake: seconds(awake), light: seconds(light), rem: seconds(rem), deep: seconds(deep) },
-    type: type ?? (duration >= LONG_SLEEP ? 'long_sleep' : 'short_sleep'),
+    type: type ?? (duration >= LONG_SLEEP_SECONDS ? 'long_sleep' : 'short_sleep'),
     efficiency: stages.length && duration ? Math.round((1000 * total) / duration) / 10 : null,
     latency: latency ?? (firstAsleep ? Math.max(0, Math.round((firstAsleep.from - from) / 1000)) : null),
   }

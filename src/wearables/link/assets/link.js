@@ -2,7 +2,7 @@ const field = document.getElementById('q')
 const list = document.getElementById('sources')
 const count = document.getElementById('count')
 
-/** Filters the list while the user types. Without JavaScript the search button does it. */
+/** Filters the list while the user types. Without JavaScript, the search button filters it. */
 if (field && list && count) {
   const choices = [...list.querySelectorAll('a')]
   const filter = () => {

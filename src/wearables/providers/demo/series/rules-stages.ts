@@ -2,7 +2,7 @@ import { type Random, randomInteger } from '../../../../platform/seeded-random.t
 
 export type Stage = { stage: 'deep' | 'light' | 'rem' | 'awake'; from: number; to: number }
 
-/** Generates the stages of a night without gaps: less deep sleep and more REM towards morning. */
+/** Generates the stages of a night without gaps: less deep sleep and more REM toward morning. */
 export function stagesOf({ bed, wake }: { bed: number; wake: number }, random: Random): Stage[] {
   const stages: Stage[] = []
   let from = bed

@@ -10,12 +10,12 @@ import { MAX_SAMPLES } from '../../data/samples/rules-samples.ts'
 import { bulkReport } from './rules-bulk.ts'
 import { dayAfter } from './rules-day.ts'
 
-export type FillOptions = { team_id: string; days: number; samples: number }
+export type DemoSeedOptions = { team_id: string; days: number; samples: number }
 
 const SOURCE: SourceSlug = 'fitbit'
 
 /** Creates a user with demo data. Returns false if an earlier run created both. */
-export const fillUser = (app: App, { team_id, days, samples }: FillOptions, client_user_id: string) =>
+export const seedDemoUser = (app: App, { team_id, days, samples }: DemoSeedOptions, client_user_id: string) =>
   inTransaction(app, async (app) => {
     const user = await requireUser(app, team_id, await ensureUser(app, team_id, client_user_id))
     if (await connectionFor(app, user, SOURCE)) return false
