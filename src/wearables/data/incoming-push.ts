@@ -37,7 +37,7 @@ export type IncomingPush = {
   /** The modified_at of the push. */
   version: number | null
   /** The push gives up after waiting this long for a lock. */
-  lockTimeoutMs?: number
+  lockTimeoutMs?: number | undefined
 }
 
 /** The zone of a sample comes first, then the push's time_zone, then the user's fallback. */

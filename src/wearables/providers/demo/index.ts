@@ -16,6 +16,7 @@ import { dayAfter, startOf } from './rules-day.ts'
 import { demoReport, demoResources } from './rules-report.ts'
 
 const HISTORY_DAYS = 30
+/** A job that pulls history retries later instead of waiting long for a lock. */
 const LOCK_TIMEOUT_MS = 500
 
 /** Pulls the history, or the days since the last live data: at least yesterday and today. */
@@ -35,7 +36,7 @@ async function pullHistory(app: App, user: UserRow, provider: SourceSlug, yester
   const preferred = await loadPreferredDays(app, user.team_id, provider)
   for (const [days, resources] of Map.groupBy(demoResources, (resource) => preferred(resource) ?? HISTORY_DAYS)) {
     const dates = datesBetween(dayAfter(yesterday, -days), dayAfter(yesterday, -1))
-    await pushDemoDays(app, user, provider, { dates, stage: 'historical', resources })
+    await pushDemoDays(app, user, provider, { dates, stage: 'historical', resources, lockTimeoutMs: LOCK_TIMEOUT_MS })
   }
 }
 
@@ -54,14 +55,14 @@ function datesBetween(first: string, last: string) {
   return dates
 }
 
-type DemoDays = { dates: string[]; stage: 'daily' | 'historical'; resources?: string[] }
+type DemoDays = { dates: string[]; stage: 'daily' | 'historical'; resources?: string[]; lockTimeoutMs?: number }
 
-/** Stores demo days the way a real push does. History gives up instead of waiting long for a lock. */
+/** Stores demo days the way a real push does. */
 export async function pushDemoDays(
   app: App,
   user: UserRow,
   provider: SourceSlug,
-  { dates, stage, resources = demoResources }: DemoDays,
+  { dates, stage, resources = demoResources, lockTimeoutMs }: DemoDays,
 ): Promise<void> {
   const { user_id } = user
   const { zone, zoneAt, now } = calendarOf(app, user)
@@ -69,7 +70,7 @@ export async function pushDemoDays(
   if (!window) return
   const { start, end } = window
   const opened = await openPush(app, user, user_id, { stage, provider, time_zone: zone, start_date: start, end_date: end })
-  const push = stage === 'historical' ? { ...opened, lockTimeoutMs: LOCK_TIMEOUT_MS } : opened
+  const push = { ...opened, lockTimeoutMs }
   const report = demoReport({ source: provider, user_id, dates, zoneAt, until: now, isLive: stage === 'daily' })
   // The push stops once the user disconnects the source or connects a real account.
   const isStillDemo = async () => (await connectionFor(app, user, provider))?.kind === 'demo'
