@@ -1,12 +1,14 @@
-import { test } from 'vitest'
+import { expect, test } from 'vitest'
 import { noBrowser, withSkipReason } from '../support/console-page.ts'
 import { tour } from '../support/console-tour.ts'
 import { deploymentOf } from '../support/pipelines.ts'
+import { aUser } from '../support/users.ts'
+import { waitFor } from '../support/webhooks.ts'
 import { world } from '../support/world.ts'
 
 const w = await world({ env: { PUBSUB_PROJECTS: 'harbor-events' } })
 const tenant = await w.tenant({ team: 'Harbor Clinic' })
-const { admin, team_id } = tenant
+const { admin, api, team_id } = tenant
 const params = deploymentOf(tenant)
 const rabbitmq = { uri: 'amqps://assay:broker-secret-4711@broker.example.com/health', exchange: 'events' }
 const cloud_pubsub = { project: 'harbor-events', topic: 'health', message_ordering: true }
@@ -15,6 +17,9 @@ await admin.upsertPipelines({
   body: { team_ids: [team_id], rabbitmq, cloud_pubsub, event_type_prefixes: ['labtest.', 'daily.data.'] },
 })
 await admin.putTeamCredential({ params, body: { team_id, provider: 'fitbit', client_id: 'harbor-app', client_secret: 'lantern-secret' } })
+await w.startDelivery()
+await aUser(api)
+await waitFor(async () => expect((await api.readInbox({})).messages).toHaveLength(1))
 
 test.skipIf(noBrowser)(
   withSkipReason('team pages are accessible on a desktop and a phone, fit the screen and load nothing from other hosts'),
@@ -22,7 +27,7 @@ test.skipIf(noBrowser)(
     await tour(w.base, tenant, [
       { name: 'event-types', path: '/events', shows: 'labtest.order.created' },
       { name: 'event-type', path: '/events/labtest.order.updated', shows: 'JSON Schema' },
-      { name: 'inbox', path: '/inbox', shows: 'No messages yet' },
+      { name: 'inbox', path: '/inbox', shows: 'user.created' },
       { name: 'lab-tests', path: '/lab-tests', shows: 'Essential Wellness' },
       { name: 'create-lab-test', path: '/lab-tests/new', shows: 'Summary' },
       { name: 'pipelines', path: '/pipelines', shows: 'Google Cloud Pub/Sub' },

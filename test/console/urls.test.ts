@@ -84,6 +84,16 @@ test.skipIf(noBrowser)(withSkipReason('a role that cannot place orders sees no l
   await page.getByText("Your role can't place orders").waitFor()
 })
 
+test.skipIf(noBrowser)(withSkipReason('a role that cannot move the sandbox clock sees only the time'), async () => {
+  const tenant = await w.tenant()
+  const { cookie } = await joinOrganization(w, tenant, { role: 'read_only' })
+  const { page, open } = await openWithSession(w.base, cookie, tenant.team_id)
+  await open('/orders')
+  await page.getByRole('button', { name: 'Sandbox clock, real time' }).click()
+  await page.getByText("Your role can't move the clock.").waitFor()
+  expect(await page.getByRole('button', { name: '+1 day' }).count()).toBe(0)
+})
+
 test.skipIf(noBrowser)(withSkipReason('an old organization URL redirects to the renamed path'), async () => {
   const { page } = await openSignedIn(w.base, await w.tenant())
   await page.goto('/console/organisation/audit?via=api')

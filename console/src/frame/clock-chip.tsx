@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { advanceClock, clockOffset, isSandbox, resetClock, teamNow, useTicks } from '../clock.ts'
 import { formatDateTime, formatDuration } from '../format.ts'
 import { useObservable } from '../observable.ts'
+import { can } from '../session.ts'
 import { AsyncButton, Button } from '../ui/basics.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/forms.tsx'
@@ -42,11 +43,6 @@ export function ClockChip() {
 const describeOffset = (offsetMs: number) => (offsetMs ? `${formatDuration(offsetMs)} ahead` : 'real time')
 
 function ClockDialog({ offsetMs, onClose }: { offsetMs: number; onClose: () => void }) {
-  const [hours, setHours] = useState('')
-  const advance = async (seconds: number, name: string) => {
-    await advanceClock(seconds)
-    showToast(`Clock advanced by ${name}. Everything that became due has run.`)
-  }
   return (
     <Dialog title="Sandbox clock" onClose={onClose}>
       <p>
@@ -56,6 +52,28 @@ function ClockDialog({ offsetMs, onClose }: { offsetMs: number; onClose: () => v
         Advancing the clock runs everything that becomes due, in order. Scheduled orders go to the lab. If the team's simulator is
         automatic, kits are delivered and results arrive.
       </p>
+      {can('sandbox.advance') ? (
+        <ClockControls offsetMs={offsetMs} onClose={onClose} />
+      ) : (
+        <>
+          <p>Your role can't move the clock.</p>
+          <div class="actions">
+            <DoneButton onClose={onClose} />
+          </div>
+        </>
+      )}
+    </Dialog>
+  )
+}
+
+function ClockControls({ offsetMs, onClose }: { offsetMs: number; onClose: () => void }) {
+  const [hours, setHours] = useState('')
+  const advance = async (seconds: number, name: string) => {
+    await advanceClock(seconds)
+    showToast(`Clock advanced by ${name}. Everything that became due has run.`)
+  }
+  return (
+    <>
       <div class="row wrap" role="group" aria-label="Advance by">
         {presets.map(([name, seconds]) => (
           <AsyncButton key={name} action={() => advance(seconds, name)}>
@@ -80,10 +98,14 @@ function ClockDialog({ offsetMs, onClose }: { offsetMs: number; onClose: () => v
         <AsyncButton disabled={!(Number(hours) > 0)} action={() => advance(Number(hours) * HOUR_SECONDS, `${hours} hours`)}>
           Advance by hours
         </AsyncButton>
-        <Button kind="primary" onClick={onClose}>
-          Done
-        </Button>
+        <DoneButton onClose={onClose} />
       </div>
-    </Dialog>
+    </>
   )
 }
+
+const DoneButton = ({ onClose }: { onClose: () => void }) => (
+  <Button kind="primary" onClick={onClose}>
+    Done
+  </Button>
+)

@@ -40,11 +40,10 @@ export function Jobs({ webhook: { id } }: { webhook: Webhook }) {
               { name: 'Type', cell: ({ kind }) => kindLabels[kind] ?? humanize(kind) },
               { name: 'Status', cell: ({ state }) => <Status tone={tones[state] ?? 'idle'}>{humanize(state)}</Status> },
               { name: 'Progress', cell: (job) => <Progress done={job.done} total={job.total} share={progressOf(job)} /> },
-              { name: 'Sent', right: true, cell: ({ sent }) => formatCount(sent) },
+              { name: 'Sent', wide: true, right: true, cell: ({ sent }) => formatCount(sent) },
               { name: 'Started', wide: true, right: true, cell: ({ created_at }) => <Time at={created_at} isRealTime /> },
               {
                 name: 'Actions',
-                wide: true,
                 right: true,
                 cell: ({ id, state }) =>
                   state === 'running' && can('team.manage') ? (
