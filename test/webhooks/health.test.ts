@@ -60,13 +60,17 @@ test('disables a webhook once, after five days of failures', async () => {
   const tenant = await w.tenant()
   const receiver = await aReceiver(() => faults.status(503))
   const webhook = await aWebhook(tenant, { url: receiver.url, filter_types: ['labtest.*'] })
-  /** True once every due message was attempted and its health recorded, or a pause holds it back. Advancing the clock earlier would start another pause. */
+  /**
+   * True once every due message was attempted and its health recorded, or a pause holds it back. Advancing the clock earlier would start
+   * another pause. A disabled webhook attempts and records nothing more.
+   */
   const isSettled = async () => {
     const now = w.app.wall()
     const { rows } = await sql`
       select from lanes l join webhooks w on w.id = l.webhook_id
-      where w.id = ${webhook.id} and (l.worker is not null or (l.run_at <= ${now} and w.disabled_at is null and coalesce(w.paused_until <= ${now}, true))
-        or (select max(at) from attempts a where a.webhook_id = w.id) > coalesce(w.last_failure_at, '-infinity'))`.execute(w.app.db)
+      where w.id = ${webhook.id} and (l.worker is not null or w.disabled_at is null and (
+        (l.run_at <= ${now} and coalesce(w.paused_until <= ${now}, true))
+        or (select max(at) from attempts a where a.webhook_id = w.id) > coalesce(w.last_failure_at, '-infinity')))`.execute(w.app.db)
     return rows.length === 0
   }
   let hours = 0
