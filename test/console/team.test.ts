@@ -66,7 +66,7 @@ journey(
     expect(created).toMatchObject({ name: 'Harbor Baseline', fasting: true, status: 'active', lab: { slug: 'quillmoor' } })
     expect(created?.markers).toHaveLength(2)
     await page.getByRole('button', { name: 'Archive' }).click()
-    await page.getByText('Archived').waitFor()
+    await page.getByText('Archived', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Restore' }).click()
     await page.getByText('Active', { exact: true }).waitFor()
 
