@@ -5,7 +5,7 @@ import { summaries } from '../../src/contract/wearables/summaries.ts'
 import { DAY } from '../../src/platform/time.ts'
 import { query } from '../support/query.ts'
 import { aUser } from '../support/users.ts'
-import { push, userEvents } from '../support/wearables.ts'
+import { holdBackfills, push, userEvents } from '../support/wearables.ts'
 import { waitFor } from '../support/webhooks.ts'
 import { errorOf, newDatabase, world } from '../support/world.ts'
 
@@ -204,18 +204,11 @@ test('concurrent demo connections with a past day create data and events once', 
 test('a demo connection with a past day waits for a long write of the same data', async () => {
   const user_id = await aUser(w.api)
   await connect(user_id, 'freestyle_libre')
-  const [held, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const holding = w.app.db.transaction().execute(async (db) => {
-    await db.selectFrom('historical_pulls').selectAll().where('user_id', '=', user_id).forUpdate().execute()
-    held.resolve()
-    await end.promise
-  })
-  await held.promise
+  const release = await holdBackfills(w.app, user_id)
   const connecting = connect(user_id, 'freestyle_libre', { day: daysAgo(100) })
   const longWaits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
     and clock_timestamp() - query_start > interval '1 second'`
-  await Promise.race([connecting, waitFor(async () => expect(await query(w.url, longWaits)).toHaveLength(1))]).finally(end.resolve)
-  await holding
+  await Promise.race([connecting, waitFor(async () => expect(await query(w.url, longWaits)).toHaveLength(1))]).finally(release)
   expect(await connecting).toMatchObject({ success: true })
 })
 

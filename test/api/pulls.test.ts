@@ -7,7 +7,7 @@ import { schedulePull } from '../../src/wearables/connections/pulls.ts'
 import { ensureDemoConnection } from '../../src/wearables/providers/demo/connect.ts'
 import { query } from '../support/query.ts'
 import { aUser } from '../support/users.ts'
-import { aSample, push, userEvents } from '../support/wearables.ts'
+import { aSample, holdBackfills, push, userEvents } from '../support/wearables.ts'
 import { aReceiver, aWebhook, waitFor } from '../support/webhooks.ts'
 import { type Tenant, world } from '../support/world.ts'
 
@@ -191,13 +191,7 @@ test('live data never waits for a running backfill', async () => {
   await push(t.api, user_id, 'heartrate', [beat('2026-01-10T09:00:00Z')], past('01'))
 
   // Blocks the next backfill after it has written everything but its end.
-  const [held, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const holding = w.app.db.transaction().execute(async (db) => {
-    await db.selectFrom('historical_pulls').selectAll().where('user_id', '=', user_id).forUpdate().execute()
-    held.resolve()
-    await end.promise
-  })
-  await held.promise
+  const release = await holdBackfills(w.app, user_id)
   const backfill = push(t.api, user_id, 'heartrate', [beat('2026-02-10T09:00:00Z')], past('02'))
   const lockWaits = "select count(*)::integer from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
   await waitFor(async () => expect(await query(w.url, lockWaits)).toEqual([{ count: 1 }]))
@@ -207,8 +201,7 @@ test('live data never waits for a running backfill', async () => {
   expect((await typesNow()).slice(-2)).toEqual(['historical.data.heartrate.created', 'daily.data.heartrate.created'])
   expect(await query(w.url, lockWaits)).toEqual([{ count: 1 }])
 
-  end.resolve()
-  await holding
+  await release()
   expect(await backfill).toMatchObject({ success: true, created: 1 })
   expect((await typesNow()).at(-1)).toBe('historical.data.heartrate.created')
   const { data } = await t.api.getUserResources({ query: { user_id } })

@@ -56,3 +56,18 @@ export const aWorkout = (change: object = {}) => ({
   source_type: 'watch',
   ...change,
 })
+
+/** Locks the end of every backfill of a user. Returns the function that releases the lock. */
+export async function holdBackfills(app: App, user_id: string) {
+  const [held, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const holding = app.db.transaction().execute(async (db) => {
+    await db.selectFrom('historical_pulls').selectAll().where('user_id', '=', user_id).forUpdate().execute()
+    held.resolve()
+    await end.promise
+  })
+  await held.promise
+  return async () => {
+    end.resolve()
+    await holding
+  }
+}
