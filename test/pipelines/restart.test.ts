@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HOUR, MINUTE } from '../../src/platform/time.ts'
 import { atEnd } from '../support/at-end.ts'
 import { aQueue, type Broker, rabbitmq, startBroker, startProxy, withBroker } from '../support/broker.ts'
-import { aPipeline, emitEvents } from '../support/pipelines.ts'
+import { aPipeline, emitEvents, publishDespiteCuts } from '../support/pipelines.ts'
 import { startProcess } from '../support/process.ts'
 import { query } from '../support/query.ts'
 import { faults, openReceiver, type Receiver } from '../support/receiver.ts'
@@ -149,13 +149,7 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
       const queue = await aQueue(broker.uri, { exchange: 'cut' })
       await queue.listen()
       const pipeline = await aPipeline(tenant, { rabbitmq: { uri: proxy.uri, exchange: 'cut' } })
-      const published: string[] = []
-      for (let round = 0; round < 3; round++) {
-        published.push(...(await emitEvents(w.app, tenant, Array(40).fill('the same'))))
-        proxy.cut()
-        w.advanceTime(2 * MINUTE)
-      }
-      await waitFor(async () => expect(await pipeline.state()).toMatchObject({ lag: 0, delivered: 120, last_error: null }))
+      const published = await publishDespiteCuts(w, tenant, pipeline, proxy)
       await waitFor(() => expect([...new Set(queue.ids())]).toEqual(published))
       await queue.close()
       proxy.close()

@@ -1,8 +1,10 @@
 import { expect } from 'vitest'
 import type { App } from '../../src/platform/app.ts'
+import { MINUTE } from '../../src/platform/time.ts'
 import { numberAllEvents } from './events.ts'
 import { emitTo } from './lanes.ts'
-import type { Tenant } from './world.ts'
+import { waitFor } from './webhooks.ts'
+import type { Replica, Tenant } from './world.ts'
 
 export const deploymentOf = ({ org_id }: Pick<Tenant, 'org_id'>) => ({ org_id, env: 'sandbox' as const, region: 'us' as const })
 
@@ -51,4 +53,18 @@ export async function emitEvents(app: App, { team_id, api }: Tenant, keys: strin
     ids.push(...events.map(({ event_id }) => event_id))
     after = next_cursor
   }
+}
+
+type PipelineUnderTest = Awaited<ReturnType<typeof aPipeline>>
+
+/** Publishes 120 events with one key, cuts the connection after every 40, and waits until all are delivered. Returns their IDs. */
+export async function publishDespiteCuts(one: Replica, tenant: Tenant, pipeline: PipelineUnderTest, proxy: { cut(): void }) {
+  const published: string[] = []
+  for (let round = 0; round < 3; round++) {
+    published.push(...(await emitEvents(one.app, tenant, Array(40).fill('the same'))))
+    proxy.cut()
+    one.advanceTime(2 * MINUTE)
+  }
+  await waitFor(async () => expect(await pipeline.state()).toMatchObject({ lag: 0, delivered: 120, last_error: null }))
+  return published
 }
