@@ -95,7 +95,8 @@ test('emits message.attempt.exhausted, except for a message of that type', async
   for (const target of [webhook, watching])
     for (let n = 1; n <= 8; n++) {
       await waitFor(async () => expect((await target.attempts()).filter(({ attempt }) => attempt === n)).toHaveLength(1))
-      w.advanceTime(12 * HOUR)
+      // The last attempt emits an event. Its first delivery is in flight now, and a clock this far ahead would end its lease.
+      if (n < 8) w.advanceTime(12 * HOUR)
       worker.wake([target.id])
     }
   await waitFor(async () => expect((await watching.get()).waiting).toBe(0))
