@@ -81,7 +81,8 @@ export async function replica({ env = {}, database, table }: Options = {}) {
   const opened = openDatabase(url, 10, log)
   atEnd(() => opened.close())
   let offset = 0
-  const wall = () => later(new Date().toISOString(), offset)
+  let stoppedAt: number | undefined
+  const wall = () => later(new Date(stoppedAt ?? Date.now()).toISOString(), offset)
   const service = newService({ config, db: opened.db, vault: openVault(ENCRYPTION_KEY), log, wall })
   const app = appOf(service)
   await claimDatabase(app, true)
@@ -102,6 +103,13 @@ export async function replica({ env = {}, database, table }: Options = {}) {
     /** Sets the wall clock of this replica. */
     setTime: (moment: string) => {
       offset = Date.parse(moment) - Date.now()
+    },
+    /** Stops the wall clock of this replica, so that a slow machine ends no lease and no wait. Only `advanceTime` moves it until `resumeTime`. */
+    stopTime: (at = Date.now()) => {
+      stoppedAt = at
+    },
+    resumeTime: () => {
+      stoppedAt = undefined
     },
     /** Advances the wall clock to noon UTC, so that no day ends during the test. */
     setTimeToNoon: () => {
