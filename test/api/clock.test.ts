@@ -98,10 +98,12 @@ describe("a team's clock", () => {
     expect(await theirs.api.undoDeleteUser({ query: { user_id: deletedUser.user_id } })).toEqual({ success: true })
   })
   test('applies each of several concurrent moves', async () => {
-    const other = await replica()
-    const { api, team_api_key } = await w.tenant()
+    const [one, other] = [await replica(), await replica()]
+    // A move gives up after waiting 30 seconds for the others.
+    for (const { stopTime } of [one, other]) stopTime()
+    const { api, team_api_key } = await one.tenant()
     const moves = Array.from({ length: 10 }, (_, i) =>
-      sendRequest(i % 2 ? w.base : other.base, endpoints.moveClock, {
+      sendRequest(i % 2 ? one.base : other.base, endpoints.moveClock, {
         body: { advance_seconds: 60 },
         headers: { 'x-service-api-key': team_api_key },
       }),
@@ -112,6 +114,7 @@ describe("a team's clock", () => {
   })
   test('queues more concurrent moves than there are database connections without blocking other teams', async () => {
     const instance = await replica()
+    instance.stopTime()
     const [mine, theirs] = [await instance.tenant(), await instance.tenant()]
     const release = await holdClock(mine)
     let settled = 0

@@ -102,7 +102,7 @@ export async function replica({ env = {}, database, table }: Options = {}) {
     },
     /** Sets the wall clock of this replica. */
     setTime: (moment: string) => {
-      offset = Date.parse(moment) - Date.now()
+      offset = Date.parse(moment) - (stoppedAt ?? Date.now())
     },
     /** Stops the wall clock of this replica, so that a slow machine ends no lease and no wait. Only `advanceTime` moves it until `resumeTime`. */
     stopTime: (at = Date.now()) => {
