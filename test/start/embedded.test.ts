@@ -76,6 +76,20 @@ test('a second process on the same DATA_DIR fails and does not affect the first'
   expect((await fetch(`${first.url}/ready`)).status).toBe(200)
 })
 
+test('names a process that has not written its pid when it is found', async (context) => {
+  const DATA_DIR = newDataDir()
+  mkdirSync(DATA_DIR, { mode: 0o700 })
+  const lock = join(DATA_DIR, 'postgres.lock')
+  writeFileSync(lock, '', { mode: 0o600 })
+  // The holder is a slow process: it takes the lock now and writes its pid a second later.
+  const script = 'flock -x -n 3 && echo locked && sleep 1 && echo \'{"pid":4711,"role":"service"}\' >&3 && cat'
+  const holder = run(['sh', '-c', `exec 3<>"${lock}"; ${script}`], { env: {} })
+  onTestFinished(() => void holder.child.kill('SIGKILL'))
+  skipUnless(context, (await run(['sh', '-c', 'command -v flock'], { env: {} }).exited).code === 0, 'flock is not installed')
+  await holder.waitForOutput(/locked/)
+  expect(await startFailure({ DATA_DIR })).toContain('is in use by process 4711.')
+})
+
 test('one of two processes started at once runs, and its key is kept', async () => {
   const DATA_DIR = newDataDir()
   mkdirSync(DATA_DIR, { mode: 0o700 })

@@ -102,8 +102,11 @@ async function useRunning(paths: ClusterPaths): Promise<Embedded | undefined> {
   return (await tryConnect(url)) ? undefined : { url, stop: async () => {} }
 }
 
+/** A busy machine may stop the holder for a while between taking the lock and writing its pid. */
+const HOLDER_WAIT_MS = 10_000
+
 async function throwInUse(paths: ClusterPaths): Promise<never> {
-  const deadline = performance.now() + 500
+  const deadline = performance.now() + HOLDER_WAIT_MS
   while (!holderOf(paths.lock) && performance.now() < deadline) await sleep(10)
   throw setupProblem(
     `The database in ${paths.dataDir} is in use by process ${holderOf(paths.lock)?.pid ?? '(unknown)'}. Stop that process, or choose another DATA_DIR.`,
