@@ -77,7 +77,8 @@ test('does not connect to an address that the policy no longer allows', async ()
 })
 
 test('stops without waiting for a silent broker and records no failure', async () => {
-  const { server, uri } = await startListener(() => {})
+  // A server that leaves received bytes unread does not see the end of the connection.
+  const { server, uri } = await startListener((socket) => socket.resume())
   const { tenant, pipeline } = await pipelineWithEvent(uri)
   const connected = once(server, 'connection') as Promise<[Socket]>
   const publisher = w.startPublishing()

@@ -117,15 +117,17 @@ test('does not record a failure of a deleted pipeline on its replacement', async
 
 test('finishes only the event in progress when a destination is paused and sends the rest after it resumes', async () => {
   const [tenant, other] = [await w.tenant(), await w.tenant()]
+  const elsewhere = await aPipeline(other, { cloud_pubsub: to('elsewhere') })
+  await elsewhere.pause()
+  await emitEvents(w.app, other, ['a'])
   const publisher = w.startPublishing()
   const pipeline = await aPipeline(tenant, { cloud_pubsub: to('slow') })
   const respond = withhold('slow')
   const ids = await emitEvents(w.app, tenant, ['a', 'a', 'a'])
   await waitFor(() => expect(receivedIds('slow')).toHaveLength(1))
   await pipeline.pause()
-  // Once this event arrives, the publisher has loaded the paused state too.
-  await aPipeline(other, { cloud_pubsub: to('elsewhere') })
-  await emitEvents(w.app, other, ['a'])
+  // Once the other event arrives, the publisher has loaded the paused state too. From then on it waits five seconds for the confirmation.
+  await elsewhere.enable('cloud_pubsub')
   await waitFor(() => expect(receivedIds('elsewhere')).toHaveLength(1))
   respond()
   await waitFor(async () => expect((await pipeline.state()).delivered).toBeGreaterThan(0))

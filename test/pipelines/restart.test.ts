@@ -101,6 +101,8 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
     let publisher = w.startPublishing()
     const first = await emitEvents(w.app, tenant, ['a', 'a'])
     await waitFor(() => expect([queue.ids(), idsAtGoogle()]).toEqual([first, first]))
+    // A new topic also gets the events that are not recorded as delivered yet.
+    await waitFor(async () => expect(await pipeline.state('cloud_pubsub')).toMatchObject({ delivered: 2 }))
     await pipeline.put({ cloud_pubsub: { ...cloud_pubsub, topic: 'missing-topic' } })
     const second = await emitEvents(w.app, tenant, ['a', 'a', 'a'])
     await waitFor(async () => expect(await pipeline.state('cloud_pubsub')).toMatchObject({ last_error: { code: 'topic_missing' }, lag: 3 }))

@@ -39,10 +39,12 @@ test('lists pending messages of a disabled webhook by key, with the number of me
 test('retries a pending message at once and keeps its position', async () => {
   const tenant = await w.tenant()
   const receiver = await aReceiver((n) => (n === 1 ? faults.status(500) : faults.ok))
-  const webhook = await aWebhook(tenant, { url: receiver.url })
+  const webhook = await aWebhook(tenant, { url: receiver.url, disabled: true })
   await placeOrder(tenant.api)
-  await waitFor(async () => expect(await webhook.attempts()).toHaveLength(1))
   await w.runJobs()
+  // The automatic retry follows five seconds after the first attempt, so the second message exists before that.
+  await webhook.patch({ disabled: false })
+  await waitFor(async () => expect(await webhook.attempts()).toHaveLength(1))
   const [first, second] = await webhook.pending()
   expect([first?.attempts, second?.behind, second?.next_try_at]).toEqual([1, 1, null])
   expect(first?.next_try_at).toBe((await webhook.attempts())[0]?.next_try_at)
@@ -60,8 +62,10 @@ test('retries a pending message at once and keeps its position', async () => {
 test('ends the pause of a failing webhook on a retry and sends the retried message first', async () => {
   const tenant = await w.tenant()
   const receiver = await aReceiver(() => faults.status(500))
-  const webhook = await aWebhook(tenant, { url: receiver.url })
+  const webhook = await aWebhook(tenant, { url: receiver.url, disabled: true })
   for (let n = 0; n < 6; n++) await placeOrder(tenant.api)
+  // All messages are sent at once. Otherwise the pause could end before the last order is placed.
+  await webhook.patch({ disabled: false })
   await waitFor(async () => expect((await webhook.get()).failures).toBeGreaterThanOrEqual(5))
   await waitFor(async () =>
     expect(await query(w.url, 'select from lanes where webhook_id = $1 and worker is not null', [webhook.id])).toEqual([]),

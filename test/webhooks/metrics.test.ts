@@ -8,11 +8,13 @@ test('reports attempts, latency and pending messages per webhook', async () => {
   const w = await world()
   await w.startDelivery()
   const receiver = await aReceiver((n) => (n === 1 ? faults.status(500) : faults.ok))
-  const healthy = await aWebhook(w, { url: receiver.url, filter_types: ['labtest.order.created'] })
+  const healthy = await aWebhook(w, { url: receiver.url, filter_types: ['labtest.order.created'], disabled: true })
   const stuck = await aWebhook(w, { url: receiver.url, disabled: true })
   await placeOrder(w.api)
   await placeOrder(w.api)
   await w.runJobs()
+  // The failed message is retried five seconds after its first attempt, so nothing else happens in between.
+  await healthy.patch({ disabled: false })
   let text = ''
   const value = (series: string) =>
     Number(

@@ -1,5 +1,6 @@
 import type { ServerOptions } from 'node:https'
 import { createServer } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { parseCidr, strictPolicy } from '../../src/platform/outbound/address.ts'
 import { exchange } from '../../src/platform/outbound/exchange.ts'
@@ -253,10 +254,10 @@ describe('addresses', () => {
 
   test('checks an IP address in the URL at connection time too', async () => {
     const { port, connections } = await receiver()
-    const options = { policy: strictPolicy, resolve: async () => [], connectTimeoutMs: 1000, connections: 1, maxOrigins: 1 }
+    const options = { policy: strictPolicy, resolve: async () => [], connectTimeoutMs: 15_000, connections: 1, maxOrigins: 1 }
     const pools = openPools(options)
     onTestFinished(pools.close)
-    const outcome = await exchange(pools.poolOf(`http://127.0.0.1:${port}`), { path: '/', ...message }, 1000)
+    const outcome = await exchange(pools.poolOf(`http://127.0.0.1:${port}`), { path: '/', ...message }, 15_000)
     expect(outcome).toMatchObject({ ok: false, error: 'forbidden_address' })
     expect(connections.opened).toBe(0)
   })
@@ -330,6 +331,8 @@ describe('connections', () => {
       expect(await post({ url, ...message })).toMatchObject({ ok: true })
       for (const socket of connections.open) socket.destroy()
       await eventually(() => connections.open.size === 0)
+      // The sender sees the end of the connection in the next turn of the event loop. A request before that would be lost.
+      await setImmediate()
     }
     expect(connections.opened).toBe(3)
   })
