@@ -105,8 +105,8 @@ test.skipIf(noBrowser)(withSkipReason('/docs: copies a code sample and links to 
   const { page } = await openPage(base)
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   await page.goto('/docs/events')
-  await page.getByRole('button', { name: 'Copy this code' }).first().click()
-  await page.getByText('Copied').first().waitFor()
+  // The word disappears soon, so the wait begins before the click.
+  await Promise.all([page.getByText('Copied').first().waitFor(), page.getByRole('button', { name: 'Copy this code' }).first().click()])
   const sample = await page.locator('.code:not(.output) code').first().textContent()
   expect(sample).toContain('api "/events')
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(sample)

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { findBinaries } from '../../src/platform/db/embedded/binaries.ts'
 import { lockName } from '../../src/platform/db/embedded/lock.ts'
 import { borrowEmbedded } from '../../src/platform/db/embedded/start.ts'
+import { reservePort } from '../support/ports.ts'
 import { eventually, isAlive, postmasterOf } from '../support/process.ts'
 import { optionsFor, prepareCluster, skipUnless, spawnHolder, start, tempFolder } from './support/embedded.ts'
 import { query } from './support/query.ts'
@@ -140,10 +141,16 @@ test('uses loopback for a path too long for a socket and keeps the address after
   const first = await start(dataDir)
   expect(first.url).toMatch(/@127\.0\.0\.1:\d+\/assay$/)
   expect(await query(first.url, "select current_setting('listen_addresses') as at")).toEqual([{ at: '127.0.0.1' }])
+  const file = join(dataDir, 'postgres.json')
+  const access = JSON.parse(fs.readFileSync(file, 'utf8'))
+  expect(first.url).toContain(`:${access.port}/`)
   await first.stop()
 
+  // Any process may take the free port of the first start now, so the second one gets a reserved port.
+  const port = await reservePort()
+  fs.writeFileSync(file, JSON.stringify({ ...access, port }))
   const second = await start(dataDir)
-  expect(second.url).toBe(first.url)
+  expect(second.url).toBe(first.url.replace(`:${access.port}/`, `:${port}/`))
 })
 
 test('supports special characters in the folder name', async () => {

@@ -42,8 +42,9 @@ export const someSummaries: Record<SummaryName, unknown> = {
 /** Pushes at least one of every resource. */
 export async function pushEverything(api: Client, user_id: string, change: object = {}) {
   await push(api, user_id, 'steps', [], change)
-  await Promise.all(seriesNames.map((name) => push(api, user_id, name, [aSampleOf(name)], change)))
-  await Promise.all(Object.entries(someSummaries).map(([name, data]) => pushSummary(api, user_id, name as SummaryName, data, change)))
+  // One after the other: on a busy machine the last of so many concurrent requests would wait too long for a database connection.
+  for (const name of seriesNames) await push(api, user_id, name, [aSampleOf(name)], change)
+  for (const [name, data] of Object.entries(someSummaries)) await pushSummary(api, user_id, name as SummaryName, data, change)
   const query = { start_date: '2026-03-01', end_date: '2026-03-02' }
   const { workouts } = await api.listWorkouts({ params: { user_id }, query })
   const workout_id = workouts[0]?.id as string

@@ -53,9 +53,11 @@ function scriptOf(page: string, { addresses, from }: Site, blocks: Block[]) {
 export const withLocalAddresses = (text: string, addresses: Record<string, string>) =>
   Object.entries(addresses).reduce((text, [theirs, ours]) => text.replaceAll(theirs, ours), text)
 
+/** `kill` waits for the processes, because the next one may need the port of the last one. */
 const prelude = `set -Eeuo pipefail
 trap 'at=$LINENO; [ \${#BASH_LINENO[@]} -gt 1 ] && at=\${BASH_LINENO[-2]}; echo $at >> .failed' ERR
 trap 'kill $(jobs -p) 2> /dev/null || true; wait' EXIT
+kill() { builtin kill "$@" || return; case $1 in -*) ;; *) wait "$@" 2> /dev/null || true ;; esac; }
 block() { printf '\\036%s %s\\n' "$1" "$EPOCHREALTIME"; printf '\\036%s %s\\n' "$1" "$EPOCHREALTIME" >&2; }
 sample() {
   case $2 in *.*) cat > "$2"; return ;; esac
@@ -80,7 +82,10 @@ function installCommands(folder: string) {
     chmodSync(join(bin, name), 0o755)
   }
   script('assay', `exec "${process.execPath}" "${assay}" "$@"`)
-  script('curl', `exec "${tools.get('curl')}" -w '%{stderr}\\n[returned %{http_code} %{url_effective}]\\n' "$@"`)
+  const curl = `"${tools.get('curl')}" -w '%{stderr}\\n[returned %{http_code} %{url_effective}]\\n' "$@"`
+  // On a busy machine a response may begin after the time that a page allows, so such a request is repeated until one begins.
+  const repeated = `while ${curl} 2> "$0.$$"; status=$?; grep -q 'returned 000' "$0.$$"; do :; done; cat "$0.$$" >&2; exit $status`
+  script('curl', `case " $* " in *' --max-time '*) ${repeated} ;; esac\nexec ${curl}`)
   return bin
 }
 
