@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Client } from '../../src/contract/client.ts'
 import { type EventName, messageOf } from '../../src/contract/delivery/events.ts'
 import type { SummaryName } from '../../src/contract/wearables/summaries.ts'
@@ -57,10 +58,14 @@ export const aWorkout = (change: object = {}) => ({
   ...change,
 })
 
+/** Lets a transaction that holds a lock outlast a slow machine. The server would end it after a minute without a statement. */
+export const stayIdle = (db: App['db']) => sql`set local idle_in_transaction_session_timeout = 0`.execute(db)
+
 /** Locks the end of every backfill of a user. Returns the function that releases the lock. */
 export async function holdBackfills(app: App, user_id: string) {
   const [held, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const holding = app.db.transaction().execute(async (db) => {
+    await stayIdle(db)
     await db.selectFrom('historical_pulls').selectAll().where('user_id', '=', user_id).forUpdate().execute()
     held.resolve()
     await end.promise

@@ -79,6 +79,8 @@ export async function replica({ env = {}, database, table }: Options = {}) {
   const config = readConfig({ DATABASE_URL: url, ENCRYPTION_KEY, ...env })
   const log = workerLog()
   const opened = openDatabase(url, 10, log)
+  // The service refuses a request that waits ten seconds for a connection, and a busy machine makes fifty requests wait longer.
+  opened.pool.options.connectionTimeoutMillis = 0
   atEnd(() => opened.close())
   let offset = 0
   let stoppedAt: number | undefined
