@@ -14,6 +14,7 @@ import { errorOf, type Tenant, world } from '../support/world.ts'
 let w: Awaited<ReturnType<typeof world>>
 beforeAll(async () => {
   w = await world()
+  w.setTimeToNoon()
 })
 
 const connect = ({ api }: Tenant, user_id: string, provider: 'apple_health_kit' | 'omron_ble' | 'manual' = 'apple_health_kit') =>
