@@ -21,9 +21,17 @@ export const isLockTimeout = (error: unknown) => (error as { code?: string }).co
 /** The statement timeout canceled a statement. */
 export const isStatementTimeout = (error: unknown) => (error as { code?: string }).code === '57014'
 
+/** The server cannot be reached: refused, reset, silent, or its name does not resolve for now. */
+const networkErrors = new Set([
+  ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ENOENT'],
+  ...['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN', 'ENOTFOUND', 'EAI_AGAIN'],
+])
+
+/** Errors of the driver, which have no code. */
+const driverErrors = /Connection terminated|timeout exceeded when trying to connect|timeout expired|not queryable/
+
 /** SQLSTATE classes for a database that is unavailable for now: connection, shutdown, resources. */
 export function isDatabaseUnavailable(error: unknown) {
   const { code, message } = error as { code?: string; message?: string }
-  if (code) return /^(08|57P|53|40)/.test(code) || ['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT'].includes(code)
-  return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(message ?? '')
+  return code ? /^(08|57P|53|40)/.test(code) || networkErrors.has(code) : driverErrors.test(message ?? '')
 }
