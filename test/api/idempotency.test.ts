@@ -314,6 +314,7 @@ async function advanceUntilDone({ advanceTime, url }: Replica, response: Promise
     done = true
   })
   while (!done) {
+    // Each round trip gives the request time to run.
     await query(url, 'select')
     advanceTime(SECOND)
   }

@@ -1,7 +1,9 @@
+import { type AddressInfo, createServer } from 'node:net'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
+import { isDatabaseUnavailable } from '../../src/platform/db/errors.ts'
 import { openDatabase, prepareStatement, runPrepared } from '../../src/platform/db/open.ts'
-import { coalesceReads, type Statement } from '../../src/platform/db/pipelined-connections.ts'
+import { coalesceReads, openPipelined, type Statement } from '../../src/platform/db/pipelined-connections.ts'
 import { atEnd } from '../support/at-end.ts'
 import { TIMEOUT_MS } from '../support/process.ts'
 import { query } from '../support/query.ts'
@@ -94,4 +96,14 @@ test('identical concurrent reads share one query, and later reads run a new one'
   expect(queries).toHaveLength(4)
   for (const respond of responses.splice(0)) respond(['new'])
   expect(await Promise.all(later)).toEqual([{ rows: ['new'] }, { rows: ['new'] }])
+})
+
+test('a server that accepts connections but does not respond is unavailable', async () => {
+  const server = createServer((socket) => socket.on('error', () => {}))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  atEnd(async () => void server.close())
+  const { port } = server.address() as AddressInfo
+  const connection = openPipelined({ connectionString: `postgres://assay@127.0.0.1:${port}/assay`, connectionTimeoutMillis: 1 })
+  const error = await connection.run({ name: 'test_silent', text: 'select 1', values: [] }).catch((error) => error)
+  expect(isDatabaseUnavailable(error)).toBe(true)
 })

@@ -31,7 +31,7 @@ describe('sign-in', () => {
   test('returns the same error for a wrong email, password, code or organization', async () => {
     const instance = await world({ env: fastPasswords })
     const { email, code } = await joinOrganization(instance, instance)
-    // The code is sent five times and may not expire before the last.
+    // The code is sent five times and must not expire before the last.
     instance.stopTime()
     instance.advanceTime(60 * SECOND)
     const credentials = { email, password: PASSWORD, code: code() }

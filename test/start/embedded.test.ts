@@ -77,6 +77,7 @@ test('a second process on the same DATA_DIR fails and does not affect the first'
 })
 
 test('names a process that has not written its pid when it is found', async (context) => {
+  skipUnless(context, (await run(['sh', '-c', 'command -v flock'], { env: {} }).exited).code === 0, 'flock is not installed')
   const DATA_DIR = newDataDir()
   mkdirSync(DATA_DIR, { mode: 0o700 })
   const lock = join(DATA_DIR, 'postgres.lock')
@@ -85,7 +86,6 @@ test('names a process that has not written its pid when it is found', async (con
   const script = 'flock -x -n 3 && echo locked && sleep 1 && echo \'{"pid":4711,"role":"service"}\' >&3 && cat'
   const holder = run(['sh', '-c', `exec 3<>"${lock}"; ${script}`], { env: {} })
   onTestFinished(() => void holder.child.kill('SIGKILL'))
-  skipUnless(context, (await run(['sh', '-c', 'command -v flock'], { env: {} }).exited).code === 0, 'flock is not installed')
   await holder.waitForOutput(/locked/)
   expect(await startFailure({ DATA_DIR })).toContain('is in use by process 4711.')
 })

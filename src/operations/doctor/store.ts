@@ -2,7 +2,7 @@ import type { Database } from '../../platform/db/open.ts'
 
 export type Server = { version: string; skew_ms: number; max_connections: number; reserved: number; connected: number; fsync: boolean }
 
-/** The server's version, settings and connections. A time between the request and its response is no skew, because either may be slow. */
+/** The server's version, settings and connections. */
 export async function inspectServer({ pool }: Database): Promise<Server> {
   const before = Date.now()
   const { rows } = await pool.query<Omit<Server, 'skew_ms'> & { at: number }>(`
@@ -12,8 +12,11 @@ export async function inspectServer({ pool }: Database): Promise<Server> {
       current_setting('fsync') = 'on' as fsync`)
   const after = Date.now()
   const { at = 0, ...server } = rows[0] ?? ({} as Omit<Server, 'skew_ms'> & { at: number })
-  return { ...server, skew_ms: Math.round(at - Math.min(Math.max(at, before), after)) }
+  return { ...server, skew_ms: clockSkew(at, before, after) }
 }
+
+/** How far the server's time is from ours, in milliseconds. Between the request and its response it is no skew, because either may be slow. */
+export const clockSkew = (at: number, before: number, after: number) => Math.round(at - Math.min(Math.max(at, before), after))
 
 /** The age in seconds of the oldest event without a number. A worker numbers events within a second. */
 export async function findUnnumberedAge({ pool }: Database) {

@@ -30,7 +30,7 @@ const networkErrors = new Set([
 /** Errors of the driver, which have no code. */
 const driverErrors = /Connection terminated|timeout exceeded when trying to connect|timeout expired|not queryable/
 
-/** SQLSTATE classes for a database that is unavailable for now: connection, shutdown, resources. */
+/** The database is unavailable for now. The SQLSTATE classes are connection, shutdown, resources and rollback. */
 export function isDatabaseUnavailable(error: unknown) {
   const { code, message } = error as { code?: string; message?: string }
   return code ? /^(08|57P|53|40)/.test(code) || networkErrors.has(code) : driverErrors.test(message ?? '')
