@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { pages } from '../../src/http/docs/pages.ts'
+import { interceptRequests } from '../support/console-failures.ts'
 import { expectNoOverflow, noBrowser, openPage, resizePage, seriousIssues, widths, withSkipReason } from '../support/console-page.ts'
 import { screenshot } from '../support/console-tour.ts'
 import { world } from '../support/world.ts'
@@ -62,11 +63,11 @@ const brokenWords = (page: Page) =>
 test.skipIf(noBrowser)(withSkipReason('/docs: the search retries loading its index on the next key press'), async () => {
   const { page } = await openPage(base)
   await page.goto('/docs')
-  await page.route('**/docs/search.json', (route) => route.abort())
-  const failed = page.waitForEvent('requestfailed')
+  const recover = await interceptRequests(page, '**/docs/search.json', (route) => route.abort())
+  const failed = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/docs/search.json'))
   await page.getByLabel('Search the documentation').pressSequentially('I')
   await failed
-  await page.unroute('**/docs/search.json')
+  recover()
   await page.keyboard.type('DEMPOTENCY_KEY_REUSED')
   await firstFound(page, /^IDEMPOTENCY_KEY_REUSED Errors/)
 })

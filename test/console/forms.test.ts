@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { interceptRequests } from '../support/console-failures.ts'
 import { noBrowser, openSignedIn, withSkipReason } from '../support/console-page.ts'
 import { eventually } from '../support/process.ts'
 import { aReceiver, aWebhook } from '../support/webhooks.ts'
@@ -31,7 +32,7 @@ test.skipIf(noBrowser)(withSkipReason('places one order after a failed check, a 
   await page.route('**/v3/order/validate', (route) => route.abort())
   await page.getByLabel('City').fill('Tucson')
   await page.getByText('Not checked').waitFor()
-  await page.route('**/v3/order', async (route) => {
+  const recover = await interceptRequests(page, '**/v3/order', async (route) => {
     await route.fetch()
     await route.abort()
   })
@@ -41,7 +42,7 @@ test.skipIf(noBrowser)(withSkipReason('places one order after a failed check, a 
   await eventually(async () => (await total()) === 1)
   expect(await page.getByLabel('City').inputValue()).toBe('Tucson')
 
-  await page.unroute('**/v3/order')
+  recover()
   await submit.dblclick()
   await page.getByRole('heading', { name: 'Essential Wellness' }).waitFor()
   expect(await total()).toBe(1)
