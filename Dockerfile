@@ -3,7 +3,8 @@ FROM node:24-bookworm-slim
 WORKDIR /assay
 COPY package.json package-lock.json tsconfig.json ./
 # The image has Node already; PostgreSQL stays, for a container without DATABASE_URL.
-RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && rm -rf node_modules/node-* node_modules/.bin/node
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && \
+  rm -rf node_modules/node-bin-* node_modules/node-darwin-* node_modules/node-linux-* node_modules/.bin/node
 COPY bin bin
 COPY catalog catalog
 COPY docs docs

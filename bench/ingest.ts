@@ -1,4 +1,4 @@
-import { query } from '../test/support/cluster.ts'
+import { query } from '../test/support/databases.ts'
 import { copyIn } from './copy-in.ts'
 import { cpuOf } from './cpu.ts'
 import { machineLines } from './machine.ts'
@@ -6,7 +6,7 @@ import { ms, percentile, perSecond } from './numbers.ts'
 import { bodyOf, type HeartRate, heartRates, midnight } from './samples.ts'
 import { openSite, type Running, type Site } from './site.ts'
 
-type Options = { users: number; perDay: number; connections: number; reads: number; yearly: number }
+type Options = { users: number; perDay: number; connections: number; reads: number; yearly: number; pooler: number | undefined }
 type Bench = { site: Site; running: Running; options: Options }
 
 const DAY = 86_400_000
@@ -14,7 +14,7 @@ const RESOURCE = 'heartrate'
 
 /** Measures and prints; it does not assert any number. */
 export async function benchIngest(options: Options) {
-  const site = await openSite(options.connections + 4)
+  const site = await openSite(options.connections + 4, options)
   try {
     await site.create('ingested')
     const running = await site.serve('ingested')

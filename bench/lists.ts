@@ -1,5 +1,5 @@
 import { createClient } from '../src/contract/client.ts'
-import { query } from '../test/support/cluster.ts'
+import { query } from '../test/support/databases.ts'
 import { fillOrdersTo } from '../test/support/order-copies.ts'
 import { ms, percentile } from './numbers.ts'
 import { orderRequests, type Patient, patientsIn } from './patients.ts'

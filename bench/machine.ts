@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { availableParallelism, cpus, loadavg } from 'node:os'
-import { query } from '../test/support/cluster.ts'
+import { query } from '../test/support/databases.ts'
 import { root } from '../test/support/process.ts'
 
 const settings = ['server_version', 'fsync', 'synchronous_commit', 'full_page_writes', 'shared_buffers', 'max_wal_size']

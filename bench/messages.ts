@@ -6,13 +6,15 @@ import { eventTypes } from '../src/contract/delivery/events.ts'
 import { eventRow } from '../src/delivery/events/emit.ts'
 import { emit } from '../src/delivery/events/store.ts'
 import { sealSecrets } from '../src/delivery/webhooks/endpoints.ts'
-import { notifier } from '../src/delivery/webhooks/sending/notify.ts'
 import { textOfSecret } from '../src/delivery/webhooks/sign.ts'
 import { insertWebhook } from '../src/delivery/webhooks/store.ts'
+import { socketFolder } from '../src/delivery/webhooks/wake-ups/local-messages.ts'
+import { wakeUpsAmongProcesses } from '../src/delivery/webhooks/wake-ups/wake-ups.ts'
 import { openService } from '../src/operations/deployment/open.ts'
-import { type App, appOf, DELIVER_WEBHOOKS } from '../src/platform/app.ts'
+import { type App, appOf, DELIVER_WEBHOOKS, wakeAfterCommit } from '../src/platform/app.ts'
 import { readConfig } from '../src/platform/config.ts'
 import { userSealingKey } from '../src/platform/sealing/vault.ts'
+import type { WebhookRef } from '../src/platform/webhook-ref.ts'
 import type { Running, Site } from './site.ts'
 
 const USERS = 100
@@ -26,9 +28,9 @@ export async function openWriter(site: Site, running: Running, team_id: string) 
   const env = { DATABASE_URL: running.database, ENCRYPTION_KEY: site.encryptionKey, DATA_DIR: site.dataDir, DATABASE_POOL_SIZE: '8' }
   const { service } = await openService(readConfig(env), pino({ level: 'silent' }), () => Promise.reject(new Error('not embedded')), opened)
   const app = appOf(service)
-  const workerNotifier = notifier(app)
-  service.wake = (job, webhook_ids = []) => {
-    if (job === DELIVER_WEBHOOKS) workerNotifier.wake(webhook_ids)
+  const wakeUps = wakeUpsAmongProcesses({ db: app.db, folder: socketFolder(service.vault), connect: undefined, onError: () => {} })
+  service.wake = (job, about = []) => {
+    if (job === DELIVER_WEBHOOKS) wakeUps.send(about as Iterable<WebhookRef>)
   }
   const users = await createUsers(app, running, team_id)
   const newEvent = (key: string) => {
@@ -49,20 +51,20 @@ export async function openWriter(site: Site, running: Running, team_id: string) 
     /** Writes one event in its own transaction and returns its ID after the commit. */
     async emitEvent(key: string) {
       const event = newEvent(key)
-      app.wake(DELIVER_WEBHOOKS, await emit(app.db, event))
+      wakeAfterCommit(app, team_id, await emit(app.db, event))
       return event.id
     },
     /** The same for one webhook, regardless of its filter. */
     async emitToWebhook(webhook_id: string, key: string) {
       const event = newEvent(key)
       await sql`with emitted as materialized (
-          select emit(${event.id}, ${team_id}, ${event.user_id}, null, ${event.event_type}, ${key}, ${event.sealed}, ${event.at}, false) as emitted)
-        select enqueue(${webhook_id}, ${key}, false, ${event.id}, now()) from emitted`.execute(app.db)
-      app.wake(DELIVER_WEBHOOKS, [webhook_id])
+          select emit(${team_id}, ${event.id}, ${event.user_id}, null, ${event.event_type}, ${key}, ${event.sealed}, ${event.at}, false) as emitted)
+        select enqueue(${team_id}, ${webhook_id}, 'per_key', ${key}, ${event.id}, now()) from emitted`.execute(app.db)
+      wakeAfterCommit(app, team_id, [webhook_id])
       return event.id
     },
     close: async () => {
-      await workerNotifier.stop()
+      await wakeUps.stop()
       await opened.disposeAsync()
     },
   }

@@ -1,5 +1,4 @@
-import { query } from '../test/support/cluster.ts'
-import { eventually } from '../test/support/process.ts'
+import { pgbouncer } from '../test/support/pooler.ts'
 import { cpuOf } from './cpu.ts'
 import { benchLists } from './lists.ts'
 import type { Load } from './load.ts'
@@ -8,19 +7,21 @@ import { median, ms, percentile, perSecond } from './numbers.ts'
 import { createPatients, orderRequests, patientsIn } from './patients.ts'
 import { copyUsers, pgbenchRate, pgbenchVersion, scriptFromOrder } from './pgbench.ts'
 import { openSite, type Running, type Site } from './site.ts'
+import { waitUntilIdle } from './usage.ts'
 
-type Options = { seconds: number; rounds: number; connections: number; most: number }
+type Options = { seconds: number; rounds: number; connections: number; most: number; pooler: number | undefined }
 
 const USERS = 1000
 const HELD = { activate_by: '2099-01-01' }
 
 /** Measures and prints; it does not assert any number. */
 export async function benchOrders(options: Options) {
-  const site = await openSite(options.connections)
+  const site = await openSite(options.connections, options)
   try {
     await createDatabases(site, options)
     for (const line of await machineLines(site.urlOf('placed'))) console.log(line)
-    console.log(`${options.connections} connections, ${options.rounds} rounds of ${options.seconds} s per variant, medians\n`)
+    const pooled = options.pooler === undefined ? '' : `, ${options.pooler} connections of ${pgbouncer?.version}`
+    console.log(`${options.connections} connections${pooled}, ${options.rounds} rounds of ${options.seconds} s per variant, medians\n`)
     await benchPlacing(site, options)
     await benchLists(site, options.most)
   } finally {
@@ -35,17 +36,17 @@ async function createDatabases(site: Site, { connections }: Options) {
   await createPatients(running, USERS, connections)
   const patients = await patientsIn(running.database)
   await running.load({ connections, times: USERS, requests: await orderRequests(running, patients, HELD) })
-  await waitUntilIdle(running)
+  await waitUntilIdle(running.database)
   await running.stop()
   for (const name of ['pgbench', 'listed']) await site.create(name, 'placed')
   await copyUsers(site.urlOf('pgbench'), USERS)
 }
 
 /** One way to place orders, with its measurements by round: rate, latency and CPU time per order. */
-type Variant = { name: string; rates: number[]; latencies: number[]; serviceMs: number[]; serverMs: number[] }
+type Variant = { name: string; rates: number[]; latencies: number[]; serviceMs: number[]; serverMs: number[]; poolerMs: number[] }
 type Round = { succeeded: number; rate: number; latencies?: number[] }
 
-const newVariant = (name: string): Variant => ({ name, rates: [], latencies: [], serviceMs: [], serverMs: [] })
+const newVariant = (name: string): Variant => ({ name, rates: [], latencies: [], serviceMs: [], serverMs: [], poolerMs: [] })
 
 async function benchPlacing(site: Site, { seconds, rounds, connections }: Options) {
   const running = await site.serve('placed')
@@ -76,22 +77,24 @@ async function benchPlacing(site: Site, { seconds, rounds, connections }: Option
 }
 
 async function measure(site: Site, running: Running, variant: Variant, work: () => Promise<Round>) {
-  const cpu = () => [cpuOf(running.pid), cpuOf(site.postmaster)] as const
-  const [service, server] = cpu()
+  const cpu = () => [cpuOf(running.pid), cpuOf(site.postmaster), site.pooler ? cpuOf(site.pooler) : 0] as const
+  const [service, server, pooler] = cpu()
   const { succeeded, rate, latencies = [] } = await work()
-  const [serviceAfter, serverAfter] = cpu()
+  const [serviceAfter, serverAfter, poolerAfter] = cpu()
   variant.rates.push(rate)
   variant.latencies.push(...latencies)
   variant.serviceMs.push((serviceAfter - service) / succeeded)
   variant.serverMs.push((serverAfter - server) / succeeded)
-  await waitUntilIdle(running)
+  variant.poolerMs.push((poolerAfter - pooler) / succeeded)
+  await waitUntilIdle(running.database)
 }
 
-function printVariant({ name, rates, latencies, serviceMs, serverMs }: Variant) {
+function printVariant({ name, rates, latencies, serviceMs, serverMs, poolerMs }: Variant) {
   console.log(`${name}: ${perSecond(median(rates))} (${rates.map(Math.round).join(' ')})`)
   if (latencies.length) console.log(`  p50 ${ms(percentile(latencies, 50))}, p99 ${ms(percentile(latencies, 99))}`)
   const service = latencies.length ? `${median(serviceMs).toFixed(2)} ms of the service, ` : ''
-  console.log(`  CPU time per order: ${service}${median(serverMs).toFixed(2)} ms of PostgreSQL`)
+  const pooler = median(poolerMs) ? `, ${median(poolerMs).toFixed(2)} ms of PgBouncer` : ''
+  console.log(`  CPU time per order: ${service}${median(serverMs).toFixed(2)} ms of PostgreSQL${pooler}`)
 }
 
 function compare([held, ...others]: Variant[]) {
@@ -99,13 +102,3 @@ function compare([held, ...others]: Variant[]) {
   if (!held || !pgbench) return console.log('pgbench is not installed, so there is no comparison\n')
   console.log(`ratio to pgbench: ${(median(held.rates) / median(pgbench.rates)).toFixed(2)}\n`)
 }
-
-/** Waits until no order is pending for the lab and no audit row is unchained. */
-const waitUntilIdle = ({ database }: Running) =>
-  eventually(async () => {
-    const [row] = await query<{ busy: boolean }>(
-      database,
-      'select exists (select from audit_log where chain_seq is null) or exists (select from orders where dispatch_at < now()) as busy',
-    )
-    return row?.busy === false
-  }, 300_000)

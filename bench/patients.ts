@@ -1,5 +1,5 @@
 import { createClient } from '../src/contract/client.ts'
-import { query } from '../test/support/cluster.ts'
+import { query } from '../test/support/databases.ts'
 import { testId, tests } from '../test/support/orders.ts'
 import { anAddress } from '../test/support/people.ts'
 import type { Running } from './site.ts'

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { placeAudited, placeParameters } from '../src/labs/orders/placing/store-write.ts'
-import { query } from '../test/support/cluster.ts'
+import { placeOrder, placeParameters } from '../src/labs/orders/placing/store-write.ts'
+import { query } from '../test/support/databases.ts'
 import { run } from '../test/support/process.ts'
 
 const PGBENCH = '/usr/bin/pgbench'
@@ -38,7 +38,7 @@ export async function scriptFromOrder(url: string, users: number): Promise<Scrip
     variables[`p${i}`] = Array.isArray(value) ? `{${value.join(',')}}` : String(value)
     return `:p${i}`
   })
-  const statement = placeAudited.replace(/\$(\d+)/g, (_, n: string) => texts[Number(n) - 1] as string).replace(/\s+/g, ' ')
+  const statement = placeOrder.replace(/\$(\d+)/g, (_, n: string) => texts[Number(n) - 1] as string).replace(/\s+/g, ' ')
   return { script: `\\set n random(1, 9000000000000000)\n\\set u random(1, ${users})\n${statement.trim()};\n`, variables }
 }
 
@@ -57,8 +57,8 @@ async function readPlacedOrder(url: string): Promise<Record<string, unknown>> {
   const [row] = await query<{ placed: Record<string, unknown>; event: Record<string, unknown>; audit: Record<string, unknown> }>(
     url,
     `select to_jsonb(orders) as placed, to_jsonb(events) as event, to_jsonb(audit_log) as audit
-     from orders join events on events.order_id = orders.id join audit_log on audit_log.subject like '%' || orders.id
-     where low_level = 'ordered' order by orders.created_at desc limit 1`,
+     from orders join events using (team_id) join audit_log on audit_log.chain_id = orders.team_id and audit_log.subject like '%' || orders.id
+     where events.order_id = orders.id and low_level = 'ordered' order by orders.created_at desc limit 1`,
   )
   if (!row) throw new Error('no order was placed yet')
   const withPrefix = (prefix: string, row: object) => Object.entries(row).map(([name, value]) => [`${prefix}.${name}`, value])

@@ -1,20 +1,20 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { query } from '../test/support/cluster.ts'
+import { query } from '../test/support/databases.ts'
 import { machineLines } from './machine.ts'
 import { ms, percentile } from './numbers.ts'
 import { midnight } from './samples.ts'
 import { openSite, type Running, type Site } from './site.ts'
 
-type Options = { users: number; days: number; samples: number; times: number }
+type Options = { users: number; days: number; samples: number; times: number; pooler: number | undefined }
 
 const assay = join(import.meta.dirname, '../bin/assay.mjs')
 const FEW = 50
 
 /** Compares reads with few users and with many users that have a month of data. */
 export async function benchReads(options: Options) {
-  const site = await openSite(8)
+  const site = await openSite(8, options)
   try {
     await site.create('read')
     const few = await measureWith(site, options, FEW)

@@ -4,6 +4,7 @@ import { verify } from '../src/delivery/webhooks/sign.ts'
 
 export type ReceiverReport = {
   count: number
+  bytes: number
   wrong: number
   firstAt: number
   lastAt: number
@@ -14,7 +15,7 @@ const now = () => performance.timeOrigin + performance.now()
 
 /** Runs in its own process. It checks the signature and the order of each message. /report returns the counts since the last /report. */
 async function main(secret: Buffer) {
-  const emptyReport = (): ReceiverReport => ({ count: 0, wrong: 0, firstAt: 0, lastAt: 0, receipts: [] })
+  const emptyReport = (): ReceiverReport => ({ count: 0, bytes: 0, wrong: 0, firstAt: 0, lastAt: 0, receipts: [] })
   let report = emptyReport()
   const lanes = new Map<string, number>()
   const server = createServer((request, response) => {
@@ -36,6 +37,7 @@ async function main(secret: Buffer) {
       lanes.set(lane, Number(n))
       if (!isNext || verify(secret, request.headers, Buffer.concat(parts), new Date().toISOString()) !== 'verified') report.wrong++
       report.count++
+      report.bytes += request.rawHeaders.join('').length + Buffer.concat(parts).length
       report.firstAt ||= at
       report.lastAt = at
       if (!path.startsWith('/drain')) report.receipts.push([id as string, path, at])

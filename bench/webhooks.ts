@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { query } from '../test/support/cluster.ts'
+import { query } from '../test/support/databases.ts'
 import { eventually, readCredentials, run } from '../test/support/process.ts'
 import { cpuOf } from './cpu.ts'
 import { machineLines } from './machine.ts'
@@ -9,7 +9,7 @@ import { median, ms, percentile, perSecond } from './numbers.ts'
 import type { ReceiverReport } from './receiver.ts'
 import { openSite, type Running, type Site } from './site.ts'
 
-type Options = { seconds: number; rounds: number; backlog: number; perKey: number; endpoints: number }
+type Options = { seconds: number; rounds: number; backlog: number; perKey: number; endpoints: number; pooler: number | undefined }
 type Bench = { site: Site; running: Running; writer: Writer; team_id: string; receiver: Awaited<ReturnType<typeof openReceiver>> }
 
 const KEYS = 1000
@@ -18,7 +18,7 @@ const NO_EVENTS = ['bench.none']
 
 /** Measures and prints; it does not assert any number. */
 export async function benchWebhooks(options: Options) {
-  const site = await openSite(16)
+  const site = await openSite(16, options)
   const receiver = await openReceiver()
   try {
     await site.create('webhooks')
@@ -40,7 +40,7 @@ export async function benchWebhooks(options: Options) {
   }
 }
 
-async function openReceiver() {
+export async function openReceiver() {
   const child = run([process.execPath, join(import.meta.dirname, 'receiver.ts'), SECRET.toString('base64')], { env: {} })
   const [, url = ''] = await child.waitForOutput(/listening at (\S+)/)
   const ask = async (path: string) => (await fetch(`${url}/${path}`)).json() as Promise<ReceiverReport>
@@ -108,10 +108,10 @@ async function queueBacklog(url: string, webhooks: string[], perKey: number) {
     url,
     `with known as (select id, logged_at, row_number() over () as i from events where event_type = 'labtest.order.created' limit ${KEYS}),
      longer as (
-       update lanes set tail = head + $2, run_at = now() where webhook_id = any($1::uuid[]) returning id, head
+       update lanes set tail = head + $2, run_at = now() where webhook_id = any($1::uuid[]) returning team_id, id, head
      )
-     insert into deliveries (lane_id, n, event_id, event_at)
-     select longer.id, longer.head + n, known.id, known.logged_at
+     insert into deliveries (team_id, lane_id, n, event_id, event_at)
+     select longer.team_id, longer.id, longer.head + n, known.id, known.logged_at
      from longer cross join generate_series(1, $2::int) n join known on known.i = (longer.id * 31 + n) % ${KEYS} + 1`,
     [webhooks, perKey],
   )
@@ -198,7 +198,12 @@ async function measureLatencies(receiver: Bench['receiver'], seconds: number, ra
   const startedAt = clock()
   for (let n = 0; n < seconds * rate; ) {
     const due = Math.min(seconds * rate, ((clock() - startedAt) * rate) / 1000)
-    for (; n < due; n++) writing.push(write(n).then((id) => committedAt.set(id, clock())))
+    for (; n < due; n++) {
+      const written = write(n).then((id) => committedAt.set(id, clock()))
+      // A failure is thrown below. Until then it must not end the process, which would leave the service running.
+      written.catch(() => {})
+      writing.push(written)
+    }
     await sleep(2)
   }
   await Promise.all(writing)

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { benchCosts } from '../bench/costs.ts'
 import { benchIngest } from '../bench/ingest.ts'
 import { benchOrders } from '../bench/orders.ts'
 import { benchReads } from '../bench/reads.ts'
@@ -18,7 +19,14 @@ Measures samples per second over HTTP in batches of a day and of an hour, bytes 
 
 npm run bench -- reads [--most N] [--small]
 Measures reads of wearable data with few and with many users. assay seed wearables creates them with 30 days of 300 samples.
---most sets the number of users in the larger run.`
+--most sets the number of users in the larger run.
+
+npm run bench -- costs [--most N] [--database URL] [--small]
+Measures what an order, event, delivery, read, push and sample use: CPU time, disk, write-ahead log and network. It prints the table
+of src/operations/capacity/rules-costs.ts, which assay capacity uses. --most sets the number of orders in each run.
+--database uses a PostgreSQL server on this machine, as a superuser, or the coordinator of a Citus cluster on this machine.
+
+--pooler N puts PgBouncer with N connections in front of PostgreSQL, in any other benchmark. PGBOUNCER can name its file.`
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -27,10 +35,13 @@ const { values, positionals } = parseArgs({
     rounds: { type: 'string' },
     connections: { type: 'string', default: '16' },
     most: { type: 'string' },
+    pooler: { type: 'string' },
+    database: { type: 'string' },
     small: { type: 'boolean', default: false },
   },
 })
 const { seconds, rounds, connections, most, small } = values
+const pooler = values.pooler === undefined ? undefined : Number(values.pooler)
 const options = {
   seconds: Number(seconds ?? (small ? 2 : 8)),
   rounds: Number(rounds ?? (small ? 2 : 6)),
@@ -39,13 +50,21 @@ const options = {
 }
 const benchmark = positionals.join()
 if (
-  !['orders', 'webhooks', 'ingest', 'reads'].includes(benchmark) ||
-  !Object.values(options).every((value) => Number.isInteger(value) && value > 0)
+  !['orders', 'webhooks', 'ingest', 'reads', 'costs'].includes(benchmark) ||
+  ![...Object.values(options), pooler ?? 1].every((value) => Number.isInteger(value) && value > 0)
 ) {
   console.error(`Usage: ${usage}`)
   process.exit(2)
 }
-if (benchmark === 'orders') await benchOrders(options)
+if (benchmark === 'orders') await benchOrders({ ...options, pooler })
+else if (benchmark === 'costs')
+  await benchCosts({
+    orders: Number(most ?? (small ? 200 : 3000)),
+    users: small ? 8 : 40,
+    connections: options.connections,
+    firstDay: 2,
+    database: values.database,
+  })
 else if (benchmark === 'ingest')
   await benchIngest({
     users: Number(most ?? (small ? 12 : 60)),
@@ -53,8 +72,10 @@ else if (benchmark === 'ingest')
     connections: Math.min(options.connections, 4),
     reads: small ? 50 : 300,
     yearly: small ? 96 : 288,
+    pooler,
   })
-else if (benchmark === 'reads') await benchReads({ users: Number(most ?? (small ? 200 : 10_000)), days: 30, samples: 300, times: 200 })
+else if (benchmark === 'reads')
+  await benchReads({ users: Number(most ?? (small ? 200 : 10_000)), days: 30, samples: 300, times: 200, pooler })
 else
   await benchWebhooks({
     seconds: options.seconds,
@@ -62,4 +83,5 @@ else
     rounds: Number(rounds ?? 3),
     perKey: small ? 4 : 16,
     endpoints: small ? 100 : 1000,
+    pooler,
   })

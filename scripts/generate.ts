@@ -14,6 +14,7 @@ import { eventsPage } from './events-page.ts'
 import { diagrams, lifecyclePage, methodsTable } from './lifecycle-page.ts'
 import { codes, table } from './markdown.ts'
 import { orderChecksPage } from './order-checks-page.ts'
+import { scalingTables } from './scaling-tables.ts'
 import { wearablesPage } from './wearables-page.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
@@ -33,6 +34,7 @@ const generated: Record<string, () => string> = {
   'docs/diagrams/architecture.svg': architectureSvg,
   'docs/order-checks.md': orderChecksPage,
   'docs/orders.md': ordersPage,
+  'docs/scaling.md': () => withTables('docs/scaling.md', scalingTables()),
   'docs/wearables.md': wearablesPage,
 }
 
@@ -52,20 +54,23 @@ async function generate() {
 }
 
 function ordersPage() {
-  return withTable('docs/orders.md', 'lifecycle', methodsTable())
+  return withTables('docs/orders.md', { lifecycle: methodsTable() })
 }
 
 function comparisonPage() {
   const rows = notOffered.map(({ feature, paths, instead }) => [feature, codes(paths), instead])
-  return withTable('docs/comparison.md', 'not-offered', table(['Not implemented', 'Paths', 'Alternative'], rows))
+  return withTables('docs/comparison.md', { 'not-offered': table(['Not implemented', 'Paths', 'Alternative'], rows) })
 }
 
-/** Replaces the table between two markers in a hand-written page. */
-function withTable(file: string, marker: string, lines: string[]) {
-  const page = readFileSync(root + file, 'utf8')
-  const [, before, after] = new RegExp(`^(.*<!-- ${marker}:[^\\n]*-->\\n).*(<!-- /${marker} -->.*)$`, 's').exec(page) ?? []
-  if (!before || !after) throw new Error(`${file} has no markers around its ${marker} table`)
-  return [before, ...lines, after].join('\n')
-}
+/** Replaces the tables between markers in a hand-written page. */
+const withTables = (file: string, tables: Record<string, string[]>) =>
+  Object.entries(tables).reduce(
+    (page, [marker, lines]) => {
+      const [, before, after] = new RegExp(`^(.*<!-- ${marker}:[^\\n]*-->\\n).*(<!-- /${marker} -->.*)$`, 's').exec(page) ?? []
+      if (!before || !after) throw new Error(`${file} has no markers around its ${marker} table`)
+      return [before, ...lines, after].join('\n')
+    },
+    readFileSync(root + file, 'utf8'),
+  )
 
 if (import.meta.main) await generate()

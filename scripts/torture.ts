@@ -1,5 +1,7 @@
 import { parseArgs } from 'node:util'
 import { SEED } from '../test/support/seeded.ts'
+import { endings, type Mode, type Plan, summaryOfFailovers, tortureFailover } from '../test/torture/failover.ts'
+import { openSite as openFailoverSite } from '../test/torture/failover-site.ts'
 import { orders } from '../test/torture/orders.ts'
 import { summaryOfPipelines, torturePipelines } from '../test/torture/pipelines.ts'
 import { type Kind, type Result, summaryOf, torture } from '../test/torture/rounds.ts'
@@ -11,7 +13,7 @@ const subjects = {
   users: (kind: Kind, rounds: number) => torture(users, kind, { rounds, print: console.log }),
   orders: (kind: Kind, rounds: number) => torture(orders, kind, { rounds, print: console.log }),
 }
-const usage = 'npm run torture -- users|orders [--rounds N] [--external], or webhooks|pipelines [--rounds N]'
+const usage = 'npm run torture -- users|orders [--rounds N] [--external], or webhooks|pipelines|failover [--rounds N]'
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { rounds: { type: 'string', default: '20' }, external: { type: 'boolean', default: false } },
@@ -19,12 +21,13 @@ const { values, positionals } = parseArgs({
 const rounds = Number(values.rounds)
 const subject = positionals.join()
 const kill = subjects[subject as keyof typeof subjects]
-if ((!kill && !['webhooks', 'pipelines'].includes(subject)) || !Number.isInteger(rounds) || rounds < 1) {
+if ((!kill && !['webhooks', 'pipelines', 'failover'].includes(subject)) || !Number.isInteger(rounds) || rounds < 1) {
   console.error(
     `Usage: ${usage}\nRuns N rounds. Each round kills one process under load and checks that no acknowledged write or event is lost.
 users, orders: kills the service, then PostgreSQL, while users are created or orders are placed. --external uses a separate PostgreSQL.
 webhooks: kills a worker, an API process or PostgreSQL during delivery.
-pipelines: kills RabbitMQ, the publishing process or PostgreSQL during publishing.`,
+pipelines: kills RabbitMQ, the publishing process or PostgreSQL during publishing.
+failover: kills, hangs or stops a primary with a synchronous standby, which takes over; then some rounds with an asynchronous one.`,
   )
   process.exit(2)
 }
@@ -34,6 +37,22 @@ if (subject === 'pipelines') {
   const published = await torturePipelines({ rounds, print: console.log })
   console.log(summaryOfPipelines(published))
   process.exit(published.some(({ lost, misplaced }) => lost || misplaced) ? 1 : 0)
+}
+
+if (subject === 'failover') {
+  const planOf =
+    (mode: Mode) =>
+    (_: unknown, i: number): Plan => ({ mode, ending: endings[i % endings.length] as Plan['ending'] })
+  const plans = [
+    ...Array.from({ length: rounds }, planOf('synchronous')),
+    ...Array.from({ length: Math.ceil(rounds / 4) }, planOf('asynchronous')),
+  ]
+  const site = await openFailoverSite()
+  const results = await tortureFailover(site, { rounds: plans, print: console.log }).finally(site.close)
+  console.log(summaryOfFailovers(results))
+  const isBad = ({ mode, lost, announced, undelivered, misplaced, faults }: (typeof results)[number]) =>
+    undelivered || misplaced || faults.length || (mode === 'synchronous' && (lost || announced))
+  process.exit(results.some(isBad) ? 1 : 0)
 }
 
 if (!kill) {

@@ -3,10 +3,12 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { outboundOptionsOf } from './delivery/pipelines/destinations/outbound-options.ts'
 import { startPublisher } from './delivery/pipelines/publishing/worker.ts'
-import { notifier } from './delivery/webhooks/sending/notify.ts'
 import { startWorker } from './delivery/webhooks/sending/worker.ts'
+import { socketFolder } from './delivery/webhooks/wake-ups/local-messages.ts'
+import { type WakeUps, wakeUpsAmongProcesses, wakeUpsInProcess } from './delivery/webhooks/wake-ups/wake-ups.ts'
 import { createMetrics, type Metrics } from './http/metrics/metrics.ts'
 import { buildServer } from './http/server.ts'
+import { failureLog } from './jobs/failures.ts'
 import { jobs } from './jobs/index.ts'
 import { startJobs } from './jobs/loop.ts'
 import { loadCatalog } from './labs/catalog/file/actions.ts'
@@ -16,12 +18,12 @@ import { openService } from './operations/deployment/open.ts'
 import { appOf, DELIVER_WEBHOOKS, type Service } from './platform/app.ts'
 import { type Config, listeningUrl, publicUrl } from './platform/config.ts'
 import { startEmbedded } from './platform/db/embedded/start.ts'
-import type { Database } from './platform/db/open.ts'
-import { safeError } from './platform/log.ts'
+import { connectDirect, type Database } from './platform/db/open.ts'
 import { policyOf } from './platform/outbound/address.ts'
 import { openSender } from './platform/outbound/send.ts'
 import { createPrivateFolder } from './platform/private-files.ts'
 import { setupProblem } from './platform/problem.ts'
+import type { WebhookRef } from './platform/webhook-ref.ts'
 import { flushLastUses } from './tenants/keys/last-use.ts'
 
 export type RunningService = { service: Service; listening: string; credentials: Credentials; close(): Promise<void> }
@@ -37,14 +39,16 @@ export async function startService(config: Config, log: Logger): Promise<Running
   let ready = false
   const server = await buildServer(service, metrics, { isReady: () => ready })
   await listen(server, config)
-  const loop = startJobs(service, config.ROLE === 'api' ? jobs.filter((job) => job.everywhere) : jobs, failureOf(service, metrics))
-  const delivery = config.ROLE === 'api' ? notifier(service) : await openDelivery(service, database, metrics)
-  const publisher = config.ROLE === 'api' ? undefined : openPublisher(service, metrics)
-  service.wake = (job, about = []) => (job === DELIVER_WEBHOOKS ? delivery.wake(about) : loop.wake(job))
+  const onFailure = failureLog(log, (job) => metrics.jobFailures.inc({ job }))
+  const loop = startJobs(service, config.ROLE === 'api' ? jobs.filter((job) => job.everywhere) : jobs, onFailure)
+  const wakeUps = openWakeUps(service, database, onFailure)
+  const delivery = config.ROLE === 'api' ? undefined : await openDelivery(service, wakeUps, metrics, onFailure)
+  const publisher = config.ROLE === 'api' ? undefined : openPublisher(service, metrics, onFailure)
+  service.wake = (job, about = []) => (job === DELIVER_WEBHOOKS ? wakeUps.send(about as Iterable<WebhookRef>) : loop.wake(job, about))
   // The last requests still record which keys they used.
   opened.defer(() => flushLastUses(service))
   opened.defer(async () => {
-    await Promise.all([loop.stop(), server.close(), delivery.stop(), publisher?.stop()])
+    await Promise.all([loop.stop(), server.close(), wakeUps.stop(), delivery?.stop(), publisher?.stop()])
   })
   const credentials = await openCredentials(appOf(service), publicUrl(config))
   ready = true
@@ -52,36 +56,38 @@ export async function startService(config: Config, log: Logger): Promise<Running
   return { service, listening: listeningUrl(config), credentials, close: () => running.disposeAsync() }
 }
 
-async function openDelivery(service: Service, { pool }: Database, metrics: Metrics) {
-  const failed = failureOf(service, metrics)
+type OnFailure = (job: string, error: unknown) => void
+
+/** Only one process uses an embedded database. Processes that share a database wake each other. */
+function openWakeUps(service: Service, { db }: Database, onFailure: OnFailure) {
+  const { DATABASE_URL, DIRECT_DATABASE_URL } = service.config
+  if (!DATABASE_URL) return wakeUpsInProcess()
+  const onError = (error: unknown) => onFailure(DELIVER_WEBHOOKS, error)
+  const connect = DIRECT_DATABASE_URL ? () => connectDirect(DIRECT_DATABASE_URL) : undefined
+  return wakeUpsAmongProcesses({ db, folder: socketFolder(service.vault), connect, onError })
+}
+
+async function openDelivery(service: Service, wakeUps: WakeUps, metrics: Metrics, onFailure: OnFailure) {
   const sender = openSender({ policy: policyOf(service.config) })
-  const worker = await startWorker(
-    service,
-    () => pool.connect(),
-    sender.post,
-    (error) => failed(DELIVER_WEBHOOKS, error),
-    metrics.deliveries.record,
-  )
+  const worker = await startWorker(service, {
+    send: sender.post,
+    onError: (error) => onFailure(DELIVER_WEBHOOKS, error),
+    recordMetrics: metrics.deliveries.record,
+    isAlone: !service.config.DATABASE_URL,
+  })
+  await wakeUps.listen(worker.wake)
   return {
-    wake: worker.wake,
-    stop: async () => {
+    async stop() {
       await worker.stop()
       await sender.close()
     },
   }
 }
 
-function openPublisher(service: Service, metrics: Metrics) {
+function openPublisher(service: Service, metrics: Metrics, onFailure: OnFailure) {
   const options = outboundOptionsOf(service.config)
-  return startPublisher(service, options, (error) => failureOf(service, metrics)('publish to pipelines', error), metrics.pipelines.record)
+  return startPublisher(service, options, (error) => onFailure('publish to pipelines', error), metrics.pipelines.record)
 }
-
-const failureOf =
-  ({ log }: Service, metrics: Metrics) =>
-  (job: string, error: unknown) => {
-    metrics.jobFailures.inc({ job })
-    log.error({ job, err: safeError(error) }, 'job failed')
-  }
 
 /** Listens, and replaces port 0 in the configuration by the port that the system picked. */
 async function listen(server: FastifyInstance, config: Config) {

@@ -17,7 +17,7 @@ export const auditVerify = command({
     const { broken } = verdict
     print(json, verdict, [
       broken
-        ? `BROKEN at row ${broken.seq}${broken.id ? ` (${broken.id})` : ''}: ${broken.reason}`
+        ? `BROKEN at row ${broken.seq} of chain ${broken.chain_id}${broken.id ? ` (${broken.id})` : ''}: ${broken.reason}`
         : `intact: ${verdict.rows} rows, ${verdict.unchained} not chained yet`,
     ])
     if (broken) process.exitCode = 1

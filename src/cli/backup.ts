@@ -20,7 +20,8 @@ export const backupCommand = command({
   async run({ file, json }) {
     const bar = progress('rows', undefined)
     const written = await withApp(async (app, database) => {
-      const written = await writeBackup(database, file, bar.add)
+      const replica = await app.replica?.caughtUp()
+      const written = await writeBackup({ database, replica }, file, bar.add)
       return recordOperator(
         app,
         'backup',
@@ -60,9 +61,12 @@ export const restoreCommand = command({
     const restored = await withDatabase((database, config) => restoreBackup(database, { config, vault }, file, bar.add), true)
     bar.end()
     const { broken, rows: audited } = await withApp(verifyAudit)
-    if (broken) throw setupProblem(`The backup is restored, but its audit chain is broken at row ${broken.seq}: ${broken.reason}`)
+    if (broken)
+      throw setupProblem(
+        `The backup is restored, but its audit log is broken at row ${broken.seq} of chain ${broken.chain_id}: ${broken.reason}`,
+      )
     print(json, { ...restored, audit_rows: audited }, [
-      `restored ${restored.rows} rows of the backup of ${restored.created_at}; the audit chain of ${audited} rows is intact`,
+      `restored ${restored.rows} rows of the backup of ${restored.created_at}; the audit log of ${audited} rows is intact`,
     ])
   },
 })

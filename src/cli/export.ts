@@ -26,7 +26,8 @@ export const exportCommand = command({
     const resumed = resume && existsSync(file) ? await findResumePoint(file, team) : undefined
     if (!resumed) console.error('The file contains unencrypted personal data. Only your user account can read it.')
     const users = await withApp(async (app) => {
-      const users = await writeExport(app, team, file, resumed)
+      const replica = await app.replica?.caughtUp()
+      const users = await writeExport({ ...app, db: replica?.db ?? app.db }, team, file, resumed)
       return recordOperator(
         app,
         'export team',

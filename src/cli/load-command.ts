@@ -5,6 +5,7 @@ const modules = new Map<string, () => Promise<object>>([
   ['audit', () => import('./audit.ts')],
   ['backup', () => import('./backup.ts')],
   ['bootstrap', () => import('./bootstrap.ts')],
+  ['capacity', () => import('./capacity.ts')],
   ['catalog', () => import('./catalog.ts')],
   ['completion', async () => (await import('./table.ts')).commands],
   ['conformance', () => import('./conformance.ts')],

@@ -1,19 +1,37 @@
-import { migrate, pendingMigrations } from '../platform/db/migrate.ts'
+import type { Database } from '../platform/db/open.ts'
+import { distribute } from '../platform/db/schema/distribute.ts'
+import { migrate, pendingMigrations } from '../platform/db/schema/migrate.ts'
 import { command, print } from './command.ts'
 import { withDatabase } from './with-app.ts'
 
 export const migrateCommand = command({
   name: 'migrate',
-  summary: 'Run pending database migrations. Starting the service runs them too. With --check the command exits with 1 if any are pending.',
-  options: { check: { what: 'List pending migrations without running them.' } },
-  async run({ check, json }) {
-    const names = await withDatabase(async ({ pool }) => {
-      if (!check) return migrate(pool)
-      const connection = await pool.connect()
-      return pendingMigrations(connection).finally(() => connection.release())
-    }, !check)
-    const lines = names.map((name) => `${check ? 'pending' : 'ran'} ${name}`)
-    print(json, check ? { missing: names } : { ran: names }, lines.length ? lines : ['no pending migrations'])
-    if (check && names.length) process.exitCode = 1
+  summary:
+    'Run pending database migrations. Starting the service runs them too. Assay does not run a migration that would break running processes of an earlier version. With --check the command exits with 1 if any are pending.',
+  options: {
+    check: { what: 'List pending migrations without running them, and mark those that need all processes stopped.' },
+    distribute: { what: 'Then distribute the tables over a Citus cluster. Later migrations distribute the tables that they add.' },
+  },
+  async run({ check, distribute, json }) {
+    if (check) return listPending(json)
+    const { ran, distributed } = await withDatabase(
+      async (database) => ({ ran: await migrate(database.pool), distributed: distribute ? await distributeTables(database) : undefined }),
+      true,
+    )
+    const lines = [...ran.map((name) => `ran ${name}`), ...(distributed ?? []).map((name) => `distributed ${name}`)]
+    print(json, { ran, ...(distributed && { distributed }) }, lines.length ? lines : ['no pending migrations'])
   },
 })
+
+async function listPending(json: boolean) {
+  const { missing, breaking } = await withDatabase(({ pool }) => pendingMigrations(pool), false)
+  const lines = missing.map((name) => `pending ${name}${breaking.includes(name) ? '; stop all processes before it runs' : ''}`)
+  print(json, { missing, breaking }, missing.length ? lines : ['no pending migrations'])
+  if (missing.length) process.exitCode = 1
+}
+
+async function distributeTables({ pool }: Database) {
+  const connection = await pool.connect()
+  // Closes the connection, which rolls back an unfinished transaction.
+  return distribute(connection).finally(() => connection.release(true))
+}

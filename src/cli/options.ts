@@ -64,6 +64,8 @@ function parseArguments(args: string[], all: Record<string, Option>, line: strin
 }
 
 function parseError({ message }: Error, names: string[]) {
+  const [, ambiguous] = /^Option '--([\w-]+)[^']*' argument is ambiguous/.exec(message) ?? []
+  if (ambiguous) return `--${ambiguous} needs a value that does not start with a dash.`
   const [, unknown] = /^Unknown option '-{1,2}([^']+)'/.exec(message) ?? []
   if (!unknown) return message
   const nearest = findNearest(unknown, names)

@@ -1,4 +1,5 @@
 import { Id, plans } from '../contract/common.ts'
+import { moveTeam } from '../operations/cluster/actions.ts'
 import type { App } from '../platform/app.ts'
 import { setupProblem } from '../platform/problem.ts'
 import { listAllTeams, setBetas } from '../tenants/teams/actions.ts'
@@ -74,6 +75,31 @@ export const teamCommand = command({
         teams.map(({ id, name, betas }) => [id, name, betas.join(', ')]),
       ),
     )
+  },
+})
+
+export const moveTeamCommand = command({
+  name: 'team move',
+  summary: 'Move a team to another server of a Citus cluster while the service runs. Other teams in the same shard move with it.',
+  options: {
+    team: { value: 'ID', what: 'Team to move.', shape: Id, required: true },
+    to: { value: 'HOST:PORT', what: 'Server to move to, as assay doctor lists it.', required: true },
+    isolate: { what: 'Give the team a shard of its own before the move, so that it moves alone. Stop the service first.' },
+  },
+  examples: ['assay team move --team ID --to worker-2:5432'],
+  async run({ team, to, isolate = false, json }) {
+    const moved = await withApp(async (app, database) => {
+      const moved = await moveTeam(app, database, team, to, isolate)
+      return recordOperator(
+        app,
+        'move team',
+        async () => moved,
+        () => `team_id:${team}`,
+      )
+    })
+    print(json, moved, [
+      moved.from === moved.to ? `the team is already on ${moved.to}` : `moved the team from ${moved.from} to ${moved.to}`,
+    ])
   },
 })
 

@@ -1,6 +1,7 @@
 import { auditVerify } from './audit.ts'
 import { backupCommand, checkBackupCommand, restoreCommand } from './backup.ts'
 import { bootstrapCommand } from './bootstrap.ts'
+import { capacityCommand } from './capacity.ts'
 import { loadCatalogFile, showCatalog } from './catalog.ts'
 import type { Command } from './command.ts'
 import { completions } from './completion.ts'
@@ -16,7 +17,7 @@ import { approveTest, pendingTests } from './lab-tests.ts'
 import { listenCommand } from './listen.ts'
 import { migrateCommand } from './migrate.ts'
 import { cancelOrder, listOrders, placeOrders, showOrder, simulateOrder, watchOrder } from './orders.ts'
-import { orgCommand, teamCommand } from './org.ts'
+import { moveTeamCommand, orgCommand, teamCommand } from './org.ts'
 import { invitePerson, listPeople, removePerson } from './people.ts'
 import { listWebhooks, replayCommand } from './replay.ts'
 import { advanceClock, resetTeam, showClock } from './sandbox.ts'
@@ -36,8 +37,19 @@ export const sections: Record<string, Command[]> = {
     restoreCommand,
     auditVerify,
     doctorCommand,
+    capacityCommand,
   ],
-  'Organizations, keys and people': [orgCommand, teamCommand, listKeys, createKey, revokeKey, invitePerson, listPeople, removePerson],
+  'Organizations, keys and people': [
+    orgCommand,
+    teamCommand,
+    moveTeamCommand,
+    listKeys,
+    createKey,
+    revokeKey,
+    invitePerson,
+    listPeople,
+    removePerson,
+  ],
   'Labs and catalog': [
     showCatalog,
     loadCatalogFile,

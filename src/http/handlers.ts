@@ -168,7 +168,7 @@ export const handlers: HandlersOf<Endpoints> = {
 
   getOverview: (app, caller) => getOverview(app, caller),
   listAudit: (app, caller, { query }) => listAudit(app, caller, query),
-  verifyAuditLog: (app) => verifyAuditLog(app),
+  verifyAuditLog: (app, caller) => verifyAuditLog(app, caller),
 
   listMembers: (app, caller, { query }) => people.listMembers(app, caller, query),
   patchMember: (app, caller, { params, body }) => people.patchMember(app, caller, params.person_id, body),

@@ -26,8 +26,8 @@ import { pruneLinks } from '../wearables/link/tokens.ts'
 export type Job = {
   name: string
   everyMs: number
-  /** Does one batch of due work. Returns true if there may be more. */
-  run(app: App): Promise<unknown>
+  /** Does one batch of due work, and removes the subjects it was woken for. Returns true if there may be more. */
+  run(app: App, subjects?: Set<string>): Promise<unknown>
   /** Runs in every process that serves requests, because it flushes that process's memory. */
   everywhere?: true
 }

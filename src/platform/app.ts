@@ -1,25 +1,29 @@
 import type { Logger } from 'pino'
 import type { Caches } from './caches.ts'
 import type { Config } from './config.ts'
-import { isDeadlock } from './db/errors.ts'
+import type { Replica } from './db/connections/replica.ts'
+import { isDatabaseUnavailable, isDeadlock } from './db/errors.ts'
 import type { Db } from './db/open.ts'
 import { type RequestRows, writeRequestRows } from './db/request-rows.ts'
 import { emptyLastUses, type LastUses } from './last-uses.ts'
 import type { SealingKey } from './sealing/seal.ts'
 import type { Vault } from './sealing/vault.ts'
 import { later } from './time.ts'
+import { type WebhookRef, webhookRef } from './webhook-ref.ts'
 
 /** Lives as long as the process. */
 export type Service = {
   config: Config
   db: Db
+  /** A copy of the database for reads that may be a few seconds old. */
+  replica?: Replica | undefined
   vault: Vault
   caches: Caches
   lastUses: LastUses
   log: Logger
   /** Real time as ISO text, for leases, tokens, retention and audit. */
   wall(): string
-  /** Runs a job now instead of at its next poll. Call it after the commit. */
+  /** Runs a job now instead of at its next poll, for these subjects if it has any. Call it after the commit. */
   wake(job: string, about?: Iterable<string>): void
 }
 
@@ -40,7 +44,7 @@ export type Transaction = {
   db: Db
   transaction: {
     /** The webhooks to wake after the commit. */
-    pendingWebhooks: Set<string>
+    pendingWebhooks: Set<WebhookRef>
   }
 }
 
@@ -62,7 +66,7 @@ export type HttpRequest = {
   setSession(secret: string | null): void
 }
 
-type Parts = Pick<Service, 'config' | 'db' | 'vault' | 'log'> & { wall?: Service['wall'] }
+type Parts = Pick<Service, 'config' | 'db' | 'replica' | 'vault' | 'log'> & { wall?: Service['wall'] }
 
 /** A service whose jobs are not running yet, so waking one does nothing. */
 export const newService = ({ wall = () => new Date().toISOString(), ...parts }: Parts): Service => ({
@@ -82,6 +86,19 @@ export const onTeamClock = <A extends App>(app: A, { clock_offset_ms }: { clock_
 
 /** Leaves the request's rows to a later transaction of the same action. */
 export const withoutRequestRows = (app: App): App => ({ ...app, requestRows: undefined })
+
+/** Reads from the replica if there is one that is recent enough. Otherwise, or if the replica fails, reads from the primary. */
+export async function onReplica<T>(app: App, read: (app: App) => Promise<T>): Promise<T> {
+  const db = app.transaction ? undefined : app.replica?.current()
+  if (!db) return read(app)
+  try {
+    return await read({ ...app, db })
+  } catch (error) {
+    if (!isDatabaseUnavailable(error)) throw error
+    app.replica?.suspend()
+    return read(app)
+  }
+}
 
 const ATTEMPTS = 3
 
@@ -114,28 +131,25 @@ type Work<A, T> = (app: A & Transaction) => Promise<T>
 const isInTransaction = <A extends App>(app: A): app is A & Transaction => app.transaction !== undefined
 
 async function commit<A extends App, T>(app: A, work: Work<A, T>): Promise<T> {
-  const pendingWebhooks = new Set<string>()
+  const pendingWebhooks = new Set<WebhookRef>()
   const result = await app.db.transaction().execute(async (db) => {
     const inside: A & Transaction = { ...app, db, transaction: { pendingWebhooks } }
     const result = await work(inside)
     if (app.requestRows) await writeRequestRows(db, await app.requestRows(inside, result))
     return result
   })
-  if (pendingWebhooks.size) wakeDelivery(app, pendingWebhooks)
+  if (pendingWebhooks.size) app.wake(DELIVER_WEBHOOKS, pendingWebhooks)
   return result
 }
 
+/** The job that delivers to webhooks. Its subjects are webhooks. */
 export const DELIVER_WEBHOOKS = 'deliver'
+/** The job that numbers events. Its subjects are teams. */
 export const NUMBER_EVENTS = 'number events'
 
-/** A webhook with strict order receives an event only after the event has its number. */
-function wakeDelivery(app: App, webhook_ids: Iterable<string>) {
-  app.wake(DELIVER_WEBHOOKS, webhook_ids)
-  app.wake(NUMBER_EVENTS)
-}
-
-/** Wakes delivery to these webhooks once the open transaction has committed, or now if there is none. */
-export function wakeAfterCommit(app: App, webhook_ids: string[]) {
-  if (app.transaction) for (const id of webhook_ids) app.transaction.pendingWebhooks.add(id)
-  else if (webhook_ids.length) wakeDelivery(app, webhook_ids)
+/** Wakes delivery to these webhooks of a team once the open transaction has committed, or now if there is none. */
+export function wakeAfterCommit(app: App, team_id: string, webhook_ids: string[]) {
+  const refs = webhook_ids.map((id) => webhookRef(team_id, id))
+  if (app.transaction) for (const ref of refs) app.transaction.pendingWebhooks.add(ref)
+  else if (refs.length) app.wake(DELIVER_WEBHOOKS, refs)
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { environments, regions } from '../contract/common.ts'
 import { ProjectId } from '../contract/delivery/pipelines.ts'
 import { OAuthSettings } from '../contract/wearables/oauth-setting.ts'
+import { isDatabaseUrl, urlsOfHosts } from './db/connections/hosts.ts'
 import { setupProblem } from './problem.ts'
 
 const wholeNumber = (low: number, high: number) =>
@@ -14,6 +15,7 @@ const oneOf = <const V extends readonly [string, ...string[]]>(values: V) => z.e
 const url = (protocol: RegExp, text: string) => z.url({ protocol, error: text })
 /** Assay appends paths to the URL, and everyone who receives such a link would see its credentials. */
 const isPlainUrl = (text: string) => !/[?#]|^\w+:\/\/[^/]*@/.test(text)
+const databaseUrl = z.string().refine(isDatabaseUrl, 'must be a postgres:// URL')
 const network = z.union([z.cidrv4(), z.cidrv6()])
 // Trusting every network would let clients forge their own address.
 const proxy = z.union([z.ipv4(), z.ipv6(), network]).refine((text) => !text.endsWith('/0'))
@@ -58,9 +60,22 @@ export const Settings = z.object({
   REGION: oneOf(regions)
     .default('us')
     .describe('`us` or `eu`. Together with `ENVIRONMENT`, it identifies the deployment. Keys work only in the region that issued them.'),
-  DATABASE_URL: url(/^postgres(ql)?$/, 'must be a postgres:// URL')
+  DATABASE_URL: databaseUrl
     .optional()
-    .describe('The `postgres://` URL of a PostgreSQL database, version 15 or newer. If unset, Assay runs an embedded one in `DATA_DIR`.'),
+    .describe(
+      'The `postgres://` URL of a PostgreSQL database, version 15 or newer, or of a pooler in front of it. With several hosts, such as `postgres://assay@db-1,db-2/assay?target_session_attrs=read-write`, Assay uses the one that accepts writes. If unset, Assay runs an embedded PostgreSQL in `DATA_DIR`.',
+    ),
+  DIRECT_DATABASE_URL: databaseUrl
+    .optional()
+    .describe(
+      'The URL of the same database, without a pooler. Processes on several machines or in several containers wake each other through it. If unset, a webhook message from another machine can wait up to one second.',
+    ),
+  READ_DATABASE_URL: databaseUrl
+    .refine((url) => urlsOfHosts(url).length === 1, 'must have one host')
+    .optional()
+    .describe(
+      'The URL of a read replica. The event log, pipelines, the overview, exports and backups read from it while it is at most 5 seconds behind. Assay writes to the primary only. If unset, everything reads from the primary.',
+    ),
   DATA_DIR: z
     .string()
     .min(1)

@@ -3,12 +3,16 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { sendRequest } from '../../src/contract/client.ts'
 import type { Row } from '../../src/contract/endpoint.ts'
 import { endpoints } from '../../src/contract/index.ts'
-import { auditRow, newAuditBatch, verifyAudit } from '../../src/tenants/audit/actions.ts'
+import { DAY } from '../../src/platform/time.ts'
+import type { WebhookRef } from '../../src/platform/webhook-ref.ts'
+import { auditRow, chainAudit, newAuditBatch, verifyAudit } from '../../src/tenants/audit/actions.ts'
+import { DEPLOYMENT_CHAIN } from '../../src/tenants/audit/rules.ts'
 import { ensureTeamKey } from '../../src/tenants/keys/actions.ts'
 import { someInfo, someInsurance } from '../support/people.ts'
 import { query } from '../support/query.ts'
 import { sendRaw } from '../support/raw-requests.ts'
 import { newApiKey, newUuid } from '../support/seeded.ts'
+import { anyTeamOfTest } from '../support/test-role.ts'
 import { newSandboxDatabase, type Replica, replica, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -19,6 +23,7 @@ beforeAll(async () => {
 const auditRowsOf = (request_id: string) =>
   w.app.db
     .selectFrom('audit_log')
+    .modifyFront(anyTeamOfTest)
     .select(['id', 'action', 'subject', 'status', 'team_id', 'org_id', 'actor_kind', 'actor_id'])
     .where('request_id', '=', request_id)
     .execute()
@@ -214,11 +219,8 @@ describe('a change and its audit row', () => {
     const instance = await replica({ database: await newSandboxDatabase() })
     const { api, team_api_key } = await instance.tenant()
     const user = await api.createUser({ body: userBody() })
-    await query(
-      instance.url,
-      `create function no_log() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$;
-       create trigger no_log before insert on audit_log for each row execute function no_log()`,
-    )
+    await query(instance.url, "create function no_log() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$")
+    await query(instance.url, 'create trigger no_log before insert on audit_log for each row execute function no_log()')
     const headers = { 'x-service-api-key': team_api_key }
     const responses = [
       await sendRequest(instance.base, endpoints.createUser, { body: userBody(), headers }),
@@ -231,103 +233,176 @@ describe('a change and its audit row', () => {
   })
 })
 
-describe('the audit chain', () => {
-  let tampered: Replica & { api: Tenant['api'] }
+describe('the audit chains', () => {
+  let tampered: Replica & Pick<Tenant, 'api' | 'team_id' | 'org_id'>
+  /** The chain of the team. It has five rows, and the deployment's chain has one that lists it. */
+  let chain: string
   beforeAll(async () => {
     const instance = await replica({ database: await newSandboxDatabase() })
-    tampered = { ...instance, api: (await instance.tenant()).api }
+    tampered = { ...instance, ...(await instance.tenant()) }
+    chain = `chain_id = '${tampered.team_id}'`
     for (let i = 0; i < 5; i++) await tampered.api.createUser({ body: userBody() })
     await tampered.runJobs()
   })
 
-  /** Verifies the chain after privileged statements changed the tables, then rolls the statements back. */
+  /** Verifies the chains after privileged statements changed the tables and the job ran, then rolls the statements back. */
   async function verifyAfter(...statements: string[]) {
     const db = await tampered.app.db.startTransaction().execute()
     try {
+      // In a cluster, the trigger is disabled on every server, one after another.
+      await sql`set local citus.enable_unsafe_triggers = on; set local citus.multi_shard_modify_mode = sequential`.execute(db)
       await sql`alter table audit_log disable trigger audit_log_append_only`.execute(db)
       for (const statement of statements) await sql.raw(statement).execute(db)
-      return await verifyAudit({ ...tampered.app, db, transaction: { pendingWebhooks: new Set() } })
+      const app = { ...tampered.app, db, transaction: { pendingWebhooks: new Set<WebhookRef>() } }
+      while (await chainAudit(app));
+      return await verifyAudit(app)
     } finally {
       await db.rollback().execute()
     }
   }
   const idAt = async (seq: number) =>
-    (await tampered.app.db.selectFrom('audit_log').select('id').where('chain_seq', '=', seq).executeTakeFirst())?.id
+    (
+      await tampered.app.db
+        .selectFrom('audit_log')
+        .modifyFront(anyTeamOfTest)
+        .select('id')
+        .where('chain_id', '=', tampered.team_id)
+        .where('chain_seq', '=', seq)
+        .executeTakeFirst()
+    )?.id
 
-  test('is built by the job in chronological order and verifies as intact', async () => {
+  test('are built by the job in chronological order and verify as intact', async () => {
     const growing = await replica({ database: await newSandboxDatabase() })
-    const { api } = await growing.tenant()
+    const { api, team_id } = await growing.tenant()
     expect(await verifyAudit(growing.app)).toEqual({ rows: 0, unchained: 0 })
     for (let i = 0; i < 3; i++) await api.createUser({ body: userBody() })
     expect(await verifyAudit(growing.app)).toEqual({ rows: 0, unchained: 3 })
     await growing.runJobs()
     await api.listUsers()
-    expect(await verifyAudit(growing.app)).toEqual({ rows: 3, unchained: 1 })
+    expect(await verifyAudit(growing.app)).toEqual({ rows: 4, unchained: 1 })
     await growing.runJobs()
-    expect(await verifyAudit(growing.app)).toEqual({ rows: 4, unchained: 0 })
-    const chain = await growing.app.db.selectFrom('audit_log').select(['chain_seq', 'chain_hash']).orderBy('at').orderBy('id').execute()
-    expect(chain.map((row) => [row.chain_seq, row.chain_hash?.length])).toEqual([1, 2, 3, 4].map((seq) => [seq, 32]))
+    expect(await verifyAudit(growing.app)).toEqual({ rows: 5, unchained: 0 })
+    const chained = await growing.app.db
+      .selectFrom('audit_log')
+      .modifyFront(anyTeamOfTest)
+      .select(['chain_seq', 'chain_hash'])
+      .where('chain_id', '=', team_id)
+      .orderBy('at')
+      .orderBy('id')
+      .execute()
+    expect(chained.map((row) => [row.chain_seq, row.chain_hash?.length])).toEqual([1, 2, 3, 4].map((seq) => [seq, 32]))
   })
-  test('is built over several batches by two replicas at once', async () => {
+  test('belong to a team, to an organization and to the deployment', async () => {
+    const instance = await replica({ database: await newSandboxDatabase() })
+    const tenant = await instance.tenant()
+    await tenant.api.listUsers()
+    await tenant.admin.getOrg({ params: tenant })
+    await instance.runJobs()
+    const lengths = await query<{ chain_id: string; seq: number }>(instance.url, 'select chain_id, seq from audit_chains')
+    expect(new Map(lengths.map(({ chain_id, seq }) => [chain_id, seq]))).toEqual(
+      new Map([
+        [DEPLOYMENT_CHAIN, 2],
+        [tenant.org_id, 1],
+        [tenant.team_id, 1],
+      ]),
+    )
+  })
+  test('are built over several batches by two replicas at once', async () => {
     const first = await replica({ database: await newSandboxDatabase() })
     const second = await replica({ database: first.url })
     await query(
       first.url,
-      `insert into audit_log (id, at, actor_kind, action, status)
-       select gen_random_uuid(), now() - n * interval '1 second', 'operator', 'test', 200 from generate_series(1, 2500) n`,
+      `insert into audit_log (chain_id, id, at, actor_kind, action, status)
+       select md5((n % 4)::text)::uuid, gen_random_uuid(), now() - n * interval '1 second', 'operator', 'test', 200
+       from generate_series(1, 6000) n`,
     )
     await Promise.all([first.runJobs(), second.runJobs()])
     await first.runJobs()
-    expect(await verifyAudit(second.app)).toEqual({ rows: 2500, unchained: 0 })
+    expect(await verifyAudit(second.app)).toEqual({ rows: 6004, unchained: 0 })
+  })
+  test('are verified by an organization for its own teams, including erased ones', async () => {
+    const instance = await world()
+    const [mine, other] = [await instance.tenant(), await instance.tenant()]
+    for (const { api } of [mine, other, other]) await api.listUsers()
+    await mine.admin.deleteTeam({ params: mine })
+    instance.advanceTime(8 * DAY)
+    await instance.runJobs()
+    expect(await mine.admin.verifyAuditLog({ params: mine })).toMatchObject({ intact: true, rows: 3, unchained: 0 })
+    expect(await other.admin.verifyAuditLog({ params: other })).toMatchObject({ intact: true, rows: 2, unchained: 0 })
   })
   test.each([
     "action = 'getUser'",
     'status = 404',
     "subject = 'user_id:nobody'",
-    'actor_id = gen_random_uuid()',
-    "at = at + interval '1 millisecond'",
+    "actor_id = '00000000-0000-4000-8000-000000000000'",
+    "at = '2020-01-01T00:00:00Z'",
     'chain_hash = sha256(chain_hash)',
-  ])('reports the row changed with %s', async (change) => {
-    expect(await verifyAfter(`update audit_log set ${change} where chain_seq = 3`)).toEqual({
-      rows: 2,
+  ])('report the row changed with %s', async (change) => {
+    expect(await verifyAfter(`update audit_log set ${change} where ${chain} and chain_seq = 3`)).toEqual({
+      rows: 3,
       unchained: 0,
-      broken: { seq: 3, id: await idAt(3), reason: 'the row was changed' },
+      broken: { chain_id: tampered.team_id, seq: 3, id: await idAt(3), reason: 'the row was changed' },
     })
   })
-  test('reports a row deleted from the middle', async () => {
-    const { broken } = await verifyAfter('delete from audit_log where chain_seq = 2')
-    expect(broken).toEqual({ seq: 2, reason: `the row is missing; the next one is ${await idAt(3)}` })
+  test('report a row deleted from the middle', async () => {
+    const { broken } = await verifyAfter(`delete from audit_log where ${chain} and chain_seq = 2`)
+    expect(broken).toMatchObject({ seq: 2, reason: `the row is missing; the next one is ${await idAt(3)}` })
   })
-  test('reports the first row deleted from the end', async () => {
-    const { broken } = await verifyAfter('delete from audit_log where chain_seq > 3')
-    expect(broken).toEqual({ seq: 4, reason: 'the row is missing' })
+  test('report the first row deleted from the end', async () => {
+    const { broken } = await verifyAfter(`delete from audit_log where ${chain} and chain_seq > 3`)
+    expect(broken).toMatchObject({ seq: 4, reason: 'the row is missing' })
   })
-  test('reports an inserted row', async () => {
+  test('report an inserted row', async () => {
     const { broken } = await verifyAfter(
-      'update audit_log set chain_seq = chain_seq + 100 where chain_seq > 2',
-      `insert into audit_log (id, at, actor_kind, action, status, chain_seq, chain_hash)
-         values (gen_random_uuid(), now(), 'operator', 'getUser', 200, 3, sha256('x'))`,
-      'update audit_log set chain_seq = chain_seq - 99 where chain_seq > 100',
+      `update audit_log set chain_seq = chain_seq + 100 where ${chain} and chain_seq > 2`,
+      `insert into audit_log (chain_id, id, at, actor_kind, action, status, chain_seq, chain_hash)
+         values ('${tampered.team_id}', gen_random_uuid(), now(), 'operator', 'getUser', 200, 3, sha256('x'))`,
+      `update audit_log set chain_seq = chain_seq - 99 where ${chain} and chain_seq > 100`,
     )
     expect(broken).toMatchObject({ seq: 3, reason: 'the row was changed' })
   })
+
+  const DELETE_CHAIN = 'delete from audit_log where CHAIN'
+  const DELETE_HEAD = 'delete from audit_chains where CHAIN'
+  const ADD_ROW = `insert into audit_log (chain_id, id, at, actor_kind, action, status) values (TEAM, gen_random_uuid(), now(), 'job', 'later', 200)`
+  const UNLIST = `delete from audit_log where chain_id = '${DEPLOYMENT_CHAIN}' and id = TEAM`
+
   test.each([
-    ['rolled back', ['update audit_head set seq = 3, mac = (select chain_hash from audit_log where chain_seq = 3)'], 3],
-    ['rolled back with its rows', ['delete from audit_log where chain_seq > 3', 'update audit_head set seq = 3'], 3],
-    ['replaced', ['update audit_head set mac = sha256(mac)'], 5],
-    ['removed', ['delete from audit_head'], 1],
-    ['removed with all rows', ['delete from audit_log', 'delete from audit_head'], 1],
-  ])('reports the position of the break when the head is %s', async (_, statements, seq) => {
-    expect((await verifyAfter(...statements)).broken).toMatchObject({ seq })
+    ['the head is rolled back', ['update audit_chains set seq = 3 where CHAIN'], 3],
+    [
+      'the head is rolled back with its rows',
+      ['delete from audit_log where CHAIN and chain_seq > 3', 'update audit_chains set seq = 3 where CHAIN'],
+      3,
+    ],
+    [
+      'a row follows a rollback',
+      ['delete from audit_log where CHAIN and chain_seq > 3', 'update audit_chains set seq = 3 where CHAIN', ADD_ROW],
+      3,
+    ],
+    ['the head is replaced', ['update audit_chains set mac = sha256(mac) where CHAIN'], 5],
+    ['the head is removed', [DELETE_HEAD], 1],
+    ['the chain is removed', [DELETE_CHAIN, DELETE_HEAD], 1],
+    ['a row follows the removal of the chain', [DELETE_CHAIN, DELETE_HEAD, ADD_ROW], 1],
+    ['the chain is removed where it is listed, too', [DELETE_CHAIN, DELETE_HEAD, UNLIST], 1],
+    ['only the listing is removed', [UNLIST], 1],
+    ["the deployment's head is removed", [`delete from audit_chains where chain_id = '${DEPLOYMENT_CHAIN}'`], 1],
+    [
+      'everything is removed',
+      ['delete /* any team: a test */ from audit_log', 'delete /* any team: a test */ from audit_chains', ADD_ROW],
+      1,
+    ],
+  ])('report the position of the break when %s', async (_, statements, seq) => {
+    const named = statements.map((text) => text.replaceAll('CHAIN', chain).replaceAll('TEAM', `'${tampered.team_id}'`))
+    expect((await verifyAfter(...named)).broken).toMatchObject({ seq })
   })
-  test('is intact once the tampering is rolled back', async () => {
-    expect(await verifyAudit(tampered.app)).toEqual({ rows: 5, unchained: 0 })
+  test('are intact once the tampering is rolled back', async () => {
+    expect(await verifyAudit(tampered.app)).toEqual({ rows: 6, unchained: 0 })
   })
   test.each([
     "update audit_log set action = 'x'",
     'update audit_log set chain_seq = null',
     'update audit_log set chain_hash = sha256(chain_hash)',
-    'delete from audit_log',
+    'delete /* any team: a test */ from audit_log',
     'truncate audit_log',
   ])('is append-only in the database: %s', async (statement) => {
     await expect(query(tampered.url, statement)).rejects.toThrow('audit_log is append-only')

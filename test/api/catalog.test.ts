@@ -67,11 +67,11 @@ describe('the catalog', () => {
   })
 
   test('is unchanged by a second load and updated from a changed file', async () => {
-    const rows = () => query(w.url, 'select xmin::text, to_jsonb(t) as row from lab_tests t order by id')
+    const rows = () => query(w.url, 'select to_jsonb(t) as row from lab_tests t order by id')
     const before = await rows()
     await loadCatalog(w.app)
     expect(await rows()).toEqual(before)
-    await query(w.url, "update catalogue set version = 'older'; update labs set name = 'Old name' where id = 1; delete from icd_codes")
+    await query(w.url, "update catalog set version = 'older'; update labs set name = 'Old name' where id = 1; delete from icd_codes")
     const accounts = await w.api.listLabAccounts()
     await Promise.all([loadCatalog(w.app), loadCatalog(w.app)])
     expect((await w.api.listLabs())[0]?.name).toBe('Quillmoor Reference Laboratory')
@@ -244,7 +244,7 @@ describe("a team's own lab test", () => {
     const mine = await w.tenant()
     const { id } = await mine.api.createLabTest({ body: aTest() })
     await query(w.url, 'delete from teams where id = $1', [mine.team_id])
-    expect(await query(w.url, 'select 1 from lab_test_markers where lab_test_id = $1', [id])).toEqual([])
+    expect(await query(w.url, 'select 1 from team_lab_tests where id = $1', [id])).toEqual([])
   })
 })
 
@@ -366,10 +366,10 @@ test('finds more lab tests than the cache holds', async () => {
   const { team_id } = await w.tenant()
   const created = await query<{ id: string }>(
     w.url,
-    `insert into lab_tests (id, team_id, lab_id, slug, name, description, method, sample_type, price, fasting,
-       has_collection_instructions, created_at, updated_at)
-     select gen_random_uuid(), $1, lab_id, slug || n, name, description, method, sample_type, price, fasting,
-       has_collection_instructions, created_at, updated_at
+    `insert into team_lab_tests (team_id, id, lab_id, slug, name, description, method, sample_type, price, fasting,
+       has_collection_instructions, marker_ids, created_at, updated_at)
+     select $1, gen_random_uuid(), lab_id, slug || n, name, description, method, sample_type, price, fasting,
+       has_collection_instructions, marker_ids, created_at, updated_at
      from lab_tests, generate_series(1, 2001) as n where id = $2 returning id`,
     [team_id, WELLNESS],
   )

@@ -6,8 +6,11 @@ import { dispatchDueOrders } from '../../src/labs/orders/progress/dispatch.ts'
 import { type DueWork, timeline } from '../../src/operations/sandbox/timeline.ts'
 import type { App } from '../../src/platform/app.ts'
 import { DAY, HOUR, later, MINUTE, SECOND } from '../../src/platform/time.ts'
+import { lockTeamClock } from '../../src/tenants/teams/clock.ts'
+import { lockWaits } from '../support/lock-waits.ts'
 import { placeOrder } from '../support/orders.ts'
 import { eventually } from '../support/process.ts'
+import { query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
 import { errorOf, newDatabase, newSandboxDatabase, replica, type Tenant, world } from '../support/world.ts'
 
@@ -165,7 +168,7 @@ describe("a team's clock", () => {
 /** Holds the lock of a concurrent clock move and returns the function that releases it. */
 async function holdClock({ team_id }: Tenant) {
   const db = await w.app.db.startTransaction().execute()
-  await sql`select 1 from teams where id = ${team_id} for no key update`.execute(db)
+  await lockTeamClock({ ...w.app, db, transaction: { pendingWebhooks: new Set() } }, team_id)
   return () => db.rollback().execute()
 }
 
@@ -224,10 +227,9 @@ describe('work due by a clock move', () => {
       .where('team_id', '=', team_id)
       .execute()
     await api.moveClock({ body: { advance_seconds: 8 * 24 * 3600 } })
-    const { rows } = await sql`
-      select (select count(*)::int from users where team_id = ${team_id}) as remaining,
-             (select count(*)::int from audit_log where team_id = ${team_id} and action = 'eraseUser') as erased`.execute(w.app.db)
-    expect(rows).toEqual([{ remaining: 0, erased: 520 }])
+    const counts = `select (select count(*)::int from users where team_id = $1) as remaining,
+      (select count(*)::int from audit_log where team_id = $1 and action = 'eraseUser') as erased`
+    expect(await query(w.url, counts, [team_id])).toEqual([{ remaining: 0, erased: 520 }])
   })
   test('is rolled back with the move when it fails', async () => {
     const tenant = await w.tenant()
@@ -250,15 +252,18 @@ describe('work due by a clock move', () => {
     await api.deleteUser({ params: user })
     instance.advanceTime(7 * DAY + SECOND)
     await api.resetClock()
-    expect(await instance.app.db.selectFrom('users').select('user_id').where('user_id', '=', user.user_id).execute()).toEqual([])
+    expect(await query(instance.url, 'select from users where user_id = $1', [user.user_id])).toEqual([])
   })
   test('includes an order that a job postponed after a failure', async () => {
     const { app, advanceTime, ...instance } = await replica()
     const { api } = await instance.tenant()
     const { id } = await placeOrder(api)
-    const setSealed = (sealed: Buffer) => sql`update orders set sealed = ${sealed} where id = ${id}`.execute(app.db)
-    const row = await app.db.selectFrom('orders').select('sealed').where('id', '=', id).executeTakeFirstOrThrow()
-    const sealed = row.sealed as Buffer
+    const setSealed = (sealed: Buffer) => query(instance.url, 'update orders set sealed = $1 where id = $2', [sealed, id])
+    const [{ sealed } = { sealed: Buffer.alloc(0) }] = await query<{ sealed: Buffer }>(
+      instance.url,
+      'select sealed from orders where id = $1',
+      [id],
+    )
     await setSealed(Buffer.alloc(sealed.length))
     await expect(dispatchDueOrders(app)).rejects.toThrow('format 0')
     await setSealed(sealed)
@@ -269,25 +274,20 @@ describe('work due by a clock move', () => {
     expect(order.events.map(({ status }) => status)).toContain('received.walk_in_test.requisition_created')
   })
   test('waits for a concurrent change to the user and follows its outcome', async () => {
-    const { api } = await w.tenant()
+    const { api, team_id } = await w.tenant()
     const user = await api.createUser({ body: userBody() })
     await api.deleteUser({ params: user })
     const moved = await w.app.db.transaction().execute(async (db) => {
-      await db.updateTable('users').set({ deleted_at: null, erase_at: null }).where('user_id', '=', user.user_id).execute()
+      const undone = { deleted_at: null, erase_at: null }
+      await db.updateTable('users').set(undone).where('team_id', '=', team_id).where('user_id', '=', user.user_id).execute()
       const move = api.moveClock({ body: { advance_seconds: 8 * 24 * 3600 } })
-      await eventually(async () => (await countBlockedSessions(db)) > 0)
+      await eventually(async () => (await lockWaits(w.url)).length > 0)
       return { move }
     })
     expect((await moved.move).offset_seconds).toBe(8 * 24 * 3600)
     expect(await api.getUser({ params: user })).toEqual(user)
   })
 })
-
-/** Counts the locks that wait for this transaction. pg_stat_activity would miss connections that opened after its first read. */
-async function countBlockedSessions(db: App['db']) {
-  const { rows } = await sql`select from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))`.execute(db)
-  return rows.length
-}
 
 test("background jobs follow each team's clock", async () => {
   const instance = await replica({ database: await newSandboxDatabase() })
@@ -302,7 +302,7 @@ test("background jobs follow each team's clock", async () => {
   await moved.api.moveClock({ body: { advance_seconds: 6 * 24 * 3600 } })
   instance.advanceTime(DAY + MINUTE)
   await instance.runJobs()
-  const remaining = await instance.app.db.selectFrom('users').select('user_id').execute()
+  const remaining = await query(instance.url, 'select user_id from users')
   expect(remaining).toEqual([{ user_id: users[1] }])
 })
 

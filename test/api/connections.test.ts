@@ -152,7 +152,7 @@ test('reconnects a source whose connection ends during the request', async () =>
   await query(
     w.url,
     `create function end_meanwhile() returns trigger language plpgsql as $$ begin
-       update connections set ended_at = now() where id = '${before?.['id']}'; return null;
+       update connections set ended_at = now() where team_id = '${t.team_id}' and id = '${before?.['id']}'; return null;
      end $$`,
   )
   await query(w.url, 'create trigger ends after insert on connections for each statement execute function end_meanwhile()')

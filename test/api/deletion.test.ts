@@ -4,6 +4,7 @@ import { endpoints } from '../../src/contract/index.ts'
 import { keyIdOf, open } from '../../src/platform/sealing/seal.ts'
 import { userSealingKey } from '../../src/platform/sealing/vault.ts'
 import { DAY, later, MINUTE } from '../../src/platform/time.ts'
+import { lockWaits } from '../support/lock-waits.ts'
 import { aNewOrder } from '../support/orders.ts'
 import { people, someInfo, someInsurance } from '../support/people.ts'
 import { eventually } from '../support/process.ts'
@@ -221,14 +222,13 @@ test.each([
   ['an existing lab test', {}],
   ['a new combination of markers', { order_set: { add_on: { marker_ids: [1001] } }, collection_method: 'walk_in_test' as const }],
 ])('returns 404 for an order of %s when the user is erased concurrently', async (_, change) => {
-  const { api } = await w.tenant()
+  const { api, team_id } = await w.tenant()
   const body = await aNewOrder(api, 'walk_in_test', change)
-  const lockWaits = "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
   let response: ReturnType<typeof errorOf> | undefined
   await w.app.db.transaction().execute(async (db) => {
-    await db.deleteFrom('users').where('user_id', '=', body.user_id).execute()
+    await db.deleteFrom('users').where('team_id', '=', team_id).where('user_id', '=', body.user_id).execute()
     response = errorOf(api.createOrder({ body }))
-    await eventually(async () => (await query(w.url, lockWaits)).length > 0)
+    await eventually(async () => (await lockWaits(w.url)).length > 0)
   })
   expect(await response).toMatchObject({ status: 404, detail: { error_type: 'USER_NOT_FOUND' } })
   expect(await query(w.url, 'select from orders where user_id = $1', [body.user_id])).toEqual([])

@@ -3,6 +3,7 @@ import type { SourceSlug } from '../../src/contract/tenants/sources.ts'
 import { series, seriesNames } from '../../src/contract/wearables/series.ts'
 import { summaries } from '../../src/contract/wearables/summaries.ts'
 import { DAY } from '../../src/platform/time.ts'
+import { lockWaits } from '../support/lock-waits.ts'
 import { query } from '../support/query.ts'
 import { aUser } from '../support/users.ts'
 import { holdBackfills, push, userEvents } from '../support/wearables.ts'
@@ -211,11 +212,10 @@ test('concurrent demo connections with a past day create data and events once', 
 test('a demo connection with a past day waits for a long write of the same data', async () => {
   const user_id = await aUser(w.api)
   await connect(user_id, 'freestyle_libre')
-  const release = await holdBackfills(w.app, user_id)
+  const release = await holdBackfills(w.app, w.team_id, user_id)
   const connecting = connect(user_id, 'freestyle_libre', { day: daysAgo(100) })
-  const longWaits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
-    and clock_timestamp() - query_start > interval '1 second'`
-  await Promise.race([connecting, waitFor(async () => expect(await query(w.url, longWaits)).toHaveLength(1))]).finally(release)
+  const waitsLong = async () => expect((await lockWaits(w.url)).filter(({ seconds }) => seconds > 1)).toHaveLength(1)
+  await Promise.race([connecting, waitFor(waitsLong)]).finally(release)
   expect(await connecting).toMatchObject({ success: true })
 })
 

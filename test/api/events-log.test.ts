@@ -1,16 +1,20 @@
+import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { endpoints } from '../../src/contract/index.ts'
 import { methods } from '../../src/contract/labs/lifecycle.ts'
 import { emit, emitForTeam } from '../../src/delivery/events/emit.ts'
+import { readLog } from '../../src/delivery/events/log.ts'
 import { inTransaction } from '../../src/platform/app.ts'
+import type { Tables } from '../../src/platform/db/tables.ts'
 import { type SealingKey, seal } from '../../src/platform/sealing/seal.ts'
 import { userSealingKey } from '../../src/platform/sealing/vault.ts'
 import { SECOND } from '../../src/platform/time.ts'
 import { atEnd } from '../support/at-end.ts'
 import { expectEventsMatchCatalog } from '../support/event-catalog.ts'
+import { numberAllEvents } from '../support/events.ts'
 import { placeOrder, testId } from '../support/orders.ts'
-import { query } from '../support/query.ts'
+import { asTest, query } from '../support/query.ts'
 import { sendRaw } from '../support/raw-requests.ts'
 import { newUuid } from '../support/seeded.ts'
 import { listen } from '../support/sse.ts'
@@ -19,6 +23,13 @@ import { errorOf, replica, type Tenant, world } from '../support/world.ts'
 
 const w = await world()
 const { app, runJobs } = w
+
+async function connect() {
+  const client = new pg.Client(asTest(w.url))
+  await client.connect()
+  atEnd(() => client.end())
+  return client
+}
 
 const typesOf = ({ events }: { events: { event_type: string }[] }) => events.map(({ event_type }) => event_type)
 const keyOf = ({ team_api_key }: Tenant) => ({ 'x-service-api-key': team_api_key })
@@ -149,15 +160,13 @@ describe('the event log', () => {
   test('never skips an event committed after later ones were read', async () => {
     const tenant = await w.tenant()
     const user_id = await aUser(tenant.api)
-    const client = new pg.Client(w.url)
-    await client.connect()
-    atEnd(() => client.end())
+    const client = await connect()
     const id = newUuid()
     await client.query('begin')
     const sealed = await sealEvent(tenant.team_id, user_id, id)
     await client.query(`select emit($1, $2, $3, null, 'labtest.order.updated', 'late', $4, now(), false)`, [
-      id,
       tenant.team_id,
+      id,
       user_id,
       sealed,
     ])
@@ -178,6 +187,56 @@ describe('the event log', () => {
     await runJobs()
     expect((await tenant.api.listEvents({ query: { after } })).events).toMatchObject([{ event_id: id, data: { note: 'late' } }])
     expect((await readAll(tenant, 100)).events.at(-1)?.event_id).toBe(id)
+  })
+
+  test('never skips an event when one of two replicas is further behind', async () => {
+    const { team_id } = await w.tenant()
+    const emitOne = () =>
+      inTransaction(app, (app) =>
+        emitForTeam(app, {
+          team_id,
+          event_type: 'endpoint.disabled',
+          key: 'a',
+          data: { webhook_id: team_id, because: 'gone' },
+          at: app.now(),
+        }),
+      )
+    await emitOne()
+    await numberAllEvents(app)
+    const [current, behind] = [await connect(), await connect()]
+    await behind.query('begin isolation level repeatable read; select from events')
+    await emitOne()
+    await numberAllEvents(app)
+    // One address leads to both replicas in turn.
+    const replicas = [current, behind]
+    const connectNext = async () => {
+      const client = replicas.shift() as pg.Client
+      replicas.push(client)
+      return { query: client.query.bind(client), release: () => {} }
+    }
+    const pool = { connect: connectNext, end: async () => {} } as unknown as pg.Pool
+    const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+    const { position } = await readLog({ ...app, db }, team_id, { after: 1, limit: 10 })
+    expect((await readLog(app, team_id, { after: position, limit: 10 })).events).toHaveLength(1)
+  })
+
+  test('gives every new event to a reader whose last events a failover lost', async () => {
+    const tenant = await w.tenant()
+    const newUser = async () => {
+      const user_id = await aUser(tenant.api)
+      await numberAllEvents(app)
+      return user_id
+    }
+    for (let n = 0; n < 3; n++) await newUser()
+    const { after } = await readAll(tenant, 10)
+    await query(w.url, 'delete from events where team_id = $1 and no > 1', [tenant.team_id])
+    await query(w.url, 'update event_logs set last_no = 1 where team_id = $1', [tenant.team_id])
+
+    const { events, next_cursor } = await tenant.api.listEvents({ query: { after } })
+    expect(events).toEqual([])
+    const added = [await newUser(), await newUser(), await newUser()]
+    const page = await tenant.api.listEvents({ query: { after: next_cursor } })
+    expect(page.events.map(({ user_id }) => user_id)).toEqual(added)
   })
 
   test('loses and duplicates nothing with concurrent writers, rollbacks and two processes', async () => {
@@ -258,6 +317,7 @@ describe('the event log', () => {
     const other = await w.tenant()
     expect((await other.api.listEvents()).events).toEqual([])
     expect((await other.api.listEvents({ query: { order_id: id, user_id } })).events).toEqual([])
+    await query(w.url, 'select forget_patients($1, array[$2::uuid])', [tenant.team_id, user_id])
     await query(w.url, 'delete from users where user_id = $1', [user_id])
     expect((await readAll(tenant, 100)).events.filter((event) => event.user_id === user_id)).toEqual([])
     expect(typesOf(await readAll(tenant, 100))).toEqual(['user.created', 'labtest.order.created', 'labtest.order.updated'])

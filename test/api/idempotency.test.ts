@@ -392,16 +392,16 @@ describe('stored outcomes', () => {
     const sender = await replicaA.tenant()
     const body = { client_user_id: `doomed-${newUuid()}` }
     const key = newUuid()
+    await query(replicaA.url, "create function doom() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$")
     await query(
       replicaA.url,
-      `create function doom() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$;
-       create constraint trigger doom after insert on users deferrable initially deferred
+      `create constraint trigger doom after insert on users deferrable initially deferred
          for each row when (new.client_user_id like 'doomed-%') execute function doom()`,
     )
     expect((await create(body, { key, sender })).status).toBe(500)
     expect(await rowsOf(sender.team_id)).toEqual([])
     expect((await sender.api.listUsers()).total).toBe(0)
-    await query(replicaA.url, 'drop trigger doom on users; drop function doom()')
+    await query(replicaA.url, 'drop function doom cascade')
     const second = await create(body, { key, sender })
     expect([second.status, isReplay(second)]).toEqual([200, false])
   })

@@ -5,7 +5,7 @@ import { endpoints } from '../../src/contract/index.ts'
 import { DAY, HOUR, MINUTE } from '../../src/platform/time.ts'
 import { query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
-import { errorOf, type Tenant, world } from '../support/world.ts'
+import { errorOf, replica, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
 beforeAll(async () => {
@@ -45,12 +45,22 @@ describe('a team API key', () => {
     const key = await createKey(w)
     const [row] = await query<{ hash: Buffer; prefix: string; text: string }>(
       w.url,
-      'select hash, prefix, k::text as text from team_api_keys as k where id = $1',
+      `select h.hash, k.prefix, k::text || h::text as text from team_api_keys as k
+       join team_api_key_hashes as h on h.team_id = k.team_id and h.key_id = k.id where k.id = $1`,
       [key.id],
     )
     expect(row?.hash).toEqual(createHash('sha256').update(key.value).digest())
     expect(row?.prefix).toBe(key.value.slice(0, 12))
     expect(row?.text).not.toContain(key.value.slice(12))
+  })
+
+  test('works at once on every replica, and stops at once when it is revoked', async () => {
+    const { id, value } = await createKey(w)
+    const other = await replica({ database: w.url })
+    const clients = [clientWithKey(value), createClient(other.base, { 'x-service-api-key': value })]
+    await Promise.all(Array.from({ length: 20 }, (_, i) => clients[i % 2]?.listUsers()))
+    await w.admin.deleteTeamKeys({ params: deploymentParams(w), query: { api_key_id: [id] } })
+    for (const client of clients) expect(await errorOf(client.listUsers())).toMatchObject({ status: 401 })
   })
 
   test('is listed with last_used_at after the job runs', async () => {
@@ -362,7 +372,7 @@ describe('a team access token', () => {
     const tenant = await newTenant()
     const user = await tenant.api.createUser({ body: userBody() })
     const token = await createToken(tenant)
-    expect(token).toEqual({ access_token: expect.stringMatching(/^at_[0-9A-Za-z]{46}$/), expires_in: 600 })
+    expect(token).toEqual({ access_token: expect.stringMatching(/^at_[0-9A-Za-z]{68}$/), expires_in: 600 })
     const api = bearer(token.access_token)
     expect(await api.getUser({ params: user })).toEqual(user)
     await api.deleteUser({ params: user })

@@ -19,7 +19,7 @@ const signIn = (password = 'open sesame', username = 'rider') => ({ username, pa
 describe('a link token', () => {
   test('is created for a user with the URL of the link page', async () => {
     const { link_token, link_web_url } = await linkOf(w)
-    expect(link_token).toMatch(/^lt_\w{46}$/)
+    expect(link_token).toMatch(/^lt_\w{68}$/)
     expect(link_web_url).toBe(`http://127.0.0.1:8080/link?token=${link_token}`)
   })
 

@@ -124,12 +124,12 @@ describe('access tokens', () => {
     source.behavior.down = true
     await w.runJobs()
     source.behavior.down = false
-    expect(await query(w.url, 'select farewells from connections where user_id = $1', [user_id])).toEqual([{ farewells: 1 }])
-    await query(w.url, "update connections set farewell_at = now() - interval '1 second' where user_id = $1", [user_id])
+    expect(await query(w.url, 'select deregister_tries from connections where user_id = $1', [user_id])).toEqual([{ deregister_tries: 1 }])
+    await query(w.url, "update connections set deregister_at = now() - interval '1 second' where user_id = $1", [user_id])
     await w.runJobs()
     expect(source.revoked).toHaveLength(before + 1)
-    const [row] = await query(w.url, 'select id, sealed, account_hash, farewell_at from connections where user_id = $1', [user_id])
-    expect(row).toMatchObject({ account_hash: null, farewell_at: null })
+    const [row] = await query(w.url, 'select id, sealed, account_hash, deregister_at from connections where user_id = $1', [user_id])
+    expect(row).toMatchObject({ account_hash: null, deregister_at: null })
     const key = (await userSealingKey(w.app, t.team_id, user_id)) as SealingKey
     expect(openAccount(key, row as Connection)).toEqual({ external_user_id: null })
   })

@@ -4,10 +4,10 @@ import { advanceOrder } from '../../src/labs/orders/progress/advance.ts'
 import { lockOrder } from '../../src/labs/orders/reading/present.ts'
 import { inTransaction } from '../../src/platform/app.ts'
 import { eventsOf } from '../support/events.ts'
+import { cancelLockWaits } from '../support/lock-waits.ts'
 import { aNewOrder, aPatient, placeOrder, statusesOf, testId } from '../support/orders.ts'
 import { anAddress, people } from '../support/people.ts'
 import { eventually } from '../support/process.ts'
-import { query } from '../support/query.ts'
 import { aUser } from '../support/users.ts'
 import { errorOf, world } from '../support/world.ts'
 
@@ -216,10 +216,7 @@ test('returns 503 when the lock on an order cannot be taken in time', async () =
   await inTransaction(app, async (app) => {
     await lockOrder(app, team_id, id)
     response = errorOf(cancel(id))
-    // Simulates the statement timeout of the server.
-    const cancelBlocked =
-      "select pg_cancel_backend(pid) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
-    await eventually(async () => (await query(w.url, cancelBlocked)).length > 0)
+    await eventually(async () => (await cancelLockWaits(w.url)).length > 0)
     expect(await response).toMatchObject({ status: 503, detail: { error_type: 'DATABASE_UNAVAILABLE' } })
   })
   expect(statusesOf(await get(id))).toEqual(['ordered'])

@@ -15,7 +15,7 @@ let before: Awaited<ReturnType<typeof countRows>>
 beforeAll(async () => {
   const { data } = await team.api.listLabTests({ query: { lab_test_limit: 500 } })
   known = { user_id: await aUser(team.api), tests: Object.fromEntries(data.map(({ slug, id }) => [slug, id])) }
-  before = await countRows(w.app.db)
+  before = await countRows(w.url)
 })
 
 const post = (path: string, body: unknown) =>
@@ -34,7 +34,7 @@ async function validate(body: unknown) {
     expect([severity, status]).toEqual(severity === 'advisory' ? ['advisory', null] : ['hard', expect.any(Number)])
   }
   for (const word of personalWords) expect(text).not.toContain(word)
-  expect(await countRows(w.app.db)).toEqual(before)
+  expect(await countRows(w.url)).toEqual(before)
   return problems
 }
 

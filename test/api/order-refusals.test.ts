@@ -28,10 +28,10 @@ const orderOf = (response: { body: object }) => (response.body as { order: Json 
 
 /** Sends an order that must be rejected, and asserts that nothing is written and no patient data is repeated. */
 async function expectRejected(body: unknown, key?: string) {
-  const before = await countRows(w.app.db)
+  const before = await countRows(w.url)
   const response = await post(body, key)
   expectClientError(response)
-  expect(await countRows(w.app.db)).toEqual(before)
+  expect(await countRows(w.url)).toEqual(before)
   return errorsIn(response)
 }
 
@@ -155,11 +155,11 @@ test('ships an unregistered testkit only to states that the lab serves', async (
     return { user_id: fixtures.user_id, lab_test_id: tests['heart-and-sugar-card'], shipping_details }
   }
   for (const state of ['NY', 'ny', 'New York']) {
-    const before = await countRows(w.app.db)
+    const before = await countRows(w.url)
     const response = await post(kit(state, '10001'), team.team_api_key, '/v3/order/testkit')
     expectClientError(response)
     expect(errorsIn(response)).toEqual(['400 LAB_DOES_NOT_SERVE_STATE'])
-    expect(await countRows(w.app.db)).toEqual(before)
+    expect(await countRows(w.url)).toEqual(before)
   }
   expect((await post(kit('Connecticut', '06101'), team.team_api_key, '/v3/order/testkit')).status).toBe(200)
 })
@@ -285,10 +285,10 @@ describe('placed orders', () => {
     await expectPlaced(orderBody(fixtures, { details: { race: 'asian' } }))
     const params = { user_id: fixtures.user_id }
     expect(await team.api.getUserInfo({ params })).toMatchObject({ ...people[0], race: 'asian', ethnicity: null, address: anAddress() })
-    const before = await countRows(w.app.db)
+    const before = await countRows(w.url)
     await expectPlaced(orderBody(fixtures, { details: { ...people[2], race: 'asian' } }))
     expect(await team.api.getUserInfo({ params })).toMatchObject({ ...people[2], address: anAddress() })
-    expect((await countRows(w.app.db))?.['user_info']).toBe(before?.['user_info'])
+    expect((await countRows(w.url))?.['user_info']).toBe(before?.['user_info'])
   })
 
   test('ignores fields that only the server sets', async () => {
@@ -331,9 +331,9 @@ describe('size limits', () => {
       physician: aPhysician({ signature_image: front_image }),
       health_insurance: { front_image, back_image: front_image, patient_signature_image: front_image },
     })
-    const before = await countRows(w.app.db)
+    const before = await countRows(w.url)
     await expectPlaced(body)
-    expect((await countRows(w.app.db))?.['order_images']).toBe((before?.['order_images'] ?? 0) + 4)
+    expect((await countRows(w.url))?.['order_images']).toBe((before?.['order_images'] ?? 0) + 4)
     expect(await expectRejected(orderBody(fixtures, { health_insurance: { front_image: image(5 * MB + 1) } }))).toEqual([
       '422 value_error health_insurance.front_image.content',
     ])

@@ -4,6 +4,7 @@ import { dispatchDueOrders } from '../../src/labs/orders/progress/dispatch.ts'
 import { eventsOf } from '../support/events.ts'
 import { placeOrder, statusesOf, testId } from '../support/orders.ts'
 import { anAddress } from '../support/people.ts'
+import { query } from '../support/query.ts'
 import { sendRaw } from '../support/raw-requests.ts'
 import { aUser } from '../support/users.ts'
 import { errorOf, newDatabase, replica, type Tenant } from '../support/world.ts'
@@ -273,14 +274,13 @@ test('shows a scheduled order to the partner lab only on its date and rejects re
 test('dispatches other orders when one fails, and retries it', async () => {
   const team = await w.tenant()
   const [broken, fine] = [await placeOrder(team.api), await placeOrder(team.api)]
-  const { db } = w.app
-  const { sealed } = await db.selectFrom('orders').select('sealed').where('id', '=', broken.id).executeTakeFirstOrThrow()
-  const setSealed = (bytes: Buffer | null) => db.updateTable('orders').set({ sealed: bytes }).where('id', '=', broken.id).execute()
+  const [row] = await query<{ sealed: Buffer }>(w.url, 'select sealed from orders where id = $1', [broken.id])
+  const setSealed = (bytes: Buffer | undefined) => query(w.url, 'update orders set sealed = $2 where id = $1', [broken.id, bytes])
   await setSealed(Buffer.from('not what was sealed'))
   await expect(dispatchDueOrders(w.app)).rejects.toThrow()
   expect(statusesOf(await get(team, fine.id))).toEqual(dispatched)
   await w.runJobs()
-  await setSealed(sealed)
+  await setSealed(row?.sealed)
   w.advanceTime(61_000)
   await w.runJobs()
   expect(statusesOf(await get(team, broken.id))).toEqual(dispatched)

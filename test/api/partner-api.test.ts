@@ -344,6 +344,17 @@ describe('unusual reports', () => {
     expect(await snapshotOf(w.url, second)).toEqual(before)
     expect((await report(second, { status: 'appointment_pending', sample_id: 'FREE-1' })).sample_id).toBe('FREE-1')
   })
+
+  test('with a new sample_id free the old one for another order', async () => {
+    const [first, second] = [await placeAndDispatch(), await placeAndDispatch()]
+    const sample_id = (await read(first)).sample_id as string
+    await report(first, { status: 'appointment_pending', sample_id: 'REPLACED-1' })
+    await report(first, { status: 'appointment_scheduled', sample_id: 'REPLACED-1' })
+    expect((await report(second, { status: 'appointment_pending', sample_id })).sample_id).toBe(sample_id)
+    w.advanceTime(3 * SECOND)
+    const idsWith = async (sample_id: string) => (await lab.listLabOrders({ query: { sample_id } })).orders.map(({ id }) => id)
+    expect([await idsWith(sample_id), await idsWith('REPLACED-1'), await idsWith('UNUSED-1')]).toEqual([[second], [first], []])
+  })
 })
 
 describe('in production', async () => {

@@ -5,6 +5,7 @@ import { DAY, HOUR, MINUTE, SECOND } from '../../src/platform/time.ts'
 import { lockUser } from '../../src/tenants/users/actions.ts'
 import { schedulePull } from '../../src/wearables/connections/pulls.ts'
 import { ensureDemoConnection } from '../../src/wearables/providers/demo/connect.ts'
+import { lockWaits } from '../support/lock-waits.ts'
 import { query } from '../support/query.ts'
 import { aUser } from '../support/users.ts'
 import { aSample, holdBackfills, push, stayIdle, userEvents } from '../support/wearables.ts'
@@ -165,7 +166,7 @@ describe('historical pulls', () => {
     await query(
       w.url,
       `create function end_meanwhile() returns trigger language plpgsql as $$ begin
-         update connections set ended_at = now() where user_id = '${user_id}'; return null;
+         update connections set ended_at = now() where team_id = '${t.team_id}' and user_id = '${user_id}'; return null;
        end $$`,
     )
     await query(
@@ -194,15 +195,14 @@ test('live data never waits for a running backfill', async () => {
   await push(t.api, user_id, 'heartrate', [beat('2026-01-10T09:00:00Z')], past('01'))
 
   // Blocks the next backfill after it has written everything but its end.
-  const release = await holdBackfills(w.app, user_id)
+  const release = await holdBackfills(w.app, t.team_id, user_id)
   const backfill = push(t.api, user_id, 'heartrate', [beat('2026-02-10T09:00:00Z')], past('02'))
-  const lockWaits = "select count(*)::integer from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
-  await waitFor(async () => expect(await query(w.url, lockWaits)).toEqual([{ count: 1 }]))
+  await waitFor(async () => expect(await lockWaits(w.url)).toHaveLength(1))
 
   expect(await push(t.api, user_id, 'heartrate', [beat('2026-03-10T09:00:00Z')])).toMatchObject({ success: true, created: 1 })
   const typesNow = async () => (await userEvents(w.app, t.team_id, user_id)).map(({ event_type }) => event_type)
   expect((await typesNow()).slice(-2)).toEqual(['historical.data.heartrate.created', 'daily.data.heartrate.created'])
-  expect(await query(w.url, lockWaits)).toEqual([{ count: 1 }])
+  expect(await lockWaits(w.url)).toHaveLength(1)
 
   await release()
   expect(await backfill).toMatchObject({ success: true, created: 1 })

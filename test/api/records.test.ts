@@ -270,8 +270,8 @@ describe('people search', () => {
 test('cannot decrypt demographics that were moved to another user', async () => {
   const [first, second] = [await newUser(), await newUser()]
   for (const user of [first, second]) await w.api.putUserInfo({ params: user, body: someInfo() })
-  const { sealed } = await w.app.db.selectFrom('user_info').select('sealed').where('user_id', '=', first.user_id).executeTakeFirstOrThrow()
-  await w.app.db.updateTable('user_info').set({ sealed }).where('user_id', '=', second.user_id).execute()
+  const [row] = await query(w.url, 'select sealed from user_info where user_id = $1', [first.user_id])
+  await query(w.url, 'update user_info set sealed = $1 where user_id = $2', [row?.['sealed'], second.user_id])
   expect((await errorOf(w.api.getUserInfo({ params: second }))).status).toBe(500)
   expect(await w.api.getUserInfo({ params: first })).toEqual(someInfo())
 })

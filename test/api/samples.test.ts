@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import pg from 'pg'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/contract/client.ts'
-import { query } from '../support/query.ts'
+import { asTest, query } from '../support/query.ts'
 import { aUser } from '../support/users.ts'
 import { aSample, push, userEvents } from '../support/wearables.ts'
 import { errorOf, world } from '../support/world.ts'
@@ -510,10 +510,10 @@ test('accepts many historical days from several devices in one request', async (
 test('live data does not wait for a backfill of other days', async () => {
   const user_id = await aUser(w.api)
   await push(w.api, user_id, 'heartrate', [aSample('2026-02-01T09:00:00Z', 60)])
-  const backfill = new pg.Client({ connectionString: w.url })
+  const backfill = new pg.Client(asTest(w.url))
   await backfill.connect()
   await backfill.query('begin')
-  await backfill.query('select from sample_days where user_id = $1 for update', [user_id])
+  await backfill.query('select from sample_days where team_id = $1 and user_id = $2 for update', [w.team_id, user_id])
   const blocked = push(w.api, user_id, 'heartrate', [aSample('2026-02-01T10:00:00Z', 61)], { stage: 'historical' })
   expect(await push(w.api, user_id, 'heartrate', [aSample(at(0), 62)])).toMatchObject({ created: 1 })
   await backfill.query('rollback')

@@ -185,6 +185,14 @@ describe('integration_team_id', () => {
     })
   })
 
+  test('rejects the ID of an organization and the nil UUID', async () => {
+    for (const id of [w.org_id, '00000000-0000-0000-0000-000000000000'])
+      expect(await errorOf(w.admin.createTeam({ params: w, body: aTeam({ id }) }))).toMatchObject({
+        status: 409,
+        detail: { error_type: 'TEAM_ID_TAKEN' },
+      })
+  })
+
   test('returns 404 for an unknown ID', async () => {
     expect(await errorOf(w.admin.resolveTeam({ params: w, body: { integration_team_id: 'nobody' } }))).toMatchObject({
       status: 404,
@@ -354,7 +362,7 @@ describe('deleted teams', () => {
     )
     w.advanceTime(60_000)
     await w.runJobs()
-    expect(await tablesWith(w.url, ...ids)).toEqual(['audit_log', 'erased_teams'])
+    expect(await tablesWith(w.url, ...ids)).toEqual(['audit_chains', 'audit_log', 'erased_teams'])
     expect(await query(w.url, "select actor_kind, subject from audit_log where action = 'eraseTeam' and team_id = $1", [team_id])).toEqual([
       { actor_kind: 'job', subject: `team_id:${team_id}` },
     ])
@@ -370,6 +378,6 @@ describe('deleted teams', () => {
     expect(await tablesWith(w.url, tenant.team_id)).toContain('teams')
     w.advanceTime(7 * DAY + 1)
     await w.runJobs()
-    expect(await tablesWith(w.url, tenant.team_id)).toEqual(['audit_log', 'erased_teams'])
+    expect(await tablesWith(w.url, tenant.team_id)).toEqual(['audit_chains', 'audit_log', 'erased_teams'])
   })
 })

@@ -2,12 +2,14 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { shardsFinding } from '../../src/operations/doctor/database.ts'
 import { clockSkew } from '../../src/operations/doctor/store.ts'
+import { skipUnless } from '../db/support/embedded.ts'
 import { atEnd } from '../support/at-end.ts'
 import { placeOrder } from '../support/orders.ts'
 import { query } from '../support/query.ts'
 import { openReceiver } from '../support/receiver.ts'
-import { emptyDatabase, temporaryFolder, world } from '../support/world.ts'
+import { emptyDatabase, isPooledRun, newDatabase, temporaryFolder, world } from '../support/world.ts'
 import { assay } from './assay.ts'
 
 const w = await world()
@@ -56,6 +58,20 @@ test.each([
   [13_000, 3000],
 ])('a database time of %i ms, read between 0 and 10,000 ms, is a skew of %i ms', (at, skew) => {
   expect(clockSkew(at, 0, 10_000)).toBe(skew)
+})
+
+const GIB = 1024 ** 3
+
+test.each([
+  ['a small difference', [0, 0.5 * GIB], 'ok'],
+  ['less than twice the data', [3 * GIB, 5 * GIB], 'ok'],
+  ['more than twice the data', [3 * GIB, 7 * GIB], 'warning'],
+  ['a new, empty server', [0, 7 * GIB], 'warning'],
+] as const)('%s on a server of a cluster', (_, sizes, state) => {
+  const servers = sizes.map((bytes, i) => ({ server: `worker-${i + 1}:5432`, node: i + 1, shards: 16, bytes }))
+  const finding = shardsFinding({ servers, teams: [{ team_id: 'a4153bc7-cb49-401c-84ee-aaf336ac92e4', events: 12 }] })
+  expect(finding).toMatchObject({ state, text: expect.stringMatching(/^worker-1:5432 has 16 shards with \d+ MiB.*\(12 events\)$/) })
+  if (state === 'warning') expect(finding.remedy).toMatch(/citus_rebalance_start.*assay team move/)
 })
 
 test('prints one line per check', async () => {
@@ -111,11 +127,33 @@ test('reports an unreachable, missing, unmigrated or foreign database with a rem
   ])
 })
 
-test('reports a pool larger than max_connections', async () => {
+test('reports a pool larger than max_connections', async (context) => {
   const [{ max = 0 } = {}] = await query<{ max: number }>(w.url, "select current_setting('max_connections')::integer as max")
+  skipUnless(context, max <= 200, 'your own server allows more connections than the largest pool')
+  skipUnless(context, !isPooledRun(), 'a pooler limits the connections')
   expect((await runDoctor({ DATABASE_POOL_SIZE: String(Math.min(200, max)) }, '--quick')).of('connections')).toMatchObject({
     remedy: expect.stringMatching(/DATABASE_POOL_SIZE/),
   })
+})
+
+test('checks that DIRECT_DATABASE_URL and READ_DATABASE_URL lead to this database', async (context) => {
+  skipUnless(context, !isPooledRun(), 'this run has no direct address')
+  const same = await runDoctor({ DIRECT_DATABASE_URL: w.url, READ_DATABASE_URL: w.url }, '--quick')
+  expect([same.code, same.of('direct database'), same.of('read replica')]).toMatchObject([
+    0,
+    { state: 'ok', text: 'reached without a pooler' },
+    { state: 'ok', text: '0 s behind the primary' },
+  ])
+  const another = await newDatabase()
+  const foreign = await runDoctor({ DIRECT_DATABASE_URL: another, READ_DATABASE_URL: another }, '--quick')
+  expect([foreign.code, foreign.of('direct database'), foreign.of('read replica')]).toMatchObject([
+    1,
+    { state: 'wrong', remedy: expect.stringContaining('DIRECT_DATABASE_URL') },
+    { state: 'wrong', remedy: expect.stringContaining('READ_DATABASE_URL') },
+  ])
+  const lost = await runDoctor({ READ_DATABASE_URL: 'postgres://assay:secret-word@127.0.0.1:1/assay' }, '--quick')
+  expect([lost.code, lost.of('read replica')]).toMatchObject([1, { state: 'wrong' }])
+  expect(JSON.stringify(lost.checks)).not.toContain('secret-word')
 })
 
 test('reports an unreachable receiver, an unpublished event and a broken audit chain', async () => {

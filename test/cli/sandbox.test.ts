@@ -46,16 +46,14 @@ test('reset deletes users, orders and events and keeps the configuration', async
   expect((await w.api.listEvents({ query: {} })).events).toEqual([])
   expect(await w.api.getClock()).toMatchObject({ offset_seconds: 0 })
   expect((await w.admin.listWebhooks({ params })).data.map(({ id }) => id)).toContain(webhook.id)
-  for (const table of ['sealing_keys', 'order_events', 'results', 'user_info'])
-    expect(
-      await query(
-        w.url,
-        table === 'sealing_keys' || table === 'user_info'
-          ? `select count(*)::integer from ${table} where team_id = $1 and user_id is not null`
-          : `select count(*)::integer from ${table} join orders on orders.id = order_id where team_id = $1`,
-        [w.team_id],
-      ),
-    ).toEqual([{ count: 0 }])
+  for (const table of [
+    'sealing_keys where user_id is not null',
+    'order_events where true',
+    'results where true',
+    'lab_samples where true',
+    'user_info where true',
+  ])
+    expect(await query(w.url, `select from ${table} and team_id = $1`, [w.team_id]), table).toEqual([])
   const again = await placeOrder(w.api)
   await w.runJobs()
   expect(again.last_event.status).toBe('received.walk_in_test.ordered')

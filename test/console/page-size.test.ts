@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { noBrowser, openSignedIn, withSkipReason } from '../support/console-page.ts'
 import { fillOrdersTo } from '../support/order-copies.ts'
 import { placeOrder } from '../support/orders.ts'
+import { asTest } from '../support/query.ts'
 import { fileDatabase, world } from '../support/world.ts'
 
 const LIMIT = 200_000
@@ -17,7 +18,7 @@ test.skipIf(noBrowser)(
   async () => {
     const w = await world()
     await placeOrder(w.api)
-    await fillOrdersTo(await fileDatabase(), ORDERS)
+    await fillOrdersTo(asTest(await fileDatabase()), ORDERS)
     const { page, open } = await openSignedIn(w.base, w)
     const startedAt = performance.now()
     await open('/')

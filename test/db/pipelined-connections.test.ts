@@ -1,9 +1,10 @@
 import { type AddressInfo, createServer } from 'node:net'
+import pg from 'pg'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
+import { coalesceReads, openPipelined, type Statement } from '../../src/platform/db/connections/pipelined-connections.ts'
 import { isDatabaseUnavailable } from '../../src/platform/db/errors.ts'
-import { openDatabase, prepareStatement, runPrepared } from '../../src/platform/db/open.ts'
-import { coalesceReads, openPipelined, type Statement } from '../../src/platform/db/pipelined-connections.ts'
+import { openDatabase, prepareStatement, runHotRead, runHotWrite } from '../../src/platform/db/open.ts'
 import { atEnd } from '../support/at-end.ts'
 import { TIMEOUT_MS } from '../support/process.ts'
 import { query } from '../support/query.ts'
@@ -11,16 +12,27 @@ import { fileDatabase } from '../support/world.ts'
 
 const url = await fileDatabase()
 await query(url, 'create table counters (id int primary key, count int not null)')
+await query(url, 'grant all on counters to public')
 await query(url, 'insert into counters select i, 0 from generate_series(1, 50) i')
+await query(
+  url,
+  `create function count_up(id int, lock_ms int) returns int language plpgsql as $$
+   declare result int;
+   begin
+     perform set_config('lock_timeout', coalesce(lock_ms, 0)::text, true);
+     update counters c set count = c.count + 1 where c.id = count_up.id returning c.count into result;
+     return result;
+   end $$`,
+)
 const { db, pool, close } = openDatabase(url, 8, pino({ level: 'silent' }))
 atEnd(close)
 
 const whoAmI = prepareStatement('test_who', 'select pg_backend_pid() as pid, $1::int as value')
-const countUp = prepareStatement('test_count', 'update counters set count = count + 1 where id = $1 returning count')
-const divide = prepareStatement('test_divide', 'select 10 / $1::int as share')
+const countUp = prepareStatement('test_count', 'select count_up($1, $2) as count')
+const divide = prepareStatement('test_divide', 'select 10 / $1::int as share, $2::int as lock_ms')
 
-const who = (value: number) => runPrepared<{ pid: number; value: number }>(db, whoAmI, [value], 'reading')
-const count = async (id: number) => (await runPrepared<{ count: number }>(db, countUp, [id], 'writing'))[0]?.count
+const who = (value: number) => runHotRead<{ pid: number; value: number }>(db, whoAmI, [value])
+const count = async (id: number) => (await runHotWrite<{ count: number }>(db, countUp, [id]))[0]?.count
 const counted = async (id: number) => (await query(url, 'select count from counters where id = $1', [id]))[0]?.['count']
 
 test('returns each result to its caller over one connection', async () => {
@@ -30,14 +42,14 @@ test('returns each result to its caller over one connection', async () => {
 })
 
 test('a failed statement does not affect others', async () => {
-  const shares = [1, 0, 2, 0, 5].map((by) => runPrepared<{ share: number }>(db, divide, [by], 'writing'))
+  const shares = [1, 0, 2, 0, 5].map((by) => runHotWrite<{ share: number }>(db, divide, [by]))
   const outcomes = await Promise.allSettled([...shares, count(1)])
   expect(outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : (outcome.reason as { code: string }).code))).toEqual([
-    [{ share: 10 }],
+    [{ share: 10, lock_ms: 100 }],
     '22012',
-    [{ share: 5 }],
+    [{ share: 5, lock_ms: 100 }],
     '22012',
-    [{ share: 2 }],
+    [{ share: 2, lock_ms: 100 }],
     1,
   ])
 })
@@ -62,10 +74,30 @@ test('replaces a broken connection with the next statement', async () => {
   expect(after?.pid).not.toBe(before?.pid)
 })
 
+test('the end of a connection that was replaced does not affect its successor', async () => {
+  await query(url, "create function refuse() returns int language plpgsql as $$ begin raise sqlstate '25006'; end $$")
+  const ended: Promise<void>[] = []
+  let opened = 0
+  const newClient = () => {
+    opened++
+    return new pg.Client({ connectionString: url, pipeline: true } as pg.ClientConfig)
+  }
+  const connection = openPipelined(newClient, (client) => ended.push(client.end()))
+  atEnd(connection.close)
+  const run = (text: string) => connection.run({ name: `test ${text}`, text, values: [] })
+  await expect(run('select refuse()')).rejects.toMatchObject({ code: '25006' })
+  await run('select 1')
+  expect(opened).toBe(2)
+  await Promise.all(ended)
+  await new Promise((done) => setImmediate(done))
+  await run('select 1')
+  expect(opened).toBe(2)
+})
+
 test('a statement inside a transaction sees its changes and rolls back with it', async () => {
   const undone = db.transaction().execute(async (db) => {
-    await runPrepared(db, countUp, [20], 'writing')
-    expect(await runPrepared(db, countUp, [20], 'writing')).toEqual([{ count: 2 }])
+    await runHotWrite(db, countUp, [20])
+    expect(await runHotWrite(db, countUp, [20])).toEqual([{ count: 2 }])
     throw new Error('undone')
   })
   await expect(undone).rejects.toThrow('undone')
@@ -103,7 +135,11 @@ test('a server that accepts connections but does not respond is unavailable', as
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   atEnd(async () => void server.close())
   const { port } = server.address() as AddressInfo
-  const connection = openPipelined({ connectionString: `postgres://assay@127.0.0.1:${port}/assay`, connectionTimeoutMillis: 1 })
+  const settings = { connectionString: `postgres://assay@127.0.0.1:${port}/assay`, connectionTimeoutMillis: 1 }
+  const connection = openPipelined(
+    () => new pg.Client(settings),
+    () => {},
+  )
   const error = await connection.run({ name: 'test_silent', text: 'select 1', values: [] }).catch((error) => error)
   expect(isDatabaseUnavailable(error)).toBe(true)
 })

@@ -86,7 +86,7 @@ describe('sign-in', () => {
     instance.advanceTime(60 * SECOND)
     await beginSession({ email, password: 'wrong lantern here', code: '1' }, instance)
     await beginSession({ email: 'stranger@harbor.example', password: 'wrong lantern here', code: '1' }, instance)
-    await query(instance.url, 'update sign_in_turns set taken = 10')
+    await query(instance.url, 'update sign_in_attempts set count = 10')
     for (const address of [email, 'stranger@harbor.example'])
       expect(await beginSession({ email: address, password: PASSWORD, code: code() }, instance)).toMatchObject(
         refusedFor(429, 'TOO_MANY_SIGN_INS'),
@@ -118,7 +118,7 @@ describe('sign-in', () => {
 
   test('stores no credentials or personal data in plain text', async () => {
     const { email, recovery_codes } = await joinOrganization(w, await w.tenant(), { email: 'secretive.keeper@harbor.example' })
-    const tables = ['people', 'recovery_codes', 'invitations', 'sign_in_turns', 'audit_log', 'console_sessions']
+    const tables = ['people', 'recovery_codes', 'invitations', 'sign_in_attempts', 'audit_log', 'console_sessions']
     for (const table of tables) {
       const text = JSON.stringify(await query(w.url, `select t::text as row from ${table} t`))
       for (const word of [email, 'Ottoline', PASSWORD, recovery_codes[0] as string]) {

@@ -5,6 +5,7 @@ import { HOUR, later, MINUTE } from '../../src/platform/time.ts'
 import { browser, consoleHeaders, cookieOf, signIn } from '../support/console.ts'
 import { query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
+import { anyTeamOfTest } from '../support/test-role.ts'
 import { replica, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -18,6 +19,7 @@ const refusedFor = (status: number, error_type: string) => ({ status, body: { de
 const auditOf = (request_id: string) =>
   w.app.db
     .selectFrom('audit_log')
+    .modifyFront(anyTeamOfTest)
     .select(['action', 'status', 'actor_kind', 'actor_id', 'team_id', 'org_id', 'via'])
     .where('request_id', '=', request_id)
     .execute()
@@ -76,30 +78,30 @@ describe('sign-in with a key', () => {
   test('limits an address to 100 failed attempts', async () => {
     const instance = await world({ env: {} })
     const wrong = () => sendRequest(instance.base, endpoints.beginSession, { body: { management_key: 'wrong' }, headers: consoleHeaders })
-    await query(instance.url, 'delete from sign_in_turns')
+    await query(instance.url, 'delete from sign_in_attempts')
     await wrong()
-    await query(instance.url, 'update sign_in_turns set taken = 99')
+    await query(instance.url, 'update sign_in_attempts set count = 99')
     expect(await wrong()).toMatchObject(refusedFor(401, 'INVALID_MANAGEMENT_KEY'))
     expect(await wrong()).toMatchObject(refusedFor(429, 'TOO_MANY_SIGN_INS'))
     instance.advanceTime(16 * MINUTE)
     expect(await wrong()).toMatchObject(refusedFor(401, 'INVALID_MANAGEMENT_KEY'))
-    await query(instance.url, 'delete from sign_in_turns')
+    await query(instance.url, 'delete from sign_in_attempts')
   })
 
   test('does not count a successful sign-in as an attempt', async () => {
-    await query(w.url, 'delete from sign_in_turns')
+    await query(w.url, 'delete from sign_in_attempts')
     await beginSession({ management_key: w.management_key })
-    expect(await query(w.url, 'select taken from sign_in_turns')).toEqual([{ taken: 0 }])
+    expect(await query(w.url, 'select count from sign_in_attempts')).toEqual([{ count: 0 }])
   })
 
   test('limits password attempts separately from key sign-ins', async () => {
-    await query(w.url, 'delete from sign_in_turns')
+    await query(w.url, 'delete from sign_in_attempts')
     const guess = { email: 'guessed@harbor.example', password: 'a guess of a password', code: '1' }
     await beginSession(guess)
-    await query(w.url, 'update sign_in_turns set taken = 100')
+    await query(w.url, 'update sign_in_attempts set count = 100')
     expect(await beginSession(guess)).toMatchObject(refusedFor(429, 'TOO_MANY_SIGN_INS'))
     expect(await beginSession({ management_key: w.management_key })).toMatchObject({ status: 200 })
-    await query(w.url, 'delete from sign_in_turns')
+    await query(w.url, 'delete from sign_in_attempts')
   })
 })
 
@@ -114,23 +116,23 @@ describe('sign-in limits behind a proxy', () => {
 
   test('counts attempts per forwarded address behind a trusted proxy and ignores spoofed addresses', async () => {
     const instance = await world({ env: { TRUST_PROXY: '10.20.0.0/16, 127.0.0.1' } })
-    await query(instance.url, 'delete from sign_in_turns')
+    await query(instance.url, 'delete from sign_in_attempts')
     expect(await signInFrom(instance, '203.0.113.7')).toMatchObject(wrong)
-    await query(instance.url, 'update sign_in_turns set taken = 100')
+    await query(instance.url, 'update sign_in_attempts set count = 100')
     expect(await signInFrom(instance, '203.0.113.7')).toMatchObject(limited)
     expect(await signInFrom(instance, '203.0.113.8')).toMatchObject(wrong)
     expect(await signInFrom(instance, '203.0.113.8, 203.0.113.7')).toMatchObject(limited)
     expect(await signInFrom(instance, '203.0.113.7, 10.20.3.4')).toMatchObject(limited)
-    await query(instance.url, 'delete from sign_in_turns')
+    await query(instance.url, 'delete from sign_in_attempts')
   })
 
   test.each(['', '10.20.0.0/16'])('ignores forwarded addresses from an untrusted proxy (TRUST_PROXY=%s)', async (TRUST_PROXY) => {
     const instance = await world({ env: { TRUST_PROXY } })
-    await query(instance.url, 'delete from sign_in_turns')
+    await query(instance.url, 'delete from sign_in_attempts')
     expect(await signInFrom(instance, '203.0.113.7')).toMatchObject(wrong)
-    await query(instance.url, 'update sign_in_turns set taken = 100')
+    await query(instance.url, 'update sign_in_attempts set count = 100')
     expect(await signInFrom(instance, '203.0.113.8')).toMatchObject(limited)
-    await query(instance.url, 'delete from sign_in_turns')
+    await query(instance.url, 'delete from sign_in_attempts')
   })
 })
 

@@ -86,7 +86,7 @@ test('stops without waiting for a silent broker and records no failure', async (
   const ended = once(socket, 'close')
   await Promise.all([publisher.stop(), ended])
   expect(await pipeline.state()).toMatchObject({ failures: 0, last_error: null, lag: 1 })
-  expect(await query(w.url, 'select holder, leased_until from pipeline_outlets where team_id = $1', [tenant.team_id])).toEqual([
+  expect(await query(w.url, 'select holder, leased_until from pipeline_destinations where team_id = $1', [tenant.team_id])).toEqual([
     { holder: null, leased_until: null },
   ])
 })

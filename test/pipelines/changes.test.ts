@@ -2,7 +2,12 @@ import type { ServerResponse } from 'node:http'
 import { beforeAll, expect, test } from 'vitest'
 import { outboundOptionsOf } from '../../src/delivery/pipelines/destinations/outbound-options.ts'
 import { publishPending } from '../../src/delivery/pipelines/publishing/runner.ts'
-import { claimFreeDestinations, listHeldDestinations, releaseDestinations } from '../../src/delivery/pipelines/publishing/store-holding.ts'
+import {
+  claimDestination,
+  listFreeDestinations,
+  listHeldDestinations,
+  releaseDestinations,
+} from '../../src/delivery/pipelines/publishing/store-holding.ts'
 import { atEnd } from '../support/at-end.ts'
 import { aPipeline, emitEvents } from '../support/pipelines.ts'
 import { faults, openReceiver, type Receiver } from '../support/receiver.ts'
@@ -46,13 +51,15 @@ function withhold(topic: string) {
 async function loadRunner({ team_id }: Tenant) {
   const { app } = w
   const holder = newUuid()
-  const hold = () => claimFreeDestinations(app.db, holder, { seconds: 60, limit: 100 })
+  const hold = async () => {
+    for (const free of await listFreeDestinations(app.db, 100)) await claimDestination(app.db, free, holder, 60)
+  }
   await hold()
   const row = (await listHeldDestinations(app.db, holder)).find((row) => row.team_id === team_id)
   if (!row) throw new Error('This process does not hold the pipeline.')
   const runner = { revision: row.revision, position: row.after_no, isOver: false }
   const context = { app, holder, outbound: outboundOptionsOf(app.config), recordMetrics: () => {}, signal: new AbortController().signal }
-  return { hold, publish: () => publishPending(context, runner, row), letGo: () => releaseDestinations(app.db, holder) }
+  return { hold, publish: () => publishPending(context, runner, row), letGo: () => releaseDestinations(app.db, team_id, holder) }
 }
 
 test('publishes an event to the new topic even when the process has not loaded the change', async () => {

@@ -76,7 +76,7 @@ describe('pipelines', () => {
     const tenant = await w.tenant()
     await put(tenant)
     const responses = JSON.stringify([await pipelinesOf(tenant), await put(tenant)])
-    const [row] = await query<Record<string, unknown>>(w.url, 'select * from pipeline_outlets where team_id = $1', [tenant.team_id])
+    const [row] = await query<Record<string, unknown>>(w.url, 'select * from pipeline_destinations where team_id = $1', [tenant.team_id])
     const storedValues = Object.values(row ?? {}).map((value) => (Buffer.isBuffer(value) ? value.toString('latin1') : String(value)))
     for (const secret of ['courier', 'broker-password'])
       for (const text of [responses, storedValues.join('\n')]) expect(text.includes(secret), secret).toBe(false)

@@ -173,7 +173,7 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
     await waitFor(async () => expect(await pipeline.state()).toMatchObject({ delivered: 1, lag: 0 }))
     // The lag leaves out the last event, but the publisher must have passed it too. Otherwise it would be published once enabled.
     const isPastAll =
-      'select from pipeline_outlets o where team_id = $1 and after_no = (select max(no) from events where team_id = o.team_id)'
+      'select from pipeline_destinations o where team_id = $1 and after_no = (select max(no) from events where team_id = o.team_id)'
     await waitFor(async () => expect(await query(w.url, isPastAll, [team_id])).toHaveLength(1))
     await admin.patchTeam({ params: { org_id, team_id }, body: { sandbox: { partial_webhooks_enabled: true } } })
     await emitEvent(true)

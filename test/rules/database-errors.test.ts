@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isDatabaseUnavailable } from '../../src/platform/db/errors.ts'
+import { isDatabaseUnavailable, isUniqueViolation, isUserErased } from '../../src/platform/db/errors.ts'
 
 const withCode = (code: string) => Object.assign(new Error('message'), { code })
 
@@ -13,6 +13,7 @@ test.each([
   ['57P01', true],
   ['57P03', true],
   ['53300', true],
+  ['25006', true],
   ['23505', false],
   ['22P02', false],
 ])('the database is unavailable after %s: %s', (code, unavailable) => {
@@ -29,4 +30,25 @@ test.each([
   ["Cannot read properties of undefined (reading 'id')", false],
 ])('the database is unavailable after "%s": %s', (message, unavailable) => {
   expect(isDatabaseUnavailable(new Error(message))).toBe(unavailable)
+})
+
+// Citus names the constraint of a shard, and only in the message.
+test.each([
+  ['one server', { code: '23505', constraint: 'people_email', message: 'duplicate key value violates unique constraint "people_email"' }],
+  ['a cluster', { code: '23505', message: 'duplicate key value violates unique constraint "people_email_102027"' }],
+])('a unique violation on %s is attributed to its index', (_, error) => {
+  expect(isUniqueViolation(error)).toBe(true)
+  expect(isUniqueViolation(error, 'people_email')).toBe(true)
+  expect(isUniqueViolation(error, 'invitations_email')).toBe(false)
+})
+
+const violation = (table: string, constraint: string) =>
+  `insert or update on table "${table}" violates foreign key constraint "${constraint}"`
+
+test.each([
+  ['one server', { constraint: 'orders_team_id_user_id_fkey', message: violation('orders', 'orders_team_id_user_id_fkey') }, true],
+  ['a cluster', { message: violation('orders_102295', 'orders_team_id_user_id_fkey_102295') }, true],
+  ['a cluster', { message: violation('orders_102295', 'orders_lab_id_fkey_102295') }, false],
+])('a foreign key on %s tells whether the user was erased', (_, error, erased) => {
+  expect(isUserErased({ code: '23503', ...error })).toBe(erased)
 })

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import * as rules from '../../src/tenants/keys/rules.ts'
+import { newUuid } from '../support/seeded.ts'
 
 const errorTypeOf = (work: () => unknown) => {
   try {
@@ -15,6 +16,32 @@ test('a key is its prefix and 46 random characters, including the checksum', () 
   const secrets = Array.from({ length: 200 }, () => rules.newSecret('sk_us_'))
   for (const secret of secrets) expect(secret).toMatch(/^sk_us_[0-9A-Za-z]{46}$/)
   expect(new Set(secrets).size).toBe(200)
+})
+
+test.each(['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff', newUuid()])(
+  'a token names its team %s',
+  (team_id) => {
+    const secret = rules.newTeamSecret('at_', team_id)
+    expect(secret).toMatch(/^at_[0-9A-Za-z]{68}$/)
+    expect(rules.teamOfSecret(secret)).toBe(team_id)
+    expect(rules.newTeamSecret('at_', team_id)).not.toBe(secret)
+  },
+)
+
+test('a malformed token names no team', () => {
+  const secret = rules.newTeamSecret('at_', newUuid())
+  const zeros = '0'.repeat(68)
+  for (const malformed of [
+    '',
+    'at_',
+    zeros,
+    `at_${zeros}`,
+    secret.slice(0, -1),
+    `${secret}0`,
+    secret.replace('at_', 'ut_'),
+    rules.newSecret('at_'),
+  ])
+    expect(rules.teamOfSecret(malformed)).toBeUndefined()
 })
 
 test('shows only the first characters of a key', () => {

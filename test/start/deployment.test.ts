@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { migrationFiles } from '../../src/platform/db/schema/migrate.ts'
 import { assay } from '../cli/assay.ts'
 import { cleanEnv, type Env, readCredentials } from '../support/process.ts'
 import { query } from '../support/query.ts'
@@ -11,6 +12,7 @@ import {
   databaseWithCatalog,
   externalDatabase,
   newDataDir,
+  start,
   startFailure,
   startInProcess,
 } from './support/start.ts'
@@ -98,13 +100,43 @@ test('rejects a database of another key, environment or region', async () => {
   await startInProcess(env)
 })
 
-test('rejects a database migrated by a newer version and does not change it', async () => {
+test('rejects a database with an incompatible migration, and does not change it', async () => {
   const url = await newDatabase()
-  await query(url, "insert into migrations (name) values ('9999_from_the_future.sql')")
+  await query(url, "insert into migrations (name, oldest) values ('9999_from_the_future.sql', '9999_from_the_future.sql')")
   expect(await startFailure(externalDatabase(url))).toMatch(
-    /migrated by a newer version of Assay \(9999_from_the_future\.sql\)\. Start that version or a newer one\./,
+    /a migration that is not compatible with this version of Assay \(9999_from_the_future\.sql\)\. Start the version that ran it/,
   )
   expect(await query(url, 'select 1 from deployment')).toEqual([])
+})
+
+test('rejects a database migrated before the first release and does not change it', async () => {
+  const url = await newDatabase()
+  await query(url, 'alter table migrations drop column oldest')
+  await query(url, "update migrations set name = '0001_foundation.sql' where name = '0001_tenants.sql'")
+  expect(await startFailure(externalDatabase(url))).toMatch(
+    /not compatible with this version of Assay \(0001_foundation\.sql\)\. Start the version that ran it/,
+  )
+  expect(await query(url, 'select 1 from deployment')).toEqual([])
+})
+
+test('a process is registered with its newest migration until it stops', async () => {
+  const env = externalDatabase(await databaseWithCatalog())
+  const service = await startInProcess(env)
+  const registered = () => query(env['DATABASE_URL'] as string, 'select newest from processes')
+  expect(await registered()).toEqual([{ newest: (await migrationFiles()).at(-1) }])
+  await service.stop()
+  expect(await registered()).toEqual([])
+})
+
+test('stops after a migration that it cannot run beside', async () => {
+  const env = externalDatabase(await databaseWithCatalog())
+  const service = await start(env)
+  await query(
+    env['DATABASE_URL'] as string,
+    "insert into migrations (name, oldest) values ('9999_from_the_future.sql', '9999_from_the_future.sql')",
+  )
+  expect((await service.exited).code).toBe(0)
+  expect(await query(env['DATABASE_URL'] as string, 'select 1 from processes')).toEqual([])
 })
 
 test('PUBLIC_URL is the base_url in the credentials', async () => {

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
+import { databaseName } from '../support/databases.ts'
+import { aNewOrder } from '../support/orders.ts'
 import { reservePort } from '../support/ports.ts'
 import { eventually, readCredentials, type Service } from '../support/process.ts'
+import { query } from '../support/query.ts'
 import { errorOf, newDatabase } from '../support/world.ts'
 import { startProxy } from './support/proxy.ts'
 import { adminOf, apiOf, clientsOf, databaseWithCatalog, externalDatabase, startInProcess } from './support/start.ts'
@@ -30,6 +33,31 @@ test('reports an unavailable database, keeps running and is ready when it return
   await eventually(async () => (await statusOf(service, '/ready')) === 200)
   expect((await api.createUser({ body: { client_user_id: 'away' } })).client_user_id).toBe('away')
   await service.stop()
+})
+
+test('reports a database that accepts no writes as unavailable, until it does', async () => {
+  const url = await databaseWithCatalog()
+  const env = externalDatabase(url)
+  const service = await startInProcess({ ...env, ROLE: 'api' })
+  const { api } = clientsOf(service, env['DATA_DIR'] as string)
+  const setReadOnly = (value: string) =>
+    query(
+      url,
+      `begin read write; alter database ${databaseName(url)} set default_transaction_read_only = ${value}; commit;
+       select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'assay'`,
+    )
+
+  const body = await aNewOrder(api)
+  await setReadOnly('on')
+  // More than the connections that ended, so that some requests get one on which the server refuses the write.
+  const refusals = new Set<string>()
+  for (let i = 0; i < 20; i++) {
+    const { status, detail } = await errorOf(i % 2 ? api.createOrder({ body }) : api.createUser({ body: { client_user_id: 'standby' } }))
+    refusals.add(`${status} ${detail['error_type']}`)
+  }
+  expect([...refusals]).toEqual(['503 DATABASE_UNAVAILABLE'])
+  await setReadOnly('off')
+  await eventually(() => api.createUser({ body: { client_user_id: 'standby' } }))
 })
 
 test('is not ready while the database does not respond', async () => {

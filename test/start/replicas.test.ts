@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { readCredentials, TIMEOUT_MS } from '../support/process.ts'
-import { query } from '../support/query.ts'
+import { eventually, readCredentials, TIMEOUT_MS } from '../support/process.ts'
+import { directUrl, query } from '../support/query.ts'
 import { emptyDatabase, errorOf } from '../support/world.ts'
 import { apiOf, clientsOf, databaseWithCatalog, externalDatabase, newDataDir, start, startInProcess } from './support/start.ts'
 
@@ -35,15 +35,25 @@ test('ROLE=api serves requests without chaining the audit log, and ROLE=worker d
   const api = await startInProcess({ ...env, ROLE: 'api' })
   const { credentials, api: calls } = clientsOf(api, env['DATA_DIR'] as string)
   await calls.createUser({ body: { client_user_id: 'one' } })
-  expect(await query(url, 'select seq from audit_head')).toEqual([{ seq: 0 }])
+  expect(await query(url, 'select seq from audit_chains')).toEqual([{ seq: 0 }])
 
   const worker = await startInProcess({ ...env, ROLE: 'worker' })
   await expect
-    .poll(async () => (await query<{ seq: number }>(url, 'select seq from audit_head'))[0]?.seq, { timeout: TIMEOUT_MS })
+    .poll(async () => (await query<{ seq: number }>(url, 'select max(seq) as seq from audit_chains'))[0]?.seq, { timeout: TIMEOUT_MS })
     .not.toBe(0)
   for (const page of ['/health', '/ready', '/metrics']) expect((await fetch(worker.url + page)).status).toBe(200)
   const refused = await errorOf(apiOf(worker, credentials).listUsers())
   expect(refused).toMatchObject({ status: 404, detail: { error_type: 'UNKNOWN_PATH' } })
+})
+
+test('a process that delivers listens on DIRECT_DATABASE_URL, and polls without it', async () => {
+  const url = await databaseWithCatalog()
+  const listening = () => query(url, "select from pg_stat_activity where datname = current_database() and query = 'listen assay_events'")
+  await startInProcess(externalDatabase(url, { ROLE: 'worker' }))
+  await startInProcess(externalDatabase(url, { ROLE: 'api', DIRECT_DATABASE_URL: directUrl(url) }))
+  expect(await listening()).toEqual([])
+  await startInProcess(externalDatabase(url, { ROLE: 'worker', DIRECT_DATABASE_URL: directUrl(url) }))
+  await eventually(async () => (await listening()).length === 1)
 })
 
 test('serves health, metrics and documentation without a key', async () => {

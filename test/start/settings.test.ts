@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { nobodyCanRun } from '../db/support/checkout.ts'
 import { nobody, skipUnless } from '../db/support/embedded.ts'
+import { databaseName } from '../support/databases.ts'
 import { main, run } from '../support/process.ts'
 import { query } from '../support/query.ts'
-import { emptyDatabase, newDatabase, temporaryFolder } from '../support/world.ts'
+import { emptyDatabase, isPooledRun, newDatabase, temporaryFolder } from '../support/world.ts'
 import { databaseWithCatalog, externalDatabase, newDataDir, runFailingStart, startFailure } from './support/start.ts'
 
 describe('an invalid setting stops the start with one line that names it', () => {
@@ -63,7 +64,7 @@ describe('an unusable database is named without its password', () => {
   })
 
   test('a wrong password', async (context) => {
-    skipUnless(context, !process.env['TEST_DATABASE_URL'], 'your own server may use trust authentication')
+    skipUnless(context, !process.env['TEST_DATABASE_URL'] && !isPooledRun(), 'your own server or the pooler may use trust authentication')
     const url = new URL(await newDatabase())
     url.password = 'hunter2'
     const message = await startFailure(externalDatabase(url.href))
@@ -72,9 +73,9 @@ describe('an unusable database is named without its password', () => {
   })
 
   test('a read-only database', async () => {
-    const readOnly = new URL(await emptyDatabase())
-    readOnly.searchParams.set('options', '-c default_transaction_read_only=on')
-    expect(await startFailure(externalDatabase(readOnly.href))).toMatch(
+    const url = await emptyDatabase()
+    await query(url, `alter database ${databaseName(url)} set default_transaction_read_only = on`)
+    expect(await startFailure(externalDatabase(url))).toMatch(
       /^The database cannot be migrated: cannot execute CREATE TABLE in a read-only transaction/,
     )
   })

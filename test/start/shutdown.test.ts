@@ -9,13 +9,13 @@ import { endpoints } from '../../src/contract/index.ts'
 import { skipUnless } from '../db/support/embedded.ts'
 import { preparedDataDir } from '../support/data-dir.ts'
 import { eventually, isAlive, type ProcessResult, postmasterOf, run, runMain, type Service, startProcess } from '../support/process.ts'
-import { query } from '../support/query.ts'
+import { asTest, query } from '../support/query.ts'
 import { temporaryFolder } from '../support/world.ts'
 import { clientsOf, databaseWithCatalog, externalDatabase, newDataDir, start, startInProcess } from './support/start.ts'
 
 /** Holds a row lock, so that a change of the user waits. */
 async function holdUser(url: string, user_id: string) {
-  const holder = new pg.Client({ connectionString: url })
+  const holder = new pg.Client(asTest(url))
   await holder.connect()
   onTestFinished(() => holder.end())
   await holder.query('begin')

@@ -7,14 +7,22 @@ import type { TestProject } from 'vitest/node'
 import { loadCatalog } from '../../src/labs/catalog/file/actions.ts'
 import type { App } from '../../src/platform/app.ts'
 import { type Embedded, startEmbedded } from '../../src/platform/db/embedded/start.ts'
-import { migrate } from '../../src/platform/db/migrate.ts'
 import { openDatabase } from '../../src/platform/db/open.ts'
+import { cleanUp } from './at-end.ts'
+import { createDatabase, createMigrated, databaseUrl, dropDatabase, query, serversOf } from './databases.ts'
 import { findLeaks } from './leaks.ts'
+import { startPooler } from './pooler.ts'
+import { collectStatements, statementSettings, statementSql, wrongStatements } from './statements.ts'
+import { testConnection } from './test-role.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** The database server of this run. Test files clone `template`, or `catalogTemplate` with the sandbox catalog. */
     adminUrl: string
+    /** What the service connects to: the server, or a pooler in front of it. */
+    serviceUrl: string
+    /** Every server of a Citus cluster, the coordinator first; otherwise the only one. */
+    servers: string[]
     template: string
     catalogTemplate: string
     logs: string
@@ -25,7 +33,10 @@ let close = async () => {}
 
 export const teardown = () => close()
 
-/** Starts one PostgreSQL for the whole run: the embedded one, or yours with TEST_DATABASE_URL. */
+/**
+ * Starts one PostgreSQL for the whole run: the embedded one, or yours with TEST_DATABASE_URL. That can be the coordinator of a Citus
+ * cluster. With TEST_POOLER the service connects through PgBouncer with that many connections per database.
+ */
 export async function setup(project: TestProject) {
   const folder = mkdtempSync(join(tmpdir(), 'assay-test-'))
   const externalUrl = process.env['TEST_DATABASE_URL']
@@ -34,18 +45,22 @@ export async function setup(project: TestProject) {
     : await startEmbedded({
         dataDir: join(folder, 'data'),
         log: pino({ level: 'silent' }),
-        settings: { fsync: 'off', max_connections: '200' },
+        settings: { fsync: 'off', max_connections: '200', ...statementSettings },
+        superuserSql: statementSql,
       })
   const adminUrl = externalUrl ?? (embedded as Embedded).url
   const template = `assay_test_${Date.now()}_${process.pid}`
-  await query(adminUrl, `create database ${template}`)
-  const pool = new pg.Pool({ connectionString: databaseUrl(adminUrl, template) })
-  await migrate(pool)
-  await pool.end()
+  const servers = await serversOf(adminUrl)
+  await createMigrated(servers, template)
   const catalogTemplate = `${template}_catalog`
-  await query(adminUrl, `create database ${catalogTemplate} template ${template}`)
+  await createDatabase(servers, catalogTemplate, template)
   await installCatalog(databaseUrl(adminUrl, catalogTemplate))
+  const poolSize = process.env['TEST_POOLER']
+  // Every test file has a database, and its connections must not stay for the rest of the run.
+  const pooler = poolSize && (await startPooler(adminUrl, { default_pool_size: poolSize, server_idle_timeout: 5 }))
   project.provide('adminUrl', adminUrl)
+  project.provide('serviceUrl', pooler ? pooler.urlOf('') : adminUrl)
+  project.provide('servers', servers)
   project.provide('template', template)
   project.provide('catalogTemplate', catalogTemplate)
   project.provide('logs', folder)
@@ -53,9 +68,11 @@ export async function setup(project: TestProject) {
   close = async () => {
     try {
       await failOnLeaks(adminUrl, template, folder)
+      if (embedded) await failOnWrongStatements(adminUrl, template)
     } finally {
+      await cleanUp()
       // An embedded server is removed as a whole, because a vacuum may keep its databases busy.
-      for (const name of externalUrl ? await databases(adminUrl, template) : []) await query(adminUrl, `drop database ${name} with (force)`)
+      for (const name of externalUrl ? await databases(adminUrl, template) : []) await dropDatabase(servers, name)
       await embedded?.stop()
       rmSync(folder, { recursive: true, force: true })
     }
@@ -67,22 +84,6 @@ async function installCatalog(url: string) {
   const wall = () => new Date().toISOString()
   await loadCatalog({ db: opened.db, wall, now: wall } as App)
   await opened.close()
-}
-
-export function databaseUrl(adminUrl: string, name: string) {
-  const url = new URL(adminUrl)
-  url.pathname = `/${name}`
-  return url.href
-}
-
-export async function query<T extends pg.QueryResultRow>(url: string, text: string, values: unknown[] = []) {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    return (await client.query<T>(text, values)).rows
-  } finally {
-    await client.end()
-  }
 }
 
 const databases = async (adminUrl: string, template: string) =>
@@ -108,6 +109,12 @@ async function failOnLeaks(adminUrl: string, template: string, folder: string) {
   if (found.length) throw new Error(`Personal data or keys in plain text:\n${found.slice(0, 20).join('\n')}`)
 }
 
+/** Fails the run if a statement of the service touches a table of a team without naming the team, or cannot run on a distributed table. */
+async function failOnWrongStatements(adminUrl: string, template: string) {
+  const found = await wrongStatements(databaseUrl(adminUrl, template), await collectStatements(databaseUrl(adminUrl, 'postgres')))
+  if (found.length) throw new Error(`Statements of the service that no distributed database can run:\n${found.slice(0, 20).join('\n')}`)
+}
+
 /** Tables that contain only catalog data. */
 const shared = ['analytes', 'icd_codes', 'labs', 'markers', 'service_centers']
 
@@ -115,7 +122,7 @@ const shared = ['analytes', 'icd_codes', 'labs', 'markers', 'service_centers']
 const hashes: Record<string, string> = { people: 'password' }
 
 async function leaksInDatabase(url: string, name: string) {
-  const client = new pg.Client({ connectionString: url })
+  const client = new pg.Client(testConnection(url))
   await client.connect()
   try {
     // Partitions count as tables, and the tables they belong to are always empty.

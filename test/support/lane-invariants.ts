@@ -1,42 +1,33 @@
-import { sql } from 'kysely'
-import type { App } from '../../src/platform/app.ts'
+import { query } from './query.ts'
 
 type Row = {
-  id: number
+  id: string
   key: string
   head: number
   tail: number
-  worker: number | null
+  worker: string | null
   lease: string | null
-  leased_until: string | null
 }
 
-export const laneRows = async ({ db }: App, webhook_ids: string[]) =>
-  (
-    await sql<Row>`
-      select id, key, head, tail, worker, lease, leased_until from lanes where webhook_id = any(${webhook_ids}::uuid[])`.execute(db)
-  ).rows
+export const laneRows = (url: string, webhook_ids: string[]) =>
+  query<Row>(url, 'select id::text, key, head, tail, worker, lease from lanes where webhook_id = any($1::uuid[])', [webhook_ids])
 
 type Change = {
   step: string
   before: Row[]
   after: Row[]
   /** The lanes that the step settles. */
-  settled: { id: number; lease: string }[]
+  settled: { id: string; lease: string }[]
   /** The live workers. */
-  live: number[]
-  now: string
+  live: string[]
 }
 
 /** The lane invariants that a step violates. */
-export function laneViolations({ step, before, after, settled, live, now }: Change): string[] {
+export function laneViolations({ step, before, after, settled, live }: Change): string[] {
   const isDead = ({ worker }: Row) => worker !== null && !live.includes(worker)
-  const isExpired = ({ leased_until }: Row) => leased_until !== null && leased_until <= now
-  const isIn = (lanes: { id: number; lease: string | null }[], { id, lease }: { id: number; lease: string | null }) =>
+  const isIn = (lanes: { id: string; lease: string | null }[], { id, lease }: { id: string; lease: string | null }) =>
     lanes.some((lane) => lane.id === id && lane.lease === lease)
-  const stolen = before.filter(
-    (was) => was.lease && !isIn(after, was) && !isIn(settled, was) && !(step === 'free' && (isDead(was) || isExpired(was))),
-  )
+  const stolen = before.filter((was) => was.lease && !isIn(after, was) && !isIn(settled, was) && !(step === 'free' && isDead(was)))
   const unreleased = settled.filter((one) => isIn(after, one))
   const misplaced = after.filter(({ id, head, tail }) => head > tail || before.some((was) => was.id === id && was.head > head))
   const orphaned = step === 'free' ? after.filter(isDead) : []

@@ -1,13 +1,13 @@
-import pg from 'pg'
 import { emitForTeam } from '../../src/delivery/events/emit.ts'
 import { type DeliveryContext, deliverDue, settleRuns } from '../../src/delivery/webhooks/sending/deliver.ts'
-import { WORKER_LOCK } from '../../src/delivery/webhooks/sending/store-lanes.ts'
-import { newWorkerNumber } from '../../src/delivery/webhooks/sending/worker-lease.ts'
+import { laneCapacity } from '../../src/delivery/webhooks/sending/lane-capacity.ts'
 import { type App, inTransaction } from '../../src/platform/app.ts'
 import { type Outcome, outcomeWithoutExchange } from '../../src/platform/outbound/outcome.ts'
 import type { Message } from '../../src/platform/outbound/send.ts'
+import type { WebhookRef } from '../../src/platform/webhook-ref.ts'
 import { eventually } from './process.ts'
 import { query } from './query.ts'
+import { newUuid } from './seeded.ts'
 import type { Tenant } from './world.ts'
 
 type LaneRun = Parameters<DeliveryContext['settle']>[0]
@@ -34,73 +34,75 @@ export const ok = outcome(200)
 
 /** A worker that the test drives: it sends claimed messages immediately and settles them on demand. */
 export async function manualWorker(app: App, url: string, send: (message: ReceivedMessage) => Outcome | Promise<Outcome>) {
-  let workerLock = await holdWorkerLock(url, newWorkerNumber())
   const runs: LaneRun[] = []
   const context: DeliveryContext = {
     app,
-    worker: workerLock.number,
-    lanesHeld: 0,
+    worker: await startLease(url),
+    isAlive: (worker) => worker === context.worker,
+    capacity: laneCapacity(),
+    claims: new Map(),
     recordMetrics: () => {},
     send: async (message) => send(toReceivedMessage(message)),
-    settle: (claimAndSend) => runs.push(claimAndSend),
+    settle: (run) => runs.push(run),
   }
   let sending = 0
-  let unfinished = new Set<string>()
-  const renew = async () => {
-    await workerLock.end()
-    workerLock = await holdWorkerLock(url, newWorkerNumber())
-    context.worker = workerLock.number
+  let settledRuns: LaneRun[] = []
+  let unfinished: WebhookRef[] = []
+  const settleAll = async (batch: LaneRun[]) => {
+    const teams = [...Map.groupBy(batch, (run) => run.team_id)]
+    return Promise.all(teams.map(([team_id, runs]) => settleRuns(context, team_id, runs)))
+  }
+  const loseLease = async () => {
+    await endLease(url, context.worker)
+    context.worker = await startLease(url)
   }
   return {
     context,
     /** Claims and sends; returns how many lanes it holds. */
-    async claimAndSend(webhook_ids: string[]) {
-      sending += (await deliverDue(context, webhook_ids)).claimed
+    async claimAndSend(webhooks: WebhookRef[]) {
+      sending += (await deliverDue(context, webhooks)).claimed
       await eventually(() => runs.length >= sending)
       return sending
     },
     /** Claims without waiting for the sends. */
-    claim: async (webhook_ids: string[]) => (await deliverDue(context, webhook_ids)).claimed,
+    claim: async (webhooks: WebhookRef[]) => (await deliverDue(context, webhooks)).claimed,
     /** The lanes that the next `settle` is about. */
     unsettled: (limit = runs.length) => runs.slice(0, limit).map(({ settled: { id, lease } }) => ({ id, lease })),
     /** Settles runs and returns how many are still busy. */
     async settle(limit = runs.length) {
       const batch = runs.splice(0, limit)
-      const settled = await settleRuns(context, batch)
-      const { busy } = settled
-      unfinished = settled.more
+      const settled = await settleAll(batch)
+      const busy = settled.flatMap((team) => team.busy)
+      settledRuns = batch
+      unfinished = settled.flatMap(({ more }) => [...more])
       runs.unshift(...busy)
       sending -= batch.length - busy.length
       return busy.length
     },
+    /** Settles the last runs again, as after a lost response. */
+    repeatSettlement: () => settleAll(settledRuns),
     /** The webhooks of the last `settle` that have more to send. */
-    unfinished: () => [...unfinished],
+    unfinished: () => unfinished,
     /** Drops every unsettled run, like kill -9. */
     async crash() {
       sending -= runs.splice(0).length
-      context.lanesHeld = 0
-      await renew()
+      context.capacity = laneCapacity()
+      await loseLease()
     },
-    /** Loses the lock, so that others consider the worker dead while it still settles. */
-    loseLock: renew,
-    end: () => workerLock.end(),
+    /** Loses the lease, so that others consider the worker dead while it still settles. */
+    loseLease,
+    end: () => endLease(url, context.worker),
   }
 }
 
-/** A connection that holds the lock of a live worker. */
-async function holdWorkerLock(url: string, number: number) {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  await client.query('select pg_advisory_lock($1, $2)', [WORKER_LOCK, number])
-  const pid = (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid
-  return {
-    number,
-    async end() {
-      await client.end()
-      await eventually(async () => (await query(url, 'select from pg_stat_activity where pid = $1', [pid])).length === 0)
-    },
-  }
+/** Registers a live worker and returns its ID. */
+async function startLease(url: string) {
+  const id = newUuid()
+  await query(url, "insert into workers (id, leased_until) values ($1, now() + interval '1 hour')", [id])
+  return id
 }
+
+const endLease = (url: string, id: string) => query(url, 'delete from workers where id = $1', [id])
 
 /** Emits events with these keys in one transaction. */
 export const emitTo = async (app: App, team_id: string, keys: string[], rollback = false) => {

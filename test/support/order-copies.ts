@@ -1,27 +1,28 @@
-import { query } from './cluster.ts'
+import type pg from 'pg'
+import { query } from './databases.ts'
 
 /**
  * Fills the table up to `total` orders with copies of the existing ones under other IDs and past days.
  * A copy can be listed and counted but not read, because its encrypted data is bound to the original order.
  */
-export async function fillOrdersTo(url: string, total: number) {
-  const [row] = await query<{ count: string }>(url, 'select count(*) from orders')
+export async function fillOrdersTo(database: string | pg.ClientConfig, total: number) {
+  const [row] = await query<{ count: string }>(database, 'select count(*) from orders')
   const missing = total - Number(row?.count)
   if (missing <= 0) return
-  const indexes = await dropIndexes(url)
-  await query(url, insertCopies, [missing])
-  for (const definition of indexes) await query(url, definition)
-  for (const table of ['orders', 'order_events']) await query(url, `vacuum analyze ${table}`)
+  const indexes = await dropIndexes(database)
+  await query(database, insertCopies, [missing])
+  for (const definition of indexes) await query(database, definition)
+  for (const table of ['orders', 'order_events']) await query(database, `vacuum analyze ${table}`)
 }
 
 /** Drops the non-key indexes, because recreating them after the insert is much faster. */
-async function dropIndexes(url: string) {
+async function dropIndexes(database: string | pg.ClientConfig) {
   const rows = await query<{ name: string; definition: string }>(
-    url,
+    database,
     `select indexname as name, indexdef as definition from pg_indexes
      where tablename = 'orders' and indexname not in (select conname from pg_constraint)`,
   )
-  for (const { name } of rows) await query(url, `drop index ${name}`)
+  for (const { name } of rows) await query(database, `drop index ${name}`)
   return rows.map(({ definition }) => definition)
 }
 
@@ -40,5 +41,5 @@ copies as (
   jsonb_populate_record(one, jsonb_build_object('id', gen_random_uuid(), 'transaction_id', gen_random_uuid(),
     'created_at', at, 'updated_at', at, 'last_event_at', at, 'low_level', standing.low_level, 'interpretation', interpretation,
     'dispatch_at', null, 'step_at', null, 'sample_id', null)) as copy
-  returning id, low_level, created_at)
-insert into order_events (order_id, id, low_level, created_at) select id, 1, low_level, created_at from copies`
+  returning team_id, id, low_level, created_at)
+insert into order_events (team_id, order_id, id, low_level, created_at) select team_id, id, 1, low_level, created_at from copies`

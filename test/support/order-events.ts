@@ -9,7 +9,14 @@ type EventData = { id?: string; events?: { status: string }[]; marker?: { slug: 
 /** The events of a team or of one order in short form: `created ordered`, `updated completed`, `critical glucose`. */
 export async function orderEvents(app: App, team_id: string, order_id?: string) {
   const first =
-    order_id && (await app.db.selectFrom('events').select('seq').where('order_id', '=', order_id).orderBy('seq').executeTakeFirst())
+    order_id &&
+    (await app.db
+      .selectFrom('events')
+      .select('seq')
+      .where('team_id', '=', team_id)
+      .where('order_id', '=', order_id)
+      .orderBy('seq')
+      .executeTakeFirst())
   const log = await eventsOf(app, team_id, first ? Number(first.seq) - 1 : 0)
   return log
     .filter((one) => !order_id || one.order_id === order_id)
@@ -22,9 +29,11 @@ export async function orderEvents(app: App, team_id: string, order_id?: string) 
 /** The events of an order that took exactly these steps. */
 export const expectedEvents = (...lows: string[]) => lows.map((low, i) => `${i === 0 ? 'created' : 'updated'} ${low}`)
 
+const byOrder = (...names: string[]) => Object.fromEntries(names.map((name) => [name, 'order_id']))
+
 /** Every row of an order, to check that nothing changed. */
 export async function snapshotOf(url: string, order_id: string) {
-  const tables = { orders: 'id', order_events: 'order_id', results: 'order_id', order_images: 'order_id', events: 'order_id' }
+  const tables = { orders: 'id', ...byOrder('order_events', 'lab_samples', 'results', 'order_images', 'events') }
   const each = Object.entries(tables).map(
     ([table, column]) => `(select jsonb_agg(to_jsonb(t) order by to_jsonb(t)::text) from ${table} t where ${column} = $1) as ${table}`,
   )

@@ -1,7 +1,6 @@
-import { sql } from 'kysely'
-import type { Db } from '../../src/platform/db/open.ts'
 import { aPatient } from './orders.ts'
 import { anAddress, people } from './people.ts'
+import { query } from './query.ts'
 
 type Json = Record<string, unknown>
 /** `tests` maps slugs to lab test IDs. */
@@ -38,13 +37,15 @@ export function errorsIn({ status, body }: HttpResponse): string[] {
   return errors ? errors.map((item) => `${status} ${item.error_type}`) : [`${status} ${error_type}`]
 }
 
-const countedTables = ['orders', 'order_events', 'order_images', 'events', 'user_info', 'user_insurances', 'lab_tests', 'results']
+const countedTables = [
+  ...['orders', 'order_events', 'order_images', 'lab_samples', 'results', 'team_lab_tests'],
+  ...['events', 'user_info', 'user_insurances'],
+]
 
 /** Counts the rows of every table that an order writes. */
-export async function countRows(db: Db) {
-  const counts = countedTables.map((table) => sql`(select count(*)::int from ${sql.table(table)}) as ${sql.ref(table)}`)
-  const { rows } = await sql<Record<string, number>>`select ${sql.join(counts)}`.execute(db)
-  return rows[0]
+export async function countRows(url: string) {
+  const counts = countedTables.map((table) => `(select count(*)::int from ${table}) as ${table}`)
+  return (await query<Record<string, number>>(url, `select ${counts.join(', ')}`))[0]
 }
 
 export const aProxy = (change: object = {}) => ({

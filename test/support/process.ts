@@ -4,7 +4,8 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export const root = resolve(import.meta.dirname, '../..')
-export const main = join(root, 'src/main.ts')
+const mainOf = (checkout: string) => join(checkout, 'src/main.ts')
+export const main = mainOf(root)
 export const assay = join(root, 'bin/assay.mjs')
 
 export type Env = Record<string, string | undefined>
@@ -53,12 +54,13 @@ const waitForOutput = (child: ChildProcess, output: { stdout: string; stderr: st
 
 export type Service = ReturnType<typeof run> & { url: string; readyMs: number; stop(signal?: NodeJS.Signals): Promise<ProcessResult> }
 
-export const runMain = (env: Env, log?: string, timeout?: number) => run([process.execPath, main], { env, log, timeout })
+export const runMain = (env: Env, log?: string, timeout?: number, checkout = root) =>
+  run([process.execPath, mainOf(checkout)], { env, log, timeout })
 
-/** Starts the service like a user does and waits until it is ready. */
-export async function startProcess(env: Env, log?: string): Promise<Service> {
+/** Starts the service like a user does and waits until it is ready. `checkout` is a folder with another version. */
+export async function startProcess(env: Env, log?: string, checkout?: string): Promise<Service> {
   const startedAt = performance.now()
-  const running = runMain(env, log)
+  const running = runMain(env, log, undefined, checkout)
   const [, url = ''] = await running.waitForOutput(/Assay is ready at (\S+)/)
   const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
     running.child.kill(signal)

@@ -62,11 +62,11 @@ export const aWorkout = (change: object = {}) => ({
 export const stayIdle = (db: App['db']) => sql`set local idle_in_transaction_session_timeout = 0`.execute(db)
 
 /** Locks the end of every backfill of a user. Returns the function that releases the lock. */
-export async function holdBackfills(app: App, user_id: string) {
+export async function holdBackfills(app: App, team_id: string, user_id: string) {
   const [held, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const holding = app.db.transaction().execute(async (db) => {
     await stayIdle(db)
-    await db.selectFrom('historical_pulls').selectAll().where('user_id', '=', user_id).forUpdate().execute()
+    await db.selectFrom('historical_pulls').selectAll().where('team_id', '=', team_id).where('user_id', '=', user_id).forUpdate().execute()
     held.resolve()
     await end.promise
   })

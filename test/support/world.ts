@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { type Logger, pino } from 'pino'
 import { inject } from 'vitest'
 import { type Client, createClient } from '../../src/contract/client.ts'
-import { numberEvents } from '../../src/delivery/events/log.ts'
 import type { OutboundOptions } from '../../src/delivery/pipelines/destinations/destination.ts'
 import { outboundOptionsOf } from '../../src/delivery/pipelines/destinations/outbound-options.ts'
 import { startPublisher } from '../../src/delivery/pipelines/publishing/worker.ts'
@@ -12,23 +11,25 @@ import type { Table } from '../../src/http/endpoint-table.ts'
 import { createMetrics } from '../../src/http/metrics/metrics.ts'
 import { buildServer } from '../../src/http/server.ts'
 import { jobs } from '../../src/jobs/index.ts'
+import { startJobs } from '../../src/jobs/loop.ts'
 import { loadCatalog } from '../../src/labs/catalog/file/actions.ts'
 import { claimDatabase } from '../../src/operations/deployment/actions.ts'
 import { type App, appOf, DELIVER_WEBHOOKS, inTransaction, NUMBER_EVENTS, newService } from '../../src/platform/app.ts'
 import { readConfig } from '../../src/platform/config.ts'
+import { openReplica } from '../../src/platform/db/connections/replica.ts'
 import { openDatabase } from '../../src/platform/db/open.ts'
 import { policyOf } from '../../src/platform/outbound/address.ts'
 import { openSender, type Sender } from '../../src/platform/outbound/send.ts'
 import { openVault } from '../../src/platform/sealing/vault.ts'
-import { DAY, later } from '../../src/platform/time.ts'
+import { DAY, HOUR, later } from '../../src/platform/time.ts'
+import type { WebhookRef } from '../../src/platform/webhook-ref.ts'
 import { ensureManagementKey, ensureTeamKey } from '../../src/tenants/keys/actions.ts'
 import { createLabKey } from '../../src/tenants/keys/lab-keys.ts'
 import { MANAGEMENT_PREFIX } from '../../src/tenants/keys/rules.ts'
 import { createOrg } from '../../src/tenants/teams/orgs.ts'
 import { atEnd } from './at-end.ts'
-import { databaseUrl } from './cluster.ts'
+import { createDatabase, databaseUrl } from './databases.ts'
 import { numberAllEvents } from './events.ts'
-import { query } from './query.ts'
 import { fileTag, newApiKey } from './seeded.ts'
 
 export const ENCRYPTION_KEY = 'only-for-tests-0123456789abcdef0123456789'
@@ -51,9 +52,15 @@ let databases = 0
 export async function newDatabase(template = inject('template')) {
   // The name contains the process ID, because a file may run again on the same server.
   const name = `${inject('template')}_${fileTag()}_${process.pid}_${++databases}`
-  await query(inject('adminUrl'), `create database ${name} template ${template}`)
-  return databaseUrl(inject('adminUrl'), name)
+  await createDatabase(inject('servers'), name, template)
+  return databaseUrl(inject('serviceUrl'), name)
 }
+
+/** Whether the service connects through a pooler in this run. */
+export const isPooledRun = () => inject('serviceUrl') !== inject('adminUrl')
+
+/** The servers of the Citus cluster that this run uses, the coordinator first. Without one, the list is empty. */
+export const citusServers = () => (inject('servers').length > 1 ? inject('servers') : [])
 
 /** A new database with the sandbox catalog, which a replica would load otherwise. */
 export const newSandboxDatabase = () => newDatabase(inject('catalogTemplate'))
@@ -71,10 +78,16 @@ const workerLog = () => {
 
 export type Tenant = { org_id: string; team_id: string; team_api_key: string; management_key: string; api: Client; admin: Client }
 
-type Options = { env?: Record<string, string>; database?: string; table?: Table }
+type Options = {
+  env?: Record<string, string>
+  database?: string
+  table?: Table
+  /** How far READ_DATABASE_URL may be behind, so that a slow machine changes nothing. */
+  maxStalenessMs?: number
+}
 
 /** Starts a replica on the database of this file. The test controls its clock and jobs. */
-export async function replica({ env = {}, database, table }: Options = {}) {
+export async function replica({ env = {}, database, table, maxStalenessMs = HOUR }: Options = {}) {
   const url = database ?? (await fileDatabase(env['ENVIRONMENT']))
   const config = readConfig({ DATABASE_URL: url, ENCRYPTION_KEY, ...env })
   const log = workerLog()
@@ -85,7 +98,9 @@ export async function replica({ env = {}, database, table }: Options = {}) {
   let offset = 0
   let stoppedAt: number | undefined
   const wall = () => later(new Date(stoppedAt ?? Date.now()).toISOString(), offset)
-  const service = newService({ config, db: opened.db, vault: openVault(ENCRYPTION_KEY), log, wall })
+  const readReplica = config.READ_DATABASE_URL ? openReplica(config.READ_DATABASE_URL, opened.db, 10, log, { maxStalenessMs }) : undefined
+  atEnd(async () => readReplica?.close())
+  const service = newService({ config, db: opened.db, replica: readReplica, vault: openVault(ENCRYPTION_KEY), log, wall })
   const app = appOf(service)
   await claimDatabase(app, true)
   if (config.ENVIRONMENT === 'sandbox') await loadCatalog(app)
@@ -126,18 +141,17 @@ export async function replica({ env = {}, database, table }: Options = {}) {
     /** Starts delivering to webhooks. */
     startDelivery: async (send?: Sender['post']) => {
       const sender = openSender({ policy: policyOf(config) })
-      const worker = await startWorker(
+      const onError = (error: unknown) => app.log.error({ err: String(error) })
+      const worker = await startWorker(service, { send: send ?? sender.post, onError, recordMetrics: metrics.deliveries.record })
+      const numbering = startJobs(
         service,
-        () => opened.pool.connect(),
-        send ?? sender.post,
-        (error) => app.log.error({ err: String(error) }),
-        metrics.deliveries.record,
+        jobs.filter(({ name }) => name === NUMBER_EVENTS),
+        (_, error) => onError(error),
       )
-      service.wake = (job, about = []) => {
-        if (job === DELIVER_WEBHOOKS) worker.wake(about)
-        if (job === NUMBER_EVENTS) numberEvents(app).catch((error) => app.log.error({ err: String(error) }))
-      }
+      service.wake = (job, about = []) =>
+        job === DELIVER_WEBHOOKS ? worker.wake(about as Iterable<WebhookRef>) : numbering.wake(job, about)
       atEnd(async () => {
+        await numbering.stop()
         await worker.stop()
         await sender.close()
       })

@@ -7,7 +7,7 @@ import { pino } from 'pino'
 import { createClient } from '../../src/contract/client.ts'
 import { startEmbedded } from '../../src/platform/db/embedded/start.ts'
 import { aQueue, startBroker } from '../support/broker.ts'
-import { query } from '../support/cluster.ts'
+import { query } from '../support/databases.ts'
 import { aNewOrder } from '../support/orders.ts'
 import { deploymentOf } from '../support/pipelines.ts'
 import { eventually, postmasterOf, readCredentials, type Service, startProcess } from '../support/process.ts'
@@ -43,7 +43,7 @@ export async function openSite(log?: string) {
     killPostgres: () => process.kill(postmasterOf(join(folder, 'server')), 'SIGKILL'),
     /** The process that publishes. */
     async leader() {
-      const [row] = await query<{ holder: string | null }>(server.url, 'select holder from pipeline_outlets')
+      const [row] = await query<{ holder: string | null }>(server.url, 'select holder from pipeline_destinations')
       return services.findIndex(({ output }) => row?.holder && output.stdout.includes(row.holder))
     },
     async close() {

@@ -1,4 +1,4 @@
-import { query } from '../support/cluster.ts'
+import { query } from '../support/databases.ts'
 import { eventually, type Service } from '../support/process.ts'
 import { randomInteger } from '../support/seeded.ts'
 import { openSite, type Site, startClients } from './pipeline-site.ts'

@@ -98,9 +98,14 @@ export async function torture<B, A>(subject: Subject<B, A>, kind: Kind, options:
 /** Starts PostgreSQL with its default durability in a data folder. `env` lets a service use it as a separate database. */
 export async function startExternal(dataDir: string) {
   const { url, stop } = await startEmbedded({ dataDir, log: pino({ level: 'silent' }) })
+  return { url, stop, env: { DATABASE_URL: url, ...settingsOf(dataDir) } }
+}
+
+/** The settings of a service that uses a data folder with a separate database. */
+export function settingsOf(dataDir: string) {
   const keyFile = join(dataDir, 'encryption.key')
   const ENCRYPTION_KEY = existsSync(keyFile) ? readFileSync(keyFile, 'utf8').trim() : 'torture-0123456789abcdef0123456789abcdef'
-  return { url, stop, env: { DATA_DIR: dataDir, DATABASE_URL: url, ENCRYPTION_KEY } }
+  return { DATA_DIR: dataDir, ENCRYPTION_KEY }
 }
 
 const apiOf = (service: Service, dataDir: string) =>
@@ -173,7 +178,7 @@ async function compare<B, A>({ service, dataDir, env, subject, attempts }: Site<
 }
 
 /** A client that retries on 503. */
-const withRetries = (api: Client) =>
+export const withRetries = (api: Client) =>
   new Proxy(api, {
     get: (api, name) => (input: never) => retryWhile503(() => (api[name as keyof Client] as (input: never) => Promise<unknown>)(input)),
   })
@@ -192,7 +197,7 @@ async function retryWhile503<T>(request: () => Promise<T>): Promise<T> {
 }
 
 /** Runs the CLI while the service is running. */
-async function verifyAudit<B, A>({ env }: Site<B, A>) {
+export async function verifyAudit({ env }: { env: Env }) {
   const { code, stdout, stderr } = await run([process.execPath, assay, 'audit', 'verify'], { env }).exited
   const output = (stdout || stderr).trim()
   return { output, faults: code === 0 && /^intact: [1-9]/.test(output) ? [] : [`audit verify: ${output}`] }

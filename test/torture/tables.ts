@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { borrowEmbedded } from '../../src/platform/db/embedded/start.ts'
-import { query } from '../support/cluster.ts'
+import { query } from '../support/databases.ts'
 import { CONNECTION_POLL_MS, type Env, eventually, TIMEOUT_MS } from '../support/process.ts'
 
 type Deployment = { env: Env; dataDir: string }

@@ -1,5 +1,4 @@
-import { WORKER_LOCK } from '../../src/delivery/webhooks/sending/store-lanes.ts'
-import { query } from '../support/cluster.ts'
+import { query } from '../support/databases.ts'
 import { eventually, type Service } from '../support/process.ts'
 import type { LanePosition } from './webhook-receiver.ts'
 import { type Site, startClients } from './webhook-site.ts'
@@ -65,7 +64,7 @@ async function measureLanes(site: Site) {
   return resent.map(({ at }) => at - killedAt)
 }
 
-type HeldLane = LanePosition & { worker: number }
+type HeldLane = LanePosition & { worker: string }
 
 const isAt = (lane: LanePosition) => (other: LanePosition) => lane.path === other.path && lane.key === other.key && lane.n === other.n
 
@@ -73,12 +72,8 @@ const heldLanes = ({ url }: Site) =>
   query<HeldLane>(
     url,
     `select l.worker, l.key, (l.head + 1)::int as n, regexp_replace(w.url, '^http://[^/]*', '') as path
-     from lanes l join webhooks w on w.id = l.webhook_id where l.worker is not null`,
+     from lanes l join webhooks w on w.team_id = l.team_id and w.id = l.webhook_id where l.worker is not null`,
   )
 
 const liveWorkers = async ({ url }: Site) =>
-  (
-    await query<{ worker: number }>(url, `select objid::bigint::int as worker from pg_locks where locktype = 'advisory' and classid = $1`, [
-      WORKER_LOCK,
-    ])
-  ).map(({ worker }) => worker)
+  (await query<{ id: string }>(url, 'select id from workers where leased_until > now()')).map(({ id }) => id)

@@ -35,12 +35,13 @@ export async function openSite(dataDir = mkdtempSync(join(tmpdir(), 'assay-tortu
       rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 })
     },
   }
-  await createWebhooks(site)
+  await createWebhooks(site, (services[2] as Service).url)
   return site
 }
 
-async function createWebhooks({ services, credentials, receiver }: Pick<Site, 'services' | 'credentials' | 'receiver'>) {
-  const admin = createClient((services[2] as Service).url, { 'x-management-key': credentials.management_key })
+/** Creates one webhook per ordering. */
+export async function createWebhooks({ credentials, receiver }: Pick<Site, 'credentials' | 'receiver'>, base: string) {
+  const admin = createClient(base, { 'x-management-key': credentials.management_key })
   const params = { org_id: credentials.org_id, team_id: credentials.team_id, env: 'sandbox' as const }
   for (const [i, ordering] of orderings.entries()) {
     const { id } = await admin.createWebhook({ params, body: { url: receiver.urlOf(`/${i}`), ordering } })

@@ -1,4 +1,4 @@
-import { query } from '../support/cluster.ts'
+import { query } from '../support/databases.ts'
 import { CONNECTION_POLL_MS, eventually, type Service, TIMEOUT_MS } from '../support/process.ts'
 import { randomInteger } from '../support/seeded.ts'
 import { orderings, roles, type Site, startClients } from './webhook-site.ts'
@@ -86,7 +86,7 @@ async function restart(site: Site, victims: number[]) {
 const countEvents = async ({ url }: Site) => Number((await query<{ count: string }>(url, 'select count(*) from events'))[0]?.count)
 
 /** Compares every committed event with what each webhook received, in order and by number. */
-export async function reconcile(site: Site) {
+export async function reconcile(site: Pick<Site, 'url' | 'receiver'>) {
   const { url, receiver } = site
   await eventually(
     async () => (await query(url, `select 1 from deliveries union all select 1 from events where no is null limit 1`)).length === 0,
@@ -113,7 +113,7 @@ function lanesOf(ordering: (typeof orderings)[number], events: Event[]) {
 }
 
 /** Messages whose number differs from their position in the lane. */
-function misplacedIn({ receiver }: Site, path: string, lanes: Map<string, Event[]>) {
+function misplacedIn({ receiver }: Pick<Site, 'receiver'>, path: string, lanes: Map<string, Event[]>) {
   const received = receiver.at(path).lanes
   return [...lanes].flatMap(([key, events]) => events.filter(({ id }, i) => (received.get(key)?.ids[i] ?? id) !== id)).length
 }

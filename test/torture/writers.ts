@@ -19,16 +19,20 @@ export function startWriters<B, A>({ round, count, ...target }: Target<B> & { ro
   const attempts: Attempt<B, A>[] = []
   const faults: string[] = []
   const state = { stopping: false, failures: 0, acknowledged: 0 }
+  const acknowledgments: { sentAt: number; at: number }[] = []
   const deadline = performance.now() + MAX_DURATION_MS
 
   const write = async (writer: number) => {
     for (let n = 0; n < MAX_PER_WRITER && !state.stopping && performance.now() < deadline; n++) {
       const attempt: Attempt<B, A> = { body: target.work.body(`r${round}-w${writer}-n${n}`) }
       attempts.push(attempt)
+      const sentAt = performance.now()
       const fault = await send(target, attempt)
       if (fault) faults.push(fault)
-      if (attempt.response) state.acknowledged++
-      else {
+      if (attempt.response) {
+        state.acknowledged++
+        acknowledgments.push({ sentAt, at: performance.now() })
+      } else {
         state.failures++
         await sleep(50)
       }
@@ -38,6 +42,8 @@ export function startWriters<B, A>({ round, count, ...target }: Target<B> & { ro
   return {
     acknowledged: () => state.acknowledged,
     faults: () => faults,
+    /** The time of the first response to a request that was sent after a time. */
+    firstAfter: (time: number) => acknowledgments.find(({ sentAt }) => sentAt > time)?.at,
     waitForFailure: () => eventually(() => state.failures > 0, MAX_DURATION_MS),
     async stop() {
       state.stopping = true

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
-import { deleteIdleLanes, purgeWebhooks } from '../../src/delivery/webhooks/management/purge.ts'
-import * as store from '../../src/delivery/webhooks/management/store-purge.ts'
+import { deleteIdleAfter, deleteIdleLanes, purgeWebhooks } from '../../src/delivery/webhooks/management/purge.ts'
 import { listBacklogs } from '../../src/delivery/webhooks/sending/backlog.ts'
 import { inTransaction } from '../../src/platform/app.ts'
 import { DAY, MINUTE } from '../../src/platform/time.ts'
+import { webhookRef } from '../../src/platform/webhook-ref.ts'
 import { atEnd } from '../support/at-end.ts'
 import { aWebhook, countPending, emitTo, manualWorker, ok, type ReceivedMessage } from '../support/lanes.ts'
+import { lockWaits } from '../support/lock-waits.ts'
 import { eventually } from '../support/process.ts'
 import { query } from '../support/query.ts'
 import { errorOf, replica } from '../support/world.ts'
@@ -25,10 +26,11 @@ async function setUp() {
   const { admin, org_id, team_id } = tenant
   const params = { org_id, team_id, env: 'sandbox' as const, webhook_id: id }
   const emit = (...keys: string[]) => emitTo(app, team_id, keys)
+  const ref = webhookRef(team_id, id)
   const deliverPending = async () => {
-    while (await worker.claimAndSend([id])) await worker.settle()
+    while (await worker.claimAndSend([ref])) await worker.settle()
   }
-  return { id, admin, params, received, worker, emit, deliverPending }
+  return { id, ref, admin, params, received, worker, emit, deliverPending }
 }
 
 const keysOf = async (id: string) =>
@@ -40,15 +42,17 @@ const purge = async () => {
 const numbers = (received: ReceivedMessage[]) => received.map(({ n }) => n)
 
 /** Inserts `each` messages on every lane for events that are no longer retained. */
-const fill = (id: string, lanes: number, each: number) =>
+const fill = ({ team_id, webhook_id }: { team_id: string; webhook_id: string }, lanes: number, each: number) =>
   query(
     url,
     `with inserted as (
-       insert into lanes (webhook_id, key, passing, tail, run_at) select $1, 'filled ' || i, false, $3, now() from generate_series(1, $2::int) i
+       insert into lanes (team_id, webhook_id, key, single_use, tail, run_at)
+       select $1, $2, 'filled ' || i, false, $4, now() from generate_series(1, $3::int) i
        returning id
      )
-     insert into deliveries (lane_id, n, event_id, event_at) select inserted.id, n, gen_random_uuid(), now() from inserted, generate_series(1, $3::int) n`,
-    [id, lanes, each],
+     insert into deliveries (team_id, lane_id, n, event_id, event_at)
+     select $1, inserted.id, n, gen_random_uuid(), now() from inserted, generate_series(1, $4::int) n`,
+    [team_id, webhook_id, lanes, each],
   )
 
 test.each([
@@ -56,7 +60,7 @@ test.each([
   ['many lanes', 6_000, 2],
 ])('hides a deleted webhook at once and purges its backlog on %s in batches', async (_, lanes, each) => {
   const { id, admin, params, emit } = await setUp()
-  await fill(id, lanes, each)
+  await fill(params, lanes, each)
   await admin.deleteWebhook({ params })
   expect(await countPending(url, [id])).toBe(lanes * each)
   expect(await errorOf(admin.getWebhook({ params }))).toMatchObject({ status: 404, detail: { error_type: 'WEBHOOK_NOT_FOUND' } })
@@ -74,14 +78,14 @@ test.each([
 })
 
 test('stops delivery to a deleted webhook and continues delivery to other webhooks of the team', async () => {
-  const { id, admin, params, emit, worker, received } = await setUp()
+  const { id, ref, admin, params, emit, worker, received } = await setUp()
   const { id: other } = await admin.createWebhook({ params, body: { url: 'http://127.0.0.1:8099/other' } })
   await emit('a', 'a')
   await admin.deleteWebhook({ params })
-  expect(await worker.claimAndSend([id])).toBe(0)
+  expect(await worker.claimAndSend([ref])).toBe(0)
   await purge()
   expect(await countPending(url, [id, other])).toBe(2)
-  await worker.claimAndSend([other])
+  await worker.claimAndSend([webhookRef(params.team_id, other)])
   await worker.settle()
   expect(received.map(({ path, n }) => [path, n])).toEqual([
     ['/other', 1],
@@ -90,9 +94,9 @@ test('stops delivery to a deleted webhook and continues delivery to other webhoo
 })
 
 test('keeps a claimed lane of a deleted webhook until the worker settles it', async () => {
-  const { id, admin, params, emit, worker } = await setUp()
+  const { id, ref, admin, params, emit, worker } = await setUp()
   await emit('a', 'b')
-  await worker.claimAndSend([id])
+  await worker.claimAndSend([ref])
   await admin.deleteWebhook({ params })
   w.advanceTime(3 * MINUTE)
   await purge()
@@ -109,7 +113,7 @@ test('keeps the row of a deleted webhook long enough for a concurrent statement 
   await admin.deleteWebhook({ params })
   await purge()
   expect(await exists(id)).toBe(true)
-  await query(url, `select enqueue($1, 'late', false, gen_random_uuid(), now())`, [id])
+  await query(url, `select enqueue($1, $2, 'per_key', 'late', gen_random_uuid(), now())`, [params.team_id, id])
   w.advanceTime(3 * MINUTE)
   await purge()
   expect([await keysOf(id), await exists(id)]).toEqual([[], false])
@@ -139,9 +143,9 @@ test('deletes a lane after 30 idle days and continues its sequence when the key 
 })
 
 test('never deletes a lane that has pending messages or is claimed by a worker', async () => {
-  const { id, admin, params, emit, worker } = await setUp()
+  const { id, ref, admin, params, emit, worker } = await setUp()
   await emit('in hand')
-  await worker.claimAndSend([id])
+  await worker.claimAndSend([ref])
   await emit('waiting')
   await admin.patchWebhook({ params, body: { disabled: true } })
   w.advanceTime(60 * DAY)
@@ -151,22 +155,19 @@ test('never deletes a lane that has pending messages or is claimed by a worker',
 })
 
 test('gives the next number to a message that arrives while its lane is being deleted', async () => {
-  const { id, received, emit, deliverPending } = await setUp()
+  const { id, params, received, emit, deliverPending } = await setUp()
   await emit('a', 'a')
   await deliverPending()
   w.advanceTime(31 * DAY)
   const [deleted, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const deletion = inTransaction(app, async (app) => {
-    await store.deleteIdleLanes(app.db, app.wall(), 0, 100_000)
+    await deleteIdleAfter(app.db, params.team_id, '0', app.wall())
     deleted.resolve()
     await mayCommit.promise
   })
   await deleted.promise
   const writing = emit('a')
-  await eventually(
-    async () =>
-      (await query(url, `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`)).length > 0,
-  )
+  await eventually(async () => (await lockWaits(url)).length > 0)
   mayCommit.resolve()
   await Promise.all([deletion, writing])
   await deliverPending()
@@ -181,7 +182,7 @@ test('keeps an idle lane while a transaction writes to it', async () => {
   w.advanceTime(31 * DAY)
   await inTransaction(app, async (transaction) => {
     await emitTo(transaction, params.team_id, ['a'])
-    await store.deleteIdleLanes(app.db, app.wall(), 0, 100_000)
+    await inTransaction(app, ({ db }) => deleteIdleAfter(db, params.team_id, '0', app.wall()))
   })
   expect(await keysOf(id)).toEqual(['a'])
   await deliverPending()
@@ -192,7 +193,7 @@ test('records the attempts of other teams when a team is erased during delivery'
   const [erased, remaining] = [await setUp(), await setUp()]
   await erased.emit('a')
   await remaining.emit('a')
-  await remaining.worker.claimAndSend([erased.id, remaining.id])
+  await remaining.worker.claimAndSend([erased.ref, remaining.ref])
   await query(url, 'delete from teams where id = $1', [erased.params.team_id])
   expect(await remaining.worker.settle()).toBe(0)
   expect(await countPending(url, [erased.id, remaining.id])).toBe(0)

@@ -1,9 +1,10 @@
-import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { MINUTE } from '../../src/platform/time.ts'
+import { later, MINUTE } from '../../src/platform/time.ts'
+import { webhookRef } from '../../src/platform/webhook-ref.ts'
 import { expectEventsMatchCatalog } from '../support/event-catalog.ts'
 import { eventsOf } from '../support/events.ts'
 import { placeOrder } from '../support/orders.ts'
+import { query } from '../support/query.ts'
 import { faults } from '../support/receiver.ts'
 import { aUser } from '../support/users.ts'
 import { aReceiver, aWebhook, waitFor } from '../support/webhooks.ts'
@@ -45,8 +46,8 @@ test('pauses a webhook again when it still fails after the first pause', async (
   // All messages are sent at once. Otherwise the first pause could end before the last order is placed.
   await webhook.patch({ disabled: false })
   const pauseCount = async () => {
-    const { rows } = await sql<{ trips: number }>`select trips from webhooks where id = ${webhook.id}`.execute(w.app.db)
-    return rows[0]?.trips
+    const [row] = await query<{ trips: number }>(w.url, 'select trips from webhooks where id = $1', [webhook.id])
+    return row?.trips
   }
   await waitFor(async () => expect(await pauseCount()).toBe(1))
   const { next_try_at } = await webhook.get()
@@ -68,12 +69,15 @@ test('disables a webhook once, after five days of failures', async () => {
    */
   const isSettled = async () => {
     const now = w.app.wall()
-    const { rows } = await sql`
-      select from lanes l join webhooks w on w.id = l.webhook_id
-      where w.id = ${webhook.id} and (l.worker is not null or w.disabled_at is null and (
-        (l.run_at <= ${now} and coalesce(w.paused_until <= ${now}, true))
-        or (select max(at) from attempts a where a.webhook_id = w.id) > coalesce(w.last_failure_at, '-infinity')))`.execute(w.app.db)
-    return rows.length === 0
+    const unsettled = await query(
+      w.url,
+      `select from lanes l join webhooks w on w.id = l.webhook_id
+       where w.id = $1 and (l.worker is not null or w.disabled_at is null and (
+         (l.run_at <= $2 and coalesce(w.paused_until <= $2, true))
+         or (select max(at) from attempts a where a.webhook_id = w.id) > coalesce(w.last_failure_at, '-infinity')))`,
+      [webhook.id, now],
+    )
+    return unsettled.length === 0
   }
   let hours = 0
   for (; !(await webhook.get()).disabled && hours < 240; hours += 13) {
@@ -99,7 +103,7 @@ test('emits message.attempt.exhausted, except for a message of that type', async
       await waitFor(async () => expect((await target.attempts()).filter(({ attempt }) => attempt === n)).toHaveLength(1))
       // The last attempt emits an event. Its first delivery is in flight now, and a clock this far ahead would end its lease.
       if (n < 8) w.advanceTime(12 * HOUR)
-      worker.wake([target.id])
+      worker.wake([webhookRef(tenant.team_id, target.id)])
     }
   await waitFor(async () => expect((await watching.get()).waiting).toBe(0))
   const events = await eventsOfType(tenant.team_id, 'message.attempt.exhausted')
@@ -145,48 +149,47 @@ test('deleting a webhook removes its lanes, jobs and deliveries and keeps those 
   const other = await aWebhook(tenant, { url: 'https://example.com/hook', disabled: true })
   await placeOrder(tenant.api)
   await tenant.admin.replayWebhook({ params: webhook.params, body: { from: '2020-01-01T00:00:00Z' } })
-  const lanes = await sql<{ id: number }>`select id from lanes where webhook_id = ${webhook.id}`.execute(w.app.db)
+  const lanes = await query<{ id: string }>(w.url, 'select id::text from lanes where webhook_id = $1', [webhook.id])
   await tenant.admin.deleteWebhook({ params: webhook.params })
   expect(await errorOf(webhook.attempts())).toMatchObject({ status: 404, detail: { error_type: 'WEBHOOK_NOT_FOUND' } })
   await w.runJobs()
   w.advanceTime(3 * MINUTE)
   await w.runJobs()
-  const left = await sql`
-    select id::text from lanes where webhook_id = ${webhook.id} union all select id::text from webhook_jobs where webhook_id = ${webhook.id}
-    union all select event_id::text from deliveries where lane_id = any(${lanes.rows.map(({ id }) => id)}::bigint[])`.execute(w.app.db)
-  expect([lanes.rows.length, left.rows]).toEqual([1, []])
+  const left = await query(
+    w.url,
+    `select id::text from lanes where webhook_id = $1 union all select id::text from webhook_jobs where webhook_id = $1
+     union all select event_id::text from deliveries where lane_id = any($2::bigint[])`,
+    [webhook.id, lanes.map(({ id }) => id)],
+  )
+  expect([lanes.length, left]).toEqual([1, []])
   expect((await other.get()).waiting).toBe(2)
 })
 
 test('skips pending messages whose event has expired, even while the webhook is disabled', async () => {
   const tenant = await w.tenant()
   const webhook = await aWebhook(tenant, { url: 'https://example.com/hook', disabled: true })
-  const { db } = w.app
-  const wall = Date.parse(w.app.wall())
-  const expiredAt = new Date(wall - 100 * 24 * HOUR).toISOString()
-  await sql`select make_partition('events', ${expiredAt.slice(0, 10)}::date)`.execute(db)
-  await sql`
-    with expired as (
-      insert into events (id, logged_at, no, team_id, event_type, key, partial, sealed, created_at)
-      values (gen_random_uuid(), ${expiredAt}, nextval('event_no'), ${tenant.team_id}, 'endpoint.disabled', 'webhook:expired', false, '', ${expiredAt}) returning *
+  const expiredAt = later(w.app.wall(), -100 * 24 * HOUR)
+  await query(w.url, "select make_partition('events', $1::date)", [expiredAt])
+  /** Logs and queues an event. */
+  const insertEvent = (no: number, at: string) =>
+    query(
+      w.url,
+      `with event as (
+         insert into events (team_id, id, logged_at, no, event_type, key, partial, sealed, created_at)
+         values ($1, gen_random_uuid(), $3, $4, 'endpoint.disabled', 'webhook:expired', false, '', $3) returning *
+       )
+       select enqueue_events($1, $2, array[id], array[logged_at], array[key]) from event`,
+      [tenant.team_id, webhook.id, at, no],
     )
-    select enqueue_event(${webhook.id}, id, logged_at, key) from expired`.execute(db)
-  await sql`
-    insert into events (id, logged_at, no, team_id, event_type, key, partial, sealed, created_at)
-    values (gen_random_uuid(), ${w.app.wall()}, nextval('event_no'), ${tenant.team_id}, 'endpoint.disabled', 'webhook:expired', false, '', now())`.execute(
-    db,
-  )
-  await sql`
-    select enqueue_event(${webhook.id}, id, logged_at, key) from events where team_id = ${tenant.team_id} and logged_at > ${expiredAt}`.execute(
-    db,
-  )
-  await sql`update lanes set run_at = ${expiredAt} where webhook_id = ${webhook.id}`.execute(db)
+  await insertEvent(1, expiredAt)
+  await insertEvent(2, w.app.wall())
+  await query(w.url, 'update lanes set run_at = $2 where webhook_id = $1', [webhook.id, expiredAt])
   expect((await webhook.get()).waiting).toBe(2)
   // A run that waits too long for the delivery worker leaves the partition to the next run.
   await waitFor(async () => {
     await w.runJobs()
-    const partitions = await sql`select from pg_class where relname = ${`events_${expiredAt.slice(0, 10).replaceAll('-', '')}`}`.execute(db)
-    expect(partitions.rows).toEqual([])
+    const partition = `events_${expiredAt.slice(0, 10).replaceAll('-', '')}`
+    expect(await query(w.url, 'select from pg_class where relname = $1', [partition])).toEqual([])
   })
   expect((await webhook.get()).waiting).toBe(1)
   expect((await webhook.pending()).map(({ sequence, behind }) => [sequence, behind])).toEqual([[2, 0]])

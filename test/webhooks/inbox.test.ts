@@ -3,6 +3,7 @@ import { type Endpoint, endpointsOf } from '../../src/delivery/webhooks/endpoint
 import { receive } from '../../src/delivery/webhooks/inbox.ts'
 import { findInbox } from '../../src/delivery/webhooks/store-inbox.ts'
 import { teamSealingKey } from '../../src/platform/sealing/vault.ts'
+import { lockWaits } from '../support/lock-waits.ts'
 import { placeOrder } from '../support/orders.ts'
 import { eventually } from '../support/process.ts'
 import { query } from '../support/query.ts'
@@ -97,7 +98,7 @@ test('marks a message with a wrong signature as unverified', async () => {
   const tenant = await w.tenant()
   await tenant.api.readInbox({})
   const webhook_id = (await findInbox(w.app.db, tenant.team_id))?.id as string
-  const endpoint = (await endpointsOf(w.app, [{ webhook_id }])).get(webhook_id) as Endpoint
+  const endpoint = (await endpointsOf(w.app, tenant.team_id, [{ webhook_id }])).get(webhook_id) as Endpoint
   const headers = { 'svix-id': 'x', 'svix-timestamp': String(Math.floor(Date.now() / 1000)), 'svix-signature': 'v1,AAAA' }
   await receive(w.app, await teamSealingKey(w.app, tenant.team_id), endpoint, { user_id: null, headers, body: '{}' })
   expect((await tenant.api.readInbox({})).messages).toMatchObject([{ verified: false, verdict: 'wrong_signature', event: {} }])
@@ -107,16 +108,15 @@ test('accepts but does not store a message whose user was erased during delivery
   const tenant = await w.tenant()
   await tenant.api.readInbox({})
   const webhook_id = (await findInbox(w.app.db, tenant.team_id))?.id as string
-  const endpoint = (await endpointsOf(w.app, [{ webhook_id }])).get(webhook_id) as Endpoint
+  const endpoint = (await endpointsOf(w.app, tenant.team_id, [{ webhook_id }])).get(webhook_id) as Endpoint
   const key = await teamSealingKey(w.app, tenant.team_id)
   const user_id = await aUser(tenant.api)
   await waitFor(async () => expect((await tenant.api.readInbox({})).messages).toHaveLength(1))
-  const blockedQueries = "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
   let outcome: ReturnType<typeof receive> | undefined
   await w.app.db.transaction().execute(async (db) => {
-    await db.deleteFrom('users').where('user_id', '=', user_id).execute()
+    await db.deleteFrom('users').where('team_id', '=', tenant.team_id).where('user_id', '=', user_id).execute()
     outcome = receive(w.app, key, endpoint, { user_id, headers: {}, body: '{}' })
-    await eventually(async () => (await query(w.url, blockedQueries)).length > 0)
+    await eventually(async () => (await lockWaits(w.url)).length > 0)
   })
   expect(await outcome).toMatchObject({ ok: true })
   expect((await tenant.api.readInbox({})).messages).toEqual([])
@@ -132,7 +132,7 @@ test('erases messages with their user and after seven days', async () => {
   w.advanceTime(6.9 * 24 * 3600 * 1000)
   await w.runJobs()
   expect((await tenant.api.readInbox({})).messages.length).toBeGreaterThanOrEqual(2)
-  await w.app.db.updateTable('users').set({ erase_at: w.app.wall() }).where('user_id', '=', user_id).execute()
+  await query(w.url, 'update users set erase_at = $2 where user_id = $1', [user_id, w.app.wall()])
   await w.runJobs()
   const remaining = (await tenant.api.readInbox({})).messages
   expect(remaining.length).toBeGreaterThan(0)

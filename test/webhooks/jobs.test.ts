@@ -1,10 +1,11 @@
-import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { repairWebhooks } from '../../src/delivery/webhooks/repair/repair.ts'
+import { webhookRef } from '../../src/platform/webhook-ref.ts'
 import { numberAllEvents } from '../support/events.ts'
 import { emitTo } from '../support/lanes.ts'
 import { placeOrder } from '../support/orders.ts'
 import { reservePort } from '../support/ports.ts'
+import { query } from '../support/query.ts'
 import { faults } from '../support/receiver.ts'
 import { newUuid } from '../support/seeded.ts'
 import { aReceiver, aWebhook, waitFor } from '../support/webhooks.ts'
@@ -28,12 +29,28 @@ const yesterday = () => new Date(Date.parse(w.app.wall()) - DAY).toISOString()
 
 /** Lists the events enqueued for a webhook, including repeats. */
 async function enqueuedEvents(webhook_id: string) {
-  const { rows } = await sql<{ event_id: string }>`
-    select d.event_id from deliveries d join lanes l on l.id = d.lane_id where l.webhook_id = ${webhook_id} order by d.lane_id, d.n`.execute(
-    w.app.db,
+  const rows = await query<{ event_id: string }>(
+    w.url,
+    'select d.event_id from deliveries d join lanes l on l.id = d.lane_id where l.webhook_id = $1 order by d.lane_id, d.n',
+    [webhook_id],
   )
   return rows.map(({ event_id }) => event_id)
 }
+
+/** Inserts a lane of a webhook. */
+const insertLane = (
+  { team_id }: Tenant,
+  { id }: { id: string },
+  lane: { key: string; tail: string; head?: string; run_at: string | null },
+) =>
+  query(w.url, 'insert into lanes (team_id, webhook_id, key, single_use, tail, head, run_at) values ($1, $2, $3, false, $4, $5, $6)', [
+    team_id,
+    id,
+    lane.key,
+    lane.tail,
+    lane.head ?? '0',
+    lane.run_at,
+  ])
 
 const jobClient = (tenant: Tenant, webhook: Awaited<ReturnType<typeof aWebhook>>) => {
   const { params } = webhook
@@ -126,14 +143,12 @@ test('pauses a replay while the webhook has too many pending messages', async ()
   const tenant = await w.tenant()
   await emitEvents(tenant, 300)
   const webhook = await aWebhook(tenant, { url: unreachableUrl })
-  await sql`insert into lanes (webhook_id, key, passing, tail, run_at) values (${webhook.id}, 'full', false, 4900, now() + interval '1 day')`.execute(
-    w.app.db,
-  )
+  await insertLane(tenant, webhook, { key: 'full', tail: '4900', run_at: new Date(Date.now() + DAY).toISOString() })
   const { replay, job } = jobClient(tenant, webhook)
   const { id } = await replay({ from: yesterday() })
   await w.runJobs()
   expect(await job(id)).toMatchObject({ state: 'running', done: 200 })
-  await sql`delete from lanes where webhook_id = ${webhook.id} and key = 'full'`.execute(w.app.db)
+  await query(w.url, "delete from lanes where webhook_id = $1 and key = 'full'", [webhook.id])
   await w.runJobs()
   expect(await job(id)).toMatchObject({ state: 'done', done: 300 })
 })
@@ -143,9 +158,8 @@ test('fails a job whose event cannot be enqueued and continues other jobs', asyn
   await emitEvents(tenant, 1)
   const broken = await aWebhook(tenant, { url: unreachableUrl })
   const healthy = await aWebhook(tenant, { url: unreachableUrl })
-  await sql`insert into lanes (webhook_id, key, passing, tail, head, run_at) values (${broken.id}, 'webhook:0', false, 9223372036854775807, 9223372036854775807, null)`.execute(
-    w.app.db,
-  )
+  const largest = String(2n ** 63n - 1n)
+  await insertLane(tenant, broken, { key: 'webhook:0', tail: largest, head: largest, run_at: null })
   const failing = await jobClient(tenant, broken).replay({ from: yesterday() })
   const working = await jobClient(tenant, healthy).replay({ from: yesterday() })
   for (let round = 0; round < 25; round++) await repairWebhooks(w.app).catch(() => {})
@@ -164,7 +178,7 @@ test('recovers each message that was exhausted since a given time, once', async 
   for (let n = 1; n <= 8; n++) {
     await waitFor(async () => expect((await webhook.attempts()).filter(({ attempt }) => attempt === n)).toHaveLength(2))
     w.advanceTime(12 * 3600 * 1000)
-    worker.wake([webhook.id])
+    worker.wake([webhookRef(tenant.team_id, webhook.id)])
   }
   const exhausted = (await webhook.attempts({ outcome: 'exhausted' })).map(({ event_id }) => event_id).reverse()
   expect([exhausted.length, (await webhook.get()).waiting]).toEqual([2, 0])

@@ -1,11 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { numberEvents } from '../../src/delivery/events/log.ts'
-import { deleteIdleLanes } from '../../src/delivery/webhooks/management/store-purge.ts'
-import { freeDeadLanes } from '../../src/delivery/webhooks/sending/store-lanes.ts'
+import { deleteIdleAfter } from '../../src/delivery/webhooks/management/purge.ts'
+import { freeDeadLanes } from '../../src/delivery/webhooks/sending/dead-lanes.ts'
 import { parseSecret, verify } from '../../src/delivery/webhooks/sign.ts'
+import { inTransaction } from '../../src/platform/app.ts'
 import type { Outcome } from '../../src/platform/outbound/outcome.ts'
 import { DAY, HOUR, later, SECOND } from '../../src/platform/time.ts'
+import { webhookRef } from '../../src/platform/webhook-ref.ts'
 import { laneRows, laneViolations } from '../support/lane-invariants.ts'
 import { aWebhook, countPending, emitTo, manualWorker, type Ordering, ok, outcome, type ReceivedMessage } from '../support/lanes.ts'
 import { query } from '../support/query.ts'
@@ -31,7 +33,7 @@ type Step =
   | Does<'emit', { keys: number[]; rollback: boolean }>
   | Does<'send', { worker: number; outcomes: OutcomeName[] }>
   | Does<'settle', { worker: number; most: number }>
-  | Does<'crash' | 'lose connection', { worker: number }>
+  | Does<'crash' | 'lose lease', { worker: number }>
   | Does<'number' | 'free' | 'end idle'>
   | Does<'pass', { seconds: number }>
   | Does<'rotate' | 'disable' | 'enable', { webhook: number }>
@@ -47,7 +49,7 @@ function stepsOf({ does, worker, settles }: Scenario): Step[] {
   const other = 1 - worker
   const takeOver: Step[] = [
     send(worker),
-    { does: 'lose connection', worker },
+    { does: 'lose lease', worker },
     { does: 'free' },
     send(other),
     ...(settles ? [settle(other)] : []),
@@ -75,7 +77,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ does: fc.constant('send' as const), worker, outcomes: fc.array(mostlyFine, { maxLength: 12 }) }),
   fc.record({ does: fc.constant('send' as const), worker, outcomes: fc.constant<OutcomeName[]>([]) }),
   fc.record({ does: fc.constant('settle' as const), worker, most: fc.integer({ min: 1, max: 20 }) }),
-  fc.record({ does: fc.constantFrom('crash' as const, 'lose connection' as const), worker }),
+  fc.record({ does: fc.constantFrom('crash' as const, 'lose lease' as const), worker }),
   fc.record({ does: fc.constantFrom('number' as const, 'free' as const, 'end idle' as const) }),
   fc.record({ does: fc.constant('pass' as const), seconds: fc.constantFrom(1, 20, 400, 4000) }),
   fc.record({ does: fc.constantFrom('rotate' as const, 'disable' as const, 'enable' as const), webhook }),
@@ -107,6 +109,7 @@ async function setUp() {
   const { admin, org_id, team_id } = tenant
   const webhooks = await Promise.all(orderings.map((ordering, i) => aWebhook(tenant, `/${i}`, { ordering })))
   const ids = webhooks.map(({ id }) => id)
+  const refs = ids.map((id) => webhookRef(team_id, id))
   const path = (i: number) => ({ org_id, team_id, env: 'sandbox' as const, webhook_id: ids[i] as string })
   const secretOf = async (i: number) => (await admin.getWebhookSecret({ params: path(i) })).key
   const receiver = newReceiver(await Promise.all(ids.map((_, i) => secretOf(i))))
@@ -122,10 +125,10 @@ async function setUp() {
     }
     const stepWorker = 'worker' in step ? workers[step.worker] : undefined
     const settled = step.does === 'settle' ? (stepWorker?.unsettled(step.most) ?? []) : []
-    const before = await laneRows(app, ids)
+    const before = await laneRows(url, ids)
     await act(step, stepWorker)
     const live = workers.map((worker) => worker.context.worker)
-    faults.push(...laneViolations({ step: step.does, before, after: await laneRows(app, ids), settled, live, now: app.wall() }))
+    faults.push(...laneViolations({ step: step.does, before, after: await laneRows(url, ids), settled, live }))
   }
 
   async function act(step: Exclude<Step, Scenario>, stepWorker: Worker | undefined) {
@@ -133,13 +136,13 @@ async function setUp() {
     if (step.does === 'emit') {
       const keys = step.keys.map((key) => `key ${key}`)
       await emitTo(app, team_id, keys, step.rollback)
-    } else if (step.does === 'send') await stepWorker?.claimAndSend(ids)
+    } else if (step.does === 'send') await stepWorker?.claimAndSend(refs)
     else if (step.does === 'settle') await stepWorker?.settle(step.most)
     else if (step.does === 'crash') await stepWorker?.crash()
-    else if (step.does === 'lose connection') await stepWorker?.loseLock()
+    else if (step.does === 'lose lease') await stepWorker?.loseLease()
     else if (step.does === 'number') await numberEvents(app)
-    else if (step.does === 'free') await freeDeadLanes(app.db, app.wall())
-    else if (step.does === 'end idle') await deleteIdleLanes(app.db, later(app.wall(), DAY), 0, 100_000)
+    else if (step.does === 'free') await freeDeadLanes(app)
+    else if (step.does === 'end idle') await inTransaction(app, ({ db }) => deleteIdleAfter(db, team_id, '0', later(app.wall(), DAY)))
     else if (step.does === 'pass') w.advanceTime(step.seconds * SECOND)
     else if (step.does === 'rotate') {
       await admin.rotateWebhookSecret({ params: path(step.webhook), body: {} })
@@ -155,8 +158,8 @@ async function setUp() {
     for (let turns = 0; turns < 50; turns++) {
       w.advanceTime(11 * HOUR)
       await numberEvents(app)
-      await freeDeadLanes(app.db, app.wall())
-      for (const worker of workers) await worker.claimAndSend(ids)
+      await freeDeadLanes(app)
+      for (const worker of workers) await worker.claimAndSend(refs)
       for (const worker of workers) await worker.settle()
       if (await isAnyHeld()) faults.push('a lane is claimed although no worker holds one')
       if ((await countPending(url, ids)) === 0) return
@@ -189,7 +192,7 @@ async function setUp() {
     expect(miscounted).toEqual([])
   }
 
-  const isAnyHeld = async () => (await laneRows(app, ids)).some(({ worker }) => worker !== null)
+  const isAnyHeld = async () => (await laneRows(url, ids)).some(({ worker }) => worker !== null)
 
   const end = () => Promise.all(workers.map((worker) => worker.end()))
   return { runStep, recover, check, end }

@@ -4,6 +4,26 @@ import { faults } from '../support/receiver.ts'
 import { aReceiver, aWebhook, waitFor } from '../support/webhooks.ts'
 import { world } from '../support/world.ts'
 
+/** The value of a series at this moment. */
+async function readMetrics(base: string) {
+  const lines = (await (await fetch(`${base}/metrics`)).text()).split('\n')
+  return (series: string) => Number(lines.find((line) => line.startsWith(`${series} `))?.slice(series.length))
+}
+
+test('messages of a disabled webhook are pending and not due', async () => {
+  const w = await world()
+  const webhook = await aWebhook(w, { url: (await aReceiver()).url, filter_types: ['labtest.order.created'] })
+  await placeOrder(w.api)
+  await w.runJobs()
+  const counts = async () => {
+    const value = await readMetrics(w.base)
+    return [value(`assay_webhook_waiting{webhook_id="${webhook.id}"}`), value(`assay_webhook_due{webhook_id="${webhook.id}"}`)]
+  }
+  expect(await counts()).toEqual([1, 1])
+  await webhook.patch({ disabled: true })
+  expect(await counts()).toEqual([1, 0])
+})
+
 test('reports attempts, latency and pending messages per webhook', async () => {
   const w = await world()
   await w.startDelivery()
@@ -15,16 +35,9 @@ test('reports attempts, latency and pending messages per webhook', async () => {
   await w.runJobs()
   // The failed message is retried five seconds after its first attempt, so nothing else happens in between.
   await healthy.patch({ disabled: false })
-  let text = ''
-  const value = (series: string) =>
-    Number(
-      text
-        .split('\n')
-        .find((line) => line.startsWith(`${series} `))
-        ?.slice(series.length),
-    )
+  let value = await readMetrics(w.base)
   await waitFor(async () => {
-    text = await (await fetch(`${w.base}/metrics`)).text()
+    value = await readMetrics(w.base)
     expect(value('assay_webhook_latency_seconds_count')).toBe(1)
     expect(value('assay_webhook_attempts_total{outcome="retried"}')).toBe(1)
   })

@@ -3,7 +3,8 @@ import { BREAKER_THRESHOLD } from '../../src/delivery/webhooks/rules-health.ts'
 import { claimLanes } from '../../src/delivery/webhooks/sending/store-lanes.ts'
 import { HOUR, later } from '../../src/platform/time.ts'
 import { aWebhook, emitTo } from '../support/lanes.ts'
-import { query } from '../support/query.ts'
+import { eventually } from '../support/process.ts'
+import { query, runningStatements, runUncommitted } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
 import { replica } from '../support/world.ts'
 
@@ -26,10 +27,10 @@ async function setUp(rate_limit: number | undefined, failures = 0, pausedMs = 0)
     failures,
     paused_until,
   ])
-  const share = { worker: 1, limit: 100, per_webhook: 30, messages_per_lane: 8, breaker_threshold: BREAKER_THRESHOLD }
+  const share = { worker: newUuid(), limit: 100, per_webhook: 30, messages_per_lane: 8, breaker_threshold: BREAKER_THRESHOLD }
   return async (ms: number) => {
     const now = later(start, ms)
-    return (await claimLanes(app.db, { webhook_ids: [id], now, lease: newUuid(), until: later(now, HOUR), ...share })).length
+    return (await claimLanes(app.db, team.team_id, { webhook_ids: [id], now, lease: newUuid(), ...share })).length
   }
 }
 
@@ -42,6 +43,15 @@ const claimAt = async (claim: (ms: number) => Promise<number>, moments: number[]
 test('keeps the rate limit while earlier requests have no response yet', async () => {
   const claim = await setUp(5)
   expect(await claimAt(claim, [0, 199, 200, 200, 600, 1000])).toEqual([0, 0, 1, 0, 2, 2])
+})
+
+test('keeps the rate limit when two workers claim at the same time', async () => {
+  const claim = await setUp(5)
+  const commit = await runUncommitted(url, 'select from webhooks for no key update')
+  const claims = Promise.all([claim(1000), claim(1000)])
+  await eventually(async () => (await runningStatements(url, 'claim_lanes')).length === 2)
+  await commit()
+  expect((await claims).toSorted()).toEqual([0, 5])
 })
 
 test('saves up at most one second of unused rate', async () => {

@@ -4,7 +4,9 @@ import { applyRetention } from '../../src/delivery/webhooks/repair/retention.ts'
 import { DAY, later } from '../../src/platform/time.ts'
 import { atEnd } from '../support/at-end.ts'
 import { aWebhook, countPending, emitTo } from '../support/lanes.ts'
-import { query } from '../support/query.ts'
+import { lockWaits } from '../support/lock-waits.ts'
+import { eventually } from '../support/process.ts'
+import { asTest, query, runUncommitted } from '../support/query.ts'
 import { replica } from '../support/world.ts'
 
 const w = await replica()
@@ -20,7 +22,7 @@ test('postpones creating and dropping event partitions during a long read withou
   await query(url, `select make_partition('events', $1::date)`, [old])
   w.advanceTime(2 * DAY)
   const next = later(app.wall(), 3 * DAY)
-  const reader = new pg.Client({ connectionString: url })
+  const reader = new pg.Client(asTest(url))
   await reader.connect()
   atEnd(() => reader.end())
   await reader.query('begin; select count(*) from events')
@@ -33,4 +35,18 @@ test('postpones creating and dropping event partitions during a long read withou
   await applyRetention(app)
   expect([await tableExists(nameOf('events', old)), await tableExists(nameOf('events', next))]).toEqual([false, true])
   expect(await tableExists(nameOf('attempts', next))).toBe(true)
+})
+
+test('continues if another process creates a partition at the same time', async () => {
+  w.advanceTime(10 * DAY)
+  const commit = await runUncommitted(url, "select make_partition('events', $1::date)", [app.wall()])
+  let isDone = false
+  const applied = applyRetention(app).finally(() => {
+    isDone = true
+  })
+  await eventually(async () => isDone || (await lockWaits(url)).length)
+  await commit()
+  await applied
+  await applyRetention(app)
+  expect(await tableExists(nameOf('events', later(app.wall(), DAY)))).toBe(true)
 })

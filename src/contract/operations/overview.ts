@@ -69,7 +69,7 @@ const AuditEntry = z
 const AuditVerdict = z
   .object({
     intact: z.boolean(),
-    rows: z.int().describe('The number of chained entries that were verified, across all organizations.'),
+    rows: z.int().describe('The number of chained entries of the organization and its teams that were verified.'),
     unchained: z.int().describe('The number of entries that are too new to be chained. They are chained within about a second.'),
     broken: z.object({ seq: z.int(), reason: Safe }).nullable(),
     verified_at: Instant,
@@ -117,7 +117,7 @@ export const overviewEndpoints = {
     path: '/v1/org/{org_id}/audit_log/verification',
     summary: 'Verify the audit log',
     description:
-      'Verifies the whole hash chain and reports the first broken entry. Assay verifies at most once a minute and returns the last result in between.',
+      'Verifies the hash chains of the organization and of its teams, and reports the first broken entry. Assay verifies at most once a minute and returns the last result in between.',
     params: z.object({ org_id: Id }),
     returns: AuditVerdict,
   }),

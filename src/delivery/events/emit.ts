@@ -39,11 +39,13 @@ function sealWithinLimit({ config }: App, key: SealingKey, id: string, payload: 
 export const emit = <N extends EventName>(app: AppInTransaction, user: SealingKey, event: NewEvent<N>) =>
   emitRow(app, eventRow(app, user, event))
 
-export const emitRow = async (app: AppInTransaction, row: store.NewEvent) => wakeAfterCommit(app, await store.emit(app.db, row))
+export const emitRow = async (app: AppInTransaction, row: store.NewEvent) =>
+  wakeAfterCommit(app, row.team_id, await store.emit(app.db, row))
 
-/** Writes several events, in order. */
-export const emitRows = async (app: AppInTransaction, rows: store.NewEvent[]) => {
-  if (rows.length) wakeAfterCommit(app, await store.emitAll(app.db, rows))
+/** Writes several events, in order for each team. */
+export async function emitRows(app: AppInTransaction, rows: store.NewEvent[]) {
+  for (const [team_id, rowsOfTeam] of Map.groupBy(rows, (row) => row.team_id))
+    wakeAfterCommit(app, team_id, await store.emitAll(app.db, team_id, rowsOfTeam))
 }
 
 /** Emits an event that is not about a user. The team's key encrypts it. */

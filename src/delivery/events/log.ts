@@ -1,21 +1,53 @@
 import type { EventEnvelope } from '../../contract/delivery/event.ts'
-import { type App, DELIVER_WEBHOOKS, retryDeadlocks } from '../../platform/app.ts'
+import { type App, onReplica, wakeAfterCommit } from '../../platform/app.ts'
+import { declareCache } from '../../platform/caches.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
+import { isLockTimeout } from '../../platform/db/errors.ts'
+import { inParallel } from '../../platform/in-parallel.ts'
 import { teamSealingKey, unwrap } from '../../platform/sealing/vault.ts'
+import { SECOND } from '../../platform/time.ts'
 import { openEvent } from './emit.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
+/** Events of a team numbered in one batch. */
 const NUMBER_LIMIT = 1000
+/** Teams numbered at the same time. */
+const TEAMS_AT_ONCE = 4
+const FIND_EVERY_MS = SECOND / 10
 /** A page ends early rather than exceed this size in memory. */
 const PAGE_BYTES = 8 * 1024 * 1024
 const END = 'end'
 
-/** Numbers committed events. Webhooks with log order get their messages in the same statement. */
-export async function numberEvents(app: App) {
-  const { numbered, webhook_ids } = await retryDeadlocks(() => store.numberEvents(app.db, NUMBER_LIMIT))
-  if (webhook_ids.length) app.wake(DELIVER_WEBHOOKS, webhook_ids)
-  return numbered === NUMBER_LIMIT
+/** Numbers committed events, one batch for each team, so that a busy team does not delay the others. Returns whether there may be more. */
+export async function numberEvents(app: App, teams = new Set<string>()) {
+  await findTeams(app, teams)
+  await inParallel([...teams], TEAMS_AT_ONCE, async (team_id) => {
+    teams.delete(team_id)
+    const { numbered, receivers } = await store.numberEvents(app.db, team_id, NUMBER_LIMIT).catch(nothingIfLocked)
+    if (numbered === 0) await store.restartIfClockWentBack(app.db, team_id)
+    if (numbered === NUMBER_LIMIT) teams.add(team_id)
+    wakeAfterCommit(app, team_id, receivers)
+  })
+  return teams.size > 0
+}
+
+/** Another transaction holds locks on events of the team. The next run finds them again, and the other teams do not wait. */
+function nothingIfLocked(error: unknown) {
+  if (!isLockTimeout(error)) throw error
+  return { numbered: 0, receivers: [] }
+}
+
+const nextSearch = declareCache(() => ({ at: 0 }))
+
+/** Adds the teams with events to number. The search reads all of these events, so while teams are known it takes at most a tenth of the time. */
+async function findTeams(app: App, teams: Set<string>) {
+  const search = nextSearch(app)
+  const startedAt = performance.now()
+  if (teams.size && startedAt < search.at) return
+  for (const team_id of await store.listTeamsToNumber(app.db)) teams.add(team_id)
+  const endedAt = performance.now()
+  search.at = endedAt + Math.max(FIND_EVERY_MS, 10 * (endedAt - startedAt))
 }
 
 export type Filter = { event_type?: string[] | null | undefined; user_id?: string | null | undefined; order_id?: string | null | undefined }
@@ -28,7 +60,7 @@ export async function listEvents(app: App, { team_id }: TeamCaller, { after, lim
   return { events, next_cursor: rules.cursorOf(position) }
 }
 
-/** The position of a reader's cursor. */
+/** The position of a reader's cursor. The end is read from the primary, because a replica could be behind what the reader has seen. */
 export async function positionAfter(app: App, team_id: string, cursor: string | null | undefined, loc = ['query', 'after']) {
   if (!cursor) return 0
   return cursor === END ? store.findLastPosition(app.db, team_id) : rules.positionOf(cursor, loc)
@@ -51,10 +83,22 @@ export type LogEntry = { position: number; key: string; event: EventEnvelope }
  * Only numbered events are read. Numbers are assigned after the commit, so no event can appear before a position that was already read.
  * `deliverable` leaves out partial reports unless the team opted in.
  */
-export async function readEntries(app: App, team_id: string, { after, ...query }: LogQuery & { deliverable?: boolean }) {
-  // Read before the events, so that the following query sees every event up to this position.
-  const last = await store.findLastPosition(app.db, team_id)
-  const rows = last > after ? await store.listEventsAfter(app.db, { team_id, after, bytes: PAGE_BYTES, ...query }) : []
+export const readEntries = async (app: App, team_id: string, query: LogQuery & { deliverable?: boolean }) =>
+  (await onReplica(app, (app) => readEntriesFrom(app, team_id, query))) ?? { entries: [], position: await endBefore(app, team_id, query) }
+
+/**
+ * The position of a reader beyond the end of the log. A failover can lose the end, and its numbers are used again, so the
+ * reader goes back to the end. On a replica that is further behind, the position stays.
+ */
+const endBefore = async ({ db }: App, team_id: string, { after }: LogQuery) => Math.min(after, await store.findLastPosition(db, team_id))
+
+/** Undefined if the position is beyond the end. */
+async function readEntriesFrom(app: App, team_id: string, { after, ...query }: LogQuery & { deliverable?: boolean }) {
+  // Most readers wait at the end of the log, and finding that out takes less time than planning a query of all its partitions.
+  const end = await store.findLastPosition(app.db, team_id)
+  if (end < after) return undefined
+  if (end === after) return { entries: [], position: after }
+  const { last, rows } = await store.listEventsAfter(app.db, { team_id, after, bytes: PAGE_BYTES, ...query })
   const team = rows.length ? await teamSealingKey(app, team_id) : undefined
   const entries = rows.map((row): LogEntry => ({ position: row.no, key: row.key, event: openEnvelope(team as Key, team_id, row) }))
   return { entries, position: rows.at(-1)?.no ?? Math.max(after, last) }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { anyTeam } from '../../platform/db/any-team.ts'
 import type { Db } from '../../platform/db/open.ts'
 
 export type NewEvent = {
@@ -13,65 +14,66 @@ export type NewEvent = {
   at: string
 }
 
-/** Returns the webhooks that receive the event. */
-export async function emit(db: Db, { id, team_id, user_id, order_id, event_type, key, sealed, at, partial }: NewEvent) {
+/** Returns the webhooks of the team to wake. */
+export async function emit(db: Db, { team_id, id, user_id, order_id, event_type, key, sealed, at, partial }: NewEvent) {
   const { rows } = await sql<{ webhook_ids: string[] }>`
-    select emit(${id}, ${team_id}, ${user_id}, ${order_id}, ${event_type}, ${key}, ${sealed}, ${at}, ${partial}) as webhook_ids`.execute(db)
+    select emit(${team_id}, ${id}, ${user_id}, ${order_id}, ${event_type}, ${key}, ${sealed}, ${at}, ${partial}) as webhook_ids`.execute(db)
   return rows[0]?.webhook_ids ?? []
 }
 
-/** Writes several events in order and returns the webhooks that receive any of them. */
-export async function emitAll(db: Db, events: NewEvent[]) {
+/** Writes several events of a team in order and returns its webhooks to wake. */
+export async function emitAll(db: Db, team_id: string, events: NewEvent[]) {
+  const valuesOf = (column: keyof NewEvent) => events.map((event) => event[column])
   const { rows } = await sql<{ webhook_ids: string[] }>`
-    select emit(e.id, e.team_id, e.user_id, e.order_id, e.event_type, e.key, e.sealed, e.at, e.partial) as webhook_ids
-    from (values ${sql.join(events.map(valuesOf))}) as e (id, team_id, user_id, order_id, event_type, key, sealed, at, partial)`.execute(db)
-  return [...new Set(rows.flatMap(({ webhook_ids }) => webhook_ids))]
+    select emit_all(${team_id}, ${valuesOf('id')}::uuid[], ${valuesOf('user_id')}::uuid[], ${valuesOf('order_id')}::uuid[],
+      ${valuesOf('event_type')}::text[], ${valuesOf('key')}::text[], ${valuesOf('sealed')}::bytea[], ${valuesOf('at')}::timestamptz[],
+      ${valuesOf('partial')}::boolean[]) as webhook_ids`.execute(db)
+  return rows[0]?.webhook_ids ?? []
 }
 
-const valuesOf = ({ id, team_id, user_id, order_id, event_type, key, sealed, at, partial }: NewEvent) =>
-  sql`(${id}::uuid, ${team_id}::uuid, ${user_id}::uuid, ${order_id}::uuid, ${event_type}, ${key}, ${sealed}::bytea, ${at}::timestamptz, ${partial}::boolean)`
+/** Finds events of any team that have no number yet, and returns their teams. */
+export async function listTeamsToNumber(db: Db) {
+  const { rows } = await sql<{ team_id: string }>`
+    select ${anyTeam('teams with events to number')} distinct team_id from events where no is null`.execute(db)
+  return rows.map(({ team_id }) => team_id)
+}
 
-/** Numbers committed events. Returns how many, and the webhooks that receive events in log order. */
-export async function numberEvents(db: Db, limit: number) {
-  const { rows } = await sql<{
-    numbered: number
-    webhook_ids: string[]
-  }>`select numbered, told as webhook_ids from number_events(${limit})`.execute(db)
-  return rows[0] ?? { numbered: 0, webhook_ids: [] }
+/** Numbers committed events of a team. Returns how many, and the webhooks with strict order that have a new message. */
+export async function numberEvents(db: Db, team_id: string, limit: number) {
+  const { rows } = await sql<{ numbered: number; receivers: string[] }>`select * from number_events(${team_id}, ${limit})`.execute(db)
+  return rows[0] ?? { numbered: 0, receivers: [] }
 }
 
 /**
- * Events of one type about the users, locked until the transaction ends. `logged_at` is text, because an ISO instant here has milliseconds only.
- * Events without a number are locked too, in the order in which they get their numbers, so that erasing and numbering never deadlock.
+ * Makes the next numbering read all partitions if the clock of the server went back, or if a server with another clock took
+ * over. It would not find new events otherwise. `complete_before` was a day ago when it was written.
  */
-export const lockEventsOfUsers = async (db: Db, event_type: string, user_ids: string[]) => {
-  const { rows } = await sql<{ id: string; logged_at: string; team_id: string; user_id: string; event_type: string }>`
-    select id, logged_at::text, team_id, user_id, event_type from events
-    where user_id = any(${user_ids}::uuid[]) and (event_type = ${event_type} or no is null) order by seq for update`.execute(db)
-  return rows.filter((row) => row.event_type === event_type)
+export const restartIfClockWentBack = (db: Db, team_id: string) =>
+  sql`
+    update event_logs set complete_before = null where team_id = ${team_id} and complete_before > now() - interval '12 hours'`.execute(db)
+
+/** Events of one type about the users. `logged_at` is text, because an ISO instant here has milliseconds only. */
+export async function listEventsOfUsers(db: Db, team_id: string, event_type: string, user_ids: string[]) {
+  const { rows } = await sql<{ id: string; logged_at: string; user_id: string }>`
+    select id, logged_at::text, user_id from events
+    where team_id = ${team_id} and user_id = any(${user_ids}::uuid[]) and event_type = ${event_type}`.execute(db)
+  return rows
 }
 
 /** Detaches events from their user, so that erasing the user keeps them. */
-export async function detachEvents(db: Db, events: { id: string; logged_at: string; sealed: Buffer }[]) {
+export async function detachEvents(db: Db, team_id: string, events: { id: string; logged_at: string; sealed: Buffer }[]) {
   if (!events.length) return
   const values = events.map(({ id, logged_at, sealed }) => sql`(${id}::uuid, ${logged_at}::timestamptz, ${sealed}::bytea)`)
   await sql`
     update events e set user_id = null, key = 'event:' || e.id, sealed = d.sealed
     from (values ${sql.join(values)}) as d (id, logged_at, sealed)
-    where e.id = d.id and e.logged_at = d.logged_at`.execute(db)
+    where e.team_id = ${team_id} and e.id = d.id and e.logged_at = d.logged_at`.execute(db)
 }
 
-/** The position of the team's newest event. */
+/** The last position in the team's log. */
 export async function findLastPosition(db: Db, team_id: string) {
-  const row = await db
-    .selectFrom('events')
-    .select('no')
-    .where('team_id', '=', team_id)
-    .where('no', 'is not', null)
-    .orderBy('no', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  return row?.no ?? 0
+  const row = await db.selectFrom('event_logs').select('last_no').where('team_id', '=', team_id).executeTakeFirst()
+  return row?.last_no ?? 0
 }
 
 export type LogRow = {
@@ -98,11 +100,14 @@ type LogQuery = {
   deliverable?: boolean | undefined
 }
 
-/** The log after a position, limited by count and, except for the first event, by bytes. */
+/**
+ * The log after a position, limited by count and, except for the first event, by bytes. `last` is the last position in the same
+ * snapshot: another statement could reach a replica that is further behind, and a reader would skip events.
+ */
 export async function listEventsAfter(db: Db, { team_id, after, limit, bytes, event_type, user_id, order_id, deliverable }: LogQuery) {
-  const { rows } = await sql<LogRow>`
-    select e.no, e.id, e.event_type, e.key, e.user_id, e.created_at, e.sealed, k.id as key_id, k.wrapped
-    from (
+  const { rows } = await sql<(LogRow | { no: null }) & { last: number }>`
+    select l.last_no as last, e.no, e.id, e.event_type, e.key, e.user_id, e.created_at, e.sealed, k.id as key_id, k.wrapped
+    from event_logs l left join (
       select page.*, sum(octet_length(sealed)) over (order by no) - octet_length(sealed) as bytes_before from (
         select no, id, event_type, key, user_id, created_at, sealed from events
         where team_id = ${team_id} and no > ${after}
@@ -112,12 +117,13 @@ export async function listEventsAfter(db: Db, { team_id, after, limit, bytes, ev
           ${deliverable ? sql`and (not partial or (select partial_webhooks_enabled from teams where id = ${team_id}))` : sql``}
         order by no limit ${limit}
       ) page
-    ) e
-    left join sealing_keys k on k.user_id = e.user_id
-    where e.bytes_before < ${bytes}
+    ) e on e.bytes_before < ${bytes}
+    left join sealing_keys k on k.team_id = ${team_id} and k.user_id = e.user_id
+    where l.team_id = ${team_id}
     order by e.no`.execute(db)
-  return rows
+  return { last: rows[0]?.last ?? 0, rows: rows.filter((row): row is LogRow & { last: number } => row.no !== null) }
 }
 
-/** Deletes events that were logged while their day had no partition of its own. */
-export const deleteFromDefault = (db: Db, before: string) => sql`delete from events_default where logged_at < ${before}`.execute(db)
+/** Deletes events of any team that were logged while their day had no partition of its own. */
+export const deleteFromDefault = (db: Db, before: string) =>
+  sql`delete from events_default where logged_at < ${before} ${anyTeam('expired events')}`.execute(db)

@@ -1,7 +1,6 @@
 import { User } from '../../contract/tenants/users.ts'
 import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
-import type { SealingKey } from '../../platform/sealing/seal.ts'
 import { teamSealingKey } from '../../platform/sealing/vault.ts'
 import * as users from '../../tenants/users/actions.ts'
 import { emit, sealEvent } from './emit.ts'
@@ -36,14 +35,13 @@ async function emitForUser(
  * Keeps `user.deleted` when its user is erased, for receivers that are more than 7 days behind.
  * Only the user ID remains, encrypted with the team's key.
  */
-export async function keepDeletionEvents(app: AppInTransaction, user_ids: string[]) {
-  const events = await store.lockEventsOfUsers(app.db, 'user.deleted', user_ids)
-  const keys = new Map<string, SealingKey>()
-  for (const { team_id } of events) if (!keys.has(team_id)) keys.set(team_id, await teamSealingKey(app, team_id))
-  const detached = events.map(({ id, logged_at, team_id, user_id }) => ({
+export async function keepDeletionEvents(app: AppInTransaction, team_id: string, user_ids: string[]) {
+  const events = await store.listEventsOfUsers(app.db, team_id, 'user.deleted', user_ids)
+  const key = await teamSealingKey(app, team_id)
+  const detached = events.map(({ id, logged_at, user_id }) => ({
     id,
     logged_at,
-    sealed: sealEvent(keys.get(team_id) as SealingKey, id, { client_user_id: null, data: { user_id } }),
+    sealed: sealEvent(key, id, { client_user_id: null, data: { user_id } }),
   }))
-  await store.detachEvents(app.db, detached)
+  await store.detachEvents(app.db, team_id, detached)
 }

@@ -39,7 +39,7 @@ export const upsertPipelines = (app: App, caller: ManagementCaller, { team_ids, 
 async function upsertPipeline(app: App, team_id: string, body: PipelineBody) {
   const at = app.wall()
   const stored = await store.lockPipeline(app.db, { team_id, ...rules.newPipeline, created_at: at, updated_at: at })
-  const destinations = await destinationStore.lockDestinations(app.db, [team_id])
+  const destinations = await destinationStore.lockDestinations(app.db, team_id)
   const settings = rules.settingsFrom(
     body,
     stored,
@@ -73,11 +73,15 @@ function topicFrom(app: App, cloud_pubsub: PipelineBody['cloud_pubsub']) {
 /** Teams that the key cannot access, or that have no pipeline, are left out of the response. */
 export const deletePipelines = (app: App, caller: ManagementCaller, team_ids: string[]) =>
   inTransaction(app, async (app) => {
-    const reachable = team_ids.filter((id) => isReachable(caller, id))
-    const rows = await store.lockPipelines(app.db, caller.org_id, reachable)
-    const found = rows.map(({ team_id }) => team_id)
-    await destinationStore.lockDestinations(app.db, found)
+    const rows: store.PipelineRow[] = []
+    // Sorted by ID, so that two calls never deadlock.
+    for (const team_id of [...new Set(team_ids)].filter((id) => isReachable(caller, id)).sort()) {
+      const row = await store.lockPipelineOf(app.db, caller.org_id, team_id)
+      if (!row) continue
+      await destinationStore.lockDestinations(app.db, team_id)
+      rows.push(row)
+    }
     const deleted = await presentPipelines(app, rows)
-    await store.deletePipelines(app.db, found)
+    for (const { team_id } of rows) await store.deletePipeline(app.db, team_id)
     return deleted
   })

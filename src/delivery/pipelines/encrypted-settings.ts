@@ -4,9 +4,7 @@ import { open, seal } from '../../platform/sealing/seal.ts'
 import { teamSealingKey } from '../../platform/sealing/vault.ts'
 import type { DestinationSettings } from './rules.ts'
 
-/** RabbitMQ settings keep the associated data from the time when RabbitMQ was the only destination. */
-const associatedData = (team_id: string, destination: SupportedDestination) =>
-  destination === 'rabbitmq' ? `pipelines.sealed.${team_id}` : `pipeline_outlets.sealed.${team_id}.${destination}`
+const associatedData = (team_id: string, destination: SupportedDestination) => `pipeline_destinations.sealed.${team_id}.${destination}`
 
 export const sealSettings = async (
   app: App,

@@ -1,26 +1,29 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
-import type { Db } from '../../platform/db/open.ts'
+import { anyTeam } from '../../platform/db/any-team.ts'
+import { type Db, prepareStatement, runPrepared } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
-export type DestinationRow = Selectable<Tables['pipeline_outlets']>
+export type DestinationRow = Selectable<Tables['pipeline_destinations']>
 
-/** The destinations of teams, in the lock order. */
-const destinationsOf = (db: Db, team_ids: string[]) =>
+/** The destinations of these teams, for a list of any team's pipelines. */
+export const listDestinations = (db: Db, team_ids: string[]) =>
   db
-    .selectFrom('pipeline_outlets')
+    .selectFrom('pipeline_destinations')
+    .modifyFront(anyTeam('destinations of listed pipelines'))
     .selectAll()
     .where('team_id', '=', sql<string>`any(${team_ids}::uuid[])`)
     .orderBy('team_id')
     .orderBy('destination')
+    .execute()
 
-export const listDestinations = (db: Db, team_ids: string[]) => destinationsOf(db, team_ids).execute()
-
-export const lockDestinations = (db: Db, team_ids: string[]) => destinationsOf(db, team_ids).forUpdate().execute()
+/** Locks the destinations of a team, in the order in which the publisher locks them too. */
+export const lockDestinations = (db: Db, team_id: string) =>
+  db.selectFrom('pipeline_destinations').selectAll().where('team_id', '=', team_id).orderBy('destination').forUpdate().execute()
 
 /** An existing destination keeps its position in the log. */
-export const putDestination = (db: Db, { sealed, ...row }: Insertable<Tables['pipeline_outlets']>) =>
+export const putDestination = (db: Db, { sealed, ...row }: Insertable<Tables['pipeline_destinations']>) =>
   db
-    .insertInto('pipeline_outlets')
+    .insertInto('pipeline_destinations')
     .values({ ...row, sealed })
     .onConflict((conflict) => conflict.columns(['team_id', 'destination']).doUpdateSet({ sealed }))
     .execute()
@@ -31,34 +34,52 @@ export const healthyDestination = { failures: 0, first_failure_at: null, last_fa
 /** A change to a pipeline may have repaired it, so it is retried immediately. */
 export const resetDestinations = (db: Db, team_id: string) =>
   db
-    .updateTable('pipeline_outlets')
+    .updateTable('pipeline_destinations')
     .set((eb) => ({ revision: eb('revision', '+', 1), ...healthyDestination }))
     .where('team_id', '=', team_id)
+    .execute()
+
+/** Destinations of these teams, or those of any team created first, with what selects their events. */
+const listPositions = (db: Db, team_ids: string[] | null, limit: number) =>
+  db
+    .selectFrom('pipeline_destinations as d')
+    .modifyFront(anyTeam('positions of destinations'))
+    .innerJoin('pipelines as p', 'p.team_id', 'd.team_id')
+    .innerJoin('teams as t', 't.id', 'd.team_id')
+    .select(['d.team_id', 'd.destination', 'd.after_no', 'p.event_type_prefixes', 't.partial_webhooks_enabled'])
+    .where('t.deleted_at', 'is', null)
+    .$if(team_ids !== null, (query) => query.where('d.team_id', '=', sql<string>`any(${team_ids}::uuid[])`))
+    .orderBy('d.created_at')
+    .orderBy('d.team_id')
+    .orderBy('d.destination')
+    .limit(limit)
     .execute()
 
 /** Counting stops at this many pending events per destination. */
 const COUNT_LIMIT = 10_000
 
+const COUNT_PENDING = prepareStatement(
+  'count_pending_events',
+  `select count(*) as lag, min(logged_at) as oldest_at
+   from (select event_type, partial, logged_at from events where team_id = $1 and no > $2 order by no limit ${COUNT_LIMIT}) e
+   where (not partial or $3::boolean)
+     and ($4::text[] is null or exists (select from unnest($4::text[]) prefix where starts_with(event_type, prefix)))`,
+)
+
 type PendingEvents = { team_id: string; destination: string; lag: number; oldest_at: string | null }
 
-/** Pending events per destination, with the time of the oldest. Without team IDs, the destinations created first are counted. */
+/** Pending events per destination, with the time of the oldest. Without team IDs, the destinations of any team created first are counted. */
 export async function countPending(db: Db, team_ids: string[] | null, limit: number) {
-  const { rows } = await sql<PendingEvents>`
-    select o.team_id, o.destination, w.lag, w.oldest_at
-    from (
-      select o.team_id, o.destination, o.after_no, t.partial_webhooks_enabled
-      from pipeline_outlets o join teams t on t.id = o.team_id
-      where t.deleted_at is null and (${team_ids}::uuid[] is null or o.team_id = any(${team_ids}::uuid[]))
-      order by o.created_at, o.team_id, o.destination limit ${limit}
-    ) o
-    join pipelines p on p.team_id = o.team_id
-    cross join lateral (
-      select count(*) as lag, min(logged_at) as oldest_at
-      from (
-        select event_type, partial, logged_at from events e where e.team_id = o.team_id and e.no > o.after_no order by e.no limit ${COUNT_LIMIT}
-      ) e
-      where (not e.partial or o.partial_webhooks_enabled)
-        and (p.event_type_prefixes is null or exists (select from unnest(p.event_type_prefixes) prefix where starts_with(e.event_type, prefix)))
-    ) w`.execute(db)
-  return rows
+  const pending: PendingEvents[] = []
+  // One after another, because a count can take a while and requests need the connections.
+  for (const { team_id, destination, after_no, event_type_prefixes, partial_webhooks_enabled } of await listPositions(
+    db,
+    team_ids,
+    limit,
+  )) {
+    const values = [team_id, after_no, partial_webhooks_enabled, event_type_prefixes]
+    const [counted] = await runPrepared<Pick<PendingEvents, 'lag' | 'oldest_at'>>(db, COUNT_PENDING, values)
+    pending.push({ team_id, destination, lag: 0, oldest_at: null, ...counted })
+  }
+  return pending
 }

@@ -1,4 +1,5 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+import { anyTeam } from '../../platform/db/any-team.ts'
 import type { Db } from '../../platform/db/open.ts'
 import { ascendingPage } from '../../platform/db/page.ts'
 import type { Tables } from '../../platform/db/tables.ts'
@@ -6,23 +7,30 @@ import type { Page } from '../../platform/paging.ts'
 
 export type PipelineRow = Selectable<Tables['pipelines']>
 
-/** Pipelines of the organization's live teams, or only of those in `team_ids`. */
-const pipelinesOf = (db: Db, org_id: string, team_ids: string[] | undefined) =>
+/** Pipelines of any team of the organization that is not deleted, or only of those in `team_ids`. */
+export const listPipelines = (db: Db, org_id: string, team_ids: string[] | undefined, page: Page) =>
   db
     .selectFrom('pipelines')
+    .modifyFront(anyTeam('pipelines of an organization'))
     .innerJoin('teams', 'teams.id', 'team_id')
     .selectAll('pipelines')
     .where('teams.org_id', '=', org_id)
     .where('teams.deleted_at', 'is', null)
     .$if(team_ids !== undefined, (query) => query.where('team_id', '=', sql<string>`any(${team_ids}::uuid[])`))
-
-export const listPipelines = (db: Db, org_id: string, team_ids: string[] | undefined, page: Page) =>
-  pipelinesOf(db, org_id, team_ids)
     .$call(ascendingPage(page, 'pipelines.created_at', 'pipelines.team_id'))
     .execute()
 
-export const lockPipelines = (db: Db, org_id: string, team_ids: string[]) =>
-  pipelinesOf(db, org_id, team_ids).orderBy('team_id').forUpdate('pipelines').execute()
+/** Locks the pipeline of a team that belongs to the organization and is not deleted. */
+export const lockPipelineOf = (db: Db, org_id: string, team_id: string) =>
+  db
+    .selectFrom('pipelines')
+    .innerJoin('teams', 'teams.id', 'team_id')
+    .selectAll('pipelines')
+    .where('team_id', '=', team_id)
+    .where('teams.org_id', '=', org_id)
+    .where('teams.deleted_at', 'is', null)
+    .forUpdate('pipelines')
+    .executeTakeFirst()
 
 /** Locks the team's pipeline, creating it if needed. Of two concurrent creations, the later waits for the earlier. */
 export const lockPipeline = (db: Db, row: Insertable<Tables['pipelines']>) =>
@@ -36,6 +44,5 @@ export const lockPipeline = (db: Db, row: Insertable<Tables['pipelines']>) =>
 export const updatePipeline = (db: Db, team_id: string, change: Updateable<Tables['pipelines']>) =>
   db.updateTable('pipelines').set(change).where('team_id', '=', team_id).returningAll().executeTakeFirstOrThrow()
 
-/** Also deletes their destinations. */
-export const deletePipelines = (db: Db, team_ids: string[]) =>
-  db.deleteFrom('pipelines').where('team_id', '=', sql<string>`any(${team_ids}::uuid[])`).execute()
+/** Also deletes its destinations. */
+export const deletePipeline = (db: Db, team_id: string) => db.deleteFrom('pipelines').where('team_id', '=', team_id).execute()

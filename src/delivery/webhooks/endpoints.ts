@@ -4,6 +4,7 @@ import { declareCache } from '../../platform/caches.ts'
 import { open, seal } from '../../platform/sealing/seal.ts'
 import { teamSealingKey } from '../../platform/sealing/vault.ts'
 import { HOUR, later } from '../../platform/time.ts'
+import { type WebhookRef, webhookRef } from '../../platform/webhook-ref.ts'
 import { parseSecret, signingKey } from './sign.ts'
 import * as store from './store.ts'
 
@@ -56,26 +57,30 @@ type OpenedEndpoint = Omit<Endpoint, 'secrets' | 'private_keys'> & {
 
 const CACHE_LIMIT = 2000
 
-/** Webhooks by ID, each at one version of its row. Decrypting one costs more than claiming its deliveries. */
-const webhookCache = declareCache(() => new Map<string, { version: string; opened: OpenedEndpoint }>())
+/** Webhooks, each at one revision of its row. Decrypting one costs more than claiming its deliveries. */
+const webhookCache = declareCache(() => new Map<WebhookRef, OpenedEndpoint>())
 
-/** The webhooks of lanes, ready for sending. The cache serves only lanes with a matching version. */
-export async function endpointsOf(app: App, lanes: { webhook_id: string; version?: string }[]): Promise<Map<string, Endpoint>> {
+/** The webhooks of a team's lanes by ID, ready for sending. The cache serves only lanes with a matching revision. */
+export async function endpointsOf(
+  app: App,
+  team_id: string,
+  lanes: { webhook_id: string; revision?: number }[],
+): Promise<Map<string, Endpoint>> {
   const cache = webhookCache(app)
-  const versions = new Map(lanes.map(({ webhook_id, version }) => [webhook_id, version]))
+  const revisions = new Map(lanes.map(({ webhook_id, revision }) => [webhook_id, revision]))
   // This call keeps its own references, because another may clear the cache while it waits.
   const endpoints = new Map<string, OpenedEndpoint>()
-  for (const [id, version] of versions) {
-    const cached = cache.get(id)
-    if (cached && cached.version === version) endpoints.set(id, cached.opened)
+  for (const [id, revision] of revisions) {
+    const cached = cache.get(webhookRef(team_id, id))
+    if (cached && cached.revision === revision) endpoints.set(id, cached)
   }
-  const missing = [...versions.keys()].filter((id) => !endpoints.has(id))
+  const missing = [...revisions.keys()].filter((id) => !endpoints.has(id))
   if (cache.size + missing.length > CACHE_LIMIT) cache.clear()
-  const loaded = missing.length ? await store.findByIds(app.db, missing) : []
-  for (const { version, ...row } of loaded) {
+  const loaded = missing.length ? await store.findByIds(app.db, team_id, missing) : []
+  for (const row of loaded) {
     const opened = await openEndpoint(app, row)
     endpoints.set(row.id, opened)
-    cache.set(row.id, { version, opened })
+    cache.set(webhookRef(team_id, row.id), opened)
   }
   const now = app.wall()
   return new Map([...endpoints].map(([id, endpoint]) => [id, endpointAt(endpoint, now)]))

@@ -10,10 +10,10 @@ import { type Endpoint, sealSecrets } from './endpoints.ts'
 import { keyOfMessage } from './sending/contents.ts'
 import { newSecret, verify } from './sign.ts'
 import * as store from './store-inbox.ts'
+import { enqueueEvents } from './store-queue.ts'
 
 const INITIAL_MESSAGES = 100
 const RETENTION_DAYS = 7
-const PRUNE_LIMIT = 5000
 
 type ReceivedRequest = { headers: Record<string, string>; body: string }
 type Query = { limit: number; next_cursor?: string | null | undefined }
@@ -40,8 +40,8 @@ const createInbox = (app: App, team_id: string) =>
     const sealed = await sealSecrets(app, { id, team_id }, { keys: [{ key: newSecret(), until: null }], headers: {}, sensitive: [] })
     const row = { id, team_id, url: 'inbox', description: '', ordering: 'per_key', sealed, created_at: now, updated_at: now } as const
     if (!(await store.insertInbox(app.db, row))) return
-    await store.enqueueLatestEvents(app.db, team_id, id, INITIAL_MESSAGES)
-    wakeAfterCommit(app, [id])
+    await enqueueEvents(app.db, team_id, id, await store.listLatestEvents(app.db, team_id, INITIAL_MESSAGES))
+    wakeAfterCommit(app, team_id, [id])
   })
 
 export const emptyInbox = (app: App, { team_id }: TeamCaller) =>
@@ -71,5 +71,4 @@ function ignoreErasedUser(error: unknown) {
 
 const associatedData = (id: string) => `inbox_messages.sealed.${id}`
 
-export const pruneInboxes = async (app: App) =>
-  (await store.pruneInboxes(app.db, later(app.wall(), -RETENTION_DAYS * DAY), PRUNE_LIMIT)) === PRUNE_LIMIT
+export const pruneInboxes = (app: App) => store.pruneInboxes(app.db, later(app.wall(), -RETENTION_DAYS * DAY))

@@ -1,8 +1,10 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
+import { anyTeam } from '../../platform/db/any-team.ts'
 import type { Db } from '../../platform/db/open.ts'
 import { descendingPage } from '../../platform/db/page.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 import type { Page } from '../../platform/paging.ts'
+import type { QueuedEvent } from './store-queue.ts'
 
 export const findInbox = (db: Db, team_id: string) =>
   db.selectFrom('webhooks').select('id').where('team_id', '=', team_id).where('inbox', '=', true).executeTakeFirst()
@@ -16,15 +18,13 @@ export const insertInbox = (db: Db, row: Insertable<Tables['webhooks']>) =>
     .returning('id')
     .executeTakeFirst()
 
-/** Queues the team's latest events, oldest first. */
-export const enqueueLatestEvents = (db: Db, team_id: string, webhook_id: string, limit: number) =>
-  sql`
-    select enqueue_event(${webhook_id}, last.id, last.logged_at, last.key) from (
-      select * from (
-        select e.id, e.logged_at, e.key, e.seq from events e join teams t on t.id = e.team_id
-        where e.team_id = ${team_id} and (not e.partial or t.partial_webhooks_enabled) order by e.seq desc limit ${limit}
-      ) newest order by seq
-    ) last`.execute(db)
+/** The team's latest events, oldest first. */
+export async function listLatestEvents(db: Db, team_id: string, limit: number) {
+  const { rows } = await sql<QueuedEvent>`
+    select e.id, e.logged_at::text, e.key from events e join teams t on t.id = e.team_id
+    where e.team_id = ${team_id} and (not e.partial or t.partial_webhooks_enabled) order by e.seq desc limit ${limit}`.execute(db)
+  return rows.reverse()
+}
 
 type NewMessage = Pick<
   Selectable<Tables['inbox_messages']>,
@@ -34,14 +34,16 @@ type NewMessage = Pick<
 /** A message is not stored if its user was erased in the meantime. */
 export const insertMessage = (db: Db, { id, webhook_id, team_id, user_id, received_at, verdict, sealed }: NewMessage) =>
   sql`
-    insert into inbox_messages (id, webhook_id, team_id, user_id, received_at, verdict, sealed)
-    select ${id}, ${webhook_id}, ${team_id}, ${user_id}::uuid, ${received_at}, ${verdict}, ${sealed}
-    where ${user_id}::uuid is null or exists (select from users where user_id = ${user_id}::uuid)`.execute(db)
+    insert into inbox_messages (team_id, id, webhook_id, user_id, received_at, verdict, sealed)
+    select ${team_id}, ${id}, ${webhook_id}, ${user_id}::uuid, ${received_at}, ${verdict}, ${sealed}
+    where ${user_id}::uuid is null or exists (select from users where team_id = ${team_id} and user_id = ${user_id}::uuid)`.execute(db)
 
 export const listMessages = (db: Db, team_id: string, page: Page) =>
   db
     .selectFrom('inbox_messages')
-    .leftJoin('sealing_keys', 'sealing_keys.user_id', 'inbox_messages.user_id')
+    .leftJoin('sealing_keys', (join) =>
+      join.onRef('sealing_keys.team_id', '=', 'inbox_messages.team_id').onRef('sealing_keys.user_id', '=', 'inbox_messages.user_id'),
+    )
     .selectAll('inbox_messages')
     .select(['sealing_keys.id as key_id', 'sealing_keys.wrapped as wrapped_key'])
     .where('inbox_messages.team_id', '=', team_id)
@@ -51,8 +53,5 @@ export const listMessages = (db: Db, team_id: string, page: Page) =>
 export const deleteMessages = (db: Db, team_id: string) => db.deleteFrom('inbox_messages').where('team_id', '=', team_id).execute()
 
 /** Deletes messages of any team received before a time. */
-export async function pruneInboxes(db: Db, before: string, limit: number) {
-  const { numAffectedRows } = await sql`
-    delete from inbox_messages where id in (select id from inbox_messages where received_at < ${before} limit ${limit})`.execute(db)
-  return Number(numAffectedRows ?? 0)
-}
+export const pruneInboxes = (db: Db, before: string) =>
+  sql`delete from inbox_messages where received_at < ${before} ${anyTeam('expired inbox messages')}`.execute(db)

@@ -1,4 +1,5 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+import { anyTeam } from '../../platform/db/any-team.ts'
 import type { Db } from '../../platform/db/open.ts'
 import { ascendingPage } from '../../platform/db/page.ts'
 import type { Tables } from '../../platform/db/tables.ts'
@@ -24,34 +25,44 @@ export const listWebhooks = (db: Db, team_id: string, page: Page) =>
     .$call(ascendingPage(page, 'created_at', 'id'))
     .execute()
 
-/** Webhooks of any team, for the worker. */
-export const findByIds = (db: Db, ids: string[]) =>
+/** Webhooks of the team, with the inbox and those being deleted. */
+export const findByIds = (db: Db, team_id: string, ids: string[]) =>
+  db.selectFrom('webhooks').selectAll().where('team_id', '=', team_id).where('id', '=', sql<string>`any(${ids}::uuid[])`).execute()
+
+/** The team of a webhook, which can be of any team. */
+export const findTeamOf = (db: Db, id: string) =>
   db
     .selectFrom('webhooks')
-    .selectAll()
-    .select(sql<string>`xmin::text`.as('version'))
-    .where('id', '=', sql<string>`any(${ids}::uuid[])`)
-    .execute()
+    .modifyFront(anyTeam('team of a webhook'))
+    .select('team_id')
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
 
+/** Updates settings or health. The new revision tells workers that their copy is outdated. */
 export const updateWebhook = (db: Db, team_id: string, id: string, change: Updateable<Tables['webhooks']>) =>
-  db.updateTable('webhooks').set(change).where('team_id', '=', team_id).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
+  db
+    .updateTable('webhooks')
+    .set((eb) => ({ ...change, revision: eb('revision', '+', 1) }))
+    .where('team_id', '=', team_id)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow()
 
 /** An empty filter matches no event, so nothing new is queued. A disabled webhook sends nothing. */
 export const markDeleted = (db: Db, team_id: string, id: string, now: string) =>
   updateWebhook(db, team_id, id, { deleted_at: now, disabled_at: now, filter_types: [] })
 
-/** Locks a webhook of any team, for the worker. The lock does not block new messages. */
-export const lockHealth = (db: Db, id: string) =>
-  db.selectFrom('webhooks').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
+/** Locks a webhook or inbox, deleted or not. The lock does not block new messages. */
+export const lockHealth = (db: Db, team_id: string, id: string) =>
+  db.selectFrom('webhooks').selectAll().where('team_id', '=', team_id).where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
 
-export const updateHealth = (db: Db, id: string, health: Updateable<Tables['webhooks']>) =>
-  db.updateTable('webhooks').set(health).where('id', '=', id).execute()
-
-/** Pending messages per webhook, and when the next attempt is due. */
-export const backlogOf = (db: Db, webhook_ids: string[]) =>
+/** Pending messages per webhook of a team, and when the next attempt is due. */
+export const backlogOf = (db: Db, team_id: string, webhook_ids: string[]) =>
   db
     .selectFrom('lanes')
     .select(['webhook_id', (eb) => eb.fn.sum<string>(sql`tail - head`).as('waiting'), (eb) => eb.fn.min('run_at').as('next_at')])
+    .where('team_id', '=', team_id)
     .where('webhook_id', '=', sql<string>`any(${webhook_ids}::uuid[])`)
     .where('run_at', 'is not', null)
     .groupBy('webhook_id')

@@ -54,7 +54,9 @@ export const groups: { title: string; pages: DocsPage[] }[] = [
     title: 'Operating',
     pages: [
       page('architecture', 'Architecture for operators', 'Processes, ports, storage, outbound traffic and failure modes.'),
+      page('deploying', 'Deploying', 'Compose files and a Helm chart: which one to choose, how to install and upgrade.'),
       page('operating', 'Operating', 'Health checks, backups, sizing and daily commands.'),
+      page('scaling', 'Scaling', 'Capacity planning, costs and bottlenecks; pooler, failover, read replica and Citus.'),
       page('upgrading', 'Upgrading', 'Upgrade steps, release notes, compatibility and deprecation policy.'),
       page('security', 'Security', 'Keys, sign-in, encryption, erasure, audit log and network rules.'),
       page('shared-responsibility', 'Shared responsibility', 'HIPAA and GDPR: what Assay does and what you do.'),

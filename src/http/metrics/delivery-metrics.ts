@@ -33,6 +33,11 @@ export function deliveryMetrics(registry: Registry, database: Database): Deliver
         measure: ({ waiting }) => waiting,
       },
       {
+        name: 'assay_webhook_due',
+        help: 'Pending messages by webhook that workers may send now. Retries that wait and disabled webhooks do not count.',
+        measure: ({ due }) => due,
+      },
+      {
         name: 'assay_webhook_oldest_waiting_seconds',
         help: 'Age of the oldest pending message by webhook.',
         measure: ({ oldest_at }) => ageInSeconds(oldest_at),

@@ -60,11 +60,8 @@ export const createLabTest = (app: App, caller: TeamCaller, input: z.output<type
     const row = { id, team_id: caller.team_id, lab_id, lab_account_id, slug: rules.slugOf(name), name, description, method }
     const terms = { ...rules.termsOf(markers), sample_type: rules.commonSampleType(lab, markers), fasting: input.fasting ?? false }
     const state = { created_at: now, updated_at: now, approved_at: app.config.ENVIRONMENT === 'sandbox' ? now : null }
-    await store.insertLabTest(
-      app.db,
-      { ...row, ...terms, ...state, has_collection_instructions: true },
-      markers.map((marker) => marker.id),
-    )
+    const marker_ids = markers.map((marker) => marker.id)
+    await store.insertLabTest(app.db, { ...row, ...terms, ...state, marker_ids, has_collection_instructions: true })
     return presentLabTest(await requireLabTest(app, caller.team_id, id))
   })
 
@@ -80,7 +77,8 @@ export const patchLabTest = (app: App, { team_id }: TeamCaller, id: string, { na
   inTransaction(app, async (app) => {
     const changesActive = typeof active === 'boolean'
     if (!name && !changesActive) throw problem('NOTHING_TO_PATCH', 'The request changes nothing. Send name or active.')
-    const test = await requireLabTest(app, team_id, id, store.lockLabTest)
+    await store.lockOwnTest(app.db, team_id, id)
+    const test = await requireLabTest(app, team_id, id)
     rules.checkOwnTest(test)
     const now = app.now()
     await store.updateLabTest(app.db, team_id, id, {
@@ -91,13 +89,18 @@ export const patchLabTest = (app: App, { team_id }: TeamCaller, id: string, { na
     return presentLabTest(await requireLabTest(app, team_id, id))
   })
 
-/** Tests of all teams that are pending approval. */
+/** Tests of the catalog and of all teams that are pending approval. */
 export const listPendingLabTests = (app: App) => store.listPendingLabTests(app.db)
 
-export const approveLabTest = (app: App, id: string) => inTransaction(app, (app) => store.approveLabTest(app.db, id, app.wall()))
+/** Undefined if no lab test has the ID. */
+export const approveLabTest = (app: App, id: string) =>
+  inTransaction(app, async ({ db, wall }) => {
+    const owner = await store.findTeamOfTest(db, id)
+    return owner ? store.approveTeamTest(db, owner.team_id, id, wall()) : store.approveCatalogTest(db, id, wall())
+  })
 
-export async function requireLabTest(app: App, team_id: string, id: string, find = store.findLabTest) {
-  const test = await find(app.db, team_id, id)
+export async function requireLabTest(app: App, team_id: string, id: string) {
+  const test = await store.findLabTest(app.db, team_id, id)
   if (!test) throw rules.testNotFound()
   return test
 }

@@ -30,12 +30,9 @@ export const createCombinedTest = (app: App, caller: TeamCaller, combinedTest: C
       team_id: caller.team_id,
       slug: rules.slugOf(combinedTest.name),
       description: '',
+      marker_ids: markers.map(({ id }) => id),
     }
-    await store.insertCombinedTest(
-      app.db,
-      row,
-      markers.map(({ id }) => id),
-    )
+    await store.insertCombinedTest(app.db, row)
     const created = await findCombinedTest(app, caller, combinedTest.auto_key)
     if (!created) throw new Error('the combined lab test was not found after its insert')
     return created

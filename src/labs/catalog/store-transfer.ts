@@ -3,6 +3,5 @@ import type { Db } from '../../platform/db/open.ts'
 
 /** Inserts rows from a team's export. */
 export const inserts = {
-  lab_tests: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('lab_tests'), 'lab_tests', rows),
-  lab_test_markers: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('lab_test_markers'), 'lab_test_markers', rows),
+  team_lab_tests: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('team_lab_tests'), 'team_lab_tests', rows),
 }

@@ -1,20 +1,37 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+import { anyTeam } from '../../platform/db/any-team.ts'
 import { contains } from '../../platform/db/contains.ts'
 import { type Db, prepareRead } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 import type { Page } from '../../platform/paging.ts'
 
-/** The tests that a team sees: the shared ones and its own, with their lab and markers. */
-const labTests = (db: Db, team_id: string) =>
+const testColumns = [
+  ...(['id', 'lab_id', 'lab_account_id', 'slug', 'name', 'description', 'method', 'sample_type', 'price', 'fasting'] as const),
+  ...(['auto_generated', 'has_collection_instructions', 'common_tat_days', 'worst_case_tat_days', 'marker_ids'] as const),
+  ...(['created_at', 'updated_at', 'approved_at', 'archived_at', 'status'] as const),
+]
+
+/** The tests that a team sees: those of the catalog, which have no team, and its own. */
+const visibleTests = (db: Db, team_id: string) =>
   db
     .selectFrom('lab_tests')
+    .select(testColumns)
+    .select(sql<string | null>`null::uuid`.as('team_id'))
+    .unionAll(db.selectFrom('team_lab_tests').select(testColumns).select('team_id').where('team_id', '=', team_id))
+    .as('tests')
+
+/** The same, with their lab and markers. */
+const labTests = (db: Db, team_id: string) =>
+  db
+    .selectFrom(visibleTests(db, team_id))
     .selectAll()
     .select([
-      sql<LabRow>`(select to_jsonb(labs) from labs where labs.id = lab_tests.lab_id)`.as('lab'),
-      sql<MarkerRow[]>`coalesce((select jsonb_agg(to_jsonb(markers) order by position) from lab_test_markers
-        join markers on markers.id = marker_id where lab_test_id = lab_tests.id), '[]')`.as('markers'),
+      sql<LabRow>`(select to_jsonb(labs) from labs where labs.id = tests.lab_id)`.as('lab'),
+      sql<MarkerRow[]>`coalesce((select jsonb_agg(to_jsonb(markers) order by listed.position)
+        from unnest(tests.marker_ids) with ordinality as listed (id, position) join markers on markers.id = listed.id), '[]')`.as(
+        'markers',
+      ),
     ])
-    .where((eb) => eb.or([eb('team_id', 'is', null), eb('team_id', '=', team_id)]))
 
 const ofLab = (slug: string) => sql<boolean>`lab_id = (select labs.id from labs where labs.slug = ${slug})`
 
@@ -24,9 +41,6 @@ export type MarkerRow = Awaited<ReturnType<typeof findMarkers>>[number]
 
 export const findLabTest = (db: Db, team_id: string, id: string) => labTests(db, team_id).where('id', '=', id).executeTakeFirst()
 
-export const lockLabTest = (db: Db, team_id: string, id: string) =>
-  labTests(db, team_id).where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
-
 export const findLabTests = (db: Db, team_id: string, ids: string[]) =>
   labTests(db, team_id).where('id', '=', sql<string>`any(${ids}::uuid[])`).execute()
 
@@ -34,9 +48,8 @@ const oneVersion = prepareRead('lab_test_version', (db, team_id: string, id: str
 
 const versions = (db: Db, team_id: string) =>
   db
-    .selectFrom('lab_tests')
-    .select(['id', sql<string>`updated_at || ' ' || coalesce((select version from catalogue), '')`.as('version')])
-    .where((eb) => eb.or([eb('team_id', 'is', null), eb('team_id', '=', team_id)]))
+    .selectFrom(visibleTests(db, team_id))
+    .select(['id', 'team_id', sql<string>`updated_at || ' ' || coalesce((select version from catalog), '')`.as('version')])
 
 /** The versions of the tests that a team sees. One ID uses a prepared statement; PostgreSQL would plan a list every time. */
 export const listTestVersions = (db: Db, team_id: string, ids: string[]) =>
@@ -67,15 +80,10 @@ export const listLabTests = (db: Db, team_id: string, filter: LabTestFilter, { k
     .$if(!!filter.name, (query) => query.where(contains(sql`name`, filter.name as string)))
     .$if(filter.lab_id !== undefined, (query) => query.where('lab_id', '=', filter.lab_id as number))
     .$if(!!filter.lab_slug, (query) => query.where(ofLab(filter.lab_slug as string)))
-    .$if(!!filter.marker_ids?.length, (query) =>
-      query.where(
-        sql<boolean>`array(select marker_id from lab_test_markers where lab_test_id = lab_tests.id) @> ${filter.marker_ids}::int[]`,
-      ),
-    )
+    .$if(!!filter.marker_ids?.length, (query) => query.where(sql<boolean>`marker_ids @> ${filter.marker_ids}::int[]`))
     .$if(!!filter.provider_ids?.length, (query) =>
       query.where(
-        sql<boolean>`array(select provider_id from lab_test_markers join markers on markers.id = marker_id
-          where lab_test_id = lab_tests.id) @> ${filter.provider_ids}::text[]`,
+        sql<boolean>`array(select provider_id from markers where markers.id = any(marker_ids)) @> ${filter.provider_ids}::text[]`,
       ),
     )
     .$if(!!page?.after, (query) =>
@@ -88,58 +96,77 @@ export const listLabTests = (db: Db, team_id: string, filter: LabTestFilter, { k
     .$if(!!page, (query) => query.limit((page as Page).limit + 1))
     .execute()
 
-/** Inserts the test and its markers in the order of the request. */
-export const insertLabTest = (db: Db, row: Insertable<Tables['lab_tests']>, marker_ids: number[]) =>
-  db
-    .with('inserted', (db) => db.insertInto('lab_tests').values(row).returning('id'))
-    .insertInto('lab_test_markers')
-    .columns(['lab_test_id', 'marker_id', 'position'])
-    .expression(markerRowsOfInserted(marker_ids))
-    .execute()
+type NewTest = Insertable<Tables['team_lab_tests']>
+
+export const insertLabTest = (db: Db, row: NewTest) => db.insertInto('team_lab_tests').values(row).execute()
 
 export const findCombinedTest = (db: Db, team_id: string, auto_key: string) =>
-  labTests(db, team_id).where('auto_key', '=', auto_key).executeTakeFirst()
+  labTests(db, team_id)
+    .where('id', '=', (eb) => eb.selectFrom('team_lab_tests').select('id').where('team_id', '=', team_id).where('auto_key', '=', auto_key))
+    .executeTakeFirst()
 
 /** Does nothing if a concurrent order has already created the test. */
-export const insertCombinedTest = (db: Db, row: Insertable<Tables['lab_tests']>, marker_ids: number[]) =>
+export const insertCombinedTest = (db: Db, row: NewTest) =>
   db
-    .with('inserted', (db) =>
-      db
-        .insertInto('lab_tests')
-        .values({ ...row, auto_generated: true })
-        .onConflict((conflict) => conflict.columns(['team_id', 'auto_key']).where('auto_key', 'is not', null).doNothing())
-        .returning('id'),
-    )
-    .insertInto('lab_test_markers')
-    .columns(['lab_test_id', 'marker_id', 'position'])
-    .expression(markerRowsOfInserted(marker_ids))
+    .insertInto('team_lab_tests')
+    .values({ ...row, auto_generated: true })
+    .onConflict((conflict) => conflict.columns(['team_id', 'auto_key']).where('auto_key', 'is not', null).doNothing())
     .execute()
 
-const markerRowsOfInserted = (marker_ids: number[]) =>
-  sql`select inserted.id, marker.id, marker.position from inserted, unnest(${marker_ids}::int[]) with ordinality as marker (id, position)`
+/** Locks a test of the team itself. Tests of the catalog do not change. */
+export const lockOwnTest = (db: Db, team_id: string, id: string) =>
+  db.selectFrom('team_lab_tests').select('id').where('team_id', '=', team_id).where('id', '=', id).forNoKeyUpdate().execute()
 
-export const updateLabTest = (db: Db, team_id: string, id: string, change: Updateable<Tables['lab_tests']>) =>
-  db.updateTable('lab_tests').set(change).where('team_id', '=', team_id).where('id', '=', id).execute()
+export const updateLabTest = (db: Db, team_id: string, id: string, change: Updateable<Tables['team_lab_tests']>) =>
+  db.updateTable('team_lab_tests').set(change).where('team_id', '=', team_id).where('id', '=', id).execute()
 
-/** Pending tests of every team, for the operator. */
-export const listPendingLabTests = (db: Db) =>
-  db
-    .selectFrom('lab_tests')
-    .leftJoin('teams', 'teams.id', 'lab_tests.team_id')
-    .select(['lab_tests.id', 'lab_tests.name', 'lab_tests.method', 'lab_tests.team_id', 'teams.name as team'])
-    .where('status', '=', 'pending_approval')
+/** Pending tests of the catalog and of any team, for the operator. */
+export const listPendingLabTests = (db: Db) => {
+  const ofTeams = db
+    .selectFrom('team_lab_tests as test')
+    .innerJoin('teams', 'teams.id', 'test.team_id')
+    .select(['test.id', 'test.name', 'test.method', 'test.created_at', 'test.team_id', 'teams.name as team'])
+    .where('test.status', '=', 'pending_approval')
     .where('teams.deleted_at', 'is', null)
-    .orderBy('lab_tests.created_at')
-    .orderBy('lab_tests.id')
+    .$castTo<PendingTest>()
+  const ofCatalog = db
+    .selectFrom('lab_tests')
+    .select(['id', 'name', 'method', 'created_at', sql<null>`null::uuid`.as('team_id'), sql<null>`null`.as('team')])
+    .where('status', '=', 'pending_approval')
+    .$castTo<PendingTest>()
+  return db
+    .selectFrom(ofTeams.unionAll(ofCatalog).as('pending'))
+    .select(['id', 'name', 'method', 'team_id', 'team'])
+    .orderBy('created_at')
+    .orderBy('id')
+    .modifyEnd(anyTeam('pending lab tests'))
     .execute()
+}
 
-export const approveLabTest = (db: Db, id: string, at: string) =>
+type PendingTest = { id: string; name: string; method: string; created_at: string; team_id: string | null; team: string | null }
+
+/** The team of a lab test of any team. Undefined for tests of the catalog. */
+export const findTeamOfTest = (db: Db, id: string) =>
+  db.selectFrom('team_lab_tests').select('team_id').where('id', '=', id).modifyEnd(anyTeam('the team of a lab test')).executeTakeFirst()
+
+export const approveTeamTest = (db: Db, team_id: string, id: string, at: string) =>
   db
-    .updateTable('lab_tests')
-    .set((eb) => ({ approved_at: eb.fn.coalesce('approved_at', sql<string>`${at}::timestamptz`), updated_at: at }))
+    .updateTable('team_lab_tests')
+    .set(approvedAt(at))
+    .where('team_id', '=', team_id)
     .where('id', '=', id)
     .returning(['id', 'name', 'team_id', 'status'])
     .executeTakeFirst()
+
+export const approveCatalogTest = (db: Db, id: string, at: string) =>
+  db
+    .updateTable('lab_tests')
+    .set(approvedAt(at))
+    .where('id', '=', id)
+    .returning(['id', 'name', sql<null>`null`.as('team_id'), 'status'])
+    .executeTakeFirst()
+
+const approvedAt = (at: string) => ({ approved_at: sql<string>`coalesce(approved_at, ${at}::timestamptz)`, updated_at: at })
 
 export const listLabs = (db: Db) => db.selectFrom('labs').selectAll().orderBy('id').execute()
 
@@ -217,6 +244,12 @@ type ExpectedResult = {
 
 type Team = { org_id: string; team_id: string }
 
+const accountColumns = [
+  ...(['lab_accounts.id', 'lab_accounts.lab_id', 'lab_accounts.org_id', 'lab_accounts.status', 'lab_accounts.delegated_flow'] as const),
+  ...(['lab_accounts.provider_account_id', 'lab_accounts.account_name', 'lab_accounts.default_clinical_notes'] as const),
+  ...(['lab_accounts.business_units', 'lab_accounts.allowed_billing', 'lab_accounts.created_at'] as const),
+]
+
 const labAccounts = (db: Db, org_id: string, team_id: string) =>
   db
     .selectFrom('lab_accounts')
@@ -224,8 +257,7 @@ const labAccounts = (db: Db, org_id: string, team_id: string) =>
     .leftJoin('lab_account_teams as open_to', (join) =>
       join.onRef('open_to.lab_account_id', '=', 'lab_accounts.id').on('open_to.team_id', '=', team_id),
     )
-    .selectAll('lab_accounts')
-    .select(['labs.slug as lab', 'open_to.team_id'])
+    .select([...accountColumns, 'labs.slug as lab', 'open_to.team_id'])
     .where((eb) =>
       eb.or([
         eb('lab_accounts.org_id', 'is', null),

@@ -4,7 +4,7 @@ import * as store from './store.ts'
 
 const MAX_CACHED_TESTS = 2000
 
-/** Tests by ID and version. */
+/** Tests by team, ID and version. */
 const labTestCache = declareCache(() => new Map<string, store.LabTestRow>())
 
 /**
@@ -33,4 +33,4 @@ export async function loadLabTests(app: App, team_id: string, ids: string[]): Pr
   return versions.flatMap(({ id }) => testsById.get(id) ?? [])
 }
 
-const keyOf = ({ id, version }: { id: string; version: string }) => `${id} ${version}`
+const keyOf = ({ team_id, id, version }: { team_id: string | null; id: string; version: string }) => `${team_id} ${id} ${version}`

@@ -22,40 +22,35 @@ const siblingColumns = [
   'transaction_id',
 ] as const
 
-/** Orders of users that still exist, with the user's wrapped key and the events. */
-const loadedOrders = (db: Db) =>
+/** Orders of a team whose users still exist, with the user's wrapped key and the events. */
+const loadedOrders = (db: Db, team_id: string) =>
   db
     .selectFrom('orders')
-    .innerJoin('users', 'users.user_id', 'orders.user_id')
-    .innerJoin('sealing_keys', 'sealing_keys.user_id', 'orders.user_id')
+    .innerJoin('users', (join) => join.onRef('users.team_id', '=', 'orders.team_id').onRef('users.user_id', '=', 'orders.user_id'))
+    .innerJoin('sealing_keys', (join) =>
+      join.onRef('sealing_keys.team_id', '=', 'orders.team_id').onRef('sealing_keys.user_id', '=', 'orders.user_id'),
+    )
     .selectAll('orders')
     .select(['users.client_user_id', 'sealing_keys.id as key_id', 'sealing_keys.wrapped as wrapped_key'])
     .select(
       sql<EventRow[]>`(select json_agg(json_build_object('id', e.id, 'low_level', e.low_level, 'status_detail', e.status_detail,
         'created_at', to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by e.id)
-        from order_events e where e.order_id = orders.id)`.as('events'),
+        from order_events e where e.team_id = ${team_id} and e.order_id = orders.id)`.as('events'),
     )
+    .where('orders.team_id', '=', team_id)
+    .$castTo<LoadedRow>()
 
-export const findOrder = (db: Db, team_id: string, id: string) =>
-  loadedOrders(db).where('orders.team_id', '=', team_id).where('orders.id', '=', id).$castTo<LoadedRow>().executeTakeFirst()
+export const findOrder = (db: Db, team_id: string, id: string) => loadedOrders(db, team_id).where('orders.id', '=', id).executeTakeFirst()
 
 /** Finds orders, in the order of the IDs. */
 export const findOrders = (db: Db, team_id: string, ids: string[]) =>
-  loadedOrders(db)
-    .where('orders.team_id', '=', team_id)
+  loadedOrders(db, team_id)
     .where('orders.id', '=', sql<string>`any(${ids}::uuid[])`)
     .orderBy(sql`array_position(${ids}::uuid[], orders.id)`)
-    .$castTo<LoadedRow>()
     .execute()
 
 export const findByTransaction = (db: Db, team_id: string, transaction_id: string) =>
-  loadedOrders(db)
-    .where('orders.team_id', '=', team_id)
-    .where('orders.transaction_id', '=', transaction_id)
-    .orderBy('orders.created_at')
-    .orderBy('orders.id')
-    .$castTo<LoadedRow>()
-    .execute()
+  loadedOrders(db, team_id).where('orders.transaction_id', '=', transaction_id).orderBy('orders.created_at').orderBy('orders.id').execute()
 
 /** Locks the orders until the transaction ends. Read them afterward: the locking query itself may return old events. */
 export const lockOrders = (db: Db, team_id: string, ids: string[]) =>
@@ -101,19 +96,21 @@ export const findBySample = (db: Db, team_id: string, sample_id: string) =>
     .limit(1)
     .executeTakeFirst()
 
+type OrderKey = { team_id: string; id: string }
+
+const updateOrder = (db: Db, { team_id, id }: OrderKey) => db.updateTable('orders').where('team_id', '=', team_id).where('id', '=', id)
+
 /** Sets the simulator's planned steps without emitting an event. */
-export const setPlannedSteps = (db: Db, id: string, change: { step_at: string | null; simulation: string | null }) =>
-  db.updateTable('orders').set(change).where('id', '=', id).execute()
+export const setPlannedSteps = (db: Db, order: OrderKey, change: { step_at: string | null; simulation: string | null }) =>
+  updateOrder(db, order).set(change).execute()
 
 /** Marks the order as sent to a partner lab, so that the lab's list shows it as changed. */
-export const markSent = (db: Db, id: string, updated_at: string) =>
-  db
-    .updateTable('orders')
+export const markSent = (db: Db, order: OrderKey, updated_at: string) =>
+  updateOrder(db, order)
     .set({ dispatch_at: null, sent_at: updated_at, updated_at, changed_at: sql`date_trunc('milliseconds', now())` })
-    .where('id', '=', id)
     .execute()
 
-export const setTerms = (db: Db, id: string, terms: string[]) => db.updateTable('orders').set({ terms }).where('id', '=', id).execute()
+export const setTerms = (db: Db, order: OrderKey, terms: string[]) => updateOrder(db, order).set({ terms }).execute()
 
 export const insertImages = (db: Db, rows: Insertable<Tables['order_images']>[]) => db.insertInto('order_images').values(rows).execute()
 
@@ -136,3 +133,9 @@ export const listChangedOrders = (db: Db, team_id: string, { order_ids, start_at
 /** Deletes every order of the team, with its events, images and results; returns how many orders there were. */
 export const deleteOrdersOf = async (db: Db, team_id: string) =>
   Number((await db.deleteFrom('orders').where('team_id', '=', team_id).executeTakeFirst()).numDeletedRows)
+
+/** Detaches the orders of erased users and deletes the personal data in them; returns the IDs of the orders. */
+export async function forgetPatients(db: Db, team_id: string, user_ids: string[]) {
+  const { rows } = await sql<{ order_ids: string[] }>`select forget_patients(${team_id}, ${user_ids}) as order_ids`.execute(db)
+  return rows[0]?.order_ids ?? []
+}

@@ -25,7 +25,7 @@ export type Report = {
 
 /** Stores a lab report unless it is a repeat. A report without reported_at may restore the values of an earlier report. */
 export async function recordResults(app: AppInTransaction, order: LoadedOrder, newResults: NewResults): Promise<LoadedOrder> {
-  const stored = await store.findByDigest(app.db, order.id, digestOf(order, newResults))
+  const stored = await store.findByDigest(app.db, order, digestOf(order, newResults))
   if (stored && (newResults.reported_at || stored.version === order.result_version)) return order
   const faults = rules.resultFaults(await loadMeasurements(app, order.lab_test), newResults.results)
   if (faults.length) throw new Problem('invalid', faults)
@@ -47,6 +47,7 @@ export async function storeReport(app: AppInTransaction, order: LoadedOrder, new
   const version = order.result_version + 1
   const interpretation = rules.interpretationOf(report.results) ?? 'unknown'
   await store.insertVersion(app.db, {
+    team_id: order.team_id,
     order_id: order.id,
     version,
     status,
@@ -114,7 +115,7 @@ const emitCritical = (app: AppInTransaction, order: LoadedOrder, status: string,
 }
 
 async function loadLatestReport(app: App, order: LoadedOrder): Promise<Report | undefined> {
-  const row = await store.findLatestVersion(app.db, order.id)
+  const row = await store.findLatestVersion(app.db, order)
   return row && open<Report>(order.key, associatedData(order.id, row.version), row.sealed)
 }
 

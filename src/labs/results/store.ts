@@ -4,18 +4,16 @@ import type { Tables } from '../../platform/db/tables.ts'
 
 export const insertVersion = (db: Db, row: Insertable<Tables['results']>) => db.insertInto('results').values(row).execute()
 
-export const findLatestVersion = (db: Db, order_id: string) =>
-  db.selectFrom('results').selectAll().where('order_id', '=', order_id).orderBy('version', 'desc').limit(1).executeTakeFirst()
+type OrderKey = { team_id: string; id: string }
 
-export const findByDigest = (db: Db, order_id: string, digest: Buffer) =>
-  db
-    .selectFrom('results')
-    .select('version')
-    .where('order_id', '=', order_id)
-    .where('digest', '=', digest)
-    .orderBy('version', 'desc')
-    .limit(1)
-    .executeTakeFirst()
+/** The reports of an order, latest first. */
+const reports = (db: Db, { team_id, id }: OrderKey) =>
+  db.selectFrom('results').where('team_id', '=', team_id).where('order_id', '=', id).orderBy('version', 'desc')
+
+export const findLatestVersion = (db: Db, order: OrderKey) => reports(db, order).selectAll().limit(1).executeTakeFirst()
+
+export const findByDigest = (db: Db, order: OrderKey, digest: Buffer) =>
+  reports(db, order).select('version').where('digest', '=', digest).limit(1).executeTakeFirst()
 
 export const insertCriticalResult = (db: Db, row: Insertable<Tables['critical_results']>) =>
   db.insertInto('critical_results').values(row).execute()

@@ -3,8 +3,9 @@ import { rename, rm } from 'node:fs/promises'
 import { version } from '../../contract/version.ts'
 import type { Config } from '../../platform/config.ts'
 import * as dump from '../../platform/db/dump.ts'
-import { migrate, migrationFiles } from '../../platform/db/migrate.ts'
+import { isDatabaseUnavailable } from '../../platform/db/errors.ts'
 import type { Database, PoolConnection } from '../../platform/db/open.ts'
+import { migrate, migrationFiles } from '../../platform/db/schema/migrate.ts'
 import { setupProblem } from '../../platform/problem.ts'
 import type { Vault } from '../../platform/sealing/vault.ts'
 import { findDeployment, hasData, identityOf } from '../deployment/actions.ts'
@@ -14,9 +15,19 @@ import * as rules from './rules.ts'
 
 type OnRows = (rows: number) => void
 
-/** Backs up the whole database as of one moment while the service runs. Encrypted data stays encrypted. */
-export async function writeBackup(database: Database, path: string, onRows: OnRows) {
+type Source = { database: Database; replica?: Database | undefined }
+
+/** Backs up the whole database as of one moment while the service runs. Encrypted data stays encrypted. If the replica fails, the backup starts over on the primary. */
+export async function writeBackup({ database, replica }: Source, path: string, onRows: OnRows) {
   if (existsSync(path)) throw setupProblem('The file already exists; choose another name')
+  if (!replica) return writeSnapshot(database, path, onRows)
+  return writeSnapshot(replica, path, onRows).catch((error) => {
+    if (!isDatabaseUnavailable(error)) throw error
+    return writeSnapshot(database, path, onRows)
+  })
+}
+
+async function writeSnapshot(database: Database, path: string, onRows: OnRows) {
   const part = `${path}.part`
   await rm(part, { force: true })
   const connection = await database.pool.connect()
@@ -79,7 +90,7 @@ export async function restoreBackup(database: Database, target: Target, path: st
   checkDatabase({ environment, region, key_check: Buffer.from(key_check, 'hex') }, identityOf(target), 'backup')
   rules.checkVersions(migrations, await migrationFiles())
   if (await hasData(database.db)) throw rules.databaseNotEmpty()
-  await migrate(database.pool, migrations)
+  await migrate(database.pool, { only: migrations })
   const rows = await loadAll(database, file, onRows)
   await migrate(database.pool)
   return { rows, created_at: file.header.created_at, version: file.header.version }

@@ -1,10 +1,12 @@
 import { setupProblem } from '../../platform/problem.ts'
 
-/** A backup must come from this version or an older one. */
+/** This version must have every migration of the database that was backed up. */
 export function checkVersions(migrations: string[], ours: string[]) {
-  const newer = migrations.filter((name) => !ours.includes(name))
-  if (newer.length)
-    throw setupProblem(`The backup comes from a newer version (${newer.sort().at(-1)}); restore it with that version or newer`)
+  const unknown = migrations.filter((name) => !ours.includes(name))
+  if (unknown.length)
+    throw setupProblem(
+      `The backup has a migration that this version of Assay does not have (${unknown.sort().at(-1)}); restore it with the version that wrote it`,
+    )
 }
 
 export const databaseNotEmpty = () =>

@@ -1,10 +1,16 @@
+import { randomUUID } from 'node:crypto'
+import { kill, pid } from 'node:process'
 import type { Logger } from 'pino'
 import { appOf, newService } from '../../platform/app.ts'
 import type { Config } from '../../platform/config.ts'
 import { encryptionKey } from '../../platform/data-dir.ts'
+import { checkPooler } from '../../platform/db/connections/pooler.ts'
+import { openReplica } from '../../platform/db/connections/replica.ts'
+import { applyRoleSettings } from '../../platform/db/connections/role-settings.ts'
 import type { Embedded } from '../../platform/db/embedded/start.ts'
-import { migrate } from '../../platform/db/migrate.ts'
 import { checkServer, type Database, openDatabase } from '../../platform/db/open.ts'
+import { migrate, migrationFiles } from '../../platform/db/schema/migrate.ts'
+import { keepRegistered } from '../../platform/db/schema/processes.ts'
 import { openVault } from '../../platform/sealing/vault.ts'
 import { claimDatabase, isClaimed } from './actions.ts'
 
@@ -19,9 +25,17 @@ export async function openService(
   allowEmpty = false,
 ) {
   const database = await openServer(config, log, openEmbedded, opened)
-  await migrate(database.pool)
+  if (config.DATABASE_URL) await checkPooler(database.pool)
+  const process = { id: randomUUID(), newest: (await migrationFiles()).at(-1) as string }
+  await migrate(database.pool, { process })
+  const registration = keepRegistered(database.pool, process, { log, onOutdated: () => kill(pid, 'SIGTERM') })
+  opened.defer(() => registration.end())
+  await applyRoleSettings(database.pool, log)
   const key = encryptionKey(config, await isClaimed(database.db))
-  const service = newService({ config, db: database.db, vault: openVault(key), log })
+  const replica = config.READ_DATABASE_URL
+    ? opened.adopt(openReplica(config.READ_DATABASE_URL, database.db, config.DATABASE_POOL_SIZE, log), (replica) => replica.close())
+    : undefined
+  const service = newService({ config, db: database.db, replica, vault: openVault(key), log })
   await claimDatabase(appOf(service), allowEmpty)
   return { service, database }
 }

@@ -1,17 +1,20 @@
 import { connect } from 'node:net'
+import { isDeepStrictEqual } from 'node:util'
 import { pino } from 'pino'
 import { appOf, newService } from '../../platform/app.ts'
 import type { Config } from '../../platform/config.ts'
 import { encryptionKey } from '../../platform/data-dir.ts'
-import { pendingMigrations } from '../../platform/db/migrate.ts'
+import { MAX_STALENESS_MS } from '../../platform/db/connections/replica.ts'
 import type { Database } from '../../platform/db/open.ts'
+import { pendingMigrations } from '../../platform/db/schema/migrate.ts'
 import { setupProblem } from '../../platform/problem.ts'
 import { openVault, type Vault } from '../../platform/sealing/vault.ts'
 import { verifyAudit } from '../../tenants/audit/actions.ts'
+import { describeCluster, isClustered } from '../cluster/actions.ts'
 import { findDeployment, identityOf } from '../deployment/actions.ts'
 import { checkDatabase } from '../deployment/rules.ts'
 import type { Finding, RunCheck } from './finding.ts'
-import { findUnnumberedAge, inspectServer, listWebhookUrls, type Server } from './store.ts'
+import { findHeartbeat, findUnnumberedAge, inspectServer, listWebhookUrls, type Server, withDatabase } from './store.ts'
 
 /** The checks only read. They end at an outdated or foreign schema, which the remaining checks cannot read. */
 export async function databaseChecks(config: Config, database: Database, quick: boolean, runCheck: RunCheck) {
@@ -25,6 +28,10 @@ export async function databaseChecks(config: Config, database: Database, quick: 
   if (results.at(-1)?.finding.state !== 'ok') return results
   const key = await runCheck('encryption key', async () => keyFinding(config, database))
   results.push(key, await runCheck('jobs', async () => jobsFinding(await findUnnumberedAge(database))))
+  if (await isClustered(database.db)) results.push(await runCheck('shards', async () => shardsFinding(await describeCluster(database.db))))
+  const { DIRECT_DATABASE_URL, READ_DATABASE_URL } = config
+  if (DIRECT_DATABASE_URL) results.push(await runCheck('direct database', () => directFinding(DIRECT_DATABASE_URL, database)))
+  if (READ_DATABASE_URL) results.push(await runCheck('read replica', () => replicaFinding(READ_DATABASE_URL, database)))
   const skipped: Finding = { state: 'skipped', text: 'not checked' }
   results.push(await runCheck('webhooks', async () => (quick ? skipped : reachabilityFinding(await listWebhookUrls(database, 5)))))
   const checksAudit = key.finding.state === 'ok' && !quick
@@ -47,8 +54,9 @@ function clockFinding({ skew_ms }: Server): Finding {
   return { state: Math.abs(skew_ms) < 30_000 ? 'warning' : 'wrong', text, remedy }
 }
 
-function connectionFinding({ DATABASE_POOL_SIZE: size }: Config, { max_connections, reserved, connected }: Server): Finding {
+function connectionFinding({ DATABASE_POOL_SIZE: size }: Config, { max_connections, reserved, connected, pooled }: Server): Finding {
   const available = max_connections - reserved
+  if (pooled) return { state: 'ok', text: `${connected} of ${available} in use; each process opens up to ${size} to the pooler` }
   const text = `${connected} of ${available} in use; each process uses up to ${size}`
   if (size > available)
     return {
@@ -62,8 +70,7 @@ function connectionFinding({ DATABASE_POOL_SIZE: size }: Config, { max_connectio
 }
 
 async function schemaFinding({ pool }: Database): Promise<Finding> {
-  const connection = await pool.connect()
-  const missing = await pendingMigrations(connection).finally(() => connection.release())
+  const { missing } = await pendingMigrations(pool)
   if (!missing.length) return { state: 'ok', text: 'up to date' }
   return { state: 'wrong', text: `${missing.length} migrations are pending`, remedy: 'run assay migrate, or start the service' }
 }
@@ -78,10 +85,49 @@ async function keyFinding(config: Config, { db }: Database): Promise<Finding> {
 
 const vaultOf = (config: Config): Vault => openVault(encryptionKey(config, true))
 
+const isSameDatabase = async (one: Database, other: Database) =>
+  isDeepStrictEqual(await findDeployment(one.db), await findDeployment(other.db))
+
+const directFinding = (url: string, database: Database) =>
+  withDatabase(url, false, async (direct): Promise<Finding> => {
+    const remedy = 'set DIRECT_DATABASE_URL to the database itself; until then a message from another machine can wait up to one second'
+    if ((await inspectServer(direct)).pooled) return { state: 'warning', text: 'leads through a pooler', remedy }
+    if (!(await isSameDatabase(direct, database))) return { state: 'wrong', text: 'is another database', remedy }
+    return { state: 'ok', text: 'reached without a pooler' }
+  })
+
+const replicaFinding = (url: string, database: Database) =>
+  withDatabase(url, true, async (replica): Promise<Finding> => {
+    const behind = ((await findHeartbeat(database)) ?? 0) - ((await findHeartbeat(replica)) ?? 0)
+    const unused = 'until then everything reads from the primary'
+    if (!(await isSameDatabase(replica, database)))
+      return { state: 'wrong', text: 'is a copy of another database', remedy: `set READ_DATABASE_URL to a replica; ${unused}` }
+    const text = `${Math.max(0, Math.round(behind / 1000))} s behind the primary`
+    if (behind <= MAX_STALENESS_MS) return { state: 'ok', text }
+    return { state: 'warning', text, remedy: `check the replication; ${unused}` }
+  })
+
 function jobsFinding(seconds: number): Finding {
   if (seconds < 60) return { state: 'ok', text: 'events are processed without delay' }
   const remedy = 'start a process with ROLE all or worker, or check its log'
   return { state: 'warning', text: `an event has been pending for ${Math.round(seconds)} s`, remedy }
+}
+
+type Cluster = Awaited<ReturnType<typeof describeCluster>>
+
+/** Servers are balanced if the largest has at most this many times the data of the smallest. */
+const MAX_IMBALANCE = 2
+/** Smaller differences do not matter. */
+const MIN_IMBALANCE_BYTES = 1024 ** 3
+
+export function shardsFinding({ servers, teams }: Cluster): Finding {
+  const shown = servers.map(({ server, shards, bytes }) => `${server} has ${shards} shards with ${Math.ceil(bytes / 1024 ** 2)} MiB`)
+  const largest = teams.map(({ team_id, events }) => `${team_id} (${events} events)`)
+  const text = [shown.join(', '), ...(largest.length ? [`largest teams: ${largest.join(', ')}`] : [])].join('; ')
+  const sizes = servers.map(({ bytes }) => bytes)
+  const [least, most] = [Math.min(...sizes), Math.max(...sizes)]
+  if (most - least < MIN_IMBALANCE_BYTES || most < MAX_IMBALANCE * least) return { state: 'ok', text }
+  return { state: 'warning', text, remedy: 'run SELECT citus_rebalance_start(), or move a large team with assay team move' }
 }
 
 async function reachabilityFinding(urls: string[]): Promise<Finding> {
@@ -115,5 +161,5 @@ async function auditFinding(config: Config, { db }: Database): Promise<Finding> 
   const service = newService({ config, db, vault: vaultOf(config), log: pino({ level: 'silent' }) })
   const { rows, broken } = await verifyAudit(appOf(service))
   if (!broken) return { state: 'ok', text: `intact, ${rows} rows` }
-  throw setupProblem(`broken at row ${broken.seq}: ${broken.reason}; find out who changed the database`)
+  throw setupProblem(`broken at row ${broken.seq} of chain ${broken.chain_id}: ${broken.reason}; find out who changed the database`)
 }

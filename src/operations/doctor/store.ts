@@ -1,36 +1,76 @@
-import type { Database } from '../../platform/db/open.ts'
+import { sql } from 'kysely'
+import { pino } from 'pino'
+import { anyTeam } from '../../platform/db/any-team.ts'
+import { isPooled } from '../../platform/db/connections/pooler.ts'
+import { type Database, openDatabase, type PoolConnection } from '../../platform/db/open.ts'
 
-export type Server = { version: string; skew_ms: number; max_connections: number; reserved: number; connected: number; fsync: boolean }
+export type Server = {
+  version: string
+  skew_ms: number
+  max_connections: number
+  reserved: number
+  connected: number
+  fsync: boolean
+  pooled: boolean
+}
+
+type ServerRow = Omit<Server, 'skew_ms' | 'pooled'> & { at: number }
 
 /** The server's version, settings and connections. */
 export async function inspectServer({ pool }: Database): Promise<Server> {
+  const client = await pool.connect()
+  try {
+    return { ...(await readServer(client)), pooled: await isPooled(client) }
+  } finally {
+    client.release()
+  }
+}
+
+/** Opens the database of another setting for one check. */
+export async function withDatabase<R>(url: string, isReplica: boolean, read: (database: Database) => Promise<R>) {
+  const database = openDatabase(url, 1, pino({ level: 'silent' }), { isReplica })
+  return read(database).finally(database.close)
+}
+
+export async function findHeartbeat({ db }: Database) {
+  const row = await db.selectFrom('heartbeat').select('at').executeTakeFirst()
+  return row && Date.parse(row.at)
+}
+
+async function readServer(client: PoolConnection) {
   const before = Date.now()
-  const { rows } = await pool.query<Omit<Server, 'skew_ms'> & { at: number }>(`
+  const { rows } = await client.query<ServerRow>(`
     select current_setting('server_version') as version, extract(epoch from clock_timestamp())::double precision * 1000 as at,
       current_setting('max_connections')::integer as max_connections, current_setting('superuser_reserved_connections')::integer as reserved,
       (select count(*) from pg_stat_activity where backend_type = 'client backend')::integer as connected,
       current_setting('fsync') = 'on' as fsync`)
   const after = Date.now()
-  const { at = 0, ...server } = rows[0] ?? ({} as Omit<Server, 'skew_ms'> & { at: number })
+  const { at, ...server } = rows[0] as ServerRow
   return { ...server, skew_ms: clockSkew(at, before, after) }
 }
 
-/** How far the server's time is from ours, in milliseconds. Between the request and its response it is no skew, because either may be slow. */
+/** How far the server's time is from ours, in milliseconds. A time between the request and its response is no skew, because either may be slow. */
 export const clockSkew = (at: number, before: number, after: number) => Math.round(at - Math.min(Math.max(at, before), after))
 
-/** The age in seconds of the oldest event without a number. A worker numbers events within a second. */
-export async function findUnnumberedAge({ pool }: Database) {
-  const { rows } = await pool.query<{ seconds: number | null }>(
-    'select extract(epoch from clock_timestamp() - min(logged_at))::double precision as seconds from events where no is null',
-  )
+/** The age in seconds of the oldest event, of any team, without a number. A worker numbers events within a second. */
+export async function findUnnumberedAge({ db }: Database) {
+  const { rows } = await sql<{ seconds: number | null }>`
+    select extract(epoch from clock_timestamp() - min(logged_at))::double precision as seconds from events where no is null
+    ${anyTeam('the oldest event without a number')}`.execute(db)
   return rows[0]?.seconds ?? 0
 }
 
-/** The URLs of a few enabled webhooks. */
-export async function listWebhookUrls({ pool }: Database, limit: number) {
-  const { rows } = await pool.query<{ url: string }>(
-    'select distinct url from webhooks where disabled_at is null and not inbox order by url limit $1',
-    [limit],
-  )
+/** The URLs of a few enabled webhooks of any team. */
+export async function listWebhookUrls({ db }: Database, limit: number) {
+  const rows = await db
+    .selectFrom('webhooks')
+    .select('url')
+    .distinct()
+    .where('disabled_at', 'is', null)
+    .where('inbox', '=', false)
+    .orderBy('url')
+    .limit(limit)
+    .modifyEnd(anyTeam('webhook URLs'))
+    .execute()
   return rows.map(({ url }) => url)
 }

@@ -1,5 +1,5 @@
 import { stepNames } from '../../contract/labs/lifecycle.ts'
-import type { App } from '../../platform/app.ts'
+import { type App, onReplica } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { DAY, HOUR, later, MINUTE } from '../../platform/time.ts'
 import * as rules from './rules.ts'
@@ -12,7 +12,9 @@ const MAX_EVENTS = 20
 const PULSE_MS = 30 * MINUTE
 
 /** Reads a team's overview. Each query is bounded, so the time does not grow with the number of orders. */
-export async function getOverview(app: App, { team_id }: TeamCaller) {
+export const getOverview = (app: App, { team_id }: TeamCaller) => onReplica(app, (app) => readOverview(app, team_id))
+
+async function readOverview(app: App, team_id: string) {
   const { db } = app
   const at = app.wall()
   const [steps, criticals, stats, backlog, logged, activity] = await Promise.all([

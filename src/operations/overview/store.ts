@@ -17,7 +17,9 @@ export async function countSteps(db: Db, team_id: string, stepNames: string[], l
 export async function listUnacknowledgedCriticals(db: Db, team_id: string, limit: number) {
   return db
     .selectFrom('critical_results')
-    .innerJoin('orders', 'orders.id', 'critical_results.order_id')
+    .innerJoin('orders', (join) =>
+      join.onRef('orders.team_id', '=', 'critical_results.team_id').onRef('orders.id', '=', 'critical_results.order_id'),
+    )
     .select(['order_id', 'version as result_version', 'reported_at'])
     .where('critical_results.team_id', '=', team_id)
     .where('acknowledged_at', 'is', null)
@@ -36,7 +38,8 @@ export async function summarizeAttempts(db: Db, team_id: string, since: { hour: 
     share as (select (${limit} / greatest(count(*), 1))::int + 1 as each from hooks),
     recent as (
       select hooks.id, a.at, a.outcome, a.ms from hooks cross join share cross join lateral (
-        select at, outcome, ms from attempts where webhook_id = hooks.id and at >= ${since.day}::timestamptz order by at desc limit share.each
+        select at, outcome, ms from attempts
+        where team_id = ${team_id} and webhook_id = hooks.id and at >= ${since.day}::timestamptz order by at desc limit share.each
       ) a
     )
     select ${statsWhere(sql`at >= ${since.hour}::timestamptz`)} as hour, ${statsWhere(sql`true`)} as day from recent`.execute(db)
@@ -55,11 +58,12 @@ export async function backlogOf(db: Db, team_id: string, limit: number) {
   const { rows } = await sql<{ waiting: number; lanes: number; oldest_at: string | null }>`
     with due as (
       select l.* from webhooks w cross join lateral (
-        select id, head, tail from lanes where webhook_id = w.id and run_at is not null order by run_at limit ${limit}
+        select id, head, tail from lanes where team_id = ${team_id} and webhook_id = w.id and run_at is not null order by run_at limit ${limit}
       ) l where w.team_id = ${team_id} and w.deleted_at is null
     )
     select coalesce(sum(tail - head), 0)::bigint as waiting, count(*) as lanes,
-      (select min(d.event_at) from (select * from due limit 1000) f join deliveries d on d.lane_id = f.id and d.n = f.head + 1) as oldest_at
+      (select min(d.event_at) from (select * from due limit 1000) f
+        join deliveries d on d.team_id = ${team_id} and d.lane_id = f.id and d.n = f.head + 1) as oldest_at
     from due`.execute(db)
   return rows[0] as { waiting: number; lanes: number; oldest_at: string | null }
 }

@@ -2,7 +2,7 @@ import { takeDueSteps } from '../../labs/adapters/simulator/advance.ts'
 import { dispatchDueOrders, findNextDispatch, findNextStep } from '../../labs/orders/progress/dispatch.ts'
 import type { App } from '../../platform/app.ts'
 import { findNextErasure } from '../../tenants/users/actions.ts'
-import { eraseDueUsers } from '../user-deletion/actions.ts'
+import { eraseDueUsersOf } from '../user-deletion/actions.ts'
 
 /** A kind of work that falls due by a team's clock. */
 export type DueWork = {
@@ -15,5 +15,5 @@ export type DueWork = {
 export const timeline: DueWork[] = [
   { nextDue: findNextDispatch, run: dispatchDueOrders },
   { nextDue: findNextStep, run: takeDueSteps },
-  { nextDue: findNextErasure, run: eraseDueUsers },
+  { nextDue: findNextErasure, run: eraseDueUsersOf },
 ]

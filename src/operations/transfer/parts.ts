@@ -30,8 +30,7 @@ const ownedBy = <T extends string>(
 export const parts: Part[] = [
   ...ownedBy(users, [
     { table: 'user_info', by: 'user_id', sealed: ['user_id'], ids: ['user_id'], order: 'updated_at' },
-    // The import assigns a new sequence number, which marks the latest insurance.
-    { table: 'user_insurances', by: 'user_id', sealed: ['user_id', 'id'], ids: ['user_id', 'id'], order: 'seq', drop: ['seq'] },
+    { table: 'user_insurances', by: 'user_id', sealed: ['user_id', 'id'], ids: ['user_id', 'id'], order: 'written_at' },
   ]),
   ...ownedBy(orders, [
     {
@@ -52,7 +51,7 @@ export const parts: Part[] = [
       sealed: ['id'],
       ids: ['id', 'user_id'],
       order: 'created_at',
-      drop: ['account_hash', 'renewing_until', 'pull_due_at', 'pull_tries', 'farewells', 'farewell_at'],
+      drop: ['account_hash', 'renewing_until', 'pull_due_at', 'pull_tries', 'deregister_tries', 'deregister_at'],
       secret: ['tokens'],
     },
     { table: 'devices', by: 'user_id', sealed: ['id'], ids: ['id', 'user_id'], order: 'created_at', drop: ['fingerprint'] },

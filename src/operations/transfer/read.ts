@@ -26,17 +26,7 @@ export async function headerOf(app: App, team_id: string) {
 }
 
 /** Reads the lab tests that the team created, because its orders refer to them. */
-export async function testsOf(app: App, team_id: string) {
-  const tests = await store.listTeamTests(app.db, team_id)
-  const markers = await store.rowsBy(
-    app.db,
-    'lab_test_markers',
-    'lab_test_id',
-    tests.map(({ id }) => id),
-    'position',
-  )
-  return tests.map(({ id, row }) => ({ lab_test: row, markers: markers.filter(({ lab_test_id }) => lab_test_id === id) }))
-}
+export const testsOf = async (app: App, team_id: string) => (await store.listTeamTests(app.db, team_id)).map((lab_test) => ({ lab_test }))
 
 const BATCH_SIZE = 50
 
@@ -47,7 +37,7 @@ export async function* usersOf(app: App, team_id: string, after?: string) {
     const users = await store.listUsersAfter(app.db, team_id, last, BATCH_SIZE)
     for (const { user_id, key_id, wrapped, row } of users) {
       const key = unwrap(teamKey, { team_id, user_id }, { id: key_id, wrapped })
-      yield { user: decryptRow(key, 'users', ['user_id'], row), ...(await readParts(app, key, user_id)) }
+      yield { user: decryptRow(key, 'users', ['user_id'], row), ...(await readParts(app, key, { team_id, user_id })) }
       yield* recordsOf(app, key, { team_id, user_id })
     }
     last = users.at(-1)?.user_id
@@ -55,11 +45,12 @@ export async function* usersOf(app: App, team_id: string, after?: string) {
   }
 }
 
-async function readParts(app: App, key: SealingKey, user_id: string) {
+async function readParts(app: App, key: SealingKey, { team_id, user_id }: store.Owner) {
   const rowsByTable: Record<string, Row[]> = {}
-  for (const { table, by, sealed, order, drop = [], secret = [] } of parts) {
+  for (const part of parts) {
+    const { table, by, sealed, drop = [], secret = [] } = part
     const ids = by === 'user_id' ? [user_id] : (rowsByTable['orders'] ?? []).map(({ id }) => id as string)
-    const rows = ids.length ? await store.rowsBy(app.db, table, by, ids, order) : []
+    const rows = ids.length ? await store.listRows(app.db, team_id, part, ids) : []
     const open = (row: Row) => (sealed ? decryptRow(key, table, sealed, row, secret) : row)
     rowsByTable[table] = rows
       .filter((row) => table !== 'connections' || isLive(row))

@@ -9,8 +9,6 @@ import { insertExportedRows } from '../../wearables/data/transfer.ts'
 import { byteaText, type IdOf, type Row, renameIdsInside } from './rules.ts'
 import * as store from './store.ts'
 
-type Owner = { team_id: string; user_id: string }
-
 /** Samples and streams have their own lines, because they would make a user's line too long. */
 export type Records = {
   records_of: string
@@ -21,16 +19,17 @@ export type Records = {
 const SAMPLES_PER_LINE = 20_000
 const STREAMS_PER_LINE = 20
 
-export async function* recordsOf(app: App, key: SealingKey, { team_id, user_id }: Owner): AsyncGenerator<Records> {
+export async function* recordsOf(app: App, key: SealingKey, owner: store.Owner): AsyncGenerator<Records> {
+  const { user_id } = owner
   for (let last: store.Day | undefined; ; ) {
-    const days = await store.listDaysAfter(app.db, user_id, last, SAMPLES_PER_LINE)
+    const days = await store.listDaysAfter(app.db, owner, last, SAMPLES_PER_LINE)
     last = days.at(-1)
     if (!last) break
-    const open = ({ sealed, ...day }: store.Day) => ({ ...day, samples: openDay(key, { team_id, user_id, ...day }, { ...day, sealed }) })
+    const open = ({ sealed, ...day }: store.Day) => ({ ...day, samples: openDay(key, { ...owner, ...day }, { ...day, sealed }) })
     yield { records_of: user_id, sample_days: days.map(open) }
   }
   for (let last: string | undefined; ; ) {
-    const streams = await store.listStreamsAfter(app.db, user_id, last, STREAMS_PER_LINE)
+    const streams = await store.listStreamsAfter(app.db, owner, last, STREAMS_PER_LINE)
     last = streams.at(-1)?.workout_id
     if (!last) break
     const open = ({ sealed, team_id: _, user_id: __, ...row }: (typeof streams)[number]) => ({

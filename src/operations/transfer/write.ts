@@ -21,22 +21,27 @@ import {
 } from './rules.ts'
 import * as store from './store.ts'
 
-export type Line = Row & { user?: Row; lab_test?: Row; markers?: Row[] }
+export type Line = Row & { user?: Row; lab_test?: Row }
 export type Target = { team_id: string; new_ids: boolean; own_tests: Set<string> }
 
 const idsOf = ({ team_id, new_ids }: Target): IdOf => (new_ids ? newIdMapper(team_id) : (id) => id)
 
 /** Writes a lab test that the team created, unless it already exists. */
-export const writeTest = (app: App, target: Target, { lab_test = {}, markers = [] }: Line, lineNumber: number) =>
+export const writeTest = (app: App, target: Target, { lab_test = {} }: Line, lineNumber: number) =>
   inTransaction(app, async (app) => {
-    const idOf = idsOf(target)
+    const { team_id } = target
     target.own_tests.add(lab_test['id'] as string)
-    const [row] = await dropUnknownAccounts(app, [renameIds(lab_test, ['id'], idOf)])
-    if ((await store.findExistingTests(app.db, [row?.['id'] as string])).length) return
-    await insertTests(app, 'lab_tests', [{ ...row, team_id: target.team_id }]).catch(rethrowAt(lineNumber))
-    const renamed = markers.map((marker) => renameIds(marker, ['lab_test_id'], idOf))
-    await insertTests(app, 'lab_test_markers', renamed).catch(rethrowAt(lineNumber))
+    const [row] = await dropUnknownAccounts(app, [renameIds(lab_test, ['id'], idsOf(target))])
+    if ((await store.findExistingTests(app.db, team_id, [row?.['id'] as string])).length) return
+    await checkMarkers(app, row?.['marker_ids'] as number[], lineNumber)
+    await insertTests(app, 'team_lab_tests', [{ ...row, team_id }]).catch(rethrowAt(lineNumber))
   })
+
+async function checkMarkers(app: App, ids: number[], lineNumber: number) {
+  const existing = await store.findExistingMarkers(app.db, ids)
+  if (!ids.every((id) => existing.includes(id)))
+    throw lineProblem(lineNumber, 'the lab test has markers that are not in the catalog of this deployment; load that catalog first')
+}
 
 /** Writes a user with all data in one transaction. Returns false if the user already exists. */
 export const writeUser = (app: App, target: Target, line: Line, lineNumber: number) =>
@@ -62,12 +67,12 @@ export const writeRecordLine = (app: App, target: Target, line: Records, lineNum
 
 async function writeParts(app: AppInTransaction, target: Target, key: SealingKey, line: Line, lineNumber: number) {
   const { team_id } = target
-  for (const { table, by, ids, sealed, insert } of parts) {
+  for (const { table, ids, sealed, insert } of parts) {
     const rows = ((line[table] ?? []) as Row[]).map((row) => renameIds(row, ids, idsOf(target)))
     const written = []
     for (const row of await adaptRows(app, target, table, rows, line, lineNumber)) {
       const recomputed = await recomputeHashes(app, { team_id, user: key }, table, row)
-      written.push({ ...(sealed ? encryptRow(key, table, sealed, row) : row), ...recomputed, ...(by === 'user_id' ? { team_id } : {}) })
+      written.push({ ...(sealed ? encryptRow(key, table, sealed, row) : row), ...recomputed, team_id })
     }
     await insert(app, written).catch(rethrowAt(lineNumber))
   }
@@ -86,7 +91,7 @@ async function orderRows(app: App, target: Target, rows: Row[], lineNumber: numb
   const idOf = idsOf(target)
   const renamed = rows.map((row) => (target.own_tests.has(row['lab_test_id'] as string) ? renameIds(row, ['lab_test_id'], idOf) : row))
   const testIds = [...new Set(renamed.map((row) => row['lab_test_id'] as string))]
-  const existing = await store.findExistingTests(app.db, testIds)
+  const existing = await store.findExistingTests(app.db, target.team_id, testIds)
   if (existing.length < testIds.length)
     throw lineProblem(lineNumber, 'an order refers to a lab test that is not in the catalog of this deployment; load that catalog first')
   return dropUnknownAccounts(app, target.new_ids ? renamed.map(toHistory) : renamed)

@@ -1,4 +1,5 @@
 import { emitUserDeleted, emitUserDeletionUndone, keepDeletionEvents } from '../../delivery/events/user-events.ts'
+import { forgetPatients } from '../../labs/orders/progress/actions.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import * as users from '../../tenants/users/actions.ts'
@@ -22,16 +23,22 @@ export const undoDeleteUser = (app: App, caller: TeamCaller, ids: users.UserIds)
   })
 
 const ERASURE_BATCH = 500
+const TEAM_BATCH = 100
 
-/** Erases users whose grace period has ended, of one team or of all; returns whether more may remain. */
-export const eraseDueUsers = (app: App, team_id?: string) =>
+/** Erases users of any team whose grace period has ended; returns whether more may remain. */
+export async function eraseDueUsers(app: App) {
+  let erased = 0
+  for (const team_id of await users.findTeamsWithUsersToErase(app, TEAM_BATCH)) erased += await eraseDueUsersOf(app, team_id)
+  return erased > 0
+}
+
+/** Erases users of a team whose grace period has ended, and returns how many. Their orders stay, without personal data. */
+export const eraseDueUsersOf = (app: App, team_id: string) =>
   inTransaction(app, async (app) => {
-    const due = await users.lockDueUsers(app, ERASURE_BATCH, team_id)
-    if (!due.length) return false
-    await keepDeletionEvents(
-      app,
-      due.map(({ user_id }) => user_id),
-    )
-    await users.eraseUsers(app, due)
-    return due.length === ERASURE_BATCH
+    const user_ids = await users.lockUsersToErase(app, team_id, ERASURE_BATCH)
+    if (!user_ids.length) return 0
+    await keepDeletionEvents(app, team_id, user_ids)
+    await forgetPatients(app, team_id, user_ids)
+    await users.eraseUsers(app, team_id, user_ids)
+    return user_ids.length
   })

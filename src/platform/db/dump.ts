@@ -1,15 +1,18 @@
 import type pg from 'pg'
+import { dropForeignKeys } from './foreign-keys.ts'
+import { localSettings } from './local-settings.ts'
 
 type Table = { name: string; columns: string[] }
 type Partition = { name: string; parent: string; bound: string }
 type Sequence = { name: string; last: string | null }
 
-/** The tables to back up. A restore creates them by running the migrations; partitions are read through their parents. */
+/** The tables to back up. A restore creates them by running the migrations; partitions are read through their parents. Running processes are not part of the data. */
 export async function tablesOf(client: pg.ClientBase): Promise<Table[]> {
   const { rows } = await client.query<Table>(`
     select c.relname as name, array_agg(a.attname::text order by a.attnum) as columns
     from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
-    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and c.relname <> 'migrations'
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+      and c.relname not in ('migrations', 'processes')
     group by c.relname order by c.relname`)
   return rows
 }
@@ -37,7 +40,7 @@ export async function migrationsOf(client: pg.ClientBase) {
 /** Starts a snapshot. Later writes are not visible in it. */
 export async function beginSnapshot(client: pg.ClientBase) {
   await client.query('begin isolation level repeatable read read only')
-  await client.query('set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0; set local extra_float_digits = 1')
+  await client.query(localSettings({ statement_timeout: 0, idle_in_transaction_session_timeout: 0, extra_float_digits: 1 }))
 }
 
 const BATCH_SIZE = 500
@@ -45,7 +48,8 @@ const BATCH_SIZE = 500
 /** The rows of a table as JSON text, with a bounded number in memory. */
 export async function* rowsOf(client: pg.ClientBase, { name, columns }: Table): AsyncGenerator<string[]> {
   await client.query(
-    `declare dump no scroll cursor for select row_to_json(t)::text as row from (select ${columnList(columns)} from ${quote(name)}) t`,
+    `declare dump no scroll cursor for /* any team: backup */
+     select row_to_json(t)::text as row from (select ${columnList(columns)} from ${quote(name)}) t`,
   )
   for (;;) {
     const { rows } = await client.query<{ row: string }>(`fetch ${BATCH_SIZE} from dump`)
@@ -58,16 +62,16 @@ export async function* rowsOf(client: pg.ClientBase, { name, columns }: Table): 
 /** Foreign keys are dropped and recreated in the same transaction, which checks them, so rows can be loaded in any order. */
 export async function beginLoad(client: pg.ClientBase, tables: Table[]) {
   await client.query('begin')
-  await client.query('set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0')
-  const { rows } = await client.query<{ on: string; name: string; definition: string }>(`
-    select c.conrelid::regclass::text as on, c.conname as name, pg_get_constraintdef(c.oid) as definition
-    from pg_constraint c where c.contype = 'f' and c.conparentid = 0 and c.connamespace = 'public'::regnamespace`)
-  for (const { on, name } of rows) await client.query(`alter table ${on} drop constraint ${quote(name)}`)
+  await client.query(localSettings({ statement_timeout: 0, idle_in_transaction_session_timeout: 0 }))
+  const createForeignKeys = await dropForeignKeys(
+    client,
+    tables.map(({ name }) => quote(name)),
+  )
   for (const { name } of tables) await client.query(`alter table ${quote(name)} disable trigger user`)
   await client.query(`truncate ${tables.map(({ name }) => quote(name)).join(', ')}`)
   return async () => {
     for (const { name } of tables) await client.query(`alter table ${quote(name)} enable trigger user`)
-    for (const { on, name, definition } of rows) await client.query(`alter table ${on} add constraint ${quote(name)} ${definition}`)
+    await createForeignKeys()
     await client.query('commit')
   }
 }
@@ -79,7 +83,7 @@ export async function createPartitions(client: pg.ClientBase, partitions: Partit
 
 export const loadRows = (client: pg.ClientBase, { name, columns }: Table, rows: string[]) =>
   client.query(
-    `insert into ${quote(name)} (${columnList(columns)}) overriding system value
+    `insert into ${quote(name)} (${columnList(columns)})
      select ${columnList(columns)} from json_populate_recordset(null::${quote(name)}, $1::json)`,
     [`[${rows.join(',')}]`],
   )

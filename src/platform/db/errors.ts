@@ -1,25 +1,56 @@
+import { DatabaseError } from 'pg'
+
 const UNIQUE_VIOLATION = '23505'
+const READ_ONLY = '25006'
+
+const FOREIGN_KEY_VIOLATION = '23503'
+
+/** The server rejected a statement. */
+export const isDatabaseError = (error: unknown): error is DatabaseError => error instanceof DatabaseError
+
+type ConstraintError = { code?: string; constraint?: string; message?: string }
 
 /** `index` limits the check to one unique index. */
 export function isUniqueViolation(error: unknown, index?: string) {
-  const { code, constraint } = error as { code?: string; constraint?: string }
-  return code === UNIQUE_VIOLATION && (!index || index === constraint)
+  const found = error as ConstraintError
+  return found.code === UNIQUE_VIOLATION && (!index || index === constraintOf(found))
 }
 
 /** The user of a row was erased after the row was read. */
 export function isUserErased(error: unknown) {
-  const { code, constraint } = error as { code?: string; constraint?: string }
-  return code === '23503' && /user_id_fkey/.test(constraint ?? '')
+  const found = error as ConstraintError
+  return found.code === FOREIGN_KEY_VIOLATION && constraintOf(found).endsWith('user_id_fkey')
 }
 
-/** A deadlock or a serialization failure. */
-export const isDeadlock = (error: unknown) => ['40P01', '40001'].includes((error as { code?: string }).code ?? '')
+/** Citus names the constraint of a shard, which ends in the shard's number, and only in the message: the last word in quotes. */
+function constraintOf({ constraint, message = '' }: ConstraintError) {
+  const [, inMessage = ''] = /"([^"]+)"[^"]*$/.exec(message) ?? []
+  return constraint ?? inMessage.replace(/_\d+$/, '')
+}
+
+/** A deadlock, a serialization failure, or a team that has just moved to another server of the cluster. The transaction can run again. */
+export const isDeadlock = (error: unknown) => ['40P01', '40001'].includes((error as { code?: string }).code ?? '') || isTeamMoved(error)
+
+/** A function call reached the server that the team has just left. Citus has no SQLSTATE for it. */
+export const isTeamMoved = (error: unknown) =>
+  (error as { message?: string }).message === 'cannot execute a distributed query from a query on a shard'
 
 /** Another transaction held a lock longer than the lock timeout. */
 export const isLockTimeout = (error: unknown) => (error as { code?: string }).code === '55P03'
 
+/** Another transaction has created a table with this name meanwhile. */
+export const isDuplicateTable = (error: unknown) => (error as { code?: string }).code === '42P07'
+
 /** The statement timeout canceled a statement. */
 export const isStatementTimeout = (error: unknown) => (error as { code?: string }).code === '57014'
+
+/** A prepared statement is missing, or another one has its name. Only a pooler can cause that. */
+export const isWrongStatement = (error: unknown) => ['26000', '42P05'].includes((error as { code?: string }).code ?? '')
+
+/** The server is a standby, or a promotion has not finished. */
+export const isReadOnly = (error: unknown) => (error as { code?: string }).code === READ_ONLY
+
+export const readOnlyError = (message: string) => Object.assign(new Error(message), { code: READ_ONLY })
 
 /** The server cannot be reached: refused, reset, silent, or its name does not resolve for now. */
 const networkErrors = new Set([
@@ -28,10 +59,12 @@ const networkErrors = new Set([
 ])
 
 /** Errors of the driver, which have no code. */
-const driverErrors = /Connection terminated|timeout exceeded when trying to connect|timeout expired|not queryable/
+const driverErrors =
+  /Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|not queryable|Client has encountered a connection error|Postgres connection has been discarded/
 
-/** The database is unavailable for now. The SQLSTATE classes are connection, shutdown, resources and rollback. */
+/** SQLSTATE classes for a database that is unavailable for now: connection, shutdown, resources. */
 export function isDatabaseUnavailable(error: unknown) {
   const { code, message } = error as { code?: string; message?: string }
-  return code ? /^(08|57P|53|40)/.test(code) || networkErrors.has(code) : driverErrors.test(message ?? '')
+  if (isTeamMoved(error)) return true
+  return code ? /^(08|57P|53|40)/.test(code) || code === READ_ONLY || networkErrors.has(code) : driverErrors.test(message ?? '')
 }

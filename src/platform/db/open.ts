@@ -2,8 +2,11 @@ import { CompiledQuery, Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import { setupProblem } from '../problem.ts'
-import { isLockTimeout } from './errors.ts'
-import { coalesceReads, openPipelined, openPipelinedPool, type PipelinedConnection } from './pipelined-connections.ts'
+import { clientClass } from './connections/clients.ts'
+import { urlsOfHosts, writableHost } from './connections/hosts.ts'
+import { startLostServerChecks } from './connections/lost-servers.ts'
+import { coalesceReads, openPipelined, openPipelinedPool, type PipelinedConnection } from './connections/pipelined-connections.ts'
+import { isLockTimeout, isReadOnly, isTeamMoved } from './errors.ts'
 import type { Tables } from './tables.ts'
 
 /** Outside a transaction it carries the pipelined connections. Inside one, every statement uses the transaction's connection. */
@@ -11,6 +14,28 @@ export type Db = Kysely<Tables> & { pipelined?: PipelinedConnections | undefined
 
 /** A connection checked out of the pool. */
 export type PoolConnection = pg.PoolClient
+
+/** A connection outside the pool. */
+export type Connection = pg.Client
+
+/** Poolers reject settings in a startup packet, so the settings belong to the role; see role-settings.ts. */
+const configOf = (urls: string[]) => ({
+  connectionString: urls[0] as string,
+  connectionTimeoutMillis: 10_000,
+  // An idle connection to a lost machine ends after 20 seconds.
+  keepAlive: true,
+  keepAliveInitialDelayMillis: 10_000,
+  application_name: 'assay',
+})
+
+const writableAmong = (urls: string[]) => (urls.length > 1 ? writableHost(urls) : undefined)
+
+/** Opens a connection to the host that accepts writes, for LISTEN, which needs a session of its own. */
+export async function connectDirect(url: string): Promise<Connection> {
+  const urls = urlsOfHosts(url)
+  const Client = clientClass({ writable: writableAmong(urls) })
+  return new Client(configOf(urls)).connect()
+}
 
 export type Database = { db: Db; pool: pg.Pool; close(): Promise<void> }
 
@@ -22,9 +47,6 @@ pg.types.setTypeParser(INT8, Number)
 pg.types.setTypeParser(DATE, (text) => text)
 pg.types.setTypeParser(TIMESTAMPTZ, (text) => new Date(text).toISOString())
 
-/** Timestamps are UTC, whatever the server's setting. */
-const options = '-c timezone=UTC -c statement_timeout=60000 -c idle_in_transaction_session_timeout=60000'
-
 /** The connections reserved for pipelined statements, if the pool is large enough. */
 const WRITE_CONNECTIONS = 3
 const PIPELINED_CONNECTIONS = 1 + WRITE_CONNECTIONS
@@ -33,26 +55,46 @@ const MIN_POOL_SIZE = 2 * PIPELINED_CONNECTIONS
 /** A statement that waits for a lock blocks all statements behind it, so after this long it moves to a connection of its own. */
 const LOCK_TIMEOUT_MS = 100
 
-export function openDatabase(url: string, size: number, log: Logger): Database {
-  const config = { connectionString: url, connectionTimeoutMillis: 10_000, application_name: 'assay', options }
+type DatabaseOptions = {
+  /** A read replica, so a standby is accepted. */
+  isReplica?: boolean
+}
+
+export function openDatabase(url: string, size: number, log: Logger, { isReplica = false }: DatabaseOptions = {}): Database {
+  const urls = urlsOfHosts(url)
+  const config = configOf(urls)
+  const writable = writableAmong(urls)
+  const opened = new Set<pg.Client>()
+  const Client = clientClass({ writable, allowStandby: isReplica, open: opened })
   const usesPipelines = size >= MIN_POOL_SIZE
-  const pool = new pg.Pool({ ...config, max: usesPipelines ? size - PIPELINED_CONNECTIONS : size })
+  const pool = new pg.Pool({ ...config, Client, max: usesPipelines ? size - PIPELINED_CONNECTIONS : size })
   // The next query replaces a broken connection. Without a listener the error would end the process.
   let closing = false
   pool.on('connect', (client) => {
-    sendByName(client)
+    sendByName(client, () => endReadOnly(client))
     client.on('error', (error) => {
+      writable?.forget()
       if (!closing) log.warn({ code: (error as { code?: string }).code }, 'database connection lost')
     })
   })
   pool.on('error', () => {})
-  const pipelinedConfig = { ...config, options: `${options} -c lock_timeout=${LOCK_TIMEOUT_MS}` }
-  const pipelined = usesPipelines
-    ? { reading: coalesceReads(openPipelined(pipelinedConfig)), writing: openPipelinedPool(pipelinedConfig, WRITE_CONNECTIONS) }
-    : undefined
+  /** The server became a standby, or is not promoted yet. The next connection looks for the one that accepts writes. */
+  const endReadOnly = (client: pg.ClientBase) => {
+    writable?.forget()
+    ;(client as pg.Client).end().catch(() => {})
+  }
+  const checks = startLostServerChecks({
+    open: opened,
+    hasMoved: writable?.hasMoved,
+    onLost: (connections) => log.warn({ connections }, 'database server lost'),
+  })
+  const newPipelined = () => new Client({ ...config, pipeline: true } as pg.ClientConfig).on('error', () => writable?.forget())
+  const open = () => openPipelined(newPipelined, endReadOnly)
+  const pipelined = usesPipelines ? { reading: coalesceReads(open()), writing: openPipelinedPool(open, WRITE_CONNECTIONS) } : undefined
   const db: Db = Object.assign(new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }), { pipelined })
   const close = async () => {
     closing = true
+    checks.stop()
     await pipelined?.reading.close()
     await pipelined?.writing.close()
     await db.destroy()
@@ -65,18 +107,37 @@ type PipelinedConnections = { reading: PipelinedConnection; writing: PipelinedCo
 // Modules register their SQL text here when they load; it holds no state of a service.
 const preparedNames = new Map<string, string>()
 
-/** Runs a statement declared with `prepareStatement`. */
-export async function runPrepared<R>(db: Db, text: string, values: unknown[], kind: keyof PipelinedConnections): Promise<R[]> {
-  const connection = db.pipelined?.[kind]
-  const runUnpipelined = async () => (await db.executeQuery<R>(CompiledQuery.raw(text, values))).rows
-  if (!connection) return runUnpipelined()
-  try {
-    return (await connection.run({ name: preparedNames.get(text) as string, text, values })).rows as R[]
-  } catch (error) {
-    if (!isLockTimeout(error)) throw error
-    return runUnpipelined()
-  }
+/** Runs a statement declared with `prepareStatement` on the connection of `db`. */
+export const runPrepared = async <R>(db: Db, text: string, values: unknown[]): Promise<R[]> =>
+  (await db.executeQuery<R>(CompiledQuery.raw(text, values))).rows
+
+/** Runs a prepared read on the pipelined connection, or on the transaction's if one is open. */
+export const runHotRead = async <R>(db: Db, text: string, values: unknown[]): Promise<R[]> =>
+  db.pipelined ? runPipelined(db.pipelined.reading, text, values) : runPrepared(db, text, values)
+
+/**
+ * Runs a prepared write on a pipelined connection, or on the transaction's if one is open. The statement calls a function
+ * whose last parameter, `lock_ms`, limits the wait for a lock. It is added to the values here.
+ */
+export async function runHotWrite<R>(db: Db, text: string, values: unknown[]): Promise<R[]> {
+  if (db.pipelined)
+    try {
+      return await runPipelined(db.pipelined.writing, text, [...values, LOCK_TIMEOUT_MS])
+    } catch (error) {
+      if (!isLockTimeout(error) && !isTeamMoved(error)) throw error
+    }
+  return runPrepared(db, text, [...values, null])
 }
+
+/** Runs a prepared write that never waits for a lock, so that a busy pool does not delay it. */
+export const runQuickWrite = async <R>(db: Db, text: string, values: unknown[]): Promise<R[]> =>
+  db.pipelined ? runPipelined(db.pipelined.writing, text, values) : runPrepared(db, text, values)
+
+const runPipelined = async <R>(connection: PipelinedConnection, text: string, values: unknown[]) =>
+  (await connection.run({ name: preparedNames.get(text) as string, text, values })).rows as R[]
+
+/** `$1, $2` and so on. */
+export const parameterList = (count: number) => Array.from({ length: count }, (_, i) => `$${i + 1}`).join(', ')
 
 /** Declares a statement that the server parses once per connection. Use it for hot statements only. */
 export function prepareStatement(name: string, text: string) {
@@ -88,13 +149,15 @@ type Build<A extends unknown[], R> = (db: Db, ...values: A) => { compile(db: Db)
 
 /**
  * A read on the hot path, built once and planned once per connection, because planning costs several times the lookup.
- * `build` receives placeholders, so it must put its values into the query unchanged.
+ * `build` receives placeholders, so it must put its values into the query unchanged. It names its columns: after a migration
+ * that adds one, PostgreSQL would reject a prepared `*`, and a pooler would keep the statement for every process.
  */
 export function prepareRead<A extends unknown[], R>(name: string, build: Build<A, R>) {
   let compiled: { text: string; valuesOf(values: A): unknown[] } | undefined
   const compile = (db: Db, count: number) => {
     const placeholders = Array.from({ length: count }, () => Symbol(name))
     const { sql, parameters } = build(db, ...(placeholders as unknown[] as A)).compile(db)
+    if (/(select |\.)\*/.test(sql)) throw new Error(`The prepared read ${name} must name its columns.`)
     const positions = parameters.map((value) => placeholders.indexOf(value as symbol))
     return {
       text: prepareStatement(name, sql),
@@ -103,24 +166,31 @@ export function prepareRead<A extends unknown[], R>(name: string, build: Build<A
   }
   return async (db: Db, ...values: A) => {
     compiled ??= compile(db, values.length)
-    return runPrepared<R>(db, compiled.text, compiled.valuesOf(values), 'reading')
+    return runHotRead<R>(db, compiled.text, compiled.valuesOf(values))
   }
 }
 
 /** Kysely passes text and values to the driver. Statements declared with `prepareStatement` are sent by name. */
-function sendByName(client: pg.PoolClient) {
+function sendByName(client: pg.PoolClient, onReadOnly: () => void) {
   const query = client.query.bind(client) as (...values: unknown[]) => unknown
   const queryByName = (text: unknown, values: unknown, ...rest: unknown[]) => {
     const name = typeof text === 'string' ? preparedNames.get(text) : undefined
-    return name ? query({ name, text, values }, ...rest) : query(text, values, ...rest)
+    const result = name ? query({ name, text, values }, ...rest) : query(text, values, ...rest)
+    if (result instanceof Promise)
+      result.catch((error) => {
+        if (isReadOnly(error)) onReadOnly()
+      })
+    return result
   }
   client.query = queryByName as typeof client.query
 }
 
 /** Fails with one line, without the password, if the server cannot be reached or is too old. */
 export async function checkServer(database: Database, url: string) {
-  const { protocol, host, pathname } = new URL(url)
-  const shownUrl = `${protocol}//${host}${pathname}`
+  const shownUrl = urlsOfHosts(url)
+    .map((single) => new URL(single))
+    .map(({ protocol, host, pathname }) => `${protocol}//${host}${pathname}`)
+    .join(' or ')
   const version = await versionOf(database).catch((error: Error) => {
     throw setupProblem(`DATABASE_URL ${shownUrl} cannot be used: ${error.message || (error as { code?: string }).code}`)
   })
@@ -129,6 +199,12 @@ export async function checkServer(database: Database, url: string) {
 }
 
 async function versionOf({ pool }: Database) {
-  const { rows } = await pool.query<{ server_version_num: string }>('show server_version_num')
-  return Number(rows[0]?.server_version_num)
+  const client = await pool.connect()
+  try {
+    const { rows } = await client.query<{ server_version_num: string }>('show server_version_num')
+    return Number(rows[0]?.server_version_num)
+  } finally {
+    // The first start changes settings of the role, which only new connections have.
+    client.release(true)
+  }
 }

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { type App, inTransaction } from '../app.ts'
 import { DAY, later, SECOND } from '../time.ts'
-import { isLockTimeout } from './errors.ts'
+import { isDuplicateTable, isLockTimeout } from './errors.ts'
+import { setLocally } from './local-settings.ts'
 import type { Db } from './open.ts'
 
 const DAYS_AHEAD = 3
@@ -22,17 +23,17 @@ export async function maintainPartitions(app: App, parent: string, oldest: strin
 async function postponeIfLocked(app: App, parent: string, work: (app: App) => Promise<unknown>) {
   try {
     await inTransaction(app, async (app) => {
-      await limitLockWait(app.db, LOCK_WAIT_MS)
+      // Citus changes shards on several connections at a time, which would wait for each other.
+      await setLocally(app.db, { lock_timeout: LOCK_WAIT_MS, 'citus.multi_shard_modify_mode': 'sequential' })
       await work(app)
     })
   } catch (error) {
+    // Another process created the partition at the same time.
+    if (isDuplicateTable(error)) return
     if (!isLockTimeout(error)) throw error
     app.log.warn({ table: parent }, 'partition change postponed: table in use')
   }
 }
-
-/** Ends the transaction if it waits longer than this for a lock. */
-export const limitLockWait = (db: Db, ms: number) => sql`set local lock_timeout = ${sql.lit(ms)}`.execute(db)
 
 const createPartition = (db: Db, parent: string, day: string) => sql`select make_partition(${parent}, ${day}::date)`.execute(db)
 

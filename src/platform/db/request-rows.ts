@@ -1,5 +1,5 @@
-import { CompiledQuery, type Insertable } from 'kysely'
-import { type Db, prepareStatement } from './open.ts'
+import type { Insertable } from 'kysely'
+import { type Db, parameterList, prepareStatement, runPrepared } from './open.ts'
 import type { Tables } from './tables.ts'
 
 export type NewAuditRow = Omit<Insertable<Tables['audit_log']>, 'chain_seq' | 'chain_hash'>
@@ -17,29 +17,16 @@ type Outcome = {
 export type RequestRows = { audit: NewAuditRow; outcome?: Outcome | undefined }
 
 export const auditColumns = [
-  ...(['id', 'at', 'org_id', 'team_id', 'actor_kind', 'actor_id', 'action', 'subject', 'status', 'request_id'] as const),
-  ...(['via', 'reason'] as const),
+  ...(['chain_id', 'id', 'at', 'org_id', 'team_id', 'actor_kind', 'actor_id', 'action', 'subject', 'status'] as const),
+  ...(['request_id', 'via', 'reason'] as const),
 ]
-const auditTypes = [...['uuid', 'timestamptz', 'uuid', 'uuid', 'text', 'uuid', 'text', 'text', 'smallint', 'text'], ...['text', 'bytea']]
-const outcomeTypes = ['uuid', 'text', 'bytea', 'uuid', 'smallint', 'bytea', 'uuid']
+export const outcomeColumns = ['operation', 'key_hash', 'owner', 'status', 'sealed', 'user_id'] as const
 
-const parameter = (i: number) => `$${i + 1}`
+/** The audit row as parameters of an SQL function. Without a row they are null. */
+export const auditValues = (audit: NewAuditRow | undefined): unknown[] => auditColumns.map((column) => audit?.[column] ?? null)
 
-const functionCall = (name: string, types: string[], first: number) =>
-  `${name}(${types.map((type, i) => `${parameter(first + i)}::${type}`).join(', ')})`
-
-/** A column of the statement's result; `first` is the number of parameters before its own. */
-export const auditCall = (first: number) => functionCall('append_audit', auditTypes, first)
-
-/** A column of the statement's result; its parameters follow those of the audit row. */
-export const outcomeCall = (first: number) => functionCall('keep_outcome', outcomeTypes, first + auditTypes.length)
-
-export const requestRowValues = ({ audit, outcome }: RequestRows): unknown[] => [
-  ...auditColumns.map((column) => audit[column]),
-  ...(outcome
-    ? [outcome.team_id, outcome.operation, outcome.key_hash, outcome.owner, outcome.status, outcome.sealed, outcome.user_id]
-    : []),
-]
+/** The outcome as parameters of an SQL function, without its team. Without an outcome they are null. */
+export const outcomeValues = (outcome: Outcome | undefined): unknown[] => outcomeColumns.map((column) => outcome?.[column] ?? null)
 
 const LOST_LEASE = 'AS001'
 
@@ -47,8 +34,10 @@ const LOST_LEASE = 'AS001'
 export const isLostLease = (error: unknown) => (error as { code?: string }).code === LOST_LEASE
 
 /** Writes the rows in an open transaction, for actions that do not write them in a statement of their own. */
-export const writeRequestRows = (db: Db, rows: RequestRows) =>
-  db.executeQuery(CompiledQuery.raw(rows.outcome ? writeBoth : writeAudit, requestRowValues(rows)))
+export async function writeRequestRows(db: Db, { audit, outcome }: RequestRows) {
+  await runPrepared(db, appendAudit, auditValues(audit))
+  if (outcome) await runPrepared(db, keepOutcome, [outcome.team_id, ...outcomeValues(outcome)])
+}
 
-const writeAudit = prepareStatement('request_rows', `select ${auditCall(0)}`)
-const writeBoth = prepareStatement('request_rows_kept', `select ${auditCall(0)}, ${outcomeCall(0)}`)
+const appendAudit = prepareStatement('append_audit', `select append_audit(${parameterList(auditColumns.length)})`)
+const keepOutcome = prepareStatement('keep_outcome', `select keep_outcome(${parameterList(1 + outcomeColumns.length)})`)

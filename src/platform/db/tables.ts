@@ -15,5 +15,7 @@ export type Tables = TenantTables &
   DeliveryTables &
   LabTables &
   WearableTables & {
+    heartbeat: { one: Generated<boolean>; at: Time }
+    processes: { id: string; newest: string; leased_until: Time }
     deployment: { one: Generated<boolean>; environment: string; region: string; key_check: Buffer; created_at: Generated<Time> }
   }

@@ -6,6 +6,7 @@ import { derive, open, seal } from '../../platform/sealing/seal.ts'
 import { orgSealingKey } from '../../platform/sealing/vault.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
+import { verifyChains } from './verify.ts'
 
 /** `team_id` names the team whose data was affected when the actor belongs to no team. */
 type AuditEntry = {
@@ -19,16 +20,19 @@ type AuditEntry = {
 /** An actor without a key: the operator at the command line, a job, or a visitor who failed to sign in. */
 type SystemActor =
   | { kind: 'operator' }
-  | { kind: 'job'; org_id?: string; team_id: string }
+  | { kind: 'job'; org_id?: string; team_id?: string }
   | { kind: 'visitor'; org_id?: string; console: {} }
 
 export function auditRow(app: App, actor: Caller | SystemActor, entry: AuditEntry): NewAuditRow {
   const id = randomUUID()
+  const org_id = ('org_id' in actor && actor.org_id) || null
+  const team_id = ('team_id' in actor ? actor.team_id : entry.team_id) ?? null
   return {
+    chain_id: rules.chainOf({ team_id, org_id }),
     id,
     at: app.wall(),
-    org_id: 'org_id' in actor ? actor.org_id : null,
-    team_id: 'team_id' in actor ? actor.team_id : (entry.team_id ?? null),
+    org_id,
+    team_id,
     actor_kind: actorKindOf(actor),
     actor_id: consoleUserOf(actor)?.actor_id ?? ('key_id' in actor ? actor.key_id : null),
     action: entry.action,
@@ -92,42 +96,64 @@ export function newAuditBatch(app: App): AuditBatch {
 
 const BATCH_SIZE = 1000
 
-/** Records the start of the chain when the database is set up. */
-export const openChain = (app: App) => store.setHead(app.db, rules.start.seq, rules.endMac(auditKey(app), rules.start))
+/** Records the start of the deployment's chain when the database is set up. */
+export const openChain = (app: AppInTransaction) => recordStart(app, rules.DEPLOYMENT_CHAIN)
 
-/** Links committed rows into the chain in batches. One process runs at a time; the others return immediately. */
-export const chainAudit = (app: App) =>
+const recordStart = (app: AppInTransaction, chain_id: string) =>
+  store.insertHead(app.db, { chain_id, seq: rules.start.seq, mac: rules.endMac(auditKey(app), chain_id, rules.start) })
+
+/**
+ * Links committed rows of every chain, up to a batch of each, and returns whether there may be more. Several processes may do it:
+ * one of them extends a chain, and the others change nothing.
+ */
+export async function chainAudit(app: App) {
+  const done = { opened: false, extended: false, cut: false }
+  for (let after: string | undefined; ; ) {
+    const rows = await store.listUnchained(app.db, after, BATCH_SIZE)
+    for (const [chain_id, ofChain] of Map.groupBy(rows, ({ chain_id }) => chain_id)) {
+      if (ofChain[0]?.seq === null) done.opened = (await openNewChain(app, chain_id)) || done.opened
+      else done.extended = (await linkRows(app, ofChain)) || done.extended
+    }
+    if (rows.length < BATCH_SIZE) return done.opened || (done.cut && done.extended)
+    done.cut = true
+    after = rows.at(-1)?.chain_id
+  }
+}
+
+/**
+ * Lists a new chain in the deployment's chain and records its start. A chain that is listed but has no recorded end is never
+ * opened again, so verification detects the deletion of a chain with its end.
+ */
+const openNewChain = (app: App, chain_id: string) =>
   inTransaction(app, async (app) => {
-    if (!(await store.lockChain(app.db))) return false
-    const end = await store.findRecordedEnd(app.db)
-    let at: rules.Link = end?.hash ? { seq: end.seq, hash: end.hash } : rules.start
-    const unchained = await store.listUnchained(app.db, BATCH_SIZE)
-    const links = unchained.map((row) => {
-      at = rules.nextLink(auditKey(app), at, row)
-      return { id: row.id, ...at }
-    })
-    if (!links.length) return false
-    await store.setLinks(app.db, links)
-    await store.setHead(app.db, at.seq, rules.endMac(auditKey(app), at))
-    return links.length === BATCH_SIZE
+    if (chain_id === rules.DEPLOYMENT_CHAIN) return false
+    const entry = { action: rules.OPEN_CHAIN, subject: `chain_id:${chain_id}`, status: 200 }
+    const isNew = await store.insertOnce(app.db, { ...auditRow(app, { kind: 'job' }, entry), id: chain_id })
+    if (isNew) await recordStart(app, chain_id)
+    return isNew !== undefined
   })
 
-type Verification = { rows: number; unchained: number; broken?: rules.Break }
+type UnchainedRow = Awaited<ReturnType<typeof store.listUnchained>>[number]
 
-/** Verifies the whole chain up to its recorded end. */
-export async function verifyAudit(app: App): Promise<Verification> {
+/** Extends a chain by its next rows. A broken chain is not extended. */
+async function linkRows(app: App, rows: UnchainedRow[]) {
   const key = auditKey(app)
-  const end = await store.findRecordedEnd(app.db)
-  let at = rules.start
-  let broken: rules.Break | undefined
-  while (!broken && end && at.seq < end.seq) {
-    const segment = rules.findBreak(key, at, await store.listChained(app.db, at.seq, end.seq, BATCH_SIZE))
-    at = segment.at
-    broken = segment.broken
-  }
-  broken ??= rules.findBreakAtEnd(key, at, end)
-  const { count } = await store.countUnchained(app.db)
-  return { rows: at.seq, unchained: count, ...(broken ? { broken } : {}) }
+  const { chain_id, seq, mac, hash } = rows[0] as UnchainedRow
+  const end = rules.trustedEnd(key, { chain_id, seq: seq as number, mac: mac as Buffer }, hash)
+  if (!end) return false
+  let at = end
+  const hashes = rows.map((row) => {
+    at = rules.nextLink(key, at, row)
+    return at.hash
+  })
+  const ids = rows.map(({ id }) => id)
+  return store.extendChain(app.db, { chain_id, from_seq: end.seq, ids, hashes, mac: rules.endMac(key, chain_id, at) })
 }
+
+/** Verifies every chain up to its recorded end. */
+export const verifyAudit = (app: App) => verifyChains(app.db, auditKey(app))
+
+/** Verifies the chains with these IDs, and the deployment's chain, which lists them. */
+export const verifyAuditOf = (app: App, chain_ids: string[]) => verifyChains(app.db, auditKey(app), chain_ids)
 
 const auditKey = (app: App) => derive(app.vault.root, 'audit chain')

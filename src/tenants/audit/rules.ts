@@ -1,7 +1,21 @@
 import { createHmac } from 'node:crypto'
 
+/** Rows that belong to no team and no organization. Its rows also list the other chains. */
+export const DEPLOYMENT_CHAIN = '00000000-0000-0000-0000-000000000000'
+
+/** The action of the row in the deployment's chain that lists another chain. The row has that chain's ID. */
+export const OPEN_CHAIN = 'openAuditChain'
+
+/** Whether a row of the deployment's chain lists another chain. */
+export const listsChain = ({ chain_id, action }: { chain_id: string; action: string }) =>
+  chain_id === DEPLOYMENT_CHAIN && action === OPEN_CHAIN
+
+/** Each team has a chain, each organization has one for rows without a team, and the deployment has one for the rest. */
+export const chainOf = ({ team_id, org_id }: { team_id: string | null; org_id: string | null }) => team_id ?? org_id ?? DEPLOYMENT_CHAIN
+
 /** The fields the chain protects. */
 export type AuditFields = {
+  chain_id: string
   id: string
   at: string
   org_id: string | null
@@ -12,8 +26,8 @@ export type AuditFields = {
   subject: string | null
   status: number
   request_id: string | null
-  via?: string | null
-  reason?: Buffer | null
+  via: string | null
+  reason: Buffer | null
 }
 type ChainedRow = AuditFields & { chain_seq: number | null; chain_hash: Buffer | null }
 
@@ -25,6 +39,7 @@ export const start: Link = { seq: 0, hash: Buffer.alloc(32) }
 export function nextLink(key: Buffer, before: Link, row: AuditFields): Link {
   const seq = before.seq + 1
   const fields = [
+    row.chain_id,
     seq,
     row.id,
     row.at,
@@ -36,8 +51,8 @@ export function nextLink(key: Buffer, before: Link, row: AuditFields): Link {
     row.subject,
     row.status,
     row.request_id,
-    // API rows omit both fields, which keeps the hash of rows written before the console existed.
-    ...(row.via ? [row.via, row.reason?.toString('hex') ?? null] : []),
+    row.via,
+    row.reason?.toString('hex') ?? null,
   ]
   return { seq, hash: createHmac('sha256', key).update(before.hash).update(JSON.stringify(fields)).digest() }
 }
@@ -59,14 +74,22 @@ export function findBreak(key: Buffer, before: Link, rows: ChainedRow[]): { at: 
 }
 
 /** Proves that the chain ended here. Access to the database alone cannot forge it. */
-export const endMac = (key: Buffer, { seq, hash }: Link) => createHmac('sha256', key).update(`end ${seq} `).update(hash).digest()
+export const endMac = (key: Buffer, chain_id: string, { seq, hash }: Link) =>
+  createHmac('sha256', key).update(`end ${chain_id} ${seq} `).update(hash).digest()
 
-type End = { seq: number; mac: Buffer; last: number | null }
+export type Head = { chain_id: string; seq: number; mac: Buffer }
+
+/** The link to extend. Undefined if the record was changed or its row is missing, because such an end cannot be trusted. */
+export function trustedEnd(key: Buffer, { chain_id, seq, mac }: Head, hash: Buffer | null): Link | undefined {
+  const end = seq === 0 ? start : hash && { seq, hash }
+  return end && mac.equals(endMac(key, chain_id, end)) ? end : undefined
+}
+
+export const headMissing: Break = { seq: 1, reason: 'the recorded end of the chain is missing' }
 
 /** Compares the verified end with the recorded one. A forged record fails its MAC; a rolled-back record leaves rows beyond it. */
-export function findBreakAtEnd(key: Buffer, at: Link, end: End | undefined): Break | undefined {
-  if (!end) return { seq: at.seq + 1, reason: 'the recorded end of the chain is missing' }
-  if (!end.mac.equals(endMac(key, at))) return { seq: end.seq, reason: 'the recorded end of the chain was changed' }
-  if ((end.last ?? 0) > end.seq) return { seq: end.seq + 1, reason: 'the row lies beyond the recorded end of the chain' }
+export function findBreakAtEnd(key: Buffer, at: Link, head: Head & { last: number | null }): Break | undefined {
+  if (!head.mac.equals(endMac(key, head.chain_id, at))) return { seq: head.seq, reason: 'the recorded end of the chain was changed' }
+  if ((head.last ?? 0) > head.seq) return { seq: head.seq + 1, reason: 'the row lies beyond the recorded end of the chain' }
   return undefined
 }

@@ -1,4 +1,5 @@
-import { type Selectable, sql } from 'kysely'
+import { type Insertable, type Selectable, sql } from 'kysely'
+import { anyTeam } from '../../platform/db/any-team.ts'
 import type { Db } from '../../platform/db/open.ts'
 import type { NewAuditRow } from '../../platform/db/request-rows.ts'
 import type { Tables } from '../../platform/db/tables.ts'
@@ -6,49 +7,111 @@ import type { Page } from '../../platform/paging.ts'
 
 export const insertRows = (db: Db, rows: NewAuditRow[]) => db.insertInto('audit_log').values(rows).execute()
 
-const LOCK_ID = 4_117_202_602
-
-/** Returns whether this transaction holds the lock on the chain. */
-export async function lockChain(db: Db) {
-  const { rows } = await sql<{ locked: boolean }>`select pg_try_advisory_xact_lock(${LOCK_ID}) as locked`.execute(db)
-  return rows[0]?.locked === true
-}
-
-/** The recorded end of the chain, the hash of its row and the last chained row, read in one statement. */
-export const findRecordedEnd = (db: Db) =>
+/** Inserts a row with a fixed ID; undefined if it exists. A concurrent insert of the same row waits for this transaction. */
+export const insertOnce = (db: Db, row: NewAuditRow) =>
   db
-    .selectFrom('audit_head')
-    .leftJoin('audit_log', 'chain_seq', 'seq')
-    .select(['seq', 'mac', 'chain_hash as hash'])
-    .select((eb) =>
-      eb
-        .selectFrom('audit_log')
-        .select((eb) => eb.fn.max('chain_seq').as('last'))
-        .as('last'),
-    )
+    .insertInto('audit_log')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['chain_id', 'id']).doNothing())
+    .returning('id')
     .executeTakeFirst()
 
-export const setHead = (db: Db, seq: number, mac: Buffer) =>
+/** Keeps a recorded end that exists. */
+export const insertHead = (db: Db, head: Insertable<Tables['audit_chains']>) =>
   db
-    .insertInto('audit_head')
-    .values({ seq, mac })
-    .onConflict((conflict) => conflict.column('one').doUpdateSet({ seq, mac }))
+    .insertInto('audit_chains')
+    .values(head)
+    .onConflict((conflict) => conflict.column('chain_id').doNothing())
     .execute()
 
-export const listUnchained = (db: Db, limit: number) =>
-  db.selectFrom('audit_log').selectAll().where('chain_seq', 'is', null).orderBy('at').orderBy('id').limit(limit).execute()
+/**
+ * Unchained rows of any team, by chain and then oldest first, from the chain that follows `after`. Each has the recorded end of
+ * its chain and the hash of the row there, read in one statement.
+ */
+export const listUnchained = (db: Db, after: string | undefined, limit: number) =>
+  db
+    .selectFrom('audit_log as row')
+    .leftJoin('audit_chains as head', 'head.chain_id', 'row.chain_id')
+    .leftJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('audit_log as chained')
+          .select('chained.chain_hash')
+          .whereRef('chained.chain_id', '=', 'row.chain_id')
+          .whereRef('chained.chain_seq', '=', 'head.seq')
+          .limit(1)
+          .as('last'),
+      (join) => join.onTrue(),
+    )
+    .selectAll('row')
+    .select(['head.seq', 'head.mac', 'last.chain_hash as hash'])
+    .where('row.chain_seq', 'is', null)
+    .$if(after !== undefined, (query) => query.where('row.chain_id', '>', after as string))
+    .orderBy('row.chain_id')
+    .orderBy('row.at')
+    .orderBy('row.id')
+    .limit(limit)
+    .modifyEnd(anyTeam('unchained audit rows'))
+    .execute()
 
-export const countUnchained = (db: Db) =>
+type Extension = { chain_id: string; from_seq: number; ids: string[]; hashes: Buffer[]; mac: Buffer }
+
+/** Returns false if another process extended the chain first. */
+export async function extendChain(db: Db, { chain_id, from_seq, ids, hashes, mac }: Extension) {
+  const { rows } = await sql<{ linked: boolean }>`
+    select link_audit(${chain_id}, ${from_seq}, ${ids}::uuid[], ${hashes}::bytea[], ${mac}) as linked`.execute(db)
+  return rows[0]?.linked === true
+}
+
+const chainsIn = (chain_ids: string[]) => sql<string>`any(${chain_ids}::uuid[])`
+
+/** Without IDs it counts the rows of any team. */
+export const countUnchained = (db: Db, chain_ids?: string[]) =>
   db
     .selectFrom('audit_log')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('chain_seq', 'is', null)
+    .$if(chain_ids !== undefined, (query) => query.where('chain_id', '=', chainsIn(chain_ids as string[])))
+    .modifyEnd(anyTeam('unchained audit rows'))
     .executeTakeFirstOrThrow()
 
-export const listChained = (db: Db, after: number, last: number, limit: number) =>
+/** Recorded ends with the last chained row of each chain, read in one statement: those with the IDs, or of any team. */
+export const listHeads = (db: Db, after: string | undefined, limit: number, chain_ids?: string[]) =>
+  db
+    .selectFrom('audit_chains as head')
+    .leftJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('audit_log as chained')
+          .select('chained.chain_seq')
+          .whereRef('chained.chain_id', '=', 'head.chain_id')
+          .where('chained.chain_seq', 'is not', null)
+          .orderBy('chained.chain_seq', 'desc')
+          .limit(1)
+          .as('last'),
+      (join) => join.onTrue(),
+    )
+    .select(['head.chain_id', 'head.seq', 'head.mac', 'last.chain_seq as last'])
+    .$if(after !== undefined, (query) => query.where('head.chain_id', '>', after as string))
+    .$if(chain_ids !== undefined, (query) => query.where('head.chain_id', '=', chainsIn(chain_ids as string[])))
+    .orderBy('head.chain_id')
+    .limit(limit)
+    .modifyEnd(anyTeam('audit chains'))
+    .execute()
+
+/** The chains among the IDs that have a recorded end. */
+export const findRecorded = (db: Db, chain_ids: string[]) =>
+  db.selectFrom('audit_chains').select('chain_id').where('chain_id', '=', chainsIn(chain_ids)).modifyEnd(anyTeam('audit chains')).execute()
+
+/** Rows of a chain by their IDs. */
+export const findRows = (db: Db, chain_id: string, ids: string[]) =>
+  db.selectFrom('audit_log').select(['chain_id', 'id', 'action']).where('chain_id', '=', chain_id).where('id', '=', chainsIn(ids)).execute()
+
+export const listChained = (db: Db, chain_id: string, after: number, last: number, limit: number) =>
   db
     .selectFrom('audit_log')
     .selectAll()
+    .where('chain_id', '=', chain_id)
     .where('chain_seq', '>', after)
     .where('chain_seq', '<=', last)
     .orderBy('chain_seq')
@@ -57,8 +120,6 @@ export const listChained = (db: Db, after: number, last: number, limit: number) 
 
 export type AuditFilter = {
   org_id: string
-  /** Undefined selects every team and the rows without a team. */
-  team_ids: string[] | undefined
   actor_id?: string | null | undefined
   action?: string | null | undefined
   subject_id?: string | null | undefined
@@ -69,21 +130,15 @@ export type AuditFilter = {
   to?: string | null | undefined
 }
 
-/**
- * Rows of an organization, newest first. Each team and the rows without a team are read by index, so a page costs the same
- * however long the log is.
- */
-export async function listRows(db: Db, filter: AuditFilter, page: Page) {
+/** Rows of an organization in a few chains, newest first. Each chain is read by index, so a page costs the same however long it is. */
+export async function listRows(db: Db, chain_ids: string[], filter: AuditFilter, page: Page) {
+  const ofChain = (chain_id: string) =>
+    sql`(select * from audit_log where chain_id = ${chain_id} and org_id = ${filter.org_id} ${conditions(filter, page)}
+      order by at desc, id desc limit ${page.limit + 1})`
   const { rows } = await sql<AuditRow>`
-    with own as (
-      select id from teams where org_id = ${filter.org_id} ${filter.team_ids ? sql`and id = any(${filter.team_ids}::uuid[])` : sql``}
-    )
-    select * from (
-      select a.* from own cross join lateral (
-        select * from audit_log where team_id = own.id and org_id = ${filter.org_id} ${conditions(filter, page)} order by at desc, id desc limit ${page.limit + 1}
-      ) a
-      ${filter.team_ids ? sql`` : sql`union all (select * from audit_log where team_id is null and org_id = ${filter.org_id} ${conditions(filter, page)} order by at desc, id desc limit ${page.limit + 1})`}
-    ) found order by at desc, id desc limit ${page.limit + 1}`.execute(db)
+    select * from (${sql.join(chain_ids.map(ofChain), sql` union all `)}) found order by at desc, id desc limit ${page.limit + 1}`.execute(
+    db,
+  )
   return rows
 }
 
@@ -103,9 +158,3 @@ function conditions({ actor_id, action, subject_id, via, revealed, refused, from
   ]
   return parts.length ? sql.join(parts, sql` `) : sql``
 }
-
-export const setLinks = (db: Db, links: { id: string; seq: number; hash: Buffer }[]) =>
-  sql`update audit_log set chain_seq = link.seq, chain_hash = link.hash
-      from unnest(${links.map((link) => link.id)}::uuid[], ${links.map((link) => link.seq)}::bigint[], ${links.map((link) => link.hash)}::bytea[])
-        as link (id, seq, hash)
-      where audit_log.id = link.id`.execute(db)

@@ -1,6 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { App, AppInTransaction } from '../../platform/app.ts'
+import { type App, type AppInTransaction, retryDeadlocks } from '../../platform/app.ts'
+import { isDatabaseUnavailable } from '../../platform/db/errors.ts'
 import { problem } from '../../platform/problem.ts'
 import { deriveSecret, open, type SealingKey, seal } from '../../platform/sealing/seal.ts'
 import { teamSealingKey, userSealingKey } from '../../platform/sealing/vault.ts'
@@ -25,6 +26,7 @@ type OutcomeRow = store.Slot & store.StoredOutcome & { owner: string }
 const LEASE_MS = 15 * SECOND
 const MAX_WAIT_MS = 10 * SECOND
 const RETENTION_MS = 25 * HOUR
+const RELEASE_RETRY_MS = SECOND / 4
 
 /** Returns the outcome stored under the key, or a lease to execute. A waiting request holds no database connection. */
 export async function claimLease(app: App, attempt: Attempt): Promise<{ lease: IdempotencyLease } | { outcome: Outcome }> {
@@ -35,7 +37,9 @@ export async function claimLease(app: App, attempt: Attempt): Promise<{ lease: I
   const giveUpAt = later(app.wall(), MAX_WAIT_MS)
   for (let polls = 0; ; polls++) {
     const now = app.wall()
-    const held = await store.claim(app.db, { ...slot, fingerprint, owner, now, leased_until: later(now, LEASE_MS) })
+    const claim = { ...slot, fingerprint, owner, now, leased_until: later(now, LEASE_MS) }
+    // The claim may have been committed although its response was lost.
+    const held = await retryDeadlocks(() => store.claim(app.db, claim)).catch((error) => releaseAfter(error, app, slot, owner))
     if (held?.owner === owner) return { lease: createLease(app, team, slot, owner) }
     // Gap 14: the specification does not cover a reused key with another body. A replay would return the outcome of another request.
     if (held && !held.fingerprint.equals(fingerprint))
@@ -64,12 +68,29 @@ function createLease(app: App, team: SealingKey, slot: store.Slot, owner: string
   return {
     buildRow,
     async storeOutcome(app, outcome, user_id) {
-      if (!(await store.complete(app.db, slot, owner, await buildRow(app, outcome, user_id)))) throw leaseLost()
+      const row = await buildRow(app, outcome, user_id)
+      const isStored = await store.complete(app.db, slot, owner, row).catch((error) => releaseAfter(error, app, slot, owner))
+      if (!isStored) throw leaseLost()
     },
     async release() {
       clearInterval(renewal)
-      await store.release(app.db, slot, owner)
+      await store.release(app.db, slot, owner).catch((error) => releaseAfter(error, app, slot, owner))
     },
+  }
+}
+
+/** Releases the key once the database is back, so that a retry does not wait for the end of the lease. An outcome that was stored stays. */
+function releaseAfter(error: unknown, app: App, slot: store.Slot, owner: string): never {
+  if (isDatabaseUnavailable(error)) void releaseLater(app, slot, owner)
+  throw error
+}
+
+async function releaseLater(app: App, slot: store.Slot, owner: string) {
+  const expiresAt = later(app.wall(), LEASE_MS)
+  while (app.wall() < expiresAt) {
+    await pause(RELEASE_RETRY_MS, undefined, { ref: false })
+    const isUnavailable = await store.release(app.db, slot, owner).then(() => false, isDatabaseUnavailable)
+    if (!isUnavailable) return
   }
 }
 

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { anyTeam } from '../../platform/db/any-team.ts'
 import type { Db } from '../../platform/db/open.ts'
 
 export type Slot = { team_id: string; operation: string; key_hash: Buffer }
@@ -16,21 +17,10 @@ export async function claim(
   { team_id, operation, key_hash, fingerprint, owner, now, leased_until }: Claim,
 ): Promise<HeldSlot | undefined> {
   const { rows } = await sql<HeldSlot>`
-    with claimed as (
-      insert into idempotency_keys as held (team_id, operation, key_hash, fingerprint, owner, leased_until, created_at)
-      values (${team_id}, ${operation}, ${key_hash}, ${fingerprint}, ${owner}, ${leased_until}, ${now})
-      on conflict (team_id, operation, key_hash) do update
-        set fingerprint = excluded.fingerprint, owner = excluded.owner, leased_until = excluded.leased_until,
-            created_at = excluded.created_at
-        where held.status is null and held.leased_until < ${now}
-      returning owner, fingerprint, status, sealed, user_id, null::boolean as user_deleted
-    )
-    select * from claimed
-    union all
-    select owner, fingerprint, status, sealed, user_id,
-           (select deleted_at is not null from users where users.user_id = idempotency_keys.user_id)
-    from idempotency_keys
-    where team_id = ${team_id} and operation = ${operation} and key_hash = ${key_hash} and not exists (select from claimed)`.execute(db)
+    select holder as owner, fingerprint_of_holder as fingerprint, status, sealed, user_id, user_deleted
+    from claim_key(${team_id}::uuid, ${operation}, ${key_hash}, ${fingerprint}, ${owner}::uuid, ${now}::timestamptz, ${leased_until}::timestamptz)`.execute(
+    db,
+  )
   return rows[0]
 }
 
@@ -51,7 +41,8 @@ export async function complete(db: Db, slot: Slot, owner: string, { status, seal
 
 export const release = (db: Db, slot: Slot, owner: string) => sql`delete from idempotency_keys where ${ownedSlot(slot, owner)}`.execute(db)
 
-export const deleteOlderThan = (db: Db, instant: string) => db.deleteFrom('idempotency_keys').where('created_at', '<', instant).execute()
+export const deleteOlderThan = (db: Db, instant: string) =>
+  db.deleteFrom('idempotency_keys').where('created_at', '<', instant).modifyEnd(anyTeam('old idempotency keys')).execute()
 
 export const deleteOutcomesOf = (db: Db, team_id: string) =>
   db.deleteFrom('idempotency_keys').where('team_id', '=', team_id).where('status', 'is not', null).execute()

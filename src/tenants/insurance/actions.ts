@@ -25,11 +25,11 @@ export const createPayor = (app: App, { team_id }: TeamCaller, { name, address, 
   inTransaction(app, async (app) => {
     const payor_code = `TEAM-${randomBytes(5).toString('hex').toUpperCase()}`
     const row = { payor_code, team_id, name, org_address: JSON.stringify(address), provider, provider_payor_id }
-    return presentPayor(await store.insertPayor(app.db, row))
+    return presentPayor(await store.insertTeamPayor(app.db, row))
   })
 
 /** Upserts catalog payors by code in the caller's transaction. */
-export const putPayors = (app: AppInTransaction, payors: store.SharedPayor[]) => store.upsertPayors(app.db, payors)
+export const putPayors = (app: AppInTransaction, payors: store.CatalogPayor[]) => store.upsertPayors(app.db, payors)
 
 /** Upserts catalog ICD-10 codes in the caller's transaction. */
 export const putIcdCodes = (app: AppInTransaction, codes: store.IcdCode[]) => store.upsertIcdCodes(app.db, codes)

@@ -1,14 +1,20 @@
-import { type Insertable, sql } from 'kysely'
+import { type Insertable, type Selectable, sql } from 'kysely'
 import { contains } from '../../platform/db/contains.ts'
 import type { Db } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
-/** A team sees the shared payors and its own. */
+type Payor = Omit<Selectable<Tables['team_payors']>, 'team_id'> & { team_id: string | null }
+
+/** A team sees its own payors and those of the catalog. */
 const payors = (db: Db, team_id: string) =>
   db
-    .selectFrom('payors')
+    .selectFrom(
+      sql<Payor>`(
+        select payor_code, name, aliases, team_id, org_address, provider, provider_payor_id from team_payors where team_id = ${team_id}
+        union all select payor_code, name, aliases, null, null, null, null from payors
+      )`.as<'payors'>('payors'),
+    )
     .selectAll()
-    .where((eb) => eb.or([eb('team_id', 'is', null), eb('team_id', '=', team_id)]))
 
 export const findPayor = (db: Db, team_id: string, payor_code: string) =>
   payors(db, team_id).where('payor_code', '=', payor_code).executeTakeFirst()
@@ -31,12 +37,12 @@ export const searchPayors = (db: Db, team_id: string, filter: PayorFilter, limit
     .limit(limit)
     .execute()
 
-export const insertPayor = (db: Db, row: Insertable<Tables['payors']>) =>
-  db.insertInto('payors').values(row).returningAll().executeTakeFirstOrThrow()
+export const insertTeamPayor = (db: Db, row: Insertable<Tables['team_payors']>) =>
+  db.insertInto('team_payors').values(row).returningAll().executeTakeFirstOrThrow()
 
-export type SharedPayor = { payor_code: string; name: string; aliases: string[] }
+export type CatalogPayor = { payor_code: string; name: string; aliases: string[] }
 
-export const upsertPayors = (db: Db, rows: SharedPayor[]) =>
+export const upsertPayors = (db: Db, rows: CatalogPayor[]) =>
   db
     .insertInto('payors')
     .values(rows)

@@ -21,8 +21,9 @@ export const createTeamKey = (app: App, caller: ManagementCaller, input: NewTeam
     rules.checkExpiry(expires_at, app.wall())
     await requireTeam(app, caller, team_id)
     const secret = rules.newSecret(teamKeyPrefix(app.config))
-    const key = await store.insertTeamKey(app.db, { ...newKeyRow(app, secret, label, caller), team_id, read_only, expires_at })
-    return { ...key, value: secret }
+    const { hash, ...row } = newKeyRow(app, secret, label, caller)
+    await store.insertKeyHash(app.db, hash, { team_id, key_id: row.id })
+    return { ...(await store.insertTeamKey(app.db, { ...row, team_id, read_only, expires_at })), value: secret }
   })
 
 /** Stores a team key created elsewhere. An existing key stays unchanged, even if it is revoked. */
@@ -30,7 +31,12 @@ export const ensureTeamKey = (
   app: App,
   secret: string,
   { label, team_id, read_only = false }: { label: string; team_id: string; read_only?: boolean },
-) => store.ensureTeamKey(app.db, { ...newKeyRow(app, secret, label), team_id, read_only })
+) =>
+  inTransaction(app, async (app) => {
+    const { hash, ...row } = newKeyRow(app, secret, label)
+    const isNew = await store.insertKeyHash(app.db, hash, { team_id, key_id: row.id })
+    if (isNew) await store.insertTeamKey(app.db, { ...row, team_id, read_only })
+  })
 
 /** Stores an Org Management Key created elsewhere. */
 export const ensureManagementKey = (app: App, secret: string, { label, org_id }: { label: string; org_id: string }) =>
@@ -49,8 +55,9 @@ export async function listTeamKeys(
 
 export const deleteTeamKeys = (app: App, caller: ManagementCaller, ids: string[]) =>
   inTransaction(app, async (app) => {
-    const revoked = await store.revokeTeamKeys(app.db, caller.org_id, visibleTeams(caller), ids, app.wall())
-    const success = revoked.map((key) => key.id)
+    const success: string[] = []
+    for (const { team_id } of await store.findKeyTeams(app.db, caller.org_id, visibleTeams(caller), ids))
+      success.push(...(await store.revokeTeamKeys(app.db, team_id, ids, app.wall())).map((key) => key.id))
     return { success, failure: [], not_found: ids.filter((id) => !success.includes(id.toLowerCase())) }
   })
 
@@ -111,7 +118,7 @@ export const createAccessToken = (app: App, caller: ManagementCaller, team_id: s
       )
     checkNamedDeployment(deploymentOf(app.config), { environment: env })
     await requireTeam(app, caller, team_id)
-    const access_token = rules.newSecret(rules.TOKEN_PREFIX)
+    const access_token = rules.newTeamSecret(rules.TOKEN_PREFIX, team_id)
     const expires_at = later(app.wall(), TOKEN_LIFETIME_MS)
     await store.insertToken(app.db, {
       hash: rules.hashSecret(access_token),

@@ -1,4 +1,5 @@
 import type { App } from '../../platform/app.ts'
+import { declareCache } from '../../platform/caches.ts'
 import type { LabCaller, ManagementCaller, TeamCaller } from '../../platform/callers.ts'
 import { deploymentName } from '../../platform/config.ts'
 import { Problem, problem } from '../../platform/problem.ts'
@@ -18,24 +19,44 @@ export async function authenticateTeamKey(app: App, secret: string): Promise<Tea
       'This endpoint needs a team API key in x-service-api-key. A lab key works only on endpoints under /lab.',
     )
   checkDeployment(app, rules.deploymentOfKey(secret))
-  return teamCallerOf(app, await store.findTeamKey(app.db, rules.hashSecret(secret)))
+  return teamCallerOf(app, await findTeamKey(app, rules.hashSecret(secret)))
+}
+
+const MAX_REMEMBERED_KEYS = 50_000
+
+/** The owner of each key by its hash. It never changes, so a request reads only the key itself. */
+const keyOwners = declareCache(() => new Map<string, store.KeyOwner>())
+
+async function findTeamKey(app: App, hash: Buffer) {
+  const owners = keyOwners(app)
+  const name = hash.toString('base64')
+  const remembered = owners.get(name)
+  const key = remembered && (await store.findTeamKey(app.db, remembered))
+  if (key) return key
+  owners.delete(name)
+  const owner = await store.findKeyOwner(app.db, hash)
+  if (!owner) return undefined
+  owners.set(name, owner)
+  if (owners.size > MAX_REMEMBERED_KEYS) owners.delete(owners.keys().next().value as string)
+  return store.findTeamKey(app.db, owner)
 }
 
 /** Loads the caller of a console session that was started with a team API key. */
-export const loadTeamKeyCaller = async (app: App, id: string) => teamCallerOf(app, await store.findTeamKeyById(app.db, id))
+export const loadTeamKeyCaller = async (app: App, owner: store.KeyOwner) => teamCallerOf(app, await store.findTeamKey(app.db, owner))
 
 function teamCallerOf(app: App, key: Awaited<ReturnType<typeof store.findTeamKey>>): TeamCaller {
   if (!key || key.revoked_at || key.deleted_at)
     throw problem('INVALID_API_KEY', 'The team API key is unknown or revoked. Check the value you send in x-service-api-key.')
   if (key.expires_at && key.expires_at <= app.wall())
     throw problem('API_KEY_EXPIRED', 'The team API key has expired. Create a new one with the management API.')
-  recordUse(app, 'team_api_keys', key.key_id, key.last_used_at)
+  recordUse(app, 'team_api_keys', key)
   const { org_id, team_id, key_id, read_only, plan, betas, clock_offset_ms } = key
   return { kind: 'team', org_id, team_id, key_id, read_only, plan, betas, clock_offset_ms }
 }
 
 export async function authenticateAccessToken(app: App, secret: string): Promise<TeamCaller> {
-  const token = await store.findAccessToken(app.db, rules.hashSecret(secret))
+  const team = rules.teamOfSecret(secret)
+  const token = team && (await store.findAccessToken(app.db, team, rules.hashSecret(secret)))
   if (!token || token.revoked_at || token.deleted_at || token.expires_at <= app.wall())
     throw problem(
       'INVALID_ACCESS_TOKEN',
@@ -63,7 +84,7 @@ export const loadManagementKeyCaller = async (app: App, id: string) =>
 function managementCallerOf(app: App, key: Awaited<ReturnType<typeof store.findManagementKey>>): ManagementCaller & { key_id: string } {
   if (!key || key.revoked_at)
     throw problem('INVALID_MANAGEMENT_KEY', 'The management key is unknown or revoked. Check the value you send in X-Management-Key.')
-  recordUse(app, 'management_keys', key.key_id, key.last_used_at)
+  recordUse(app, 'management_keys', key)
   const { org_id, key_id, plan, role, team_ids } = key
   return { kind: 'management', org_id, key_id, plan, team_ids: role === 'team_admin' ? team_ids : undefined }
 }
@@ -80,7 +101,7 @@ export async function authenticateLabKey(app: App, secret: string): Promise<LabC
       'INVALID_LAB_KEY',
       'The lab key is unknown or revoked. Check the value you send in x-lab-key, or ask the operator for a new key.',
     )
-  recordUse(app, 'lab_keys', key.key_id, key.last_used_at)
+  recordUse(app, 'lab_keys', key)
   return { kind: 'lab', lab_id: key.lab_id, key_id: key.key_id }
 }
 

@@ -3,22 +3,48 @@ import { crc32 } from 'node:zlib'
 import { problem } from '../../platform/problem.ts'
 
 const letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const BASE = BigInt(letters.length)
+/** Enough letters for the 128 bits of a UUID. */
+const ID_LENGTH = 22
 const RANDOM_LENGTH = 40
 const CHECKSUM_LENGTH = 6
 const MAX_VISIBLE_LENGTH = 12
 
 /** `<prefix><40 random characters><checksum>`: 238 bits. The checksum lets a secret scanner reject false matches. */
-export function newSecret(prefix: string) {
-  const random = Array.from({ length: RANDOM_LENGTH }, () => letters[randomInt(letters.length)]).join('')
-  return prefix + random + checksum(prefix + random)
+export const newSecret = (prefix: string) => withChecksum(prefix + randomText())
+
+/** A secret that also names its team: `<prefix><team><40 random characters><checksum>`. */
+export const newTeamSecret = (prefix: string, team_id: string) => withChecksum(prefix + encodeId(team_id) + randomText())
+
+/** The team that a secret names. Undefined if the secret is malformed, so garbage costs no query. */
+export function teamOfSecret(secret: string) {
+  const [, text, team, sum] = TEAM_SECRET.exec(secret) ?? []
+  return text && team && sum === checksum(text) ? decodeId(team) : undefined
 }
 
-function checksum(text: string) {
-  let remainder = crc32(text)
+const TEAM_SECRET = new RegExp(`^((?:[a-z]+_)?([0-9A-Za-z]{${ID_LENGTH}})[0-9A-Za-z]{${RANDOM_LENGTH}})([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`)
+
+const randomText = () => Array.from({ length: RANDOM_LENGTH }, () => letters[randomInt(letters.length)]).join('')
+
+const encodeId = (id: string) => encode(BigInt(`0x${id.replaceAll('-', '')}`), ID_LENGTH)
+
+function decodeId(digits: string) {
+  let number = 0n
+  for (const digit of digits) number = number * BASE + BigInt(letters.indexOf(digit))
+  const hex = number.toString(16).padStart(32, '0')
+  return hex.length === 32 ? hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-') : undefined
+}
+
+const withChecksum = (text: string) => text + checksum(text)
+
+const checksum = (text: string) => encode(BigInt(crc32(text)), CHECKSUM_LENGTH)
+
+function encode(number: bigint, length: number) {
+  let remainder = number
   let digits = ''
-  for (let i = 0; i < CHECKSUM_LENGTH; i++) {
-    digits = letters[remainder % letters.length] + digits
-    remainder = Math.floor(remainder / letters.length)
+  for (let i = 0; i < length; i++) {
+    digits = letters[Number(remainder % BASE)] + digits
+    remainder /= BASE
   }
   return digits
 }

@@ -1,26 +1,28 @@
 import { type Insertable, sql } from 'kysely'
+import { anyTeam } from '../../platform/db/any-team.ts'
 import type { Db } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
 export const insertUserToken = (db: Db, row: Insertable<Tables['user_tokens']>) => db.insertInto('user_tokens').values(row).execute()
 
 /** The token works only while its user, its team and the key that created it are live. */
-export const findUserToken = (db: Db, hash: Buffer) =>
+export const findUserToken = (db: Db, team_id: string, hash: Buffer) =>
   db
     .selectFrom('user_tokens as token')
-    .innerJoin('users', 'users.user_id', 'token.user_id')
+    .innerJoin('users', (join) => join.onRef('users.team_id', '=', 'token.team_id').onRef('users.user_id', '=', 'token.user_id'))
     .innerJoin('teams', 'teams.id', 'token.team_id')
     .innerJoin('orgs', 'orgs.id', 'teams.org_id')
     .select(['token.user_id', 'token.key_id', 'token.expires_at'])
     .select(['teams.id as team_id', 'teams.betas', 'teams.clock_offset_ms', 'orgs.id as org_id', 'orgs.plan'])
+    .where('token.team_id', '=', team_id)
     .where('token.hash', '=', hash)
     .where('users.deleted_at', 'is', null)
     .where('teams.deleted_at', 'is', null)
     .where(
-      sql<boolean>`exists (
-        select from team_api_keys k where k.id = token.key_id and k.revoked_at is null
-        union all select from management_keys k where k.id = token.key_id and k.revoked_at is null)`,
+      sql<boolean>`(exists (select from team_api_keys k where k.team_id = ${team_id} and k.id = token.key_id and k.revoked_at is null)
+        or exists (select from management_keys k where k.id = token.key_id and k.revoked_at is null))`,
     )
     .executeTakeFirst()
 
-export const deleteExpiredUserTokens = (db: Db, now: string) => db.deleteFrom('user_tokens').where('expires_at', '<', now).execute()
+export const deleteExpiredUserTokens = (db: Db, now: string) =>
+  db.deleteFrom('user_tokens').where('expires_at', '<', now).modifyEnd(anyTeam('expired user tokens')).execute()

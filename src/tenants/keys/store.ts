@@ -1,36 +1,50 @@
 import { type Insertable, sql } from 'kysely'
 import type { Role } from '../../contract/common.ts'
+import { anyTeam } from '../../platform/db/any-team.ts'
 import { liveTeams } from '../../platform/db/live-teams.ts'
 import { type Db, prepareRead } from '../../platform/db/open.ts'
 import { ascendingPage } from '../../platform/db/page.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 import type { Page } from '../../platform/paging.ts'
 
-const withTeam = (db: Db) =>
+const keyOwners = prepareRead('find_key_owner', (db, hash: Buffer) =>
+  db.selectFrom('team_api_key_hashes').select(['team_id', 'key_id']).where('hash', '=', hash),
+)
+
+export type KeyOwner = { team_id: string; key_id: string }
+
+/** The team of a key and the key's ID. They never change. */
+export const findKeyOwner = async (db: Db, hash: Buffer): Promise<KeyOwner | undefined> => (await keyOwners(db, hash))[0]
+
+const teamColumns = [
+  ...(['teams.id as team_id', 'teams.betas', 'teams.clock_offset_ms', 'teams.deleted_at'] as const),
+  ...(['orgs.id as org_id', 'orgs.plan'] as const),
+]
+
+const teamKeys = prepareRead('find_team_key', (db, team_id: string, key_id: string) =>
   db
     .selectFrom('team_api_keys as key')
     .innerJoin('teams', 'teams.id', 'key.team_id')
     .innerJoin('orgs', 'orgs.id', 'teams.org_id')
     .select(['key.id as key_id', 'key.read_only', 'key.expires_at', 'key.revoked_at', 'key.last_used_at'])
-    .select(['teams.id as team_id', 'teams.betas', 'teams.clock_offset_ms', 'teams.deleted_at', 'orgs.id as org_id', 'orgs.plan'])
+    .select(teamColumns)
+    .where('key.team_id', '=', team_id)
+    .where('key.id', '=', key_id),
+)
 
-const teamKeys = prepareRead('find_team_key', (db, hash: Buffer) => withTeam(db).where('key.hash', '=', hash))
-
-/** Finds a team key by hash, with the team and organization columns a request needs. */
-export const findTeamKey = async (db: Db, hash: Buffer) => (await teamKeys(db, hash))[0]
-
-/** Finds a team key by ID, for console sessions that were started with it. */
-export const findTeamKeyById = (db: Db, id: string) => withTeam(db).where('key.id', '=', id).executeTakeFirst()
+/** Finds a team key with the team and organization columns that a request needs. */
+export const findTeamKey = async (db: Db, { team_id, key_id }: KeyOwner) => (await teamKeys(db, team_id, key_id))[0]
 
 /** An access token ends when its management key is revoked or loses access to the team. */
-export const findAccessToken = (db: Db, hash: Buffer) =>
+export const findAccessToken = (db: Db, team_id: string, hash: Buffer) =>
   db
     .selectFrom('access_tokens as token')
     .innerJoin('management_keys as creator', 'creator.id', 'token.management_key_id')
     .innerJoin('teams', 'teams.id', 'token.team_id')
     .innerJoin('orgs', 'orgs.id', 'teams.org_id')
     .select(['creator.id as key_id', 'token.expires_at', 'creator.revoked_at'])
-    .select(['teams.id as team_id', 'teams.betas', 'teams.clock_offset_ms', 'teams.deleted_at', 'orgs.id as org_id', 'orgs.plan'])
+    .select(teamColumns)
+    .where('token.team_id', '=', team_id)
     .where('token.hash', '=', hash)
     .where(
       sql<boolean>`(creator.role = 'org_admin' or exists (select from management_key_teams where key_id = creator.id and team_id = token.team_id))`,
@@ -58,15 +72,17 @@ type ManagementKeyRow = Insertable<Tables['management_keys']>
 export const insertTeamKey = (db: Db, row: TeamKeyRow) =>
   db.insertInto('team_api_keys').values(row).returningAll().executeTakeFirstOrThrow()
 
+/** Returns undefined if the hash is already known. A concurrent insert of the same hash waits for this transaction. */
+export const insertKeyHash = (db: Db, hash: Buffer, { team_id, key_id }: KeyOwner) =>
+  db
+    .insertInto('team_api_key_hashes')
+    .values({ hash, team_id, key_id })
+    .onConflict((conflict) => conflict.column('hash').doNothing())
+    .returning('key_id')
+    .executeTakeFirst()
+
 export const insertManagementKey = (db: Db, row: ManagementKeyRow) =>
   db.insertInto('management_keys').values(row).returningAll().executeTakeFirstOrThrow()
-
-export const ensureTeamKey = (db: Db, row: TeamKeyRow) =>
-  db
-    .insertInto('team_api_keys')
-    .values(row)
-    .onConflict((conflict) => conflict.column('hash').doNothing())
-    .execute()
 
 export const ensureManagementKey = (db: Db, row: ManagementKeyRow) =>
   db
@@ -77,7 +93,8 @@ export const ensureManagementKey = (db: Db, row: ManagementKeyRow) =>
 
 export const insertToken = (db: Db, row: Insertable<Tables['access_tokens']>) => db.insertInto('access_tokens').values(row).execute()
 
-export const deleteExpiredTokens = (db: Db, now: string) => db.deleteFrom('access_tokens').where('expires_at', '<', now).execute()
+export const deleteExpiredTokens = (db: Db, now: string) =>
+  db.deleteFrom('access_tokens').where('expires_at', '<', now).modifyEnd(anyTeam('expired access tokens')).execute()
 
 /** Live team keys of an organization, oldest first; `team_ids` narrows the list to the teams a caller has access to. */
 export const listTeamKeys = (db: Db, org_id: string, team_ids: string[] | undefined, page: Page) =>
@@ -91,21 +108,32 @@ export const listTeamKeys = (db: Db, org_id: string, team_ids: string[] | undefi
     .where('key.revoked_at', 'is', null)
     .$if(team_ids !== undefined, (query) => query.where('key.team_id', '=', sql<string>`any(${team_ids}::uuid[])`))
     .$call(ascendingPage(page, 'key.created_at', 'key.id'))
+    .modifyEnd(anyTeam('team API keys of an organization'))
     .execute()
 
-/** Revokes the keys the caller has access to and returns their IDs. */
-export const revokeTeamKeys = (db: Db, org_id: string, team_ids: string[] | undefined, ids: string[], at: string) =>
+/** The teams of live keys among the IDs; `team_ids` narrows them to the teams a caller has access to. */
+export const findKeyTeams = (db: Db, org_id: string, team_ids: string[] | undefined, ids: string[]) =>
   db
-    .updateTable('team_api_keys as key')
-    .from('teams')
-    .set({ revoked_at: at })
-    .whereRef('teams.id', '=', 'key.team_id')
+    .selectFrom('team_api_keys as key')
+    .innerJoin('teams', 'teams.id', 'key.team_id')
+    .select('key.team_id')
+    .distinct()
     .where('teams.org_id', '=', org_id)
     .where('teams.deleted_at', 'is', null)
     .where('key.revoked_at', 'is', null)
     .where('key.id', '=', sql<string>`any(${ids}::uuid[])`)
     .$if(team_ids !== undefined, (query) => query.where('key.team_id', '=', sql<string>`any(${team_ids}::uuid[])`))
-    .returning('key.id')
+    .modifyEnd(anyTeam('teams of API keys'))
+    .execute()
+
+export const revokeTeamKeys = (db: Db, team_id: string, ids: string[], at: string) =>
+  db
+    .updateTable('team_api_keys')
+    .set({ revoked_at: at })
+    .where('team_id', '=', team_id)
+    .where('id', '=', sql<string>`any(${ids}::uuid[])`)
+    .where('revoked_at', 'is', null)
+    .returning('id')
     .execute()
 
 const liveKeysOf = (db: Db, org_id: string) =>
@@ -186,8 +214,13 @@ export const listLabKeys = (db: Db, lab_id: number | undefined) =>
 export const revokeLabKey = (db: Db, id: string, at: string) =>
   db.updateTable('lab_keys').set({ revoked_at: at }).where('id', '=', id).where('revoked_at', 'is', null).returning('id').executeTakeFirst()
 
-/** Records the last uses of many keys in one statement. */
-export const touchKeys = (db: Db, table: 'team_api_keys' | 'management_keys' | 'lab_keys', uses: [string, string][]) =>
+/** Records the last uses of many keys in one statement. `team_id` is set for team API keys, which are all of one team. */
+export const touchKeys = (
+  db: Db,
+  table: 'team_api_keys' | 'management_keys' | 'lab_keys',
+  team_id: string | undefined,
+  uses: [string, string][],
+) =>
   sql`update ${sql.table(table)} as key set last_used_at = used.at
       from unnest(${uses.map(([id]) => id)}::uuid[], ${uses.map(([, at]) => at)}::timestamptz[]) as used (id, at)
-      where key.id = used.id`.execute(db)
+      where key.id = used.id ${team_id ? sql`and key.team_id = ${team_id}` : sql``}`.execute(db)

@@ -3,7 +3,7 @@ import type { TeamCaller } from '../../platform/callers.ts'
 import { problem } from '../../platform/problem.ts'
 import { HOUR, later } from '../../platform/time.ts'
 import { requireUser } from '../users/actions.ts'
-import { hashSecret, newSecret, USER_TOKEN_PREFIX } from './rules.ts'
+import { hashSecret, newTeamSecret, teamOfSecret, USER_TOKEN_PREFIX } from './rules.ts'
 import * as store from './store-user-tokens.ts'
 
 /** A leaked token can only send data for one user, so an hour is safe and covers long uploads. */
@@ -13,14 +13,15 @@ const LIFETIME_MS = HOUR
 export const createUserToken = (app: App, { team_id, key_id }: TeamCaller, user_id: string) =>
   inTransaction(app, async (app) => {
     await requireUser(app, team_id, user_id)
-    const sign_in_token = newSecret(USER_TOKEN_PREFIX)
+    const sign_in_token = newTeamSecret(USER_TOKEN_PREFIX, team_id)
     const expires_at = later(app.wall(), LIFETIME_MS)
     await store.insertUserToken(app.db, { hash: hashSecret(sign_in_token), team_id, user_id, key_id, expires_at })
     return { user_id, sign_in_token, expires_in: LIFETIME_MS / 1000 }
   })
 
 export async function authenticateUserToken(app: App, secret: string): Promise<TeamCaller> {
-  const token = await store.findUserToken(app.db, hashSecret(secret))
+  const team = teamOfSecret(secret)
+  const token = team && (await store.findUserToken(app.db, team, hashSecret(secret)))
   if (!token || token.expires_at <= app.wall())
     throw problem(
       'INVALID_USER_TOKEN',

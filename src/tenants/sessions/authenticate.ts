@@ -34,10 +34,10 @@ async function requireLiveSession(app: App, secret: string) {
 }
 
 /** The next request of a session fails once its key is revoked or its person is removed. */
-async function holderOf(app: App, { management_key_id, team_api_key_id, person_id }: Session): Promise<Holder> {
+async function holderOf(app: App, { management_key_id, team_id, team_api_key_id, person_id }: Session): Promise<Holder> {
   try {
     if (management_key_id) return holderFromManagementKey(await loadManagementKeyCaller(app, management_key_id))
-    if (team_api_key_id) return holderFromTeamKey(await loadTeamKeyCaller(app, team_api_key_id))
+    if (team_id && team_api_key_id) return holderFromTeamKey(await loadTeamKeyCaller(app, { team_id, key_id: team_api_key_id }))
   } catch (error) {
     throw error instanceof Problem ? rules.sessionEnded() : error
   }

@@ -11,12 +11,12 @@ const WINDOW_MS = 15 * MINUTE
 export const MAX_ATTEMPTS_PER_PERSON = 10
 export const MAX_ATTEMPTS_PER_ADDRESS = 100
 
-const keyOf = (app: App, limiterKey: string) => createHmac('sha256', derive(app.vault.root, 'sign-in turns')).update(limiterKey).digest()
+const keyOf = (app: App, limiterKey: string) => createHmac('sha256', derive(app.vault.root, 'sign-in attempts')).update(limiterKey).digest()
 
 /** Counts an attempt before the credentials are checked, so concurrent attempts count too. */
 export async function countAttempt(app: App, limiterKey: string, limit: number) {
-  const { taken } = await store.countAttempt(app.db, keyOf(app, limiterKey), app.wall(), later(app.wall(), -WINDOW_MS))
-  if (taken > limit) throw problem('TOO_MANY_SIGN_INS', 'Too many sign-in attempts. Wait 15 minutes, then sign in again.')
+  const { count } = await store.countAttempt(app.db, keyOf(app, limiterKey), app.wall(), later(app.wall(), -WINDOW_MS))
+  if (count > limit) throw problem('TOO_MANY_SIGN_INS', 'Too many sign-in attempts. Wait 15 minutes, then sign in again.')
 }
 
 /** A successful attempt does not count. */

@@ -64,11 +64,12 @@ export const openSession = (app: AppInRequest, holder: Holder) =>
     if (app.request.session) await store.deleteByHash(app.db, hashSecret(app.request.session))
     const secret = newSecret(SESSION_PREFIX)
     const at = app.wall()
-    const { kind, actor_id, role, org_id } = holder
+    const { kind, actor_id, role, org_id, team } = holder
     const session = await store.insertSession(app.db, {
       id: randomUUID(),
       hash: hashSecret(secret),
       org_id,
+      team_id: team?.team_id ?? null,
       [columns[kind]]: actor_id,
       created_at: at,
       seen_at: at,

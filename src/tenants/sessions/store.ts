@@ -40,20 +40,20 @@ export const deleteEndedSessions = (db: Db, now: string, seen_before: string) =>
 /** Counts one attempt. The count restarts if the window began before `windowStart`. */
 export const countAttempt = (db: Db, key: Buffer, now: string, windowStart: string) =>
   db
-    .insertInto('sign_in_turns')
-    .values({ key, taken: 1, since: now })
+    .insertInto('sign_in_attempts')
+    .values({ key, count: 1, since: now })
     .onConflict((conflict) =>
       conflict.column('key').doUpdateSet({
-        taken: sql<number>`case when sign_in_turns.since < ${windowStart}::timestamptz then 1 else sign_in_turns.taken + 1 end`,
-        since: sql<string>`case when sign_in_turns.since < ${windowStart}::timestamptz then excluded.since else sign_in_turns.since end`,
+        count: sql<number>`case when sign_in_attempts.since < ${windowStart}::timestamptz then 1 else sign_in_attempts.count + 1 end`,
+        since: sql<string>`case when sign_in_attempts.since < ${windowStart}::timestamptz then excluded.since else sign_in_attempts.since end`,
       }),
     )
-    .returning('taken')
+    .returning('count')
     .executeTakeFirstOrThrow()
 
 export const uncountAttempt = (db: Db, key: Buffer) =>
-  db.updateTable('sign_in_turns').set({ taken: sql<number>`greatest(taken - 1, 0)` }).where('key', '=', key).execute()
+  db.updateTable('sign_in_attempts').set({ count: sql<number>`greatest(count - 1, 0)` }).where('key', '=', key).execute()
 
-export const clearAttempts = (db: Db, key: Buffer) => db.deleteFrom('sign_in_turns').where('key', '=', key).execute()
+export const clearAttempts = (db: Db, key: Buffer) => db.deleteFrom('sign_in_attempts').where('key', '=', key).execute()
 
-export const deleteOldAttempts = (db: Db, before: string) => db.deleteFrom('sign_in_turns').where('since', '<', before).execute()
+export const deleteOldAttempts = (db: Db, before: string) => db.deleteFrom('sign_in_attempts').where('since', '<', before).execute()

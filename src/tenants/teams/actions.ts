@@ -13,6 +13,7 @@ import { insertSealingKey } from '../../platform/sealing/store.ts'
 import { newSealingKey, teamSealingKey } from '../../platform/sealing/vault.ts'
 import { DAY, later } from '../../platform/time.ts'
 import { auditRow, recordChange } from '../audit/actions.ts'
+import { DEPLOYMENT_CHAIN } from '../audit/rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
@@ -59,15 +60,16 @@ export function createTeam(app: App, caller: ManagementCaller, input: NewTeam) {
   )
 }
 
-/** Inserts the team with its encryption key and settings. */
+/** Inserts the team with its encryption key and settings. Its ID also names its audit chain, so it must be new. */
 export async function insertTeam(app: App, org_id: string, input: NewTeam) {
   const { name, region, integration_team_id = null } = input
   const id = input.id ?? randomUUID()
-  if (await store.wasErased(app.db, id)) throw idTaken()
   const { key, row } = newSealingKey(app.vault.root, { team_id: id })
   const contact = seal(key, associatedData(id), rules.mergeContact(rules.noContact, input))
   const settings = { ...featureSettings, ...rules.featureSettingsFrom(input), contact }
   const team = await store.insertTeam(app.db, { id, org_id, name, region, integration_team_id, created_on: app.wall(), ...settings })
+  // Checked after the insert, which waits for a concurrent erasure of a team with this ID.
+  if (id === DEPLOYMENT_CHAIN || (await store.isIdTaken(app.db, id))) throw idTaken()
   await insertSealingKey(app.db, { ...row, team_id: id })
   return team
 }
@@ -109,6 +111,13 @@ const MAX_CONSOLE_TEAMS = 500
 export const listConsoleTeams = (app: App, { org_id, team_ids }: TeamScope) =>
   store.listTeamNames(app.db, org_id, team_ids, MAX_CONSOLE_TEAMS)
 
+/** The IDs of the organization's teams, or of those in scope, including deleted teams. */
+export const listTeamIds = async (app: App, { org_id, team_ids }: TeamScope) =>
+  (await store.listTeamIds(app.db, org_id, team_ids)).map(({ id }) => id)
+
+/** The IDs of teams that no longer exist. */
+export const listErasedTeamIds = async (app: App, org_id: string) => (await store.listErasedTeams(app.db, org_id)).map(({ id }) => id)
+
 /** Lists every live team of the deployment for the operator. */
 export const listAllTeams = (app: App) => store.listAllTeams(app.db)
 
@@ -121,7 +130,7 @@ export const eraseNextTeam = (app: App) =>
     const team = await store.lockTeamToErase(app.db, app.wall())
     if (!team) return false
     const { id: team_id, org_id } = team
-    await store.insertErasedTeam(app.db, team_id, app.wall())
+    await store.insertErasedTeam(app.db, { id: team_id, org_id, erased_at: app.wall() })
     await store.deleteTeamRows(app.db, team_id)
     await recordChange(
       app,

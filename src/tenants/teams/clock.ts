@@ -8,7 +8,8 @@ export async function withTeamClock(app: App, team_id: string): Promise<App> {
 }
 
 /** Locks the team's clock until the caller's transaction ends; undefined while another transaction moves it. */
-export const lockTeamClock = (app: AppInTransaction, team_id: string) => store.lockClock(app.db, team_id)
+export const lockTeamClock = async (app: AppInTransaction, team_id: string) =>
+  (await store.tryLockClock(app.db, team_id)) ? store.findClock(app.db, team_id) : undefined
 
 /** Moves the team's clock in the caller's transaction. */
 export const setClockOffset = (app: AppInTransaction, team_id: string, clock_offset_ms: number) =>

@@ -36,6 +36,14 @@ export const listTeamNames = (db: Db, org_id: string, team_ids: string[] | undef
     .limit(limit)
     .execute()
 
+export const listTeamIds = (db: Db, org_id: string, team_ids: string[] | undefined) =>
+  db
+    .selectFrom('teams')
+    .select('id')
+    .where('org_id', '=', org_id)
+    .$if(team_ids !== undefined, (query) => query.where('id', '=', sql<string>`any(${team_ids}::uuid[])`))
+    .execute()
+
 export const lockTeam = (db: Db, org_id: string, id: string) =>
   liveTeamsOf(db, org_id).where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
 
@@ -72,9 +80,18 @@ export const lockTeamToErase = (db: Db, wall: string) =>
     .skipLocked()
     .executeTakeFirst()
 
-export const insertErasedTeam = (db: Db, id: string, erased_at: string) => db.insertInto('erased_teams').values({ id, erased_at }).execute()
+export const insertErasedTeam = (db: Db, row: Insertable<Tables['erased_teams']>) => db.insertInto('erased_teams').values(row).execute()
 
-export const wasErased = (db: Db, id: string) => db.selectFrom('erased_teams').select('id').where('id', '=', id).executeTakeFirst()
+export const listErasedTeams = (db: Db, org_id: string) => db.selectFrom('erased_teams').select('id').where('org_id', '=', org_id).execute()
+
+/** Whether an erased team or an organization has this ID. */
+export const isIdTaken = (db: Db, id: string) =>
+  db
+    .selectFrom('erased_teams')
+    .select('id')
+    .where('id', '=', id)
+    .unionAll(db.selectFrom('orgs').select('id').where('id', '=', id))
+    .executeTakeFirst()
 
 /** Cascades to every row of the team, including the encryption keys. */
 export const deleteTeamRows = (db: Db, id: string) => db.deleteFrom('teams').where('id', '=', id).execute()
@@ -88,9 +105,14 @@ export const listAllTeams = (db: Db) =>
 export const findClock = (db: Db, team_id: string) =>
   db.selectFrom('teams').select('clock_offset_ms').where('id', '=', team_id).executeTakeFirst()
 
-/** The lock does not block inserts that reference the team. */
-export const lockClock = (db: Db, team_id: string) =>
-  db.selectFrom('teams').select('clock_offset_ms').where('id', '=', team_id).forNoKeyUpdate().skipLocked().executeTakeFirst()
+const CLOCK_LOCK = 4_117_202_608
+
+/** Returns whether the clock is locked now, until the transaction ends. A lock on the row would lock all teams of a cluster. */
+export async function tryLockClock(db: Db, team_id: string) {
+  const { rows } = await sql<{ locked: boolean }>`
+    select pg_try_advisory_xact_lock(hashtextextended(${team_id}, ${CLOCK_LOCK})) as locked`.execute(db)
+  return rows[0]?.locked === true
+}
 
 export const setClockOffset = (db: Db, team_id: string, clock_offset_ms: number) =>
   db.updateTable('teams').set({ clock_offset_ms }).where('id', '=', team_id).execute()

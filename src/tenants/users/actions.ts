@@ -5,6 +5,7 @@ import type { TeamCaller } from '../../platform/callers.ts'
 import { isUniqueViolation } from '../../platform/db/errors.ts'
 import { problem } from '../../platform/problem.ts'
 import type { SealingKey } from '../../platform/sealing/seal.ts'
+import { insertSealingKey } from '../../platform/sealing/store.ts'
 import { newSealingKey, teamSealingKey, unwrap } from '../../platform/sealing/vault.ts'
 import { DAY, later } from '../../platform/time.ts'
 import { auditRow, recordChange } from '../audit/actions.ts'
@@ -36,7 +37,10 @@ export async function registerUser(app: App, { team_id }: Pick<TeamCaller, 'team
   const created = { ...presentRow({ ...emptyColumns, ...user, key_id: row.id, wrapped_key: row.wrapped }, key), connected_sources: [] }
   return inTransaction(app, async (app) => {
     for (let attempt = 0; attempt < 3; attempt++) {
-      if (await store.insertUser(app.db, user, row)) return created
+      if (await store.insertUser(app.db, user)) {
+        await insertSealingKey(app.db, { ...row, team_id, user_id })
+        return created
+      }
       await rejectExistingUser(app, team_id, input.client_user_id)
     }
     throw new Error('The client_user_id is taken by a user that cannot be read')
@@ -122,20 +126,19 @@ export const cancelDeletion = (app: App, { team_id }: TeamCaller, query: UserIds
     }),
   )
 
-type DueUser = { team_id: string; user_id: string }
+/** Teams with users whose grace period has ended. */
+export const findTeamsWithUsersToErase = async (app: App, limit: number) =>
+  (await store.findTeamsWithUsersToErase(app.db, app.wall(), limit)).map(({ team_id }) => team_id)
 
-/** Locks users whose grace period has ended, of one team or of all. */
-export const lockDueUsers = (app: AppInTransaction, limit: number, team_id?: string): Promise<DueUser[]> =>
-  store.lockUsersToErase(app.db, app.wall(), limit, team_id)
+/** Locks users of the team whose grace period has ended, and returns their IDs. */
+export const lockUsersToErase = async (app: AppInTransaction, team_id: string, limit: number) =>
+  (await store.lockUsersToErase(app.db, team_id, app.wall(), limit)).map(({ user_id }) => user_id)
 
-/** Erases locked users and everything that is encrypted with their keys. */
-export async function eraseUsers(app: AppInTransaction, users: DueUser[]) {
-  await store.deleteLockedUsers(
-    app.db,
-    users.map(({ user_id }) => user_id),
-  )
+/** Erases locked users and everything that is encrypted with their keys. Their orders must have been detached before. */
+export async function eraseUsers(app: AppInTransaction, team_id: string, user_ids: string[]) {
+  await store.deleteLockedUsers(app.db, team_id, user_ids)
   const auditEntry = (user_id: string) => ({ action: 'eraseUser', subject: `user_id:${user_id}`, status: 200 })
-  await recordChange(app, ...users.map(({ team_id, user_id }) => auditRow(app, { kind: 'job', team_id }, auditEntry(user_id))))
+  await recordChange(app, ...user_ids.map((user_id) => auditRow(app, { kind: 'job', team_id }, auditEntry(user_id))))
 }
 
 /** Deletes every user of a team without a grace period, in the caller's transaction. */

@@ -1,32 +1,35 @@
 import { type Insertable, sql, type Updateable } from 'kysely'
+import { anyTeam } from '../../platform/db/any-team.ts'
 import { type Db, prepareRead } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
 export type UserRow = NonNullable<Awaited<ReturnType<typeof findUser>>>
 
+const userColumns = [
+  ...(['users.user_id', 'users.team_id', 'users.client_user_id', 'users.created_on'] as const),
+  ...(['users.time_zone', 'users.time_zone_updated_at', 'users.time_zone_source'] as const),
+  ...(['users.ingestion_start', 'users.ingestion_end', 'users.deleted_at', 'users.erase_at', 'users.sealed'] as const),
+]
+
 /** Each user row includes its wrapped key, so a page of users takes one query. */
 const users = (db: Db, team_id: string) =>
   db
     .selectFrom('users')
-    .innerJoin('sealing_keys', 'sealing_keys.user_id', 'users.user_id')
-    .selectAll('users')
-    .select(['sealing_keys.id as key_id', 'sealing_keys.wrapped as wrapped_key'])
+    .innerJoin('sealing_keys', (join) =>
+      join.onRef('sealing_keys.team_id', '=', 'users.team_id').onRef('sealing_keys.user_id', '=', 'users.user_id'),
+    )
+    .select([...userColumns, 'sealing_keys.id as key_id', 'sealing_keys.wrapped as wrapped_key'])
     .where('users.team_id', '=', team_id)
 
 const liveUsers = (db: Db, team_id: string) => users(db, team_id).where('deleted_at', 'is', null)
 
-/** Inserts the user and its key in one statement; undefined if the client_user_id is taken. */
-export const insertUser = (db: Db, user: Insertable<Tables['users']>, key: { id: string; wrapped: Buffer }) =>
+/** Returns undefined if the client_user_id is taken. */
+export const insertUser = (db: Db, user: Insertable<Tables['users']>) =>
   db
-    .with('new_user', (db) =>
-      db
-        .insertInto('users')
-        .values(user)
-        .onConflict((conflict) => conflict.columns(['team_id', 'client_user_id']).where('deleted_at', 'is', null).doNothing())
-        .returning(['user_id', 'team_id']),
-    )
-    .selectFrom('new_user')
-    .select(['user_id', sql`add_user_key(${key.id}, team_id, user_id, ${key.wrapped})`.as('key')])
+    .insertInto('users')
+    .values(user)
+    .onConflict((conflict) => conflict.columns(['team_id', 'client_user_id']).where('deleted_at', 'is', null).doNothing())
+    .returning('user_id')
     .executeTakeFirst()
 
 /** Includes users scheduled for deletion, which have `deleted_at`. */
@@ -38,18 +41,20 @@ export const findUser = async (db: Db, team_id: string, user_id: string) => (awa
 export const findUsers = (db: Db, team_id: string, user_ids: string[]) =>
   liveUsers(db, team_id).where('users.user_id', '=', sql<string>`any(${user_ids}::uuid[])`).execute()
 
+// In a cluster, a subquery that takes the team from a column would ask every server.
 const patients = prepareRead('find_patient', (db, team_id: string, user_id: string) =>
   users(db, team_id)
     .innerJoin('teams', 'teams.id', 'users.team_id')
-    .leftJoin('user_info', 'user_info.user_id', 'users.user_id')
+    .leftJoin('user_info', (join) => join.onRef('user_info.team_id', '=', 'users.team_id').onRef('user_info.user_id', '=', 'users.user_id'))
     .leftJoinLateral(
       (eb) =>
         eb
           .selectFrom('user_insurances')
           .select(['id', 'sealed'])
+          .where('user_insurances.team_id', '=', team_id)
           .whereRef('user_insurances.user_id', '=', 'users.user_id')
           .where('is_primary', '=', true)
-          .orderBy('seq', 'desc')
+          .orderBy('written_at', 'desc')
           .limit(1)
           .as('insurance'),
       (join) => join.onTrue(),
@@ -65,6 +70,7 @@ const patients = prepareRead('find_patient', (db, team_id: string, user_id: stri
       eb
         .selectFrom('orders')
         .select((eb) => eb.fn.countAll<number>().as('count'))
+        .where('orders.team_id', '=', team_id)
         .whereRef('orders.user_id', '=', 'users.user_id')
         .as('orders'),
     )
@@ -125,7 +131,7 @@ type Week = { date: string; value: number; all: number }
 export async function countSources(db: Db, team_id: string) {
   const { rows } = await sql<{ all: number; errored: number; by_week: Week[] }>`
     with live as (select status, created_at from connections where team_id = ${team_id} and ended_at is null),
-    weeks as (select date_trunc('week', created_at) as week, count(*) as added from live group by 1)
+    weeks as (select date_trunc('week', created_at at time zone 'UTC') as week, count(*) as added from live group by 1)
     select (select count(*) from live) as all, (select count(*) from live where status = 'error') as errored,
       (select coalesce(json_agg(json_build_object('date', to_char(week, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'value', added, 'all', total) order by week), '[]')
        from (select week, added, sum(added) over (order by week) as total from weeks) as summed) as by_week`.execute(db)
@@ -145,9 +151,10 @@ export const searchByIds = (db: Db, team_id: string, prefix: string) => {
 
 export const searchByTerms = (db: Db, team_id: string, terms: string[]) =>
   liveUsers(db, team_id)
-    .innerJoin('user_info', 'user_info.user_id', 'users.user_id')
+    .innerJoin('user_info', (join) =>
+      join.onRef('user_info.team_id', '=', 'users.team_id').onRef('user_info.user_id', '=', 'users.user_id'),
+    )
     .select('user_info.sealed as info')
-    .where('user_info.team_id', '=', team_id)
     .where(sql<boolean>`user_info.terms @> ${terms}::text[]`)
     .orderBy('created_on', 'desc')
     .limit(MAX_RESULTS)
@@ -168,12 +175,8 @@ export const fillTimeZone = (db: Db, { team_id, user_id }: { team_id: string; us
     .where((eb) => eb.or([eb('time_zone', 'is', null), eb('time_zone_source', '=', zone.time_zone_source as string)]))
     .execute()
 
-export const upsertInfo = (db: Db, row: Insertable<Tables['user_info']>) =>
-  db
-    .insertInto('user_info')
-    .values(row)
-    .onConflict((conflict) => conflict.column('user_id').doUpdateSet({ sealed: row.sealed, terms: row.terms, updated_at: row.updated_at }))
-    .execute()
+export const upsertInfo = (db: Db, { team_id, user_id, sealed, terms, updated_at }: Insertable<Tables['user_info']>) =>
+  sql`select put_user_info(${team_id}, ${user_id}, ${sealed}, ${terms}, ${updated_at})`.execute(db)
 
 export const findInfo = (db: Db, team_id: string, user_id: string) =>
   db.selectFrom('user_info').select('sealed').where('team_id', '=', team_id).where('user_id', '=', user_id).executeTakeFirst()
@@ -188,7 +191,7 @@ export const findLatestInsurance = (db: Db, team_id: string, user_id: string, is
     .where('team_id', '=', team_id)
     .where('user_id', '=', user_id)
     .where('is_primary', '=', is_primary)
-    .orderBy('seq', 'desc')
+    .orderBy('written_at', 'desc')
     .limit(1)
     .executeTakeFirst()
 
@@ -201,18 +204,33 @@ export const findInsurance = (db: Db, team_id: string, user_id: string, id: stri
     .where('id', '=', id)
     .executeTakeFirst()
 
-/** Locks users whose grace period has ended on their team's clock: of one team, or of all teams, skipping locked rows. */
-export const lockUsersToErase = (db: Db, wall: string, limit: number, team_id?: string) =>
+/** The grace period ends on the team's clock. */
+const isErasable = (wall: string) => sql<boolean>`users.erase_at <= ${wall}::timestamptz + teams.clock_offset_ms * interval '1 millisecond'`
+
+/** Teams with users whose grace period has ended, of any team, the longest overdue first. */
+export const findTeamsWithUsersToErase = (db: Db, wall: string, limit: number) =>
   db
     .selectFrom('users')
     .innerJoin('teams', 'teams.id', 'users.team_id')
-    .select(['users.user_id', 'users.team_id'])
-    .where(sql<boolean>`users.erase_at <= ${wall}::timestamptz + teams.clock_offset_ms * interval '1 millisecond'`)
-    .$if(team_id !== undefined, (query) => query.where('users.team_id', '=', team_id as string))
+    .select('users.team_id')
+    .where(isErasable(wall))
+    .groupBy('users.team_id')
+    .orderBy((eb) => eb.fn.min('users.erase_at'))
+    .limit(limit)
+    .modifyEnd(anyTeam('teams with users to erase'))
+    .execute()
+
+/** Locks users of the team whose grace period has ended. Another process that erases the team's users waits. */
+export const lockUsersToErase = (db: Db, team_id: string, wall: string, limit: number) =>
+  db
+    .selectFrom('users')
+    .innerJoin('teams', 'teams.id', 'users.team_id')
+    .select('users.user_id')
+    .where('users.team_id', '=', team_id)
+    .where(isErasable(wall))
     .orderBy('users.erase_at')
     .limit(limit)
     .forUpdate('users')
-    .$if(team_id === undefined, (query) => query.skipLocked())
     .execute()
 
 export const findNextErasure = (db: Db, team_id: string) =>
@@ -225,9 +243,9 @@ export const findNextErasure = (db: Db, team_id: string) =>
     .limit(1)
     .executeTakeFirst()
 
-/** Cascades to the users' keys and rows. Not scoped to a team, because the caller has locked the rows. */
-export const deleteLockedUsers = (db: Db, user_ids: string[]) =>
-  db.deleteFrom('users').where('user_id', '=', sql<string>`any(${user_ids}::uuid[])`).execute()
+/** Cascades to the users' keys and rows. Their orders must have been detached before. */
+export const deleteLockedUsers = (db: Db, team_id: string, user_ids: string[]) =>
+  db.deleteFrom('users').where('team_id', '=', team_id).where('user_id', '=', sql<string>`any(${user_ids}::uuid[])`).execute()
 
 /** Deletes every user of the team with their keys and rows, and returns the count. */
 export const deleteUsersOf = async (db: Db, team_id: string) =>

@@ -158,13 +158,13 @@ export const endConnection = (app: App, { team_id }: TeamCaller, user_id: string
     const connection = await store.lockConnection(app.db, team_id, user_id, provider)
     if (!connection) throw rules.notConnected()
     await endPulls(app, connection, { status: 'failure', error_details: 'non_retriable_error' })
-    await store.updateConnection(app.db, connection, { ended_at: app.now(), farewell_at: app.wall() })
+    await store.updateConnection(app.db, connection, { ended_at: app.now(), deregister_at: app.wall() })
     return { success: true }
   })
 
 /** Ends every connection of a deleted user in the caller's transaction. A job notifies the sources. */
 export const endConnections = (app: AppInTransaction, { team_id }: TeamCaller, user_id: string) =>
-  store.endConnections(app.db, team_id, user_id, { ended_at: app.now(), farewell_at: app.wall() })
+  store.endConnections(app.db, team_id, user_id, { ended_at: app.now(), deregister_at: app.wall() })
 
 /** Connects a source that pushes. */
 export const connectPushSource = (
@@ -181,13 +181,18 @@ export const connectPushSource = (
   })
 
 /** Whether another user of the team has this account. Always false unless the team rejects duplicates. */
-export async function isAccountTaken(app: App, { team_id, user_id }: UserScope, provider: SourceSlug, account_hash: Buffer) {
-  await store.lockAccount(app.db, account_hash)
+export async function isAccountTaken(app: AppInTransaction, { team_id, user_id }: UserScope, provider: SourceSlug, account_hash: Buffer) {
+  if (!(await store.lockIfDuplicatesRejected(app.db, team_id))) return false
   return (await store.findSameAccount(app.db, team_id, user_id, provider, account_hash)) !== undefined
 }
 
 const PAUSE_BATCH_SIZE = 500
 
 /** Pauses connections seven days after the user's ingestion_end. Returns whether there can be more. */
-export const pauseAfterIngestion = async (app: App) =>
-  (await store.pauseAfterIngestion(app.db, app.wall(), PAUSE_BATCH_SIZE)) === PAUSE_BATCH_SIZE
+export async function pauseAfterIngestion(app: App) {
+  const wall = app.wall()
+  let paused = 0
+  for (const team_id of await store.findTeamsToPause(app.db, wall, PAUSE_BATCH_SIZE))
+    paused += await store.pauseAfterIngestion(app.db, team_id, wall, PAUSE_BATCH_SIZE)
+  return paused > 0
+}

@@ -3,6 +3,7 @@ import { userSealingKey } from '../../platform/sealing/vault.ts'
 import { later, MINUTE } from '../../platform/time.ts'
 import { adapterFor } from '../providers/index.ts'
 import { noAccount, openAccount, sealAccount } from './account.ts'
+import { claimFirst, MAX_CANDIDATES } from './claim.ts'
 import * as store from './store.ts'
 
 const MAX_ATTEMPTS = 5
@@ -16,8 +17,8 @@ export async function deregister(app: App): Promise<boolean> {
     const key = await userSealingKey(app, team_id, user_id)
     if (key) await adapterFor(connection).deregister?.(app, connection, openAccount(key, connection))
   } catch {
-    app.log.warn({ provider: connection.provider, attempts: connection.farewells + 1 }, 'source deregistration failed')
-    if (connection.farewells + 1 < MAX_ATTEMPTS) return true
+    app.log.warn({ provider: connection.provider, attempts: connection.deregister_tries + 1 }, 'source deregistration failed')
+    if (connection.deregister_tries + 1 < MAX_ATTEMPTS) return true
   }
   await eraseAccount(app, connection)
   return true
@@ -33,9 +34,12 @@ async function eraseAccount(app: App, connection: store.ConnectionRow) {
 }
 
 /** Postpones the next attempt first, so that a crash leads to a retry. */
-const claim = (app: App) =>
-  inTransaction(app, async (app) => {
-    const connection = await store.lockNextDeregistration(app.db, app.wall())
-    if (connection) await store.postponeDeregistration(app.db, connection, later(app.wall(), MINUTE * 4 ** connection.farewells))
-    return connection
-  })
+const claim = async (app: App) =>
+  claimFirst(await store.findDeregistrations(app.db, app.wall(), MAX_CANDIDATES), (candidate) =>
+    inTransaction(app, async (app) => {
+      const now = app.wall()
+      const connection = await store.lockDeregistration(app.db, candidate, now)
+      if (connection) await store.postponeDeregistration(app.db, connection, later(now, MINUTE * 4 ** connection.deregister_tries))
+      return connection
+    }),
+  )

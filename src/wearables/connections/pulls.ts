@@ -6,6 +6,7 @@ import { withTeamClock } from '../../tenants/teams/clock.ts'
 import { beginPulls, endPulls } from '../data/backfill.ts'
 import { adapterFor } from '../providers/index.ts'
 import type { Connection } from './actions.ts'
+import { claimFirst, MAX_CANDIDATES } from './claim.ts'
 import * as rules from './rules-pulls.ts'
 import * as store from './store.ts'
 
@@ -57,7 +58,9 @@ function reasonOf(error: unknown): rules.FailureReason {
 /** Continues one due pull. Returns whether there can be more. */
 export async function pullDue(app: App): Promise<boolean> {
   const now = app.wall()
-  const connection = await store.claimPull(app.db, now, later(now, LEASE_MS))
+  const connection = await claimFirst(await store.findDuePulls(app.db, now, MAX_CANDIDATES), (candidate) =>
+    store.claimPull(app.db, candidate, now, later(now, LEASE_MS)),
+  )
   if (!connection) return false
   const teamApp = await withTeamClock(app, connection.team_id)
   await beginPulls(teamApp, connection, [])

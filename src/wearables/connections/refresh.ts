@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type App, inTransaction, withoutRequestRows } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
@@ -16,7 +17,7 @@ export async function refreshUser(app: App, { team_id }: TeamCaller, user_id: st
   const connections = await inTransaction(bareApp, async (app) => {
     await lockUser(app, team_id, user_id)
     rules.checkRefreshes(await store.countRefreshes(app.db, team_id, user_id, later(app.wall(), -HOUR)))
-    await store.insertRefresh(app.db, { team_id, user_id, at: app.wall() })
+    await store.insertRefresh(app.db, { team_id, user_id, id: randomUUID(), at: app.wall() })
     return store.listConnections(app.db, team_id, [user_id])
   })
   const refreshable = connections.filter((connection) => connection.status === 'connected' && canRefresh(adapterFor(connection)))

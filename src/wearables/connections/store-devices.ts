@@ -28,7 +28,7 @@ export const insertDevice = (db: Db, row: Insertable<Tables['devices']>) =>
   db
     .insertInto('devices')
     .values(row)
-    .onConflict((conflict) => conflict.columns(['user_id', 'provider', 'fingerprint']).doNothing())
+    .onConflict((conflict) => conflict.columns(['team_id', 'user_id', 'provider', 'fingerprint']).doNothing())
     .returningAll()
     .executeTakeFirst()
 

@@ -1,4 +1,5 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+import { anyTeam } from '../../platform/db/any-team.ts'
 import { type Db, prepareRead } from '../../platform/db/open.ts'
 import { ascendingPage } from '../../platform/db/page.ts'
 import type { Tables } from '../../platform/db/tables.ts'
@@ -6,8 +7,14 @@ import type { Page } from '../../platform/paging.ts'
 
 export type ConnectionRow = Selectable<Tables['connections']>
 
+const connectionColumns = [
+  ...(['id', 'team_id', 'user_id', 'provider', 'kind', 'status', 'error_type', 'error_message', 'errored_at'] as const),
+  ...(['account_hash', 'sealed', 'expires_at', 'created_at', 'updated_at', 'renewing_until', 'ended_at'] as const),
+  ...(['deregister_tries', 'deregister_at', 'pull_tries', 'pull_due_at'] as const),
+]
+
 const liveConnections = (db: Db, team_id: string) =>
-  db.selectFrom('connections').selectAll().where('team_id', '=', team_id).where('ended_at', 'is', null)
+  db.selectFrom('connections').select(connectionColumns).where('team_id', '=', team_id).where('ended_at', 'is', null)
 
 const connectionQuery = prepareRead('find_connection', (db, team_id: string, user_id: string, provider: string) =>
   liveConnections(db, team_id).where('user_id', '=', user_id).where('provider', '=', provider),
@@ -35,7 +42,7 @@ export const insertConnection = (db: Db, row: Insertable<Tables['connections']>)
   db
     .insertInto('connections')
     .values(row)
-    .onConflict((conflict) => conflict.columns(['user_id', 'provider']).where('ended_at', 'is', null).doNothing())
+    .onConflict((conflict) => conflict.columns(['team_id', 'user_id', 'provider']).where('ended_at', 'is', null).doNothing())
     .returningAll()
     .executeTakeFirst()
 
@@ -49,7 +56,7 @@ export const updateConnection = (db: Db, { team_id, id }: { team_id: string; id:
     .returningAll()
     .executeTakeFirst()
 
-export const endConnections = (db: Db, team_id: string, user_id: string, end: { ended_at: string; farewell_at: string }) =>
+export const endConnections = (db: Db, team_id: string, user_id: string, end: { ended_at: string; deregister_at: string }) =>
   db
     .updateTable('connections')
     .set(end)
@@ -70,13 +77,18 @@ export const endRenewal = (db: Db, { team_id, id, renewing_until }: ConnectionRo
     .returning('id')
     .executeTakeFirst()
 
-/** Serializes two users who connect the same account. */
-export const lockAccount = (db: Db, account_hash: Buffer) =>
-  sql`select pg_advisory_xact_lock(${account_hash.readBigInt64BE().toString()}::bigint)`.execute(db)
+/** Locks a team that rejects duplicate connections, so that two users cannot connect one account at the same time. */
+export const lockIfDuplicatesRejected = (db: Db, team_id: string) =>
+  db
+    .selectFrom('teams')
+    .select('id')
+    .where('id', '=', team_id)
+    .where('reject_duplicate_connection', '=', true)
+    .forNoKeyUpdate()
+    .executeTakeFirst()
 
 export const findSameAccount = (db: Db, team_id: string, user_id: string, provider: string, account_hash: Buffer) =>
   liveConnections(db, team_id)
-    .where((eb) => eb.exists(eb.selectFrom('teams').select('id').where('id', '=', team_id).where('reject_duplicate_connection', '=', true)))
     .where('provider', '=', provider)
     .where('account_hash', '=', account_hash)
     .where('user_id', '!=', user_id)
@@ -94,15 +106,25 @@ export const pauseConnections = (db: Db, team_id: string, provider: string, user
     .returning('user_id')
     .execute()
 
-/** Pauses connections of any team whose ingestion ended seven days ago. Returns how many. */
-export async function pauseAfterIngestion(db: Db, wall: string, limit: number) {
+/** Active connections of users whose ingestion ended seven days ago on their team's clock. */
+const connectionsToPause = (wall: string) => sql`
+  connections c join users u on u.team_id = c.team_id and u.user_id = c.user_id join teams t on t.id = c.team_id
+  where c.ended_at is null and c.status <> 'paused' and u.ingestion_end is not null
+    and u.ingestion_end + interval '7 days' < ${wall}::timestamptz + t.clock_offset_ms * interval '1 millisecond'`
+
+/** The teams with connections to pause, found among connections of any team. */
+export async function findTeamsToPause(db: Db, wall: string, limit: number) {
+  const { rows } = await sql<{ team_id: string }>`
+    select distinct c.team_id from ${connectionsToPause(wall)} limit ${limit} ${anyTeam('connections to pause')}`.execute(db)
+  return rows.map(({ team_id }) => team_id)
+}
+
+/** Pauses connections of a team after ingestion ended, and returns how many. */
+export async function pauseAfterIngestion(db: Db, team_id: string, wall: string, limit: number) {
   const { rows } = await sql`
     update connections set status = 'paused', updated_at = ${wall}
-    where id in (
-      select c.id from connections c join users u on u.user_id = c.user_id join teams t on t.id = u.team_id
-      where c.ended_at is null and c.status <> 'paused' and u.ingestion_end is not null
-        and u.ingestion_end + interval '7 days' < ${wall}::timestamptz + t.clock_offset_ms * interval '1 millisecond'
-      limit ${limit} for update of c skip locked)
+    where team_id = ${team_id} and id in (
+      select c.id from ${connectionsToPause(wall)} and c.team_id = ${team_id} limit ${limit} for update of c skip locked)
     returning id`.execute(db)
   return rows.length
 }
@@ -116,23 +138,37 @@ export const countRefreshes = async (db: Db, team_id: string, user_id: string, s
 
 export const insertRefresh = (db: Db, row: Insertable<Tables['refreshes']>) => db.insertInto('refreshes').values(row).execute()
 
-/** The next ended connection of any team that is due for deregistration. */
-export const lockNextDeregistration = (db: Db, now: string) =>
+type ConnectionId = Pick<ConnectionRow, 'team_id' | 'id'>
+
+/** Ended connections of any team that are due for deregistration. */
+export const findDeregistrations = (db: Db, now: string, limit: number) =>
+  db
+    .selectFrom('connections')
+    .select(['team_id', 'id'])
+    .where('ended_at', 'is not', null)
+    .where('deregister_at', '<=', now)
+    .orderBy('deregister_at')
+    .limit(limit)
+    .modifyEnd(anyTeam('connections to deregister'))
+    .execute()
+
+/** Locks an ended connection, unless another process has it or it is no longer due. */
+export const lockDeregistration = (db: Db, { team_id, id }: ConnectionId, now: string) =>
   db
     .selectFrom('connections')
     .selectAll()
+    .where('team_id', '=', team_id)
+    .where('id', '=', id)
     .where('ended_at', 'is not', null)
-    .where('farewell_at', '<=', now)
-    .orderBy('farewell_at')
-    .limit(1)
+    .where('deregister_at', '<=', now)
     .forUpdate()
     .skipLocked()
     .executeTakeFirst()
 
-export const postponeDeregistration = (db: Db, { team_id, id }: ConnectionRow, farewell_at: string) =>
+export const postponeDeregistration = (db: Db, { team_id, id }: ConnectionRow, deregister_at: string) =>
   db
     .updateTable('connections')
-    .set((eb) => ({ farewells: eb('farewells', '+', 1), farewell_at }))
+    .set((eb) => ({ deregister_tries: eb('deregister_tries', '+', 1), deregister_at }))
     .where('team_id', '=', team_id)
     .where('id', '=', id)
     .execute()
@@ -145,7 +181,7 @@ export const closeEnded = (
 ) =>
   db
     .updateTable('connections')
-    .set({ ...erased, farewell_at: null })
+    .set({ ...erased, deregister_at: null })
     .where('team_id', '=', team_id)
     .where('id', '=', id)
     .where('ended_at', 'is not', null)
@@ -158,7 +194,7 @@ export const deleteClosed = (db: Db, team_id: string, user_id: string, provider:
     .where('user_id', '=', user_id)
     .where('provider', '=', provider)
     .where('ended_at', 'is not', null)
-    .where('farewell_at', 'is', null)
+    .where('deregister_at', 'is', null)
     .execute()
 
 export const findEnded = (db: Db, team_id: string, user_id: string, provider: string) =>
@@ -172,19 +208,32 @@ export const findEnded = (db: Db, team_id: string, user_id: string, provider: st
     .limit(1)
     .executeTakeFirst()
 
-/** Claims a due pull of any team until `until`. */
-export const claimPull = (db: Db, now: string, until: string) =>
+/** Connections of any team that have a due pull. */
+export const findDuePulls = (db: Db, now: string, limit: number) =>
+  db
+    .selectFrom('connections')
+    .select(['team_id', 'id'])
+    .where('ended_at', 'is', null)
+    .where('pull_due_at', '<=', now)
+    .orderBy('pull_due_at')
+    .limit(limit)
+    .modifyEnd(anyTeam('due pulls'))
+    .execute()
+
+/** Claims a due pull until `until`, unless another process has it or it is no longer due. */
+export const claimPull = (db: Db, { team_id, id }: ConnectionId, now: string, until: string) =>
   db
     .updateTable('connections')
     .set((eb) => ({ pull_tries: eb('pull_tries', '+', 1), pull_due_at: until }))
+    .where('team_id', '=', team_id)
     .where('id', '=', (eb) =>
       eb
         .selectFrom('connections')
         .select('id')
+        .where('team_id', '=', team_id)
+        .where('id', '=', id)
         .where('ended_at', 'is', null)
         .where('pull_due_at', '<=', now)
-        .orderBy('pull_due_at')
-        .limit(1)
         .forUpdate()
         .skipLocked(),
     )

@@ -18,20 +18,20 @@ export async function endBackfill(app: AppInTransaction, push: BackfillScope, fo
   const before = new Map((await store.lockPulls(app.db, { team_id, user_id, provider }, resources)).map((pull) => [pull.resource, pull]))
   const hasNews = ({ resource, created, updated }: ResourceChanges) =>
     created.length + updated.length > 0 || !wasAnnounced(before.get(resource), push)
-  const announced = found.filter(hasNews)
-  const rows = announced.map(({ resource, days }) => {
+  const news = found.filter(hasNews)
+  const rows = news.map(({ resource, days }) => {
     const pull = before.get(resource)
     const open = pull?.status === 'success' ? undefined : pull
     return {
       ...{ team_id, user_id, provider, resource, status: 'success', range_start, range_end },
       ...{ scheduled_at: open?.scheduled_at ?? now, started_at: open?.started_at ?? now },
       ...{ ended_at: now, days_with_data: days, error_details: null },
-      told: [...(pull?.told ?? []), `${range_start} ${range_end}`].slice(-MAX_REMEMBERED_WINDOWS),
+      announced: [...(pull?.announced ?? []), `${range_start} ${range_end}`].slice(-MAX_REMEMBERED_WINDOWS),
     }
   })
   await store.upsertPulls(app.db, rows)
   const data = { user_id, start_date: range_start, end_date: range_end, is_final: true as const, provider }
-  const events = announced.flatMap(({ resource }) => {
+  const events = news.flatMap(({ resource }) => {
     const event = `historical.data.${resource}.created`
     return isEventName(event) ? eventRow(app, key, { ...eventHeader(app, user, resource, event), data }) : []
   })
@@ -44,8 +44,8 @@ const MAX_REMEMBERED_WINDOWS = 8
 
 /** An open window matches any announced window. */
 const wasAnnounced = (pull: Pull | undefined, { window }: BackfillScope) =>
-  (pull?.told ?? []).some((announced) => {
-    const [start, end] = announced.split(' ')
+  (pull?.announced ?? []).some((earlier) => {
+    const [start, end] = earlier.split(' ')
     return (window.start === null || window.start === start) && (window.end === null || window.end === end)
   })
 

@@ -22,7 +22,7 @@ const rowsOfUserPage = (
     .where('user_id', 'in', (eb) =>
       eb
         .selectFrom(`${table} as seen` as 'resource_states as seen')
-        .innerJoin('users', 'users.user_id', 'seen.user_id')
+        .innerJoin('users', (join) => join.onRef('users.team_id', '=', 'seen.team_id').onRef('users.user_id', '=', 'seen.user_id'))
         .select('seen.user_id')
         .distinct()
         .where('seen.team_id', '=', team_id)

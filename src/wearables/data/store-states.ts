@@ -1,4 +1,4 @@
-import { CompiledQuery, type Insertable, sql } from 'kysely'
+import { type Insertable, sql } from 'kysely'
 import type { Db } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
@@ -14,22 +14,14 @@ export type ReceivedData = {
   at: string
 }
 
-/** Records received data of a resource. Larger statements embed this text with the same first parameters. */
-export const receivedText = `insert into resource_states as s
-    (team_id, user_id, provider, resource, stage, oldest_data, newest_data, sent_count, last_attempt_at, last_status)
-  values ($1::uuid, $2::uuid, $3::text, $4::text, $5::text, $6::timestamptz, $7::timestamptz, $8::bigint, $9::timestamptz, 'success')
-  on conflict (user_id, provider, resource, stage) do update set
-    oldest_data = least(s.oldest_data, excluded.oldest_data),
-    newest_data = greatest(s.newest_data, excluded.newest_data),
-    sent_count = s.sent_count + excluded.sent_count,
-    last_attempt_at = excluded.last_attempt_at,
-    last_status = excluded.last_status`
-
+/** In the order of the parameters of `record_received`, which are also the first of `write_samples`. */
 export const receivedValues = ({ team_id, user_id, provider, resource, stage, oldest, newest, sentCount, at }: ReceivedData) => [
   ...[team_id, user_id, provider, resource, stage, oldest, newest, sentCount, at],
 ]
 
-export const recordReceived = (db: Db, received: ReceivedData) => db.executeQuery(CompiledQuery.raw(receivedText, receivedValues(received)))
+/** Records received data of a resource. Samples do it in the statement that writes them. */
+export const recordReceived = (db: Db, received: ReceivedData) =>
+  sql`select record_received(${sql.join(receivedValues(received))})`.execute(db)
 
 export const findLastReceived = (db: Db, team_id: string, user_id: string, provider: string) =>
   db
@@ -47,8 +39,8 @@ export const lockPulls = (db: Db, { team_id, user_id, provider }: SourceScope, r
   db
     .selectFrom('historical_pulls')
     .selectAll()
-    .where('user_id', '=', user_id)
     .where('team_id', '=', team_id)
+    .where('user_id', '=', user_id)
     .where('provider', '=', provider)
     .where('resource', '=', sql<string>`any(${resources}::text[])`)
     .orderBy('resource')
@@ -61,7 +53,7 @@ export const upsertPulls = async (db: Db, rows: Insertable<Tables['historical_pu
     .insertInto('historical_pulls')
     .values(rows)
     .onConflict((conflict) =>
-      conflict.columns(['user_id', 'provider', 'resource']).doUpdateSet((eb) => ({
+      conflict.columns(['team_id', 'user_id', 'provider', 'resource']).doUpdateSet((eb) => ({
         status: eb.ref('excluded.status'),
         range_start: eb.ref('excluded.range_start'),
         range_end: eb.ref('excluded.range_end'),
@@ -70,7 +62,7 @@ export const upsertPulls = async (db: Db, rows: Insertable<Tables['historical_pu
         ended_at: eb.ref('excluded.ended_at'),
         days_with_data: eb.ref('excluded.days_with_data'),
         error_details: eb.ref('excluded.error_details'),
-        told: eb.ref('excluded.told'),
+        announced: eb.ref('excluded.announced'),
       })),
     )
     .execute()
@@ -81,7 +73,7 @@ export const beginPulls = (db: Db, { team_id, user_id, provider }: SourceScope, 
   sql`
     insert into historical_pulls as h (team_id, user_id, provider, resource, status, scheduled_at, started_at)
     select ${team_id}, ${user_id}, ${provider}, unnest(${resources}::text[]), 'in_progress', ${now}, ${now}
-    on conflict (user_id, provider, resource) do update set
+    on conflict (team_id, user_id, provider, resource) do update set
       status = 'in_progress', error_details = null, ended_at = null,
       scheduled_at = excluded.scheduled_at, started_at = excluded.started_at`.execute(db)
 
@@ -94,7 +86,7 @@ export const endPulls = (db: Db, scope: SourceScope, end: { status: string; erro
 const unfinishedPulls = (db: Db, { team_id, user_id, provider }: SourceScope) =>
   db
     .updateTable('historical_pulls')
-    .where('user_id', '=', user_id)
     .where('team_id', '=', team_id)
+    .where('user_id', '=', user_id)
     .where('provider', '=', provider)
     .where('status', 'in', ['in_progress', 'retrying'])

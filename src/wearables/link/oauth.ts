@@ -6,7 +6,7 @@ import { problem } from '../../platform/problem.ts'
 import { deriveSecret } from '../../platform/sealing/seal.ts'
 import { teamSealingKey } from '../../platform/sealing/vault.ts'
 import { later, MINUTE } from '../../platform/time.ts'
-import { hashSecret } from '../../tenants/keys/rules.ts'
+import { hashSecret, newTeamSecret, teamOfSecret } from '../../tenants/keys/rules.ts'
 import { exchangeCode, revokeToken, type Tokens } from '../providers/oauth.ts'
 import { clientFor, requireClient } from '../providers/oauth-client.ts'
 import { authorizeUrl, type Client, challengeOf, lacksRequiredScopes, scopesToRequest, verifierOf } from '../providers/rules-oauth.ts'
@@ -19,6 +19,7 @@ import * as store from './store.ts'
 /** The user has this long to sign in at the source. */
 const FLOW_LIFETIME_MS = 10 * MINUTE
 const MAX_OPEN_FLOWS = 20
+const STATE_PREFIX = 'st_'
 
 /** Starts an OAuth flow. `browser` is a secret of the browser that binds the flow to it, on the link page. */
 export async function startOAuth(app: App, { team_id, key_id }: LinkCaller, provider: SourceSlug, browser?: string) {
@@ -26,7 +27,7 @@ export async function startOAuth(app: App, { team_id, key_id }: LinkCaller, prov
   rules.checkCovered(token, provider)
   const client = await requireClient(app, team_id, provider)
   const scopes = scopesToRequest(client, await requirementsOf(app, team_id, provider))
-  const state = randomBytes(32).toString('base64url')
+  const state = newTeamSecret(STATE_PREFIX, team_id)
   await inTransaction(app, async (app) => {
     await store.lockToken(app.db, team_id, key_id)
     if ((await store.countFlows(app.db, token, app.wall())).count >= MAX_OPEN_FLOWS)
@@ -47,7 +48,8 @@ type OAuthCallback = { state?: string | undefined; code?: string | undefined; er
 
 /** Finishes an OAuth flow. Without a valid token there is only an outcome to show. */
 export async function finishOAuth(app: App, { state, code, error, browser }: OAuthCallback) {
-  const flow = state ? await store.consumeFlow(app.db, hashSecret(state)) : undefined
+  const team_id = state && teamOfSecret(state)
+  const flow = team_id ? await store.consumeFlow(app.db, team_id, hashSecret(state)) : undefined
   if (!flow || !state || !isSource(flow.provider) || flow.expires_at <= app.wall() || !isSameBrowser(flow, browser))
     return { outcome: rules.linkFailed('invalid_token') }
   const token = await store.getLiveToken(app.db, flow.team_id, flow.link_token_id)

@@ -1,4 +1,5 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+import type { Insertable, Selectable, Updateable } from 'kysely'
+import { anyTeam } from '../../platform/db/any-team.ts'
 import type { Db } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
@@ -7,20 +8,22 @@ export type Flow = Selectable<Tables['oauth_flows']>
 
 export const insertToken = (db: Db, row: Insertable<Tables['link_tokens']>) => db.insertInto('link_tokens').values(row).execute()
 
-/** Tokens with their team. Deleted users and teams have none. */
-const liveTokens = (db: Db) =>
+/** Tokens of a team, with the team. Deleted users and teams have none. */
+const liveTokens = (db: Db, team_id: string) =>
   db
     .selectFrom('link_tokens as token')
-    .innerJoin('users', 'users.user_id', 'token.user_id')
+    .innerJoin('users', (join) => join.onRef('users.team_id', '=', 'token.team_id').onRef('users.user_id', '=', 'token.user_id'))
     .innerJoin('teams', 'teams.id', 'token.team_id')
     .selectAll('token')
     .select(['teams.org_id', 'teams.clock_offset_ms', 'teams.name as team_name'])
+    .where('token.team_id', '=', team_id)
     .where('users.deleted_at', 'is', null)
     .where('teams.deleted_at', 'is', null)
 
 export type LiveToken = NonNullable<Awaited<ReturnType<typeof findToken>>>
 
-export const findToken = (db: Db, hash: Buffer) => liveTokens(db).where('token.hash', '=', hash).executeTakeFirst()
+export const findToken = (db: Db, team_id: string, hash: Buffer) =>
+  liveTokens(db, team_id).where('token.hash', '=', hash).executeTakeFirst()
 
 const tokens = (db: Db, team_id: string, id: string) =>
   db.selectFrom('link_tokens').selectAll().where('team_id', '=', team_id).where('id', '=', id)
@@ -35,8 +38,8 @@ export const updateToken = (db: Db, { team_id, id }: LinkToken, change: Updateab
 export const insertFlow = (db: Db, row: Insertable<Tables['oauth_flows']>) => db.insertInto('oauth_flows').values(row).execute()
 
 /** Deletes the flow, so that a state works only once. */
-export const consumeFlow = (db: Db, state_hash: Buffer) =>
-  db.deleteFrom('oauth_flows').where('state_hash', '=', state_hash).returningAll().executeTakeFirst()
+export const consumeFlow = (db: Db, team_id: string, state_hash: Buffer) =>
+  db.deleteFrom('oauth_flows').where('team_id', '=', team_id).where('state_hash', '=', state_hash).returningAll().executeTakeFirst()
 
 /** Counts the unexpired flows of a token. */
 export const countFlows = (db: Db, { team_id, id }: LinkToken, now: string) =>
@@ -48,10 +51,12 @@ export const countFlows = (db: Db, { team_id, id }: LinkToken, now: string) =>
     .where('expires_at', '>', now)
     .executeTakeFirstOrThrow()
 
-/** Deletes expired flows and tokens of any team. Tokens stay for a day, so that the error can name the expiry. */
-export const deleteExpired = (db: Db, now: string) =>
-  sql`with flows as (delete from oauth_flows where expires_at < ${now}::timestamptz)
-    delete from link_tokens where expires_at < ${now}::timestamptz - interval '1 day'`.execute(db)
+/** Deletes expired flows of any team. */
+export const deleteExpiredFlows = (db: Db, now: string) =>
+  db.deleteFrom('oauth_flows').where('expires_at', '<', now).modifyEnd(anyTeam('expired OAuth flows')).execute()
 
-export const getLiveToken = (db: Db, team_id: string, id: string) =>
-  liveTokens(db).where('token.team_id', '=', team_id).where('token.id', '=', id).executeTakeFirst()
+/** Deletes expired tokens of any team. */
+export const deleteExpiredTokens = (db: Db, before: string) =>
+  db.deleteFrom('link_tokens').where('expires_at', '<', before).modifyEnd(anyTeam('expired link tokens')).execute()
+
+export const getLiveToken = (db: Db, team_id: string, id: string) => liveTokens(db, team_id).where('token.id', '=', id).executeTakeFirst()

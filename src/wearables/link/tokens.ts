@@ -3,8 +3,8 @@ import type { SourceSlug } from '../../contract/tenants/sources.ts'
 import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import type { LinkCaller, TeamCaller } from '../../platform/callers.ts'
 import { publicUrl } from '../../platform/config.ts'
-import { HOUR, later } from '../../platform/time.ts'
-import { hashSecret, LINK_TOKEN_PREFIX, newSecret } from '../../tenants/keys/rules.ts'
+import { DAY, HOUR, later } from '../../platform/time.ts'
+import { hashSecret, LINK_TOKEN_PREFIX, newTeamSecret, teamOfSecret } from '../../tenants/keys/rules.ts'
 import { requireUser } from '../../tenants/users/actions.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
@@ -25,7 +25,7 @@ export const createLinkToken = (app: App, { team_id }: TeamCaller, { user_id, ..
   inTransaction(app, async (app) => {
     await requireUser(app, team_id, user_id)
     if (options.redirect_url) rules.checkRedirectUrl(options.redirect_url, app.config.ENVIRONMENT === 'sandbox')
-    const link_token = newSecret(LINK_TOKEN_PREFIX)
+    const link_token = newTeamSecret(LINK_TOKEN_PREFIX, team_id)
     const now = app.wall()
     await store.insertToken(app.db, {
       ...{ id: randomUUID(), hash: hashSecret(link_token), team_id, user_id, created_at: now, expires_at: later(now, LIFETIME_MS) },
@@ -47,12 +47,16 @@ export const callerOf = ({ id: key_id, org_id, team_id, user_id, clock_offset_ms
 })
 
 /** Returns a usable token or throws. */
-const readToken = async (app: App, secret: string) => rules.checkToken(await store.findToken(app.db, hashSecret(secret)), app.wall())
+const readToken = async (app: App, secret: string) => rules.checkToken(await findToken(app, secret), app.wall())
 
-export const findToken = (app: App, secret: string) => store.findToken(app.db, hashSecret(secret))
+/** Finds a token in the team that its secret names. */
+export async function findToken(app: App, secret: string) {
+  const team_id = teamOfSecret(secret)
+  return team_id ? store.findToken(app.db, team_id, hashSecret(secret)) : undefined
+}
 
 export async function isTokenValid(app: App, { team_id }: TeamCaller, secret: string) {
-  const token = await store.findToken(app.db, hashSecret(secret))
+  const token = await findToken(app, secret)
   return { valid: token?.team_id === team_id && !rules.tokenFailure(token, app.wall()) }
 }
 
@@ -64,4 +68,9 @@ export async function consumeToken(app: AppInTransaction, team_id: string, id: s
   return tokenError
 }
 
-export const pruneLinks = (app: App) => store.deleteExpired(app.db, app.wall())
+/** Tokens stay for a day, so that the error can name the expiry. */
+export async function pruneLinks(app: App) {
+  const now = app.wall()
+  await store.deleteExpiredFlows(app.db, now)
+  await store.deleteExpiredTokens(app.db, later(now, -DAY))
+}

@@ -57,7 +57,9 @@ export async function listCredentials(app: App, caller: ManagementCaller, query:
 
 export const deleteCredentials = (app: App, caller: ManagementCaller, ids: string[]) =>
   inTransaction(app, async (app) => {
-    const success = (await store.deleteCredentials(app.db, caller.org_id, visibleTeams(caller), ids)).map(({ id }) => id)
+    const success: string[] = []
+    for (const credential of await store.findCredentials(app.db, caller.org_id, visibleTeams(caller), ids))
+      if (await store.deleteCredential(app.db, credential)) success.push(credential.id)
     return { success, failure: [], not_found: ids.filter((id) => !success.includes(id)) }
   })
 

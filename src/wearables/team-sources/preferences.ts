@@ -60,13 +60,13 @@ export const deletePreferences = (
 ) =>
   inTransaction(app, async (app) => {
     for (const id of team_id) await requireTeam(app, caller, id)
-    await store.deletePreferences(app.db, team_id, provider)
+    for (const id of team_id) await store.deletePreferences(app.db, id, provider)
     return { success: true }
   })
 
 /** Returns the days of history to pull for a resource. Undefined if the team has no preference. */
 export async function loadPreferredDays(app: App, team_id: string, provider: SourceSlug) {
-  const [preference] = await store.listPreferences(app.db, [team_id], [provider])
+  const preference = await store.findPreference(app.db, team_id, provider)
   return (resource: string) => preference?.overrides[resource] ?? preference?.days
 }
 

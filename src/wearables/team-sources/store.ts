@@ -1,4 +1,5 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
+import { anyTeam } from '../../platform/db/any-team.ts'
 import type { Db } from '../../platform/db/open.ts'
 import { ascendingPage } from '../../platform/db/page.ts'
 import type { Tables } from '../../platform/db/tables.ts'
@@ -27,11 +28,12 @@ export const upsertCredential = (db: Db, row: Insertable<Tables['team_credential
   return db
     .insertInto('team_credentials')
     .values(row)
-    .onConflict((conflict) => conflict.column('id').doUpdateSet({ sealed, redirect_url_override, updated_at }))
+    .onConflict((conflict) => conflict.columns(['team_id', 'id']).doUpdateSet({ sealed, redirect_url_override, updated_at }))
     .returningAll()
     .executeTakeFirstOrThrow()
 }
 
+/** Credentials of any team of an organization. */
 const credentialsOfOrg = (db: Db, org_id: string, team_ids: string[] | undefined) =>
   db
     .selectFrom('team_credentials as credential')
@@ -40,6 +42,7 @@ const credentialsOfOrg = (db: Db, org_id: string, team_ids: string[] | undefined
     .where('teams.org_id', '=', org_id)
     .where('teams.deleted_at', 'is', null)
     .$if(team_ids !== undefined, (query) => query.where('credential.team_id', '=', sql<string>`any(${team_ids}::uuid[])`))
+    .modifyEnd(anyTeam('credentials of an organization'))
 
 export const listCredentials = (db: Db, org_id: string, team_ids: string[] | undefined, provider: string | undefined, page: Page) =>
   credentialsOfOrg(db, org_id, team_ids)
@@ -47,12 +50,11 @@ export const listCredentials = (db: Db, org_id: string, team_ids: string[] | und
     .$call(ascendingPage(page, 'credential.created_at', 'credential.id'))
     .execute()
 
-export const deleteCredentials = (db: Db, org_id: string, team_ids: string[] | undefined, ids: string[]) =>
-  db
-    .deleteFrom('team_credentials')
-    .where('id', 'in', credentialsOfOrg(db, org_id, team_ids).clearSelect().select('credential.id').where('credential.id', 'in', ids))
-    .returning('id')
-    .execute()
+export const findCredentials = (db: Db, org_id: string, team_ids: string[] | undefined, ids: string[]) =>
+  credentialsOfOrg(db, org_id, team_ids).where('credential.id', '=', sql<string>`any(${ids}::uuid[])`).execute()
+
+export const deleteCredential = (db: Db, { team_id, id }: CredentialRow) =>
+  db.deleteFrom('team_credentials').where('team_id', '=', team_id).where('id', '=', id).returning('id').executeTakeFirst()
 
 export const listRequirements = (db: Db, team_id: string, provider: string | undefined) =>
   db

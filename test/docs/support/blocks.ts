@@ -5,9 +5,11 @@ import { root } from '../../support/process.ts'
 /** A fenced block of a page. `attributes` follow the language in the fence, such as `not-run="needs a container engine"`. */
 export type Block = { page: string; line: number; end: number; language: string; attributes: Record<string, string>; text: string }
 
-/** Languages that run. The others show output or requests. */
-export const runnable = ['sh', 'ts', 'js', 'py', 'go']
+/** Languages that run, that show output or requests, and that an administrator of the database runs. */
+const runnable = ['sh', 'ts', 'js', 'py', 'go']
 export const outputLanguages = ['text', 'json', 'http']
+const adminLanguages = ['sql']
+export const languages = [...runnable, ...outputLanguages, ...adminLanguages]
 
 export const pages = ['README.md', ...globSync('docs/**/*.md', { cwd: root }).sort()]
 

@@ -24,8 +24,8 @@ export const newDataDir = () => join(temporaryFolder(), 'data')
 const logFile = () => join(inject('logs'), `start-${process.pid}.log`)
 
 /** Starts the service like a user does. It stops with the test. */
-export async function start(env: Env): Promise<Service> {
-  const service = await startProcess(env, logFile())
+export async function start(env: Env, checkout?: string): Promise<Service> {
+  const service = await startProcess(env, logFile(), checkout)
   onTestFinished(async () => {
     if (isAlive(service.pid)) await service.stop('SIGTERM')
   })
@@ -53,8 +53,8 @@ export async function startFailure(env: Env) {
 }
 
 /** Runs a start that fails and returns its exit code and error lines. */
-export async function runFailingStart(env: Env) {
-  const { code, stderr } = await runMain(env, logFile(), TIMEOUT_MS).exited
+export async function runFailingStart(env: Env, checkout?: string) {
+  const { code, stderr } = await runMain(env, logFile(), TIMEOUT_MS, checkout).exited
   return { code, lines: stderr.split('\n').filter(Boolean) }
 }
 

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { SupportedDestination } from '../../../contract/delivery/pipelines.ts'
+import { anyTeam } from '../../../platform/db/any-team.ts'
 import type { Db } from '../../../platform/db/open.ts'
 import { healthyDestination } from '../store-destinations.ts'
 
@@ -8,28 +9,44 @@ const fromNow = (seconds: number) => sql<string>`now() + make_interval(secs => $
 
 type DestinationKey = { team_id: string; destination: SupportedDestination }
 
-/** Claims destinations of any team that have no holder or an expired lease. */
-export async function claimFreeDestinations(db: Db, holder: string, { seconds, limit }: { seconds: number; limit: number }) {
+/** A destination that no process holds. */
+const isFree = sql`(d.holder is null or d.leased_until < now())`
+
+/** Enabled destinations of any team that no process holds. */
+export async function listFreeDestinations(db: Db, limit: number) {
   const { rows } = await sql<DestinationKey>`
-    update pipeline_outlets set holder = ${holder}, leased_until = ${fromNow(seconds)} where (team_id, destination) in (
-      select o.team_id, o.destination from pipeline_outlets o join pipelines p on p.team_id = o.team_id join teams t on t.id = o.team_id
-      where o.destination = any(p.enabled) and t.deleted_at is null and (o.holder is null or o.leased_until < now())
-      order by o.team_id, o.destination limit ${limit} for update of o skip locked
-    ) returning team_id, destination`.execute(db)
+    select ${anyTeam('destinations without a holder')} d.team_id, d.destination
+    from pipeline_destinations d join pipelines p on p.team_id = d.team_id join teams t on t.id = d.team_id
+    where d.destination = any(p.enabled) and t.deleted_at is null and ${isFree}
+    order by d.team_id, d.destination limit ${limit}`.execute(db)
   return rows
 }
 
+/** Claims a destination if it is still free. Returns whether it was. */
+export async function claimDestination(db: Db, { team_id, destination }: DestinationKey, holder: string, seconds: number) {
+  const { numAffectedRows } = await sql`
+    update pipeline_destinations set holder = ${holder}, leased_until = ${fromNow(seconds)} where team_id = ${team_id} and destination in (
+      select d.destination from pipeline_destinations d
+      where d.team_id = ${team_id} and d.destination = ${destination} and ${isFree} for update skip locked
+    )`.execute(db)
+  return (numAffectedRows ?? 0n) > 0n
+}
+
 /** Uses the same lock order as changes to pipelines, so that neither deadlocks. */
-const heldBy = (holder: string) => sql`
-  (team_id, destination) in (
-    select team_id, destination from pipeline_outlets where holder = ${holder} order by team_id, destination for update
+const heldBy = (team_id: string, holder: string) => sql`
+  team_id = ${team_id} and destination in (
+    select destination from pipeline_destinations where team_id = ${team_id} and holder = ${holder} order by destination for update
   )`
 
-export const renewLeases = (db: Db, holder: string, seconds: number) =>
-  sql`update pipeline_outlets set leased_until = ${fromNow(seconds)} where ${heldBy(holder)}`.execute(db)
+/** Returns whether the process holds destinations of the team. */
+export async function renewLeases(db: Db, team_id: string, holder: string, seconds: number) {
+  const { numAffectedRows } = await sql`
+    update pipeline_destinations set leased_until = ${fromNow(seconds)} where ${heldBy(team_id, holder)}`.execute(db)
+  return (numAffectedRows ?? 0n) > 0n
+}
 
-export const releaseDestinations = (db: Db, holder: string) =>
-  sql`update pipeline_outlets set holder = null, leased_until = null where ${heldBy(holder)}`.execute(db)
+export const releaseDestinations = (db: Db, team_id: string, holder: string) =>
+  sql`update pipeline_destinations set holder = null, leased_until = null where ${heldBy(team_id, holder)}`.execute(db)
 
 export type HeldDestination = DestinationKey & {
   created_at: string
@@ -42,13 +59,14 @@ export type HeldDestination = DestinationKey & {
   is_behind: boolean
 }
 
-/** The destinations a process holds, and whether the log has new events. */
+/** The destinations of any team that a process holds, and whether the log has new events. */
 export async function listHeldDestinations(db: Db, holder: string) {
   const { rows } = await sql<HeldDestination>`
-    select o.team_id, o.destination, o.created_at, o.revision, p.event_type_prefixes, o.sealed, o.after_no, o.failures, o.retry_at,
-      exists (select from events e where e.team_id = o.team_id and e.no > o.after_no) as is_behind
-    from pipeline_outlets o join pipelines p on p.team_id = o.team_id join teams t on t.id = o.team_id
-    where o.holder = ${holder} and o.destination = any(p.enabled) and t.deleted_at is null`.execute(db)
+    select ${anyTeam('destinations that a process holds')} d.team_id, d.destination, d.created_at, d.revision, p.event_type_prefixes,
+      d.sealed, d.after_no, d.failures, d.retry_at, coalesce(l.last_no > d.after_no, false) as is_behind
+    from pipeline_destinations d join pipelines p on p.team_id = d.team_id join teams t on t.id = d.team_id
+    left join event_logs l on l.team_id = d.team_id
+    where d.holder = ${holder} and d.destination = any(p.enabled) and t.deleted_at is null`.execute(db)
   return rows
 }
 
@@ -61,7 +79,7 @@ type PositionChange = { holder: string; from: number; position: number; delivere
 export async function advancePosition(db: Db, row: HeldDestination, { holder, from, position, delivered, at }: PositionChange) {
   const { team_id, destination, sealed, event_type_prefixes } = row
   const { numUpdatedRows } = await db
-    .updateTable('pipeline_outlets')
+    .updateTable('pipeline_destinations')
     .set((eb) => ({
       after_no: position,
       ...(delivered && {
@@ -91,7 +109,7 @@ export const recordFailure = (
   { holder, error, at, retry_at }: FailedAttempt,
 ) =>
   db
-    .updateTable('pipeline_outlets')
+    .updateTable('pipeline_destinations')
     .set((eb) => ({
       failures: eb('failures', '+', 1),
       first_failure_at: eb.fn.coalesce('first_failure_at', eb.val(at)),

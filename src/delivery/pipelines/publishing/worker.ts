@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { appOf, type Service } from '../../../platform/app.ts'
+import { inParallel } from '../../../platform/in-parallel.ts'
 import { SECOND } from '../../../platform/time.ts'
 import type { OutboundOptions } from '../destinations/destination.ts'
 import { closeDestination, type PublisherContext, publishPending, type RecordMetrics, type Runner } from './runner.ts'
@@ -12,6 +13,8 @@ const LEASE_SECONDS = 6
 const RENEW_EVERY_MS = 2 * SECOND
 /** Destinations claimed per poll, so that processes that start together share them. */
 const CLAIM_LIMIT = 8
+/** Teams whose leases are renewed at the same time. */
+const TEAMS_AT_ONCE = 4
 const DRAIN_TIMEOUT_MS = 5 * SECOND
 
 type Publisher = { stop(): Promise<void> }
@@ -27,6 +30,8 @@ export function startPublisher(
   const ending = new AbortController()
   const context: PublisherContext = { app, holder: randomUUID(), outbound, recordMetrics, signal: ending.signal }
   const runners = new Map<string, Runner>()
+  /** The teams whose destinations this process may hold. */
+  const teams = new Set<string>()
   let renewedAt = 0
   let stopping = false
   let timer: NodeJS.Timeout | undefined
@@ -35,22 +40,33 @@ export function startPublisher(
   async function poll() {
     const { holder } = context
     if (performance.now() - renewedAt > RENEW_EVERY_MS) {
-      await store.renewLeases(app.db, holder, LEASE_SECONDS)
+      await inParallel(teams, TEAMS_AT_ONCE, async (team_id) => {
+        if (!(await store.renewLeases(app.db, team_id, holder, LEASE_SECONDS))) teams.delete(team_id)
+      })
       renewedAt = performance.now()
     }
-    const claimed = await store.claimFreeDestinations(app.db, holder, { seconds: LEASE_SECONDS, limit: CLAIM_LIMIT })
-    for (const { team_id, destination } of claimed) app.log.info({ team_id, destination, holder }, 'pipeline claimed')
+    for (const free of await store.listFreeDestinations(app.db, CLAIM_LIMIT)) await claim(free)
     const now = app.wall()
+    // Read before the rows: those of a runner that is publishing may be outdated at once.
+    const busy = new Set([...runners].filter(([, runner]) => runner.running).map(([name]) => name))
     const rows = new Map((await store.listHeldDestinations(app.db, holder)).map((row) => [runnerName(row), row]))
     for (const [name, runner] of runners) if (runner.isOver || rows.get(name)?.revision !== runner.revision) endRunner(name, runner)
-    for (const [name, row] of rows) if (row.is_behind && !(row.retry_at && row.retry_at > now)) startRunner(name, row)
+    for (const [name, row] of rows) if (row.is_behind && !busy.has(name) && !(row.retry_at && row.retry_at > now)) startRunner(name, row)
+  }
+
+  async function claim({ team_id, destination }: Parameters<typeof store.claimDestination>[1]) {
+    const { holder } = context
+    // Remembered before, because the claim may commit although its response is lost.
+    teams.add(team_id)
+    if (await store.claimDestination(app.db, { team_id, destination }, holder, LEASE_SECONDS))
+      app.log.info({ team_id, destination, holder }, 'pipeline claimed')
   }
 
   function startRunner(name: string, row: store.HeldDestination) {
     const runner = runners.get(name) ?? { revision: row.revision, position: row.after_no, isOver: false }
-    if (runner.running || runner.isOver || stopping) return
-    // Another process may have held the destination and moved its position.
-    runner.position = Math.max(runner.position, row.after_no)
+    if (runner.isOver || stopping) return
+    // Another process may have held the destination and moved its position, or a failover may have moved it back.
+    runner.position = row.after_no
     runners.set(name, runner)
     runner.running = publishPending(context, runner, row)
       .catch((error) => {
@@ -88,7 +104,7 @@ export function startPublisher(
       ending.abort()
       await polling
       await Promise.all(all.map(([, { ended }]) => ended))
-      await store.releaseDestinations(app.db, context.holder).catch(onError)
+      await inParallel(teams, TEAMS_AT_ONCE, (team_id) => store.releaseDestinations(app.db, team_id, context.holder)).catch(onError)
     },
   }
 }

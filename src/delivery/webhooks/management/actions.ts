@@ -28,7 +28,7 @@ export async function listWebhooks(
   const page = pageAfter(query.next_cursor, query.limit)
   const found = await store.listWebhooks(app.db, team_id, page)
   const { rows, next_cursor } = pageOf(found, page, (webhook) => ({ at: webhook.created_at, id: webhook.id }))
-  return { data: await presentWebhooks(app, rows), next_cursor }
+  return { data: await presentWebhooks(app, team_id, rows), next_cursor }
 }
 
 export const createWebhook = (app: App, caller: ManagementCaller, { team_id }: Path, body: z.output<typeof NewWebhook>) =>
@@ -132,11 +132,11 @@ export async function requireWebhook(
 }
 
 const presentWebhook = async (app: App, row: store.WebhookRow) =>
-  (await presentWebhooks(app, [row]))[0] as Awaited<ReturnType<typeof presentWebhooks>>[number]
+  (await presentWebhooks(app, row.team_id, [row]))[0] as Awaited<ReturnType<typeof presentWebhooks>>[number]
 
-async function presentWebhooks(app: App, rows: store.WebhookRow[]) {
+async function presentWebhooks(app: App, team_id: string, rows: store.WebhookRow[]) {
   const ids = rows.map(({ id }) => id)
-  const backlog = new Map((await store.backlogOf(app.db, ids)).map((row) => [row.webhook_id, row]))
+  const backlog = new Map((await store.backlogOf(app.db, team_id, ids)).map((row) => [row.webhook_id, row]))
   const keys = await Promise.all(rows.map(async (row) => (await openSecrets(app, row)).pairs?.[0]?.private_key))
   return rows.map((row, i) => ({
     ...row,

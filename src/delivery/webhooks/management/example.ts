@@ -17,8 +17,8 @@ import { requireWebhook } from './actions.ts'
 export async function sendWebhookExample(app: App, caller: ManagementCaller, path: { team_id: string; webhook_id: string }, name: string) {
   const webhook = await requireWebhook(app, caller, path)
   const event_type = requireEventType(name)
-  const endpoint = (await endpointsOf(app, [{ webhook_id: webhook.id }])).get(webhook.id) as Endpoint
   const { team_id } = path
+  const endpoint = (await endpointsOf(app, team_id, [{ webhook_id: webhook.id }])).get(webhook.id) as Endpoint
   const at = app.wall()
   const event_id = randomUUID()
   const message = { event_id, event_type, team_id, user_id: null, event_at: at, n: 0, key: 'example' } satisfies Partial<Message>

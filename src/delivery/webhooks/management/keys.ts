@@ -39,8 +39,9 @@ export const rotateWebhookKey = (app: App, caller: ManagementCaller, path: Path)
 
 /** Public, like any key list. Webhook IDs cannot be guessed, and a webhook without keys looks like one that does not exist. */
 export async function getWebhookJwks(app: App, webhook_id: string) {
-  const [webhook] = await store.findByIds(app.db, [webhook_id])
-  const { pairs = [] } = webhook && !webhook.deleted_at ? await openSecrets(app, webhook) : {}
+  const found = await store.findTeamOf(app.db, webhook_id)
+  const webhook = found && (await store.findWebhook(app.db, found.team_id, webhook_id))
+  const { pairs = [] } = webhook ? await openSecrets(app, webhook) : {}
   const keys = keysValidAt(pairs, app.wall()).map(({ private_key }) => publicKeyOf(private_key))
   if (!keys.length)
     throw problem('WEBHOOK_NOT_FOUND', 'No such webhook, or it has no public key. Set asymmetric to true on the webhook to create one.')

@@ -1,44 +1,74 @@
 import { sql } from 'kysely'
+import { anyTeam } from '../../../platform/db/any-team.ts'
 import type { Db } from '../../../platform/db/open.ts'
 
-/** Unclaimed lanes of deleted webhooks of any team, locked until the transaction ends. */
-export async function lockDeletedLanes(db: Db, limit: number) {
-  const { rows } = await sql<{ id: number }>`
-    select l.id from webhooks w cross join lateral (
-      select id from lanes where webhook_id = w.id and worker is null limit ${limit} for update skip locked
-    ) l where w.deleted_at is not null limit ${limit}`.execute(db)
+type WebhookKey = { team_id: string; id: string }
+
+/** Deleted webhooks of any team whose rows are still there. */
+export async function listDeletedWebhooks(db: Db) {
+  const { rows } = await sql<WebhookKey>`
+    select ${anyTeam('deleted webhooks')} team_id, id from webhooks where deleted_at is not null order by deleted_at`.execute(db)
+  return rows
+}
+
+/** Unclaimed lanes of a webhook, locked until the transaction ends. */
+export async function lockLanes(db: Db, { team_id, id }: WebhookKey, limit: number) {
+  const { rows } = await sql<{ id: string }>`
+    select id::text from lanes where team_id = ${team_id} and webhook_id = ${id} and worker is null limit ${limit} for update skip locked`.execute(
+    db,
+  )
   return rows.map(({ id }) => id)
 }
 
 /** Deletes at most `limit` messages of these lanes and returns how many. */
-export async function deleteMessages(db: Db, lane_ids: number[], limit: number) {
+export async function deleteMessages(db: Db, team_id: string, lane_ids: string[], limit: number) {
   const { numAffectedRows } = await sql`
-    delete from deliveries where ctid = any (array(
-      select ctid from deliveries where lane_id = any(${lane_ids}::bigint[]) limit ${limit}))`.execute(db)
+    delete from deliveries where team_id = ${team_id} and (lane_id, n) in (
+      select lane_id, n from deliveries where team_id = ${team_id} and lane_id = any(${lane_ids}::bigint[]) limit ${limit})`.execute(db)
   return Number(numAffectedRows ?? 0)
 }
 
-export const deleteLanes = (db: Db, lane_ids: number[]) => sql`delete from lanes where id = any(${lane_ids}::bigint[])`.execute(db)
+export const deleteLanes = (db: Db, team_id: string, lane_ids: string[]) =>
+  sql`delete from lanes where team_id = ${team_id} and id = any(${lane_ids}::bigint[])`.execute(db)
 
-/** Deletes webhooks of any team that were deleted before a time and have no lanes left. */
-export const deletePurged = (db: Db, before: string) =>
+/** Deletes the row of a webhook that was deleted before a time and has no lanes left. */
+export const deletePurged = (db: Db, { team_id, id }: WebhookKey, before: string) =>
   sql`
-    delete from webhooks w where w.deleted_at < ${before} and not exists (select from lanes l where l.webhook_id = w.id)`.execute(db)
+    delete from webhooks w where w.team_id = ${team_id} and w.id = ${id} and w.deleted_at < ${before}
+      and not exists (select from lanes l where l.team_id = ${team_id} and l.webhook_id = w.id)`.execute(db)
+
+/** Finds webhooks of any team, and returns their teams. */
+export async function listTeamsWithWebhooks(db: Db) {
+  const { rows } = await sql<{ team_id: string }>`select ${anyTeam('teams with webhooks')} distinct team_id from webhooks`.execute(db)
+  return rows.map(({ team_id }) => team_id)
+}
+
+/** The lanes of a team after an ID, in the order of IDs. */
+export async function listLaneIds(db: Db, team_id: string, after: string, limit: number) {
+  const { rows } = await sql<{ id: string }>`
+    select id::text from lanes where team_id = ${team_id} and id > ${after}::bigint order by id limit ${limit}`.execute(db)
+  return rows.map(({ id }) => id)
+}
+
+type IdleLane = { id: string; webhook_id: string; key: string; tail: number }
 
 /**
- * Deletes lanes without pending messages and without activity since a time, and keeps their last number. Goes through all lanes
- * by ID and returns where to continue. A lane that is being written to is not idle and is skipped.
+ * Locks those of a team's lanes that have no pending messages and no activity since a time. A lane that is being written to is
+ * not idle and is skipped.
  */
-export async function deleteIdleLanes(db: Db, since: string, after: number, limit: number) {
-  const { rows } = await sql<{ last: number | null }>`
-    with checked as materialized (select id from lanes where id > ${after} order by id limit ${limit}),
-    idle as materialized (
-      select l.id, l.webhook_id, l.key, l.tail from lanes l join checked on checked.id = l.id
-      where not l.passing and l.run_at is null and l.worker is null and l.head = l.tail and l.settled_at < ${since}
-      for update of l skip locked
-    ),
-    kept as (insert into ended_lanes (webhook_id, key_hash, tail) select webhook_id, key_hash(key), tail from idle),
-    gone as (delete from lanes using idle where lanes.id = idle.id)
-    select max(id) as last from checked`.execute(db)
-  return rows[0]?.last ?? null
+export async function lockIdleLanes(db: Db, team_id: string, ids: string[], since: string) {
+  const { rows } = await sql<IdleLane>`
+    select id::text, webhook_id, key, tail from lanes
+    where team_id = ${team_id} and id = any(${ids}::bigint[]) and not single_use and run_at is null and worker is null and head = tail
+      and settled_at < ${since}
+    for update skip locked`.execute(db)
+  return rows
 }
+
+/** Keeps the last numbers of lanes that are deleted. */
+export const insertEndedLanes = (db: Db, team_id: string, lanes: IdleLane[]) =>
+  sql`
+    insert into ended_lanes (team_id, webhook_id, key_hash, tail)
+    select ${team_id}::uuid, lane.webhook_id, key_hash(lane.key), lane.tail
+    from unnest(${lanes.map(({ webhook_id }) => webhook_id)}::uuid[], ${lanes.map(({ key }) => key)}::text[],
+      ${lanes.map(({ tail }) => tail)}::bigint[]) as lane (webhook_id, key, tail)`.execute(db)

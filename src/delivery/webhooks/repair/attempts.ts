@@ -26,14 +26,7 @@ export async function getWebhookAttempt(app: App, caller: ManagementCaller, path
   if (!found)
     throw problem('ATTEMPT_NOT_FOUND', 'This webhook has no such attempt, or it is past retention. List its attempts to see their IDs.')
   const key = await keyOfMessage(app, found)
-  const {
-    url,
-    signature,
-    headers,
-    body,
-    timing = null,
-    ...response
-  } = open<AttemptContents>(key, attemptAssociatedData(found.id), found.sealed)
+  const { url, signature, headers, body, ...response } = open<AttemptContents>(key, attemptAssociatedData(found.id), found.sealed)
   const { event_sealed, created_at } = found
   const eventBody = event_sealed && created_at ? bodyOf(key, { ...found, created_at, sealed: event_sealed }) : null
   return {
@@ -41,7 +34,6 @@ export async function getWebhookAttempt(app: App, caller: ManagementCaller, path
     url,
     request_headers: { ...fixedHeaders, ...lowerCaseHeaders(headers), ...headersOfMessage(found, signature, found.at) },
     request_body: body ?? eventBody,
-    timing,
     ...response,
   }
 }

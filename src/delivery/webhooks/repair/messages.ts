@@ -5,6 +5,7 @@ import { problem } from '../../../platform/problem.ts'
 import { requireWebhook } from '../management/actions.ts'
 import { nextAttemptAt } from '../rules-health.ts'
 import { updateWebhook, type WebhookRow } from '../store.ts'
+import { enqueueEvents } from '../store-queue.ts'
 import * as store from './store-messages.ts'
 
 type Path = { team_id: string; webhook_id: string }
@@ -18,14 +19,14 @@ export async function listWebhookMessages(app: App, caller: ManagementCaller, pa
   return { data: rows.map((message) => ({ ...message, next_try_at: nextAttemptOf(webhook, message) })), next_cursor: next }
 }
 
-/** Sixteen digits of microseconds last until the year 2286. Lane and message numbers have at most eighteen. */
-const isPosition = (text: string) => /^\d{1,16}\/\d{1,18}\/\d{1,18}$/.test(text)
+/** Sixteen digits of microseconds last until the year 2286. Lane and message numbers have at most nineteen. */
+const isPosition = (text: string) => /^\d{1,16}\/\d{1,19}\/\d{1,18}$/.test(text)
 
 const textOf = ({ run_us, lane_id, sequence }: store.PendingMessage) => `${run_us}/${lane_id}/${sequence}`
 
 function positionOf(text: string): store.ListPosition {
-  const [run_us = 0, lane_id = 0, n = 0] = text.split('/').map(Number)
-  return { run_us, lane_id, n }
+  const [run_us, lane_id = '0', n] = text.split('/')
+  return { run_us: Number(run_us), lane_id, n: Number(n) }
 }
 
 const nextAttemptOf = (webhook: WebhookRow, { behind, run_at }: store.PendingMessage) =>
@@ -41,13 +42,15 @@ export const retryWebhookMessage = (app: App, caller: ManagementCaller, path: Pa
     const { lane_id, sequence, behind } = pending ?? (await resend(app, path))
     await store.retryLaneNow(app.db, path, lane_id, app.wall())
     if (webhook.paused_until) await updateWebhook(app.db, team_id, webhook.id, { paused_until: null })
-    wakeAfterCommit(app, [webhook.id])
+    wakeAfterCommit(app, team_id, [webhook.id])
     return { event_id, action: pending ? 'retried' : 'resent', sequence, behind }
   })
 
 /** Appends the event to the end of its queue. It becomes visible when the transaction commits. */
 async function resend(app: App, path: Path & { event_id: string }) {
-  if (!(await store.resend(app.db, path, path.event_id)))
+  const event = await store.findEvent(app.db, path.team_id, path.event_id)
+  if (!event)
     throw problem('EVENT_NOT_FOUND', 'No such event in this team, or it is past retention. GET /events lists the events that are kept.')
+  await enqueueEvents(app.db, path.team_id, path.webhook_id, [event])
   return (await store.findPending(app.db, path, path.event_id)) as store.PendingMessage
 }

@@ -14,8 +14,16 @@ export async function applyRetention(app: App) {
   await maintainPartitions(app, 'attempts', oldest)
   await store.deleteFromDefault(app.db, oldest)
   await pruneJobs(app.db, oldest)
-  for (let lane: number | null = 0; lane !== null; ) lane = await store.skipExpired(app.db, later(oldest, DAY), lane, SWEEP_LIMIT)
+  const before = later(oldest, DAY)
+  for (const team_id of await store.listTeamsWithDisabledWebhooks(app.db))
+    for (let after: string | null = '0'; after !== null; )
+      after = await store.skipExpired(app.db, team_id, { before, after, limit: SWEEP_LIMIT })
 }
 
-/** Deletes lanes of unordered webhooks whose single message is done. */
-export const deleteFinishedLanes = async (app: App) => (await store.deleteFinishedLanes(app.db, SWEEP_LIMIT)) === SWEEP_LIMIT
+/** Deletes lanes of unordered webhooks whose single message is done. Returns whether there may be more. */
+export async function deleteFinishedLanes(app: App) {
+  let more = false
+  for (const team_id of await store.listTeamsWithFinishedLanes(app.db))
+    if ((await store.deleteFinishedLanes(app.db, team_id, SWEEP_LIMIT)) === SWEEP_LIMIT) more = true
+  return more
+}

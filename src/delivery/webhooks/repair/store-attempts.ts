@@ -3,6 +3,7 @@ import type { Db } from '../../../platform/db/open.ts'
 import { descendingPage } from '../../../platform/db/page.ts'
 import type { Tables } from '../../../platform/db/tables.ts'
 import type { Page } from '../../../platform/paging.ts'
+import { attemptColumns } from '../sending/store-lanes.ts'
 
 export type AttemptRow = Omit<Selectable<Tables['attempts']>, 'sealed'>
 
@@ -14,33 +15,14 @@ export type AttemptFilter = {
   until?: string | null | undefined
 }
 
-const columns = [
-  'id',
-  'at',
-  'team_id',
-  'webhook_id',
-  'user_id',
-  'event_id',
-  'event_at',
-  'event_type',
-  'key',
-  'n',
-  'attempt',
-  'outcome',
-  'status',
-  'error',
-  'ms',
-  'next_at',
-] as const
-
 type WebhookKey = { team_id: string; webhook_id: string }
 
 export const listAttempts = (db: Db, { team_id, webhook_id }: WebhookKey, filter: AttemptFilter, page: Page): Promise<AttemptRow[]> =>
   db
     .selectFrom('attempts')
-    .select(columns)
-    .where('webhook_id', '=', webhook_id)
+    .select(['team_id', ...attemptColumns])
     .where('team_id', '=', team_id)
+    .where('webhook_id', '=', webhook_id)
     .$if(!!filter.outcome, (query) => query.where('outcome', '=', filter.outcome as string))
     .$if(!!filter.event_type, (query) => query.where(sql<boolean>`takes(array[${filter.event_type}::text], event_type)`))
     .$if(!!filter.event_id, (query) => query.where('event_id', '=', filter.event_id as string))
@@ -63,8 +45,9 @@ export async function findAttempt(db: Db, { team_id, webhook_id }: WebhookKey, i
   const { rows } = await sql<FullAttempt>`
     select a.*, k.id as key_id, k.wrapped as wrapped_key, e.sealed as event_sealed, e.created_at
     from attempts a
-    left join sealing_keys k on k.user_id = a.user_id
-    left join events e on e.id = a.event_id and e.logged_at >= a.event_at and e.logged_at < a.event_at + interval '1 millisecond'
-    where a.id = ${id} and a.webhook_id = ${webhook_id} and a.team_id = ${team_id}`.execute(db)
+    left join sealing_keys k on k.team_id = a.team_id and k.user_id = a.user_id
+    left join events e on e.team_id = a.team_id and e.id = a.event_id
+      and e.logged_at >= a.event_at and e.logged_at < a.event_at + interval '1 millisecond'
+    where a.team_id = ${team_id} and a.webhook_id = ${webhook_id} and a.id = ${id}`.execute(db)
   return rows[0]
 }

@@ -56,8 +56,7 @@ export type AttemptContents = {
   response_headers: Record<string, string>
   response_body: string
   truncated: boolean
-  /** Absent on older attempts. */
-  timing?: Outcome['ms']
+  timing: Outcome['ms']
 }
 
 export const attemptAssociatedData = (id: string) => `attempts.sealed.${id}`

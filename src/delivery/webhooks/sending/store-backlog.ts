@@ -1,20 +1,30 @@
 import { sql } from 'kysely'
+import { anyTeam } from '../../../platform/db/any-team.ts'
 import type { Db } from '../../../platform/db/open.ts'
 
 /** At most this many lanes of a webhook are checked for their oldest message, those due first. */
 const LANES_CHECKED = 1000
 
-/** Pending messages per webhook of any team, and when the oldest was emitted. Deleted webhooks have none. */
+/**
+ * Pending messages per webhook of any team, those of lanes that a worker may send now, and when the oldest was emitted.
+ * Deleted webhooks have none.
+ */
 export async function listBacklogs(db: Db, limit: number) {
-  const { rows } = await sql<{ webhook_id: string; waiting: number; oldest_at: string | null }>`
-    select b.webhook_id, b.waiting, (
+  const { rows } = await sql<{ webhook_id: string; waiting: number; due: number; oldest_at: string | null }>`
+    select ${anyTeam('pending messages by webhook')} b.webhook_id, b.waiting, b.due, (
       select min(d.event_at)
-      from (select id, head from lanes where webhook_id = b.webhook_id and run_at is not null order by run_at limit ${LANES_CHECKED}) l
-      join deliveries d on d.lane_id = l.id and d.n = l.head + 1
+      from (
+        select l.id, l.head from lanes l
+        where l.team_id = b.team_id and l.webhook_id = b.webhook_id and l.run_at is not null order by l.run_at limit ${LANES_CHECKED}
+      ) l join deliveries d on d.team_id = b.team_id and d.lane_id = l.id and d.n = l.head + 1
     ) as oldest_at
     from (
-      select webhook_id, sum(tail - head)::bigint as waiting from lanes where run_at is not null and webhook_id not in (select id from webhooks where deleted_at is not null)
-      group by webhook_id order by waiting desc, webhook_id limit ${limit}
+      select l.team_id, l.webhook_id, sum(l.tail - l.head)::bigint as waiting, coalesce(sum(l.tail - l.head) filter (
+        where l.run_at <= now() and w.disabled_at is null and (w.paused_until is null or w.paused_until <= now())
+      ), 0)::bigint as due
+      from lanes l join webhooks w on w.team_id = l.team_id and w.id = l.webhook_id
+      where l.run_at is not null and w.deleted_at is null
+      group by l.team_id, l.webhook_id order by waiting desc, l.webhook_id limit ${limit}
     ) b`.execute(db)
   return rows
 }

@@ -1,98 +1,57 @@
-import { CompiledQuery, sql } from 'kysely'
-import { type Db, prepareStatement } from '../../../platform/db/open.ts'
+import { sql } from 'kysely'
+import { anyTeam } from '../../../platform/db/any-team.ts'
+import { type Db, parameterList, prepareStatement, runPrepared } from '../../../platform/db/open.ts'
+import { type WebhookRef, webhookRef } from '../../../platform/webhook-ref.ts'
 
-/** A lane is a delivery queue of one webhook, and its messages are sent in order. `version` is the version of the webhook's row at the time of the claim. */
-export type Lane = { id: number; webhook_id: string; version: string; key: string; head: number; attempts: number }
+/** A lane is a delivery queue of one webhook, and its messages are sent in order. `revision` is that of the webhook at the time of the claim. */
+export type Lane = { id: string; webhook_id: string; revision: number; key: string; head: number; attempts: number }
 
-/** Webhooks of any team with due messages. */
-export const listWebhooksWithWork = async (db: Db, now: string) => {
-  const { rows } = await sql<{ webhook_id: string }>`
-    with recursive known as (
-      (select webhook_id from lanes where run_at is not null order by webhook_id limit 1)
-      union all
-      select (select l.webhook_id from lanes l where l.run_at is not null and l.webhook_id > known.webhook_id order by l.webhook_id limit 1)
-      from known where known.webhook_id is not null
-    )
-    select webhook_id from known where exists (select from lanes l where l.webhook_id = known.webhook_id and l.run_at <= ${now})`.execute(
-    db,
-  )
-  return rows.map(({ webhook_id }) => webhook_id)
+/** Webhooks of any team with due lanes. */
+export async function listWebhooksWithWork(db: Db, now: string): Promise<WebhookRef[]> {
+  const { rows } = await sql<{ team_id: string; id: string }>`
+    select ${anyTeam('webhooks with due messages')} w.team_id, w.id from webhooks w
+    where w.disabled_at is null and (w.paused_until is null or w.paused_until <= ${now}) and exists (
+      select from lanes l where l.team_id = w.team_id and l.webhook_id = w.id and l.run_at <= ${now} and l.worker is null
+    )`.execute(db)
+  return rows.map(({ team_id, id }) => webhookRef(team_id, id))
 }
 
-const claimStatement = prepareStatement(
-  'claim_lanes',
-  `
-with ready as (
-  select w.id,
-    least(
-      case when w.failures >= $9::int then 1 else $6::int end
-        - (select count(*) from lanes held where held.webhook_id = w.id and held.worker is not null)::int,
-      floor(least(w.rate_limit, w.tokens + extract(epoch from $2::timestamptz - w.tokens_at) * w.rate_limit))::int
-    ) as room
-  from webhooks w
-  where w.id = any($1::uuid[]) and w.disabled_at is null and (w.paused_until is null or w.paused_until <= $2::timestamptz)
-),
-due as (
-  select l.id, l.webhook_id from ready cross join lateral (
-    select lanes.id, lanes.webhook_id from lanes
-    where lanes.webhook_id = ready.id and lanes.run_at <= $2::timestamptz and lanes.worker is null
-    order by lanes.run_at limit greatest(ready.room, 0) for update skip locked
-  ) l limit $5::int
-),
-spent as (
-  update webhooks w
-  set tokens = least(w.rate_limit, w.tokens + extract(epoch from $2::timestamptz - w.tokens_at) * w.rate_limit) - c.taken, tokens_at = $2::timestamptz
-  from (select webhook_id, count(*) as taken from due group by webhook_id) c
-  where w.id = c.webhook_id and w.rate_limit is not null
-),
-claimed as (
-  update lanes set worker = $3::int, lease = $4::uuid, leased_until = $7::timestamptz
-  from due where lanes.id = due.id
-  returning lanes.id, lanes.webhook_id, lanes.key, lanes.head, lanes.attempts
-)
-select c.id, c.webhook_id, (select xmin::text from webhooks where webhooks.id = c.webhook_id) as version, c.key, c.head, c.attempts,
-       d.n, d.event_id, d.event_at, e.event_type, e.team_id, e.user_id, e.created_at, e.sealed, k.id as key_id, k.wrapped as wrapped_key
-from claimed c
-left join lateral (
-  select d.n, d.event_id, d.event_at from deliveries d where d.lane_id = c.id and d.n > c.head order by d.n limit $8::int
-) d on true
-left join lateral (
-  select e.event_type, e.team_id, e.user_id, e.created_at, e.sealed from events e where e.id = d.event_id and e.logged_at = d.event_at limit 1
-) e on true
-left join sealing_keys k on k.user_id = e.user_id
-order by c.id, d.n`,
-)
+const claimStatement = prepareStatement('claim_lanes', `select * from claim_lanes(${parameterList(9)})`)
 
 type Claim = {
   webhook_ids: string[]
   now: string
-  worker: number
+  worker: string
   lease: string
   limit: number
   per_webhook: number
-  until: string
   messages_per_lane: number
   /** Consecutive failures after which only one message at a time is sent. */
   breaker_threshold: number
 }
 
 /**
- * Claims lanes with their first messages in order, per webhook as many as its health, rate and share allow.
- * A message whose user was erased has no payload. A lane may come without messages: the statement saw the lane, but not yet its message.
+ * Claims lanes of a team with their first messages in order, per webhook as many as its health, rate and share allow.
+ * A message whose user was erased has no payload.
  */
-export async function claimLanes(
-  db: Db,
-  { webhook_ids, now, worker, lease, limit, per_webhook, until, messages_per_lane, breaker_threshold }: Claim,
-) {
-  const values = [webhook_ids, now, worker, lease, limit, per_webhook, until, messages_per_lane, breaker_threshold]
-  const { rows } = await db.executeQuery<ClaimedRow>(CompiledQuery.raw(claimStatement, values))
-  return [...Map.groupBy(rows, ({ id }) => id).values()].map((rows) => ({
+export async function claimLanes(db: Db, team_id: string, claim: Claim) {
+  const { webhook_ids, now, worker, lease, limit, per_webhook, messages_per_lane, breaker_threshold } = claim
+  const values = [team_id, webhook_ids, now, worker, lease, limit, per_webhook, messages_per_lane, breaker_threshold]
+  const rows = await runPrepared<ClaimedRow>(db, claimStatement, values)
+  return [...Map.groupBy(rows, ({ lane_id }) => lane_id).values()].map((rows) => ({
     lane: laneOf(rows[0] as ClaimedRow),
-    messages: rows.filter((row): row is ClaimedRow & Message => row.n !== null),
+    messages: rows.flatMap((row) => (row.n === null ? [] : [{ ...row, team_id } as Message])),
   }))
 }
 
-const laneOf = ({ id, webhook_id, version, key, head, attempts }: ClaimedRow): Lane => ({ id, webhook_id, version, key, head, attempts })
+const laneOf = ({ lane_id, webhook_id, revision, key, head, attempts }: ClaimedRow): Lane => ({
+  id: lane_id,
+  webhook_id,
+  revision,
+  key,
+  head,
+  attempts,
+})
 
 export type Message = {
   n: number
@@ -109,9 +68,9 @@ export type Message = {
   wrapped_key: Buffer | null
 }
 
-type ClaimedRow = Lane & { [F in keyof Message]: F extends keyof Lane ? Message[F] : Message[F] | null }
+type ClaimedRow = Omit<Lane, 'id'> & { lane_id: string } & { [F in Exclude<keyof Message, 'team_id' | 'key'>]: Message[F] | null }
 
-export type SettledLane = { id: number; head: number; attempts: number; run_at: string | null }
+export type SettledLane = { id: string; head: number; attempts: number; run_at: string | null }
 export type NewAttempt = {
   id: string
   at: string
@@ -132,106 +91,52 @@ export type NewAttempt = {
   sealed: Buffer
 }
 
-const attemptTypes = {
-  id: 'uuid',
-  at: 'timestamptz',
-  team_id: 'uuid',
-  webhook_id: 'uuid',
-  user_id: 'uuid',
-  event_id: 'uuid',
-  event_at: 'timestamptz',
-  event_type: 'text',
-  key: 'text',
-  n: 'bigint',
-  attempt: 'int',
-  outcome: 'text',
-  status: 'smallint',
-  error: 'text',
-  ms: 'int',
-  next_at: 'timestamptz',
-  sealed: 'bytea',
-} as const satisfies Record<keyof NewAttempt, string>
-const attemptColumns = Object.keys(attemptTypes) as (keyof NewAttempt)[]
-const columns = attemptColumns.join(', ')
+/** The columns of attempts in the order of the arguments of settle_lanes. The last argument is the ciphertext. */
+export const attemptColumns = [
+  ...(['id', 'at', 'webhook_id', 'user_id', 'event_id', 'event_at', 'event_type', 'key', 'n'] as const),
+  ...(['attempt', 'outcome', 'status', 'error', 'ms', 'next_at'] as const),
+] satisfies (keyof NewAttempt)[]
 
-const settleStatement = prepareStatement(
-  'settle_lanes',
-  `
-with done as (
-  select * from unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::int[], $5::timestamptz[]) as done (id, lease, head, attempts, run_at)
-),
-held as materialized (select l.id from lanes l join done on l.id = done.id and l.lease = done.lease for update of l skip locked),
-busy as (
-  select l.id, l.webhook_id, l.key from lanes l join done on l.id = done.id and l.lease = done.lease
-  where l.id not in (select id from held)
-),
-settled as (
-  update lanes l set head = done.head, attempts = done.attempts, worker = null, lease = null, leased_until = null,
-    settled_at = $6::timestamptz, run_at = case when l.tail > done.head then coalesce(done.run_at, $6::timestamptz) end
-  from done join held on held.id = done.id where l.id = done.id
-  returning l.id, l.head, l.webhook_id, l.tail > done.head as more
-),
-due as (
-  select webhook_id from (select distinct webhook_id from settled) w where exists (
-    select from lanes l where l.webhook_id = w.webhook_id and l.run_at <= $6::timestamptz and l.worker is null)
-),
-gone as (delete from deliveries d using settled where d.lane_id = settled.id and d.n <= settled.head),
-logged as (
-  insert into attempts (${columns})
-  select a.* from unnest(${attemptColumns.map((column, i) => `$${i + 7}::${attemptTypes[column]}[]`).join(', ')}) as a (${columns})
-  where (a.user_id is null or exists (select from users where users.user_id = a.user_id))
-    and exists (select from teams where teams.id = a.team_id)
-    and (a.webhook_id, a.key) not in (select webhook_id, key from busy)
-)
-select id, webhook_id, more or webhook_id in (select webhook_id from due) as more, false as busy from settled
-union all
-select id, webhook_id, true, true from busy`,
-)
+/** The team, the time, and five columns of the lanes. */
+const LANE_PARAMETERS = 7
+const settleParameters = parameterList(LANE_PARAMETERS + attemptColumns.length + 1)
+const settleStatement = prepareStatement('settle_lanes', `select * from settle_lanes(${settleParameters})`)
 
-type SettlementRow = { id: number; webhook_id: string; more: boolean; busy: boolean }
+type SettlementRow = { lane_id: string; webhook_id: string; more: boolean; busy: boolean }
 type Settlement = { lanes: (SettledLane & { lease: string })[]; attempts: NewAttempt[]; now: string }
 
 /**
- * Settles lanes in one statement. A lane whose lease was lost stays unchanged. Returns the lanes that were still held, and whether their webhooks have more to do.
- * A lane that another transaction is writing to is returned as busy instead of waited for, because waiting could deadlock.
+ * Settles lanes of a team. A lane whose lease was lost stays unchanged, so repeating a settlement changes nothing. Returns the lanes
+ * that were still held, and whether their webhooks have more to do. A lane that another transaction is writing to is busy.
  */
-export const settleLanes = async (db: Db, { lanes, attempts, now }: Settlement) => {
+export const settleLanes = (db: Db, team_id: string, { lanes, attempts, now }: Settlement) => {
   const values = [
+    team_id,
+    now,
     lanes.map((lane) => lane.id),
     lanes.map((lane) => lane.lease),
     lanes.map((lane) => lane.head),
     lanes.map((lane) => lane.attempts),
     lanes.map((lane) => lane.run_at),
-    now,
-    ...attemptColumns.map((column) => attempts.map((attempt) => attempt[column])),
+    ...[...attemptColumns, 'sealed' as const].map((column) => attempts.map((attempt) => attempt[column])),
   ]
-  return (await db.executeQuery<SettlementRow>(CompiledQuery.raw(settleStatement, values))).rows
+  return runPrepared<SettlementRow>(db, settleStatement, values)
 }
 
 /** Records an attempt for a message outside any lane. */
-export const logAttempt = (db: Db, attempt: NewAttempt) => settleLanes(db, { lanes: [], attempts: [attempt], now: attempt.at })
+export const logAttempt = (db: Db, attempt: NewAttempt) =>
+  settleLanes(db, attempt.team_id, { lanes: [], attempts: [attempt], now: attempt.at })
 
-/** The first key of the advisory lock that each live worker holds. The second key is its number. */
-export const WORKER_LOCK = 4117
+/** The claims of lanes of any team, by their lease. */
+export async function listClaims(db: Db) {
+  const { rows } = await sql<{ team_id: string; worker: string; lease: string }>`
+    select ${anyTeam('claims of lanes')} distinct team_id, worker, lease from lanes where worker is not null`.execute(db)
+  return rows
+}
 
-/**
- * Frees lanes whose lease expired or whose worker died. A dead worker no longer holds the advisory lock on its number.
- * A lane that a transaction is writing to is left for the next poll, so that the others do not wait for it.
- */
-export const freeDeadLanes = (db: Db, now: string) =>
-  sql`update lanes set worker = null, lease = null, leased_until = null
-      where id in (
-        select id from lanes where worker is not null and (leased_until <= ${now} or worker not in (
-          select objid::bigint::int from pg_locks where locktype = 'advisory' and classid = ${WORKER_LOCK}
-            and database = (select oid from pg_database where datname = current_database())))
-        for update skip locked)`.execute(db)
-
-/** Frees the lanes that a worker holds, all of them or those of one claim. */
-export const returnLanes = (db: Db, worker: number, lease: string | null = null) =>
-  sql`update lanes set worker = null, lease = null, leased_until = null
-      where worker = ${worker} and (${lease}::uuid is null or lease = ${lease})`.execute(db)
-
-export const NOTIFY_CHANNEL = 'assay_events'
-
-/** An empty list means that any webhook may have work. */
-export const notifyWorkers = (db: Db, webhook_ids: string[]) => sql`select pg_notify(${NOTIFY_CHANNEL}, ${webhook_ids.join()})`.execute(db)
+/** Frees the lanes of a team that are claimed with these leases. A lane that a transaction is writing to is left for the next time. */
+export const freeLanes = (db: Db, team_id: string, leases: string[]) =>
+  sql`
+    update lanes set worker = null, lease = null where team_id = ${team_id} and id in (
+      select id from lanes where team_id = ${team_id} and worker is not null and lease = any(${leases}::uuid[]) for update skip locked
+    )`.execute(db)

@@ -1,64 +1,80 @@
-import { randomInt } from 'node:crypto'
-import type { PoolConnection } from '../../../platform/db/open.ts'
-import { NOTIFY_CHANNEL, WORKER_LOCK } from './store-lanes.ts'
+import { randomUUID } from 'node:crypto'
+import type { Db } from '../../../platform/db/open.ts'
+import { SECOND } from '../../../platform/time.ts'
+import * as store from './store-workers.ts'
 
-const RETRY_MS = 100
+const LEASE_SECONDS = 5
+const RENEW_MS = SECOND
+const RETRY_MS = SECOND / 10
 
 type LeaseOptions = {
-  connect(): Promise<PoolConnection>
-  /** The worker holds its lease under this number. */
-  onAcquired(worker: number): void
-  onNotification(payload: string | undefined): void
+  db: Db
+  /** The worker holds its lease under this ID. */
+  onAcquired(worker: string): void
   onError(error: unknown): void
 }
 
 /**
- * The connection that proves a worker is alive: it holds an advisory lock on the worker's number. Without it the worker counts as dead.
- * It gets its next lease under a new number, so that lanes it claimed after losing the old one are freed.
+ * The row that proves a worker is alive, which it renews. A worker whose lease expired counts as dead.
+ * It gets its next lease under a new ID, so that lanes it claimed just before are freed.
  */
-export function newWorkerLease({ connect, onAcquired, onNotification, onError }: LeaseOptions) {
-  let connection: PoolConnection | undefined
+export function newWorkerLease({ db, onAcquired, onError }: LeaseOptions) {
+  let worker = randomUUID() as string
+  let heldUntil = 0
+  let isAcquired = false
   let ended = false
+  let timer: NodeJS.Timeout | undefined
+  let renewing: Promise<void> | undefined
 
-  async function acquire(): Promise<void> {
+  const isHeld = () => performance.now() < heldUntil
+  const isLost = () => isAcquired && !isHeld()
+
+  async function renew(): Promise<void> {
+    if (isLost()) {
+      worker = randomUUID()
+      isAcquired = false
+    }
+    if (!isAcquired) await store.pruneWorkers(db)
+    // The database starts the lease later than this, so it ends here first.
+    const startedAt = performance.now()
+    await store.renewWorker(db, worker, LEASE_SECONDS)
     if (ended) return
-    const client = await connect().catch(onError)
-    if (!client) return void setTimeout(acquire, RETRY_MS)
-    let lost = false
-    const drop = () => {
-      if (lost) return
-      lost = true
-      connection = undefined
-      client.release(true)
-      setTimeout(acquire, RETRY_MS)
+    // The renewal came too late: others may have taken over lanes that this worker is still sending.
+    if (isLost()) {
+      await store.deleteWorker(db, worker)
+      return renew()
     }
-    client.once('error', drop)
-    client.on('notification', ({ payload }) => onNotification(payload))
-    const worker = newWorkerNumber()
-    try {
-      await client.query('select pg_advisory_lock($1, $2)', [WORKER_LOCK, worker])
-      await client.query(`listen ${NOTIFY_CHANNEL}`)
-    } catch (error) {
-      onError(error)
-      return drop()
-    }
-    if (lost) return
-    // After end() nothing else releases the client, and closing the pool would wait for it.
-    if (ended) return drop()
-    connection = client
+    heldUntil = startedAt + LEASE_SECONDS * SECOND
+    if (isAcquired || !isHeld()) return
+    isAcquired = true
     onAcquired(worker)
   }
 
+  function keepRenewing(): Promise<void> {
+    renewing = renew()
+      .then(
+        () => RENEW_MS,
+        (error) => {
+          onError(error)
+          return RETRY_MS
+        },
+      )
+      .then((waitMs) => {
+        if (!ended) timer = setTimeout(keepRenewing, waitMs)
+      })
+    return renewing
+  }
+
   return {
-    acquire,
-    isHeld: () => connection !== undefined,
-    end() {
+    /** Returns after the first attempt. */
+    acquire: keepRenewing,
+    isHeld,
+    async end() {
       ended = true
-      connection?.removeAllListeners('notification')
-      connection?.release(true)
-      connection = undefined
+      clearTimeout(timer)
+      await renewing
+      heldUntil = 0
+      await store.deleteWorker(db, worker).catch(onError)
     },
   }
 }
-
-export const newWorkerNumber = () => randomInt(1, 2 ** 31 - 1)

@@ -1,113 +1,101 @@
-import { appOf, NUMBER_EVENTS, type Service } from '../../../platform/app.ts'
-import type { PoolConnection } from '../../../platform/db/open.ts'
+import { appOf, type Service } from '../../../platform/app.ts'
 import type { Sender } from '../../../platform/outbound/send.ts'
 import { SECOND } from '../../../platform/time.ts'
+import type { WebhookRef } from '../../../platform/webhook-ref.ts'
 import { attemptBatcher } from './attempt-batcher.ts'
-import { type DeliveryContext, deliverDue, LEASE_MS, settleRuns } from './deliver.ts'
+import { freeAllLanes, freeDeadLanes } from './dead-lanes.ts'
+import { type DeliveryContext, endLanes, settleRuns } from './deliver.ts'
+import { laneCapacity } from './lane-capacity.ts'
 import { startPoller } from './poller.ts'
+import { newPump } from './pump.ts'
 import * as store from './store-lanes.ts'
 import { newWorkerLease } from './worker-lease.ts'
 
-/** The longest time until a due delivery of any process is found. */
-const POLL_MS = 250
 /** After a database outage every worker has lost its lease, so each gives the others time to return before it frees their lanes. */
 const GRACE_MS = SECOND
+const FREE_EVERY_MS = SECOND
+/** Runs that cannot be settled for this long are abandoned, and their messages are sent again. */
+const SETTLE_TIMEOUT_MS = 60 * SECOND
 const STOP_TIMEOUT_MS = 10 * SECOND
 
-type Worker = { wake(webhook_ids: Iterable<string>): void; stop(): Promise<void> }
+type WorkerOptions = {
+  send: Sender['post']
+  onError(error: unknown): void
+  recordMetrics?: DeliveryContext['recordMetrics']
+  /** No other process delivers from this database, so lanes that are claimed at the start belong to dead workers. */
+  isAlone?: boolean
+}
 
-/** Delivers due messages until it is stopped. Without its lease it claims no lanes, but it still settles those it has sent: each lane has its own lease. */
-export async function startWorker(
-  service: Service,
-  connect: () => Promise<PoolConnection>,
-  send: Sender['post'],
-  onError: (error: unknown) => void,
-  recordMetrics: DeliveryContext['recordMetrics'] = () => {},
-): Promise<Worker> {
+type Worker = { wake(refs: Iterable<WebhookRef>): void; stop(): Promise<void> }
+
+/** Delivers due messages until it is stopped. Without its lease it claims and sends nothing, but it still settles lanes that nobody took over. */
+export async function startWorker(service: Service, { send, onError, recordMetrics = () => {}, isAlone }: WorkerOptions): Promise<Worker> {
   const app = appOf(service)
-  const due = new Set<string>()
-  let heldAt = 0
-  let stopping = false
-  let pumping: Promise<void> | undefined
-  let pumpAgain = false
+  let freeAt = 0
   const batcher = attemptBatcher<Parameters<DeliveryContext['settle']>[0]>({
-    async record(batch) {
-      const { more, busy } = await settleRuns(context, batch)
-      wake(more)
+    async record(team_id, batch) {
+      const { more, busy } = await settleRuns(context, team_id, batch)
+      pump.wake(more)
       return busy
     },
-    retryForMs: LEASE_MS,
-    abandon: (batch) => {
-      context.lanesHeld -= batch.length
-    },
+    retryForMs: SETTLE_TIMEOUT_MS,
+    abandon: (team_id, batch) =>
+      endLanes(
+        context,
+        team_id,
+        batch.map((run) => run.settled.lease),
+      ),
     onError,
   })
-  const context: DeliveryContext = { app, worker: 0, send, lanesHeld: 0, recordMetrics, settle: batcher.add }
-
-  /** Stops while the capacity is used up. Settling a lane wakes its webhook again. */
-  async function pump() {
-    while (due.size && lease.isHeld() && !stopping) {
-      const webhook_ids = [...due]
-      due.clear()
-      const { full } = await deliverDue(context, webhook_ids)
-      if (!full) continue
-      for (const id of webhook_ids) due.add(id)
-      return
-    }
+  const context: DeliveryContext = {
+    app,
+    worker: '',
+    isAlive: (worker) => worker === context.worker && lease.isHeld(),
+    send,
+    recordMetrics,
+    settle: batcher.add,
+    capacity: laneCapacity(),
+    claims: new Map(),
   }
+  const pump = newPump({ context, isHeld: () => lease.isHeld(), onError })
 
-  function wake(webhook_ids: Iterable<string>) {
-    for (const id of webhook_ids) due.add(id)
-    if (pumping) pumpAgain = true
-    if (pumping || stopping || !lease.isHeld() || !due.size) return
-    pumping = pump()
-      .catch(onError)
-      .finally(() => {
-        pumping = undefined
-        if (!pumpAgain) return
-        pumpAgain = false
-        wake([])
-      })
-  }
-
-  /** Numbers committed events, frees the lanes of dead workers, and finds due webhooks. */
+  /** Frees lanes that no worker is sending, and finds due webhooks. */
   async function poll() {
-    if (!lease.isHeld()) return
-    app.wake(NUMBER_EVENTS)
-    if (performance.now() - heldAt > GRACE_MS) await store.freeDeadLanes(app.db, app.wall())
-    wake(await store.listWebhooksWithWork(app.db, app.wall()))
+    if (!lease.isHeld()) return false
+    if (performance.now() > freeAt) {
+      await freeDeadLanes(app, context)
+      freeAt = performance.now() + FREE_EVERY_MS
+    }
+    const found = await store.listWebhooksWithWork(app.db, app.wall())
+    pump.wake(found)
+    return found.length > 0
   }
-  const poller = startPoller(poll, POLL_MS, onError)
+  const poller = startPoller(poll, onError)
 
   const lease = newWorkerLease({
-    connect,
+    db: app.db,
     onAcquired(worker) {
       context.worker = worker
-      heldAt = performance.now()
+      freeAt = performance.now() + GRACE_MS
       poller.pollNow()
-    },
-    onNotification(payload) {
-      if (!payload) return poller.pollNow()
-      app.wake(NUMBER_EVENTS)
-      wake(payload.split(','))
     },
     onError,
   })
+  if (isAlone) await freeAllLanes(app)
   await lease.acquire()
 
   return {
-    wake,
+    wake: pump.wake,
+    /** Lanes that cannot be settled in time are left to other workers. */
     async stop() {
-      stopping = true
       batcher.end()
       const giveUpAt = Date.now() + STOP_TIMEOUT_MS
-      await Promise.all([pumping, poller.end()])
-      while (context.lanesHeld > 0 && Date.now() < giveUpAt) {
+      await Promise.all([pump.stop(), poller.end()])
+      while (context.capacity.total() > 0 && Date.now() < giveUpAt) {
         await batcher.flush()
-        if (context.lanesHeld > 0) await new Promise((done) => setTimeout(done, 20))
+        if (context.capacity.total() > 0) await new Promise((done) => setTimeout(done, 20))
       }
-      await store.returnLanes(app.db, context.worker).catch(onError)
-      lease.end()
+      await lease.end()
     },
   }
 }

@@ -7,7 +7,6 @@ import { cursorAt, pageAfter, pageOf } from '../../../platform/paging.ts'
 import { problem } from '../../../platform/problem.ts'
 import { later, SECOND } from '../../../platform/time.ts'
 import { transmissionName } from '../../orders/checks/rules-people.ts'
-import { rejectTakenSample } from '../../orders/placing/insert.ts'
 import { advanceOrder } from '../../orders/progress/advance.ts'
 import { offerRedraw, recreateOrder } from '../../orders/progress/redraw.ts'
 import { type LoadedOrder, loadOrders, lockOrder, requireOrder } from '../../orders/reading/present.ts'
@@ -106,13 +105,11 @@ const withOrder = (
   id: string,
   work: (app: AppInTransaction, order: LoadedOrder) => Promise<LoadedOrder>,
 ) =>
-  rejectTakenSample(() =>
-    inTransaction(app, async (app) => {
-      const { team_id, clock_offset_ms } = await requireSentOrder(app, lab_id, id)
-      const appOnTeamClock = onTeamClock(app, { clock_offset_ms })
-      return presentLabOrder(await work(appOnTeamClock, await lockOrder(appOnTeamClock, team_id, id)))
-    }),
-  )
+  inTransaction(app, async (app) => {
+    const { team_id, clock_offset_ms } = await requireSentOrder(app, lab_id, id)
+    const appOnTeamClock = onTeamClock(app, { clock_offset_ms })
+    return presentLabOrder(await work(appOnTeamClock, await lockOrder(appOnTeamClock, team_id, id)))
+  })
 
 async function requireSentOrder(app: App, lab_id: number, id: string) {
   const order = await store.findSentOrder(app.db, lab_id, id)

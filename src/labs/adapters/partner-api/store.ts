@@ -1,9 +1,10 @@
 import { sql } from 'kysely'
+import { anyTeam } from '../../../platform/db/any-team.ts'
 import type { Db } from '../../../platform/db/open.ts'
 import { ascendingPage } from '../../../platform/db/page.ts'
 import type { Page } from '../../../platform/paging.ts'
 
-/** Orders that were sent to the lab, across all teams. */
+/** Orders of any team that were sent to the lab. */
 const sentOrders = (db: Db, lab_id: number) =>
   db
     .selectFrom('orders')
@@ -12,16 +13,22 @@ const sentOrders = (db: Db, lab_id: number) =>
     .where('orders.lab_id', '=', lab_id)
     .where('orders.user_id', 'is not', null)
     .where('orders.sent_at', 'is not', null)
+    .modifyEnd(anyTeam('orders of a lab'))
 
+/** Finds an order of any team. */
 export const findSentOrder = (db: Db, lab_id: number, id: string) => sentOrders(db, lab_id).where('orders.id', '=', id).executeTakeFirst()
 
 type Filter = { status?: string[] | null | undefined; sample_id?: string | null | undefined; until: string }
 
-/** Sorted by last change, so that a lab can continue from its cursor. */
+/** Orders of any team by last change, so that a lab can continue from its cursor. */
 export const listSentOrders = (db: Db, lab_id: number, { status, sample_id, until }: Filter, page: Page) =>
   sentOrders(db, lab_id)
     .where('orders.changed_at', '<', until)
     .$if(!!status?.length, (query) => query.where('orders.low_level', '=', sql<string>`any(${status}::text[])`))
-    .$if(!!sample_id, (query) => query.where('orders.sample_id', '=', sample_id as string))
+    .$if(!!sample_id, (query) =>
+      query.where(
+        sql<boolean>`(orders.team_id, orders.id) = (select team_id, order_id from lab_samples where lab_id = ${lab_id} and sample_id = ${sample_id})`,
+      ),
+    )
     .$call(ascendingPage(page, 'orders.changed_at', 'orders.id'))
     .execute()

@@ -59,7 +59,7 @@ async function takeSteps(app: AppInTransaction, order: LoadedOrder, { steps, ...
   if (!rest.length) return
   if (!simulation.delay_seconds) return takeSteps(app, updated, { ...simulation, steps: rest })
   const step_at = later(updated.updated_at, simulation.delay_seconds * SECOND)
-  await planSteps(app, updated.id, step_at, { ...simulation, steps: rest })
+  await planSteps(app, updated, step_at, { ...simulation, steps: rest })
 }
 
 const reportStatuses: Record<string, ReportStatus> = {
@@ -110,7 +110,7 @@ export const SIMULATE_STEPS = 'simulate steps'
 export const takeDueSteps = (app: App, team_id?: string) =>
   forEachDueStep(app, team_id, async (app, order) => {
     const step = order.simulation?.steps[0] ?? rules.nextStep(order)
-    if (step === undefined || !rules.canFollow(order, step)) return clearPlannedSteps(app, order.id)
+    if (step === undefined || !rules.canFollow(order, step)) return clearPlannedSteps(app, order)
     if (order.simulation) return takeSteps(app, order, order.simulation)
     await takeStep(app, order, step)
   })

@@ -27,7 +27,7 @@ export async function loadCatalogText(app: App, text: string) {
     await store.lockLoading(app.db)
     await writeCatalog(app, catalog).catch(rejectChangedIds)
     const retired = await retireRemovedRows(app, catalog)
-    await store.upsert(app.db, 'catalogue', [{ one: true, version, loaded_at: app.wall() }], 'one')
+    await store.upsert(app.db, 'catalog', [{ one: true, version, loaded_at: app.wall() }], 'one')
     return { version, loaded: countsOf(catalog), ...retired }
   })
 }
@@ -43,7 +43,6 @@ const countsOf = ({ labs, analytes, lab_markers, lab_tests, patient_service_cent
 })
 
 async function writeCatalog(app: AppInTransaction, catalog: Catalog) {
-  const { db } = app
   const at = app.wall()
   await upsertRows(app, 'labs', catalog.labs.map(rows.labRow), 'id')
   await putPlatformAccounts(
@@ -60,11 +59,6 @@ async function writeCatalog(app: AppInTransaction, catalog: Catalog) {
     'id',
     ['created_at', 'approved_at'],
   )
-  await store.clearTestMarkers(
-    db,
-    catalog.lab_tests.map(({ id }) => id),
-  )
-  for (const batch of batchesOf(rows.testMarkerRows(catalog))) await store.insertTestMarkers(db, batch)
   await upsertRows(app, 'service_centers', rows.centerRows(catalog), 'site_code')
   for (const batch of batchesOf(catalog.payors)) await putPayors(app, batch)
   for (const batch of batchesOf(catalog.icd10_starter)) await putIcdCodes(app, batch)

@@ -41,16 +41,13 @@ export function markerRows({ markers, lab_markers }: Catalog) {
   })
 }
 
-export const testRow = ({ status, marker_ids: _, ...test }: Catalog['lab_tests'][number], at: string) => ({
+export const testRow = ({ status, ...test }: Catalog['lab_tests'][number], at: string) => ({
   ...test,
   created_at: at,
   updated_at: at,
   approved_at: status === 'pending_approval' ? null : at,
   archived_at: status === 'inactive' ? at : null,
 })
-
-export const testMarkerRows = ({ lab_tests }: Catalog) =>
-  lab_tests.flatMap(({ id, marker_ids }) => marker_ids.map((marker_id, i) => ({ lab_test_id: id, marker_id, position: i + 1 })))
 
 export function centerRows({ labs, patient_service_centers }: Catalog) {
   const labIds = new Map(labs.map(({ slug, id }) => [slug, id]))

@@ -1,4 +1,5 @@
 import { type Insertable, sql } from 'kysely'
+import { anyTeam } from '../../../platform/db/any-team.ts'
 import type { Db } from '../../../platform/db/open.ts'
 import type { Tables } from '../../../platform/db/tables.ts'
 
@@ -7,9 +8,9 @@ const LOAD_LOCK_ID = 4_117_202_604
 /** Serializes replicas that start at the same time. */
 export const lockLoading = (db: Db) => sql`select pg_advisory_xact_lock(${LOAD_LOCK_ID})`.execute(db)
 
-export const findLoadedCatalog = (db: Db) => db.selectFrom('catalogue').select(['version', 'loaded_at']).executeTakeFirst()
+export const findLoadedCatalog = (db: Db) => db.selectFrom('catalog').select(['version', 'loaded_at']).executeTakeFirst()
 
-export type SharedTable = 'labs' | 'analytes' | 'markers' | 'lab_tests' | 'service_centers' | 'catalogue'
+export type SharedTable = 'labs' | 'analytes' | 'markers' | 'lab_tests' | 'service_centers' | 'catalog'
 export type SharedRow<T extends SharedTable> = Insertable<Tables[T]>
 
 /** Upserts catalog rows by key; existing non-null values of the columns in `keptColumns` stay. */
@@ -31,22 +32,20 @@ export const upsert = <T extends SharedTable>(db: Db, table: T, rows: SharedRow<
   )
 }
 
-export const clearTestMarkers = (db: Db, test_ids: string[]) =>
-  db.deleteFrom('lab_test_markers').where('lab_test_id', '=', sql<string>`any(${test_ids}::uuid[])`).execute()
-
-export const insertTestMarkers = (db: Db, rows: Insertable<Tables['lab_test_markers']>[]) =>
-  db.insertInto('lab_test_markers').values(rows).execute()
-
-/** Returns the tests that belong to a team. */
+/** Returns the tests of any team that have one of the IDs. */
 export const findTeamTests = (db: Db, ids: string[]) =>
-  db.selectFrom('lab_tests').select('id').where('team_id', 'is not', null).where('id', '=', sql<string>`any(${ids}::uuid[])`).execute()
+  db
+    .selectFrom('team_lab_tests')
+    .select('id')
+    .where('id', '=', sql<string>`any(${ids}::uuid[])`)
+    .modifyEnd(anyTeam('lab tests with the IDs of the catalog'))
+    .execute()
 
-/** Archives shared tests that the catalog no longer has. */
+/** Archives tests that the catalog no longer has. */
 export const archiveOtherTests = (db: Db, ids: string[], at: string) =>
   db
     .updateTable('lab_tests')
     .set({ archived_at: at, updated_at: at })
-    .where('team_id', 'is', null)
     .where('archived_at', 'is', null)
     .where('id', '<>', sql<string>`all(${ids}::uuid[])`)
     .returning('id')
@@ -63,7 +62,7 @@ export const retireOtherMarkers = (db: Db, ids: number[]) =>
 
 const countOf = (from: string) => sql<number>`(select count(*) from ${sql.raw(from)})`
 
-/** Marker and shared lab test counts per lab, in total and orderable. */
+/** Marker and lab test counts per lab, in total and orderable. */
 export const countByLab = (db: Db) =>
   db
     .selectFrom('labs')
@@ -71,8 +70,8 @@ export const countByLab = (db: Db) =>
     .select([
       countOf('markers where lab_id = labs.id').as('markers'),
       countOf('markers where lab_id = labs.id and is_orderable').as('orderable'),
-      countOf('lab_tests where lab_id = labs.id and team_id is null').as('tests'),
-      countOf("lab_tests where lab_id = labs.id and team_id is null and status = 'active'").as('active'),
+      countOf('lab_tests where lab_id = labs.id').as('tests'),
+      countOf("lab_tests where lab_id = labs.id and status = 'active'").as('active'),
     ])
     .orderBy('id')
     .execute()
@@ -81,7 +80,7 @@ export const countShared = (db: Db) =>
   db
     .selectNoFrom([
       countOf('analytes').as('analytes'),
-      countOf('payors where team_id is null').as('payors'),
+      countOf('payors').as('payors'),
       countOf('icd_codes').as('icd_codes'),
       countOf('service_centers').as('service_centers'),
     ])

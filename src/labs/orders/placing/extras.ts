@@ -9,7 +9,11 @@ type Image = z.output<typeof ImageIn>
 type WithImages = Pick<NewOrder, 'physician' | 'health_insurance'>
 
 /** Stores the images of an order, each encrypted on its own. */
-export async function storeImages(app: App, order: { id: string; key: SealingKey }, { physician, health_insurance }: WithImages) {
+export async function storeImages(
+  app: App,
+  order: { team_id: string; id: string; key: SealingKey },
+  { physician, health_insurance }: WithImages,
+) {
   const images: Record<string, Image | null | undefined> = {
     physician_signature: physician?.signature_image,
     insurance_front: health_insurance?.front_image,
@@ -17,7 +21,9 @@ export async function storeImages(app: App, order: { id: string; key: SealingKey
     patient_signature: health_insurance?.patient_signature_image,
   }
   const rows = Object.entries(images).flatMap(([name, image]) =>
-    image ? [{ order_id: order.id, name, sealed: seal(order.key, `order_images.sealed.${order.id}.${name}`, image) }] : [],
+    image
+      ? [{ team_id: order.team_id, order_id: order.id, name, sealed: seal(order.key, `order_images.sealed.${order.id}.${name}`, image) }]
+      : [],
   )
   if (rows.length) await store.insertImages(app.db, rows)
 }

@@ -9,51 +9,51 @@ import { personFindings } from '../checks/rules-patients.ts'
 import { zoneOf } from '../checks/rules-zones.ts'
 import { emptyDocument, withoutImages } from '../encrypted-document.ts'
 import { advanceOrder } from '../progress/advance.ts'
+import { claimSample } from '../samples.ts'
 import { storeImages } from './extras.ts'
-import { insertOrder, newOrder, orderReply, rejectTakenSample, seedOf } from './insert.ts'
+import { insertOrder, newOrder, orderReply, seedOf } from './insert.ts'
 import { infoOf, normalizeOrder } from './patient.ts'
 import { patientContextOf } from './review.ts'
 import { ensureLabTest, resolveTests } from './tests.ts'
 
 /** Imports an order that the lab already accepted, so its AoE answers and address are not checked again. */
 export const importOrder = (app: App, caller: TeamCaller, body: z.output<typeof ImportOrder>) =>
-  rejectTakenSample(() =>
-    inTransaction(app, async (app) => {
-      const patient = await loadPatient(app, caller.team_id, body.user_id)
-      const resolved = await resolveTests(app, caller, body, ['active', 'pending'])
-      const normalized = normalizeOrder({ ...body, patient_address: { ...body.patient_address, phone_number: null } }, patient.info)
-      const { patient_details, patient_address } = normalized
-      const zone = zoneOf(patient_address, patient.team_zone)
-      const findings = personFindings(body, patientContextOf(app, patient, zone, resolved.method))
-      const refusal = problemFrom(findings)
-      if (refusal) throw refusal
-      await recordInfo(app, patient, infoOf(normalized, patient.info))
-      const now = app.now()
-      const order = newOrder(
-        {
-          ...patient,
-          document: {
-            ...emptyDocument,
-            patient_details,
-            patient_address,
-            ...withoutImages(body),
-            warnings: warningsOf(findings),
-          },
-          lab_test: await ensureLabTest(app, caller, resolved),
-          lab_account_id: resolved.account.id,
-          method: resolved.method as Method,
-          zone,
-          activate_by: null,
-          dispatch_at: null,
-          sent_at: now,
-          seed: seedOf(patient, resolved.combinedTest.name),
-          billing_type: body.billing_type,
-          sample_id: body.sample_id,
+  inTransaction(app, async (app) => {
+    const patient = await loadPatient(app, caller.team_id, body.user_id)
+    const resolved = await resolveTests(app, caller, body, ['active', 'pending'])
+    const normalized = normalizeOrder({ ...body, patient_address: { ...body.patient_address, phone_number: null } }, patient.info)
+    const { patient_details, patient_address } = normalized
+    const zone = zoneOf(patient_address, patient.team_zone)
+    const findings = personFindings(body, patientContextOf(app, patient, zone, resolved.method))
+    const refusal = problemFrom(findings)
+    if (refusal) throw refusal
+    await recordInfo(app, patient, infoOf(normalized, patient.info))
+    const now = app.now()
+    const order = newOrder(
+      {
+        ...patient,
+        document: {
+          ...emptyDocument,
+          patient_details,
+          patient_address,
+          ...withoutImages(body),
+          warnings: warningsOf(findings),
         },
-        now,
-      )
-      await insertOrder(app, order)
-      await storeImages(app, order, body)
-      return orderReply(app, await advanceOrder(app, order, 'requisition_bypassed'), 'Order imported successfully')
-    }),
-  )
+        lab_test: await ensureLabTest(app, caller, resolved),
+        lab_account_id: resolved.account.id,
+        method: resolved.method as Method,
+        zone,
+        activate_by: null,
+        dispatch_at: null,
+        sent_at: now,
+        seed: seedOf(patient, resolved.combinedTest.name),
+        billing_type: body.billing_type,
+        sample_id: body.sample_id,
+      },
+      now,
+    )
+    await claimSample(app, order)
+    await insertOrder(app, order)
+    await storeImages(app, order, body)
+    return orderReply(app, await advanceOrder(app, order, 'requisition_bypassed'), 'Order imported successfully')
+  })

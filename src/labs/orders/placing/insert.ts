@@ -1,7 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { type App, wakeAfterCommit } from '../../../platform/app.ts'
-import { isUniqueViolation } from '../../../platform/db/errors.ts'
-import { invalid } from '../../../platform/problem.ts'
 import { indexTerms } from '../../../platform/sealing/blind-index.ts'
 import { teamSealingKey } from '../../../platform/sealing/vault.ts'
 import { encryptDocument, type OrderDocument } from '../encrypted-document.ts'
@@ -74,12 +72,12 @@ type InsertOptions = {
   requestRows?: write.OrderInsert['requestRows']
 }
 
-/** Writes a new order, its first event and the outgoing event in one statement. */
+/** Writes a new order, its first event and the outgoing event in one statement. A caller that sets the sample_id claims it first. */
 export async function insertOrder(app: App, order: LoadedOrder, { data, info, requestRows }: InsertOptions = {}) {
   const terms = await searchTermsOf(app, order.team_id, order.document)
   const event = orderEvent(app, order, 'labtest.order.created', order.created_at, { data })
   const webhooks = await write.insertOrderWithEvent(app.db, { row: { ...order, simulation: null, terms }, event, info, requestRows })
-  wakeAfterCommit(app, webhooks)
+  wakeAfterCommit(app, order.team_id, webhooks)
   return order
 }
 
@@ -109,17 +107,3 @@ export const orderReply = (app: App, order: LoadedOrder, message: string) => ({
   status: 'success',
   message,
 })
-
-/** The unique index on sample_id decides, even between concurrent requests. */
-export async function rejectTakenSample<T>(write: () => Promise<T>) {
-  try {
-    return await write()
-  } catch (error) {
-    if (!isUniqueViolation(error, 'orders_sample')) throw error
-    throw invalid(
-      ['body', 'sample_id'],
-      'Another order of the lab has this sample_id. Send the ID that is printed on the specimen.',
-      'sample_id_taken',
-    )
-  }
-}

@@ -108,6 +108,6 @@ export async function registerKit(
     aoe_answers: resolveAoeAnswers(markers, aoe_answers ?? [], fasting),
     warnings,
   }
-  await store.setTerms(app.db, order.id, await searchTermsOf(app, order.team_id, document))
+  await store.setTerms(app.db, order, await searchTermsOf(app, order.team_id, document))
   return advanceOrder(app, order, 'registered', { document })
 }

@@ -1,11 +1,11 @@
-import { type Db, prepareStatement, runPrepared } from '../../../platform/db/open.ts'
-import { auditCall, auditColumns, outcomeCall, type RequestRows, requestRowValues } from '../../../platform/db/request-rows.ts'
+import { type Db, parameterList, prepareStatement, runHotWrite, runPrepared } from '../../../platform/db/open.ts'
+import { auditColumns, auditValues, outcomeColumns, outcomeValues, type RequestRows } from '../../../platform/db/request-rows.ts'
 import type { Tables } from '../../../platform/db/tables.ts'
 import type { OrderRow } from '../store.ts'
 
 const columns = [
-  'id',
   'team_id',
+  'id',
   'user_id',
   'transaction_id',
   'parent_id',
@@ -52,47 +52,35 @@ type Info = { sealed: Buffer; terms: string[] }
 
 export type OrderInsert = { row: NewRow; event: NewEvent; info?: Info | undefined; requestRows?: RequestRows | undefined }
 
-const parameterAt = (i: number) => `$${i + 1}`
-const parameter = (column: (typeof columns)[number]) => parameterAt(columns.indexOf(column))
-/** Indexes of the first parameter of the event, the demographics and the request's rows. */
-const EVENT = columns.length
-const INFO = EVENT + 4
-const REQUEST_ROWS = INFO + 2
-
-const insertOrder = `
-with placed as (insert into orders (${columns.join(', ')}) values (${columns.map((_, i) => parameterAt(i)).join(', ')})),
-first as (insert into order_events (order_id, id, low_level, created_at)
-  values (${parameter('id')}, ${parameter('last_event')}, ${parameter('low_level')}, ${parameter('last_event_at')}))`
-
-const emitCreated = `
-select emit(${parameterAt(EVENT)}, ${parameter('team_id')}, ${parameter('user_id')}, ${parameter('id')}, ${parameterAt(EVENT + 1)}, ${parameterAt(EVENT + 2)}, ${parameterAt(EVENT + 3)},
-  ${parameter('created_at')}, false) as webhook_ids`
-
-const putInfo = `, put_user_info(${parameter('user_id')}, ${parameter('team_id')}, ${parameterAt(INFO)}, ${parameterAt(INFO + 1)}, ${parameter('created_at')})`
-
-/** The parameter names of placeAudited, for benchmarks of the bare statement. */
+/** The parameters of place_order, in order. */
 export const placeParameters = [
   ...columns,
   ...['id', 'event_type', 'key', 'sealed'].map((column) => `event.${column}`),
   ...['sealed', 'terms'].map((column) => `info.${column}`),
   ...auditColumns.map((column) => `audit.${column}`),
+  ...outcomeColumns.map((column) => `outcome.${column}`),
+  'lock_ms',
 ]
 
-/** One round trip, prepared once per connection. */
-const placeUnaudited = prepareStatement('place_order', insertOrder + emitCreated + putInfo)
-export const placeAudited = prepareStatement('place_order_audited', `${insertOrder + emitCreated + putInfo}, ${auditCall(REQUEST_ROWS)}`)
-const placeWithOutcome = prepareStatement(
-  'place_order_with_outcome',
-  `${insertOrder + emitCreated + putInfo}, ${auditCall(REQUEST_ROWS)}, ${outcomeCall(REQUEST_ROWS)}`,
-)
+const callOf = (name: string, parameters: string[]) =>
+  prepareStatement(name, `select ${name}(${parameterList(parameters.length)}) as webhook_ids`)
 
-/** Writes the order, its first order event, the emitted event, the demographics and the request's rows in one statement. */
-export function insertOrderWithEvent(db: Db, { row, event, info, requestRows }: OrderInsert) {
-  const values: unknown[] = columns.map((column) => row[column])
-  values.push(event.id, event.event_type, event.key, event.sealed, info?.sealed ?? null, info?.terms ?? null)
-  if (requestRows) values.push(...requestRowValues(requestRows))
-  const text = requestRows?.outcome ? placeWithOutcome : requestRows ? placeAudited : placeUnaudited
-  return runAndEmit(db, text, values)
+/** The webhooks that have a new message. */
+type Emitted = { webhook_ids: string[] }
+
+/** One round trip, prepared once per connection. Benchmarks run the bare statement. */
+export const placeOrder = callOf('place_order', placeParameters)
+
+/** Writes the order, its first order event, the emitted event, the demographics and the request's rows. */
+export async function insertOrderWithEvent(db: Db, { row, event, info, requestRows }: OrderInsert) {
+  const [placed] = await runHotWrite<Emitted>(db, placeOrder, [
+    ...columns.map((column) => row[column]),
+    ...[event.id, event.event_type, event.key, event.sealed],
+    ...[info?.sealed, info?.terms],
+    ...auditValues(requestRows?.audit),
+    ...outcomeValues(requestRows?.outcome),
+  ])
+  return placed?.webhook_ids ?? []
 }
 
 const mutable = [
@@ -119,31 +107,21 @@ const mutable = [
   'sealed',
 ] as const satisfies (keyof Tables['orders'])[]
 
-const EVENT_OF_CHANGE = mutable.length + 1
-
-const changeOrder = `
-with changed as (update orders set changed_at = date_trunc('milliseconds', now()), ${mutable.map((column, i) => `${column} = ${parameterAt(i + 1)}`).join(', ')} where id = $1)`
-const appendEvent = `,
-event as (insert into order_events (order_id, id, low_level, status_detail, created_at)
-  values ($1, ${parameterAt(mutable.indexOf('last_event') + 1)}, ${parameterAt(mutable.indexOf('low_level') + 1)}, ${parameterAt(EVENT_OF_CHANGE + 7)}, ${parameterAt(mutable.indexOf('last_event_at') + 1)}))`
-const emitUpdated = `
-select emit(${parameterAt(EVENT_OF_CHANGE)}, ${parameterAt(EVENT_OF_CHANGE + 1)}, ${parameterAt(mutable.indexOf('user_id') + 1)}, $1, ${parameterAt(EVENT_OF_CHANGE + 2)}, ${parameterAt(EVENT_OF_CHANGE + 3)}, ${parameterAt(EVENT_OF_CHANGE + 4)}, ${parameterAt(EVENT_OF_CHANGE + 5)}, ${parameterAt(EVENT_OF_CHANGE + 6)}) as webhook_ids`
-
-const advance = prepareStatement('advance_order', changeOrder + appendEvent + emitUpdated)
-const change = prepareStatement('change_order', changeOrder + emitUpdated)
+const changeOrder = callOf('update_order', [
+  ...['team_id', 'id', ...mutable],
+  ...['id', 'event_type', 'key', 'sealed', 'at', 'partial'].map((column) => `event.${column}`),
+  ...['is_step', 'status_detail'],
+])
 
 /** Writes a change of a locked order and its event, with the new step if there is one. */
-export function updateOrder(db: Db, row: OrderRow, event: NewEvent & { at: string }, step?: { status_detail: string | null }) {
-  const values: unknown[] = [row.id, ...mutable.map((column) => (column === 'simulation' ? json(row.simulation) : row[column]))]
-  values.push(event.id, row.team_id, event.event_type, event.key, event.sealed, event.at, event.partial)
-  if (step) values.push(step.status_detail)
-  return runAndEmit(db, step ? advance : change, values)
-}
-
-/** Returns the webhooks that have a new message. */
-async function runAndEmit(db: Db, text: string, values: unknown[]) {
-  const [row] = await runPrepared<{ webhook_ids: string[] }>(db, text, values, 'writing')
-  return row?.webhook_ids ?? []
+export async function updateOrder(db: Db, row: OrderRow, event: NewEvent & { at: string }, step?: { status_detail: string | null }) {
+  const [updated] = await runPrepared<Emitted>(db, changeOrder, [
+    ...[row.team_id, row.id],
+    ...mutable.map((column) => (column === 'simulation' ? json(row.simulation) : row[column])),
+    ...[event.id, event.event_type, event.key, event.sealed, event.at, event.partial],
+    ...[step !== undefined, step?.status_detail],
+  ])
+  return updated?.webhook_ids ?? []
 }
 
 const json = (value: unknown) => (value === null ? null : JSON.stringify(value))

@@ -9,6 +9,7 @@ import { orderReply } from '../placing/insert.ts'
 import { loadTransactionOrders, lockOrder, lockOrders, presentOrder, requireOrder } from '../reading/present.ts'
 import * as rules from '../rules.ts'
 import * as store from '../store.ts'
+import * as samples from '../store-samples.ts'
 import { advanceOrder, changeOrder, orderEvent } from './advance.ts'
 import { DISPATCH_ORDERS } from './dispatch.ts'
 
@@ -89,4 +90,14 @@ export const resendOrderEvents = (app: App, { team_id }: TeamCaller, { order_ids
   })
 
 /** Deletes every order of a team in the caller's transaction. */
-export const deleteOrdersOf = (app: AppInTransaction, team_id: string) => store.deleteOrdersOf(app.db, team_id)
+export async function deleteOrdersOf(app: AppInTransaction, team_id: string) {
+  const deleted = await store.deleteOrdersOf(app.db, team_id)
+  await samples.deleteSamplesOfTeam(app.db, team_id)
+  return deleted
+}
+
+/** Detaches the orders of users who are being erased, and deletes the personal data in them. Call it before the users are deleted. */
+export async function forgetPatients(app: AppInTransaction, team_id: string, user_ids: string[]) {
+  const order_ids = await store.forgetPatients(app.db, team_id, user_ids)
+  if (order_ids.length) await samples.deleteSamplesOfOrders(app.db, team_id, order_ids)
+}

@@ -9,6 +9,7 @@ import { encryptDocument, type OrderDocument } from '../encrypted-document.ts'
 import { updateOrder } from '../placing/store-write.ts'
 import { type LoadedOrder, presentOrder } from '../reading/present.ts'
 import * as rules from '../rules.ts'
+import { changeSample } from '../samples.ts'
 import type { OrderRow } from '../store.ts'
 
 export type Change = Partial<
@@ -43,15 +44,16 @@ export async function advanceOrder(app: AppInTransaction, order: LoadedOrder, st
   )
   if (rest.step_at === undefined) updated.step_at = labFor(app, updated).nextStepAt(updated, at)
   const event = orderEvent(app, updated, 'labtest.order.updated', at, { partial: step === 'partial_results' })
-  wakeAfterCommit(app, await updateOrder(app.db, updated, event, { status_detail }))
+  await changeSample(app, order, updated)
+  wakeAfterCommit(app, order.team_id, await updateOrder(app.db, updated, event, { status_detail }))
   return updated
 }
 
 /** Changes the order without a new step and emits the update. */
-export async function changeOrder(app: App, order: LoadedOrder, change: Omit<Change, 'status_detail'>) {
+export async function changeOrder(app: AppInTransaction, order: LoadedOrder, change: Omit<Change, 'status_detail' | 'sample_id'>) {
   const at = app.now()
   const updated = applyChange(order, change, at)
-  wakeAfterCommit(app, await updateOrder(app.db, updated, orderEvent(app, updated, 'labtest.order.updated', at)))
+  wakeAfterCommit(app, order.team_id, await updateOrder(app.db, updated, orderEvent(app, updated, 'labtest.order.updated', at)))
   return updated
 }
 

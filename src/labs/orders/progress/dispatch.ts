@@ -77,7 +77,7 @@ export async function sendOrder(app: AppInTransaction, order: LoadedOrder): Prom
   const sent_at = app.now()
   if (accepted) return advanceOrder(app, order, accepted.low_level, { sent_at, sample_id: order.sample_id ?? accepted.sample_id })
   const sent = { ...order, dispatch_at: null, sent_at, updated_at: sent_at }
-  await store.markSent(app.db, order.id, sent.updated_at)
+  await store.markSent(app.db, order, sent.updated_at)
   return sent
 }
 
@@ -99,7 +99,7 @@ export async function forEachDueStep(
 export const findNextStep = async (app: App, team_id: string) => (await dueStore.findNextStep(app.db, team_id))?.at ?? undefined
 
 /** Plans the steps of an order; the first is due at `step_at`. */
-export const planSteps = (app: App, id: string, step_at: string, simulation: Simulation) =>
-  store.setPlannedSteps(app.db, id, { step_at, simulation: JSON.stringify(simulation) })
+export const planSteps = (app: App, order: DueOrder, step_at: string, simulation: Simulation) =>
+  store.setPlannedSteps(app.db, order, { step_at, simulation: JSON.stringify(simulation) })
 
-export const clearPlannedSteps = (app: App, id: string) => store.setPlannedSteps(app.db, id, { step_at: null, simulation: null })
+export const clearPlannedSteps = (app: App, order: DueOrder) => store.setPlannedSteps(app.db, order, { step_at: null, simulation: null })

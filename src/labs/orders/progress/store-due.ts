@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { anyTeam } from '../../../platform/db/any-team.ts'
 import type { Db } from '../../../platform/db/open.ts'
 
 const teamTime = (wall: string) => sql`${wall}::timestamptz + teams.clock_offset_ms * interval '1 millisecond'`
@@ -9,6 +10,7 @@ const latestTeamTime = (wall: string) =>
 
 type DueQuery = { limit: number; team_id?: string | undefined; except: string[] }
 
+/** Orders of any team, or of one, that are due to be sent to the lab. */
 export const listDueDispatches = (db: Db, wall: string, { limit, team_id, except }: DueQuery) =>
   db
     .selectFrom('orders')
@@ -21,6 +23,7 @@ export const listDueDispatches = (db: Db, wall: string, { limit, team_id, except
     .orderBy('orders.created_at')
     .orderBy('orders.id')
     .limit(limit)
+    .modifyEnd(anyTeam('orders to dispatch'))
     .execute()
 
 const dueStepQuery = (db: Db, wall: string, { limit, team_id, except }: DueQuery) =>
@@ -36,7 +39,8 @@ const dueStepQuery = (db: Db, wall: string, { limit, team_id, except }: DueQuery
     .limit(limit)
 
 /**
- * Orders with a due simulator step: all orders of teams with the automatic simulator, and orders with a requested simulation.
+ * Orders of any team, or of one, with a due simulator step: all orders of teams with the automatic simulator, and orders with
+ * a requested simulation.
  * Two queries, so that the idle orders of other teams are not scanned.
  */
 export function listDueSteps(db: Db, wall: string, query: DueQuery) {
@@ -54,6 +58,7 @@ export function listDueSteps(db: Db, wall: string, query: DueQuery) {
     .orderBy('created_at')
     .orderBy('id')
     .limit(query.limit)
+    .modifyEnd(anyTeam('simulated steps'))
     .execute()
 }
 

@@ -86,6 +86,7 @@ export const listEncryptedDocuments = (db: Db, team_id: string, filter: ListFilt
   db
     .selectFrom(matchingOrders(db, team_id, filter).select(['id', 'user_id', 'sealed', 'created_at']).limit(limit).as('found'))
     .innerJoin('sealing_keys', 'sealing_keys.user_id', 'found.user_id')
+    .where('sealing_keys.team_id', '=', team_id)
     .select([
       'found.id',
       'found.user_id',

@@ -11,14 +11,14 @@ import { hostBasedAccess } from './settings.ts'
 type NewCluster = { paths: ClusterPaths; account: Account; binaries: Binaries; password: string; sync: boolean }
 
 /** Builds the cluster under a temporary name and renames it, so a crash never leaves a partial cluster in place. */
-export async function createCluster(plan: NewCluster) {
+export async function createCluster(plan: NewCluster, superuserSql: string[]) {
   const { paths, account } = plan
   if (fs.existsSync(paths.cluster)) fs.rmdirSync(paths.cluster)
   const folder = join(paths.dataDir, `${partialPrefix}${randomBytes(6).toString('hex')}`)
   fs.mkdirSync(folder, { mode: 0o700 })
   if (account) fs.chownSync(folder, account.uid, account.gid)
   await runInitdb(plan, folder)
-  await runSql(plan, folder, [...roleSql(plan.password), 'CREATE DATABASE assay OWNER assay'])
+  await runSql(plan, folder, [...roleSql(plan.password), 'CREATE DATABASE assay OWNER assay', ...superuserSql])
   fs.renameSync(folder, paths.cluster)
   syncFolder(paths.dataDir)
 }
@@ -59,8 +59,8 @@ async function runInitdb({ account, binaries, sync }: NewCluster, folder: string
   fs.writeFileSync(join(folder, 'pg_hba.conf'), hostBasedAccess)
 }
 
-/** In single-user mode each line is a statement, and a failed statement does not change the exit status. */
-async function runSql({ account, binaries, sync }: NewCluster, folder: string, statements: string[]) {
+/** Runs statements as the superuser while no server runs. Each line is a statement, and a failed one does not change the exit status. */
+export async function runSql({ account, binaries, sync }: NewCluster, folder: string, statements: string[]) {
   const settings = ['-c', 'log_min_error_statement=panic', '-c', `fsync=${sync ? 'on' : 'off'}`]
   const command = [binaries.postgres, '--single', ...settings, '-D', folderAs(account, folder), 'postgres']
   const { ok, output } = await run(account, command, { folder, input: statements.map((sql) => `${sql};\n`).join('') })

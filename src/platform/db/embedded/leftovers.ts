@@ -43,7 +43,8 @@ async function killOrphans(cluster: string) {
   await waitUntil(() => serversIn(cluster).length === 0, 10_000)
 }
 
-function serversIn(cluster: string) {
+/** The processes of a server, even if its first process was killed. */
+export function serversIn(cluster: string) {
   if (process.platform !== 'linux') return []
   const pids = fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   return pids.map(Number).filter((pid) => isServerOf(cluster, pid))

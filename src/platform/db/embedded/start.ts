@@ -17,8 +17,8 @@ import { supervise } from './supervise.ts'
 
 export type Embedded = { url: string; stop(): Promise<void> }
 
-/** `settings` are further PostgreSQL settings, such as `fsync: 'off'` for tests. */
-export type EmbeddedOptions = { dataDir: string; log: Logger; settings?: Record<string, string> }
+/** For tests: further PostgreSQL settings, such as `fsync: 'off'`, and statements that the superuser runs in a new cluster. */
+export type EmbeddedOptions = { dataDir: string; log: Logger; settings?: Record<string, string>; superuserSql?: string[] }
 
 /** Runs PostgreSQL in `dataDir` until stop(). Only one process at a time may do so. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
@@ -58,10 +58,10 @@ async function startWithLock(paths: ClusterPaths, options: EmbeddedOptions, role
   }
 }
 
-async function startLocked(paths: ClusterPaths, { log, settings }: EmbeddedOptions, lock: Lock): Promise<Embedded> {
+async function startLocked(paths: ClusterPaths, { log, settings, superuserSql }: EmbeddedOptions, lock: Lock): Promise<Embedded> {
   const startedAt = performance.now()
   await clearLeftovers(paths.cluster, log)
-  const plan = { ...(await prepareCluster(paths, settings)), settings }
+  const plan = { ...(await prepareCluster(paths, settings, superuserSql)), settings }
   rotateLog(paths)
   const supervised = await supervise(async (signal) => {
     await clearLeftovers(paths.cluster, log)
@@ -78,7 +78,7 @@ async function startLocked(paths: ClusterPaths, { log, settings }: EmbeddedOptio
   }
 }
 
-async function prepareCluster(paths: ClusterPaths, settings: EmbeddedOptions['settings']): Promise<Plan> {
+async function prepareCluster(paths: ClusterPaths, settings: EmbeddedOptions['settings'], superuserSql: string[] = []): Promise<Plan> {
   removePartialCluster(paths)
   const account = chooseAccount(paths.cluster)
   const version = clusterVersion(paths)
@@ -87,7 +87,7 @@ async function prepareCluster(paths: ClusterPaths, settings: EmbeddedOptions['se
   const stored = readAccess(paths)
   const access = await chooseAccess(paths, stored)
   const plan = { paths, account, binaries, password: access.password, sync: settings?.fsync !== 'off' }
-  if (version === undefined) await createCluster(plan)
+  if (version === undefined) await createCluster(plan, superuserSql)
   restorePermissions(paths, account)
   if (version !== undefined && !stored) await resetPassword(plan)
   storeAccess(paths, access)

@@ -1,4 +1,4 @@
-import type { Generated, GeneratedAlways } from 'kysely'
+import type { Generated } from 'kysely'
 import type { Optional, Time } from '../tables.ts'
 
 /** The event log, webhooks and pipelines. */
@@ -18,6 +18,7 @@ export type DeliveryTables = {
     created_at: Time
     strict_ids: Optional<string[]>
   }
+  event_logs: { team_id: string; last_no: number; complete_before: Optional<Time> }
   webhooks: {
     id: string
     team_id: string
@@ -27,6 +28,7 @@ export type DeliveryTables = {
     rate_limit: Optional<number>
     ordering: 'per_key' | 'strict' | 'unordered'
     sealed: Buffer
+    revision: Generated<number>
     created_at: Time
     updated_at: Time
     disabled_at: Optional<Time>
@@ -42,22 +44,24 @@ export type DeliveryTables = {
     tokens_at: Generated<Time>
     deleted_at: Optional<Time>
   }
+  workers: { id: string; leased_until: Time }
   lanes: {
-    id: GeneratedAlways<number>
+    team_id: string
+    /** Text in the code, because IDs in a Citus cluster can exceed the safe integers of JavaScript. */
+    id: Generated<string>
     webhook_id: string
     key: string
-    passing: boolean
+    single_use: boolean
     tail: number
     head: Generated<number>
     attempts: Generated<number>
     run_at: Optional<Time>
-    worker: Optional<number>
+    worker: Optional<string>
     lease: Optional<string>
-    leased_until: Optional<Time>
     settled_at: Generated<Time>
   }
-  ended_lanes: { webhook_id: string; key_hash: Buffer; tail: number }
-  deliveries: { lane_id: number; n: number; event_id: string; event_at: Time }
+  ended_lanes: { team_id: string; webhook_id: string; key_hash: Buffer; tail: number }
+  deliveries: { team_id: string; lane_id: string; n: number; event_id: string; event_at: Time }
   attempts: {
     id: string
     at: Time
@@ -115,7 +119,7 @@ export type DeliveryTables = {
     created_at: Time
     updated_at: Time
   }
-  pipeline_outlets: {
+  pipeline_destinations: {
     team_id: string
     destination: string
     sealed: Buffer

@@ -5,9 +5,33 @@ import type { Method } from '../../../contract/labs/lifecycle.ts'
 import type { Simulation } from '../../../contract/labs/orders.ts'
 import type { Json, Optional, Time } from '../tables.ts'
 
+/** A test of the catalog, or of a team. */
+type LabTestTable = {
+  id: string
+  lab_id: number
+  lab_account_id: Optional<string>
+  slug: string
+  name: string
+  description: string
+  method: string
+  sample_type: string
+  price: number
+  fasting: boolean
+  auto_generated: Generated<boolean>
+  marker_ids: number[]
+  has_collection_instructions: boolean
+  common_tat_days: Optional<number>
+  worst_case_tat_days: Optional<number>
+  created_at: Time
+  updated_at: Time
+  approved_at: Optional<Time>
+  archived_at: Optional<Time>
+  status: GeneratedAlways<string>
+}
+
 /** The catalog, lab accounts, orders and results. */
 export type LabTables = {
-  catalogue: { one: Generated<boolean>; version: string; loaded_at: Time }
+  catalog: { one: Generated<boolean>; version: string; loaded_at: Time }
   labs: {
     id: number
     slug: string
@@ -62,30 +86,8 @@ export type LabTables = {
     worst_case_tat_days: Optional<number>
     expected_results: string[]
   }
-  lab_tests: {
-    id: string
-    team_id: Optional<string>
-    lab_id: number
-    lab_account_id: Optional<string>
-    slug: string
-    name: string
-    description: string
-    method: string
-    sample_type: string
-    price: number
-    fasting: boolean
-    auto_generated: Generated<boolean>
-    auto_key: Optional<string>
-    has_collection_instructions: boolean
-    common_tat_days: Optional<number>
-    worst_case_tat_days: Optional<number>
-    created_at: Time
-    updated_at: Time
-    approved_at: Optional<Time>
-    archived_at: Optional<Time>
-    status: GeneratedAlways<string>
-  }
-  lab_test_markers: { lab_test_id: string; marker_id: number; position: number }
+  lab_tests: LabTestTable
+  team_lab_tests: LabTestTable & { team_id: string; auto_key: Optional<string> }
   service_centers: {
     site_code: string
     lab_id: number
@@ -153,9 +155,11 @@ export type LabTables = {
     sealed: Optional<Buffer>
     terms: string[]
   }
-  order_events: { order_id: string; id: number; low_level: string; status_detail: Optional<string>; created_at: Time }
-  order_images: { order_id: string; name: string; sealed: Buffer }
+  lab_samples: { lab_id: number; sample_id: string; team_id: string; order_id: string }
+  order_events: { team_id: string; order_id: string; id: number; low_level: string; status_detail: Optional<string>; created_at: Time }
+  order_images: { team_id: string; order_id: string; name: string; sealed: Buffer }
   results: {
+    team_id: string
     order_id: string
     version: number
     status: string

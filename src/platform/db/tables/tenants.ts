@@ -4,7 +4,7 @@ import type { Json, Optional, Time } from '../tables.ts'
 
 /** Organizations, teams, keys, people, users and the audit log. */
 export type TenantTables = {
-  sealing_keys: { id: string; team_id: string; user_id: Optional<string>; wrapped: Buffer; created_at: Generated<Time> }
+  sealing_keys: { team_id: string; id: string; user_id: Optional<string>; wrapped: Buffer; created_at: Generated<Time> }
   orgs: { id: string; name: string; plan: Plan; expires_at: Optional<Time>; created_at: Generated<Time> }
   teams: {
     id: string
@@ -28,7 +28,7 @@ export type TenantTables = {
     time_zone: Optional<string>
     contact: Buffer
   }
-  erased_teams: { id: string; erased_at: Time }
+  erased_teams: { id: string; org_id: string; erased_at: Time }
   management_keys: {
     id: string
     org_id: string
@@ -48,7 +48,6 @@ export type TenantTables = {
     team_id: string
     label: string
     prefix: string
-    hash: Buffer
     read_only: Generated<boolean>
     created_by: Optional<string>
     created_by_person: Optional<string>
@@ -57,6 +56,7 @@ export type TenantTables = {
     last_used_at: Optional<Time>
     revoked_at: Optional<Time>
   }
+  team_api_key_hashes: { hash: Buffer; team_id: string; key_id: string }
   access_tokens: { hash: Buffer; team_id: string; management_key_id: string; expires_at: Time }
   user_tokens: { hash: Buffer; team_id: string; user_id: string; key_id: string; expires_at: Time }
   lab_keys: {
@@ -103,13 +103,14 @@ export type TenantTables = {
     hash: Buffer
     org_id: string
     management_key_id: Optional<string>
+    team_id: Optional<string>
     team_api_key_id: Optional<string>
     person_id: Optional<string>
     created_at: Time
     seen_at: Time
     ends_at: Time
   }
-  sign_in_turns: { key: Buffer; taken: number; since: Time }
+  sign_in_attempts: { key: Buffer; count: number; since: Time }
   users: {
     user_id: string
     team_id: string
@@ -132,11 +133,12 @@ export type TenantTables = {
     is_primary: boolean
     sealed: Buffer
     created_at: Time
-    seq: Generated<number>
+    written_at: Generated<Time>
   }
-  payors: {
+  payors: { payor_code: string; name: string; aliases: Generated<string[]> }
+  team_payors: {
+    team_id: string
     payor_code: string
-    team_id: Optional<string>
     name: string
     aliases: Generated<string[]>
     org_address: Json<Record<string, unknown> | null>
@@ -157,6 +159,7 @@ export type TenantTables = {
     created_at: Time
   }
   audit_log: {
+    chain_id: string
     id: string
     at: Time
     org_id: Optional<string>
@@ -172,5 +175,5 @@ export type TenantTables = {
     chain_seq: Optional<number>
     chain_hash: Optional<Buffer>
   }
-  audit_head: { one: Generated<boolean>; seq: number; mac: Buffer }
+  audit_chains: { chain_id: string; seq: number; mac: Buffer }
 }

@@ -20,8 +20,8 @@ export type WearableTables = {
     updated_at: Time
     renewing_until: Optional<Time>
     ended_at: Optional<Time>
-    farewells: Generated<number>
-    farewell_at: Optional<Time>
+    deregister_tries: Generated<number>
+    deregister_at: Optional<Time>
     pull_tries: Generated<number>
     pull_due_at: Optional<Time>
   }
@@ -36,7 +36,7 @@ export type WearableTables = {
     created_at: Time
     updated_at: Time
   }
-  refreshes: { user_id: string; team_id: string; at: Time }
+  refreshes: { team_id: string; user_id: string; id: string; at: Time }
   bulk_ops: {
     id: string
     team_id: string
@@ -154,7 +154,7 @@ export type WearableTables = {
     ended_at: Optional<Time>
     days_with_data: number
     error_details: Optional<string>
-    told: Generated<string[]>
+    announced: Generated<string[]>
   }
   source_priorities: { team_id: string; data_type: string; provider: string; priority: number }
 }

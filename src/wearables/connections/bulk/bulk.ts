@@ -82,10 +82,13 @@ async function processNext(app: App, operation: store.BulkOperation) {
   return item !== undefined
 }
 
+/** Other processes can work on the first operations. */
+const MAX_OPERATIONS = 20
+
 /** Processes one item of any team. Returns whether there can be more. */
 export async function runBulk(app: App): Promise<boolean> {
-  const operation = await store.findNextOperation(app.db, app.wall())
-  return operation ? processNext(app, operation) : false
+  for (const operation of await store.findOpenOperations(app.db, MAX_OPERATIONS)) if (await processNext(app, operation)) return true
+  return false
 }
 
 export const pruneBulk = (app: App) => store.deleteOldOperations(app.db, later(app.wall(), -RETENTION_MS))

@@ -1,4 +1,5 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
+import { anyTeam } from '../../../platform/db/any-team.ts'
 import type { Db } from '../../../platform/db/open.ts'
 import { descendingPage } from '../../../platform/db/page.ts'
 import type { Tables } from '../../../platform/db/tables.ts'
@@ -14,28 +15,30 @@ export const insertItems = (db: Db, rows: Insertable<Tables['bulk_items']>[]) =>
 export const getOperation = (db: Db, team_id: string, id: string) =>
   db.selectFrom('bulk_ops').selectAll().where('team_id', '=', team_id).where('id', '=', id).executeTakeFirstOrThrow()
 
-/** The oldest operation of any team with an item to claim or with no item left. */
-export async function findNextOperation(db: Db, now: string) {
-  const { rows } = await sql<BulkOperation>`
-    select * from bulk_ops o where status = 'in_progress' and (
-      exists (select from bulk_items where op_id = o.id and state = 'waiting' and (claimed_until is null or claimed_until <= ${now}))
-      or not exists (select from bulk_items where op_id = o.id and state = 'waiting'))
-    order by started_at limit 1`.execute(db)
-  return rows[0]
-}
+/** The oldest operations of any team that are in progress. */
+export const findOpenOperations = (db: Db, limit: number) =>
+  db
+    .selectFrom('bulk_ops')
+    .selectAll()
+    .where('status', '=', 'in_progress')
+    .orderBy('started_at')
+    .limit(limit)
+    .modifyEnd(anyTeam('bulk operations in progress'))
+    .execute()
 
 /** Claims an item until `until`. */
 export const claimItem = (db: Db, { team_id, id }: BulkOperation, now: string, until: string) =>
   db
     .updateTable('bulk_items')
     .set({ claimed_until: until })
+    .where('team_id', '=', team_id)
     .where('op_id', '=', id)
     .where('n', '=', (eb) =>
       eb
         .selectFrom('bulk_items')
         .select('n')
-        .where('op_id', '=', id)
         .where('team_id', '=', team_id)
+        .where('op_id', '=', id)
         .where('state', '=', 'waiting')
         .where((eb) => eb.or([eb('claimed_until', 'is', null), eb('claimed_until', '<=', now)]))
         .orderBy('n')
@@ -50,18 +53,19 @@ export const settleItem = (db: Db, { op_id, team_id, n }: BulkItem, state: 'done
   db
     .updateTable('bulk_items')
     .set({ state, sealed: null })
-    .where('op_id', '=', op_id)
     .where('team_id', '=', team_id)
+    .where('op_id', '=', op_id)
     .where('n', '=', n)
     .execute()
 
 /** Ends an operation that has no waiting items. */
-export const endOperation = (db: Db, { team_id, id }: BulkOperation, ended_at: string) =>
-  sql`
-    update bulk_ops o set ended_at = ${ended_at},
-      status = case when exists (select from bulk_items where op_id = o.id and state = 'done') then 'success' else 'failure' end
-    where o.id = ${id} and o.team_id = ${team_id} and o.status = 'in_progress'
-      and not exists (select from bulk_items where op_id = o.id and state = 'waiting')`.execute(db)
+export const endOperation = (db: Db, { team_id, id }: BulkOperation, ended_at: string) => {
+  const hasItems = (state: string) =>
+    sql`exists (select from bulk_items i where i.team_id = ${team_id} and i.op_id = ${id} and i.state = ${state})`
+  return sql`
+    update bulk_ops set ended_at = ${ended_at}, status = case when ${hasItems('done')} then 'success' else 'failure' end
+    where team_id = ${team_id} and id = ${id} and status = 'in_progress' and not ${hasItems('waiting')}`.execute(db)
+}
 
 export const listItems = (db: Db, { team_id, id }: BulkOperation) =>
   db.selectFrom('bulk_items').select(['user_id', 'state']).where('team_id', '=', team_id).where('op_id', '=', id).orderBy('n').execute()
@@ -74,6 +78,7 @@ export const listOperations = (db: Db, team_id: string, page: Page) =>
       eb
         .selectFrom('bulk_items')
         .select((eb) => eb.fn.countAll<number>().as('waiting'))
+        .where('bulk_items.team_id', '=', team_id)
         .whereRef('op_id', '=', 'bulk_ops.id')
         .where('state', '=', 'waiting')
         .as('pending'),
@@ -83,4 +88,5 @@ export const listOperations = (db: Db, team_id: string, page: Page) =>
     .execute()
 
 /** Deletes ended operations of any team. */
-export const deleteOldOperations = (db: Db, before: string) => db.deleteFrom('bulk_ops').where('ended_at', '<', before).execute()
+export const deleteOldOperations = (db: Db, before: string) =>
+  db.deleteFrom('bulk_ops').where('ended_at', '<', before).modifyEnd(anyTeam('old bulk operations')).execute()

@@ -1,7 +1,7 @@
 import { resolveSeriesName, type SeriesName, series } from '../../../contract/wearables/series.ts'
 import { type App, type AppInTransaction, inTransaction, wakeAfterCommit, withoutRequestRows } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
-import { limitLockWait } from '../../../platform/db/partitions.ts'
+import { limitLockWait } from '../../../platform/db/local-settings.ts'
 import { endBackfill } from '../backfill.ts'
 import { newDeviceResolver } from '../devices.ts'
 import { sampleEvents } from '../emit.ts'
@@ -71,7 +71,8 @@ const isSmallLivePush = ({ requestRows, transaction }: App, { days, state }: Bat
 
 /** A push is idempotent and has no idempotency key, so the audit row is its only request row. */
 async function writePipelined<T>(app: App, { key }: IncomingPush, batch: Batch, result: T) {
-  wakeAfterCommit(app, await writeBatch(app.db, batch, (await app.requestRows?.(app, result, key))?.audit))
+  const audit = (await app.requestRows?.(app, result, key))?.audit
+  wakeAfterCommit(app, batch.scope.team_id, await writeBatch(app.db, batch, audit))
   return result
 }
 
@@ -79,12 +80,12 @@ async function writePipelined<T>(app: App, { key }: IncomingPush, batch: Batch, 
 export async function writeMergedSeries(app: AppInTransaction, push: IncomingPush, merged: MergedSeries[]) {
   if (push.lockTimeoutMs) await limitLockWait(app.db, push.lockTimeoutMs)
   for (const { batch } of merged)
-    for (const part of batch ? splitStatements(batch) : []) wakeAfterCommit(app, await writeBatch(app.db, part))
+    for (const part of batch ? splitStatements(batch) : []) wakeAfterCommit(app, part.scope.team_id, await writeBatch(app.db, part))
   const backfilled = merged.map(({ name, changes }) => ({ resource: series[name].event ?? name, ...changes }))
   if (push.stage === 'historical' && backfilled.length) await endBackfill(app, push, backfilled)
 }
 
-/** PostgreSQL accepts at most 65,535 parameters per statement, and a day has five. */
+/** PostgreSQL accepts at most 65,535 parameters per statement. Each day has one, and each event. */
 const MAX_DAYS_PER_STATEMENT = 10_000
 
 function splitStatements({ scope, days, state, events }: Batch): Batch[] {

@@ -1,5 +1,5 @@
-import { CompiledQuery, sql } from 'kysely'
-import { type Db, prepareStatement, runPrepared } from '../../../platform/db/open.ts'
+import { sql } from 'kysely'
+import { type Db, prepareStatement, runHotRead, runPrepared } from '../../../platform/db/open.ts'
 
 /** The days of one user, resource and source. */
 export type SeriesScope = { team_id: string; user_id: string; resource: string; provider: string }
@@ -8,8 +8,8 @@ export type DayRow = DayKey & { revision: number; sealed: Buffer }
 
 const daysOf = `select d.day, d.source_type, d.revision, d.sealed
    from unnest($5::date[], $6::text[]) as requested (day, source_type)
-   join sample_days d on d.user_id = $2::uuid and d.resource = $3::text and d.day = requested.day and d.provider = $4::text
-     and d.source_type = requested.source_type and d.team_id = $1::uuid`
+   join sample_days d on d.team_id = $1::uuid and d.user_id = $2::uuid and d.resource = $3::text and d.day = requested.day
+     and d.provider = $4::text and d.source_type = requested.source_type`
 
 const findText = prepareStatement('find_sample_days', daysOf)
 const lockText = prepareStatement('lock_sample_days', `${daysOf} order by d.day, d.source_type for update of d`)
@@ -23,14 +23,11 @@ const dayValues = (scope: SeriesScope, keys: DayKey[]) => [
 /** The number of days of a typical live push. Larger reads would delay others on a pipelined connection. */
 const MAX_PIPELINED_DAYS = 4
 
-export const findDays = async (db: Db, scope: SeriesScope, keys: DayKey[]) => {
-  const values = dayValues(scope, keys)
-  if (keys.length <= MAX_PIPELINED_DAYS) return runPrepared<DayRow>(db, findText, values, 'reading')
-  return (await db.executeQuery<DayRow>(CompiledQuery.raw(findText, values))).rows
-}
+export const findDays = (db: Db, scope: SeriesScope, keys: DayKey[]) =>
+  (keys.length <= MAX_PIPELINED_DAYS ? runHotRead : runPrepared)<DayRow>(db, findText, dayValues(scope, keys))
 
 /** Locks the days in one order, so that two writers never deadlock. */
-export const lockDays = (db: Db, scope: SeriesScope, keys: DayKey[]) => runPrepared<DayRow>(db, lockText, dayValues(scope, keys), 'writing')
+export const lockDays = (db: Db, scope: SeriesScope, keys: DayKey[]) => runPrepared<DayRow>(db, lockText, dayValues(scope, keys))
 
 const scopeValues = ({ team_id, user_id, resource, provider }: SeriesScope) => [team_id, user_id, resource, provider]
 
@@ -53,7 +50,7 @@ export async function readDays(db: Db, { team_id, user_id, resource, provider, f
     select day, provider, source_type, sealed from (
       select day, provider, source_type, sealed, sum(samples) over (order by day, provider, source_type) - samples as before
       from sample_days
-      where user_id = ${user_id} and team_id = ${team_id} and resource = ${resource} and day between ${from} and ${to}
+      where team_id = ${team_id} and user_id = ${user_id} and resource = ${resource} and day between ${from} and ${to}
         ${provider ? sql`and provider = ${provider}` : sql``}
         ${after ? sql`and (day, provider, source_type) ${sql.raw(isDone ? '>' : '>=')} (${after.day}::date, ${after.provider}, ${after.source_type})` : sql``}
     ) d
@@ -66,8 +63,8 @@ export async function countSamples(db: Db, { team_id, user_id, resource, provide
   const { count } = await db
     .selectFrom('sample_days')
     .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('samples'), sql<number>`0`).as('count'))
-    .where('user_id', '=', user_id)
     .where('team_id', '=', team_id)
+    .where('user_id', '=', user_id)
     .where('resource', '=', resource)
     .where(sql<boolean>`day between ${from} and ${to}`)
     .$if(provider !== undefined, (query) => query.where('provider', '=', provider as string))

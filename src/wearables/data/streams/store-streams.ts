@@ -8,8 +8,8 @@ export const findStreams = (db: Db, team_id: string, workout_ids: string[]) =>
   db
     .selectFrom('workout_streams')
     .selectAll()
-    .where('workout_id', '=', sql<string>`any(${workout_ids}::uuid[])`)
     .where('team_id', '=', team_id)
+    .where('workout_id', '=', sql<string>`any(${workout_ids}::uuid[])`)
     .execute()
 
 export const upsertStreams = async (db: Db, rows: Insertable<Tables['workout_streams']>[]) => {
@@ -18,7 +18,7 @@ export const upsertStreams = async (db: Db, rows: Insertable<Tables['workout_str
     .insertInto('workout_streams')
     .values(rows)
     .onConflict((conflict) =>
-      conflict.column('workout_id').doUpdateSet((eb) => ({
+      conflict.columns(['team_id', 'workout_id']).doUpdateSet((eb) => ({
         version: eb.ref('excluded.version'),
         sealed: eb.ref('excluded.sealed'),
         updated_at: eb.ref('excluded.updated_at'),

@@ -8,8 +8,8 @@ export const lockSummaries = (db: Db, team_id: string, ids: string[]) =>
   db
     .selectFrom('summaries')
     .selectAll()
-    .where('id', '=', sql<string>`any(${ids}::uuid[])`)
     .where('team_id', '=', team_id)
+    .where('id', '=', sql<string>`any(${ids}::uuid[])`)
     .orderBy('id')
     .forUpdate()
     .execute()
@@ -21,7 +21,7 @@ export async function writeSummaries(db: Db, rows: SummaryRow[]) {
     .values(rows)
     .onConflict((conflict) =>
       conflict
-        .column('id')
+        .columns(['team_id', 'id'])
         .doUpdateSet((eb) => ({
           source_type: eb.ref('excluded.source_type'),
           calendar_date: eb.ref('excluded.calendar_date'),
@@ -43,8 +43,8 @@ const summariesOf = (db: Db, { team_id, user_id, resource, provider }: SummaryFi
   db
     .selectFrom('summaries')
     .selectAll()
-    .where('user_id', '=', user_id)
     .where('team_id', '=', team_id)
+    .where('user_id', '=', user_id)
     .where('resource', '=', resource)
     .$if(provider !== undefined, (query) => query.where('provider', '=', provider as string))
 
@@ -63,10 +63,10 @@ export const findLatestSummary = (db: Db, filter: SummaryFilter) =>
 export const findSummary = (db: Db, team_id: string, resource: string, id: string) =>
   db
     .selectFrom('summaries')
-    .innerJoin('users', 'users.user_id', 'summaries.user_id')
+    .innerJoin('users', (join) => join.onRef('users.team_id', '=', 'summaries.team_id').onRef('users.user_id', '=', 'summaries.user_id'))
     .selectAll('summaries')
-    .where('summaries.id', '=', id)
     .where('summaries.team_id', '=', team_id)
+    .where('summaries.id', '=', id)
     .where('summaries.resource', '=', resource)
     .where('users.deleted_at', 'is', null)
     .executeTakeFirst()

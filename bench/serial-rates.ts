@@ -1,0 +1,36 @@
+import pg from 'pg'
+import { eventually } from '../test/support/process.ts'
+import { perSecond } from './numbers.ts'
+import type { Processes } from './usage.ts'
+
+const counts = {
+  'audit rows chained for one team': 'select count(*)::int as left from audit_log where chain_seq is null',
+  'events numbered for one team': 'select count(*)::int as left from events where no is null',
+}
+
+/** Measures the work that is serial within a team. No worker runs while `writeAuditRows` does. */
+export async function printSerialRates({ site, api }: Processes, writeAuditRows: () => Promise<unknown>) {
+  await writeAuditRows()
+  const client = new pg.Client({ connectionString: api.database })
+  await client.connect()
+  await client.query('update events set no = null')
+  await client.query('update event_logs set complete_before = null')
+  const rates = Object.entries(counts).map(async ([name, text]) => `${name}: ${await drainRate(client, text)}`)
+  const [, ...lines] = await Promise.all([site.serve('costs', { ROLE: 'worker' }), ...rates])
+  for (const line of lines) console.log(line)
+  await client.end()
+}
+
+/** The rate from the first change of the count until it is zero. */
+async function drainRate(client: pg.Client, text: string) {
+  const left = async () => (await client.query<{ left: number }>(text)).rows[0]?.left as number
+  const all = await left()
+  const first = { left: all, at: 0 }
+  await eventually(async () => {
+    first.left = await left()
+    first.at = performance.now()
+    return first.left < all
+  })
+  await eventually(async () => (await left()) === 0)
+  return perSecond((first.left * 1000) / (performance.now() - first.at))
+}

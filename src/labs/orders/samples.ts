@@ -1,0 +1,25 @@
+import type { AppInTransaction } from '../../platform/app.ts'
+import { invalid } from '../../platform/problem.ts'
+import type { OrderRow } from './store.ts'
+import * as store from './store-samples.ts'
+
+type SampledOrder = Pick<OrderRow, 'team_id' | 'id' | 'lab_id' | 'sample_id'>
+
+/** Reserves the sample_id of an order. It is unique at a lab across teams, even between concurrent requests. */
+export async function claimSample(app: AppInTransaction, { team_id, id: order_id, lab_id, sample_id }: SampledOrder) {
+  if (!sample_id || (await store.insertSample(app.db, { lab_id, sample_id, team_id, order_id }))) return
+  const holder = await store.findSample(app.db, { lab_id, sample_id })
+  if (holder?.team_id !== team_id || holder.order_id !== order_id)
+    throw invalid(
+      ['body', 'sample_id'],
+      'Another order of the lab has this sample_id. Send the ID that is printed on the specimen.',
+      'sample_id_taken',
+    )
+}
+
+/** Reserves the new sample_id of an order and releases the old one. */
+export async function changeSample(app: AppInTransaction, before: SampledOrder, after: SampledOrder) {
+  if (before.sample_id === after.sample_id) return
+  await claimSample(app, after)
+  if (before.sample_id) await store.deleteSample(app.db, { lab_id: before.lab_id, sample_id: before.sample_id })
+}

@@ -1,0 +1,46 @@
+import { type Selectable, sql } from 'kysely'
+import { setLocally } from '../../platform/db/local-settings.ts'
+import type { Db } from '../../platform/db/open.ts'
+import type { Tables } from '../../platform/db/tables.ts'
+
+type Sample = Selectable<Tables['lab_samples']>
+
+/** Returns whether the sample_id was free at its lab. */
+export const insertSample = async (db: Db, row: Sample) => {
+  const inserted = await db
+    .insertInto('lab_samples')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['lab_id', 'sample_id']).doNothing())
+    .returning('order_id')
+    .executeTakeFirst()
+  return inserted !== undefined
+}
+
+type SampleKey = Pick<Sample, 'lab_id' | 'sample_id'>
+
+export const findSample = (db: Db, { lab_id, sample_id }: SampleKey) =>
+  db
+    .selectFrom('lab_samples')
+    .select(['team_id', 'order_id'])
+    .where('lab_id', '=', lab_id)
+    .where('sample_id', '=', sample_id)
+    .executeTakeFirst()
+
+export const deleteSample = (db: Db, { lab_id, sample_id }: SampleKey) =>
+  db.deleteFrom('lab_samples').where('lab_id', '=', lab_id).where('sample_id', '=', sample_id).execute()
+
+export async function deleteSamplesOfOrders(db: Db, team_id: string, order_ids: string[]) {
+  const samples = await samplesOf(db, team_id)
+  await samples.where('order_id', '=', sql<string>`any(${order_ids}::uuid[])`).execute()
+}
+
+export async function deleteSamplesOfTeam(db: Db, team_id: string) {
+  const samples = await samplesOf(db, team_id)
+  await samples.execute()
+}
+
+/** On Citus, a team's samples are on every worker, and only a sequential delete may precede other writes of the transaction. */
+async function samplesOf(db: Db, team_id: string) {
+  await setLocally(db, { 'citus.multi_shard_modify_mode': 'sequential' })
+  return db.deleteFrom('lab_samples').where('team_id', '=', team_id)
+}

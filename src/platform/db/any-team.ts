@@ -1,0 +1,65 @@
+import { sql } from 'kysely'
+
+/** Reads: work that is then handled per team, and lists across the teams of an organization or a deployment. */
+const reads = [
+  'audit chains',
+  'backup',
+  'bulk operations in progress',
+  'claims of lanes',
+  'connections to deregister',
+  'connections to pause',
+  'credentials of an organization',
+  'deleted webhooks',
+  'destinations of listed pipelines',
+  'destinations that a process holds',
+  'destinations without a holder',
+  'due pulls',
+  'lab tests with the IDs of the catalog',
+  'orders of a lab',
+  'orders to dispatch',
+  'pending lab tests',
+  'pending messages by webhook',
+  'pipelines of an organization',
+  'positions of destinations',
+  'pull preferences of teams',
+  'recover and replay jobs to continue',
+  'simulated steps',
+  'team API keys of an organization',
+  'team of a webhook',
+  'teams of API keys',
+  'teams with disabled webhooks',
+  'teams with events to number',
+  'teams with finished lanes',
+  'teams with pull preferences',
+  'teams with users to erase',
+  'teams with webhooks',
+  'the largest teams',
+  'the oldest event without a number',
+  'the team of a lab test',
+  'the team of a user',
+  'unchained audit rows',
+  'webhook URLs',
+  'webhooks with due messages',
+] as const
+
+/** Deletes of old rows. */
+export const prunings = [
+  'ended recover and replay jobs',
+  'expired OAuth flows',
+  'expired access tokens',
+  'expired attempts',
+  'expired events',
+  'expired inbox messages',
+  'expired link tokens',
+  'expired user tokens',
+  'old bulk operations',
+  'old idempotency keys',
+] as const
+
+type Purpose = (typeof reads)[number] | (typeof prunings)[number]
+
+/**
+ * Marks a statement that is not about one team. Every other statement names its team for each table that it touches; the
+ * test run fails otherwise.
+ */
+export const anyTeam = (purpose: Purpose) => sql.raw(`/* any team: ${purpose} */`)

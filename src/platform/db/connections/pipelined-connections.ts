@@ -1,0 +1,110 @@
+import type pg from 'pg'
+import { isReadOnly } from '../errors.ts'
+
+/** A prepared statement that is its own transaction. */
+export type Statement = { name: string; text: string; values: unknown[] }
+
+export type PipelinedConnection = { run(statement: Statement): Promise<{ rows: unknown[] }>; close(): Promise<void> }
+
+type Pipelined = pg.Client & { connection: { stream: { cork(): void; uncork(): void } } }
+
+/**
+ * A connection that requests share. Each request sends its statement without waiting for earlier results, and statements from
+ * one turn of the event loop go out in one write. Handing over a statement costs more than running it, so sharing doubles
+ * the throughput, compared with one connection per request.
+ */
+export function openPipelined(newClient: () => pg.Client, onReadOnly: (client: pg.Client) => void): PipelinedConnection {
+  let current: { client: Pipelined; connected: Promise<unknown> } | undefined
+  let isCorked = false
+  /** The end of an old connection must not drop the one that replaced it. */
+  const forget = (client: Pipelined) => {
+    if (current?.client === client) current = undefined
+  }
+  const connect = () => {
+    const client = newClient() as Pipelined
+    const drop = () => forget(client)
+    client.on('error', drop).on('end', drop)
+    const connected = client.connect()
+    connected.catch(drop)
+    return { client, connected }
+  }
+  const corkThisTurn = ({ connection: { stream } }: Pipelined) => {
+    if (isCorked) return
+    isCorked = true
+    stream.cork()
+    setImmediate(() => {
+      isCorked = false
+      stream.uncork()
+    })
+  }
+  return {
+    async run(statement) {
+      current ??= connect()
+      const { client, connected } = current
+      await connected
+      corkThisTurn(client)
+      try {
+        return await client.query(statement)
+      } catch (error) {
+        if (isReadOnly(error)) {
+          forget(client)
+          onReadOnly(client)
+        }
+        throw error
+      }
+    },
+    async close() {
+      const opened = current
+      current = undefined
+      await opened?.connected.catch(() => {})
+      await opened?.client.end()
+    },
+  }
+}
+
+/** Combines several pipelined connections. A statement goes to the one with the fewest pending statements. */
+export function openPipelinedPool(open: () => PipelinedConnection, count: number): PipelinedConnection {
+  const connections = Array.from({ length: count }, () => ({ connection: open(), waiting: 0 }))
+  return {
+    async run(statement) {
+      const least = connections.reduce((least, candidate) => (candidate.waiting < least.waiting ? candidate : least))
+      least.waiting++
+      return least.connection.run(statement).finally(() => least.waiting--)
+    },
+    close: async () => void (await Promise.all(connections.map(({ connection }) => connection.close()))),
+  }
+}
+
+/**
+ * Reads that arrive while others are in flight go out together, and identical ones go out once. Each still sees everything
+ * committed before it was requested. Callers share the rows, so they must not change them.
+ */
+export function coalesceReads(connection: PipelinedConnection): PipelinedConnection {
+  type Result = ReturnType<PipelinedConnection['run']>
+  let next = new Map<string, { statement: Statement; result: PromiseWithResolvers<Awaited<Result>> }>()
+  let busy = false
+  const sendBatch = async () => {
+    const batch = [...next.values()]
+    next = new Map()
+    const results = batch.map(({ statement, result }) => connection.run(statement).then(result.resolve, result.reject))
+    await Promise.all(results)
+    if (next.size) return void setImmediate(sendBatch)
+    busy = false
+  }
+  return {
+    run(statement) {
+      const key = keyOf(statement)
+      const pending = next.get(key)
+      if (pending) return pending.result.promise
+      const result = Promise.withResolvers<Awaited<Result>>()
+      next.set(key, { statement, result })
+      if (!busy) setImmediate(sendBatch)
+      busy = true
+      return result.promise
+    },
+    close: connection.close,
+  }
+}
+
+const keyOf = ({ name, values }: Statement) =>
+  [name, ...values.map((value) => (Buffer.isBuffer(value) ? value.toString('base64') : JSON.stringify(value)))].join('\0')

@@ -1,0 +1,79 @@
+import type pg from 'pg'
+import type { Logger } from 'pino'
+import { SECOND } from '../../time.ts'
+
+/** A killed process counts as running for this long. */
+export const LEASE_SECONDS = 15
+const RENEW_EVERY_MS = 5 * SECOND
+
+/** A process, with the newest migration of its version. */
+export type Process = { id: string; newest: string }
+
+/** A connection or a pool. */
+export type Connection = Pick<pg.ClientBase, 'query'>
+
+/** Also returns whether a migration has run that the process cannot run beside: it starts once the lease of the process has ended. */
+const renewSql = `with renewed as (
+    insert into processes (id, newest, leased_until) values ($1, $2, now() + make_interval(secs => $3))
+    on conflict (id) do update set leased_until = excluded.leased_until
+  )
+  select exists (select from migrations where oldest collate "C" > $2) as outdated`
+
+async function renew(connection: Connection, { id, newest }: Process) {
+  const { rows } = await connection.query<{ outdated: boolean }>(renewSql, [id, newest, LEASE_SECONDS])
+  return rows[0]?.outdated === true
+}
+
+export async function registerProcess(connection: Connection, process: Process) {
+  // Those that were killed could not delete their rows.
+  await connection.query('delete from processes where leased_until < now()')
+  await renew(connection, process)
+}
+
+/** The newest migration of each running process, the oldest first. */
+export async function listRunningVersions(connection: Connection) {
+  const { rows } = await connection.query<{ exists: boolean }>("select to_regclass('processes') is not null as exists")
+  if (!rows[0]?.exists) return []
+  const running = await connection.query<{ newest: string }>('select newest from processes where leased_until >= now()')
+  return running.rows.map(({ newest }) => newest).sort()
+}
+
+type RegistrationOptions = {
+  log: Logger
+  /** A migration has run that the process cannot run beside, so it must stop. */
+  onOutdated(): void
+}
+
+/** Keeps a process registered until it ends or is outdated. */
+export function keepRegistered(pool: pg.Pool, process: Process, { log, onOutdated }: RegistrationOptions) {
+  let renewal: Promise<void> | undefined
+  let ended = false
+  let timer = schedule()
+
+  /** One renewal at a time, because it waits while a migration deletes the process. */
+  function schedule() {
+    return setTimeout(() => {
+      renewal = renewOnce()
+    }, RENEW_EVERY_MS).unref()
+  }
+
+  async function renewOnce() {
+    const isOutdated = await renew(pool, process).catch((error) => log.warn({ code: error.code }, 'process registration not renewed'))
+    if (ended) return
+    if (!isOutdated) {
+      timer = schedule()
+      return
+    }
+    log.fatal({ newest: process.newest }, 'database migrated by a version that this process cannot run beside')
+    onOutdated()
+  }
+
+  return {
+    async end() {
+      ended = true
+      clearTimeout(timer)
+      await renewal
+      await pool.query('delete from processes where id = $1', [process.id]).catch(() => {})
+    },
+  }
+}

@@ -1,0 +1,83 @@
+import { spawnSync } from 'node:child_process'
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { type Deployment, deployments, renderManifests } from '../../scripts/manifests.ts'
+import { blocksOf } from '../docs/support/blocks.ts'
+import { named, ofKind, parseManifests, readManifests, workloadsOf } from './support/manifests.ts'
+import { schemaProblems } from './support/schema.ts'
+
+const hasHelm = spawnSync('helm', ['version']).status === 0
+if (!hasHelm) console.warn('skipped "helm": helm is not installed')
+
+const render = (deployment: Deployment, ...values: string[]) =>
+  parseManifests(
+    renderManifests(
+      deployment,
+      values.flatMap((value) => ['--set-json', value]),
+    ),
+  )
+
+describe.skipIf(!hasHelm)('helm', () => {
+  test.each(deployments)('renders the committed manifests of %s', (deployment) => {
+    expect(readManifests(deployment), 'Run: npm run manifests').toEqual(render(deployment))
+  })
+
+  // Helm 3 and 4 word the same schema error differently.
+  test.each([
+    ['postgres', 'api.replicas=0', /api.replicas/],
+    [
+      'postgres',
+      'worker.autoscaling={"enabled":true,"minReplicas":4}',
+      'worker.autoscaling.minReplicas must not be larger than maxReplicas',
+    ],
+    ['postgres', 'api.terminationGracePeriodSeconds=19', 'at least api.preStopSeconds plus 15'],
+    ['postgres', 'podDisruptionBudget.maxUnavailable=0', /podDisruptionBudget.maxUnavailable/],
+    ['postgres', 'secret=null', /secret/],
+    ['postgres', 'secret.name=""', /secret.name/],
+    ['postgres', 'secret.keys=["ENCRYPTION_KEY"]', 'secret.keys must contain DATABASE_URL'],
+    ['postgres', 'secret.keys=["DATABASE_URL"]', 'secret.keys must contain ENCRYPTION_KEY'],
+    ['postgres', 'secret.keys=["DATABASE_URL","ENCRYPTION_KEY","OAUTH_SOURCES"]', 'OAUTH_SOURCES is in both'],
+    ['postgres', 'settings.DATABASE_URL="postgres://assay:secret@db/assay"', /settings.*DATABASE_URL/],
+    ['postgres', 'settings.LOGLEVEL="info"', /settings.*LOGLEVEL/],
+    ['postgres', 'worker.settings.ROLE="all"', /worker.settings.*ROLE/],
+    ['postgres', 'networkPolicy.database.to=[]', /networkPolicy.database.to/],
+    ['postgres', 'networkPolicy.dns=null', /networkPolicy.*dns/],
+    ['postgres', 'pgbouncer.enabled=true', 'pgbouncer.enabled needs a database server'],
+    ['pooler', 'secret.keys=["DATABASE_URL","ENCRYPTION_KEY"]', 'pgbouncer.enabled needs DIRECT_DATABASE_URL'],
+    ['embedded', 'database.distribute=true', 'need database.mode external'],
+    ['embedded', 'secret.keys=["DATABASE_URL"]', 'database.mode embedded uses no DATABASE_URL'],
+  ] as const)('rejects values for %s with %s', (deployment, value, message) => {
+    expect(() => render(deployment, value)).toThrow(message)
+  })
+
+  test('a pair of servers behind PgBouncer has one Service for each', () => {
+    const server = (name: string) => ({ name, host: `db-${name}.internal`, port: 5432 })
+    const pair = (names: string[]) => `pgbouncer.servers=${JSON.stringify(names.map(server))}`
+    const manifests = render('pooler', pair(['a', 'b']))
+    for (const name of ['a', 'b'])
+      expect(named(ofKind(manifests, 'ConfigMap'), `assay-pgbouncer-${name}`).data?.['pgbouncer.ini']).toContain(
+        `host=db-${name}.internal `,
+      )
+    expect(ofKind(manifests, 'Service').map(({ metadata }) => metadata.name)).toEqual(
+      expect.arrayContaining(['assay-pgbouncer-a', 'assay-pgbouncer-b']),
+    )
+    expect(() => render('pooler', pair(['a', 'a']))).toThrow('Each name in pgbouncer.servers must be unique')
+  })
+
+  test('every workload verifies the database with the authority of caConfigMap', () => {
+    const manifests = render('pooler', 'database.caConfigMap="db-ca"')
+    expect(manifests.flatMap(schemaProblems)).toEqual([])
+    for (const { name, pod } of workloadsOf(manifests)) {
+      expect(pod.volumes, name).toContainEqual({ name: 'ca', configMap: { name: 'db-ca' } })
+      expect(pod.containers[0]?.volumeMounts, name).toContainEqual({ name: 'ca', mountPath: '/etc/assay-ca', readOnly: true })
+    }
+  })
+
+  test.each(deployments)('accepts the values of the documentation for %s', (deployment) => {
+    const example = blocksOf('docs/deploying.md').find(({ text }) => text.startsWith('image:'))
+    const values = Object.entries<object>(parse(example?.text ?? ''))
+    expect(values).not.toEqual([])
+    const manifests = render(deployment, ...values.map(([name, value]) => `${name}=${JSON.stringify(value)}`))
+    expect(manifests.flatMap(schemaProblems)).toEqual([])
+  })
+})

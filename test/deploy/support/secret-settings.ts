@@ -1,0 +1,4 @@
+const secrets = ['BOOTSTRAP_MANAGEMENT_KEY', 'BOOTSTRAP_TEAM_API_KEY', 'ENCRYPTION_KEY', 'OAUTH_SOURCES']
+
+/** Whether a setting holds a secret. Database URLs contain a password. */
+export const isSecretSetting = (name: string) => name.endsWith('DATABASE_URL') || secrets.includes(name)
