@@ -1,0 +1,119 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, type TestContext, test } from 'vitest'
+import type { Client } from '../../src/contract/client.ts'
+import { assay } from '../cli/assay.ts'
+import { skipUnless, start as startServer, tempFolder } from '../db/support/embedded.ts'
+import { adminOf, apiOf, externalDatabase, runFailingStart, start } from '../start/support/start.ts'
+import { query } from '../support/databases.ts'
+import { placeOrder } from '../support/orders.ts'
+import { eventually, readCredentials, root } from '../support/process.ts'
+import { aUser } from '../support/users.ts'
+import { aSample, push } from '../support/wearables.ts'
+import { aReceiver, aWebhook } from '../support/webhooks.ts'
+import { temporaryFolder } from '../support/world.ts'
+import { checkOut, hasCommit } from './checkout.ts'
+
+/** A commit of an earlier version. Its database is upgraded while it runs. */
+const { commit } = JSON.parse(readFileSync(join(import.meta.dirname, 'baseline.json'), 'utf8')) as { commit: string }
+const earlier = hasCommit(commit) ? checkOut(commit, join(temporaryFolder(), 'earlier')) : undefined
+
+function earlierFor(context: TestContext) {
+  skipUnless(context, earlier !== undefined, `the history does not have the commit ${commit}`)
+  return earlier as string
+}
+
+test('an upgrade changes no migration that has run', (context) => {
+  const folder = join(earlierFor(context), 'migrations')
+  for (const name of readdirSync(folder))
+    expect(readFileSync(join(root, 'migrations', name), 'utf8'), name).toBe(readFileSync(join(folder, name), 'utf8'))
+})
+
+/** A day to which both versions push samples. */
+const day = '2026-03-01'
+const secondsIn = (n: number) => `${day}T00:${String(Math.floor(n / 60)).padStart(2, '0')}:${String(n % 60).padStart(2, '0')}.000Z`
+
+type Cursor = { after?: string; read: string[] }
+
+test('an earlier version and this one share a database under load, while this one migrates it', async (context) => {
+  const checkout = earlierFor(context)
+  const { url } = await startServer(tempFolder())
+  const env = externalDatabase(url)
+  const old = await start(env, checkout)
+  const credentials = readCredentials(env['DATA_DIR'] as string)
+  const receiver = await aReceiver()
+  await aWebhook({ ...credentials, admin: adminOf(old, credentials), api: apiOf(old, credentials) }, { url: receiver.url })
+  const user_id = await aUser(apiOf(old, credentials))
+  const orders: string[] = []
+  const log: Cursor = { read: [] }
+  let pushed = 0
+
+  const follow = async (api: Client) => {
+    const { events, next_cursor } = await api.listEvents({ query: { after: log.after } })
+    log.read.push(...events.map(({ event_id }) => event_id))
+    log.after = next_cursor
+  }
+  /** An order that one process takes and another one advances, and samples of a day that both write. */
+  const turn = async (first: Client, second: Client) => {
+    const order = await placeOrder(first, 'walk_in_test', { user_id: await aUser(first) })
+    orders.push(order.id)
+    await push(first, user_id, 'steps', [aSample(secondsIn(pushed++), 1)])
+    expect((await second.getOrder({ params: { order_id: order.id } })).id).toBe(order.id)
+    await second.simulateOrder({ params: { order_id: order.id }, query: {}, body: { partials: 0 } })
+  }
+  /** Repeats turns until the other work is done, and at least twice. */
+  const during = async <T>(work: Promise<T>, ...clients: [Client, Client]) => {
+    let isDone = false
+    const finished = work.finally(() => {
+      isDone = true
+    })
+    for (let n = 0; n < 2 || !isDone; n++) await turn(...clients)
+    return finished
+  }
+
+  const before = apiOf(old, credentials)
+  await turn(before, before)
+  await follow(before)
+  const now = await during(start(env), before, before)
+  const after = apiOf(now, credentials)
+  expect(await missing(url)).toEqual([])
+  await Promise.all([turn(before, after), turn(after, before), turn(before, before), turn(after, after)])
+  await follow(after)
+
+  await during(old.stop('SIGTERM'), after, after)
+  const restarted = await start(env, checkout)
+  const again = apiOf(restarted, credentials)
+  await Promise.all([turn(again, after), turn(after, again)])
+  await follow(again)
+  await during(restarted.stop('SIGTERM'), after, after)
+
+  const eventsOf = async (order_id?: string) => (await after.listEvents({ query: { order_id, limit: 500 } })).events
+  await eventually(async () => (await query(url, 'select from events where no is null')).length === 0)
+  await follow(after)
+  expect(log.read).toEqual((await eventsOf()).map(({ event_id }) => event_id))
+  for (const id of orders) {
+    const order = await after.getOrder({ params: { order_id: id } })
+    expect(order.last_event.status).toBe('completed.walk_in_test.completed')
+    const expected = (await eventsOf(id)).map((_, n) => n + 1)
+    const sequences = () => receiver.received.filter(({ headers }) => headers['webhook-key'] === `order:${id}`).map(sequenceOf)
+    await eventually(() => sequences().length >= expected.length)
+    expect(sequences()).toEqual(expected)
+  }
+  const { groups } = await after.listSamples({ params: { user_id, resource: 'steps' }, query: { start_date: day, end_date: '2026-03-02' } })
+  expect(Object.values(groups).flatMap((sources) => sources.flatMap(({ data }) => data))).toHaveLength(pushed)
+  expect(await assay(url).run('audit', 'verify')).toMatchObject({ code: 0 })
+
+  await query(url, "insert into migrations (name, oldest) values ('9999_contract.sql', '9999_contract.sql')")
+  expect(await runFailingStart(env, checkout)).toEqual({
+    code: 1,
+    lines: [expect.stringMatching(/The database has a migration .*\(9999_contract\.sql\)/)],
+  })
+})
+
+const sequenceOf = ({ headers }: { headers: Record<string, unknown> }) => Number(headers['webhook-sequence'])
+
+/** Migrations of this version that the database does not have. */
+async function missing(url: string) {
+  const ran = new Set((await query<{ name: string }>(url, 'select name from migrations')).map(({ name }) => name))
+  return readdirSync(join(root, 'migrations')).filter((name) => !ran.has(name))
+}
