@@ -18,7 +18,11 @@ if (Number(process.versions.node.split('.')[0]) >= 24) {
 } else {
   const node = join(root, 'node_modules/.bin/node')
   // npm takes seconds, so it runs only if Node is missing; npm start installs updates.
-  if (!existsSync(node)) spawnSync('npm', ['--prefix', root, '--silent', 'run', 'prestart'], { stdio: ['ignore', 'inherit', 'inherit'] })
+  if (!existsSync(node)) {
+    const { status } = spawnSync('npm', ['--prefix', root, '--silent', 'run', 'prestart'], { stdio: ['ignore', 'inherit', 'inherit'] })
+    // The setup has printed why.
+    if (status !== 0) process.exit(1)
+  }
   if (!existsSync(node)) {
     console.error('Assay requires Node 24 or newer.')
     process.exit(1)

@@ -1,6 +1,6 @@
 // Installs missing dependencies, so that one command is enough on a fresh clone. Plain JavaScript, because an older Node may run npm.
 import { execFileSync } from 'node:child_process'
-import { existsSync, lstatSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -10,9 +10,9 @@ const at = (path) => join(root, path)
 /** Tests and checks need the development dependencies, which an install for the service leaves out. */
 const withTools = process.env.npm_lifecycle_event !== 'prestart'
 
-if (isMissing()) install()
-requireNode()
-buildConsole()
+if (isMissing()) installAlone()
+if (!process.exitCode) requireNode()
+if (!process.exitCode) buildConsole()
 
 function isMissing() {
   const installed = at('node_modules/.package-lock.json')
@@ -20,6 +20,41 @@ function isMissing() {
   // A linked node_modules belongs to another checkout, and an install would empty it.
   if (lstatSync(at('node_modules')).isSymbolicLink()) return false
   return statSync(installed).mtimeMs < statSync(at('package-lock.json')).mtimeMs
+}
+
+/** Two installs at once would delete each other's files, so the second one waits. */
+function installAlone() {
+  const lock = at('.installing')
+  while (!acquire(lock)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500)
+  try {
+    if (isMissing()) install()
+  } catch {
+    console.error('The dependencies could not be installed. npm prints the reason above.')
+    process.exitCode = 1
+  } finally {
+    rmSync(lock, { force: true })
+  }
+}
+
+function acquire(lock) {
+  try {
+    writeFileSync(lock, String(process.pid), { flag: 'wx' })
+    return true
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error
+    // A killed install leaves its lock.
+    if (!isRunning(Number(readFileSync(lock, 'utf8')))) rmSync(lock, { force: true })
+    return false
+  }
+}
+
+function isRunning(pid) {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error.code === 'EPERM'
+  }
 }
 
 /** No package needs its install scripts, because the start creates the PostgreSQL links. */
@@ -37,7 +72,7 @@ function requireNode() {
   console.error(
     `Assay requires Node 24 or newer; this is ${process.versions.node}, and npm has no build for ${process.platform} ${process.arch}.`,
   )
-  process.exit(1)
+  process.exitCode = 1
 }
 
 /** The build skips itself if its sources did not change. A checkout without the console needs no build. */

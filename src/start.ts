@@ -63,7 +63,11 @@ function openWakeUps(service: Service, { db }: Database, onFailure: OnFailure) {
   const { DATABASE_URL, DIRECT_DATABASE_URL } = service.config
   if (!DATABASE_URL) return wakeUpsInProcess()
   const onError = (error: unknown) => onFailure(DELIVER_WEBHOOKS, error)
-  const connect = DIRECT_DATABASE_URL ? () => connectDirect(DIRECT_DATABASE_URL) : undefined
+  const logUnavailable = ({ code }: { code?: string }) => {
+    service.log.warn({ code }, 'DIRECT_DATABASE_URL unavailable, this worker polls')
+    return undefined
+  }
+  const connect = DIRECT_DATABASE_URL ? () => connectDirect(DIRECT_DATABASE_URL).catch(logUnavailable) : undefined
   return wakeUpsAmongProcesses({ db, folder: socketFolder(service.vault), connect, onError })
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { environments, regions } from '../contract/common.ts'
 import { ProjectId } from '../contract/delivery/pipelines.ts'
 import { OAuthSettings } from '../contract/wearables/oauth-setting.ts'
-import { isDatabaseUrl, urlsOfHosts } from './db/connections/hosts.ts'
+import { faultOfDatabaseUrl, urlsOfHosts } from './db/connections/hosts.ts'
 import { setupProblem } from './problem.ts'
 
 const wholeNumber = (low: number, high: number) =>
@@ -15,7 +15,10 @@ const oneOf = <const V extends readonly [string, ...string[]]>(values: V) => z.e
 const url = (protocol: RegExp, text: string) => z.url({ protocol, error: text })
 /** Assay appends paths to the URL, and everyone who receives such a link would see its credentials. */
 const isPlainUrl = (text: string) => !/[?#]|^\w+:\/\/[^/]*@/.test(text)
-const databaseUrl = z.string().refine(isDatabaseUrl, 'must be a postgres:// URL')
+const databaseUrl = z.string().superRefine((url, context) => {
+  const fault = faultOfDatabaseUrl(url)
+  if (fault) context.addIssue({ code: 'custom', message: fault })
+})
 const network = z.union([z.cidrv4(), z.cidrv6()])
 // Trusting every network would let clients forge their own address.
 const proxy = z.union([z.ipv4(), z.ipv6(), network]).refine((text) => !text.endsWith('/0'))

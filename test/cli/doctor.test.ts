@@ -2,13 +2,14 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { shardsFinding } from '../../src/operations/doctor/database.ts'
+import { hostsFinding, shardsFinding } from '../../src/operations/doctor/database.ts'
 import { clockSkew } from '../../src/operations/doctor/store.ts'
 import { skipUnless } from '../db/support/embedded.ts'
 import { atEnd } from '../support/at-end.ts'
 import { placeOrder } from '../support/orders.ts'
 import { query } from '../support/query.ts'
 import { openReceiver } from '../support/receiver.ts'
+import { openRelay } from '../support/relay.ts'
 import { emptyDatabase, isPooledRun, newDatabase, temporaryFolder, world } from '../support/world.ts'
 import { assay } from './assay.ts'
 
@@ -43,6 +44,8 @@ test('passes every check of a healthy deployment', async () => {
       database: expect.stringMatching(/ok|warning/),
       clock: 'ok',
       connections: expect.stringMatching(/ok|warning/),
+      ...(isPooledRun() ? { pooler: 'ok' } : {}),
+      standby: 'ok',
       schema: 'ok',
       'encryption key': 'ok',
       jobs: 'ok',
@@ -72,6 +75,23 @@ test.each([
   const finding = shardsFinding({ servers, teams: [{ team_id: 'a4153bc7-cb49-401c-84ee-aaf336ac92e4', events: 12 }] })
   expect(finding).toMatchObject({ state, text: expect.stringMatching(/^worker-1:5432 has 16 shards with \d+ MiB.*\(12 events\)$/) })
   if (state === 'warning') expect(finding.remedy).toMatch(/citus_rebalance_start.*assay team move/)
+})
+
+test.each([
+  [['primary', 'standby'], 'ok'],
+  [['primary', 'unreachable'], 'warning'],
+  [['primary', 'standby', 'primary'], 'wrong'],
+] as const)('hosts that are %j are %s', (states, state) => {
+  expect(hostsFinding(states.map((state, i) => ({ host: `db-${i + 1}:5432`, state })))).toMatchObject({ state })
+})
+
+test('asks every host of DATABASE_URL', async (context) => {
+  skipUnless(context, !isPooledRun(), 'the hosts of this run are poolers')
+  const relay = await openRelay(w.url)
+  atEnd(async () => relay.close())
+  const { host } = new URL(relay.url)
+  const { code, of } = await runDoctor({ DATABASE_URL: relay.url.replace(host, `${host},127.0.0.1:1`) }, '--quick')
+  expect([code, of('hosts')]).toMatchObject([0, { state: 'warning', text: `${host} is a primary, 127.0.0.1:1 is unreachable` }])
 })
 
 test('prints one line per check', async () => {
@@ -152,7 +172,10 @@ test('checks that DIRECT_DATABASE_URL and READ_DATABASE_URL lead to this databas
     { state: 'wrong', remedy: expect.stringContaining('READ_DATABASE_URL') },
   ])
   const lost = await runDoctor({ READ_DATABASE_URL: 'postgres://assay:secret-word@127.0.0.1:1/assay' }, '--quick')
-  expect([lost.code, lost.of('read replica')]).toMatchObject([1, { state: 'wrong' }])
+  expect([lost.code, lost.of('read replica')]).toMatchObject([
+    1,
+    { state: 'wrong', text: expect.stringMatching(/^READ_DATABASE_URL postgres:.* cannot be used: .*ECONNREFUSED/) },
+  ])
   expect(JSON.stringify(lost.checks)).not.toContain('secret-word')
 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isDatabaseUrl, urlsOfHosts } from '../../src/platform/db/connections/hosts.ts'
+import { faultOfDatabaseUrl, urlsOfHosts } from '../../src/platform/db/connections/hosts.ts'
 
 test('a database URL with several hosts is one URL per host', () => {
   expect(urlsOfHosts('postgres://assay:p%40ss@db-1:5432,db-2:6432/assay?target_session_attrs=read-write&sslmode=require')).toEqual([
@@ -18,13 +18,22 @@ test('a database URL with one host or a socket stays as it is', () => {
 })
 
 test.each([
-  ['postgres://assay@db-1:5432,db-2:5432/assay', true],
-  ['postgres://db-1/assay', true],
-  ['postgres://assay@db-1:port,db-2/assay', false],
-  ['postgres://assay@db-1,,db-2/assay', false],
-  ['postgres:///assay', true],
-  ['mysql://db-1/assay', false],
-  ['db-1,db-2', false],
-])('%s is a database URL: %s', (url, valid) => {
-  expect(isDatabaseUrl(url)).toBe(valid)
+  'postgres://assay@db-1:5432,db-2:5432/assay?target_session_attrs=read-write',
+  'postgres://db-1/assay',
+  'postgres:///assay',
+  'postgres://assay@db-1/assay?sslmode=verify-full&sslrootcert=%2Fetc%2Fca.pem',
+])('%s can be a database URL', (url) => {
+  expect(faultOfDatabaseUrl(url)).toBeUndefined()
+})
+
+test.each([
+  ['postgres://assay@db-1:port,db-2/assay', /^must be a postgres:\/\/ URL/],
+  ['postgres://assay@db-1,,db-2/assay', /^must be a postgres:\/\/ URL/],
+  ['mysql://db-1/assay', /^must be a postgres:\/\/ URL/],
+  ['db-1,db-2', /^must be a postgres:\/\/ URL/],
+  ['postgres://assay:pass#word@db-1/assay', /%23 for #/],
+  ['postgres://assay@db-1/assay?sslmod=require', /unknown parameter sslmod$/],
+  ['postgres://assay@db-1/assay?sslmode=verfy-full', /sslmode of .*verify-full/],
+])('%s cannot be a database URL', (url, fault) => {
+  expect(faultOfDatabaseUrl(url)).toMatch(fault)
 })

@@ -44,6 +44,8 @@ test('ROLE=api serves requests without chaining the audit log, and ROLE=worker d
   for (const page of ['/health', '/ready', '/metrics']) expect((await fetch(worker.url + page)).status).toBe(200)
   const refused = await errorOf(apiOf(worker, credentials).listUsers())
   expect(refused).toMatchObject({ status: 404, detail: { error_type: 'UNKNOWN_PATH' } })
+  // They share DATA_DIR, whose URL is that of the API.
+  expect(clientsOf(api, env['DATA_DIR'] as string).credentials).toEqual(credentials)
 })
 
 test('a process that delivers listens on DIRECT_DATABASE_URL, and polls without it', async () => {

@@ -19,7 +19,7 @@ function checkout(packages: string[]) {
 async function setup(folder: string, event: string) {
   const env = { npm_execpath: join(folder, 'npm.js'), npm_lifecycle_event: event }
   const { code, stdout } = await run([process.execPath, join(folder, 'scripts/setup.mjs')], { env }).exited
-  return { code, installs: /npm ci .*/.exec(stdout)?.[0] }
+  return { code, installs: /npm ci.*/.exec(stdout)?.[0] }
 }
 
 const YEAR_2000 = 946_684_800
@@ -44,6 +44,30 @@ test('reinstalls packages older than the lock file', async () => {
   expect(await setup(folder, 'pretest')).toEqual({ code: 0, installs: undefined })
   utimesSync(join(folder, 'node_modules/.package-lock.json'), YEAR_2000, YEAR_2000)
   expect(await setup(folder, 'pretest')).toEqual({ code: 0, installs })
+})
+
+test('of two setups at once, one installs and the other waits', async () => {
+  const { folder, modules } = checkout(['fastify'])
+  writeFileSync(
+    join(folder, 'npm.js'),
+    `console.log('npm ci'); require('node:fs').cpSync('${modules}', '${folder}/node_modules', { recursive: true })`,
+  )
+  const done = await Promise.all([setup(folder, 'prestart'), setup(folder, 'prestart')])
+  expect(done.map(({ code }) => code)).toEqual([0, 0])
+  expect(done.filter(({ installs }) => installs)).toHaveLength(1)
+})
+
+test('continues after an install that was killed', async () => {
+  const { folder } = checkout([])
+  writeFileSync(join(folder, '.installing'), '99999999')
+  expect(await setup(folder, 'prestart')).toEqual({ code: 0, installs })
+  expect(existsSync(join(folder, '.installing'))).toBe(false)
+})
+
+test('a failed install ends the setup', async () => {
+  const { folder } = checkout([])
+  writeFileSync(join(folder, 'npm.js'), 'process.exit(1)')
+  expect(await setup(folder, 'prestart')).toEqual({ code: 1, installs: undefined })
 })
 
 test('does not touch a linked node_modules folder', async () => {

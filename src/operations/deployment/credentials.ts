@@ -20,8 +20,11 @@ export type Credentials = {
 const FILE = 'credentials.json'
 
 /** Writes the first keys to DATA_DIR at each start: the operator's, else those of an earlier start, else new ones in the sandbox. */
-export async function openCredentials(app: App, base_url: string): Promise<Credentials> {
-  const stored = await readStoredKeys(app)
+export async function openCredentials(app: App, ownUrl: string): Promise<Credentials> {
+  const { base_url: storedUrl, ...keysInFile } = parseFile(readPrivate(inDataDir(app.config, FILE)) ?? '')
+  const stored: Partial<Keys> = await filterWorkingKeys(app, keysInFile)
+  // A worker has no API, and a process that has may share its folder.
+  const base_url = app.config.ROLE === 'worker' ? (storedUrl ?? ownUrl) : ownUrl
   const { BOOTSTRAP_TEAM_API_KEY, BOOTSTRAP_MANAGEMENT_KEY } = app.config
   const preset = {
     team_api_key: BOOTSTRAP_TEAM_API_KEY ?? stored.team_api_key,
@@ -36,15 +39,19 @@ export async function openCredentials(app: App, base_url: string): Promise<Crede
   return { path, hasNewKeys, base_url, ...keys }
 }
 
-async function readStoredKeys(app: App): Promise<Partial<Keys>> {
-  return filterWorkingKeys(app, parseKeys(readPrivate(inDataDir(app.config, FILE)) ?? ''))
-}
-
 /** The file may have been edited by hand, so anything that is not text is ignored. */
-function parseKeys(text: string) {
+function parseFile(text: string): {
+  base_url?: string | undefined
+  team_api_key?: string | undefined
+  management_key?: string | undefined
+} {
   try {
-    const { team_api_key, management_key } = JSON.parse(text)
-    return { team_api_key: textOrUndefined(team_api_key), management_key: textOrUndefined(management_key) }
+    const { base_url, team_api_key, management_key } = JSON.parse(text)
+    return {
+      base_url: textOrUndefined(base_url),
+      team_api_key: textOrUndefined(team_api_key),
+      management_key: textOrUndefined(management_key),
+    }
   } catch {
     return {}
   }

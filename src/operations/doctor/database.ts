@@ -4,6 +4,8 @@ import { pino } from 'pino'
 import { appOf, newService } from '../../platform/app.ts'
 import type { Config } from '../../platform/config.ts'
 import { encryptionKey } from '../../platform/data-dir.ts'
+import { describeHosts, type HostState, urlsOfHosts } from '../../platform/db/connections/hosts.ts'
+import { checkPooler } from '../../platform/db/connections/pooler.ts'
 import { MAX_STALENESS_MS } from '../../platform/db/connections/replica.ts'
 import type { Database } from '../../platform/db/open.ts'
 import { pendingMigrations } from '../../platform/db/schema/migrate.ts'
@@ -14,15 +16,27 @@ import { describeCluster, isClustered } from '../cluster/actions.ts'
 import { findDeployment, identityOf } from '../deployment/actions.ts'
 import { checkDatabase } from '../deployment/rules.ts'
 import type { Finding, RunCheck } from './finding.ts'
-import { findHeartbeat, findUnnumberedAge, inspectServer, listWebhookUrls, type Server, withDatabase } from './store.ts'
+import {
+  countWaitingCommits,
+  findHeartbeat,
+  findUnnumberedAge,
+  inspectServer,
+  listWebhookUrls,
+  type Server,
+  withDatabase,
+} from './store.ts'
 
 /** The checks only read. They end at an outdated or foreign schema, which the remaining checks cannot read. */
 export async function databaseChecks(config: Config, database: Database, quick: boolean, runCheck: RunCheck) {
   const server = await inspectServer(database)
+  const hosts = config.DATABASE_URL ? urlsOfHosts(config.DATABASE_URL) : []
   const results = [
     await runCheck('database', () => serverFinding(config, server)),
     await runCheck('clock', () => clockFinding(server)),
     await runCheck('connections', () => connectionFinding(config, server)),
+    ...(server.pooled ? [await runCheck('pooler', () => poolerFinding(database))] : []),
+    ...(hosts.length > 1 ? [await runCheck('hosts', async () => hostsFinding(await describeHosts(hosts)))] : []),
+    await runCheck('standby', async () => standbyFinding(await countWaitingCommits(database))),
     await runCheck('schema', () => schemaFinding(database)),
   ]
   if (results.at(-1)?.finding.state !== 'ok') return results
@@ -69,6 +83,27 @@ function connectionFinding({ DATABASE_POOL_SIZE: size }: Config, { max_connectio
   return { state: 'ok', text }
 }
 
+async function poolerFinding({ pool }: Database): Promise<Finding> {
+  await checkPooler(pool)
+  return { state: 'ok', text: 'supports transactions and prepared statements' }
+}
+
+/** A failover needs the other hosts, so a wrong name is reported before it happens. */
+export function hostsFinding(hosts: HostState[]): Finding {
+  const text = hosts.map(({ host, state }) => `${host} is ${state === 'unreachable' ? 'unreachable' : `a ${state}`}`).join(', ')
+  if (hosts.filter(({ state }) => state === 'primary').length > 1)
+    return { state: 'wrong', text, remedy: 'stop the one that was replaced: what is written there is lost' }
+  if (hosts.some(({ state }) => state === 'unreachable'))
+    return { state: 'warning', text, remedy: 'check its name in DATABASE_URL and that it is running; Assay cannot use it after a failover' }
+  return { state: 'ok', text }
+}
+
+function standbyFinding(commits: number): Finding {
+  if (!commits) return { state: 'ok', text: 'no commit waits for a standby' }
+  const remedy = 'start a synchronous standby, or remove it from synchronous_standby_names; until then all requests wait'
+  return { state: 'wrong', text: `${commits} commits wait for a synchronous standby`, remedy }
+}
+
 async function schemaFinding({ pool }: Database): Promise<Finding> {
   const { missing } = await pendingMigrations(pool)
   if (!missing.length) return { state: 'ok', text: 'up to date' }
@@ -85,11 +120,13 @@ async function keyFinding(config: Config, { db }: Database): Promise<Finding> {
 
 const vaultOf = (config: Config): Vault => openVault(encryptionKey(config, true))
 
-const isSameDatabase = async (one: Database, other: Database) =>
-  isDeepStrictEqual(await findDeployment(one.db), await findDeployment(other.db))
+/** Another database may have no such table. */
+const deploymentOf = ({ db }: Database) => findDeployment(db).catch(() => undefined)
+
+const isSameDatabase = async (one: Database, other: Database) => isDeepStrictEqual(await deploymentOf(one), await deploymentOf(other))
 
 const directFinding = (url: string, database: Database) =>
-  withDatabase(url, false, async (direct): Promise<Finding> => {
+  withDatabase('DIRECT_DATABASE_URL', url, async (direct): Promise<Finding> => {
     const remedy = 'set DIRECT_DATABASE_URL to the database itself; until then a message from another machine can wait up to one second'
     if ((await inspectServer(direct)).pooled) return { state: 'warning', text: 'leads through a pooler', remedy }
     if (!(await isSameDatabase(direct, database))) return { state: 'wrong', text: 'is another database', remedy }
@@ -97,11 +134,11 @@ const directFinding = (url: string, database: Database) =>
   })
 
 const replicaFinding = (url: string, database: Database) =>
-  withDatabase(url, true, async (replica): Promise<Finding> => {
-    const behind = ((await findHeartbeat(database)) ?? 0) - ((await findHeartbeat(replica)) ?? 0)
+  withDatabase('READ_DATABASE_URL', url, async (replica): Promise<Finding> => {
     const unused = 'until then everything reads from the primary'
     if (!(await isSameDatabase(replica, database)))
       return { state: 'wrong', text: 'is a copy of another database', remedy: `set READ_DATABASE_URL to a replica; ${unused}` }
+    const behind = ((await findHeartbeat(database)) ?? 0) - ((await findHeartbeat(replica)) ?? 0)
     const text = `${Math.max(0, Math.round(behind / 1000))} s behind the primary`
     if (behind <= MAX_STALENESS_MS) return { state: 'ok', text }
     return { state: 'warning', text, remedy: `check the replication; ${unused}` }

@@ -57,9 +57,14 @@ export async function diskFinding(dataDir: string): Promise<Finding> {
 /** The port must be free, or a running Assay must respond on it. */
 export async function portFinding({ HOST, PORT }: Config): Promise<Finding> {
   const host = HOST === '0.0.0.0' || HOST === '::' ? '127.0.0.1' : HOST
-  const response = await fetch(`http://${host.includes(':') ? `[${host}]` : host}:${PORT}/ready`, {
-    signal: AbortSignal.timeout(3000),
-  }).catch(() => undefined)
+  const signal = AbortSignal.timeout(3000)
+  const response = await fetch(`http://${host.includes(':') ? `[${host}]` : host}:${PORT}/ready`, { signal }).catch(() => undefined)
+  if (signal.aborted)
+    return {
+      state: 'warning',
+      text: `a process listens on ${PORT} and did not respond within 3 seconds`,
+      remedy: 'check its log and its load',
+    }
   if (response?.headers.get('x-request-id'))
     return response.ok
       ? { state: 'ok', text: `the service is ready on ${PORT}` }

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { pino } from 'pino'
 import { anyTeam } from '../../platform/db/any-team.ts'
 import { isPooled } from '../../platform/db/connections/pooler.ts'
-import { type Database, openDatabase, type PoolConnection } from '../../platform/db/open.ts'
+import { checkServer, type Database, openDatabase, type PoolConnection } from '../../platform/db/open.ts'
 
 export type Server = {
   version: string
@@ -27,9 +27,14 @@ export async function inspectServer({ pool }: Database): Promise<Server> {
 }
 
 /** Opens the database of another setting for one check. */
-export async function withDatabase<R>(url: string, isReplica: boolean, read: (database: Database) => Promise<R>) {
-  const database = openDatabase(url, 1, pino({ level: 'silent' }), { isReplica })
-  return read(database).finally(database.close)
+export async function withDatabase<R>(setting: string, url: string, read: (database: Database) => Promise<R>) {
+  const database = openDatabase(url, 1, pino({ level: 'silent' }), { isReplica: setting === 'READ_DATABASE_URL' })
+  try {
+    await checkServer(database, url, setting)
+    return await read(database)
+  } finally {
+    await database.close()
+  }
 }
 
 export async function findHeartbeat({ db }: Database) {
@@ -51,6 +56,14 @@ async function readServer(client: PoolConnection) {
 
 /** How far the server's time is from ours, in milliseconds. A time between the request and its response is no skew, because either may be slow. */
 export const clockSkew = (at: number, before: number, after: number) => Math.round(at - Math.min(Math.max(at, before), after))
+
+/** Commits that have waited for a synchronous standby for some seconds. */
+export async function countWaitingCommits({ db }: Database) {
+  const { rows } = await sql<{ commits: number }>`
+    select count(*)::integer as commits from pg_stat_activity
+    where datname = current_database() and wait_event = 'SyncRep' and clock_timestamp() - state_change > interval '3 seconds'`.execute(db)
+  return rows[0]?.commits ?? 0
+}
 
 /** The age in seconds of the oldest event, of any team, without a number. A worker numbers events within a second. */
 export async function findUnnumberedAge({ db }: Database) {

@@ -44,8 +44,8 @@ export const isDuplicateTable = (error: unknown) => (error as { code?: string })
 /** The statement timeout canceled a statement. */
 export const isStatementTimeout = (error: unknown) => (error as { code?: string }).code === '57014'
 
-/** A prepared statement is missing, or another one has its name. Only a pooler can cause that. */
-export const isWrongStatement = (error: unknown) => ['26000', '42P05'].includes((error as { code?: string }).code ?? '')
+/** A prepared statement is missing, another one has its name, or transactions are refused. Only a pooler can cause that. */
+export const isPoolerError = (error: unknown) => ['26000', '42P05', '08P01'].includes((error as { code?: string }).code ?? '')
 
 /** The server is a standby, or a promotion has not finished. */
 export const isReadOnly = (error: unknown) => (error as { code?: string }).code === READ_ONLY

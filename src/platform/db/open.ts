@@ -185,17 +185,17 @@ function sendByName(client: pg.PoolClient, onReadOnly: () => void) {
   client.query = queryByName as typeof client.query
 }
 
-/** Fails with one line, without the password, if the server cannot be reached or is too old. */
-export async function checkServer(database: Database, url: string) {
+/** Fails with one line, without the password, if the server of a setting cannot be reached or is too old. */
+export async function checkServer(database: Database, url: string, setting = 'DATABASE_URL') {
   const shownUrl = urlsOfHosts(url)
     .map((single) => new URL(single))
     .map(({ protocol, host, pathname }) => `${protocol}//${host}${pathname}`)
     .join(' or ')
   const version = await versionOf(database).catch((error: Error) => {
-    throw setupProblem(`DATABASE_URL ${shownUrl} cannot be used: ${error.message || (error as { code?: string }).code}`)
+    throw setupProblem(`${setting} ${shownUrl} cannot be used: ${error.message || (error as { code?: string }).code}`)
   })
   if (version < 150_000)
-    throw setupProblem(`DATABASE_URL ${shownUrl} is PostgreSQL ${Math.floor(version / 10_000)}; PostgreSQL 15 or newer is required`)
+    throw setupProblem(`${setting} ${shownUrl} is PostgreSQL ${Math.floor(version / 10_000)}; PostgreSQL 15 or newer is required`)
 }
 
 async function versionOf({ pool }: Database) {

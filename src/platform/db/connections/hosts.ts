@@ -11,18 +11,31 @@ const parts = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^/?#]*)(.*)$/
 export function urlsOfHosts(url: string): string[] {
   const [, start = '', hosts = '', rest = ''] = parts.exec(url) ?? []
   const [path = '', query = ''] = rest.split('?', 2)
-  const parameters = new URLSearchParams(query)
+  const given = new URLSearchParams(query)
   // The driver does not support it. With several hosts, connections always go to the one that accepts writes.
-  parameters.delete('target_session_attrs')
-  const end = parameters.size ? `${path}?${parameters}` : path
+  given.delete('target_session_attrs')
+  const end = given.size ? `${path}?${given}` : path
   return hosts.split(',').map((host) => start + host + end)
 }
 
-/** An empty host means the local machine, but not in a list. */
-export function isDatabaseUrl(url: string) {
+/** Of the driver, and of PostgreSQL for several hosts. The driver ignores others, so a misspelled `sslmode` would turn TLS off. */
+const parameters = [
+  ...['host', 'port', 'user', 'password', 'target_session_attrs', 'application_name', 'fallback_application_name', 'options'],
+  ...['ssl', 'sslmode', 'sslcert', 'sslkey', 'sslrootcert', 'sslnegotiation', 'uselibpqcompat', 'client_encoding', 'keepalives'],
+]
+const sslModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify']
+
+/** Why a database URL cannot be used. An empty host means the local machine, but not in a list. */
+export function faultOfDatabaseUrl(url: string) {
   const urls = parts.test(url) ? urlsOfHosts(url) : []
   const isHost = (single: string) => URL.canParse(single) && (urls.length === 1 || new URL(single).hostname !== '')
-  return urls.length > 0 && urls.every(isHost)
+  if (!urls.length || !urls.every(isHost))
+    return 'must be a postgres:// URL, with special characters of the password encoded, such as %23 for #'
+  const given = new URLSearchParams(url.split('?', 2)[1])
+  const unknown = [...given.keys()].find((name) => !parameters.includes(name))
+  if (unknown !== undefined) return `has the unknown parameter ${unknown}`
+  if (!sslModes.includes(given.get('sslmode') ?? 'disable')) return `must have a sslmode of ${sslModes.join(', ')}`
+  return undefined
 }
 
 const PROBE_TIMEOUT_MS = 3000
@@ -68,6 +81,21 @@ async function firstWritable(urls: string[], timeoutMs: number): Promise<Host> {
     throw errors.find(isReadOnly) ?? errors[0]
   })
 }
+
+export type HostState = { host: string; state: 'primary' | 'standby' | 'unreachable' }
+
+/** What each host is now. */
+export const describeHosts = (urls: string[]): Promise<HostState[]> =>
+  Promise.all(
+    urls.map(async (url) => {
+      const { host, port } = hostOf(url)
+      const state = await acceptsWrites(url, PROBE_TIMEOUT_MS).then(
+        (isPrimary) => (isPrimary ? 'primary' : 'standby'),
+        () => 'unreachable' as const,
+      )
+      return { host: `${host}:${port}`, state }
+    }),
+  )
 
 async function acceptsWrites(url: string, timeoutMs: number) {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs })

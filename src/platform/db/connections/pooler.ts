@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { setupProblem } from '../../problem.ts'
 import { SECOND } from '../../time.ts'
-import { isWrongStatement } from '../errors.ts'
+import { isPoolerError } from '../errors.ts'
 
 /** Whether the connection goes through a pooler, which reports a process ID of its own. */
 export async function isPooled(client: pg.PoolClient) {
@@ -17,15 +17,15 @@ export async function rejectPooler(pool: pg.Pool) {
     throw setupProblem('DATABASE_URL leads through a pooler, and this command needs a session of its own. Set it to the database itself.')
 }
 
-/** Fails if DATABASE_URL is a pooler that does not support prepared statements, because requests would fail at random. */
+/** Fails if DATABASE_URL is a pooler that does not support prepared statements or transactions, because requests would fail at random. */
 export async function checkPooler(pool: pg.Pool) {
   const client = await pool.connect()
   try {
     if (await isPooled(client)) await checkPreparedStatements(client, pool)
   } catch (error) {
-    if (!isWrongStatement(error)) throw error
+    if (!isPoolerError(error)) throw error
     throw setupProblem(
-      'DATABASE_URL is a pooler that does not support prepared statements. Use PgBouncer 1.21 or newer with max_prepared_statements, or session mode.',
+      'DATABASE_URL is a pooler that does not support prepared statements or transactions. Use PgBouncer 1.21 or newer in transaction mode with max_prepared_statements, or session mode.',
     )
   } finally {
     client.release(true)
