@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
+import { skipUnless } from '../db/support/embedded.ts'
 import { databaseName } from '../support/databases.ts'
 import { aNewOrder } from '../support/orders.ts'
 import { reservePort } from '../support/ports.ts'
 import { eventually, readCredentials, type Service } from '../support/process.ts'
 import { query } from '../support/query.ts'
-import { errorOf, newDatabase } from '../support/world.ts'
+import { citusServers, errorOf, newDatabase } from '../support/world.ts'
 import { startProxy } from './support/proxy.ts'
 import { adminOf, apiOf, clientsOf, databaseWithCatalog, externalDatabase, startInProcess } from './support/start.ts'
 
@@ -35,7 +36,8 @@ test('reports an unavailable database, keeps running and is ready when it return
   await service.stop()
 })
 
-test('reports a database that accepts no writes as unavailable, until it does', async () => {
+test('reports a database that accepts no writes as unavailable, until it does', async (context) => {
+  skipUnless(context, !citusServers().length, 'the setting applies to one server of the cluster')
   const url = await databaseWithCatalog()
   const env = externalDatabase(url)
   const service = await startInProcess({ ...env, ROLE: 'api' })
