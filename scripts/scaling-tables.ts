@@ -41,7 +41,12 @@ const loadsTable = () =>
   )
 
 function deploymentOf({ deployment: { name, servers, pooler } }: CapacityPlan) {
-  const names = { embedded: 'embedded', postgres: 'one PostgreSQL', failover: 'failover pair', citus: `Citus, ${servers} workers` }
+  const names = {
+    embedded: 'embedded',
+    postgres: 'one PostgreSQL',
+    failover: `failover, ${servers} servers`,
+    citus: `Citus, ${servers} workers`,
+  }
   return `${names[name]}${pooler ? ', pooler' : ''}`
 }
 

@@ -14,7 +14,7 @@ const file = { value: 'FILE', what: 'Backup file.', required: true, file: true }
 export const backupCommand = command({
   name: 'backup',
   summary:
-    'Write a consistent backup of the whole database to a file. The service can keep running. Personal data stays encrypted in the file. ENCRYPTION_KEY is not part of it, so store the key separately.',
+    'Write a consistent backup of the whole database to a file. The service can keep running. The output names the server that the command read from: the read replica, or the primary if there is no replica or it cannot be used. Personal data stays encrypted in the file. ENCRYPTION_KEY is not part of it, so store the key separately.',
   options: { file: { ...file, what: 'Backup file to write. It must not exist.' } },
   examples: ['assay backup --file assay-$(date +%F).backup'],
   async run({ file, json }) {
@@ -30,7 +30,9 @@ export const backupCommand = command({
       )
     })
     bar.end()
-    print(json, { file, ...written }, [`wrote ${written.rows} rows of ${written.tables} tables to ${file}`])
+    print(json, { file, ...written }, [
+      `wrote ${written.rows} rows of ${written.tables} tables to ${file}, read from the ${written.read_from}`,
+    ])
   },
 })
 

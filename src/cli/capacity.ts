@@ -19,6 +19,8 @@ const Amount = (low: number, high: number, remedy = '', pattern = /^\d[\d,_]*$/)
 }
 const Decimal = (low: number, high: number, remedy?: string) => Amount(low, high, remedy, /^\d[\d,_]*(\.\d+)?$/)
 
+const MAX_ORDERS = 1_000_000
+const MAX_SAMPLES = 10_000_000_000
 const SPLIT = 'For more, plan several deployments, such as one per region.'
 
 export const capacityCommand = command({
@@ -26,11 +28,16 @@ export const capacityCommand = command({
   summary:
     'Compute the CPU, connections, disk, write-ahead log and network that a load needs, its first three bottlenecks, and the deployment to choose. The command uses measured costs and needs no database.',
   options: {
-    'orders-per-day': { value: 'N', what: 'Orders placed per day, or 0.', shape: Amount(0, 1_000_000, SPLIT), required: true },
+    'orders-per-day': {
+      value: 'N',
+      what: `Orders placed per day, from 0 to ${inWords(MAX_ORDERS)}.`,
+      shape: Amount(0, MAX_ORDERS, SPLIT),
+      required: true,
+    },
     'samples-per-day': {
       value: 'N',
-      what: 'Wearable samples pushed per day, or 0.',
-      shape: Amount(0, 10_000_000_000, SPLIT),
+      what: `Wearable samples pushed per day, from 0 to ${inWords(MAX_SAMPLES)}.`,
+      shape: Amount(0, MAX_SAMPLES, SPLIT),
       required: true,
     },
     webhooks: { value: 'N', what: 'Webhooks that receive each event.', shape: Amount(0, 100), fallback: String(defaults.webhooks) },
@@ -165,22 +172,25 @@ const timesLoad = (factor: number) => (factor < 2 ? `${short(factor * 100)}% of 
 export const remedies: Record<Bottleneck['takes_over'], string> = {
   postgres: 'one PostgreSQL, with API and worker processes',
   pooler: 'PgBouncer in front of PostgreSQL',
-  failover: 'a failover pair',
+  failover: 'standbys for failover',
   citus: 'Citus',
   teams: 'several teams instead of one',
   cells: 'several deployments, such as one per region',
 }
 
-function deploymentLines({ deployment: { name, servers, cores, disk, pooler, unsolved } }: CapacityPlan) {
+function deploymentLines({ cores: { coordinator }, deployment: { name, servers, cores, disk, pooler, unsolved } }: CapacityPlan) {
   const machine = `${cores} cores and ${size(disk)} of disk`
   const titles = {
     embedded: `one process with the embedded PostgreSQL is enough, on a machine with ${machine}`,
     postgres: `one PostgreSQL server with ${machine}`,
-    failover: `a failover pair, two PostgreSQL servers with ${machine} each`,
-    citus: `Citus, ${servers} workers with ${machine} each, and a coordinator`,
+    failover: `a primary and two standbys, ${servers} PostgreSQL servers with ${machine} each`,
+    citus: `Citus, ${servers} workers with ${machine} each, and a coordinator with ${coordinator?.provide} cores, each with two standbys`,
   }
   return [
     `Deployment: ${titles[name]}${pooler ? '; PgBouncer in front' : ''}.`,
+    ...(name === 'failover' || name === 'citus'
+      ? ['With asynchronous replication, one standby is enough, but a failover can lose orders.']
+      : []),
     ...unsolved.map((one) => `Not enough: ${one.name}, reached at ${timesLoad(one.full_at)}. Use ${remedies[one.takes_over]}.`),
     'docs/scaling.md explains the numbers.',
   ]

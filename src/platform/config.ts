@@ -66,7 +66,7 @@ export const Settings = z.object({
   DATABASE_URL: databaseUrl
     .optional()
     .describe(
-      'The `postgres://` URL of a PostgreSQL database, version 15 or newer, or of a pooler in front of it. With several hosts, such as `postgres://assay@db-1,db-2/assay?target_session_attrs=read-write`, Assay uses the one that accepts writes. If unset, Assay runs an embedded PostgreSQL in `DATA_DIR`.',
+      'The `postgres://` URL of a PostgreSQL database, version 15 or newer, or of a pooler in front of it. Percent-encode special characters in the password, such as `%23` for `#`. With several hosts, such as `postgres://assay@db-1,db-2/assay?target_session_attrs=read-write`, Assay uses the one that accepts writes. If unset, Assay runs an embedded PostgreSQL in `DATA_DIR`.',
     ),
   DIRECT_DATABASE_URL: databaseUrl
     .optional()
@@ -115,7 +115,7 @@ export const Settings = z.object({
   PASSWORD_COST: wholeNumber(10, 20)
     .default(15)
     .describe('The scrypt cost of password hashes: N is 2 to this power. Production requires at least 15.'),
-  DATABASE_POOL_SIZE: wholeNumber(2, 200).default(10).describe('The maximum number of PostgreSQL connections per process.'),
+  DATABASE_POOL_SIZE: wholeNumber(2, 200).default(10).describe('The maximum number of PostgreSQL connections per process, from 2 to 200.'),
   EVENT_RETENTION_DAYS: wholeNumber(1, 3650)
     .default(90)
     .describe('Assay deletes events, pending messages and delivery attempts after this many days.'),

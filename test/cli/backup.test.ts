@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/contract/client.ts'
 import { aNewOrder, placeOrder } from '../support/orders.ts'
 import { people, someInfo } from '../support/people.ts'
+import { reservePort } from '../support/ports.ts'
 import { query } from '../support/query.ts'
 import { contentsOf } from '../support/tables.ts'
 import { emptyDatabase, newDatabase, replica, temporaryFolder, world } from '../support/world.ts'
@@ -119,6 +120,13 @@ describe('restore is rejected and writes nothing', () => {
     expect((await cli.run('backup', '--file', '/nowhere/x.backup')).code).toBe(1)
     expect(existsSync(`${path}.part`)).toBe(false)
   })
+})
+
+test('names the server that it read from: the primary if the replica is down', async () => {
+  const READ_DATABASE_URL = `postgres://assay@127.0.0.1:${await reservePort()}/assay`
+  const file = join(temporaryFolder(), 'primary.backup')
+  const { code, out } = await assay(w.url, { READ_DATABASE_URL }).run('backup', '--file', file)
+  expect([code, out]).toEqual([0, expect.stringMatching(/^wrote \d+ rows of \d+ tables to .*, read from the primary\n$/)])
 })
 
 test('migrate runs and reports pending migrations once', async () => {

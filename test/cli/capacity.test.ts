@@ -25,10 +25,17 @@ test('prints what the load needs, its bottlenecks and the deployment', async () 
   expect(out).toMatch(/^Deployment: /m)
 })
 
+test('failover means a primary and two standbys, with the cores of the CPU table', async () => {
+  const { out } = await cli.run('capacity', '--orders-per-day', '20000', '--samples-per-day', '50000000')
+  expect(out).toMatch(/^PostgreSQL +[\d.]+ +2$/m)
+  expect(out).toMatch(/^Deployment: a primary and two standbys, 3 PostgreSQL servers with 2 cores and [\d.]+ TB of disk each\.$/m)
+  expect(out).toMatch(/^With asynchronous replication, one standby is enough/m)
+})
+
 test('the largest load names Citus and its workers', async () => {
   const { out } = await cli.run('capacity', '--orders-per-day', '1000000', '--samples-per-day', '10000000000', '--server-disk-tb', '8')
   expect(out).toMatch(
-    /^Deployment: Citus, \d+ workers with \d+ cores and [\d.]+ TB of disk each, and a coordinator; PgBouncer in front\.$/m,
+    /^Deployment: Citus, \d+ workers with \d+ cores and [\d.]+ TB of disk each, and a coordinator with \d+ cores, each with two standbys; PgBouncer in front\.$/m,
   )
 })
 

@@ -228,7 +228,7 @@ test('a backup from the standby has everything that was committed before it star
   atEnd(opened.close)
   const source = { database: await lostDatabase(), replica: await waitForConnections(opened) }
   const file = join(temporaryFolder(), 'standby.backup')
-  await eventually(() => writeBackup(source, file, () => {}))
+  expect(await eventually(() => writeBackup(source, file, () => {}))).toMatchObject({ read_from: 'replica' })
   const url = await emptyDatabase()
   await assay(url).json('restore', '--file', file)
   expect(await contentsOf(url, unstable)).toEqual(await contentsOf(replication.url(), unstable))
@@ -238,7 +238,8 @@ test('a backup comes from the primary if the standby is lost', async () => {
   const database = openDatabase(replication.url(), 2, silent)
   atEnd(database.close)
   const file = join(temporaryFolder(), 'primary.backup')
-  const { rows } = await writeBackup({ database, replica: await lostDatabase() }, file, () => {})
+  const { rows, read_from } = await writeBackup({ database, replica: await lostDatabase() }, file, () => {})
+  expect(read_from).toBe('primary')
   expect(await cli.json('backup', 'check', '--file', file)).toMatchObject({ rows })
 })
 

@@ -44,6 +44,7 @@ describe.skipIf(!hasHelm)('helm', () => {
     ['postgres', 'networkPolicy.dns=null', /networkPolicy.*dns/],
     ['postgres', 'pgbouncer.enabled=true', 'pgbouncer.enabled needs a database server'],
     ['pooler', 'secret.keys=["DATABASE_URL","ENCRYPTION_KEY"]', 'pgbouncer.enabled needs DIRECT_DATABASE_URL'],
+    ['pooler', 'pgbouncer.servers=[{"name":"primary","host":"db.internal","port":6543}]', 'networkPolicy.database.ports must contain 6543'],
     ['embedded', 'database.distribute=true', 'need database.mode external'],
     ['embedded', 'secret.keys=["DATABASE_URL"]', 'database.mode embedded uses no DATABASE_URL'],
   ] as const)('rejects values for %s with %s', (deployment, value, message) => {
@@ -62,6 +63,16 @@ describe.skipIf(!hasHelm)('helm', () => {
       expect.arrayContaining(['assay-pgbouncer-a', 'assay-pgbouncer-b']),
     )
     expect(() => render('pooler', pair(['a', 'a']))).toThrow('Each name in pgbouncer.servers must be unique')
+  })
+
+  test('opens the ports of networkPolicy.database.ports, such as that of an existing pooler', () => {
+    const manifests = render('postgres', 'networkPolicy.database.ports=[5432,6543]')
+    const policies = ofKind(manifests, 'NetworkPolicy')
+    expect(policies).not.toEqual([])
+    for (const { metadata, spec } of policies) {
+      const ports = (spec?.egress ?? []).flatMap(({ ports = [] }) => ports.map(({ port }) => port))
+      expect(ports, metadata.name).toContain(6543)
+    }
   })
 
   test('every workload verifies the database with the authority of caConfigMap', () => {

@@ -74,13 +74,19 @@ describe('deployments', () => {
     expect(plan(few).deployment.name).toBe('embedded')
     expect(plan({ ...few, reads_per_order: 10_000, peak_factor: 24 }).deployment).toMatchObject({ pooler: true, servers: 1 })
   })
+  test('a database that takes too long to restore gets two standbys, so that one of them can be down', () => {
+    const { deployment, cores } = plan({ orders_per_day: 20_000, samples_per_day: 50_000_000 })
+    expect(deployment).toMatchObject({ name: 'failover', servers: 3, cores: 2 })
+    expect(cores.database?.provide).toBe(deployment.cores)
+  })
   test('a million orders and ten billion samples a day need Citus, whose workers hold the data', () => {
     const { deployment, disk, cores } = plan(largest)
     expect(deployment).toMatchObject({ name: 'citus', pooler: true })
     expect(deployment.servers).toBeGreaterThan(2)
     expect(deployment.servers * deployment.disk).toBeGreaterThan(disk.total.total)
     expect(deployment.disk).toBeLessThanOrEqual(defaults.server_disk_tb * 1e12)
-    expect(cores.citus_worker?.provide).toBeLessThanOrEqual(defaults.server_cores)
+    expect(cores.citus_worker?.provide).toBe(deployment.cores)
+    expect(deployment.cores).toBeLessThanOrEqual(defaults.server_cores)
     expect(cores.database).toBeUndefined()
   })
   test('larger servers mean fewer Citus workers', () => {

@@ -20,11 +20,14 @@ type Source = { database: Database; replica?: Database | undefined }
 /** Backs up the whole database as of one moment while the service runs. Encrypted data stays encrypted. If the replica fails, the backup starts over on the primary. */
 export async function writeBackup({ database, replica }: Source, path: string, onRows: OnRows) {
   if (existsSync(path)) throw setupProblem('The file already exists; choose another name')
-  if (!replica) return writeSnapshot(database, path, onRows)
-  return writeSnapshot(replica, path, onRows).catch((error) => {
+  const fromPrimary = async () => ({ ...(await writeSnapshot(database, path, onRows)), read_from: 'primary' as const })
+  if (!replica) return fromPrimary()
+  try {
+    return { ...(await writeSnapshot(replica, path, onRows)), read_from: 'replica' as const }
+  } catch (error) {
     if (!isDatabaseUnavailable(error)) throw error
-    return writeSnapshot(database, path, onRows)
-  })
+    return fromPrimary()
+  }
 }
 
 async function writeSnapshot(database: Database, path: string, onRows: OnRows) {

@@ -157,7 +157,12 @@ export const limits = {
   utilization: { value: 0.6, unit: 'of the CPU', source: 'assumption: the rest is for bursts, vacuum, backups and a lost process' },
   disk_utilization: { value: 0.7, unit: 'of the disk', source: 'assumption: the rest is for write-ahead log, bloat and maintenance' },
   pool_size: { value: 10, unit: 'connections per process', source: 'the default of DATABASE_POOL_SIZE' },
-  direct_connections: { value: 33, unit: 'connections', source: 'assumption: a third of the default max_connections of PostgreSQL, 100' },
+  direct_connections: {
+    value: 33,
+    unit: 'connections',
+    source:
+      'assumption: a third of the default max_connections of PostgreSQL, 100; the rest is for autoscaling, upgrades and other programs',
+  },
   wal_rate: { value: 100e6, unit: 'bytes per second', source: 'assumption: a standby replays the write-ahead log in one process' },
   restore_rate: { value: 100e6, unit: 'bytes per second', source: 'assumption: restoring a base backup over a network of 1 Gbit/s' },
   restore_time: { value: 3600, unit: 'seconds', source: 'assumption: the longest acceptable outage after the loss of the only server' },

@@ -57,13 +57,17 @@ export function planCapacity(input: CapacityInput) {
 /** Cores in the busiest hour, and whole cores to provide for them. A process uses one core. */
 type Cores = { used: number; provide: number }
 
-const usedCores = (used: number): Cores => ({ used, provide: Math.max(1, Math.ceil(used / limits.utilization.value)) })
+const usedCores = (used: number, atLeast = 1): Cores => ({ used, provide: Math.max(atLeast, Math.ceil(used / limits.utilization.value)) })
+
+const MIN_SERVER_CORES = 2
+/** Cores of a machine with PostgreSQL. */
+const serverCores = (used: number) => usedCores(used, MIN_SERVER_CORES)
 
 type Deployment = {
   name: 'embedded' | 'postgres' | 'failover' | 'citus'
   /** Whether a pooler is in front of the database. */
   pooler: boolean
-  /** The machines with PostgreSQL: Citus workers without the coordinator. */
+  /** The machines with PostgreSQL: with failover, a primary and two standbys; with Citus, the workers without coordinator and standbys. */
   servers: number
   /** Cores and bytes of disk of each. The embedded PostgreSQL shares the machine with Assay. */
   cores: number
@@ -77,7 +81,7 @@ function chooseDeployment(demand: Demand, bottlenecks: Bottleneck[], input: Capa
   const needs = (takes_over: Bottleneck['takes_over']) => reached.some((one) => one.takes_over === takes_over)
   const unsolved = reached.filter(({ takes_over }) => takes_over === 'teams' || takes_over === 'cells')
   const name = needs('citus') ? 'citus' : needs('failover') ? 'failover' : needs('postgres') ? 'postgres' : 'embedded'
-  const servers = { embedded: 1, postgres: 1, failover: 2, citus: Math.max(2, Math.ceil(workersFor(demand, input))) }[name]
+  const servers = { embedded: 1, postgres: 1, failover: 3, citus: Math.max(2, Math.ceil(workersFor(demand, input))) }[name]
   const cores = {
     embedded: demand.service_cores + demand.database_cores,
     postgres: demand.database_cores,
@@ -85,11 +89,13 @@ function chooseDeployment(demand: Demand, bottlenecks: Bottleneck[], input: Capa
     citus: demand.shard_cores / servers,
   }[name]
   const disk = demand.disk / (name === 'citus' ? servers : 1) / limits.disk_utilization.value
-  return { name, pooler: needs('pooler'), servers, cores: Math.max(2, usedCores(cores).provide), disk, unsolved }
+  return { name, pooler: needs('pooler'), servers, cores: serverCores(cores).provide, disk, unsolved }
 }
 
 /** The CPU of the database: of one server, or of a coordinator and each worker. */
 function databaseCores(demand: Demand, { name, servers }: Deployment): Partial<Record<'database' | 'coordinator' | 'citus_worker', Cores>> {
-  if (name !== 'citus') return { database: usedCores(demand.database_cores) }
-  return { coordinator: usedCores(demand.coordinator_cores), citus_worker: usedCores(demand.shard_cores / servers) }
+  if (name === 'citus')
+    return { coordinator: serverCores(demand.coordinator_cores), citus_worker: serverCores(demand.shard_cores / servers) }
+  // The embedded PostgreSQL has no machine of its own.
+  return { database: (name === 'embedded' ? usedCores : serverCores)(demand.database_cores) }
 }
