@@ -57,7 +57,13 @@ async function startOrExit(json: boolean) {
 /** Keys are printed on a terminal only, so that they never end up in container logs. */
 function greeting({ service, listening, credentials }: RunningService, onTerminal: boolean) {
   if (service.config.ROLE === 'worker')
-    return [`The worker is ready at ${listening}, which serves /health, /ready and /metrics.`, '', 'Press Ctrl-C to stop.', ''].join('\n')
+    return [
+      `Assay is ready at ${listening}`,
+      '  role          worker, with /health, /ready and /metrics only',
+      '',
+      'Press Ctrl-C to stop.',
+      '',
+    ].join('\n')
   const { base_url, org_id, team_id, team_api_key, management_key, path } = credentials
   const showsKeys = onTerminal && credentials.hasNewKeys && team_api_key
   const key = showsKeys ? `'x-service-api-key: ${team_api_key}'` : '"x-service-api-key: $TEAM_API_KEY"'
