@@ -22,6 +22,7 @@ test.each([
   'postgres://db-1/assay',
   'postgres:///assay',
   'postgres://assay@db-1/assay?sslmode=verify-full&sslrootcert=%2Fetc%2Fca.pem',
+  'postgres://assay@db-1/assay?sslmode=require&channel_binding=require&connect_timeout=10',
 ])('%s can be a database URL', (url) => {
   expect(faultOfDatabaseUrl(url)).toBeUndefined()
 })
@@ -33,7 +34,7 @@ test.each([
   ['db-1,db-2', /^must be a postgres:\/\/ URL/],
   ['postgres://assay:pass#word@db-1/assay', /%23 for #/],
   ['postgres://assay@db-1/assay?sslmod=require', /unknown parameter sslmod$/],
-  ['postgres://assay@db-1/assay?sslmode=verfy-full', /sslmode of .*verify-full/],
+  ['postgres://assay@db-1/assay?sslmode=verfy-full', /unknown sslmode; use one of .*verify-full/],
 ])('%s cannot be a database URL', (url, fault) => {
   expect(faultOfDatabaseUrl(url)).toMatch(fault)
 })

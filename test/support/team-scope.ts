@@ -1,10 +1,17 @@
-import { loadModule, parseSync } from 'libpg-query'
-
-await loadModule()
-
-/** A node of a parse tree: an object with one key, the kind of node. */
-type Node = Record<string, unknown>
-type Fields = Record<string, unknown>
+import {
+  columnNames,
+  columnParts,
+  equalitiesOf,
+  type Fields,
+  fieldsOf,
+  isNode,
+  joinConditions,
+  kindOf,
+  list,
+  type Node,
+  parseStatements,
+  tableOf,
+} from './sql-tree.ts'
 
 /** The column of each table that holds the team. */
 export type TeamColumns = Map<string, string>
@@ -28,22 +35,6 @@ export function tablesWithoutTeam(text: string, columns: TeamColumns): string[] 
   const checker = new Checker(columns, missing)
   for (const { stmt } of parseStatements(text)) checker.statement(stmt, undefined)
   return [...missing].sort()
-}
-
-/** PL/pgSQL also runs expressions, and assignments of expressions to variables. */
-function parseStatements(text: string) {
-  const parse = (sql: string) => (parseSync(sql) as unknown as { stmts?: { stmt: Node }[] }).stmts ?? []
-  try {
-    return parse(text)
-  } catch (error) {
-    const assigned = text.indexOf(':=')
-    const expressions = [text, ...(assigned < 0 ? [] : [text.slice(assigned + 2)])]
-    for (const expression of expressions)
-      try {
-        return parse(`select ${expression}`)
-      } catch {}
-    throw error
-  }
 }
 
 /** Whether a statement neither writes nor locks, also in its common table expressions. */
@@ -71,11 +62,6 @@ export function undistributable(text: string): string[] {
 }
 
 const timeFunctions = new Set(['now', 'clock_timestamp', 'statement_timestamp', 'transaction_timestamp'])
-
-const kindOf = (node: Node) => Object.keys(node)[0] as string
-const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value)
-const list = (value: unknown): Node[] => (Array.isArray(value) ? (value as Node[]) : [])
-const fieldsOf = (node: unknown, kind: string) => (isNode(node) && kind in node ? (node[kind] as Fields) : undefined)
 
 class Checker {
   readonly #columns: TeamColumns
@@ -265,41 +251,6 @@ class Checker {
   }
 }
 
-function tableOf(node: Node) {
-  const { relname, alias } = node['RangeVar'] as { relname: string; alias?: { aliasname: string } }
-  return { table: relname, alias: alias?.aliasname ?? relname }
-}
-
 function findCte(scope: Scope | undefined, name: string): Set<string> | undefined {
   return scope && (scope.ctes.get(name) ?? findCte(scope.outer, name))
-}
-
-const joinConditions = (nodes: Node[]): unknown[] =>
-  nodes.flatMap((node) => {
-    const join = fieldsOf(node, 'JoinExpr')
-    return join ? [join['quals'], ...joinConditions([join['larg'] as Node, join['rarg'] as Node])] : []
-  })
-
-/** The pairs that a condition requires to be equal. */
-function equalitiesOf(condition: unknown): [unknown, unknown][] {
-  const bool = fieldsOf(condition, 'BoolExpr')
-  if (bool) return bool['boolop'] === 'AND_EXPR' ? list(bool['args']).flatMap(equalitiesOf) : []
-  const expression = fieldsOf(condition, 'A_Expr')
-  if (expression?.['kind'] !== 'AEXPR_OP') return []
-  const operator = list(expression['name']).map((name) => fieldsOf(name, 'String')?.['sval'])
-  if (operator.at(-1) !== '=') return []
-  const [left, right] = [expression['lexpr'], expression['rexpr']]
-  const [rows, others] = [fieldsOf(left, 'RowExpr'), fieldsOf(right, 'RowExpr')]
-  if (rows && others) return list(rows['args']).map((item, i) => [item, list(others['args'])[i]])
-  return [[left, right]]
-}
-
-function columnParts(node: unknown): string[] | undefined {
-  const fields = fieldsOf(node, 'ColumnRef')
-  return fields && list(fields['fields']).map((part) => ('A_Star' in part ? '*' : (fieldsOf(part, 'String')?.['sval'] as string)))
-}
-
-function columnNames(node: unknown) {
-  const parts = columnParts(node)
-  return parts?.at(-1) === '*' ? undefined : parts
 }

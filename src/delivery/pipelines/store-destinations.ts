@@ -70,13 +70,10 @@ type PendingEvents = { team_id: string; destination: string; lag: number; oldest
 
 /** Pending events per destination, with the time of the oldest. Without team IDs, the destinations of any team created first are counted. */
 export async function countPending(db: Db, team_ids: string[] | null, limit: number) {
+  const positions = await listPositions(db, team_ids, limit)
   const pending: PendingEvents[] = []
   // One after another, because a count can take a while and requests need the connections.
-  for (const { team_id, destination, after_no, event_type_prefixes, partial_webhooks_enabled } of await listPositions(
-    db,
-    team_ids,
-    limit,
-  )) {
+  for (const { team_id, destination, after_no, event_type_prefixes, partial_webhooks_enabled } of positions) {
     const values = [team_id, after_no, partial_webhooks_enabled, event_type_prefixes]
     const [counted] = await runPrepared<Pick<PendingEvents, 'lag' | 'oldest_at'>>(db, COUNT_PENDING, values)
     pending.push({ team_id, destination, lag: 0, oldest_at: null, ...counted })

@@ -5,7 +5,7 @@ import { diskSizes, operationsPerDay, peakPerSecond, usagePerDay, type Workload 
 export type CapacityInput = Workload & Hardware
 export type CapacityPlan = ReturnType<typeof planCapacity>
 
-/** What the command assumes unless it is told otherwise. */
+/** The defaults of the command's options. */
 export const defaultInput: Omit<CapacityInput, 'orders_per_day' | 'samples_per_day'> = {
   webhooks: 1,
   events_per_order: limits.events_per_order.value,

@@ -6,7 +6,7 @@ import type { Config } from '../../platform/config.ts'
 import { encryptionKey } from '../../platform/data-dir.ts'
 import { describeHosts, type HostState, urlsOfHosts } from '../../platform/db/connections/hosts.ts'
 import { checkPooler } from '../../platform/db/connections/pooler.ts'
-import { MAX_STALENESS_MS } from '../../platform/db/connections/replica.ts'
+import { MAX_STALENESS_MS, readBeat } from '../../platform/db/connections/replica.ts'
 import type { Database } from '../../platform/db/open.ts'
 import { pendingMigrations } from '../../platform/db/schema/migrate.ts'
 import { setupProblem } from '../../platform/problem.ts'
@@ -16,15 +16,7 @@ import { describeCluster, isClustered } from '../cluster/actions.ts'
 import { findDeployment, identityOf } from '../deployment/actions.ts'
 import { checkDatabase } from '../deployment/rules.ts'
 import type { Finding, RunCheck } from './finding.ts'
-import {
-  countWaitingCommits,
-  findHeartbeat,
-  findUnnumberedAge,
-  inspectServer,
-  listWebhookUrls,
-  type Server,
-  withDatabase,
-} from './store.ts'
+import { countWaitingCommits, findUnnumberedAge, inspectServer, listWebhookUrls, type Server, withDatabase } from './store.ts'
 
 /** The checks only read. They end at an outdated or foreign schema, which the remaining checks cannot read. */
 export async function databaseChecks(config: Config, database: Database, quick: boolean, runCheck: RunCheck) {
@@ -138,7 +130,7 @@ const replicaFinding = (url: string, database: Database) =>
     const unused = 'until then everything reads from the primary'
     if (!(await isSameDatabase(replica, database)))
       return { state: 'wrong', text: 'is a copy of another database', remedy: `set READ_DATABASE_URL to a replica; ${unused}` }
-    const behind = ((await findHeartbeat(database)) ?? 0) - ((await findHeartbeat(replica)) ?? 0)
+    const behind = ((await readBeat(database.db))?.ms ?? 0) - ((await readBeat(replica.db))?.ms ?? 0)
     const text = `${Math.max(0, Math.round(behind / 1000))} s behind the primary`
     if (behind <= MAX_STALENESS_MS) return { state: 'ok', text }
     return { state: 'warning', text, remedy: `check the replication; ${unused}` }

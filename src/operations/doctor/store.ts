@@ -37,11 +37,6 @@ export async function withDatabase<R>(setting: string, url: string, read: (datab
   }
 }
 
-export async function findHeartbeat({ db }: Database) {
-  const row = await db.selectFrom('heartbeat').select('at').executeTakeFirst()
-  return row && Date.parse(row.at)
-}
-
 async function readServer(client: PoolConnection) {
   const before = Date.now()
   const { rows } = await client.query<ServerRow>(`

@@ -18,10 +18,13 @@ export function urlsOfHosts(url: string): string[] {
   return hosts.split(',').map((host) => start + host + end)
 }
 
-/** Of the driver, and of PostgreSQL for several hosts. The driver ignores others, so a misspelled `sslmode` would turn TLS off. */
+/** Of the driver and of PostgreSQL. The driver ignores those it does not know, so a misspelled `sslmode` would turn TLS off. */
 const parameters = [
   ...['host', 'port', 'user', 'password', 'target_session_attrs', 'application_name', 'fallback_application_name', 'options'],
   ...['ssl', 'sslmode', 'sslcert', 'sslkey', 'sslrootcert', 'sslnegotiation', 'uselibpqcompat', 'client_encoding', 'keepalives'],
+  // URLs of cloud providers contain some of these.
+  ...['channel_binding', 'connect_timeout', 'keepalives_idle', 'keepalives_interval', 'keepalives_count', 'tcp_user_timeout'],
+  ...['gssencmode', 'sslsni', 'load_balance_hosts'],
 ]
 const sslModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify']
 
@@ -34,7 +37,7 @@ export function faultOfDatabaseUrl(url: string) {
   const given = new URLSearchParams(url.split('?', 2)[1])
   const unknown = [...given.keys()].find((name) => !parameters.includes(name))
   if (unknown !== undefined) return `has the unknown parameter ${unknown}`
-  if (!sslModes.includes(given.get('sslmode') ?? 'disable')) return `must have a sslmode of ${sslModes.join(', ')}`
+  if (!sslModes.includes(given.get('sslmode') ?? 'disable')) return `has an unknown sslmode; use one of ${sslModes.join(', ')}`
   return undefined
 }
 

@@ -88,9 +88,9 @@ export function lostServerChecks({ open, hasMoved, onLost, limits: { suspectAfte
 
   return {
     check() {
-      const clients = Map.groupBy(open as Set<Client>, ({ host, port }) => `${host}:${port}`)
-      for (const address of silences.keys()) if (!clients.has(address)) endSilence(address)
-      for (const [address, its] of clients) checkAddress(address, its)
+      const byAddress = Map.groupBy(open as Set<Client>, ({ host, port }) => `${host}:${port}`)
+      for (const address of silences.keys()) if (!byAddress.has(address)) endSilence(address)
+      for (const [address, clients] of byAddress) checkAddress(address, clients)
     },
     end: () => [...silences.keys()].forEach(endSilence),
   }

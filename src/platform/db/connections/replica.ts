@@ -54,12 +54,17 @@ export function openReplica(
 
   async function measureOnce() {
     const startedAt = performance.now()
-    staleness = await stalenessNow().catch(() => Number.POSITIVE_INFINITY)
+    let code: string | undefined
+    staleness = await stalenessNow().catch((error) => {
+      code = error.code
+      return Number.POSITIVE_INFINITY
+    })
     measuredAt = startedAt
     const wasFresh = isFresh
     isFresh = staleness <= maxStalenessMs
-    if (isFresh !== wasFresh)
-      log[isFresh ? 'info' : 'warn']({ staleness_ms: staleness }, isFresh ? 'read replica in use' : 'read replica not in use')
+    if (isFresh === wasFresh) return
+    if (isFresh) log.info({ staleness_ms: staleness }, 'read replica in use')
+    else log.warn({ staleness_ms: staleness, code }, 'read replica not in use')
   }
 
   /** A replica that hangs gets one measurement at a time. */
@@ -109,7 +114,7 @@ async function beat(db: Db) {
   return rows[0] as Beat
 }
 
-async function readBeat(db: Db) {
+export async function readBeat(db: Db) {
   const { rows } = await sql<Beat>`select ${beatColumns} from heartbeat`.execute(db)
   return rows[0]
 }
