@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { benchCosts } from '../bench/costs.ts'
 import { benchIngest } from '../bench/ingest.ts'
 import { benchOrders } from '../bench/orders.ts'
+import { benchProcesses } from '../bench/processes.ts'
 import { benchReads } from '../bench/reads.ts'
 import { benchWebhooks } from '../bench/webhooks.ts'
 
@@ -21,6 +22,10 @@ npm run bench -- reads [--most N] [--small]
 Measures reads of wearable data with few and with many users. assay seed wearables creates them with 30 days of 300 samples.
 --most sets the number of users in the larger run.
 
+npm run bench -- processes [--seconds N] [--rounds N] [--connections N] [--soak N] [--small]
+Prints the memory of the service, idle and loaded, and compares one API process with two, each pinned to a core with taskset.
+--soak adds a mixed load of N seconds and prints the memory along the way.
+
 npm run bench -- costs [--most N] [--database URL] [--small]
 Measures what an order, event, delivery, read, push and sample use: CPU time, disk, write-ahead log and network. It prints the table
 of src/operations/capacity/rules-costs.ts, which assay capacity uses. --most sets the number of orders in each run.
@@ -37,6 +42,7 @@ const { values, positionals } = parseArgs({
     most: { type: 'string' },
     pooler: { type: 'string' },
     database: { type: 'string' },
+    soak: { type: 'string', default: '0' },
     small: { type: 'boolean', default: false },
   },
 })
@@ -50,13 +56,14 @@ const options = {
 }
 const benchmark = positionals.join()
 if (
-  !['orders', 'webhooks', 'ingest', 'reads', 'costs'].includes(benchmark) ||
+  !['orders', 'webhooks', 'ingest', 'reads', 'processes', 'costs'].includes(benchmark) ||
   ![...Object.values(options), pooler ?? 1].every((value) => Number.isInteger(value) && value > 0)
 ) {
   console.error(`Usage: ${usage}`)
   process.exit(2)
 }
 if (benchmark === 'orders') await benchOrders({ ...options, pooler })
+else if (benchmark === 'processes') await benchProcesses({ ...options, soakSeconds: Number(values.soak) })
 else if (benchmark === 'costs')
   await benchCosts({
     orders: Number(most ?? (small ? 200 : 3000)),
