@@ -4,13 +4,14 @@ const TICK_MS = 10
 
 type Stat = { pid: number; parent: number; own: number; ended: number }
 
-/** Returns the CPU time of a process and its children in milliseconds, or NaN without /proc. */
-export function cpuOf(pid: number) {
+/** Returns the CPU time of a process and its descendants in milliseconds, without those of `except`, or NaN without /proc. */
+export function cpuOf(pid: number, except?: number) {
   const all = readStats()
   const self = all.find((one) => one.pid === pid)
-  if (!self) return Number.NaN
-  const children = all.filter((one) => one.parent === pid)
-  return [self, ...children].reduce((sum, { own, ended }) => sum + own + ended, 0)
+  const children = Map.groupBy(all, (one) => one.parent)
+  const sum = ({ pid, own, ended }: Stat): number =>
+    pid === except ? 0 : own + ended + (children.get(pid) ?? []).reduce((total, child) => total + sum(child), 0)
+  return self ? sum(self) : Number.NaN
 }
 
 const readStats = () =>

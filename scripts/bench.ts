@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { benchCalm } from '../bench/calm.ts'
 import { benchCosts } from '../bench/costs.ts'
 import { benchIngest } from '../bench/ingest.ts'
 import { benchOrders } from '../bench/orders.ts'
@@ -12,6 +13,10 @@ Measures orders per second over HTTP, compared with pgbench on the same PostgreS
 npm run bench -- webhooks [--seconds N] [--rounds N] [--most N] [--small]
 Measures deliveries per second from a backlog, latency under a steady load, and the effect of a dead webhook on the others.
 --most sets the number of messages in the long backlog.
+
+npm run bench -- calm [--seconds N] [--rounds N] [--most N] [--baseline FOLDER] [--small]
+Measures the default deployment at 200 events per second, in a burst, idle, and with a single event on an idle service.
+--most sets the number of events in the burst. --baseline compares with the checkout of another version, in turn.
 
 npm run bench -- ingest [--connections N] [--most N] [--small]
 Measures samples per second over HTTP in batches of a day and of an hour, bytes per stored sample, reads, and erasing a user.
@@ -35,6 +40,7 @@ const { values, positionals } = parseArgs({
     rounds: { type: 'string' },
     connections: { type: 'string', default: '16' },
     most: { type: 'string' },
+    baseline: { type: 'string' },
     pooler: { type: 'string' },
     database: { type: 'string' },
     small: { type: 'boolean', default: false },
@@ -50,13 +56,22 @@ const options = {
 }
 const benchmark = positionals.join()
 if (
-  !['orders', 'webhooks', 'ingest', 'reads', 'costs'].includes(benchmark) ||
+  !['orders', 'webhooks', 'calm', 'ingest', 'reads', 'costs'].includes(benchmark) ||
   ![...Object.values(options), pooler ?? 1].every((value) => Number.isInteger(value) && value > 0)
 ) {
   console.error(`Usage: ${usage}`)
   process.exit(2)
 }
 if (benchmark === 'orders') await benchOrders({ ...options, pooler })
+else if (benchmark === 'calm')
+  await benchCalm({
+    seconds: options.seconds,
+    rounds: Number(rounds ?? (small ? 2 : 3)),
+    burst: Number(most ?? (small ? 2000 : 20_000)),
+    idleSeconds: small ? 5 : 30,
+    singles: small ? 3 : 10,
+    baseline: values.baseline,
+  })
 else if (benchmark === 'costs')
   await benchCosts({
     orders: Number(most ?? (small ? 200 : 3000)),

@@ -45,6 +45,7 @@ export async function startService(config: Config, log: Logger): Promise<Running
   const delivery = config.ROLE === 'api' ? undefined : await openDelivery(service, wakeUps, metrics, onFailure)
   const publisher = config.ROLE === 'api' ? undefined : openPublisher(service, metrics, onFailure)
   service.wake = (job, about = []) => (job === DELIVER_WEBHOOKS ? wakeUps.send(about as Iterable<WebhookRef>) : loop.wake(job, about))
+  service.wakeSoon = loop.wakeSoon
   // The last requests still record which keys they used.
   opened.defer(() => flushLastUses(service))
   opened.defer(async () => {

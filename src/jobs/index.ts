@@ -26,26 +26,28 @@ import { pruneLinks } from '../wearables/link/tokens.ts'
 export type Job = {
   name: string
   everyMs: number
-  /** Does one batch of due work, and removes the subjects it was woken for. Returns true if there may be more. */
+  /** The longest interval while nothing is due. */
+  idleMs?: number
+  /** Does one batch of due work, and removes the subjects it was woken for. Returns true if there may be more, false if nothing was due. */
   run(app: App, subjects?: Set<string>): Promise<unknown>
   /** Runs in every process that serves requests, because it flushes that process's memory. */
   everywhere?: true
 }
 
 export const jobs: Job[] = [
-  { name: DISPATCH_ORDERS, everyMs: SECOND / 2, run: (app) => dispatchDueOrders(app) },
-  { name: NUMBER_EVENTS, everyMs: SECOND / 10, run: numberEvents },
-  { name: SIMULATE_STEPS, everyMs: SECOND, run: (app) => takeDueSteps(app) },
+  { name: DISPATCH_ORDERS, everyMs: SECOND / 2, idleMs: SECOND, run: (app) => dispatchDueOrders(app) },
+  { name: NUMBER_EVENTS, everyMs: SECOND / 10, idleMs: SECOND, run: numberEvents },
+  { name: SIMULATE_STEPS, everyMs: SECOND, idleMs: SECOND, run: (app) => takeDueSteps(app) },
   { name: 'erase users', everyMs: 5 * SECOND, run: (app) => eraseDueUsers(app) },
   { name: 'deregister connections', everyMs: SECOND, run: deregister },
   { name: 'pause connections', everyMs: MINUTE, run: pauseAfterIngestion },
   { name: RUN_BULK_OPERATIONS, everyMs: SECOND, run: runBulk },
   { name: 'pull wearable data', everyMs: SECOND, run: pullDue },
   { name: 'erase teams', everyMs: MINUTE, run: eraseNextTeam },
-  { name: 'chain audit rows', everyMs: SECOND, run: chainAudit },
+  { name: 'chain audit rows', everyMs: SECOND, idleMs: SECOND, run: chainAudit },
   { name: 'flush key usage', everyMs: 5 * SECOND, run: flushLastUses, everywhere: true },
   { name: 'maintain event partitions', everyMs: HOUR, run: applyRetention },
-  { name: REPAIR_WEBHOOKS, everyMs: SECOND / 2, run: repairWebhooks },
+  { name: REPAIR_WEBHOOKS, everyMs: SECOND / 2, idleMs: SECOND, run: repairWebhooks },
   { name: 'prune inboxes', everyMs: HOUR, run: pruneInboxes },
   { name: PURGE_WEBHOOKS, everyMs: 10 * SECOND, run: purgeWebhooks },
   { name: 'delete idle lanes', everyMs: DAY, run: deleteIdleLanes },

@@ -9,7 +9,7 @@ import { emptyLastUses, type LastUses } from './last-uses.ts'
 import type { SealingKey } from './sealing/seal.ts'
 import type { Vault } from './sealing/vault.ts'
 import { later } from './time.ts'
-import { type WebhookRef, webhookRef } from './webhook-ref.ts'
+import { logRef, type WebhookRef, webhookRef } from './webhook-ref.ts'
 
 /** Lives as long as the process. */
 export type Service = {
@@ -25,6 +25,8 @@ export type Service = {
   wall(): string
   /** Runs a job now instead of at its next poll, for these subjects if it has any. Call it after the commit. */
   wake(job: string, about?: Iterable<string>): void
+  /** The same within the interval of the job, for work that other work can join. */
+  wakeSoon(job: string, about?: Iterable<string>): void
 }
 
 /** Lives as long as one request or one run of a job. */
@@ -75,10 +77,16 @@ export const newService = ({ wall = () => new Date().toISOString(), ...parts }: 
   caches: new Map(),
   lastUses: emptyLastUses(),
   wake: () => {},
+  wakeSoon: () => {},
 })
 
 /** The app of a job run, a command and everything else that is not a request. */
-export const appOf = (service: Service): App => ({ ...service, now: service.wall, wake: (job, about) => service.wake(job, about) })
+export const appOf = (service: Service): App => ({
+  ...service,
+  now: service.wall,
+  wake: (job, about) => service.wake(job, about),
+  wakeSoon: (job, about) => service.wakeSoon(job, about),
+})
 
 /** The same app on the clock of a team: real time plus the team's offset. */
 export const onTeamClock = <A extends App>(app: A, { clock_offset_ms }: { clock_offset_ms: number }): A =>
@@ -147,9 +155,9 @@ export const DELIVER_WEBHOOKS = 'deliver'
 /** The job that numbers events. Its subjects are teams. */
 export const NUMBER_EVENTS = 'number events'
 
-/** Wakes delivery to these webhooks of a team once the open transaction has committed, or now if there is none. */
+/** Wakes numbering, and delivery to these webhooks of a team, once the open transaction has committed, or now if there is none. */
 export function wakeAfterCommit(app: App, team_id: string, webhook_ids: string[]) {
-  const refs = webhook_ids.map((id) => webhookRef(team_id, id))
+  const refs = [...webhook_ids.map((id) => webhookRef(team_id, id)), logRef(team_id)]
   if (app.transaction) for (const ref of refs) app.transaction.pendingWebhooks.add(ref)
-  else if (refs.length) app.wake(DELIVER_WEBHOOKS, refs)
+  else app.wake(DELIVER_WEBHOOKS, refs)
 }

@@ -30,11 +30,11 @@ const functions: Record<string, string> = {
   'tenants/users': 'put_user_info',
   'tenants/idempotency': 'claim_key keep_outcome',
   'tenants/audit': 'append_audit link_audit audit_log_guard',
-  'delivery/events': 'emit emit_all number_events',
-  'delivery/webhooks': 'takes filters_for enqueue enqueue_in_order enqueue_events key_hash claim_lanes settle_lanes',
+  'delivery/events': 'emit emit_all emit_and_claim number_events',
+  'delivery/webhooks': 'takes filters_for enqueue append_message enqueue_in_order enqueue_events key_hash claim_lanes settle_lanes',
   'labs/orders': 'place_order update_order forget_patients',
   'labs/results': 'forget_results',
-  'wearables/data': 'record_received write_samples',
+  'wearables/data': 'record_received write_samples store_samples',
 }
 
 function ownersIn(owned: Record<string, string>) {

@@ -150,6 +150,7 @@ export async function replica({ env = {}, database, table, maxStalenessMs = HOUR
       )
       service.wake = (job, about = []) =>
         job === DELIVER_WEBHOOKS ? worker.wake(about as Iterable<WebhookRef>) : numbering.wake(job, about)
+      service.wakeSoon = numbering.wakeSoon
       atEnd(async () => {
         await numbering.stop()
         await worker.stop()

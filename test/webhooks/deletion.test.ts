@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { listBacklogs } from '../../src/delivery/webhooks/backlog.ts'
 import { deleteIdleAfter, deleteIdleLanes, purgeWebhooks } from '../../src/delivery/webhooks/management/purge.ts'
-import { listBacklogs } from '../../src/delivery/webhooks/sending/backlog.ts'
 import { inTransaction } from '../../src/platform/app.ts'
 import { DAY, MINUTE } from '../../src/platform/time.ts'
 import { webhookRef } from '../../src/platform/webhook-ref.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { numberEvents } from '../../src/delivery/events/log.ts'
-import { webhookRef } from '../../src/platform/webhook-ref.ts'
+import { logRef, webhookRef } from '../../src/platform/webhook-ref.ts'
 import { numberAllEvents } from '../support/events.ts'
 import { aWebhook, emitTo } from '../support/lanes.ts'
 import { query, runUncommitted } from '../support/query.ts'
@@ -21,8 +21,9 @@ test('numbers the events of each team from 1, and a busy team does not delay the
   expect(await numberEvents(app)).toBe(true)
   expect(await numbersOf(quiet.team_id)).toEqual([1, 2])
   expect(await numbersOf(busy.team_id)).toEqual([...upTo(1000), ...Array(10).fill(null)])
-  expect(await numberEvents(app)).toBe(false)
+  expect(await numberEvents(app)).toBe(undefined)
   expect(await numbersOf(busy.team_id)).toEqual(upTo(1010))
+  expect(await numberEvents(app)).toBe(false)
 })
 
 test('a team whose events are locked does not delay the others, and is numbered later', async () => {
@@ -30,7 +31,7 @@ test('a team whose events are locked does not delay the others, and is numbered 
   await emitTo(app, stuck.team_id, ['a', 'a'])
   await emitTo(app, quiet.team_id, ['a', 'a'])
   const commit = await runUncommitted(url, 'select from events where team_id = $1 for update', [stuck.team_id])
-  expect(await numberEvents(app)).toBe(false)
+  expect(await numberEvents(app)).toBe(undefined)
   expect(await numbersOf(quiet.team_id)).toEqual([1, 2])
   expect(await numbersOf(stuck.team_id)).toEqual([null, null])
   await commit()
@@ -59,17 +60,20 @@ test('numbers events that were logged after the clock of the server went back', 
   expect(await numbersOf(team_id)).toEqual([1, 2, 3])
 })
 
-test('a strict webhook wakes the numbering, and the others their delivery', async () => {
+test('an event wakes delivery and numbering, and a strict webhook wakes the numbering first', async () => {
   const tenant = await w.tenant()
   const { team_id } = tenant
   const woken: string[] = []
   const recording = { ...app, wake: (job: string, about: Iterable<string> = []) => void woken.push(job, ...about) }
   const { id } = await aWebhook(tenant, '/')
   await emitTo(recording, team_id, ['a'])
-  expect(woken.splice(0)).toEqual(['deliver', webhookRef(team_id, id)])
+  expect(woken.splice(0)).toEqual(['deliver', webhookRef(team_id, id), logRef(team_id)])
   await aWebhook(tenant, '/', { ordering: 'strict' })
   await emitTo(recording, team_id, ['a', 'b'])
-  expect(woken.splice(0)).toEqual(['deliver', webhookRef(team_id, id), `${team_id}/00000000-0000-0000-0000-000000000000`])
+  expect(woken.splice(0)).toEqual([
+    ...['deliver', webhookRef(team_id, id)],
+    ...[`${team_id}/00000000-0000-0000-0000-000000000000`, logRef(team_id)],
+  ])
 })
 
 test('ignores a team that was erased after it was woken', async () => {

@@ -1,11 +1,12 @@
 import type { EventEnvelope } from '../../contract/delivery/event.ts'
-import { type App, onReplica, wakeAfterCommit } from '../../platform/app.ts'
+import { type App, DELIVER_WEBHOOKS, onReplica } from '../../platform/app.ts'
 import { declareCache } from '../../platform/caches.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { isLockTimeout } from '../../platform/db/errors.ts'
 import { inParallel } from '../../platform/in-parallel.ts'
 import { teamSealingKey, unwrap } from '../../platform/sealing/vault.ts'
 import { SECOND } from '../../platform/time.ts'
+import { webhookRef } from '../../platform/webhook-ref.ts'
 import { openEvent } from './emit.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
@@ -14,22 +15,32 @@ import * as store from './store.ts'
 const NUMBER_LIMIT = 1000
 /** Teams numbered at the same time. */
 const TEAMS_AT_ONCE = 4
-const FIND_EVERY_MS = SECOND / 10
+/** Wake-ups name the teams, so a search finds only events of processes whose wake-ups do not arrive. */
+const FIND_EVERY_MS = SECOND
 /** A page ends early rather than exceed this size in memory. */
 const PAGE_BYTES = 8 * 1024 * 1024
 const END = 'end'
 
-/** Numbers committed events, one batch for each team, so that a busy team does not delay the others. Returns whether there may be more. */
+/**
+ * Numbers committed events, one batch for each team, so that a busy team does not delay the others. Returns true if there may be
+ * more, false if there were none.
+ */
 export async function numberEvents(app: App, teams = new Set<string>()) {
   await findTeams(app, teams)
+  let found = false
   await inParallel([...teams], TEAMS_AT_ONCE, async (team_id) => {
     teams.delete(team_id)
     const { numbered, receivers } = await store.numberEvents(app.db, team_id, NUMBER_LIMIT).catch(nothingIfLocked)
-    if (numbered === 0) await store.restartIfClockWentBack(app.db, team_id)
+    if (numbered > 0) found = true
+    else await store.restartIfClockWentBack(app.db, team_id)
     if (numbered === NUMBER_LIMIT) teams.add(team_id)
-    wakeAfterCommit(app, team_id, receivers)
+    if (receivers.length)
+      app.wake(
+        DELIVER_WEBHOOKS,
+        receivers.map((id) => webhookRef(team_id, id)),
+      )
   })
-  return teams.size > 0
+  return teams.size > 0 || (found ? undefined : false)
 }
 
 /** Another transaction holds locks on events of the team. The next run finds them again, and the other teams do not wait. */

@@ -1,5 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
-import { listBacklogs } from '../../delivery/webhooks/sending/backlog.ts'
+import { listBacklogs } from '../../delivery/webhooks/backlog.ts'
 import type { Database } from '../../platform/db/open.ts'
 import { ageInSeconds, backlogGauges } from './backlog-gauges.ts'
 

@@ -152,7 +152,12 @@ type Build<A extends unknown[], R> = (db: Db, ...values: A) => { compile(db: Db)
  * `build` receives placeholders, so it must put its values into the query unchanged. It names its columns: after a migration
  * that adds one, PostgreSQL would reject a prepared `*`, and a pooler would keep the statement for every process.
  */
-export function prepareRead<A extends unknown[], R>(name: string, build: Build<A, R>) {
+export const prepareRead = <A extends unknown[], R>(name: string, build: Build<A, R>) => prepareQuery(name, build, runHotRead)
+
+/** The same for a read that a job repeats. It uses a connection of the pool, because it can take longer than a request may wait. */
+export const prepareSearch = <A extends unknown[], R>(name: string, build: Build<A, R>) => prepareQuery(name, build, runPrepared)
+
+function prepareQuery<A extends unknown[], R>(name: string, build: Build<A, R>, run: typeof runPrepared) {
   let compiled: { text: string; valuesOf(values: A): unknown[] } | undefined
   const compile = (db: Db, count: number) => {
     const placeholders = Array.from({ length: count }, () => Symbol(name))
@@ -166,7 +171,7 @@ export function prepareRead<A extends unknown[], R>(name: string, build: Build<A
   }
   return async (db: Db, ...values: A) => {
     compiled ??= compile(db, values.length)
-    return runHotRead<R>(db, compiled.text, compiled.valuesOf(values))
+    return run<R>(db, compiled.text, compiled.valuesOf(values))
   }
 }
 

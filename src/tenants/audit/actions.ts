@@ -103,18 +103,19 @@ const recordStart = (app: AppInTransaction, chain_id: string) =>
   store.insertHead(app.db, { chain_id, seq: rules.start.seq, mac: rules.endMac(auditKey(app), chain_id, rules.start) })
 
 /**
- * Links committed rows of every chain, up to a batch of each, and returns whether there may be more. Several processes may do it:
- * one of them extends a chain, and the others change nothing.
+ * Links committed rows of every chain, up to a batch of each. Returns true if there may be more, false if there were none. Several
+ * processes may do it: one of them extends a chain, and the others change nothing.
  */
 export async function chainAudit(app: App) {
-  const done = { opened: false, extended: false, cut: false }
+  const done = { found: false, opened: false, extended: false, cut: false }
   for (let after: string | undefined; ; ) {
     const rows = await store.listUnchained(app.db, after, BATCH_SIZE)
+    if (rows.length) done.found = true
     for (const [chain_id, ofChain] of Map.groupBy(rows, ({ chain_id }) => chain_id)) {
       if (ofChain[0]?.seq === null) done.opened = (await openNewChain(app, chain_id)) || done.opened
       else done.extended = (await linkRows(app, ofChain)) || done.extended
     }
-    if (rows.length < BATCH_SIZE) return done.opened || (done.cut && done.extended)
+    if (rows.length < BATCH_SIZE) return done.opened || (done.cut && done.extended) || (done.found ? undefined : false)
     done.cut = true
     after = rows.at(-1)?.chain_id
   }

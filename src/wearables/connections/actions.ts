@@ -20,6 +20,9 @@ type UserScope = { team_id: string; user_id: string }
 export const connectionFor = (app: App, { team_id, user_id }: UserScope, provider: SourceSlug) =>
   store.findConnection(app.db, team_id, user_id, provider)
 
+export const hasConnection = (app: App, { team_id, user_id }: UserScope, provider: SourceSlug) =>
+  store.hasConnection(app.db, team_id, user_id, provider)
+
 /** Rejects data of a disconnected source from every sender. */
 export async function rejectEnded(app: App, { team_id, user_id }: UserScope, provider: SourceSlug) {
   if (await store.findEnded(app.db, team_id, user_id, provider)) throw rules.connectionEnded()

@@ -8,6 +8,8 @@ import { closeDestination, type PublisherContext, publishPending, type RecordMet
 import * as store from './store-holding.ts'
 
 const POLL_MS = SECOND / 4
+/** The interval of a process that holds no destination. */
+const IDLE_POLL_MS = SECOND
 /** Other processes take over a destination this long after its process last renewed its lease. */
 const LEASE_SECONDS = 6
 const RENEW_EVERY_MS = 2 * SECOND
@@ -90,7 +92,7 @@ export function startPublisher(
     polling = poll()
       .catch(onError)
       .finally(() => {
-        if (!stopping) timer = setTimeout(pollNow, POLL_MS)
+        if (!stopping) timer = setTimeout(pollNow, teams.size ? POLL_MS : IDLE_POLL_MS)
       })
   }
   pollNow()

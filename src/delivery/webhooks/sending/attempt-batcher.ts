@@ -1,5 +1,7 @@
 const BATCH_SIZE = 64
 const BATCH_WAIT_MS = 2
+/** Nothing waits for a run that emptied its lane, so it waits longer for others. */
+const CALM_WAIT_MS = 20
 const BUSY_RETRY_MS = 10
 const RETRY_MS = 100
 /** Batches recorded at the same time, each of another team. */
@@ -14,11 +16,18 @@ type BatcherOptions<T> = {
   onError(error: unknown): void
 }
 
+type Run = {
+  team_id: string
+  /** Whether the lane may have more messages, or failed. */
+  isUrgent: boolean
+}
+
 /** Collects finished runs and records them by team, for each team one batch after another. */
-export function attemptBatcher<T extends { team_id: string }>({ record, retryForMs, abandon, onError }: BatcherOptions<T>) {
+export function attemptBatcher<T extends Run>({ record, retryForMs, abandon, onError }: BatcherOptions<T>) {
   const pending = new Map<string, T[]>()
   const recording = new Map<string, Promise<void>>()
   let timer: NodeJS.Timeout | undefined
+  let flushAt = Number.POSITIVE_INFINITY
   let ending = false
 
   function add(run: T) {
@@ -26,17 +35,21 @@ export function attemptBatcher<T extends { team_id: string }>({ record, retryFor
     runs.push(run)
     pending.set(run.team_id, runs)
     if (runs.length >= BATCH_SIZE) flush()
-    else flushSoon()
+    else flushWithin(run.isUrgent ? BATCH_WAIT_MS : CALM_WAIT_MS)
   }
 
-  function flushSoon() {
-    timer ??= setTimeout(flush, BATCH_WAIT_MS)
+  function flushWithin(waitMs: number) {
+    const at = performance.now() + waitMs
+    if (at >= flushAt) return
+    clearTimeout(timer)
+    flushAt = at
+    timer = setTimeout(flush, waitMs)
   }
 
   /** Teams that have to wait are flushed when a batch is done. */
   function flush() {
     clearTimeout(timer)
-    timer = undefined
+    flushAt = Number.POSITIVE_INFINITY
     for (const [team_id, runs] of pending) {
       if (recording.size >= BATCHES_AT_ONCE) return
       if (!recording.has(team_id)) startBatch(team_id, runs)
@@ -51,7 +64,7 @@ export function attemptBatcher<T extends { team_id: string }>({ record, retryFor
     const recorded = recordWithRetry(team_id, batch).finally(() => {
       recording.delete(team_id)
       if (runs.length >= BATCH_SIZE) flush()
-      else if (pending.size) flushSoon()
+      else if (pending.size) flushWithin(BATCH_WAIT_MS)
     })
     recording.set(team_id, recorded)
   }
@@ -71,6 +84,8 @@ export function attemptBatcher<T extends { team_id: string }>({ record, retryFor
 
   return {
     add,
+    /** Starts recording what is pending. */
+    flushNow: flush,
     /** Starts recording what is pending and waits for the batches in progress. */
     async flush() {
       flush()

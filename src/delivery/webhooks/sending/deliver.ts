@@ -27,6 +27,8 @@ type LaneRun = {
   attempts: store.NewAttempt[]
   outcomes: Outcome[]
   endpoint: Endpoint
+  /** Whether the lane may have more messages, or failed. */
+  isUrgent: boolean
 }
 
 export type DeliveryContext = {
@@ -96,7 +98,7 @@ type ClaimedLanes = Awaited<ReturnType<typeof store.claimLanes>>
 
 type Claim = { worker: string; lease: string }
 
-async function sendLanes(context: DeliveryContext, team_id: string, claimed: ClaimedLanes, claim: Claim) {
+export async function sendLanes(context: DeliveryContext, team_id: string, claimed: ClaimedLanes, claim: Claim) {
   const { app } = context
   try {
     const endpoints = await endpointsOf(
@@ -128,7 +130,8 @@ async function sendLane(
   endpoint: Endpoint,
   messages: store.Message[],
 ) {
-  const run: LaneRun = { team_id: endpoint.team_id, settled: { ...lane, lease, run_at: null }, attempts: [], outcomes: [], endpoint }
+  const settled = { ...lane, lease, run_at: null }
+  const run: LaneRun = { team_id: endpoint.team_id, settled, attempts: [], outcomes: [], endpoint, isUrgent: true }
   try {
     for (const message of messages) if (!context.isAlive(worker) || !(await sendMessage(context, run, message))) break
   } catch (error) {
@@ -136,6 +139,7 @@ async function sendLane(
     context.app.log.error({ webhook_id: lane.webhook_id, code: (error as { code?: string }).code }, 'delivery failed internally')
     if (!isDatabaseUnavailable(error)) run.settled.run_at = later(context.app.wall(), 30 * SECOND)
   }
+  run.isUrgent = messages.length > 1 || !run.outcomes.every(({ ok }) => ok)
   context.settle(run)
 }
 
@@ -146,7 +150,7 @@ async function sendMessage({ app, send }: DeliveryContext, run: LaneRun, message
     settled.head = message.n
     return true
   }
-  const key = await keyOfMessage(app, message)
+  const key = message.sealingKey ?? (await keyOfMessage(app, message))
   const body = bodyOf(key, message)
   const at = app.wall()
   const signature = signatureOf(endpoint, message, body, at)

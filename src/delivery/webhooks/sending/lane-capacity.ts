@@ -1,6 +1,8 @@
 /** Lanes one worker holds at once, and how many of them for one webhook. */
 const MAX_LANES = 256
 const MAX_LANES_PER_WEBHOOK = 64
+/** A team that holds more lanes than this has a backlog or slow webhooks, so its new messages wait for their turn. */
+const MAX_DIRECT_LANES = MAX_LANES / 2
 /** The share of the lanes left by other teams that a team can hold. Busy teams end up with equal shares, and a new one always finds room. */
 const TEAM_SHARE = 3 / 4
 
@@ -26,6 +28,13 @@ export function laneCapacity() {
       const per_webhook = Math.min(MAX_LANES_PER_WEBHOOK, Math.ceil(free / 2))
       add(team_id, limit)
       return { limit, per_webhook }
+    },
+    /** Reserves up to `count` lanes for a new event, at most as many as leave room for lanes that have waited longer. */
+    reserveFew(team_id: string, count: number) {
+      const own = held.get(team_id) ?? 0
+      const limit = own < MAX_DIRECT_LANES && total < TEAM_SHARE * MAX_LANES ? count : 0
+      add(team_id, limit)
+      return limit
     },
     release: (team_id: string, count: number) => add(team_id, -count),
     total: () => total,

@@ -1,10 +1,11 @@
-import { appOf, type Service } from '../../../platform/app.ts'
+import { appOf, DELIVER_WEBHOOKS, NUMBER_EVENTS, type Service } from '../../../platform/app.ts'
 import type { Sender } from '../../../platform/outbound/send.ts'
 import { SECOND } from '../../../platform/time.ts'
-import type { WebhookRef } from '../../../platform/webhook-ref.ts'
+import { sortRefs, type WebhookRef } from '../../../platform/webhook-ref.ts'
 import { attemptBatcher } from './attempt-batcher.ts'
 import { freeAllLanes, freeDeadLanes } from './dead-lanes.ts'
 import { type DeliveryContext, endLanes, settleRuns } from './deliver.ts'
+import { openDirectDelivery } from './direct.ts'
 import { laneCapacity } from './lane-capacity.ts'
 import { startPoller } from './poller.ts'
 import { newPump } from './pump.ts'
@@ -24,18 +25,22 @@ type WorkerOptions = {
   recordMetrics?: DeliveryContext['recordMetrics']
   /** No other process delivers from this database, so lanes that are claimed at the start belong to dead workers. */
   isAlone?: boolean
+  /** Sends only messages that this process writes. Other workers send and retry the rest. */
+  sendsOwnOnly?: boolean
 }
 
 type Worker = { wake(refs: Iterable<WebhookRef>): void; stop(): Promise<void> }
 
 /** Delivers due messages until it is stopped. Without its lease it claims and sends nothing, but it still settles lanes that nobody took over. */
-export async function startWorker(service: Service, { send, onError, recordMetrics = () => {}, isAlone }: WorkerOptions): Promise<Worker> {
+export async function startWorker(service: Service, options: WorkerOptions): Promise<Worker> {
+  const { send, onError, recordMetrics = () => {}, isAlone, sendsOwnOnly } = options
   const app = appOf(service)
   let freeAt = 0
   const batcher = attemptBatcher<Parameters<DeliveryContext['settle']>[0]>({
     async record(team_id, batch) {
       const { more, busy } = await settleRuns(context, team_id, batch)
-      pump.wake(more)
+      if (!sendsOwnOnly) pump.wake(more)
+      else if (more.size) app.wake(DELIVER_WEBHOOKS, more)
       return busy
     },
     retryForMs: SETTLE_TIMEOUT_MS,
@@ -77,17 +82,24 @@ export async function startWorker(service: Service, { send, onError, recordMetri
     onAcquired(worker) {
       context.worker = worker
       freeAt = performance.now() + GRACE_MS
-      poller.pollNow()
+      if (!sendsOwnOnly) poller.pollNow()
     },
     onError,
   })
   if (isAlone) await freeAllLanes(app)
   await lease.acquire()
+  const closeDirectDelivery = openDirectDelivery(app, { context, isHeld: lease.isHeld, settleNow: batcher.flushNow })
 
   return {
-    wake: pump.wake,
+    wake(refs) {
+      const { webhooks, toNumber, logged } = sortRefs(refs)
+      if (toNumber.size) app.wake(NUMBER_EVENTS, toNumber)
+      if (logged.size) app.wakeSoon(NUMBER_EVENTS, logged)
+      pump.wake(webhooks)
+    },
     /** Lanes that cannot be settled in time are left to other workers. */
     async stop() {
+      closeDirectDelivery()
       batcher.end()
       const giveUpAt = Date.now() + STOP_TIMEOUT_MS
       await Promise.all([pump.stop(), poller.end()])

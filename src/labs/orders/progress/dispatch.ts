@@ -13,12 +13,14 @@ const BATCH_SIZE = 100
 
 export const DISPATCH_ORDERS = 'dispatch orders'
 
-/** Sends the orders that are due on their team's clock; returns whether there may be more. */
+/** Sends the orders that are due on their team's clock. Returns true if there may be more, false if there were none. */
 export async function dispatchDueOrders(app: App, team_id?: string) {
   const due = await dueStore.listDueDispatches(app.db, app.wall(), { limit: BATCH_SIZE, team_id, except: postponedIds(app) })
   await forEachOrder(app, due, (order) => dispatch(onOrderClock(app, order.clock_offset_ms), order))
-  return due.length === BATCH_SIZE
+  return resultOf(due)
 }
+
+const resultOf = (due: unknown[]) => due.length === BATCH_SIZE || (due.length ? undefined : false)
 
 const POSTPONE_MS = MINUTE
 /** Orders whose step failed, by ID, with the time of their next attempt. */
@@ -81,7 +83,7 @@ export async function sendOrder(app: AppInTransaction, order: LoadedOrder): Prom
   return sent
 }
 
-/** Runs the work on every order whose next simulated step is due; returns whether there may be more. */
+/** Runs the work on every order whose next simulated step is due. Returns true if there may be more, false if there were none. */
 export async function forEachDueStep(
   app: App,
   team_id: string | undefined,
@@ -93,7 +95,7 @@ export async function forEachDueStep(
       if (step_at && step_at <= app.now()) await work(app, await lockOrder(app, order.team_id, order.id))
     }),
   )
-  return due.length === BATCH_SIZE
+  return resultOf(due)
 }
 
 export const findNextStep = async (app: App, team_id: string) => (await dueStore.findNextStep(app.db, team_id))?.at ?? undefined

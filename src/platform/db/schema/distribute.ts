@@ -28,9 +28,9 @@ export const spreadTables: Record<string, string> = { lab_samples: 'sample_id' }
 /** Functions that run on the server of the team or audit chain in their first argument, by a table that they write. */
 export const delegatedFunctions = {
   orders: ['place_order', 'update_order', 'forget_patients'],
-  events: ['emit', 'emit_all', 'number_events'],
+  events: ['emit', 'emit_all', 'emit_and_claim', 'number_events'],
   lanes: ['claim_lanes', 'settle_lanes'],
-  sample_days: ['write_samples'],
+  sample_days: ['write_samples', 'store_samples'],
   idempotency_keys: ['claim_key'],
   audit_log: ['link_audit'],
 }

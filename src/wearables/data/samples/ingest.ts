@@ -1,6 +1,8 @@
 import { resolveSeriesName, type SeriesName, series } from '../../../contract/wearables/series.ts'
+import { writeAndSend } from '../../../delivery/webhooks/sending/direct.ts'
 import { type App, type AppInTransaction, inTransaction, wakeAfterCommit, withoutRequestRows } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
+import { noClaim } from '../../../platform/db/claimed-messages.ts'
 import { limitLockWait } from '../../../platform/db/local-settings.ts'
 import { endBackfill } from '../backfill.ts'
 import { newDeviceResolver } from '../devices.ts'
@@ -72,7 +74,14 @@ const isSmallLivePush = ({ requestRows, transaction }: App, { days, state }: Bat
 /** A push is idempotent and has no idempotency key, so the audit row is its only request row. */
 async function writePipelined<T>(app: App, { key }: IncomingPush, batch: Batch, result: T) {
   const audit = (await app.requestRows?.(app, result, key))?.audit
-  wakeAfterCommit(app, batch.scope.team_id, await writeBatch(app.db, batch, audit))
+  const { scope, events } = batch
+  const receivers = await writeAndSend(
+    app,
+    scope.team_id,
+    events.map((event) => ({ ...event, sealingKey: key })),
+    (claim) => writeBatch(app.db, batch, claim, audit),
+  )
+  wakeAfterCommit(app, scope.team_id, receivers)
   return result
 }
 
@@ -80,7 +89,8 @@ async function writePipelined<T>(app: App, { key }: IncomingPush, batch: Batch, 
 export async function writeMergedSeries(app: AppInTransaction, push: IncomingPush, merged: MergedSeries[]) {
   if (push.lockTimeoutMs) await limitLockWait(app.db, push.lockTimeoutMs)
   for (const { batch } of merged)
-    for (const part of batch ? splitStatements(batch) : []) wakeAfterCommit(app, part.scope.team_id, await writeBatch(app.db, part))
+    for (const part of batch ? splitStatements(batch) : [])
+      wakeAfterCommit(app, part.scope.team_id, (await writeBatch(app.db, part, noClaim)).receivers)
   const backfilled = merged.map(({ name, changes }) => ({ resource: series[name].event ?? name, ...changes }))
   if (push.stage === 'historical' && backfilled.length) await endBackfill(app, push, backfilled)
 }

@@ -1,4 +1,4 @@
-import type { Db } from '../../../platform/db/open.ts'
+import type { Db } from '../../platform/db/open.ts'
 import * as store from './store-backlog.ts'
 
 /** The webhooks with the most pending messages. The limit bounds the size of the metrics. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { anyTeam } from '../../../platform/db/any-team.ts'
-import type { Db } from '../../../platform/db/open.ts'
+import { anyTeam } from '../../platform/db/any-team.ts'
+import type { Db } from '../../platform/db/open.ts'
 
 /** At most this many lanes of a webhook are checked for their oldest message, those due first. */
 const LANES_CHECKED = 1000
