@@ -68,7 +68,7 @@ test('a statement waiting for a lock does not block others and completes once th
 
 test('replaces a broken connection with the next statement', async () => {
   const [before] = await who(1)
-  await query(url, `select pg_terminate_backend($1, ${TIMEOUT_MS})`, [before?.pid])
+  await query(url, `select pg_terminate_backend($1::int, ${TIMEOUT_MS})`, [before?.pid])
   await expect.poll(() => who(2).catch(() => undefined), { timeout: TIMEOUT_MS }).toEqual([{ pid: expect.any(Number), value: 2 }])
   const [after] = await who(3)
   expect(after?.pid).not.toBe(before?.pid)
