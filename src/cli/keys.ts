@@ -122,8 +122,10 @@ export const revokeKey = command({
         app,
         'revoke key',
         async (app) => {
-          const { success } = await deleteTeamKeys(app, operator, [id])
-          if (!success.length) await deleteManagementKey(app, operator, id).catch(explainUnknownKey)
+          // Citus cannot change this table after it has searched the keys of all teams in the same transaction.
+          const isTeamKey = await deleteManagementKey(app, operator, id).then(() => false, isNotFound)
+          if (isTeamKey && !(await deleteTeamKeys(app, operator, [id])).success.length)
+            throw setupProblem('No active key has this ID; list active keys with: assay keys list')
         },
         () => `key_id:${id}`,
       )
@@ -132,9 +134,9 @@ export const revokeKey = command({
   },
 })
 
-function explainUnknownKey(error: unknown): never {
-  const unknown = error instanceof Problem && error.kind === 'not_found'
-  throw unknown ? setupProblem('No active key has this ID; list active keys with: assay keys list') : error
+function isNotFound(error: unknown) {
+  if (error instanceof Problem && error.kind === 'not_found') return true
+  throw error
 }
 
 type Operator = ManagementCaller & { first_team_id: string | undefined }

@@ -132,7 +132,7 @@ export const countPending = async (url: string, webhook_ids: string[]) =>
     (
       await query<{ count: string }>(
         url,
-        'select count(*) from deliveries d join lanes l on l.id = d.lane_id where l.webhook_id = any($1::uuid[])',
+        'select count(*) from deliveries d join lanes l on l.team_id = d.team_id and l.id = d.lane_id where l.webhook_id = any($1::uuid[])',
         [webhook_ids],
       )
     )[0]?.count,

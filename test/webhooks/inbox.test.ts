@@ -22,10 +22,7 @@ const waitForInbox = ({ api }: Tenant, count: number) =>
     return messages
   })
 
-const pendingOf = ({ team_id }: Tenant) =>
-  query(w.url, 'select from deliveries d join lanes l on l.id = d.lane_id join webhooks w on w.id = l.webhook_id where w.team_id = $1', [
-    team_id,
-  ])
+const pendingOf = ({ team_id }: Tenant) => query(w.url, 'select from deliveries where team_id = $1', [team_id])
 
 test('lists earlier and new events as verified messages, newest first', async () => {
   const tenant = await w.tenant()

@@ -31,7 +31,7 @@ const yesterday = () => new Date(Date.parse(w.app.wall()) - DAY).toISOString()
 async function enqueuedEvents(webhook_id: string) {
   const rows = await query<{ event_id: string }>(
     w.url,
-    'select d.event_id from deliveries d join lanes l on l.id = d.lane_id where l.webhook_id = $1 order by d.lane_id, d.n',
+    'select d.event_id from deliveries d join lanes l on l.team_id = d.team_id and l.id = d.lane_id where l.webhook_id = $1 order by d.lane_id, d.n',
     [webhook_id],
   )
   return rows.map(({ event_id }) => event_id)

@@ -296,7 +296,7 @@ test('a listener that ends while it reconnects leaks no connection', async () =>
     await query(url, "select pg_notify('assay_events', 'a')")
     return received.length > 0
   })
-  await query(url, 'select pg_terminate_backend($1)', [(connections[0] as unknown as { processID: number }).processID])
+  await query(url, 'select pg_terminate_backend($1::int)', [(connections[0] as unknown as { processID: number }).processID])
   await reconnecting.promise
   await listener.close()
   mayReconnect.resolve()
