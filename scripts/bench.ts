@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { benchBytes } from '../bench/bytes.ts'
 import { benchCosts } from '../bench/costs.ts'
 import { benchIngest } from '../bench/ingest.ts'
 import { benchOrders } from '../bench/orders.ts'
@@ -20,6 +21,10 @@ Measures samples per second over HTTP in batches of a day and of an hour, bytes 
 npm run bench -- reads [--most N] [--small]
 Measures reads of wearable data with few and with many users. assay seed wearables creates them with 30 days of 300 samples.
 --most sets the number of users in the larger run.
+
+npm run bench -- bytes [--most N] [--small]
+Measures how much the whole database grows per sample, for pushes of a user-day and for pushes of 5 samples, and which tables grow.
+--most sets the number of users.
 
 npm run bench -- costs [--most N] [--database URL] [--small]
 Measures what an order, event, delivery, read, push and sample use: CPU time, disk, write-ahead log and network. It prints the table
@@ -50,7 +55,7 @@ const options = {
 }
 const benchmark = positionals.join()
 if (
-  !['orders', 'webhooks', 'ingest', 'reads', 'costs'].includes(benchmark) ||
+  !['orders', 'webhooks', 'ingest', 'reads', 'bytes', 'costs'].includes(benchmark) ||
   ![...Object.values(options), pooler ?? 1].every((value) => Number.isInteger(value) && value > 0)
 ) {
   console.error(`Usage: ${usage}`)
@@ -74,6 +79,8 @@ else if (benchmark === 'ingest')
     yearly: small ? 96 : 288,
     pooler,
   })
+else if (benchmark === 'bytes')
+  await benchBytes({ users: Number(most ?? (small ? 20 : 60)), connections: Math.min(options.connections, 4), pooler })
 else if (benchmark === 'reads')
   await benchReads({ users: Number(most ?? (small ? 200 : 10_000)), days: 30, samples: 300, times: 200, pooler })
 else
