@@ -58,7 +58,7 @@ export const emitForTeam = async <N extends EventName>(
 }
 
 /** `left_out` lists the fields that were emptied to fit the size limit. */
-type EventPayload = { client_user_id: string | null; data: Record<string, unknown>; left_out?: string[] }
+export type EventPayload = { client_user_id: string | null; data: Record<string, unknown>; left_out?: string[] }
 
 /** Decrypts a payload as JSON text, for senders. */
 export const openEventText = (key: SealingKey, id: string, sealed: Buffer) => openText(key, associatedData(id), sealed)

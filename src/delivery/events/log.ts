@@ -6,7 +6,7 @@ import { isLockTimeout } from '../../platform/db/errors.ts'
 import { inParallel } from '../../platform/in-parallel.ts'
 import { teamSealingKey, unwrap } from '../../platform/sealing/vault.ts'
 import { SECOND } from '../../platform/time.ts'
-import { openEvent } from './emit.ts'
+import { type EventPayload, openEventText } from './emit.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
@@ -15,7 +15,7 @@ const NUMBER_LIMIT = 1000
 /** Teams numbered at the same time. */
 const TEAMS_AT_ONCE = 4
 const FIND_EVERY_MS = SECOND / 10
-/** A page ends early rather than exceed this size in memory. */
+/** A page ends early rather than exceed this size in memory. The query limits the encrypted size, and the reader the decompressed one. */
 const PAGE_BYTES = 8 * 1024 * 1024
 const END = 'end'
 
@@ -100,8 +100,15 @@ async function readEntriesFrom(app: App, team_id: string, { after, ...query }: L
   if (end === after) return { entries: [], position: after }
   const { last, rows } = await store.listEventsAfter(app.db, { team_id, after, bytes: PAGE_BYTES, ...query })
   const team = rows.length ? await teamSealingKey(app, team_id) : undefined
-  const entries = rows.map((row): LogEntry => ({ position: row.no, key: row.key, event: openEnvelope(team as Key, team_id, row) }))
-  return { entries, position: rows.at(-1)?.no ?? Math.max(after, last) }
+  const entries: LogEntry[] = []
+  let bytes = 0
+  for (const row of rows) {
+    if (bytes >= PAGE_BYTES) break
+    const { event, size } = openEnvelope(team as Key, team_id, row)
+    entries.push({ position: row.no, key: row.key, event })
+    bytes += size
+  }
+  return { entries, position: entries.at(-1)?.position ?? Math.max(after, last) }
 }
 
 type Key = Awaited<ReturnType<typeof teamSealingKey>>
@@ -110,8 +117,9 @@ function openEnvelope(
   team: Key,
   team_id: string,
   { id, event_type, user_id, created_at, sealed, key_id, wrapped }: store.LogRow,
-): EventEnvelope {
+): { event: EventEnvelope; size: number } {
   const key = user_id && key_id && wrapped ? unwrap(team, { team_id, user_id }, { id: key_id, wrapped }) : team
-  const { client_user_id, data, ...rest } = openEvent(key, id, sealed)
-  return { event_type, data, team_id, user_id, client_user_id, event_id: id, created_at, ...rest }
+  const text = openEventText(key, id, sealed)
+  const { client_user_id, data, ...rest } = JSON.parse(text) as EventPayload
+  return { event: { event_type, data, team_id, user_id, client_user_id, event_id: id, created_at, ...rest }, size: text.length }
 }

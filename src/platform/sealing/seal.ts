@@ -1,8 +1,11 @@
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomBytes, randomUUID } from 'node:crypto'
+import { compress, decompress, isCompressed } from './compression.ts'
 
-/** A key and its ID. The ID is part of every ciphertext, so a reader knows which key to fetch. */
+/** A key and its ID, which every ciphertext authenticates. */
 export type SealingKey = {
   id: string
+  /** The IDs of its team and user, which its documents contain. Compressed documents refer to them. */
+  owner: string
   bytes: Buffer
   /** The same key as a KeyObject, because Node is several times slower with raw bytes. */
   secret: KeyObject
@@ -10,45 +13,67 @@ export type SealingKey = {
   derived: Map<string, KeyObject>
 }
 
-export const sealingKey = (id: string, bytes: Buffer): SealingKey => ({ id, bytes, secret: createSecretKey(bytes), derived: new Map() })
+export const sealingKey = (id: string, bytes: Buffer, owner = ''): SealingKey => ({
+  ...{ id, owner, bytes },
+  secret: createSecretKey(bytes),
+  derived: new Map(),
+})
 
-const VERSION = 1
-const HEADER = 1 + 16
+/** The first byte of a ciphertext. The others are compressed. */
+const UNCOMPRESSED = 1
+const ID = 16
 const IV = 12
 const TAG = 16
 
-export const newKey = () => sealingKey(randomUUID(), randomBytes(32))
+export const newKey = (owner = '') => sealingKey(randomUUID(), randomBytes(32), owner)
 
 /** AES-256-GCM. `associatedData` (table.column.row) is authenticated, so a ciphertext moved elsewhere does not decrypt. */
-export function sealBytes(key: SealingKey, associatedData: string, plain: Buffer): Buffer {
-  const header = Buffer.concat([Buffer.of(VERSION), idBytes(key.id)])
+export const sealBytes = (key: SealingKey, associatedData: string, plain: Buffer) => encrypt(key, associatedData, UNCOMPRESSED, plain)
+
+/** Compressed documents are many and small, so they authenticate the ID of the key without storing it. */
+const headerBytes = (format: number) => (format === UNCOMPRESSED ? 1 + ID : 1)
+
+const headerOf = (format: number, key: SealingKey) => Buffer.concat([Buffer.of(format), idBytes(key.id)])
+
+function encrypt(key: SealingKey, associatedData: string, format: number, plain: Buffer): Buffer {
+  const header = headerOf(format, key)
   const iv = randomBytes(IV)
   const cipher = createCipheriv('aes-256-gcm', key.secret, iv)
   cipher.setAAD(Buffer.concat([header, Buffer.from(associatedData)]))
   const body = Buffer.concat([cipher.update(plain), cipher.final()])
-  return Buffer.concat([header, iv, body, cipher.getAuthTag()])
+  return Buffer.concat([header.subarray(0, headerBytes(format)), iv, body, cipher.getAuthTag()])
 }
 
 export function openBytes(key: SealingKey, associatedData: string, sealed: Buffer): Buffer {
-  if (sealed[0] !== VERSION) throw new Error(`Encrypted in format ${sealed[0]}, which this version does not support`)
-  if (keyIdOf(sealed) !== key.id) throw new Error('Encrypted with another key')
-  const decipher = createDecipheriv('aes-256-gcm', key.secret, sealed.subarray(HEADER, HEADER + IV))
-  decipher.setAAD(Buffer.concat([sealed.subarray(0, HEADER), Buffer.from(associatedData)]))
+  const format = sealed[0] as number
+  if (format !== UNCOMPRESSED && !isCompressed(format))
+    throw new Error(`Encrypted in format ${format}, which this version does not support`)
+  if (format === UNCOMPRESSED && keyIdOf(sealed) !== key.id) throw new Error('Encrypted with another key')
+  const start = headerBytes(format)
+  const decipher = createDecipheriv('aes-256-gcm', key.secret, sealed.subarray(start, start + IV))
+  decipher.setAAD(Buffer.concat([headerOf(format, key), Buffer.from(associatedData)]))
   decipher.setAuthTag(sealed.subarray(sealed.length - TAG))
-  return Buffer.concat([decipher.update(sealed.subarray(HEADER + IV, sealed.length - TAG)), decipher.final()])
+  const plain = Buffer.concat([decipher.update(sealed.subarray(start + IV, sealed.length - TAG)), decipher.final()])
+  return format === UNCOMPRESSED ? plain : decompress(format, plain, key.owner)
 }
 
 /** Encrypts one document. */
 export const seal = (key: SealingKey, associatedData: string, document: unknown) =>
   sealBytes(key, associatedData, Buffer.from(JSON.stringify(document)))
 
+/** Compresses and encrypts the JSON text of a document, for documents that are many or large. */
+export function sealCompressed(key: SealingKey, associatedData: string, text: string) {
+  const { format, bytes } = compress(Buffer.from(text), key.owner)
+  return encrypt(key, associatedData, format, bytes)
+}
+
 export const open = <T>(key: SealingKey, associatedData: string, sealed: Buffer) => JSON.parse(openText(key, associatedData, sealed)) as T
 
 /** Decrypts a document to its JSON text. */
 export const openText = (key: SealingKey, associatedData: string, sealed: Buffer) => openBytes(key, associatedData, sealed).toString()
 
-/** The ID of the key that decrypts the ciphertext. */
-export const keyIdOf = (sealed: Buffer) => uuidOf(sealed.subarray(1, HEADER))
+/** The ID of the key that decrypts an uncompressed ciphertext. */
+export const keyIdOf = (sealed: Buffer) => uuidOf(sealed.subarray(1, 1 + ID))
 
 /** Derives a key for one purpose; it reveals nothing about the key it comes from. */
 export const derive = (key: SealingKey, purpose: string) => Buffer.from(hkdfSync('sha256', key.secret, '', purpose, 32))

@@ -17,16 +17,18 @@ type WrappedKey = { id: string; wrapped: Buffer }
 /** The owner is part of the associated data, so a key moved to another user's row does not unwrap. */
 type Owner = { team_id: string; user_id?: string }
 
+const textOf = ({ team_id, user_id = '' }: Owner) => `${team_id}${user_id}`
+
 const associatedData = ({ team_id, user_id = 'team' }: Owner, id: string) => `sealing_keys.wrapped.${team_id}.${user_id}.${id}`
 
 /** A new key of a team or a user: in plaintext for this transaction, and wrapped for its row. */
 export function newSealingKey(by: SealingKey, owner: Owner) {
-  const key = newKey()
+  const key = newKey(textOf(owner))
   return { key, row: { id: key.id, wrapped: sealBytes(by, associatedData(owner, key.id), key.bytes) } }
 }
 
 export const unwrap = (by: SealingKey, owner: Owner, { id, wrapped }: WrappedKey) =>
-  sealingKey(id, openBytes(by, associatedData(owner, id), wrapped))
+  sealingKey(id, openBytes(by, associatedData(owner, id), wrapped), textOf(owner))
 
 /**
  * The team's key. It never changes, so it is cached after the first read,
