@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { bodyOf } from '../../src/delivery/webhooks/sending/contents.ts'
 import { open, openText, seal, sealCompressed, sealingKey } from '../../src/platform/sealing/seal.ts'
 import { newSealingKey, openVault, unwrap } from '../../src/platform/sealing/vault.ts'
 import { newBytes, newUuid } from '../support/seeded.ts'
@@ -48,6 +49,12 @@ describe('a compressed document', () => {
     const text = JSON.stringify(payload(5))
     expect(sealCompressed(key, associatedData, text).length).toBeLessThan(text.length / 5)
     expect(sealCompressed(key, associatedData, text).length).toBeLessThan(seal(key, associatedData, payload(5)).length / 5)
+  })
+  test('is delivered in the same bytes as one that an earlier version did not compress', () => {
+    const event = { event_id: '1', event_type: 'daily.data.heartrate.created', team_id, user_id, created_at: '2026-03-01T09:30:00.000Z' }
+    const compressed = bodyOf(key, { ...event, sealed: sealCompressed(key, associatedData, JSON.stringify(payload(5))) })
+    expect(compressed).toBe(bodyOf(key, { ...event, sealed: seal(key, associatedData, payload(5)) }))
+    expect(JSON.parse(compressed)).toEqual({ ...event, ...payload(5) })
   })
   test('does not decrypt with another key, another place or changed bytes', () => {
     const sealed = sealCompressed(key, associatedData, JSON.stringify(payload(1)))

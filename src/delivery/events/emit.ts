@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { DataOf, EventName } from '../../contract/delivery/events.ts'
 import { type App, type AppInTransaction, wakeAfterCommit } from '../../platform/app.ts'
-import { open, openText, type SealingKey, seal } from '../../platform/sealing/seal.ts'
+import { open, openText, type SealingKey, sealCompressed } from '../../platform/sealing/seal.ts'
 import { teamSealingKey } from '../../platform/sealing/vault.ts'
 import { payloadLimit, shrinkToFit } from './rules-size.ts'
 import * as store from './store.ts'
@@ -28,11 +28,12 @@ export function eventRow<N extends EventName>(app: App, user: SealingKey, newEve
   return { ...event, id, order_id: event.order_id ?? null, partial: event.partial ?? false, sealed }
 }
 
-/** Encryption adds a fixed number of bytes, so the size limit is checked without measuring twice. */
+/** The text is what receivers get, so the size limit is that of the text. */
 function sealWithinLimit({ config }: App, key: SealingKey, id: string, payload: { client_user_id: string | null; data: unknown }) {
   const limit = payloadLimit(config.EVENT_MAX_KB)
-  const sealed = seal(key, associatedData(id), payload)
-  return sealed.length <= limit ? sealed : seal(key, associatedData(id), shrinkToFit(payload, limit))
+  const text = JSON.stringify(payload)
+  const isWithin = Buffer.byteLength(text) <= limit
+  return sealCompressed(key, associatedData(id), isWithin ? text : JSON.stringify(shrinkToFit(payload, limit)))
 }
 
 /** Writes the event in the open transaction. */
@@ -63,7 +64,8 @@ export type EventPayload = { client_user_id: string | null; data: Record<string,
 /** Decrypts a payload as JSON text, for senders. */
 export const openEventText = (key: SealingKey, id: string, sealed: Buffer) => openText(key, associatedData(id), sealed)
 
-export const sealEvent = (key: SealingKey, id: string, payload: EventPayload) => seal(key, associatedData(id), payload)
+export const sealEvent = (key: SealingKey, id: string, payload: EventPayload) =>
+  sealCompressed(key, associatedData(id), JSON.stringify(payload))
 
 export const openEvent = (key: SealingKey, id: string, sealed: Buffer) => open<EventPayload>(key, associatedData(id), sealed)
 

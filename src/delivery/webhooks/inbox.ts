@@ -4,7 +4,7 @@ import type { TeamCaller } from '../../platform/callers.ts'
 import { isUserErased } from '../../platform/db/errors.ts'
 import { type Outcome, outcomeWithoutExchange } from '../../platform/outbound/outcome.ts'
 import { pageAfter, pageOf } from '../../platform/paging.ts'
-import { open, type SealingKey, seal } from '../../platform/sealing/seal.ts'
+import { open, type SealingKey, sealCompressed } from '../../platform/sealing/seal.ts'
 import { DAY, later } from '../../platform/time.ts'
 import { type Endpoint, sealSecrets } from './endpoints.ts'
 import { keyOfMessage } from './sending/contents.ts'
@@ -59,7 +59,7 @@ export async function receive(
   const id = randomUUID()
   const received_at = app.wall()
   const verdict = verify(secrets[0] as KeyObject, headers, body, received_at)
-  const sealed = seal(key, associatedData(id), { headers, body } satisfies ReceivedRequest)
+  const sealed = sealCompressed(key, associatedData(id), JSON.stringify({ headers, body } satisfies ReceivedRequest))
   await store.insertMessage(app.db, { id, webhook_id, team_id, user_id, received_at, verdict, sealed }).catch(ignoreErasedUser)
   return outcomeWithoutExchange(200, null)
 }

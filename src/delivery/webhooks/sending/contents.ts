@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { App } from '../../../platform/app.ts'
 import type { Outcome } from '../../../platform/outbound/outcome.ts'
-import { type SealingKey, seal } from '../../../platform/sealing/seal.ts'
+import { type SealingKey, sealCompressed } from '../../../platform/sealing/seal.ts'
 import { teamSealingKey, unwrap } from '../../../platform/sealing/vault.ts'
 import { openEventText } from '../../events/emit.ts'
 import type { Endpoint } from '../endpoints.ts'
@@ -94,6 +94,6 @@ export function attemptOf(key: SealingKey, endpoint: Endpoint, message: Attempte
     error: outcome.error,
     ms: Math.round(outcome.ms.total),
     next_at: verdict.state === 'waiting' ? verdict.due_at : null,
-    sealed: seal(key, attemptAssociatedData(id), contents),
+    sealed: sealCompressed(key, attemptAssociatedData(id), JSON.stringify(contents)),
   }
 }
