@@ -4,6 +4,7 @@ import { compress, decompress, isCompressed } from './compression.ts'
 /** A key and its ID, which every ciphertext authenticates. */
 export type SealingKey = {
   id: string
+  idBytes: Buffer
   /** The IDs of its team and user, which its documents contain. Compressed documents refer to them. */
   owner: string
   bytes: Buffer
@@ -15,6 +16,7 @@ export type SealingKey = {
 
 export const sealingKey = (id: string, bytes: Buffer, owner = ''): SealingKey => ({
   ...{ id, owner, bytes },
+  idBytes: Buffer.from(id.replaceAll('-', ''), 'hex'),
   secret: createSecretKey(bytes),
   derived: new Map(),
 })
@@ -33,7 +35,7 @@ export const sealBytes = (key: SealingKey, associatedData: string, plain: Buffer
 /** Compressed documents are many and small, so they authenticate the ID of the key without storing it. */
 const headerBytes = (format: number) => (format === UNCOMPRESSED ? 1 + ID : 1)
 
-const headerOf = (format: number, key: SealingKey) => Buffer.concat([Buffer.of(format), idBytes(key.id)])
+const headerOf = (format: number, { idBytes }: SealingKey) => Buffer.concat([Buffer.of(format), idBytes])
 
 function encrypt(key: SealingKey, associatedData: string, format: number, plain: Buffer): Buffer {
   const header = headerOf(format, key)
@@ -48,7 +50,7 @@ export function openBytes(key: SealingKey, associatedData: string, sealed: Buffe
   const format = sealed[0] as number
   if (format !== UNCOMPRESSED && !isCompressed(format))
     throw new Error(`Encrypted in format ${format}, which this version does not support`)
-  if (format === UNCOMPRESSED && keyIdOf(sealed) !== key.id) throw new Error('Encrypted with another key')
+  if (format === UNCOMPRESSED && !sealed.subarray(1, 1 + ID).equals(key.idBytes)) throw new Error('Encrypted with another key')
   const start = headerBytes(format)
   const decipher = createDecipheriv('aes-256-gcm', key.secret, sealed.subarray(start, start + IV))
   decipher.setAAD(Buffer.concat([headerOf(format, key), Buffer.from(associatedData)]))
@@ -84,8 +86,6 @@ export function deriveSecret(key: SealingKey, purpose: string): KeyObject {
   key.derived.set(purpose, secret)
   return secret
 }
-
-const idBytes = (id: string) => Buffer.from(id.replaceAll('-', ''), 'hex')
 
 /** Formats sixteen bytes as a UUID. */
 export const uuidOf = (bytes: Buffer) => bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
