@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import type { OrderedMeasurements } from '../../contract/labs/analyte.ts'
-import type { LabTestFilter, NewLabTest } from '../../contract/labs/catalog.ts'
+import { LabTest, type LabTestFilter, type NewLabTest } from '../../contract/labs/catalog.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { isInstant, pageAfter, pageOf } from '../../platform/paging.ts'
@@ -116,6 +116,15 @@ export const loadMeasurements = async (app: App, { markers }: Pick<LabTestRow, '
   markers,
   analytes: await store.listAnalytes(app.db),
 })
+
+const shapedTests = new WeakMap<LabTestRow, z.output<typeof LabTest>>()
+
+/** A lab test as it appears in orders. A version of it is shaped once. */
+export function shapeLabTest(test: LabTestRow) {
+  const shaped = shapedTests.get(test) ?? LabTest.parse(presentLabTest(test))
+  shapedTests.set(test, shaped)
+  return shaped
+}
 
 export const presentLabTest = <T extends { status: string }>(test: T) => ({
   ...test,

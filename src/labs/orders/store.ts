@@ -1,5 +1,5 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
-import type { Db } from '../../platform/db/open.ts'
+import { type Db, prepareRead, runPrepared } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
 export type OrderRow = Omit<Selectable<Tables['orders']>, 'terms' | 'changed_at'>
@@ -8,49 +8,76 @@ export type Sibling = Pick<
   OrderRow,
   'id' | 'method' | 'low_level' | 'last_event_at' | 'origin' | 'parent_id' | 'created_at' | 'updated_at' | 'transaction_id'
 >
-export type LoadedRow = OrderRow & { user_id: string; client_user_id: string; key_id: string; wrapped_key: Buffer; events: EventRow[] }
+export type LoadedRow = OrderRow & {
+  user_id: string
+  client_user_id: string
+  key_id: string
+  wrapped_key: Buffer
+  events: EventRow[]
+  siblings: Sibling[]
+}
 
-const siblingColumns = [
-  'id',
-  'method',
-  'low_level',
-  'last_event_at',
-  'origin',
-  'parent_id',
-  'created_at',
-  'updated_at',
-  'transaction_id',
-] as const
+const orderColumns = [
+  ...(['id', 'team_id', 'user_id', 'transaction_id', 'parent_id', 'origin', 'lab_id', 'lab_test_id', 'lab_account_id', 'method'] as const),
+  ...(['low_level', 'last_event', 'last_event_at', 'created_at', 'updated_at', 'registrable', 'zone', 'activate_by'] as const),
+  ...(['scheduled', 'dispatch_at', 'sent_at', 'step_at', 'simulation', 'seed', 'sample_id', 'billing_type', 'priority'] as const),
+  ...(['has_abn', 'health_insurance_id', 'collected_at', 'expected_result_by_date', 'worst_case_result_by_date'] as const),
+  ...(['interpretation', 'has_missing_results', 'result_version', 'sealed'] as const),
+] satisfies (keyof OrderRow)[]
 
-/** Orders of a team whose users still exist, with the user's wrapped key and the events. */
-const loadedOrders = (db: Db, team_id: string) =>
+const isoText = (column: string) => sql`to_char(${sql.ref(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+/**
+ * Orders of a team whose users still exist, in the order of the IDs: with the wrapped key of the user, the events, and the
+ * orders of the same transaction.
+ */
+const loadedOrders = (db: Db, team_id: string, ids: string[]) =>
   db
     .selectFrom('orders')
     .innerJoin('users', (join) => join.onRef('users.team_id', '=', 'orders.team_id').onRef('users.user_id', '=', 'orders.user_id'))
     .innerJoin('sealing_keys', (join) =>
       join.onRef('sealing_keys.team_id', '=', 'orders.team_id').onRef('sealing_keys.user_id', '=', 'orders.user_id'),
     )
-    .selectAll('orders')
+    .select(orderColumns.map((column) => `orders.${column}` as const))
     .select(['users.client_user_id', 'sealing_keys.id as key_id', 'sealing_keys.wrapped as wrapped_key'])
-    .select(
+    .select([
       sql<EventRow[]>`(select json_agg(json_build_object('id', e.id, 'low_level', e.low_level, 'status_detail', e.status_detail,
-        'created_at', to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by e.id)
+        'created_at', ${isoText('e.created_at')}) order by e.id)
         from order_events e where e.team_id = ${team_id} and e.order_id = orders.id)`.as('events'),
-    )
+      sql<Sibling[]>`(select json_agg(json_build_object('id', s.id, 'method', s.method, 'low_level', s.low_level,
+        'last_event_at', ${isoText('s.last_event_at')}, 'origin', s.origin, 'parent_id', s.parent_id,
+        'created_at', ${isoText('s.created_at')}, 'updated_at', ${isoText('s.updated_at')}, 'transaction_id', s.transaction_id)
+        order by s.created_at, s.id)
+        from orders s where s.team_id = ${team_id} and s.transaction_id = orders.transaction_id)`.as('siblings'),
+    ])
     .where('orders.team_id', '=', team_id)
-    .$castTo<LoadedRow>()
-
-export const findOrder = (db: Db, team_id: string, id: string) => loadedOrders(db, team_id).where('orders.id', '=', id).executeTakeFirst()
-
-/** Finds orders, in the order of the IDs. */
-export const findOrders = (db: Db, team_id: string, ids: string[]) =>
-  loadedOrders(db, team_id)
     .where('orders.id', '=', sql<string>`any(${ids}::uuid[])`)
     .orderBy(sql`array_position(${ids}::uuid[], orders.id)`)
-    .execute()
+    .$castTo<LoadedRow>()
 
-export const findByTransaction = (db: Db, team_id: string, transaction_id: string) =>
-  loadedOrders(db, team_id).where('orders.transaction_id', '=', transaction_id).orderBy('orders.created_at').orderBy('orders.id').execute()
+const oneOrder = prepareRead('find_orders', loadedOrders)
+
+export const findOrder = async (db: Db, team_id: string, id: string) => (await oneOrder(db, team_id, [id]))[0]
+
+/** Finds orders, in the order of the IDs. */
+export const findOrders = prepareRead('find_orders', loadedOrders, runPrepared)
+
+/** The orders of a transaction, oldest first. */
+export async function findByTransaction(db: Db, team_id: string, transaction_id: string) {
+  const rows = await db
+    .selectFrom('orders')
+    .select('id')
+    .where('team_id', '=', team_id)
+    .where('transaction_id', '=', transaction_id)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute()
+  return findOrders(
+    db,
+    team_id,
+    rows.map(({ id }) => id),
+  )
+}
 
 /** Locks the orders until the transaction ends. Read them afterward: the locking query itself may return old events. */
 export const lockOrders = (db: Db, team_id: string, ids: string[]) =>
@@ -73,16 +100,6 @@ export const tryLockOrder = (db: Db, team_id: string, id: string) =>
     .forUpdate()
     .skipLocked()
     .executeTakeFirst()
-
-export const listSiblings = (db: Db, team_id: string, transaction_ids: string[]) =>
-  db
-    .selectFrom('orders')
-    .select(siblingColumns)
-    .where('team_id', '=', team_id)
-    .where('transaction_id', '=', sql<string>`any(${transaction_ids}::uuid[])`)
-    .orderBy('created_at')
-    .orderBy('id')
-    .execute()
 
 /** Prefers a kit, because another lab may use the same sample_id for an order that is not one. */
 export const findBySample = (db: Db, team_id: string, sample_id: string) =>

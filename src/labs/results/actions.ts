@@ -7,7 +7,7 @@ import { Problem, problem } from '../../platform/problem.ts'
 import { derive, open, seal } from '../../platform/sealing/seal.ts'
 import { loadMeasurements } from '../catalog/actions.ts'
 import { advanceOrder, changeOrder } from '../orders/progress/advance.ts'
-import { type LoadedOrder, loadTransactionOrders, presentOrder, requireOrder } from '../orders/reading/present.ts'
+import { type LoadedOrder, loadTransactionOrders, presentTransaction, requireOrder } from '../orders/reading/present.ts'
 import { checkAcceptsResults, classifyReport } from '../orders/rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
@@ -123,7 +123,7 @@ const associatedData = (order_id: string, version: number) => `results.sealed.${
 
 export const getResults = async (app: App, { team_id }: TeamCaller, order_id: string) => {
   const order = await requireOrder(app, team_id, order_id)
-  return presentResults(app, order, await requireReport(app, order))
+  return presentResults(order, await requireReport(app, order))
 }
 
 export const getResultsMetadata = async (app: App, caller: TeamCaller, order_id: string) =>
@@ -137,7 +137,7 @@ export async function requireReport(app: App, order: LoadedOrder) {
 
 const noResults = () => problem('RESULTS_NOT_AVAILABLE', 'The order has no results yet. Wait for labtest.order.updated.')
 
-function presentResults(app: App, order: LoadedOrder, report: Report) {
+function presentResults(order: LoadedOrder, report: Report) {
   const { document, lab_test, sample_id } = order
   const patient = document.patient_details ?? { first_name: '', last_name: '', dob: order.created_at.slice(0, 10) }
   const collected_at = report.collected_at ?? order.collected_at
@@ -150,7 +150,7 @@ function presentResults(app: App, order: LoadedOrder, report: Report) {
       account_id: order.lab_account_id,
     },
     sample_information: rules.sampleInformationOf({ ...report, sample_id, collected_at, fasting: lab_test.fasting }),
-    order_transaction: presentOrder(app, order).order_transaction,
+    order_transaction: presentTransaction(order),
   }
 }
 
@@ -170,6 +170,6 @@ export async function getTransactionResults(app: App, caller: TeamCaller, transa
   const reportedOrders = await loadTransactionReports(app, caller, transaction_id)
   const { order, report } = reportedOrders.at(-1) as (typeof reportedOrders)[number]
   const combined = { ...report, ...rules.mergeReports(reportedOrders.map((entry) => entry.report)) }
-  const samples = reportedOrders.map((entry) => presentResults(app, entry.order, entry.report).sample_information)
-  return { ...presentResults(app, order, combined), sample_information: Object.assign({}, ...samples) }
+  const samples = reportedOrders.map((entry) => presentResults(entry.order, entry.report).sample_information)
+  return { ...presentResults(order, combined), sample_information: Object.assign({}, ...samples) }
 }

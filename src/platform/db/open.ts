@@ -150,9 +150,10 @@ type Build<A extends unknown[], R> = (db: Db, ...values: A) => { compile(db: Db)
 /**
  * A read on the hot path, built once and planned once per connection, because planning costs several times the lookup.
  * `build` receives placeholders, so it must put its values into the query unchanged. It names its columns: after a migration
- * that adds one, PostgreSQL would reject a prepared `*`, and a pooler would keep the statement for every process.
+ * that adds one, PostgreSQL would reject a prepared `*`, and a pooler would keep the statement for every process. A read of
+ * many rows takes `runPrepared`, so that the others do not wait for it.
  */
-export function prepareRead<A extends unknown[], R>(name: string, build: Build<A, R>) {
+export function prepareRead<A extends unknown[], R>(name: string, build: Build<A, R>, run: typeof runHotRead = runHotRead) {
   let compiled: { text: string; valuesOf(values: A): unknown[] } | undefined
   const compile = (db: Db, count: number) => {
     const placeholders = Array.from({ length: count }, () => Symbol(name))
@@ -166,7 +167,7 @@ export function prepareRead<A extends unknown[], R>(name: string, build: Build<A
   }
   return async (db: Db, ...values: A) => {
     compiled ??= compile(db, values.length)
-    return runHotRead<R>(db, compiled.text, compiled.valuesOf(values))
+    return run<R>(db, compiled.text, compiled.valuesOf(values))
   }
 }
 

@@ -16,22 +16,26 @@ type Query = z.output<typeof OrderFilter>
 const MAX_COUNTED_ORDERS = 10_000
 
 export async function listOrders(app: App, caller: TeamCaller, query: Query) {
-  if (query.user_id) await requireUser(app, caller.team_id, query.user_id)
-  const filter = await filterOf(app, caller, query)
-  const { page, size } = query
-  const found = await store.countMatching(app.db, caller.team_id, filter, MAX_COUNTED_ORDERS)
-  const ids = await findPageIds(app, caller, query, filter, found)
+  const [{ found, ids }] = await Promise.all([
+    findPage(app, caller, query),
+    query.user_id ? requireUser(app, caller.team_id, query.user_id) : undefined,
+  ])
   const orders = (await loadOrders(app, caller.team_id, ids)).map((order) => presentOrder(app, order))
+  const { page, size } = query
   return { orders, total: Math.min(found, MAX_COUNTED_ORDERS), total_is_lower_bound: found > MAX_COUNTED_ORDERS, page, size }
 }
 
-async function findPageIds(app: App, caller: TeamCaller, query: Query, filter: store.ListFilter, found: number) {
+async function findPage(app: App, caller: TeamCaller, query: Query) {
   const { page, size, order_key, order_direction } = query
+  const filter = await filterOf(app, caller, query)
   const direction = order_direction ?? (order_key === 'patient_name' ? 'asc' : 'desc')
   const offset = (page - 1) * size
-  if (order_key === 'patient_name') return (await sortIdsByName(app, caller, filter, direction, found)).slice(offset, offset + size)
+  if (order_key === 'patient_name') {
+    const found = await store.countMatching(app.db, caller.team_id, filter, MAX_COUNTED_ORDERS)
+    return { found, ids: (await sortIdsByName(app, caller, filter, direction, found)).slice(offset, offset + size) }
+  }
   const sort = { key: order_key ?? 'created_at', direction }
-  return (await store.listIds(app.db, caller.team_id, filter, sort, size, offset)).map(({ id }) => id)
+  return store.findPage(app.db, caller.team_id, filter, sort, { limit: size, offset, countLimit: MAX_COUNTED_ORDERS })
 }
 
 /** Names are encrypted, so sorting decrypts every match. */

@@ -1,3 +1,5 @@
+import { z } from 'zod'
+import type { LabTest } from '../../../contract/labs/catalog.ts'
 import { statusOfStep, stepsOf } from '../../../contract/labs/lifecycle.ts'
 import { Order } from '../../../contract/labs/orders.ts'
 import type { App, AppInTransaction } from '../../../platform/app.ts'
@@ -9,11 +11,10 @@ import { decryptDocument, type OrderDocument } from '../encrypted-document.ts'
 import * as rules from '../rules.ts'
 import * as store from '../store.ts'
 
-/** An order with its decrypted document, lab test and siblings. */
+/** An order with its decrypted document and lab test. */
 export type LoadedOrder = Omit<store.LoadedRow, 'key_id' | 'wrapped_key'> & {
   document: OrderDocument
   key: SealingKey
-  siblings: store.Sibling[]
   lab_test: catalog.LabTestRow
 }
 
@@ -47,60 +48,55 @@ export async function loadTransactionOrders(app: App, team_id: string, transacti
   return loadAll(app, team_id, rows)
 }
 
-/** Loads tests and siblings with a fixed number of queries for any number of orders. */
+/** Loads tests with one query for any number of orders, and unwraps the key of a user once. */
 async function loadAll(app: App, team_id: string, rows: store.LoadedRow[]): Promise<LoadedOrder[]> {
   if (!rows.length) return []
   const teamKey = await teamSealingKey(app, team_id)
-  const unique = (keyOf: (row: store.LoadedRow) => string) => [...new Set(rows.map(keyOf))]
-  const tests = await catalog.loadLabTestsById(
-    app,
-    team_id,
-    unique((row) => row.lab_test_id),
-  )
-  const siblings = await store.listSiblings(
-    app.db,
-    team_id,
-    unique((row) => row.transaction_id),
-  )
+  const tests = await catalog.loadLabTestsById(app, team_id, [...new Set(rows.map((row) => row.lab_test_id))])
+  const keys = new Map<string, SealingKey>()
   return rows.map(({ key_id, wrapped_key, ...row }) => {
-    const key = unwrap(teamKey, { team_id, user_id: row.user_id }, { id: key_id, wrapped: wrapped_key })
+    const key = keys.get(key_id) ?? unwrap(teamKey, { team_id, user_id: row.user_id }, { id: key_id, wrapped: wrapped_key })
+    keys.set(key_id, key)
     return {
       ...row,
       key,
       document: decryptDocument(key, row.id, row.sealed as Buffer),
-      siblings: siblings.filter(({ transaction_id }) => transaction_id === row.transaction_id),
       lab_test: tests.get(row.lab_test_id) as catalog.LabTestRow,
     }
   })
 }
 
+/** The lab test is shaped apart, because orders of the same test share it. */
+const OrderFields = Order.extend({ lab_test: z.custom<z.output<typeof LabTest>>() })
+
 /** The order as it appears in responses and events. */
 export function presentOrder(app: App, order: LoadedOrder) {
-  const { document, siblings, lab_test, ...row } = order
+  const { document, lab_test, ...row } = order
   const events = row.events.map((event) => ({ ...event, status: statusOfStep(row.method, event.low_level) }))
-  return Order.parse({
+  return OrderFields.parse({
     ...row,
     ...document,
     patient_details: presentPatient(document.patient_details),
     patient_address: document.patient_address && { ...emptyAddressFields, ...document.patient_address },
-    lab_test: catalog.presentLabTest(lab_test),
+    lab_test: catalog.shapeLabTest(lab_test),
     details: detailsOf(order),
     events,
     last_event: events.at(-1),
     status: stepsOf(row.method)[row.low_level]?.phase ?? null,
     requisition_form_url: hasRequisition(order) ? `${publicUrl(app.config)}/v3/order/${row.id}/requisition/pdf` : null,
     activate_at: row.activate_by && row.dispatch_at && latest(row.dispatch_at, row.updated_at),
-    order_transaction: {
-      id: row.transaction_id,
-      status: rules.transactionStatus(siblings),
-      orders: siblings.map((sibling) => ({
-        ...sibling,
-        low_level_status: sibling.low_level,
-        low_level_status_created_at: sibling.last_event_at,
-      })),
-    },
+    order_transaction: presentTransaction(order),
   })
 }
+
+export const presentTransaction = ({ transaction_id, siblings }: LoadedOrder) => ({
+  id: transaction_id,
+  status: rules.transactionStatus(siblings),
+  orders: siblings.map(({ id, low_level, last_event_at, origin, parent_id, created_at, updated_at }) => ({
+    ...{ id, low_level_status: low_level, low_level_status_created_at: last_event_at },
+    ...{ origin, parent_id, created_at, updated_at },
+  })),
+})
 
 /** An immediate order is due in real time, which may be earlier than the team's clock. */
 const latest = (a: string, b: string) => (a > b ? a : b)

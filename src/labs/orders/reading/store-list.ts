@@ -58,28 +58,39 @@ const matchingOrders = (db: Db, team_id: string, filter: ListFilter): OrderQuery
 
 const hasTerms = (terms: string[]) => sql<boolean>`terms @> ${terms}::text[]`
 
+/** Without a column, the indexes by user and by status answer the count alone. */
+const counted = (db: Db, team_id: string, filter: ListFilter, limit: number) =>
+  matchingOrders(db, team_id, filter)
+    .select(sql<number>`1`.as('one'))
+    .limit(limit + 1)
+
 export const countMatching = async (db: Db, team_id: string, filter: ListFilter, limit: number) => {
   const { count } = await db
-    .selectFrom(
-      matchingOrders(db, team_id, filter)
-        .select('id')
-        .limit(limit + 1)
-        .as('found'),
-    )
+    .selectFrom(counted(db, team_id, filter, limit).as('found'))
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
   return count
 }
 
-export const listIds = (db: Db, team_id: string, filter: ListFilter, { key, direction }: ListSort, limit: number, offset: number) =>
-  matchingOrders(db, team_id, filter)
-    .select('id')
-    .$if(key === 'last_status', (query) => query.orderBy('low_level', direction))
-    .orderBy('created_at', direction)
-    .orderBy('id', direction)
-    .limit(limit)
-    .offset(offset)
-    .execute()
+type ListPage = { limit: number; offset: number; countLimit: number }
+
+/** The IDs of a page, and the number of matching orders, counted up to one more than the limit. */
+export async function findPage(
+  db: Db,
+  team_id: string,
+  filter: ListFilter,
+  { key, direction }: ListSort,
+  { limit, offset, countLimit }: ListPage,
+) {
+  const columns = [...(key === 'last_status' ? (['low_level'] as const) : []), 'created_at' as const, 'id' as const]
+  const sorted = columns.reduce((query, column) => query.orderBy(column, direction), matchingOrders(db, team_id, filter).select(columns))
+  const sort = sql.join(columns.map((column) => sql`${sql.ref(`sorted.${column}`)} ${sql.raw(direction)}`))
+  const { rows } = await sql<{ found: number; ids: string[] | null }>`
+    select counted.found, page.ids
+    from (select count(*)::int as found from (${counted(db, team_id, filter, countLimit)}) matching) counted
+    cross join (select array_agg(sorted.id order by ${sort}) as ids from (${sorted.limit(limit).offset(offset)}) sorted) page`.execute(db)
+  return { found: rows[0]?.found ?? 0, ids: rows[0]?.ids ?? [] }
+}
 
 /** The encrypted documents of every matching order. */
 export const listEncryptedDocuments = (db: Db, team_id: string, filter: ListFilter, limit: number) =>
