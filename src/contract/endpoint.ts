@@ -54,6 +54,8 @@ export type Row = {
   headers?: z.ZodObject
   body?: z.ZodType
   returns: z.ZodType
+  /** The action returns values in the shape of `returns`, so they are not parsed again. Tests prove it for every response. */
+  shaped?: true
   /** Documented errors besides 401, 403 and 422: status → meaning. */
   refusals?: Record<number, string>
 }

@@ -10,6 +10,7 @@ import { checkPath, checkUser } from './authenticate.ts'
 import { withIdempotency } from './idempotency.ts'
 import { checkText, parseInput, type RawInput } from './input.ts'
 import { auditEntry, type RequestState, subjectUser } from './request.ts'
+import { shapeResult } from './shape.ts'
 
 export type Audits = { audit: AuditBatch; auditRead: AuditRead }
 
@@ -48,13 +49,18 @@ async function execute(app: AppInRequest, { auditRead }: Audits, state: RequestS
   const { caller, input } = state
   const { row, handler } = state.route
   const status = row.status ?? 200
-  const shape = (result: unknown): Outcome => ({ status: row.isStillRunning?.(result) ? 202 : status, body: row.returns.parse(result) })
+  const shape = (result: unknown): Outcome => ({
+    status: row.isStillRunning?.(result) ? 202 : status,
+    body: shapeResult(app, state.route, result),
+  })
   if (!caller) return shape(await handler(app, caller, input))
   const auditOf = (result: unknown) => auditRow(app, caller, auditEntry(state, status, result))
   if (row.method === 'get' || row.reads) {
     const result = await handler(app, caller, input)
-    if (!row.unaudited) await auditRead(caller, auditOf(result))
-    return shape(result)
+    const audited = row.unaudited ? undefined : auditRead(caller, auditOf(result))
+    // The response is shaped while the audit row commits.
+    const [outcome] = await Promise.all([Promise.resolve(result).then(shape), audited])
+    return outcome
   }
   let outcome: Outcome | undefined
   const requestRows: NonNullable<App['requestRows']> = async (transaction, result, user) => {

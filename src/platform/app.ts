@@ -21,6 +21,8 @@ export type Service = {
   caches: Caches
   lastUses: LastUses
   log: Logger
+  /** Parses responses that are already in shape again, and fails if that changes one. Tests set it. */
+  checksShapes: boolean
   /** Real time as ISO text, for leases, tokens, retention and audit. */
   wall(): string
   /** Runs a job now instead of at its next poll, for these subjects if it has any. Call it after the commit. */
@@ -66,12 +68,13 @@ export type HttpRequest = {
   setSession(secret: string | null): void
 }
 
-type Parts = Pick<Service, 'config' | 'db' | 'replica' | 'vault' | 'log'> & { wall?: Service['wall'] }
+type Parts = Pick<Service, 'config' | 'db' | 'replica' | 'vault' | 'log'> & Partial<Pick<Service, 'wall' | 'checksShapes'>>
 
 /** A service whose jobs are not running yet, so waking one does nothing. */
-export const newService = ({ wall = () => new Date().toISOString(), ...parts }: Parts): Service => ({
+export const newService = ({ wall = () => new Date().toISOString(), checksShapes = false, ...parts }: Parts): Service => ({
   ...parts,
   wall,
+  checksShapes,
   caches: new Map(),
   lastUses: emptyLastUses(),
   wake: () => {},

@@ -100,7 +100,15 @@ export async function replica({ env = {}, database, table, maxStalenessMs = HOUR
   const wall = () => later(new Date(stoppedAt ?? Date.now()).toISOString(), offset)
   const readReplica = config.READ_DATABASE_URL ? openReplica(config.READ_DATABASE_URL, opened.db, 10, log, { maxStalenessMs }) : undefined
   atEnd(async () => readReplica?.close())
-  const service = newService({ config, db: opened.db, replica: readReplica, vault: openVault(ENCRYPTION_KEY), log, wall })
+  const service = newService({
+    config,
+    db: opened.db,
+    replica: readReplica,
+    vault: openVault(ENCRYPTION_KEY),
+    log,
+    wall,
+    checksShapes: true,
+  })
   const app = appOf(service)
   await claimDatabase(app, true)
   if (config.ENVIRONMENT === 'sandbox') await loadCatalog(app)
