@@ -123,7 +123,7 @@ async function benchReads({ running, options }: Bench, users: string[]) {
     requests: paths.map((path) => ({ method: 'GET', path })),
   })
   console.log(
-    `reading a user-day of ${options.perDay} samples: p50 ${ms(percentile(latencies, 50))}, p99 ${ms(percentile(latencies, 99))}\n`,
+    `reading a user-day of ${options.perDay} samples: p50 ${ms(percentile(latencies, 50))}, p95 ${ms(percentile(latencies, 95))}, p99 ${ms(percentile(latencies, 99))}\n`,
   )
 }
 
