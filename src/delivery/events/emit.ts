@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import type { DataOf, EventName } from '../../contract/delivery/events.ts'
 import { type App, type AppInTransaction, wakeAfterCommit } from '../../platform/app.ts'
 import { open, openText, type SealingKey, sealCompressed } from '../../platform/sealing/seal.ts'
 import { teamSealingKey } from '../../platform/sealing/vault.ts'
+import { timeOrderedId } from '../../platform/time-ordered-id.ts'
 import { payloadLimit, shrinkToFit } from './rules-size.ts'
 import * as store from './store.ts'
 
@@ -23,7 +23,7 @@ type NewEvent<N extends EventName = EventName> = {
 /** The row of an event. The user's key encrypts the payload, so erasing the user makes it unreadable. */
 export function eventRow<N extends EventName>(app: App, user: SealingKey, newEvent: NewEvent<N>): store.NewEvent {
   const { client_user_id, data, ...event } = newEvent
-  const id = randomUUID()
+  const id = timeOrderedId(app.wall())
   const sealed = sealWithinLimit(app, user, id, { client_user_id, data })
   return { ...event, id, order_id: event.order_id ?? null, partial: event.partial ?? false, sealed }
 }

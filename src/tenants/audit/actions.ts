@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import type { Caller } from '../../platform/callers.ts'
 import type { NewAuditRow } from '../../platform/db/request-rows.ts'
 import { derive, open, seal } from '../../platform/sealing/seal.ts'
 import { orgSealingKey } from '../../platform/sealing/vault.ts'
+import { timeOrderedId } from '../../platform/time-ordered-id.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 import { verifyChains } from './verify.ts'
@@ -24,13 +24,14 @@ type SystemActor =
   | { kind: 'visitor'; org_id?: string; console: {} }
 
 export function auditRow(app: App, actor: Caller | SystemActor, entry: AuditEntry): NewAuditRow {
-  const id = randomUUID()
+  const at = app.wall()
+  const id = timeOrderedId(at)
   const org_id = ('org_id' in actor && actor.org_id) || null
   const team_id = ('team_id' in actor ? actor.team_id : entry.team_id) ?? null
   return {
     chain_id: rules.chainOf({ team_id, org_id }),
     id,
-    at: app.wall(),
+    at,
     org_id,
     team_id,
     actor_kind: actorKindOf(actor),

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import type { App } from '../../../platform/app.ts'
 import type { Outcome } from '../../../platform/outbound/outcome.ts'
 import { type SealingKey, sealCompressed } from '../../../platform/sealing/seal.ts'
 import { teamSealingKey, unwrap } from '../../../platform/sealing/vault.ts'
+import { timeOrderedId } from '../../../platform/time-ordered-id.ts'
 import { openEventText } from '../../events/emit.ts'
 import type { Endpoint } from '../endpoints.ts'
 import type { AttemptVerdict } from '../rules.ts'
@@ -66,7 +66,7 @@ type AttemptedMessage = Pick<Message, 'team_id' | 'user_id' | 'event_id' | 'even
 
 export function attemptOf(key: SealingKey, endpoint: Endpoint, message: AttemptedMessage, details: AttemptDetails): NewAttempt {
   const { outcome, verdict } = details
-  const id = randomUUID()
+  const id = timeOrderedId(details.at)
   const contents: AttemptContents = {
     url: endpoint.url,
     signature: details.signature,

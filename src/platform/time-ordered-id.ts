@@ -1,0 +1,10 @@
+import { randomUUID } from 'node:crypto'
+
+/**
+ * A UUID of version 7: the time in milliseconds, then random bits. Rows that are written in this order fill the pages of their
+ * index, and random IDs leave a third of them empty.
+ */
+export function timeOrderedId(at: string) {
+  const time = Date.parse(at).toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`
+}
