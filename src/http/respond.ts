@@ -9,8 +9,7 @@ import { checkNotMasked } from '../tenants/sessions/rules-masking.ts'
 import { checkPath, checkUser } from './authenticate.ts'
 import { withIdempotency } from './idempotency.ts'
 import { checkText, parseInput, type RawInput } from './input.ts'
-import { auditEntry, type RequestState, subjectUser } from './request.ts'
-import { shapeResult } from './shape.ts'
+import { auditEntry, type RequestState, type Route, subjectUser } from './request.ts'
 
 export type Audits = { audit: AuditBatch; auditRead: AuditRead }
 
@@ -74,4 +73,15 @@ async function execute(app: AppInRequest, { auditRead }: Audits, state: RequestS
   } catch (error) {
     throw isLostLease(error) ? leaseLost() : error
   }
+}
+
+/** Drops the fields that the contract does not declare. The result of a row marked `shaped` has none. */
+function shapeResult({ checksShapes }: App, { name, row }: Pick<Route, 'name' | 'row'>, result: unknown): unknown {
+  if (row.shaped && !checksShapes) return result
+  const shaped = row.returns.parse(result)
+  if (row.shaped && JSON.stringify(shaped) !== JSON.stringify(result))
+    throw new Error(
+      `The result of ${name} is not in the shape of its response. Remove \`shaped\` from the row, or the field from the result.`,
+    )
+  return shaped
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { timeOrderedId } from '../../src/platform/time-ordered-id.ts'
+import { timeOrderedId } from '../../src/platform/db/time-ordered-id.ts'
 
 const anInstant = fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true }).map((date) => date.toISOString())
 

@@ -1,8 +1,8 @@
 import type { DataOf, EventName } from '../../contract/delivery/events.ts'
 import { type App, type AppInTransaction, wakeAfterCommit } from '../../platform/app.ts'
+import { timeOrderedId } from '../../platform/db/time-ordered-id.ts'
 import { open, openText, type SealingKey, sealCompressed } from '../../platform/sealing/seal.ts'
 import { teamSealingKey } from '../../platform/sealing/vault.ts'
-import { timeOrderedId } from '../../platform/time-ordered-id.ts'
 import { payloadLimit, shrinkToFit } from './rules-size.ts'
 import * as store from './store.ts'
 
