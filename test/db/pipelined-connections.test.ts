@@ -8,7 +8,9 @@ import { openDatabase, prepareStatement, runHotRead, runHotWrite } from '../../s
 import { atEnd } from '../support/at-end.ts'
 import { TIMEOUT_MS } from '../support/process.ts'
 import { query } from '../support/query.ts'
-import { fileDatabase } from '../support/world.ts'
+import { openRelay } from '../support/relay.ts'
+import { citusServers, fileDatabase } from '../support/world.ts'
+import { skipUnless } from './support/embedded.ts'
 
 const url = await fileDatabase()
 await query(url, 'create table counters (id int primary key, count int not null)')
@@ -35,6 +37,8 @@ const who = (value: number) => runHotRead<{ pid: number; value: number }>(db, wh
 const count = async (id: number) => (await runHotWrite<{ count: number }>(db, countUp, [id]))[0]?.count
 const counted = async (id: number) => (await query(url, 'select count from counters where id = $1', [id]))[0]?.['count']
 
+const range = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, i) => first + i)
+
 test('returns each result to its caller over one connection', async () => {
   const results = await Promise.all(Array.from({ length: 300 }, (_, i) => who(i % 100)))
   expect(results.map(([row]) => row?.value)).toEqual(Array.from({ length: 300 }, (_, i) => i % 100))
@@ -52,6 +56,29 @@ test('a failed statement does not affect others', async () => {
     [{ share: 2, lock_ms: 100 }],
     1,
   ])
+})
+
+test('statements that arrive together share transactions', async () => {
+  const counts = await Promise.all(range(21, 50).map(count))
+  expect(new Set(counts)).toEqual(new Set([1]))
+  const [written] = await query(url, 'select count(distinct xmin::text)::int as transactions from counters where id between 21 and 50')
+  expect(written?.['transactions']).toBeLessThanOrEqual(citusServers().length ? 30 : 3)
+})
+
+test('does not run a batch again if its commit got no response', async (context) => {
+  skipUnless(context, !citusServers().length, 'a cluster runs each statement on its own')
+  const relay = await openRelay(url)
+  atEnd(async () => relay.close())
+  const relayed = openDatabase(relay.url, 8, pino({ level: 'silent' }))
+  atEnd(relayed.close)
+  const countUpTo = (last: number) => Promise.allSettled(range(16, last).map((id) => runHotWrite(relayed.db, countUp, [id])))
+  expect((await countUpTo(19)).map(({ status }) => status)).toEqual(Array(4).fill('fulfilled'))
+  relay.loseResponsesTo('commit')
+  const lost = countUpTo(19)
+  await expect.poll(() => Promise.all(range(16, 19).map(counted)), { timeout: TIMEOUT_MS }).toEqual(Array(4).fill(2))
+  relay.cut()
+  expect((await lost).map(({ status }) => status)).toEqual(Array(4).fill('rejected'))
+  expect(await Promise.all(range(16, 19).map(counted))).toEqual(Array(4).fill(2))
 })
 
 test('a statement waiting for a lock does not block others and completes once the lock is free', async () => {

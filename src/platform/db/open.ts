@@ -5,7 +5,7 @@ import { setupProblem } from '../problem.ts'
 import { clientClass } from './connections/clients.ts'
 import { urlsOfHosts, writableHost } from './connections/hosts.ts'
 import { startLostServerChecks } from './connections/lost-servers.ts'
-import { coalesceReads, openPipelined, openPipelinedPool, type PipelinedConnection } from './connections/pipelined-connections.ts'
+import { coalesceReads, openBatchingPool, openPipelined, type PipelinedConnection } from './connections/pipelined-connections.ts'
 import { isLockTimeout, isReadOnly, isTeamMoved } from './errors.ts'
 import type { Tables } from './tables.ts'
 
@@ -90,7 +90,7 @@ export function openDatabase(url: string, size: number, log: Logger, { isReplica
   })
   const newPipelined = () => new Client({ ...config, pipeline: true } as pg.ClientConfig).on('error', () => writable?.forget())
   const open = () => openPipelined(newPipelined, endReadOnly)
-  const pipelined = usesPipelines ? { reading: coalesceReads(open()), writing: openPipelinedPool(open, WRITE_CONNECTIONS) } : undefined
+  const pipelined = usesPipelines ? { reading: coalesceReads(open()), writing: openBatchingPool(open, WRITE_CONNECTIONS) } : undefined
   const db: Db = Object.assign(new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }), { pipelined })
   const close = async () => {
     closing = true

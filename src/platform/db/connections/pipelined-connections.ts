@@ -62,16 +62,74 @@ export function openPipelined(newClient: () => pg.Client, onReadOnly: (client: p
   }
 }
 
-/** Combines several pipelined connections. A statement goes to the one with the fewest pending statements. */
-export function openPipelinedPool(open: () => PipelinedConnection, count: number): PipelinedConnection {
-  const connections = Array.from({ length: count }, () => ({ connection: open(), waiting: 0 }))
+type Result = Awaited<ReturnType<PipelinedConnection['run']>>
+type Pending = { statement: Statement; result: PromiseWithResolvers<Result> }
+
+/** A transaction of a cluster would run functions on the coordinator, instead of on the server of the team. */
+const findCluster = { name: 'find_cluster', text: "select from pg_extension where extname = 'citus'", values: [] }
+const begin = { name: 'begin', text: 'begin', values: [] }
+const commit = { name: 'commit', text: 'commit', values: [] }
+
+/** A batch holds its locks until all of its statements have run. */
+const MAX_BATCH = 32
+
+/**
+ * Combines several connections for writes. Statements that arrive while all of them are busy wait, and then run together in one
+ * transaction, because a commit costs as much as a statement. If one of them fails, none is committed, and each runs on its own.
+ */
+export function openBatchingPool(open: () => PipelinedConnection, count: number): PipelinedConnection {
+  const connections = Array.from({ length: count }, open)
+  const idle = [...connections]
+  const waiting: Pending[] = []
+  let scheduled = false
+  let isCluster: boolean | undefined
+
+  /** Statements of one turn of the event loop share a batch. */
+  function schedule() {
+    if (scheduled || !waiting.length || !idle.length) return
+    scheduled = true
+    setImmediate(() => {
+      scheduled = false
+      const share = Math.min(MAX_BATCH, Math.ceil(waiting.length / idle.length))
+      for (const connection of idle.splice(0, Math.ceil(waiting.length / share))) void serve(connection, waiting.splice(0, share))
+    })
+  }
+
+  async function serve(connection: PipelinedConnection, batch: Pending[]) {
+    if (batch.length > 1)
+      isCluster ??= await connection.run(findCluster).then(
+        ({ rows }) => rows.length > 0,
+        () => undefined,
+      )
+    await (batch.length > 1 && isCluster === false ? runTogether(connection, batch) : runEach(connection, batch))
+    idle.push(connection)
+    schedule()
+  }
+
   return {
-    async run(statement) {
-      const least = connections.reduce((least, candidate) => (candidate.waiting < least.waiting ? candidate : least))
-      least.waiting++
-      return least.connection.run(statement).finally(() => least.waiting--)
+    run(statement) {
+      const result = Promise.withResolvers<Result>()
+      waiting.push({ statement, result })
+      schedule()
+      return result.promise
     },
-    close: async () => void (await Promise.all(connections.map(({ connection }) => connection.close()))),
+    close: async () => void (await Promise.all(connections.map((connection) => connection.close()))),
+  }
+}
+
+const runEach = (connection: PipelinedConnection, batch: Pending[]) =>
+  Promise.all(batch.map(({ statement, result }) => connection.run(statement).then(result.resolve, result.reject)))
+
+async function runTogether(connection: PipelinedConnection, batch: Pending[]) {
+  const [, ...outcomes] = await Promise.allSettled([begin, ...batch.map(({ statement }) => statement), commit].map(connection.run))
+  const committed = outcomes.pop() as PromiseSettledResult<Result>
+  const isComplete = outcomes.every(({ status }) => status === 'fulfilled')
+  // Without a response to the commit, nobody knows whether it happened, so nothing may run again.
+  if (committed.status === 'fulfilled' && !isComplete) return runEach(connection, batch)
+  for (const [i, { result }] of batch.entries()) {
+    const outcome = outcomes[i] as PromiseSettledResult<Result>
+    if (committed.status === 'rejected') result.reject(outcome.status === 'rejected' ? outcome.reason : committed.reason)
+    else result.resolve((outcome as PromiseFulfilledResult<Result>).value)
   }
 }
 
