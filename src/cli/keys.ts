@@ -122,7 +122,7 @@ export const revokeKey = command({
         app,
         'revoke key',
         async (app) => {
-          // Citus cannot change this table after it has searched the keys of all teams in the same transaction.
+          // Citus cannot change management keys after it has searched the keys of all teams in the same transaction.
           const isTeamKey = await deleteManagementKey(app, operator, id).then(() => false, isNotFound)
           if (isTeamKey && !(await deleteTeamKeys(app, operator, [id])).success.length)
             throw setupProblem('No active key has this ID; list active keys with: assay keys list')

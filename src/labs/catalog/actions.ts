@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import type { OrderedMeasurements } from '../../contract/labs/analyte.ts'
 import { LabTest, type LabTestFilter, type NewLabTest } from '../../contract/labs/catalog.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
+import { declareCache } from '../../platform/caches.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { isInstant, pageAfter, pageOf } from '../../platform/paging.ts'
 import { problem } from '../../platform/problem.ts'
@@ -117,12 +118,13 @@ export const loadMeasurements = async (app: App, { markers }: Pick<LabTestRow, '
   analytes: await store.listAnalytes(app.db),
 })
 
-const shapedTests = new WeakMap<LabTestRow, z.output<typeof LabTest>>()
+const shapedTests = declareCache(() => new WeakMap<LabTestRow, z.output<typeof LabTest>>())
 
 /** A lab test as it appears in orders. A version of it is shaped once. */
-export function shapeLabTest(test: LabTestRow) {
-  const shaped = shapedTests.get(test) ?? LabTest.parse(presentLabTest(test))
-  shapedTests.set(test, shaped)
+export function shapeLabTest(app: App, test: LabTestRow) {
+  const cache = shapedTests(app)
+  const shaped = cache.get(test) ?? LabTest.parse(presentLabTest(test))
+  cache.set(test, shaped)
   return shaped
 }
 

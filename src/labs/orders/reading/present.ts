@@ -78,7 +78,7 @@ export function presentOrder(app: App, order: LoadedOrder) {
     ...document,
     patient_details: presentPatient(document.patient_details),
     patient_address: document.patient_address && { ...emptyAddressFields, ...document.patient_address },
-    lab_test: catalog.shapeLabTest(lab_test),
+    lab_test: catalog.shapeLabTest(app, lab_test),
     details: detailsOf(order),
     events,
     last_event: events.at(-1),
