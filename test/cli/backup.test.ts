@@ -3,12 +3,13 @@ import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/contract/client.ts'
+import { skipUnless } from '../db/support/embedded.ts'
 import { aNewOrder, placeOrder } from '../support/orders.ts'
 import { people, someInfo } from '../support/people.ts'
 import { reservePort } from '../support/ports.ts'
 import { query } from '../support/query.ts'
 import { contentsOf } from '../support/tables.ts'
-import { emptyDatabase, newDatabase, replica, temporaryFolder, world } from '../support/world.ts'
+import { citusServers, emptyDatabase, newDatabase, replica, temporaryFolder, world } from '../support/world.ts'
 import { assay } from './assay.ts'
 
 const w = await world()
@@ -74,11 +75,12 @@ describe('restore is rejected and writes nothing', () => {
     return file
   }
   const rejectionOf = async (file: string, env: Record<string, string> = {}, url?: string) => {
-    const into = url ?? (await newDatabase())
+    const isCluster = citusServers().length > 0
+    const into = url ?? (await (isCluster ? emptyDatabase() : newDatabase()))
     const { code, out, err } = await assay(into, env).run('restore', '--file', file)
     expect([code, out]).toEqual([1, ''])
     expect(err).toMatch(/^[^\n]+\n$/)
-    if (!url) expect(await query(into, 'select * from orgs')).toEqual([])
+    if (!url && !isCluster) expect(await query(into, 'select * from orgs')).toEqual([])
     return err
   }
 
@@ -100,6 +102,10 @@ describe('restore is rejected and writes nothing', () => {
     const url = await emptyDatabase()
     await query(url, 'create table theirs (id integer)')
     expect(await rejectionOf(path, {}, url)).toContain('The database is not empty')
+  })
+  test('into distributed tables', async (context) => {
+    skipUnless(context, citusServers().length > 0, 'no Citus cluster')
+    expect(await rejectionOf(path, {}, await newDatabase())).toContain('The tables are already distributed')
   })
   test('for a backup with an unknown migration', async () => {
     const newer = changedBackup(([head = '', ...rest]) => [head.replace('"migrations":[', '"migrations":["9999_later.sql",'), ...rest])

@@ -4,13 +4,14 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { hostsFinding, shardsFinding } from '../../src/operations/doctor/database.ts'
 import { clockSkew } from '../../src/operations/doctor/store.ts'
+import { later, MINUTE } from '../../src/platform/time.ts'
 import { skipUnless } from '../db/support/embedded.ts'
 import { atEnd } from '../support/at-end.ts'
 import { placeOrder } from '../support/orders.ts'
 import { query } from '../support/query.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { openRelay } from '../support/relay.ts'
-import { emptyDatabase, isPooledRun, newDatabase, temporaryFolder, world } from '../support/world.ts'
+import { citusServers, emptyDatabase, isPooledRun, newDatabase, temporaryFolder, world } from '../support/world.ts'
 import { assay } from './assay.ts'
 
 const w = await world()
@@ -47,6 +48,7 @@ test('passes every check of a healthy deployment', async () => {
       ...(isPooledRun() ? { pooler: 'ok' } : {}),
       standby: 'ok',
       schema: 'ok',
+      ...(citusServers().length ? { shards: 'ok' } : {}),
       'encryption key': 'ok',
       jobs: 'ok',
       webhooks: 'skipped',
@@ -189,7 +191,7 @@ test('reports an unreachable receiver, an unpublished event and a broken audit c
   await w.admin.deleteWebhook({ params: { ...params, webhook_id } })
 
   await placeOrder(w.api)
-  await query(w.url, "update events set logged_at = logged_at - interval '5 minutes' where no is null")
+  await query(w.url, 'update events set logged_at = $1 where no is null', [later(w.app.wall(), -5 * MINUTE)])
   expect((await runDoctor({}, '--quick')).of('jobs')).toMatchObject({ state: 'warning', remedy: expect.stringContaining('ROLE') })
 
   await w.runJobs()

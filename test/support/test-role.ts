@@ -9,7 +9,9 @@ export const asTestRole = (url: string): pg.ClientConfig => ({ connectionString:
 
 /** A connection of the tests to the server of this run. They create triggers, which Citus refuses otherwise. */
 export const testConnection = (url: string): pg.ClientConfig =>
-  process.env['TEST_DATABASE_URL'] ? { connectionString: url, options: '-c citus.enable_unsafe_triggers=on' } : asTestRole(url)
+  process.env['TEST_DATABASE_URL']
+    ? { connectionString: url, options: '-c citus.enable_unsafe_triggers=on -c citus.multi_shard_modify_mode=sequential' }
+    : asTestRole(url)
 
 /** The purpose of a test's statement that runs as the service. */
 export const TEST_PURPOSE = 'a test'

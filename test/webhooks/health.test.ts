@@ -71,10 +71,10 @@ test('disables a webhook once, after five days of failures', async () => {
     const now = w.app.wall()
     const unsettled = await query(
       w.url,
-      `select from lanes l join webhooks w on w.id = l.webhook_id
+      `select from lanes l join webhooks w on w.team_id = l.team_id and w.id = l.webhook_id
        where w.id = $1 and (l.worker is not null or w.disabled_at is null and (
          (l.run_at <= $2 and coalesce(w.paused_until <= $2, true))
-         or (select max(at) from attempts a where a.webhook_id = w.id) > coalesce(w.last_failure_at, '-infinity')))`,
+         or (select max(at) from attempts a where a.team_id = w.team_id and a.webhook_id = w.id) > coalesce(w.last_failure_at, '-infinity')))`,
       [webhook.id, now],
     )
     return unsettled.length === 0

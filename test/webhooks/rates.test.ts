@@ -28,10 +28,11 @@ async function setUp(rate_limit: number | undefined, failures = 0, pausedMs = 0)
     paused_until,
   ])
   const share = { worker: newUuid(), limit: 100, per_webhook: 30, messages_per_lane: 8, breaker_threshold: BREAKER_THRESHOLD }
-  return async (ms: number) => {
+  const claim = async (ms: number) => {
     const now = later(start, ms)
     return (await claimLanes(app.db, team.team_id, { webhook_ids: [id], now, lease: newUuid(), ...share })).length
   }
+  return { team_id: team.team_id, claim }
 }
 
 const claimAt = async (claim: (ms: number) => Promise<number>, moments: number[]) => {
@@ -41,13 +42,13 @@ const claimAt = async (claim: (ms: number) => Promise<number>, moments: number[]
 }
 
 test('keeps the rate limit while earlier requests have no response yet', async () => {
-  const claim = await setUp(5)
+  const { claim } = await setUp(5)
   expect(await claimAt(claim, [0, 199, 200, 200, 600, 1000])).toEqual([0, 0, 1, 0, 2, 2])
 })
 
 test('keeps the rate limit when two workers claim at the same time', async () => {
-  const claim = await setUp(5)
-  const commit = await runUncommitted(url, 'select from webhooks for no key update')
+  const { team_id, claim } = await setUp(5)
+  const commit = await runUncommitted(url, 'select from webhooks where team_id = $1 for no key update', [team_id])
   const claims = Promise.all([claim(1000), claim(1000)])
   await eventually(async () => (await runningStatements(url, 'claim_lanes')).length === 2)
   await commit()
@@ -55,20 +56,20 @@ test('keeps the rate limit when two workers claim at the same time', async () =>
 })
 
 test('saves up at most one second of unused rate', async () => {
-  const claim = await setUp(5)
+  const { claim } = await setUp(5)
   expect(await claimAt(claim, [60_000, 60_000, 60_400])).toEqual([5, 0, 2])
 })
 
 test('claims at most the share of a webhook at once, whatever its rate limit', async () => {
-  expect(await claimAt(await setUp(1000), [1000, 2000])).toEqual([30, 0])
-  expect(await claimAt(await setUp(undefined), [0, 1000])).toEqual([30, 0])
+  expect(await claimAt((await setUp(1000)).claim, [1000, 2000])).toEqual([30, 0])
+  expect(await claimAt((await setUp(undefined)).claim, [0, 1000])).toEqual([30, 0])
 })
 
 test('sends one message at a time to a failing webhook, whatever its rate limit', async () => {
-  expect(await claimAt(await setUp(5, BREAKER_THRESHOLD - 1), [1000])).toEqual([5])
-  expect(await claimAt(await setUp(5, BREAKER_THRESHOLD), [1000, 2000])).toEqual([1, 0])
+  expect(await claimAt((await setUp(5, BREAKER_THRESHOLD - 1)).claim, [1000])).toEqual([5])
+  expect(await claimAt((await setUp(5, BREAKER_THRESHOLD)).claim, [1000, 2000])).toEqual([1, 0])
 })
 
 test('sends nothing to a paused webhook, then one message after the pause', async () => {
-  expect(await claimAt(await setUp(undefined, BREAKER_THRESHOLD, 15_000), [0, 14_999, 15_000, 20_000])).toEqual([0, 0, 1, 0])
+  expect(await claimAt((await setUp(undefined, BREAKER_THRESHOLD, 15_000)).claim, [0, 14_999, 15_000, 20_000])).toEqual([0, 0, 1, 0])
 })

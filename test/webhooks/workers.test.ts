@@ -64,6 +64,14 @@ async function newWorker(send: Parameters<typeof startWorker>[1]['send'], databa
   }
 }
 
+/** An event of the team, to queue it again. */
+async function eventOf(team_id: string) {
+  const [event] = await query<{ id: string; logged_at: string }>(url, 'select id, logged_at::text from events where team_id = $1 limit 1', [
+    team_id,
+  ])
+  return event as NonNullable<typeof event>
+}
+
 /** A pooler's connections belong to no worker, so all of them count. */
 const isOfWorker = isPooledRun()
   ? "$1::int[] is not null and application_name = 'assay' and datname = current_database()"
@@ -216,12 +224,11 @@ test('a team with thousands of due messages does not delay the messages of anoth
   const [busy, quiet] = [await w.tenant(), await w.tenant()]
   await emitTo(app, busy.team_id, ['a'])
   const ids = await Promise.all([1, 2, 3, 4].map(async () => (await aWebhook(busy, '/busy')).id))
-  await query(
-    url,
-    `select enqueue($1, webhook_id, 'per_key', 'key ' || i, e.id, e.logged_at)
-     from events e, unnest($2::uuid[]) as webhook_id, generate_series(1, 1000) as i where e.team_id = $1`,
-    [busy.team_id, ids],
-  )
+  const event = await eventOf(busy.team_id)
+  const times = <T>(value: T) => Array.from({ length: 1000 }, () => value)
+  const keys = times('key').map((key, i) => `${key} ${i}`)
+  for (const webhook of ids)
+    await query(url, 'select enqueue_events($1, $2, $3, $4, $5)', [busy.team_id, webhook, times(event.id), times(event.logged_at), keys])
   const { received, by } = newReceiver()
   const pendingOutcome = Promise.withResolvers<Outcome>()
   const worker = await newWorker(by('one', ({ path }) => (path === '/busy' ? pendingOutcome.promise : ok)))
@@ -245,13 +252,14 @@ test('a worker frees lanes that it holds without knowing', async () => {
   await emitTo(app, tenant.team_id, ['a'])
   worker.wake([webhookRef(tenant.team_id, id)])
   await allDone(id)
+  const event = await eventOf(tenant.team_id)
+  const [holder] = await query<{ id: string }>(url, 'select id from workers order by leased_until desc limit 1')
   // As after a failover that lost the settlement.
   await query(
     url,
     `begin;
-     select enqueue(team_id, '${id}', 'per_key', key, id, logged_at) from events where team_id = '${tenant.team_id}' and key = 'a';
-     update lanes set worker = (select id from workers order by leased_until desc limit 1), lease = gen_random_uuid()
-       where team_id = '${tenant.team_id}';
+     select enqueue('${tenant.team_id}', '${id}', 'per_key', 'a', '${event.id}', '${event.logged_at}');
+     update lanes set worker = '${holder?.id}', lease = '${newUuid()}' where team_id = '${tenant.team_id}';
      commit`,
   )
   await allDone(id)
@@ -265,11 +273,9 @@ test('a worker that is the only one continues the lanes of a killed worker at on
   const tenant = await alone.tenant()
   const { id } = await aWebhook(tenant, '/alone')
   await emitTo(alone.app, tenant.team_id, ['a'])
-  await query(
-    database,
-    `with worker as (insert into workers values (gen_random_uuid(), now() + interval '1 hour') returning id)
-     update lanes set worker = worker.id, lease = gen_random_uuid() from worker`,
-  )
+  const killed = newUuid()
+  await query(database, "insert into workers values ($1, now() + interval '1 hour')", [killed])
+  await query(database, 'update lanes set worker = $1, lease = $2', [killed, newUuid()])
   const worker = await startWorker(alone.app, { send: async () => ok, onError: () => {}, isAlone: true })
   await eventually(async () => (await countPending(database, [id])) === 0)
   await worker.stop()

@@ -31,12 +31,8 @@ type NewMessage = Pick<
   'id' | 'webhook_id' | 'team_id' | 'user_id' | 'received_at' | 'verdict' | 'sealed'
 >
 
-/** A message is not stored if its user was erased in the meantime. */
-export const insertMessage = (db: Db, { id, webhook_id, team_id, user_id, received_at, verdict, sealed }: NewMessage) =>
-  sql`
-    insert into inbox_messages (team_id, id, webhook_id, user_id, received_at, verdict, sealed)
-    select ${team_id}, ${id}, ${webhook_id}, ${user_id}::uuid, ${received_at}, ${verdict}, ${sealed}
-    where ${user_id}::uuid is null or exists (select from users where team_id = ${team_id} and user_id = ${user_id}::uuid)`.execute(db)
+/** Fails if the user was erased in the meantime. */
+export const insertMessage = (db: Db, message: NewMessage) => db.insertInto('inbox_messages').values(message).execute()
 
 export const listMessages = (db: Db, team_id: string, page: Page) =>
   db

@@ -5,6 +5,7 @@ import type { Config } from '../../platform/config.ts'
 import * as dump from '../../platform/db/dump.ts'
 import { isDatabaseUnavailable } from '../../platform/db/errors.ts'
 import type { Database, PoolConnection } from '../../platform/db/open.ts'
+import { isDistributed } from '../../platform/db/schema/distribute.ts'
 import { migrate, migrationFiles } from '../../platform/db/schema/migrate.ts'
 import { setupProblem } from '../../platform/problem.ts'
 import type { Vault } from '../../platform/sealing/vault.ts'
@@ -93,6 +94,7 @@ export async function restoreBackup(database: Database, target: Target, path: st
   checkDatabase({ environment, region, key_check: Buffer.from(key_check, 'hex') }, identityOf(target), 'backup')
   rules.checkVersions(migrations, await migrationFiles())
   if (await hasData(database.db)) throw rules.databaseNotEmpty()
+  if (await isDistributed((text) => database.pool.query(text))) throw rules.databaseDistributed()
   await migrate(database.pool, { only: migrations })
   const rows = await loadAll(database, file, onRows)
   await migrate(database.pool)

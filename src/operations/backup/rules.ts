@@ -13,3 +13,6 @@ export const databaseNotEmpty = () =>
   setupProblem(
     'The database is not empty, and a restore never overwrites data: set DATABASE_URL to an empty database, or DATA_DIR to an empty folder',
   )
+
+export const databaseDistributed = () =>
+  setupProblem('The tables are already distributed: restore into an empty database of the coordinator, then run assay migrate --distribute')

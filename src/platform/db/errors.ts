@@ -22,10 +22,10 @@ export function isUserErased(error: unknown) {
   return found.code === FOREIGN_KEY_VIOLATION && constraintOf(found).endsWith('user_id_fkey')
 }
 
-/** Citus names the constraint of a shard, which ends in the shard's number, and only in the message: the last word in quotes. */
+/** Citus names the constraint of a shard, which ends in the shard's number, sometimes only in the message: the last word in quotes. */
 function constraintOf({ constraint, message = '' }: ConstraintError) {
   const [, inMessage = ''] = /"([^"]+)"[^"]*$/.exec(message) ?? []
-  return constraint ?? inMessage.replace(/_\d+$/, '')
+  return (constraint ?? inMessage).replace(/_\d+$/, '')
 }
 
 /** A deadlock, a serialization failure, or a team that has just moved to another server of the cluster. The transaction can run again. */

@@ -25,7 +25,7 @@ export async function loadCatalogText(app: App, text: string) {
   const catalog = readCatalog(text)
   return inTransaction(app, async (app) => {
     await store.lockLoading(app.db)
-    await writeCatalog(app, catalog).catch(rejectChangedIds)
+    await writeCatalog(app, catalog)
     const retired = await retireRemovedRows(app, catalog)
     await store.upsert(app.db, 'catalog', [{ one: true, version, loaded_at: app.wall() }], 'one')
     return { version, loaded: countsOf(catalog), ...retired }
@@ -72,7 +72,8 @@ async function upsertRows<T extends store.SharedTable>(
   key: string,
   keptColumns: string[] = [],
 ) {
-  for (const batch of batchesOf(rows)) await store.upsert(db, table, batch, key, keptColumns)
+  for (const batch of batchesOf(rows))
+    await store.upsert(db, table, batch, key, keptColumns).catch((error) => rejectChangedIds(error, table))
 }
 
 const batchesOf = <R>(rows: R[]) =>
@@ -90,9 +91,8 @@ async function checkTestIds({ db }: App, { lab_tests }: Catalog) {
     )
 }
 
-function rejectChangedIds(error: unknown): never {
+function rejectChangedIds(error: unknown, table: string): never {
   if (!isUniqueViolation(error)) throw error
-  const { table } = error as { table?: string }
   throw setupProblem(
     `The catalog changes the ID, slug or LOINC code of a row in ${table} that is already loaded; keep the values of the first load`,
   )
