@@ -1,7 +1,7 @@
 import type { App } from '../../../platform/app.ts'
 import { timeOrderedId } from '../../../platform/db/time-ordered-id.ts'
 import type { Outcome } from '../../../platform/outbound/outcome.ts'
-import { type SealingKey, sealCompressed } from '../../../platform/sealing/seal.ts'
+import { type SealingKey, sealBytes, sealCompressed } from '../../../platform/sealing/seal.ts'
 import { teamSealingKey, unwrap } from '../../../platform/sealing/vault.ts'
 import { openEventText } from '../../events/emit.ts'
 import type { Endpoint } from '../endpoints.ts'
@@ -94,6 +94,12 @@ export function attemptOf(key: SealingKey, endpoint: Endpoint, message: Attempte
     error: outcome.error,
     ms: Math.round(outcome.ms.total),
     next_at: verdict.state === 'waiting' ? verdict.due_at : null,
-    sealed: sealCompressed(key, attemptAssociatedData(id), JSON.stringify(contents)),
+    sealed: sealContents(key, attemptAssociatedData(id), JSON.stringify(contents)),
   }
 }
+
+/** Most attempts have a short response. Compressing those would take a tenth of a delivery's CPU time and save little. */
+const COMPRESSED_FROM = 1024
+
+const sealContents = (key: SealingKey, associatedData: string, text: string) =>
+  text.length < COMPRESSED_FROM ? sealBytes(key, associatedData, Buffer.from(text)) : sealCompressed(key, associatedData, text)
