@@ -1,8 +1,7 @@
 import { type Logger, pino } from 'pino'
-import type { Config } from './config.ts'
 
 /** Writes JSON lines to standard output. On a terminal it writes only warnings and errors, unless LOG_LEVEL is set. */
-export const createLog = (config: Config): Logger =>
+export const createLog = (config: { LOG_LEVEL?: string | undefined }): Logger =>
   pino({ level: config.LOG_LEVEL ?? (process.stdout.isTTY ? 'warn' : 'info'), base: null, timestamp: pino.stdTimeFunctions.isoTime })
 
 /** An error without the driver's detail fields, which may quote a row. */
