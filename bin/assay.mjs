@@ -10,6 +10,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const args = process.argv.slice(2)
 
 if (Number(process.versions.node.split('.')[0]) >= 24) {
+  await import('./stripped-types.mjs')
   await import('../src/compile-cache.ts')
   const { run } = await import('../src/cli/index.ts')
   // The reader of a pipe may close it early, as head does.
