@@ -51,7 +51,7 @@ async function start(): Promise<RunningProcess> {
   }
   if (isPrepared) return startProcess(config, createLog(config), options)
   const service = await startService(config, createLog(config), options)
-  send({ type: 'prepared', prepared: { greeting: greeting(service, json) } })
+  send({ type: 'prepared', greeting: greeting(service, json) })
   return service
 }
 

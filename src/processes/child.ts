@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { SECOND } from '../platform/time.ts'
-import type { Failure, Kind, Order, Prepared, Report, StartOrder, SupervisorSettings } from './messages.ts'
+import type { Failure, Kind, Order, Report, StartOrder, SupervisorSettings } from './messages.ts'
 
 const entry = join(import.meta.dirname, 'child-main.ts')
 const stripped = pathToFileURL(join(import.meta.dirname, '../../bin/stripped-types.mjs')).href
@@ -23,17 +23,17 @@ export function forkChild(kind: Kind, json: boolean) {
   cluster.setupPrimary({ exec: entry, args: [kind, ...(json ? ['--json'] : [])], execArgv })
   const worker = cluster.fork()
   const configured = Promise.withResolvers<SupervisorSettings>()
-  const prepared = Promise.withResolvers<Prepared>()
+  const greeting = Promise.withResolvers<string>()
   const started = Promise.withResolvers<void>()
   let failure: Failure | undefined
   const ended = endOf(worker)
-  for (const { promise, reject } of [configured, prepared, started]) {
+  for (const { promise, reject } of [configured, greeting, started]) {
     promise.catch(() => {})
     void ended.then((reason) => reject({ failure, ended: reason } satisfies StartFailure))
   }
   worker.on('message', (report: Report) => {
     if (report.type === 'configured') configured.resolve(report.settings)
-    if (report.type === 'prepared') prepared.resolve(report.prepared)
+    if (report.type === 'prepared') greeting.resolve(report.greeting)
     if (report.type === 'started') started.resolve()
     if (report.type === 'failed') failure = report.failure
   })
@@ -45,7 +45,8 @@ export function forkChild(kind: Kind, json: boolean) {
     kind,
     pid: worker.process.pid as number,
     configured: configured.promise,
-    prepared: prepared.promise,
+    /** From the process that prepares the database: the text for the operator. */
+    greeting: greeting.promise,
     ended,
     send,
     onReport: (listener: (report: Report) => void) => void worker.on('message', listener),

@@ -1,13 +1,10 @@
-import type { Credentials } from '../operations/deployment/credentials.ts'
 import type { RunningService } from '../start.ts'
 
 /** What the service prints once it is ready: its address for a program, or how to use it for a person. */
-export function greeting(running: RunningService, json: boolean) {
-  const credentials = running.credentials as Credentials
-  return json ? JSON.stringify(addressesOf(running, credentials)) : textGreeting(running, credentials, process.stdout.isTTY === true)
-}
+export const greeting = (running: RunningService, json: boolean) =>
+  json ? JSON.stringify(addressesOf(running)) : textGreeting(running, process.stdout.isTTY === true)
 
-const addressesOf = ({ listening }: RunningService, { base_url, org_id, team_id, path }: Credentials) => ({
+const addressesOf = ({ listening, credentials: { base_url, org_id, team_id, path } }: RunningService) => ({
   base_url,
   listening,
   org_id: org_id ?? null,
@@ -16,7 +13,7 @@ const addressesOf = ({ listening }: RunningService, { base_url, org_id, team_id,
 })
 
 /** Keys are printed on a terminal only, so that they never end up in container logs. */
-function textGreeting({ service, listening }: RunningService, credentials: Credentials, onTerminal: boolean) {
+function textGreeting({ service, listening, credentials }: RunningService, onTerminal: boolean) {
   if (service.config.ROLE === 'worker')
     return [
       `Assay is ready at ${listening}`,

@@ -17,13 +17,10 @@ export type SupervisorSettings = {
 /** Why a process did not start. */
 export type Failure = { type: string; message: string }
 
-/** From the first process: the text for the operator. */
-export type Prepared = { greeting: string }
-
 /** From a process to its supervisor. */
 export type Report =
   | { type: 'configured'; settings: SupervisorSettings }
-  | { type: 'prepared'; prepared: Prepared }
+  | { type: 'prepared'; greeting: string }
   | { type: 'started' }
   | { type: 'failed'; failure: Failure }
   | { type: 'outdated' }

@@ -55,11 +55,11 @@ export function newSlots({ fork, log, order }: Options) {
   }
 
   return {
-    /** Starts the process that prepares the database. */
+    /** Starts the process that prepares the database. Returns its text for the operator. */
     async openFirst(child: Child) {
       await openSlot(child)
       isPrepared = true
-      return child.prepared
+      return child.greeting
     },
     open: async (children: Child[]) => void (await Promise.all(children.map(openSlot))),
     restart,

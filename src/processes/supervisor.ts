@@ -52,7 +52,7 @@ async function startProcesses(fork: (kind: Kind) => Child, killAll: () => void) 
   opened.defer(killAll)
   const port = settings.port || (await freePort(settings.host))
   const slots = newSlots({ fork, log, order: { port, database: embedded?.url } })
-  const { greeting } = await slots.openFirst(first)
+  const greeting = await slots.openFirst(first)
   await slots.open(others)
   const running = opened.move()
   return {

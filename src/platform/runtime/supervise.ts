@@ -11,21 +11,21 @@ const waits = [0, 100, 500, 1000]
 const steadyAfterMs = 30_000
 
 /** Starts the program. Rejects if it does not start or the signal aborts. */
-type Start<P> = (signal: AbortSignal) => Promise<P>
+type Start = (signal: AbortSignal) => Promise<Supervised>
 
 type Options = { name: string; log: Logger }
 
 /** Keeps a program running until stop(). If it ends unexpectedly, it is restarted. */
-export async function supervise<P extends Supervised>(start: Start<P>, { name, log }: Options) {
+export async function supervise(start: Start, { name, log }: Options) {
   const stopping = new AbortController()
   const { signal } = stopping
   const aborted = once(signal, 'abort')
-  let current: P | undefined = await start(signal)
+  let current: Supervised | undefined = await start(signal)
   let replacing = false
   let attempts = 0
   let watching = watch(current)
 
-  async function watch(program: P): Promise<void> {
+  async function watch(program: Supervised): Promise<void> {
     const startedAt = performance.now()
     const reason = await Promise.race([program.ended, aborted])
     if (signal.aborted || replacing || current !== program) return
@@ -56,7 +56,7 @@ export async function supervise<P extends Supervised>(start: Start<P>, { name, l
 
   let replacement: Promise<void> | undefined
 
-  async function replaceCurrent(old: P, overlap: boolean) {
+  async function replaceCurrent(old: Supervised, overlap: boolean) {
     replacing = true
     if (!overlap) await old.stop()
     const next = await attempt()
@@ -67,8 +67,6 @@ export async function supervise<P extends Supervised>(start: Start<P>, { name, l
   }
 
   return {
-    /** Undefined between the end of a program and its restart. */
-    current: () => current,
     /** With `overlap`, the old program stops after the new one has started, and keeps running if the new one does not start. */
     async replace({ overlap }: { overlap: boolean }) {
       if (!current || signal.aborted) return
