@@ -11,8 +11,8 @@ COPY docs docs
 COPY migrations migrations
 COPY src src
 COPY console console
-COPY scripts/build-console.ts scripts/build-console.ts
-RUN node scripts/build-console.ts
+COPY scripts/build-console.ts scripts/strip-types.ts scripts/
+RUN node scripts/build-console.ts && node --disable-warning=ExperimentalWarning scripts/strip-types.ts
 
 RUN mkdir /data && chown node:node /data
 USER node
@@ -21,4 +21,4 @@ VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
   CMD node -e "fetch('http://127.0.0.1:' + process.env.PORT + '/ready').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"
-CMD ["node", "src/main.ts"]
+CMD ["node", "--import", "./bin/stripped-types.mjs", "src/main.ts"]

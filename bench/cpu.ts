@@ -4,14 +4,15 @@ const TICK_MS = 10
 
 type Stat = { pid: number; parent: number; own: number; ended: number }
 
-/** Returns the CPU time of a process and its children in milliseconds, or NaN without /proc. */
+/** Returns the CPU time of a process and its descendants in milliseconds, or NaN without /proc. */
 export function cpuOf(pid: number) {
   const all = readStats()
   const self = all.find((one) => one.pid === pid)
-  if (!self) return Number.NaN
-  const children = all.filter((one) => one.parent === pid)
-  return [self, ...children].reduce((sum, { own, ended }) => sum + own + ended, 0)
+  return self ? sumTree(self, all) : Number.NaN
 }
+
+const sumTree = ({ pid, own, ended }: Stat, all: Stat[]): number =>
+  all.filter(({ parent }) => parent === pid).reduce((sum, child) => sum + sumTree(child, all), own + ended)
 
 const readStats = () =>
   listProcessFolders().flatMap((name): Stat[] => {

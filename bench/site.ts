@@ -13,6 +13,8 @@ export type Site = Awaited<ReturnType<typeof openSite>>
 export type Running = Awaited<ReturnType<Site['serve']>>
 
 const superuserSql = ['GRANT pg_checkpoint TO assay']
+/** Enough for the default processes of a service on a large machine. */
+const settings = { max_connections: '300' }
 
 type Options = {
   /** Services connect through PgBouncer with this many connections. */
@@ -29,7 +31,7 @@ export async function openSite(connections: number, { pooler: pooled, database: 
   const folder = mkdtempSync(join(tmpdir(), 'assay-bench-'))
   const embedded = external
     ? undefined
-    : await startEmbedded({ dataDir: join(folder, 'server'), log: pino({ level: 'silent' }), superuserSql })
+    : await startEmbedded({ dataDir: join(folder, 'server'), log: pino({ level: 'silent' }), settings, superuserSql })
   const url = external ?? (embedded as NonNullable<typeof embedded>).url
   const servers = await serversOf(url)
   const postmasters = external ? await Promise.all(servers.map(findPostmaster)) : [postmasterOf(join(folder, 'server'))]

@@ -10,6 +10,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const args = process.argv.slice(2)
 
 if (Number(process.versions.node.split('.')[0]) >= 24) {
+  await import('./stripped-types.mjs')
   await import('../src/compile-cache.ts')
   const { run } = await import('../src/cli/index.ts')
   // The reader of a pipe may close it early, as head does.
@@ -28,7 +29,7 @@ if (Number(process.versions.node.split('.')[0]) >= 24) {
     process.exit(1)
   }
   const command = spawn(node, [join(root, 'bin/assay.mjs'), ...args], { stdio: 'inherit' })
-  // A signal to this process must also stop the command.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => command.kill(signal))
+  // A signal to this process is meant for the command.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2']) process.on(signal, () => command.kill(signal))
   command.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]))
 }

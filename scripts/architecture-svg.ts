@@ -13,7 +13,7 @@ const RIGHT = { x: 548, width: 200 }
 const bands: Band[] = [
   { ...LEFT, y: 12, height: 86, label: 'Callers' },
   { ...RIGHT, y: 12, height: 86, label: 'Your monitoring' },
-  { ...LEFT, y: 228, height: 154, label: 'Assay: one or more processes' },
+  { ...LEFT, y: 228, height: 154, label: 'Assay: one or more services' },
   { ...RIGHT, y: 150, height: 262, label: 'Outbound' },
   { ...LEFT, y: 420, height: 120, label: 'Storage' },
 ]
@@ -63,7 +63,7 @@ ${{ html: diagramStyle() }}</style>
 ${bands.map(({ x, y, width, height, label }) => html`<rect class="lc-band" x="${x}" y="${y}" width="${width}" height="${height}" rx="8"/>\n<text class="lc-phase" x="${x + 14}" y="${y + 20}">${label}</text>\n`)}
 ${arrows.map(drawArrow)}
 ${boxes.map(drawBox)}
-<text class="lc-note" x="26" y="346">ROLE=all, the default, does both in one process.</text>
+<text class="lc-note" x="26" y="346">ROLE=all, the default, does both in one service.</text>
 <text class="lc-note" x="26" y="366">ENCRYPTION_KEY comes from your secret store.</text>
 </svg>
 `.html.replace(/\n+/g, '\n')

@@ -3,6 +3,7 @@ import { benchBytes } from '../bench/bytes.ts'
 import { benchCosts } from '../bench/costs.ts'
 import { benchIngest } from '../bench/ingest.ts'
 import { benchOrders } from '../bench/orders.ts'
+import { benchProcesses } from '../bench/processes.ts'
 import { benchReads } from '../bench/reads.ts'
 import { benchWebhooks } from '../bench/webhooks.ts'
 
@@ -26,6 +27,10 @@ npm run bench -- bytes [--most N] [--small]
 Measures how much the whole database grows per sample, for pushes of a user-day and for pushes of 5 samples, and which tables grow.
 --most sets the number of users.
 
+npm run bench -- processes [--seconds N] [--rounds N] [--connections N] [--soak N] [--small]
+Prints the memory of the service, idle and loaded, and compares one API process with two, each pinned to a core with taskset.
+--soak adds a mixed load of N seconds and prints the memory along the way.
+
 npm run bench -- costs [--most N] [--database URL] [--small]
 Measures what an order, event, delivery, read, push and sample use: CPU time, disk, write-ahead log and network. It prints the table
 of src/operations/capacity/rules-costs.ts, which assay capacity uses. --most sets the number of orders in each run.
@@ -42,6 +47,7 @@ const { values, positionals } = parseArgs({
     most: { type: 'string' },
     pooler: { type: 'string' },
     database: { type: 'string' },
+    soak: { type: 'string', default: '0' },
     small: { type: 'boolean', default: false },
   },
 })
@@ -55,13 +61,14 @@ const options = {
 }
 const benchmark = positionals.join()
 if (
-  !['orders', 'webhooks', 'ingest', 'reads', 'bytes', 'costs'].includes(benchmark) ||
+  !['orders', 'webhooks', 'ingest', 'reads', 'bytes', 'processes', 'costs'].includes(benchmark) ||
   ![...Object.values(options), pooler ?? 1].every((value) => Number.isInteger(value) && value > 0)
 ) {
   console.error(`Usage: ${usage}`)
   process.exit(2)
 }
 if (benchmark === 'orders') await benchOrders({ ...options, pooler })
+else if (benchmark === 'processes') await benchProcesses({ ...options, soakSeconds: Number(values.soak) })
 else if (benchmark === 'costs')
   await benchCosts({
     orders: Number(most ?? (small ? 200 : 3000)),

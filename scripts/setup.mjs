@@ -12,7 +12,8 @@ const withTools = process.env.npm_lifecycle_event !== 'prestart'
 
 if (isMissing()) installAlone()
 if (!process.exitCode) requireNode()
-if (!process.exitCode) buildConsole()
+if (!process.exitCode) build('scripts/build-console.ts')
+if (!process.exitCode) build('scripts/strip-types.ts')
 
 function isMissing() {
   const installed = at('node_modules/.package-lock.json')
@@ -75,9 +76,10 @@ function requireNode() {
   process.exitCode = 1
 }
 
-/** The build skips itself if its sources did not change. A checkout without the console needs no build. */
-function buildConsole() {
-  if (!existsSync(at('scripts/build-console.ts'))) return
+/** A build skips itself if its sources did not change. A checkout without the script needs no build. */
+function build(script) {
+  if (!existsSync(at(script))) return
   const ours = at('node_modules/.bin/node')
-  execFileSync(existsSync(ours) ? ours : process.execPath, [at('scripts/build-console.ts')], { cwd: root, stdio: 'inherit' })
+  const args = ['--disable-warning=ExperimentalWarning', at(script)]
+  execFileSync(existsSync(ours) ? ours : process.execPath, args, { cwd: root, stdio: 'inherit' })
 }

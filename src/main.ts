@@ -1,4 +1,4 @@
 import './compile-cache.ts'
 
-const { serve } = await import('./cli/serve.ts')
+const { serve } = await import('./processes/serve.ts')
 await serve()

@@ -28,6 +28,7 @@ const allowedLibraries: Record<string, string> = {
   operations: 'kysely pino zod',
   http: '@scalar/fastify-api-reference fastify marked prom-client zod',
   start: 'fastify pino',
+  processes: 'pino prom-client',
   cli: 'pino zod',
 }
 
@@ -83,7 +84,7 @@ describe.each(files)('$file', ({ file, text }) => {
 
   test('follows the code conventions', () => {
     const code = text.replace(/\/\*[\s\S]*?\*\/|\/\/ .*/g, '')
-    expect(code.includes('process.env')).toBe(file === 'platform/config.ts')
+    expect(code.includes('process.env')).toBe(file === 'platform/runtime/environment.ts')
     expect(/\bclass \w/.test(code)).toBe(['platform/problem.ts', 'platform/db/connections/clients.ts'].includes(file))
     expect(code).not.toMatch(/export default/)
     if (!file.startsWith('platform/db/') && layer !== 'store' && file !== 'platform/sealing/store.ts')

@@ -181,7 +181,7 @@ export const remedies: Record<Bottleneck['takes_over'], string> = {
 function deploymentLines({ cores: { coordinator }, deployment: { name, servers, cores, disk, pooler, unsolved } }: CapacityPlan) {
   const machine = `${cores} cores and ${size(disk)} of disk`
   const titles = {
-    embedded: `one process with the embedded PostgreSQL is enough, on a machine with ${machine}`,
+    embedded: `one service with the embedded PostgreSQL is enough, on a machine with ${machine}`,
     postgres: `one PostgreSQL server with ${machine}`,
     failover: `a primary and two standbys, ${servers} PostgreSQL servers with ${machine} each`,
     citus: `Citus, ${servers} workers with ${machine} each, and a coordinator with ${coordinator?.provide} cores, each with two standbys`,

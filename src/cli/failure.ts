@@ -1,11 +1,11 @@
 import { safeError } from '../platform/log.ts'
-import { Problem } from '../platform/problem.ts'
+import { Problem, reasonOfProblem } from '../platform/problem.ts'
 
 type Reason = { type: string; message: string }
 
 /** Why a command failed. Unexpected errors are reported without the values they contain. */
 export function reasonOf(error: unknown): Reason {
-  if (error instanceof Problem) return { type: typeOf(error.detail), message: error.message }
+  if (error instanceof Problem) return reasonOfProblem(error)
   const { status, detail, message, cause } = error as Error & { status?: number; detail?: unknown; cause?: { code?: string } }
   if (status !== undefined) return { type: typeOf(detail, String(status)), message: `${message}: ${textOf(detail)}` }
   if (message === 'fetch failed')

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { pino } from 'pino'
-import { checkSettings } from '../operations/deployment/actions.ts'
 import { openServer, openService } from '../operations/deployment/open.ts'
+import { checkSettings } from '../operations/deployment/rules.ts'
 import { type App, appOf } from '../platform/app.ts'
 import { type Config, readConfig } from '../platform/config.ts'
 import { borrowEmbedded, hasCluster } from '../platform/db/embedded/start.ts'
@@ -12,7 +12,7 @@ import { setupProblem } from '../platform/problem.ts'
 export async function withApp<T>(work: (app: App, database: Database) => Promise<T>, allowEmpty = false): Promise<T> {
   const config = configFor(allowEmpty)
   await using resources = new AsyncDisposableStack()
-  const { service, database } = await openService(config, pino({ level: 'silent' }), borrowEmbedded, resources, allowEmpty)
+  const { service, database } = await openService(config, pino({ level: 'silent' }), borrowEmbedded, resources, { allowEmpty })
   return await work(appOf(service), database)
 }
 

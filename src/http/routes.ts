@@ -6,22 +6,23 @@ import { newReadAuditor } from '../tenants/audit/reads.ts'
 import { sessionCookie } from '../tenants/sessions/rules.ts'
 import { maskOf } from '../tenants/sessions/rules-masking.ts'
 import { authenticate, checkGates, usesDeprecatedHeader } from './authenticate.ts'
+import type { Siblings } from './connections/siblings.ts'
+import { type Streams, sendChunks, trackStreams } from './connections/stream.ts'
 import { announceDeprecation, findUsedDeprecation, listDeprecatedInputs } from './deprecation.ts'
 import { isServed, type Table } from './endpoint-table.ts'
 import { problemOf, statusOfProblem } from './problems/problems.ts'
 import { sendProblem } from './problems/refuse.ts'
 import { type AnyHandler, auditEntry, type RequestState, type Route } from './request.ts'
 import { type Audits, respond } from './respond.ts'
-import { type Streams, sendChunks, trackStreams } from './stream.ts'
 import { subjectsOf } from './subjects.ts'
 
 /** Fits four images of 5 MB in base64 and the JSON around them. */
 const LARGE_BODY = 30 * 1024 * 1024
 
-export function mountTable(app: App, server: FastifyInstance, table: Table) {
+export function mountTable(app: App, server: FastifyInstance, table: Table, siblings?: Siblings) {
   server.decorateRequest('state', null)
   const audit = newAuditBatch(app)
-  const shared = { audit, auditRead: newReadAuditor(app, audit), streams: trackStreams(server) }
+  const shared = { audit, auditRead: newReadAuditor(app, audit), streams: trackStreams(server, siblings) }
   for (const [name, row] of Object.entries(table.endpoints)) {
     if (!isServed(app, row)) continue
     const handler = table.handlers[name] as AnyHandler
@@ -57,7 +58,7 @@ async function handle(app: App, { streams, ...audits }: RouteContext, request: F
   const state = request.state as RequestState
   const { media } = state.route.row
   announceDeprecation(reply, findUsedDeprecation(state.route.deprecatedInputs, request))
-  if (media === 'text/event-stream') state.signal = streams.open(state, reply)
+  if (media === 'text/event-stream') state.signal = await streams.open(state, reply)
   const { status, body, replayed } = await respond(app, audits, state, request)
   if (state.session !== undefined) reply.header('set-cookie', sessionCookie(app.config, state.headers, state.session))
   if (replayed) reply.header('x-idempotency-replayed', 'true')

@@ -4,6 +4,8 @@ import { endpoints } from '../contract/index.ts'
 import { type App, appOf, type Service } from '../platform/app.ts'
 import type { Caller } from '../platform/callers.ts'
 import { SECOND } from '../platform/time.ts'
+import { closeConnectionsOnStop } from './connections/close-on-stop.ts'
+import type { Siblings } from './connections/siblings.ts'
 import type { Table } from './endpoint-table.ts'
 import { handlers } from './handlers.ts'
 import { inflate } from './inflate.ts'
@@ -17,16 +19,14 @@ const BODY_LIMIT = 1024 * 1024
 const MAX_PARAM_LENGTH = 2048
 const HEADER_LIMIT = 64 * 1024
 const REQUEST_TIMEOUT_MS = 30 * SECOND
-/** After this time a stopping server closes connections whose request is still incomplete. */
-const SHUTDOWN_TIMEOUT_MS = 10 * SECOND
 
 /** `isReady` returns false until the start is complete. */
-type Options = { table?: Table | undefined; isReady?: () => boolean }
+type Options = { table?: Table | undefined; isReady?: () => boolean; siblings?: Siblings | undefined }
 
 export async function buildServer(
   service: Service,
   metrics: Metrics,
-  { table = { endpoints, handlers }, isReady = () => true }: Options = {},
+  { table = { endpoints, handlers }, isReady = () => true, siblings }: Options = {},
 ) {
   const app = appOf(service)
   const server = Fastify({
@@ -51,10 +51,10 @@ export async function buildServer(
   server.setErrorHandler((error, request, reply) => sendProblem(app, error, request, reply))
   server.setNotFoundHandler((request, reply) => sendNotFound(app, table, request, reply))
   observeResponses(app, server, metrics)
-  closeConnectionsOnStop(server)
-  await mountPages(app, server, metrics, isReady)
-  mountTable(app, server, table)
-  return server
+  const drain = closeConnectionsOnStop(server)
+  await mountPages(app, server, metrics, { isReady, siblings })
+  mountTable(app, server, table, siblings)
+  return { server, drain }
 }
 
 const validRequestId = (id: string | string[] | undefined) => (typeof id === 'string' && /^[\w.:-]{1,128}$/.test(id) ? id : undefined)
@@ -63,19 +63,6 @@ const validRequestId = (id: string | string[] | undefined) => (typeof id === 'st
 function checkHost({ raw }: FastifyRequest) {
   const { host } = raw.headers
   if (host === undefined ? raw.httpVersion !== '1.0' : !URL.canParse(`http://${host}`)) throw malformedRequest()
-}
-
-/** Closes each connection with its last response while the server stops. Idle keep-alive connections would delay the stop by a minute. */
-function closeConnectionsOnStop(server: FastifyInstance) {
-  let closing = false
-  server.addHook('preClose', async () => {
-    closing = true
-    setTimeout(() => server.server.closeAllConnections(), SHUTDOWN_TIMEOUT_MS).unref()
-  })
-  server.addHook('onSend', (_request, reply, payload, done) => {
-    if (closing) reply.header('connection', 'close')
-    done(null, payload)
-  })
 }
 
 /** Logs and measures each response by its route template, because a URL may hold a user's ID. */

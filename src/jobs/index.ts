@@ -7,12 +7,11 @@ import { applyRetention, deleteFinishedLanes } from '../delivery/webhooks/repair
 import { SIMULATE_STEPS, takeDueSteps } from '../labs/adapters/simulator/advance.ts'
 import { DISPATCH_ORDERS, dispatchDueOrders } from '../labs/orders/progress/dispatch.ts'
 import { eraseDueUsers } from '../operations/user-deletion/actions.ts'
-import { type App, NUMBER_EVENTS } from '../platform/app.ts'
+import { NUMBER_EVENTS } from '../platform/app.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../platform/time.ts'
 import { chainAudit } from '../tenants/audit/actions.ts'
 import { pruneIdempotency } from '../tenants/idempotency/actions.ts'
 import { pruneTokens } from '../tenants/keys/actions.ts'
-import { flushLastUses } from '../tenants/keys/last-use.ts'
 import { pruneUserTokens } from '../tenants/keys/user-tokens.ts'
 import { pruneInvitations } from '../tenants/people/invitations.ts'
 import { pruneSessions } from '../tenants/sessions/actions.ts'
@@ -22,16 +21,10 @@ import { pruneBulk, RUN_BULK_OPERATIONS, runBulk } from '../wearables/connection
 import { deregister } from '../wearables/connections/deregister.ts'
 import { pullDue } from '../wearables/connections/pulls.ts'
 import { pruneLinks } from '../wearables/link/tokens.ts'
+import type { Job } from './job.ts'
+import { ownMemoryJobs } from './own-memory.ts'
 
-export type Job = {
-  name: string
-  everyMs: number
-  /** Does one batch of due work, and removes the subjects it was woken for. Returns true if there may be more. */
-  run(app: App, subjects?: Set<string>): Promise<unknown>
-  /** Runs in every process that serves requests, because it flushes that process's memory. */
-  everywhere?: true
-}
-
+/** The work of a process that delivers. */
 export const jobs: Job[] = [
   { name: DISPATCH_ORDERS, everyMs: SECOND / 2, run: (app) => dispatchDueOrders(app) },
   { name: NUMBER_EVENTS, everyMs: SECOND / 10, run: numberEvents },
@@ -43,7 +36,7 @@ export const jobs: Job[] = [
   { name: 'pull wearable data', everyMs: SECOND, run: pullDue },
   { name: 'erase teams', everyMs: MINUTE, run: eraseNextTeam },
   { name: 'chain audit rows', everyMs: SECOND, run: chainAudit },
-  { name: 'flush key usage', everyMs: 5 * SECOND, run: flushLastUses, everywhere: true },
+  ...ownMemoryJobs,
   { name: 'maintain event partitions', everyMs: HOUR, run: applyRetention },
   { name: REPAIR_WEBHOOKS, everyMs: SECOND / 2, run: repairWebhooks },
   { name: 'prune inboxes', everyMs: HOUR, run: pruneInboxes },

@@ -1,5 +1,5 @@
 import { appOf, type Service } from '../platform/app.ts'
-import type { Job } from './index.ts'
+import type { Job } from './job.ts'
 
 type Loop = { stop(): Promise<void>; wake(name: string, about?: Iterable<string>): void }
 

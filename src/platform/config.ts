@@ -4,6 +4,7 @@ import { ProjectId } from '../contract/delivery/pipelines.ts'
 import { OAuthSettings } from '../contract/wearables/oauth-setting.ts'
 import { faultOfDatabaseUrl, urlsOfHosts } from './db/connections/hosts.ts'
 import { setupProblem } from './problem.ts'
+import { environment, settingIn } from './runtime/environment.ts'
 
 const wholeNumber = (low: number, high: number) =>
   z.coerce
@@ -85,6 +86,11 @@ export const Settings = z.object({
     .default('./data')
     .describe('The folder for the embedded database, generated keys and `credentials.json`. Assay also uses it with `DATABASE_URL`.'),
   ROLE: oneOf(['all', 'api', 'worker']).default('all').describe('`api` serves requests, `worker` runs background jobs, `all` does both.'),
+  PROCESSES: wholeNumber(1, 64)
+    .optional()
+    .describe(
+      'The number of processes that serve requests on `PORT`, from 1 to 64. With `ROLE=all`, jobs and webhook delivery run in one more. If unset, one less than the number of cores, at least 1, and at most 7 with `DATABASE_URL`. `ROLE=worker` is always one process.',
+    ),
   ENCRYPTION_KEY: z
     .string()
     .min(32, 'must have at least 32 characters; generate one with: openssl rand -base64 32')
@@ -168,17 +174,17 @@ export const ClientSettings = z.object({
   ASSAY_MANAGEMENT_KEY: z.string().optional().describe('A management key. If unset, commands use the key in `DATA_DIR/credentials.json`.'),
 })
 
-/** Reads the environment; nothing else does. The error names every invalid setting in one line. */
-export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+/** Reads the settings from the environment. The error names every invalid setting in one line. */
+export function readConfig(env = environment()): Config {
   const config = parseSettings(Settings, env)
   checkCombinations(config)
   return config
 }
 
-export const readClientConfig = () => parseSettings(ClientSettings.extend({ DATA_DIR: Settings.shape.DATA_DIR }), process.env)
+export const readClientConfig = () => parseSettings(ClientSettings.extend({ DATA_DIR: Settings.shape.DATA_DIR }), environment())
 
 function parseSettings<S extends z.ZodObject>(settings: S, env: NodeJS.ProcessEnv): z.output<S> {
-  const values = Object.fromEntries(Object.keys(settings.shape).flatMap((name) => (env[name]?.trim() ? [[name, env[name].trim()]] : [])))
+  const values = Object.fromEntries(Object.keys(settings.shape).map((name) => [name, settingIn(env, name)]))
   const parsed = settings.safeParse(values)
   if (!parsed.success) throw setupProblem(parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`).join('; '))
   return parsed.data

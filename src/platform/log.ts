@@ -1,8 +1,7 @@
 import { type Logger, pino } from 'pino'
-import type { Config } from './config.ts'
 
 /** Writes JSON lines to standard output. On a terminal it writes only warnings and errors, unless LOG_LEVEL is set. */
-export const createLog = (config: Config): Logger =>
+export const createLog = (config: { LOG_LEVEL?: string | undefined }): Logger =>
   pino(
     { level: config.LOG_LEVEL ?? (process.stdout.isTTY ? 'warn' : 'info'), base: null, timestamp: pino.stdTimeFunctions.isoTime },
     linesPerTurn(),
@@ -10,7 +9,8 @@ export const createLog = (config: Config): Logger =>
 
 /** Lines from one turn of the event loop go out in one write, because a write per request costs a twentieth of the request. */
 function linesPerTurn() {
-  const output = pino.destination({ fd: process.stdout.fd, sync: true, minLength: 8 * 1024 })
+  // A pipe takes up to 4 kB at once, so lines of several processes do not mix.
+  const output = pino.destination({ fd: process.stdout.fd, sync: true, minLength: 3 * 1024 })
   process.on('exit', () => output.flushSync())
   let isScheduled = false
   return {

@@ -38,3 +38,9 @@ export const invalid = (loc: Fault['loc'], msg: string, type: Fault['type'] = 'v
 
 /** An error in the setup or in a command, in one line for the operator. */
 export const setupProblem = (error_message: string, error_type = 'SETUP') => new Problem('failed', { error_type, error_message })
+
+/** The type and the message of a problem, for an operator. */
+export const reasonOfProblem = ({ detail, message }: Problem) => ({
+  type: (detail as { error_type?: string }).error_type ?? 'REFUSED',
+  message,
+})

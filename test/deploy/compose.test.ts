@@ -100,7 +100,7 @@ describe.each(['pooler', 'citus'])('%s', (file) => {
 
 const hostOf = (url: string | undefined) => /@([^/]+)/.exec(url ?? '')?.[1]
 
-test('single: one process on PostgreSQL', () => {
+test('single: one service on PostgreSQL', () => {
   const { services } = read('single')
   expect(Object.keys(services)).toEqual(['postgres', 'assay'])
   expect(hostOf(services['assay']?.environment['DATABASE_URL'])).toBe('postgres:5432')

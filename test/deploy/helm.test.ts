@@ -30,7 +30,7 @@ describe.skipIf(!hasHelm)('helm', () => {
       'worker.autoscaling={"enabled":true,"minReplicas":4}',
       'worker.autoscaling.minReplicas must not be larger than maxReplicas',
     ],
-    ['postgres', 'api.terminationGracePeriodSeconds=19', 'at least api.preStopSeconds plus 15'],
+    ['postgres', 'api.terminationGracePeriodSeconds=29', 'at least api.preStopSeconds plus 25'],
     ['postgres', 'podDisruptionBudget.maxUnavailable=0', /podDisruptionBudget.maxUnavailable/],
     ['postgres', 'secret=null', /secret/],
     ['postgres', 'secret.name=""', /secret.name/],

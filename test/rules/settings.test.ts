@@ -10,6 +10,8 @@ describe('rejects an invalid setting by its name', () => {
     [{ ENVIRONMENT: 'staging' }, /^ENVIRONMENT must be one of sandbox, production/],
     [{ REGION: 'mars' }, /^REGION must be one of us, eu/],
     [{ ROLE: 'x' }, /^ROLE must be one of all, api, worker/],
+    [{ PROCESSES: '0' }, /^PROCESSES must be at least 1/],
+    [{ PROCESSES: 'many' }, /^PROCESSES must be a whole number from 1 to 64/],
     [{ PUBLIC_URL: 'ftp://example.org' }, /^PUBLIC_URL must be an http or https URL/],
     [{ PUBLIC_URL: 'https://keeper:hunter2@assay.example' }, /^PUBLIC_URL must have no credentials, query or fragment$/],
     [{ PUBLIC_URL: 'https://assay.example/?' }, /^PUBLIC_URL must have no credentials, query or fragment$/],

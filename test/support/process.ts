@@ -4,8 +4,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export const root = resolve(import.meta.dirname, '../..')
-const mainOf = (checkout: string) => join(checkout, 'src/main.ts')
-export const main = mainOf(root)
+export const main = join(root, 'src/main.ts')
 export const assay = join(root, 'bin/assay.mjs')
 
 export type Env = Record<string, string | undefined>
@@ -55,7 +54,14 @@ const waitForOutput = (child: ChildProcess, output: { stdout: string; stderr: st
 export type Service = ReturnType<typeof run> & { url: string; readyMs: number; stop(signal?: NodeJS.Signals): Promise<ProcessResult> }
 
 export const runMain = (env: Env, log?: string, timeout?: number, checkout = root) =>
-  run([process.execPath, mainOf(checkout)], { env, log, timeout })
+  run([process.execPath, ...startArguments(checkout)], { env, log, timeout })
+
+/** The arguments of Node in `npm start`. */
+function startArguments(checkout: string) {
+  const { scripts } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8')) as { scripts: { start: string } }
+  const [, , ...args] = scripts.start.split(' ')
+  return args.map((value) => (value.startsWith('-') ? value : join(checkout, value)))
+}
 
 /** Starts the service like a user does and waits until it is ready. `checkout` is a folder with another version. */
 export async function startProcess(env: Env, log?: string, checkout?: string): Promise<Service> {
@@ -107,3 +113,14 @@ export function isAlive(pid: number) {
 }
 
 export const postmasterOf = (dataDir: string) => Number.parseInt(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8'), 10)
+
+type ServiceProcess = { pid: number; kind: 'api' | 'worker' }
+
+/** The processes that a supervisor has started. */
+export async function processesOf(supervisor: number): Promise<ServiceProcess[]> {
+  const { stdout } = await run(['ps', '-A', '-o', 'pid=,ppid=,args='], { env: {} }).exited
+  return stdout.split('\n').flatMap((line) => {
+    const [, pid, parent, kind] = /^\s*(\d+)\s+(\d+)\s.*child-main\.ts (\w+)/.exec(line) ?? []
+    return Number(parent) === supervisor ? [{ pid: Number(pid), kind: kind as ServiceProcess['kind'] }] : []
+  })
+}

@@ -8,14 +8,15 @@ import { type Binaries, findBinaries } from '../../src/platform/db/embedded/bina
 import { clusterVersion, createCluster, restorePermissions, runSql } from '../../src/platform/db/embedded/cluster.ts'
 import { type ClusterPaths, clusterPaths } from '../../src/platform/db/embedded/files.ts'
 import { clearLeftovers, serversIn } from '../../src/platform/db/embedded/leftovers.ts'
-import { launch, type Server } from '../../src/platform/db/embedded/server.ts'
+import { launch } from '../../src/platform/db/embedded/server.ts'
 import { createPrivateFolder } from '../../src/platform/private-files.ts'
+import type { Supervised } from '../../src/platform/runtime/supervise.ts'
 import { query } from './databases.ts'
 import { reservePorts } from './ports.ts'
 import { CONNECTION_POLL_MS, eventually, TIMEOUT_MS } from './process.ts'
 
 /** A server of the pair, running or not. */
-type Member = { paths: ClusterPaths; access: Access; server?: Server }
+type Member = { paths: ClusterPaths; access: Access; server?: Supervised }
 
 type Pair = { account: Account; binaries: Binaries; members: [Member, Member]; settings: Record<string, string> }
 

@@ -113,7 +113,7 @@ export async function replica({ env = {}, database, table, maxStalenessMs = HOUR
   await claimDatabase(app, true)
   if (config.ENVIRONMENT === 'sandbox') await loadCatalog(app)
   const metrics = createMetrics(opened)
-  const server = await buildServer(service, metrics, { table })
+  const { server } = await buildServer(service, metrics, { table })
   const base = await server.listen({ host: '127.0.0.1', port: 0 })
   atEnd(() => server.close())
   return {

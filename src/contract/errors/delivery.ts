@@ -23,7 +23,7 @@ export const webhookErrors = errors({
   },
   TOO_MANY_STREAMS: {
     kind: 'too_many',
-    meaning: 'The team has reached the limit of open event streams per process.',
+    meaning: 'The team has reached the limit of open event streams in a service.',
     remedy: 'Close a stream, or read GET /events.',
   },
   WEBHOOK_DISABLED: {

@@ -1,5 +1,8 @@
 import { Gauge, type Registry } from 'prom-client'
 
+/** Counters cover one process. Gauges of a backlog read the database, so every process reports the same values. */
+export type Registries = { registry: Registry; backlogs: Registry }
+
 type Measure<R> = { name: string; help: string; measure(row: R): number | null }
 
 /** Gauges of a backlog, one series per row. They share one query per scrape, and a scrape succeeds while the database is down. */

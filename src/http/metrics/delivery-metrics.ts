@@ -1,14 +1,13 @@
-import { Counter, Histogram, type Registry } from 'prom-client'
+import { Counter, Histogram } from 'prom-client'
 import { listBacklogs } from '../../delivery/webhooks/sending/backlog.ts'
 import type { Database } from '../../platform/db/open.ts'
-import { ageInSeconds, backlogGauges } from './backlog-gauges.ts'
+import { ageInSeconds, backlogGauges, type Registries } from './backlog-gauges.ts'
 
 type Attempt = { outcome: string; event_at: string; at: string; ms: number }
 
 export type DeliveryMetrics = { record(attempts: Attempt[]): void }
 
-/** Counters cover this process only. Gauges read the database, so every process reports the same values. */
-export function deliveryMetrics(registry: Registry, database: Database): DeliveryMetrics {
+export function deliveryMetrics({ registry, backlogs }: Registries, database: Database): DeliveryMetrics {
   const registers = [registry]
   const outcomes = new Counter({
     name: 'assay_webhook_attempts_total',
@@ -23,7 +22,7 @@ export function deliveryMetrics(registry: Registry, database: Database): Deliver
     registers,
   })
   backlogGauges(
-    registry,
+    backlogs,
     () => listBacklogs(database.db),
     ['webhook_id'],
     [

@@ -1,10 +1,14 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Database } from '../../platform/db/open.ts'
+import type { Siblings } from '../connections/siblings.ts'
 import { type DeliveryMetrics, deliveryMetrics } from './delivery-metrics.ts'
 import { type PipelineMetrics, pipelineMetrics } from './pipeline-metrics.ts'
 
 export type Metrics = {
+  /** What this process counts. */
   registry: Registry
+  /** What the database contains. It is the same in every process. */
+  backlogs: Registry
   requests: Histogram
   jobFailures: Counter
   deliveries: DeliveryMetrics
@@ -14,6 +18,7 @@ export type Metrics = {
 /** Labels are route templates, never URLs, because a path may hold a user's ID. */
 export function createMetrics(database: Database): Metrics {
   const registry = new Registry()
+  const backlogs = new Registry()
   collectDefaultMetrics({ register: registry })
   new Gauge({
     name: 'assay_database_connections',
@@ -41,9 +46,19 @@ export function createMetrics(database: Database): Metrics {
   })
   return {
     registry,
+    backlogs,
     requests,
     jobFailures,
-    deliveries: deliveryMetrics(registry, database),
-    pipelines: pipelineMetrics(registry, database),
+    deliveries: deliveryMetrics({ registry, backlogs }, database),
+    pipelines: pipelineMetrics({ registry, backlogs }, database),
   }
+}
+
+/** The metrics of all processes of the service, as text for Prometheus. */
+export async function metricsText({ registry, backlogs }: Metrics, siblings: Siblings | undefined) {
+  const others = (await siblings?.collectMetrics()) ?? []
+  const counted = others.length
+    ? AggregatorRegistry.aggregate<Registry['contentType']>([await registry.getMetricsAsJSON(), ...others])
+    : registry
+  return { type: registry.contentType, text: await Registry.merge([counted, backlogs]).metrics() }
 }

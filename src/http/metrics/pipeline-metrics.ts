@@ -1,13 +1,12 @@
-import { Counter, type Registry } from 'prom-client'
+import { Counter } from 'prom-client'
 import type { SupportedDestination } from '../../contract/delivery/pipelines.ts'
 import { listPipelineLags } from '../../delivery/pipelines/backlog.ts'
 import type { Database } from '../../platform/db/open.ts'
-import { ageInSeconds, backlogGauges } from './backlog-gauges.ts'
+import { ageInSeconds, backlogGauges, type Registries } from './backlog-gauges.ts'
 
 export type PipelineMetrics = { record(destination: SupportedDestination, result: { published: number } | { failure: string }): void }
 
-/** Counters cover this process only. Gauges read the database, so every process reports the same values. */
-export function pipelineMetrics(registry: Registry, database: Database): PipelineMetrics {
+export function pipelineMetrics({ registry, backlogs }: Registries, database: Database): PipelineMetrics {
   const registers = [registry]
   const published = new Counter({
     name: 'assay_pipeline_published_total',
@@ -22,7 +21,7 @@ export function pipelineMetrics(registry: Registry, database: Database): Pipelin
     registers,
   })
   backlogGauges(
-    registry,
+    backlogs,
     () => listPipelineLags(database.db),
     ['team_id', 'destination'],
     [

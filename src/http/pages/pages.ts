@@ -6,23 +6,29 @@ import { isDatabaseUp } from '../../operations/deployment/actions.ts'
 import type { App } from '../../platform/app.ts'
 import { problem } from '../../platform/problem.ts'
 import { SECOND } from '../../platform/time.ts'
+import type { Siblings } from '../connections/siblings.ts'
 import { mountReference } from '../docs/reference.ts'
 import { mountDocs } from '../docs/routes.ts'
-import type { Metrics } from '../metrics/metrics.ts'
+import { type Metrics, metricsText } from '../metrics/metrics.ts'
 import { mountAssets } from './assets.ts'
 import { mountConsole } from './console.ts'
 import { createFile, type File, sendFile } from './files.ts'
 import { mountLinkPages } from './link-pages.ts'
 
+type Options = { isReady(): boolean; siblings: Siblings | undefined }
+
 /** Mounts everything that needs no key: health, metrics, documentation, link pages and the console's files. */
-export async function mountPages(app: App, server: FastifyInstance, metrics: Metrics, isStarted: () => boolean) {
+export async function mountPages(app: App, server: FastifyInstance, metrics: Metrics, { isReady, siblings }: Options) {
   server.get('/health', async () => ({ status: 'ok' }))
   server.get('/ready', async () => {
-    if (!isStarted() || !(await isDatabaseReachable(app)))
+    if (!isReady() || !(await isDatabaseReachable(app)))
       throw problem('NOT_READY', 'The service is starting, or its database is unavailable.')
     return { status: 'ready' }
   })
-  server.get('/metrics', async (_, reply) => reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()))
+  server.get('/metrics', async (_, reply) => {
+    const { type, text } = await metricsText(metrics, siblings)
+    return reply.type(type).send(text)
+  })
   if (app.config.ROLE === 'worker') return
   mountDocument(server, '/openapi.json', openapi)
   mountDocument(server, '/asyncapi.json', asyncapi)

@@ -1,6 +1,6 @@
 import type { Plan } from '../../contract/common.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
-import { type Config, deploymentName, deploymentOf, teamKeyPrefix } from '../../platform/config.ts'
+import { deploymentOf, teamKeyPrefix } from '../../platform/config.ts'
 import type { Db } from '../../platform/db/open.ts'
 import { setupProblem } from '../../platform/problem.ts'
 import { derive } from '../../platform/sealing/seal.ts'
@@ -77,7 +77,3 @@ export const bootstrap = (app: App, preset: PresetKeys, names: FirstStart) =>
       throw setupProblem('The database already has an organization; create more keys with: assay keys create')
     return provideKeys(app, preset, names)
   })
-
-/** Runs before the database is touched, so that rejected settings never claim it. */
-export const checkSettings = (config: Config) =>
-  rules.checkBootstrapKeys(deploymentName(config), config.BOOTSTRAP_TEAM_API_KEY, config.BOOTSTRAP_MANAGEMENT_KEY)

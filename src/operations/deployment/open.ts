@@ -14,21 +14,28 @@ import { keepRegistered } from '../../platform/db/schema/processes.ts'
 import { openVault } from '../../platform/sealing/vault.ts'
 import { claimDatabase, isClaimed } from './actions.ts'
 
-type OpenEmbedded = (options: { dataDir: string; log: Logger }) => Promise<Embedded>
+export type OpenEmbedded = (options: { dataDir: string; log: Logger }) => Promise<Embedded>
 
-/** Opens the service on its database. Migrates the database and checks that it belongs to this deployment and key. `allowEmpty` permits an empty one. */
+type Options = {
+  /** Permits an empty database. */
+  allowEmpty?: boolean
+  /** A migration has run that this process cannot run beside, so it must stop. */
+  onOutdated?: (() => void) | undefined
+}
+
+/** Opens the service on its database. Migrates the database and checks that it belongs to this deployment and key. */
 export async function openService(
   config: Config,
   log: Logger,
   openEmbedded: OpenEmbedded,
   opened: AsyncDisposableStack,
-  allowEmpty = false,
+  { allowEmpty = false, onOutdated = () => kill(pid, 'SIGTERM') }: Options = {},
 ) {
   const database = await openServer(config, log, openEmbedded, opened)
   if (config.DATABASE_URL) await checkPooler(database.pool)
   const process = { id: randomUUID(), newest: (await migrationFiles()).at(-1) as string }
   await migrate(database.pool, { process })
-  const registration = keepRegistered(database.pool, process, { log, onOutdated: () => kill(pid, 'SIGTERM') })
+  const registration = keepRegistered(database.pool, process, { log, onOutdated })
   opened.defer(() => registration.end())
   await applyRoleSettings(database.pool, log)
   const key = encryptionKey(config, await isClaimed(database.db))

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { Config } from '../../platform/config.ts'
+import { type Config, deploymentName } from '../../platform/config.ts'
 import { setupProblem } from '../../platform/problem.ts'
 import { deploymentOfKey, isLabKey, isManagementKey } from '../../tenants/keys/rules.ts'
 
@@ -14,6 +14,10 @@ export function checkDatabase(stored: Deployment, ours: Deployment, subject = 'd
   if (!timingSafeEqual(stored.key_check, ours.key_check))
     throw setupProblem(`ENCRYPTION_KEY is not the key that encrypted this ${subject}; use the key of the first start`)
 }
+
+/** Runs before the database is touched, so that rejected settings never claim it. */
+export const checkSettings = (config: Config) =>
+  checkBootstrapKeys(deploymentName(config), config.BOOTSTRAP_TEAM_API_KEY, config.BOOTSTRAP_MANAGEMENT_KEY)
 
 /** Bootstrap keys must have the right kind and belong to this deployment. */
 export function checkBootstrapKeys(deployment: string, team: string | undefined, management: string | undefined) {

@@ -10,6 +10,7 @@ import { MAX_STALENESS_MS, readBeat } from '../../platform/db/connections/replic
 import type { Database } from '../../platform/db/open.ts'
 import { pendingMigrations } from '../../platform/db/schema/migrate.ts'
 import { setupProblem } from '../../platform/problem.ts'
+import { countProcesses } from '../../platform/runtime/process-count.ts'
 import { openVault, type Vault } from '../../platform/sealing/vault.ts'
 import { verifyAudit } from '../../tenants/audit/actions.ts'
 import { describeCluster, isClustered } from '../cluster/actions.ts'
@@ -60,16 +61,19 @@ function clockFinding({ skew_ms }: Server): Finding {
   return { state: Math.abs(skew_ms) < 30_000 ? 'warning' : 'wrong', text, remedy }
 }
 
-function connectionFinding({ DATABASE_POOL_SIZE: size }: Config, { max_connections, reserved, connected, pooled }: Server): Finding {
+function connectionFinding(config: Config, { max_connections, reserved, connected, pooled }: Server): Finding {
+  const { DATABASE_POOL_SIZE: size } = config
+  const needed = countProcesses(config) * size
   const available = max_connections - reserved
   if (pooled) return { state: 'ok', text: `${connected} of ${available} in use; each process opens up to ${size} to the pooler` }
-  const text = `${connected} of ${available} in use; each process uses up to ${size}`
+  const text = `${connected} of ${available} in use; each process uses up to ${size}, the service up to ${needed}`
   if (size > available)
     return {
       state: 'wrong',
       text,
       remedy: `set DATABASE_POOL_SIZE to at most ${Math.max(2, Math.floor(available / 2))}, or raise max_connections`,
     }
+  if (needed > available) return { state: 'warning', text, remedy: 'lower PROCESSES or DATABASE_POOL_SIZE, or raise max_connections' }
   if (connected + size > available)
     return { state: 'warning', text, remedy: 'there are too few for one more process; lower DATABASE_POOL_SIZE or raise max_connections' }
   return { state: 'ok', text }

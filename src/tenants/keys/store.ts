@@ -214,13 +214,13 @@ export const listLabKeys = (db: Db, lab_id: number | undefined) =>
 export const revokeLabKey = (db: Db, id: string, at: string) =>
   db.updateTable('lab_keys').set({ revoked_at: at }).where('id', '=', id).where('revoked_at', 'is', null).returning('id').executeTakeFirst()
 
-/** Records the last uses of many keys in one statement. `team_id` is set for team API keys, which are all of one team. */
+/** Records the last uses of many keys in one statement. Another process may have recorded a later use. `team_id` is set for team API keys, which are all of one team. */
 export const touchKeys = (
   db: Db,
   table: 'team_api_keys' | 'management_keys' | 'lab_keys',
   team_id: string | undefined,
   uses: [string, string][],
 ) =>
-  sql`update ${sql.table(table)} as key set last_used_at = used.at
+  sql`update ${sql.table(table)} as key set last_used_at = greatest(key.last_used_at, used.at)
       from unnest(${uses.map(([id]) => id)}::uuid[], ${uses.map(([, at]) => at)}::timestamptz[]) as used (id, at)
       where key.id = used.id ${team_id ? sql`and key.team_id = ${team_id}` : sql``}`.execute(db)

@@ -17,8 +17,8 @@ const MAX_FOLDER_BYTES = 80
  * The folder of the sockets of a deployment, which its key identifies. Only the same account can enter it.
  * Undefined if the folder cannot be used; workers then find messages by polling.
  */
-export function socketFolder({ root }: Vault): string | undefined {
-  const deployment = derive(root, 'local messages').toString('hex').slice(0, 16)
+export function socketFolder({ root }: Vault, purpose = 'local messages'): string | undefined {
+  const deployment = derive(root, purpose).toString('hex').slice(0, 16)
   const folder = join(tmpdir(), `assay-${process.getuid?.() ?? 0}`, deployment)
   try {
     fs.mkdirSync(folder, { recursive: true, mode: 0o700 })

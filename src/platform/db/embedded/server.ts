@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { openPrivate } from '../../private-files.ts'
 import { setupProblem } from '../../problem.ts'
+import type { Supervised } from '../../runtime/supervise.ts'
 import { type Access, urlOf } from './access.ts'
 import { type Account, folderAs, spawnAs } from './account.ts'
 import type { Binaries } from './binaries.ts'
@@ -19,14 +20,11 @@ export type Plan = {
   settings?: Record<string, string> | undefined
 }
 
-/** `ended` resolves to the reason. `stop` returns after every process of the server has ended. */
-export type Server = { pid: number; ended: Promise<string>; stop(): Promise<void> }
-
 // Replaying the write-ahead log after a crash can take a while on a slow disk.
 const startTimeoutMs = 300_000
 
 /** Starts the server and waits until it accepts connections. */
-export async function launch(plan: Plan, signal: AbortSignal): Promise<Server> {
+export async function launch(plan: Plan, signal: AbortSignal): Promise<Supervised> {
   const server = spawnServer(plan)
   let reason: string | undefined
   void server.ended.then((text) => {
@@ -45,13 +43,13 @@ export async function launch(plan: Plan, signal: AbortSignal): Promise<Server> {
 
 const isWrongPassword = ({ code }: NodeJS.ErrnoException) => code === '28P01'
 
-async function giveUp({ paths }: Plan, server: Server, reason: string): Promise<never> {
+async function giveUp({ paths }: Plan, server: Supervised, reason: string): Promise<never> {
   await server.stop()
   const tail = existsSync(paths.log) ? lastLines(readFileSync(paths.log, 'utf8')) : ''
   throw setupProblem(`PostgreSQL did not start in ${paths.cluster} (${reason}): ${tail || 'its log is empty'}`)
 }
 
-function spawnServer(plan: Plan): Server {
+function spawnServer(plan: Plan): Supervised {
   const child = spawnPostmaster(plan)
   child.unref()
   let isGone = false

@@ -5,6 +5,7 @@ import { isMainThread } from 'node:worker_threads'
 import type { Logger } from 'pino'
 import { createPrivateFolder } from '../../private-files.ts'
 import { setupProblem } from '../../problem.ts'
+import { supervise } from '../../runtime/supervise.ts'
 import { chooseAccess, readAccess, storeAccess, urlOf } from './access.ts'
 import { chooseAccount } from './account.ts'
 import { findBinaries } from './binaries.ts'
@@ -13,7 +14,6 @@ import { type ClusterPaths, clusterPaths } from './files.ts'
 import { clearLeftovers } from './leftovers.ts'
 import { acquireLock, holderOf, type Lock, type Role } from './lock.ts'
 import { launch, type Plan, rotateLog, tryConnect } from './server.ts'
-import { supervise } from './supervise.ts'
 
 export type Embedded = { url: string; stop(): Promise<void> }
 
@@ -63,10 +63,11 @@ async function startLocked(paths: ClusterPaths, { log, settings, superuserSql }:
   await clearLeftovers(paths.cluster, log)
   const plan = { ...(await prepareCluster(paths, settings, superuserSql)), settings }
   rotateLog(paths)
-  const supervised = await supervise(async (signal) => {
+  const relaunch = async (signal: AbortSignal) => {
     await clearLeftovers(paths.cluster, log)
     return launch(plan, signal)
-  }, log)
+  }
+  const supervised = await supervise(relaunch, { name: 'PostgreSQL', log })
   log.info({ cluster: paths.cluster, ms: Math.round(performance.now() - startedAt) }, 'PostgreSQL started')
   let stopped: Promise<void> | undefined
   return {

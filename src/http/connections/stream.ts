@@ -1,45 +1,57 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import type { App } from '../platform/app.ts'
-import type { Caller } from '../platform/callers.ts'
-import { safeError } from '../platform/log.ts'
-import { Problem, problem } from '../platform/problem.ts'
-import { later, SECOND } from '../platform/time.ts'
-import { maskChunk } from '../tenants/sessions/rules-masking.ts'
-import { authenticate, checkGates } from './authenticate.ts'
-import type { RequestState } from './request.ts'
-import { mustMask } from './respond.ts'
+import type { App } from '../../platform/app.ts'
+import type { Caller } from '../../platform/callers.ts'
+import { safeError } from '../../platform/log.ts'
+import { Problem, problem } from '../../platform/problem.ts'
+import { later, SECOND } from '../../platform/time.ts'
+import { maskChunk } from '../../tenants/sessions/rules-masking.ts'
+import { authenticate, checkGates } from '../authenticate.ts'
+import type { RequestState } from '../request.ts'
+import { mustMask } from '../respond.ts'
+import type { Siblings } from './siblings.ts'
+import { streamCounts } from './stream-counts.ts'
 
-/** The limit of open streams per team in one process. */
+/** The limit of open streams per team in one service. */
 const MAX_PER_TEAM = 20
 /** The longest time that a stream outlives its revoked key. */
 const RECHECK_MS = 15 * SECOND
 
-export type Streams = { open(state: RequestState, reply: FastifyReply): AbortSignal }
+export type Streams = { open(state: RequestState, reply: FastifyReply): Promise<AbortSignal> }
 
 /** Tracks the open streams. A stream ends when the client disconnects, its credential expires or the server stops. */
-export function trackStreams(server: FastifyInstance): Streams {
-  const open = new Map<AbortController, string>()
+export function trackStreams(server: FastifyInstance, siblings: Pick<Siblings, 'openStream' | 'closeStream'> = countInProcess()): Streams {
+  const open = new Set<AbortController>()
   let closing = false
   server.addHook('preClose', async () => {
     closing = true
-    for (const stream of open.keys()) stream.abort()
+    for (const stream of open) stream.abort()
   })
   return {
-    open(state, reply) {
+    async open(state, reply) {
       const team = teamOf(state.caller)
-      if ([...open.values()].filter((other) => other === team).length >= MAX_PER_TEAM)
+      if (!(await siblings.openStream(team, MAX_PER_TEAM)))
         throw problem('TOO_MANY_STREAMS', `A team can have ${MAX_PER_TEAM} open event streams. Close one, or read GET /events.`)
       const stream = new AbortController()
-      open.set(stream, team)
-      reply.raw.once('close', () => {
-        open.delete(stream)
+      open.add(stream)
+      const end = () => {
+        if (!open.delete(stream)) return
+        siblings.closeStream(team)
         stream.abort()
-      })
+      }
+      reply.raw.once('close', end)
+      // The client may have disconnected in the meantime.
+      if (reply.raw.destroyed) end()
       if (closing) stream.abort()
       return stream.signal
     },
   }
+}
+
+/** The count of a service with one process. */
+function countInProcess() {
+  const counts = streamCounts()
+  return { openStream: async (team: string, limit: number) => counts.open(team, limit), closeStream: counts.close }
 }
 
 const teamOf = (caller: Caller | undefined) => (caller?.kind === 'team' ? caller.team_id : '')

@@ -1,0 +1,1 @@
+export declare const strippedFile: (source: string | Uint8Array) => URL

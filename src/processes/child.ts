@@ -1,0 +1,77 @@
+import cluster, { type Worker } from 'node:cluster'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { SECOND } from '../platform/time.ts'
+import type { Failure, Kind, Order, Report, StartOrder, SupervisorSettings } from './messages.ts'
+
+const entry = join(import.meta.dirname, 'child-main.ts')
+const stripped = pathToFileURL(join(import.meta.dirname, '../../bin/stripped-types.mjs')).href
+
+/** Longer than the shutdown of each part, so that only a process that hangs is killed. */
+const KILL_AFTER_MS = 20 * SECOND
+
+/** A process did not start. `failure` is undefined if it ended without a reason. */
+export type StartFailure = { failure: Failure | undefined; ended: string }
+
+export type Child = ReturnType<typeof forkChild>
+
+/** Starts a process. It reports its settings and waits for the order to start. */
+export function forkChild(kind: Kind, json: boolean) {
+  const execArgv = process.execArgv.some((value) => value.endsWith('stripped-types.mjs'))
+    ? process.execArgv
+    : [...process.execArgv, '--import', stripped]
+  cluster.setupPrimary({ exec: entry, args: [kind, ...(json ? ['--json'] : [])], execArgv })
+  const worker = cluster.fork()
+  const configured = Promise.withResolvers<SupervisorSettings>()
+  const greeting = Promise.withResolvers<string>()
+  const started = Promise.withResolvers<void>()
+  let failure: Failure | undefined
+  const ended = endOf(worker)
+  for (const { promise, reject } of [configured, greeting, started]) {
+    promise.catch(() => {})
+    void ended.then((reason) => reject({ failure, ended: reason } satisfies StartFailure))
+  }
+  worker.on('message', (report: Report) => {
+    if (report.type === 'configured') configured.resolve(report.settings)
+    if (report.type === 'prepared') greeting.resolve(report.greeting)
+    if (report.type === 'started') started.resolve()
+    if (report.type === 'failed') failure = report.failure
+  })
+  const send = (order: Order) => {
+    // The process may have ended, or be about to end.
+    if (worker.isConnected()) worker.send(order, () => {})
+  }
+  return {
+    kind,
+    pid: worker.process.pid as number,
+    configured: configured.promise,
+    /** From the process that prepares the database: the text for the operator. */
+    greeting: greeting.promise,
+    ended,
+    send,
+    onReport: (listener: (report: Report) => void) => void worker.on('message', listener),
+    start(order: StartOrder) {
+      send({ type: 'start', start: order })
+      return started.promise
+    },
+    kill: () => void worker.process.kill('SIGKILL'),
+    stop: (drains: boolean) => stopWorker(worker, ended, () => send({ type: 'stop', drains })),
+  }
+}
+
+/** The last report of a process may arrive after its exit, and before its channel closes. */
+async function endOf(worker: Worker) {
+  const disconnected = new Promise<void>((resolve) => worker.once('disconnect', () => resolve()))
+  const reason = await new Promise<string>((resolve) => worker.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`)))
+  if (worker.isConnected()) await disconnected
+  return reason
+}
+
+/** Returns whether the process stopped by itself, without an error. */
+async function stopWorker(worker: Worker, ended: Promise<string>, order: () => void) {
+  const timer = setTimeout(() => worker.process.kill('SIGKILL'), KILL_AFTER_MS)
+  order()
+  const reason = await ended
+  clearTimeout(timer)
+  return reason === 'exit code 0'
+}

@@ -1,0 +1,55 @@
+import { outboundOptionsOf } from '../delivery/pipelines/destinations/outbound-options.ts'
+import { startPublisher } from '../delivery/pipelines/publishing/worker.ts'
+import { startWorker } from '../delivery/webhooks/sending/worker.ts'
+import type { WakeUps } from '../delivery/webhooks/wake-ups/wake-ups.ts'
+import type { Metrics } from '../http/metrics/metrics.ts'
+import { failureLog } from '../jobs/failures.ts'
+import { jobs } from '../jobs/index.ts'
+import { startJobs } from '../jobs/loop.ts'
+import { receiveJobWakeUps } from '../jobs/wake-ups.ts'
+import { DELIVER_WEBHOOKS, type Service } from '../platform/app.ts'
+import type { Database } from '../platform/db/open.ts'
+import { policyOf } from '../platform/outbound/address.ts'
+import { openSender } from '../platform/outbound/send.ts'
+import type { WebhookRef } from '../platform/webhook-ref.ts'
+import { type OnFailure, openWakeUps } from './wake-ups.ts'
+
+/** Runs jobs, delivers to webhooks and publishes to pipelines. */
+export async function startWork(service: Service, database: Database, metrics: Metrics, hasSiblings: boolean) {
+  const isAlone = !service.config.DATABASE_URL && !hasSiblings
+  const onFailure = failureLog(service.log, (job) => metrics.jobFailures.inc({ job }))
+  const loop = startJobs(service, jobs, onFailure)
+  const wakeUps = openWakeUps(service, database, isAlone, onFailure)
+  const jobWakeUps = isAlone ? undefined : await receiveJobWakeUps(service.vault, loop.wake, (error) => onFailure('wake-ups', error))
+  const delivery = await openDelivery(service, wakeUps, metrics, onFailure)
+  const publisher = openPublisher(service, metrics, onFailure)
+  service.wake = (job, about = []) => (job === DELIVER_WEBHOOKS ? wakeUps.send(about as Iterable<WebhookRef>) : loop.wake(job, about))
+  return {
+    async stop() {
+      await Promise.all([loop.stop(), wakeUps.stop(), jobWakeUps?.stop(), delivery.stop(), publisher.stop()])
+    },
+  }
+}
+
+async function openDelivery(service: Service, wakeUps: WakeUps, metrics: Metrics, onFailure: OnFailure) {
+  const sender = openSender({ policy: policyOf(service.config) })
+  const worker = await startWorker(service, {
+    send: sender.post,
+    onError: (error) => onFailure(DELIVER_WEBHOOKS, error),
+    recordMetrics: metrics.deliveries.record,
+    // A service has one process that delivers, and only one service uses an embedded database.
+    isAlone: !service.config.DATABASE_URL,
+  })
+  await wakeUps.listen(worker.wake)
+  return {
+    async stop() {
+      await worker.stop()
+      await sender.close()
+    },
+  }
+}
+
+function openPublisher(service: Service, metrics: Metrics, onFailure: OnFailure) {
+  const options = outboundOptionsOf(service.config)
+  return startPublisher(service, options, (error) => onFailure('publish to pipelines', error), metrics.pipelines.record)
+}

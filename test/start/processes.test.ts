@@ -1,0 +1,163 @@
+import { once } from 'node:events'
+import { Agent, type IncomingMessage, request } from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { preparedDataDir } from '../support/data-dir.ts'
+import { eventually, isAlive, postmasterOf, processesOf, type Service } from '../support/process.ts'
+import { listen } from '../support/sse.ts'
+import { aReceiver, aWebhook } from '../support/webhooks.ts'
+import { clientsOf, databaseWithCatalog, externalDatabase, runFailingStart, start } from './support/start.ts'
+
+/** A service with two API processes and a worker. */
+async function startTwo() {
+  const env = externalDatabase(await databaseWithCatalog(), { PROCESSES: '2' })
+  const service = await start(env)
+  return { service, ...clientsOf(service, env['DATA_DIR'] as string) }
+}
+
+const pidsOf = async ({ pid }: Service, kind: 'api' | 'worker') =>
+  (await processesOf(pid)).flatMap((process) => (process.kind === kind ? [process.pid] : []))
+
+type Target = { service: Service; key: string; agent: Agent }
+
+/** Creates a user. Returns the status, or the code of the error if there is no response. */
+const createUser = ({ service, key, agent }: Target, client_user_id: string) =>
+  new Promise<string>((resolve) => {
+    const headers = { 'x-service-api-key': key, 'content-type': 'application/json' }
+    const sent = request(`${service.url}/v2/user`, { method: 'POST', agent, headers }, (response: IncomingMessage) => {
+      response.resume().once('end', () => resolve(String(response.statusCode)))
+    })
+    sent.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+    sent.end(JSON.stringify({ client_user_id }))
+  })
+
+const CLIENTS = 6
+
+/** Clients that create users over connections that they reuse, until they are stopped. */
+function startClients(target: Omit<Target, 'agent'>) {
+  const agent = new Agent({ keepAlive: true })
+  onTestFinished(() => agent.destroy())
+  const outcomes = new Map<string, string>()
+  let isStopped = false
+  const clients = Array.from({ length: CLIENTS }, async (_, client) => {
+    for (let n = 0; !isStopped; n++) {
+      const name = `${client}-${n}`
+      outcomes.set(name, await createUser({ ...target, agent }, name))
+    }
+  })
+  return {
+    outcomes,
+    /** The names of the users that were acknowledged, and the other outcomes. */
+    async stop() {
+      isStopped = true
+      await Promise.all(clients)
+      const created = [...outcomes].flatMap(([name, outcome]) => (outcome === '200' ? [name] : []))
+      return { created, failures: [...outcomes.values()].filter((outcome) => outcome !== '200') }
+    },
+  }
+}
+
+test('a killed API process is restarted, and no acknowledged request is lost', async () => {
+  const { service, credentials, api } = await startTwo()
+  const before = await pidsOf(service, 'api')
+  expect(before).toHaveLength(2)
+  const clients = startClients({ service, key: credentials.team_api_key })
+  await eventually(() => clients.outcomes.size > 50)
+  process.kill(before[0] as number, 'SIGKILL')
+  await eventually(async () => {
+    const now = await pidsOf(service, 'api')
+    return now.length === 2 && !now.includes(before[0] as number)
+  })
+  const known = clients.outcomes.size
+  await eventually(() => clients.outcomes.size > known + 50)
+  const { created, failures } = await clients.stop()
+  expect(failures.length).toBeLessThanOrEqual(CLIENTS)
+  for (const name of created) expect((await api.resolveUser({ params: { client_user_id: name } })).client_user_id).toBe(name)
+})
+
+test('a killed worker is restarted and delivers', async () => {
+  const { service, ...tenant } = await startTwo()
+  const [worker] = await pidsOf(service, 'worker')
+  process.kill(worker as number, 'SIGKILL')
+  const receiver = await aReceiver()
+  await aWebhook({ ...tenant, ...tenant.credentials }, { url: receiver.url, filter_types: ['user.created'] })
+  await tenant.api.createUser({ body: { client_user_id: 'delivered' } })
+  await receiver.has(1)
+  expect(await pidsOf(service, 'worker')).not.toContain(worker)
+})
+
+test('SIGUSR2 replaces every process under load without a failed request', async () => {
+  const { service, credentials } = await startTwo()
+  const before = (await processesOf(service.pid)).map(({ pid }) => pid)
+  const clients = startClients({ service, key: credentials.team_api_key })
+  await eventually(() => clients.outcomes.size > 20)
+  service.child.kill('SIGUSR2')
+  await service.waitForOutput(/rolling restart complete/)
+  const known = clients.outcomes.size
+  await eventually(() => clients.outcomes.size > known + 20)
+  const { failures } = await clients.stop()
+  expect(failures).toEqual([])
+  const after = (await processesOf(service.pid)).map(({ pid }) => pid)
+  expect(after).toHaveLength(3)
+  expect(after.filter((pid) => before.includes(pid))).toEqual([])
+})
+
+test('metrics add up the processes', async () => {
+  const { service, credentials, admin, api } = await startTwo()
+  const receiver = await aReceiver()
+  await aWebhook({ ...credentials, admin, api }, { url: receiver.url, filter_types: ['user.created'] })
+  const agent = new Agent({ keepAlive: false })
+  const target = { service, key: credentials.team_api_key, agent }
+  for (let n = 0; n < 10; n++) expect(await createUser(target, `user-${n}`)).toBe('200')
+  await receiver.has(10)
+
+  // Each scrape has its own connection, so both API processes respond.
+  for (let n = 0; n < 2; n++) {
+    const text = await eventually(async () => {
+      const text = await (await fetch(`${service.url}/metrics`, { headers: { connection: 'close' } })).text()
+      return /assay_webhook_attempts_total\{outcome="delivered"\} 10\n/.test(text) ? text : undefined
+    })
+    const counts = [...text.matchAll(/assay_http_request_seconds_count\{[^}]*route="\/v2\/user"[^}]*\} (\d+)/g)]
+    expect(counts.map(([, count]) => Number(count))).toEqual([10])
+    expect(text.match(/^# TYPE assay_webhook_waiting /gm) ?? []).toHaveLength(1)
+  }
+})
+
+test('the limit of event streams covers all processes', async () => {
+  const { service, credentials } = await startTwo()
+  const open = () => listen(`${service.url}/events/stream`, { 'x-service-api-key': credentials.team_api_key })
+  const streams = []
+  for (let n = 0; n < 20; n++) streams.push(await open())
+  expect(streams.map(({ status }) => status)).toEqual(Array(20).fill(200))
+  expect((await open()).status).toBe(429)
+  streams[0]?.close()
+  await eventually(async () => (await open()).status === 200)
+})
+
+test('all processes end with their supervisor', async () => {
+  const DATA_DIR = await preparedDataDir()
+  const service = await start({ DATA_DIR, PROCESSES: '2' })
+  const pids = [postmasterOf(DATA_DIR), ...(await processesOf(service.pid)).map(({ pid }) => pid)]
+  expect(pids).toHaveLength(4)
+  await service.stop('SIGKILL')
+  await eventually(() => !pids.some(isAlive))
+})
+
+test('a stop ends all processes and the database, and exits with 0', async () => {
+  const DATA_DIR = await preparedDataDir()
+  const service = await start({ DATA_DIR, PROCESSES: '2' })
+  const pids = [postmasterOf(DATA_DIR), ...(await processesOf(service.pid)).map(({ pid }) => pid)]
+  expect(await service.stop()).toMatchObject({ code: 0, signal: null, stderr: '' })
+  expect(pids.filter(isAlive)).toEqual([])
+})
+
+test('names a PORT in use, in one line', async () => {
+  const holder = createServer().listen(0, '127.0.0.1')
+  await once(holder, 'listening')
+  onTestFinished(() => void holder.close())
+  const PORT = String((holder.address() as AddressInfo).port)
+  expect(await runFailingStart(externalDatabase(await databaseWithCatalog(), { PORT, PROCESSES: '2' }))).toEqual({
+    code: 1,
+    lines: [expect.stringMatching(new RegExp(`^PORT ${PORT} on HOST 127.0.0.1 is not available: .*EADDRINUSE`))],
+  })
+})

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { receiveJobWakeUps, sendJobWakeUps } from '../../src/jobs/wake-ups.ts'
+import { openVault } from '../../src/platform/sealing/vault.ts'
+import { eventually } from '../support/process.ts'
+
+const failOnError = (error: unknown) => {
+  throw error
+}
+
+test('a process wakes the jobs of the other processes of its deployment, and of no other', async () => {
+  const [ours, theirs] = [openVault('wake-ups of one deployment 0000000'), openVault('wake-ups of another one 000000000')]
+  const woken = { ours: [] as string[], theirs: [] as string[] }
+  const receivers = [
+    await receiveJobWakeUps(ours, (job) => woken.ours.push(job), failOnError),
+    await receiveJobWakeUps(theirs, (job) => woken.theirs.push(job), failOnError),
+  ]
+  const sender = sendJobWakeUps(ours)
+  sender.send('dispatch orders')
+  await eventually(() => woken.ours.length)
+  expect(woken).toEqual({ ours: ['dispatch orders'], theirs: [] })
+  sender.stop()
+  await Promise.all(receivers.map((receiver) => receiver.stop()))
+})
