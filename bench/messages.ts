@@ -11,7 +11,7 @@ import { insertWebhook } from '../src/delivery/webhooks/store.ts'
 import { socketFolder } from '../src/delivery/webhooks/wake-ups/local-messages.ts'
 import { wakeUpsAmongProcesses } from '../src/delivery/webhooks/wake-ups/wake-ups.ts'
 import { openService } from '../src/operations/deployment/open.ts'
-import { type App, appOf, DELIVER_WEBHOOKS, wakeAfterCommit } from '../src/platform/app.ts'
+import { type App, appOf, DELIVER_WEBHOOKS, wakeAfterCommit, wakeAfterEvent } from '../src/platform/app.ts'
 import { readConfig } from '../src/platform/config.ts'
 import { userSealingKey } from '../src/platform/sealing/vault.ts'
 import type { WebhookRef } from '../src/platform/webhook-ref.ts'
@@ -51,7 +51,7 @@ export async function openWriter(site: Site, running: Running, team_id: string) 
     /** Writes one event in its own transaction and returns its ID after the commit. */
     async emitEvent(key: string) {
       const event = newEvent(key)
-      wakeAfterCommit(app, team_id, await emit(app.db, event))
+      wakeAfterEvent(app, team_id, await emit(app.db, event))
       return event.id
     },
     /** The same for one webhook, regardless of its filter. */

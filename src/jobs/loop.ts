@@ -1,14 +1,26 @@
 import { appOf, type Service } from '../platform/app.ts'
+import { SECOND } from '../platform/time.ts'
 import type { Job } from './job.ts'
 
-type Loop = { stop(): Promise<void>; wake(name: string, about?: Iterable<string>): void }
+type Wake = (name: string, about?: Iterable<string>) => void
+
+type Loop = {
+  stop(): Promise<void>
+  /** Runs a job now, for these subjects if it has any. */
+  wake: Wake
+  /** The same within SOON_MS, so that one run serves many wake-ups. */
+  wakeSoon: Wake
+}
+
+const SOON_MS = SECOND / 10
 
 /** Runs each job at its interval. A failed job is logged and retried. A crash loses no work, because the tables hold it. */
 export function startJobs(service: Service, jobs: Job[], onFailure: (job: string, error: unknown) => void): Loop {
   let stopping = false
   const timers = new Map<Job, NodeJS.Timeout>()
   const running = new Map<Job, Promise<void>>()
-  const woken = new Set<Job>()
+  /** How soon a job that is running, or that runs soon, has to run again. */
+  const woken = new Map<Job, number>()
   const subjects = new Map(jobs.map((job) => [job, new Set<string>()]))
 
   const runJob = async (job: Job) => {
@@ -26,23 +38,31 @@ export function startJobs(service: Service, jobs: Job[], onFailure: (job: string
     running.set(job, runJob(job))
   }
   const schedule = (job: Job) => {
+    clearTimeout(timers.get(job))
     if (!stopping)
       timers.set(
         job,
-        setTimeout(() => startJob(job), woken.has(job) ? 0 : job.everyMs),
+        setTimeout(() => startJob(job), woken.get(job) ?? job.everyMs),
       )
   }
-  for (const job of jobs) startJob(job)
-
-  return {
-    /** A running job may already be past the new work, so it runs once more. */
-    wake(name, about = []) {
+  const wakeWithin =
+    (ms: number): Wake =>
+    (name, about = []) => {
       const job = jobs.find((job) => job.name === name)
       if (!job || stopping) return
       for (const subject of about) subjects.get(job)?.add(subject)
-      if (running.has(job)) woken.add(job)
+      if ((woken.get(job) ?? job.everyMs) <= ms) return
+      woken.set(job, ms)
+      // A running job may already be past the new work, so it runs once more.
+      if (running.has(job)) return
+      if (ms) schedule(job)
       else startJob(job)
-    },
+    }
+  for (const job of jobs) startJob(job)
+
+  return {
+    wake: wakeWithin(0),
+    wakeSoon: wakeWithin(SOON_MS),
     async stop() {
       stopping = true
       for (const timer of timers.values()) clearTimeout(timer)

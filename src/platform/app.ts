@@ -9,7 +9,7 @@ import { emptyLastUses, type LastUses } from './last-uses.ts'
 import type { SealingKey } from './sealing/seal.ts'
 import type { Vault } from './sealing/vault.ts'
 import { later } from './time.ts'
-import { type WebhookRef, webhookRef } from './webhook-ref.ts'
+import { logRef, type WebhookRef, webhookRef } from './webhook-ref.ts'
 
 /** Lives as long as the process. */
 export type Service = {
@@ -151,8 +151,17 @@ export const DELIVER_WEBHOOKS = 'deliver'
 export const NUMBER_EVENTS = 'number events'
 
 /** Wakes delivery to these webhooks of a team once the open transaction has committed, or now if there is none. */
-export function wakeAfterCommit(app: App, team_id: string, webhook_ids: string[]) {
-  const refs = webhook_ids.map((id) => webhookRef(team_id, id))
+export const wakeAfterCommit = (app: App, team_id: string, webhook_ids: string[]) =>
+  wakeRefs(
+    app,
+    webhook_ids.map((id) => webhookRef(team_id, id)),
+  )
+
+/** The same for webhooks that a new event matches. It wakes the numbering of events too. */
+export const wakeAfterEvent = (app: App, team_id: string, webhook_ids: string[]) =>
+  wakeRefs(app, [...webhook_ids.map((id) => webhookRef(team_id, id)), logRef(team_id)])
+
+function wakeRefs(app: App, refs: WebhookRef[]) {
   if (app.transaction) for (const ref of refs) app.transaction.pendingWebhooks.add(ref)
   else if (refs.length) app.wake(DELIVER_WEBHOOKS, refs)
 }

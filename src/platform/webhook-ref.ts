@@ -6,7 +6,25 @@ export const webhookRef = (team_id: string, webhook_id: string): WebhookRef => `
 /** Stands for the webhooks of a team that receive an event once it is numbered. */
 const NIL = '00000000-0000-0000-0000-000000000000'
 
-export const isAwaitingNumber = (ref: WebhookRef) => ref.endsWith(NIL)
+/** Stands for the log of a team. Workers of earlier versions look for a webhook with this ID and find none. */
+const LOG = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
+/** Says that the log of a team has new events. */
+export const logRef = (team_id: string) => webhookRef(team_id, LOG)
+
+/** The webhooks to deliver to, the teams whose events must be numbered first, and the teams whose logs have new events. */
+export function sortRefs(refs: Iterable<WebhookRef>) {
+  const webhooks: WebhookRef[] = []
+  const toNumber = new Set<string>()
+  const logged = new Set<string>()
+  for (const ref of refs)
+    if (ref.endsWith(LOG)) logged.add(teamOf(ref))
+    else if (ref.endsWith(NIL)) toNumber.add(teamOf(ref))
+    else webhooks.push(ref)
+  return { webhooks, toNumber, logged }
+}
+
+const teamOf = (ref: WebhookRef) => ref.slice(0, ref.indexOf('/'))
 
 /** The webhooks of each team. */
 export function webhooksByTeam(refs: Iterable<WebhookRef>): Map<string, string[]> {

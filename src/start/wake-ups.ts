@@ -1,8 +1,10 @@
 import { socketFolder } from '../delivery/webhooks/wake-ups/local-messages.ts'
 import { wakeUpsAmongProcesses, wakeUpsInProcess } from '../delivery/webhooks/wake-ups/wake-ups.ts'
 import type { failureLog } from '../jobs/failures.ts'
-import { DELIVER_WEBHOOKS, type Service } from '../platform/app.ts'
+import type { startJobs } from '../jobs/loop.ts'
+import { DELIVER_WEBHOOKS, NUMBER_EVENTS, type Service } from '../platform/app.ts'
 import { connectDirect, type Database } from '../platform/db/open.ts'
+import { sortRefs, type WebhookRef } from '../platform/webhook-ref.ts'
 
 export type OnFailure = ReturnType<typeof failureLog>
 
@@ -17,4 +19,14 @@ export function openWakeUps(service: Service, { db }: Database, isAlone: boolean
   }
   const connect = DIRECT_DATABASE_URL ? () => connectDirect(DIRECT_DATABASE_URL).catch(logUnavailable) : undefined
   return wakeUpsAmongProcesses({ db, folder: socketFolder(service.vault), connect, onError })
+}
+
+type Worker = { wake(refs: Iterable<WebhookRef>): void }
+
+/** Wakes the delivery and the numbering of a process that does both. */
+export const wakeWork = (worker: Worker, loop: Pick<ReturnType<typeof startJobs>, 'wake' | 'wakeSoon'>) => (refs: Iterable<WebhookRef>) => {
+  const { webhooks, toNumber, logged } = sortRefs(refs)
+  worker.wake(webhooks)
+  if (toNumber.size) loop.wake(NUMBER_EVENTS, toNumber)
+  if (logged.size) loop.wakeSoon(NUMBER_EVENTS, logged)
 }

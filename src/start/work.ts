@@ -1,7 +1,6 @@
 import { outboundOptionsOf } from '../delivery/pipelines/destinations/outbound-options.ts'
 import { startPublisher } from '../delivery/pipelines/publishing/worker.ts'
 import { startWorker } from '../delivery/webhooks/sending/worker.ts'
-import type { WakeUps } from '../delivery/webhooks/wake-ups/wake-ups.ts'
 import type { Metrics } from '../http/metrics/metrics.ts'
 import { failureLog } from '../jobs/failures.ts'
 import { jobs } from '../jobs/index.ts'
@@ -12,7 +11,7 @@ import type { Database } from '../platform/db/open.ts'
 import { policyOf } from '../platform/outbound/address.ts'
 import { openSender } from '../platform/outbound/send.ts'
 import type { WebhookRef } from '../platform/webhook-ref.ts'
-import { type OnFailure, openWakeUps } from './wake-ups.ts'
+import { type OnFailure, openWakeUps, wakeWork } from './wake-ups.ts'
 
 /** Runs jobs, delivers to webhooks and publishes to pipelines. */
 export async function startWork(service: Service, database: Database, metrics: Metrics, hasSiblings: boolean) {
@@ -21,7 +20,8 @@ export async function startWork(service: Service, database: Database, metrics: M
   const loop = startJobs(service, jobs, onFailure)
   const wakeUps = openWakeUps(service, database, isAlone, onFailure)
   const jobWakeUps = isAlone ? undefined : await receiveJobWakeUps(service.vault, loop.wake, (error) => onFailure('wake-ups', error))
-  const delivery = await openDelivery(service, wakeUps, metrics, onFailure)
+  const delivery = await openDelivery(service, metrics, onFailure)
+  await wakeUps.listen(wakeWork(delivery.worker, loop))
   const publisher = openPublisher(service, metrics, onFailure)
   service.wake = (job, about = []) => (job === DELIVER_WEBHOOKS ? wakeUps.send(about as Iterable<WebhookRef>) : loop.wake(job, about))
   return {
@@ -31,7 +31,7 @@ export async function startWork(service: Service, database: Database, metrics: M
   }
 }
 
-async function openDelivery(service: Service, wakeUps: WakeUps, metrics: Metrics, onFailure: OnFailure) {
+async function openDelivery(service: Service, metrics: Metrics, onFailure: OnFailure) {
   const sender = openSender({ policy: policyOf(service.config) })
   const worker = await startWorker(service, {
     send: sender.post,
@@ -40,8 +40,8 @@ async function openDelivery(service: Service, wakeUps: WakeUps, metrics: Metrics
     // A service has one process that delivers, and only one service uses an embedded database.
     isAlone: !service.config.DATABASE_URL,
   })
-  await wakeUps.listen(worker.wake)
   return {
+    worker,
     async stop() {
       await worker.stop()
       await sender.close()

@@ -23,6 +23,7 @@ import { openSender, type Sender } from '../../src/platform/outbound/send.ts'
 import { openVault } from '../../src/platform/sealing/vault.ts'
 import { DAY, HOUR, later } from '../../src/platform/time.ts'
 import type { WebhookRef } from '../../src/platform/webhook-ref.ts'
+import { wakeWork } from '../../src/start/wake-ups.ts'
 import { ensureManagementKey, ensureTeamKey } from '../../src/tenants/keys/actions.ts'
 import { createLabKey } from '../../src/tenants/keys/lab-keys.ts'
 import { MANAGEMENT_PREFIX } from '../../src/tenants/keys/rules.ts'
@@ -156,8 +157,8 @@ export async function replica({ env = {}, database, table, maxStalenessMs = HOUR
         jobs.filter(({ name }) => name === NUMBER_EVENTS),
         (_, error) => onError(error),
       )
-      service.wake = (job, about = []) =>
-        job === DELIVER_WEBHOOKS ? worker.wake(about as Iterable<WebhookRef>) : numbering.wake(job, about)
+      const wake = wakeWork(worker, numbering)
+      service.wake = (job, about = []) => (job === DELIVER_WEBHOOKS ? wake(about as Iterable<WebhookRef>) : numbering.wake(job, about))
       atEnd(async () => {
         await numbering.stop()
         await worker.stop()

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { numberEvents } from '../../src/delivery/events/log.ts'
-import { webhookRef } from '../../src/platform/webhook-ref.ts'
+import { logRef, webhookRef } from '../../src/platform/webhook-ref.ts'
 import { numberAllEvents } from '../support/events.ts'
 import { aWebhook, emitTo } from '../support/lanes.ts'
 import { query, runUncommitted } from '../support/query.ts'
@@ -59,17 +59,20 @@ test('numbers events that were logged after the clock of the server went back', 
   expect(await numbersOf(team_id)).toEqual([1, 2, 3])
 })
 
-test('a strict webhook wakes the numbering, and the others their delivery', async () => {
+test('an event wakes delivery and numbering, and a strict webhook wakes the numbering first', async () => {
   const tenant = await w.tenant()
   const { team_id } = tenant
   const woken: string[] = []
   const recording = { ...app, wake: (job: string, about: Iterable<string> = []) => void woken.push(job, ...about) }
   const { id } = await aWebhook(tenant, '/')
   await emitTo(recording, team_id, ['a'])
-  expect(woken.splice(0)).toEqual(['deliver', webhookRef(team_id, id)])
+  expect(woken.splice(0)).toEqual(['deliver', webhookRef(team_id, id), logRef(team_id)])
   await aWebhook(tenant, '/', { ordering: 'strict' })
   await emitTo(recording, team_id, ['a', 'b'])
-  expect(woken.splice(0)).toEqual(['deliver', webhookRef(team_id, id), `${team_id}/00000000-0000-0000-0000-000000000000`])
+  expect(woken.splice(0)).toEqual([
+    ...['deliver', webhookRef(team_id, id)],
+    ...[`${team_id}/00000000-0000-0000-0000-000000000000`, logRef(team_id)],
+  ])
 })
 
 test('ignores a team that was erased after it was woken', async () => {

@@ -1,5 +1,5 @@
 import type { DataOf, EventName } from '../../contract/delivery/events.ts'
-import { type App, type AppInTransaction, wakeAfterCommit } from '../../platform/app.ts'
+import { type App, type AppInTransaction, wakeAfterEvent } from '../../platform/app.ts'
 import { timeOrderedId } from '../../platform/db/time-ordered-id.ts'
 import { open, openText, type SealingKey, sealCompressed } from '../../platform/sealing/seal.ts'
 import { teamSealingKey } from '../../platform/sealing/vault.ts'
@@ -40,13 +40,12 @@ function sealWithinLimit({ config }: App, key: SealingKey, id: string, payload: 
 export const emit = <N extends EventName>(app: AppInTransaction, user: SealingKey, event: NewEvent<N>) =>
   emitRow(app, eventRow(app, user, event))
 
-export const emitRow = async (app: AppInTransaction, row: store.NewEvent) =>
-  wakeAfterCommit(app, row.team_id, await store.emit(app.db, row))
+export const emitRow = async (app: AppInTransaction, row: store.NewEvent) => wakeAfterEvent(app, row.team_id, await store.emit(app.db, row))
 
 /** Writes several events, in order for each team. */
 export async function emitRows(app: AppInTransaction, rows: store.NewEvent[]) {
   for (const [team_id, rowsOfTeam] of Map.groupBy(rows, (row) => row.team_id))
-    wakeAfterCommit(app, team_id, await store.emitAll(app.db, team_id, rowsOfTeam))
+    wakeAfterEvent(app, team_id, await store.emitAll(app.db, team_id, rowsOfTeam))
 }
 
 /** Emits an event that is not about a user. The team's key encrypts it. */

@@ -14,7 +14,8 @@ import * as store from './store.ts'
 const NUMBER_LIMIT = 1000
 /** Teams numbered at the same time. */
 const TEAMS_AT_ONCE = 4
-const FIND_EVERY_MS = SECOND / 10
+/** Wake-ups name the teams, so a search finds only events of processes whose wake-ups do not arrive. */
+const FIND_EVERY_MS = SECOND
 /** A page ends early rather than exceed this size in memory. The query limits the encrypted size, and the reader the decompressed one. */
 const PAGE_BYTES = 8 * 1024 * 1024
 const END = 'end'

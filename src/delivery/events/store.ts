@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { anyTeam } from '../../platform/db/any-team.ts'
-import type { Db } from '../../platform/db/open.ts'
+import { type Db, parameterList, prepareSearch, prepareStatement, runPrepared } from '../../platform/db/open.ts'
 
 export type NewEvent = {
   id: string
@@ -31,16 +31,19 @@ export async function emitAll(db: Db, team_id: string, events: NewEvent[]) {
   return rows[0]?.webhook_ids ?? []
 }
 
+const teamsToNumber = prepareSearch(
+  'teams_to_number',
+  () => sql<{ team_id: string }>`select ${anyTeam('teams with events to number')} distinct team_id from events where no is null`,
+)
+
 /** Finds events of any team that have no number yet, and returns their teams. */
-export async function listTeamsToNumber(db: Db) {
-  const { rows } = await sql<{ team_id: string }>`
-    select ${anyTeam('teams with events to number')} distinct team_id from events where no is null`.execute(db)
-  return rows.map(({ team_id }) => team_id)
-}
+export const listTeamsToNumber = async (db: Db) => (await teamsToNumber(db)).map(({ team_id }) => team_id)
+
+const numberStatement = prepareStatement('number_events', `select * from number_events(${parameterList(2)})`)
 
 /** Numbers committed events of a team. Returns how many, and the webhooks with strict order that have a new message. */
 export async function numberEvents(db: Db, team_id: string, limit: number) {
-  const { rows } = await sql<{ numbered: number; receivers: string[] }>`select * from number_events(${team_id}, ${limit})`.execute(db)
+  const rows = await runPrepared<{ numbered: number; receivers: string[] }>(db, numberStatement, [team_id, limit])
   return rows[0] ?? { numbered: 0, receivers: [] }
 }
 

@@ -25,6 +25,8 @@ const configOf = (urls: string[]) => ({
   // An idle connection to a lost machine ends after 20 seconds.
   keepAlive: true,
   keepAliveInitialDelayMillis: 10_000,
+  // Jobs use several connections at once every few seconds, and connecting costs more than their statements.
+  idleTimeoutMillis: 300_000,
   application_name: 'assay',
 })
 
@@ -170,6 +172,9 @@ export function prepareRead<A extends unknown[], R>(name: string, build: Build<A
     return run<R>(db, compiled.text, compiled.valuesOf(values))
   }
 }
+
+/** The same for a search of a job, which can take longer than a request may wait. */
+export const prepareSearch = <A extends unknown[], R>(name: string, build: Build<A, R>) => prepareRead(name, build, runPrepared)
 
 /** Kysely passes text and values to the driver. Statements declared with `prepareStatement` are sent by name. */
 function sendByName(client: pg.PoolClient, onReadOnly: () => void) {

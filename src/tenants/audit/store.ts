@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
 import { anyTeam } from '../../platform/db/any-team.ts'
-import type { Db } from '../../platform/db/open.ts'
-import type { NewAuditRow } from '../../platform/db/request-rows.ts'
+import { type Db, prepareSearch } from '../../platform/db/open.ts'
+import { auditColumns, type NewAuditRow } from '../../platform/db/request-rows.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 import type { Page } from '../../platform/paging.ts'
 
@@ -24,11 +24,7 @@ export const insertHead = (db: Db, head: Insertable<Tables['audit_chains']>) =>
     .onConflict((conflict) => conflict.column('chain_id').doNothing())
     .execute()
 
-/**
- * Unchained rows of any team, by chain and then oldest first, from the chain that follows `after`. Each has the recorded end of
- * its chain and the hash of the row there, read in one statement.
- */
-export const listUnchained = (db: Db, after: string | undefined, limit: number) =>
+const unchainedQuery = (db: Db, limit: number) =>
   db
     .selectFrom('audit_log as row')
     .leftJoin('audit_chains as head', 'head.chain_id', 'row.chain_id')
@@ -43,16 +39,23 @@ export const listUnchained = (db: Db, after: string | undefined, limit: number) 
           .as('last'),
       (join) => join.onTrue(),
     )
-    .selectAll('row')
+    .select(auditColumns.map((column) => `row.${column}` as const))
     .select(['head.seq', 'head.mac', 'last.chain_hash as hash'])
     .where('row.chain_seq', 'is', null)
-    .$if(after !== undefined, (query) => query.where('row.chain_id', '>', after as string))
     .orderBy('row.chain_id')
     .orderBy('row.at')
     .orderBy('row.id')
     .limit(limit)
     .modifyEnd(anyTeam('unchained audit rows'))
-    .execute()
+
+const firstUnchained = prepareSearch('unchained_audit_rows', unchainedQuery)
+
+/**
+ * Unchained rows of any team, by chain and then oldest first, from the chain that follows `after`. Each has the recorded end of
+ * its chain and the hash of the row there, read in one statement.
+ */
+export const listUnchained = (db: Db, after: string | undefined, limit: number) =>
+  after === undefined ? firstUnchained(db, limit) : unchainedQuery(db, limit).where('row.chain_id', '>', after).execute()
 
 type Extension = { chain_id: string; from_seq: number; ids: string[]; hashes: Buffer[]; mac: Buffer }
 

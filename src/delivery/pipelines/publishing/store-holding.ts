@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { SupportedDestination } from '../../../contract/delivery/pipelines.ts'
 import { anyTeam } from '../../../platform/db/any-team.ts'
-import type { Db } from '../../../platform/db/open.ts'
+import { type Db, prepareSearch } from '../../../platform/db/open.ts'
 import { healthyDestination } from '../store-destinations.ts'
 
 /** Uses the database clock, because the clocks of two processes may differ by more than a lease. */
@@ -13,14 +13,14 @@ type DestinationKey = { team_id: string; destination: SupportedDestination }
 const isFree = sql`(d.holder is null or d.leased_until < now())`
 
 /** Enabled destinations of any team that no process holds. */
-export async function listFreeDestinations(db: Db, limit: number) {
-  const { rows } = await sql<DestinationKey>`
+export const listFreeDestinations = prepareSearch(
+  'free_destinations',
+  (_, limit: number) => sql<DestinationKey>`
     select ${anyTeam('destinations without a holder')} d.team_id, d.destination
     from pipeline_destinations d join pipelines p on p.team_id = d.team_id join teams t on t.id = d.team_id
     where d.destination = any(p.enabled) and t.deleted_at is null and ${isFree}
-    order by d.team_id, d.destination limit ${limit}`.execute(db)
-  return rows
-}
+    order by d.team_id, d.destination limit ${limit}`,
+)
 
 /** Claims a destination if it is still free. Returns whether it was. */
 export async function claimDestination(db: Db, { team_id, destination }: DestinationKey, holder: string, seconds: number) {
@@ -60,15 +60,15 @@ export type HeldDestination = DestinationKey & {
 }
 
 /** The destinations of any team that a process holds, and whether the log has new events. */
-export async function listHeldDestinations(db: Db, holder: string) {
-  const { rows } = await sql<HeldDestination>`
+export const listHeldDestinations = prepareSearch(
+  'held_destinations',
+  (_, holder: string) => sql<HeldDestination>`
     select ${anyTeam('destinations that a process holds')} d.team_id, d.destination, d.created_at, d.revision, p.event_type_prefixes,
       d.sealed, d.after_no, d.failures, d.retry_at, coalesce(l.last_no > d.after_no, false) as is_behind
     from pipeline_destinations d join pipelines p on p.team_id = d.team_id join teams t on t.id = d.team_id
     left join event_logs l on l.team_id = d.team_id
-    where d.holder = ${holder} and d.destination = any(p.enabled) and t.deleted_at is null`.execute(db)
-  return rows
-}
+    where d.holder = ${holder} and d.destination = any(p.enabled) and t.deleted_at is null`,
+)
 
 type PositionChange = { holder: string; from: number; position: number; delivered: number; at: string }
 

@@ -8,6 +8,8 @@ import { closeDestination, type PublisherContext, publishPending, type RecordMet
 import * as store from './store-holding.ts'
 
 const POLL_MS = SECOND / 4
+/** The interval of a process that holds no destination. */
+const IDLE_POLL_MS = SECOND
 /** Other processes take over a destination this long after its process last renewed its lease. */
 const LEASE_SECONDS = 6
 const RENEW_EVERY_MS = 2 * SECOND
@@ -49,10 +51,12 @@ export function startPublisher(
     const now = app.wall()
     // Read before the rows: those of a runner that is publishing may be outdated at once.
     const busy = new Set([...runners].filter(([, runner]) => runner.running).map(([name]) => name))
-    const rows = new Map((await store.listHeldDestinations(app.db, holder)).map((row) => [runnerName(row), row]))
+    const rows = new Map((await listHeld()).map((row) => [runnerName(row), row]))
     for (const [name, runner] of runners) if (runner.isOver || rows.get(name)?.revision !== runner.revision) endRunner(name, runner)
     for (const [name, row] of rows) if (row.is_behind && !busy.has(name) && !(row.retry_at && row.retry_at > now)) startRunner(name, row)
   }
+
+  const listHeld = async () => (teams.size ? store.listHeldDestinations(app.db, context.holder) : [])
 
   async function claim({ team_id, destination }: Parameters<typeof store.claimDestination>[1]) {
     const { holder } = context
@@ -90,7 +94,7 @@ export function startPublisher(
     polling = poll()
       .catch(onError)
       .finally(() => {
-        if (!stopping) timer = setTimeout(pollNow, POLL_MS)
+        if (!stopping) timer = setTimeout(pollNow, teams.size ? POLL_MS : IDLE_POLL_MS)
       })
   }
   pollNow()

@@ -1,6 +1,6 @@
 import { type Insertable, type RawBuilder, type Selectable, sql, type Updateable } from 'kysely'
 import { anyTeam } from '../../../platform/db/any-team.ts'
-import type { Db } from '../../../platform/db/open.ts'
+import { type Db, prepareSearch } from '../../../platform/db/open.ts'
 import { descendingPage } from '../../../platform/db/page.ts'
 import type { Tables } from '../../../platform/db/tables.ts'
 import type { Page } from '../../../platform/paging.ts'
@@ -45,13 +45,13 @@ const canContinue = (maxPending: number, team_id: RawBuilder<unknown> = sql`w.te
 type JobKey = { team_id: string; id: string }
 
 /** Jobs of any team that can continue, the one that waited longest first. */
-export async function listJobsToContinue(db: Db, maxPending: number, limit: number) {
-  const { rows } = await sql<JobKey>`
+export const listJobsToContinue = prepareSearch(
+  'webhook_jobs_to_continue',
+  (_, maxPending: number, limit: number) => sql<JobKey>`
     select ${anyTeam('recover and replay jobs to continue')} j.team_id, j.id
     from webhook_jobs j join webhooks w on w.team_id = j.team_id and w.id = j.webhook_id
-    where ${canContinue(maxPending)} order by j.updated_at limit ${limit}`.execute(db)
-  return rows
-}
+    where ${canContinue(maxPending)} order by j.updated_at limit ${limit}`,
+)
 
 /** Claims a job until the transaction ends, if it can still continue and no other process has it. */
 export async function claimJob(db: Db, { team_id, id }: JobKey, maxPending: number) {

@@ -1,5 +1,4 @@
-import { NUMBER_EVENTS } from '../../../platform/app.ts'
-import { isAwaitingNumber, type WebhookRef, webhooksByTeam } from '../../../platform/webhook-ref.ts'
+import type { WebhookRef } from '../../../platform/webhook-ref.ts'
 import { type DeliveryContext, deliverDue } from './deliver.ts'
 
 type PumpOptions = {
@@ -11,7 +10,6 @@ type PumpOptions = {
 
 /** Claims and sends the lanes of the webhooks that it is woken for. */
 export function newPump({ context, isHeld, onError }: PumpOptions) {
-  const { app } = context
   const due = new Set<WebhookRef>()
   let stopping = false
   let pumping: Promise<void> | undefined
@@ -29,9 +27,7 @@ export function newPump({ context, isHeld, onError }: PumpOptions) {
   }
 
   function wake(refs: Iterable<WebhookRef>) {
-    const toNumber: WebhookRef[] = []
-    for (const ref of refs) isAwaitingNumber(ref) ? toNumber.push(ref) : due.add(ref)
-    if (toNumber.length) app.wake(NUMBER_EVENTS, webhooksByTeam(toNumber).keys())
+    for (const ref of refs) due.add(ref)
     if (pumping) pumpAgain = true
     if (pumping || stopping || !isHeld() || !due.size) return
     pumping = pump()

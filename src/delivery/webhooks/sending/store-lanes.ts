@@ -1,20 +1,23 @@
 import { sql } from 'kysely'
 import { anyTeam } from '../../../platform/db/any-team.ts'
-import { type Db, parameterList, prepareStatement, runPrepared } from '../../../platform/db/open.ts'
+import { type Db, parameterList, prepareSearch, prepareStatement, runPrepared } from '../../../platform/db/open.ts'
 import { type WebhookRef, webhookRef } from '../../../platform/webhook-ref.ts'
 
 /** A lane is a delivery queue of one webhook, and its messages are sent in order. `revision` is that of the webhook at the time of the claim. */
 export type Lane = { id: string; webhook_id: string; revision: number; key: string; head: number; attempts: number }
 
-/** Webhooks of any team with due lanes. */
-export async function listWebhooksWithWork(db: Db, now: string): Promise<WebhookRef[]> {
-  const { rows } = await sql<{ team_id: string; id: string }>`
+const webhooksWithWork = prepareSearch(
+  'webhooks_with_work',
+  (_, now: string) => sql<{ team_id: string; id: string }>`
     select ${anyTeam('webhooks with due messages')} w.team_id, w.id from webhooks w
     where w.disabled_at is null and (w.paused_until is null or w.paused_until <= ${now}) and exists (
       select from lanes l where l.team_id = w.team_id and l.webhook_id = w.id and l.run_at <= ${now} and l.worker is null
-    )`.execute(db)
-  return rows.map(({ team_id, id }) => webhookRef(team_id, id))
-}
+    )`,
+)
+
+/** Webhooks of any team with due lanes. */
+export const listWebhooksWithWork = async (db: Db, now: string): Promise<WebhookRef[]> =>
+  (await webhooksWithWork(db, now)).map(({ team_id, id }) => webhookRef(team_id, id))
 
 const claimStatement = prepareStatement('claim_lanes', `select * from claim_lanes(${parameterList(9)})`)
 
@@ -128,11 +131,11 @@ export const logAttempt = (db: Db, attempt: NewAttempt) =>
   settleLanes(db, attempt.team_id, { lanes: [], attempts: [attempt], now: attempt.at })
 
 /** The claims of lanes of any team, by their lease. */
-export async function listClaims(db: Db) {
-  const { rows } = await sql<{ team_id: string; worker: string; lease: string }>`
-    select ${anyTeam('claims of lanes')} distinct team_id, worker, lease from lanes where worker is not null`.execute(db)
-  return rows
-}
+export const listClaims = prepareSearch(
+  'lane_claims',
+  () => sql<{ team_id: string; worker: string; lease: string }>`
+    select ${anyTeam('claims of lanes')} distinct team_id, worker, lease from lanes where worker is not null`,
+)
 
 /** Frees the lanes of a team that are claimed with these leases. A lane that a transaction is writing to is left for the next time. */
 export const freeLanes = (db: Db, team_id: string, leases: string[]) =>

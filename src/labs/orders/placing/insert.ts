@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { type App, wakeAfterCommit } from '../../../platform/app.ts'
+import { type App, wakeAfterEvent } from '../../../platform/app.ts'
 import { indexTerms } from '../../../platform/sealing/blind-index.ts'
 import { teamSealingKey } from '../../../platform/sealing/vault.ts'
 import { encryptDocument, type OrderDocument } from '../encrypted-document.ts'
@@ -77,7 +77,7 @@ export async function insertOrder(app: App, order: LoadedOrder, { data, info, re
   const terms = await searchTermsOf(app, order.team_id, order.document)
   const event = orderEvent(app, order, 'labtest.order.created', order.created_at, { data })
   const webhooks = await write.insertOrderWithEvent(app.db, { row: { ...order, simulation: null, terms }, event, info, requestRows })
-  wakeAfterCommit(app, order.team_id, webhooks)
+  wakeAfterEvent(app, order.team_id, webhooks)
   return order
 }
 

@@ -1,6 +1,6 @@
 import type { StatusDetail } from '../../../contract/labs/orders.ts'
 import { eventRow } from '../../../delivery/events/emit.ts'
-import { type App, type AppInTransaction, wakeAfterCommit } from '../../../platform/app.ts'
+import { type App, type AppInTransaction, wakeAfterEvent } from '../../../platform/app.ts'
 import { problem } from '../../../platform/problem.ts'
 import { labFor } from '../../adapters/index.ts'
 import { dueDatesOf } from '../../results/rules.ts'
@@ -45,7 +45,7 @@ export async function advanceOrder(app: AppInTransaction, order: LoadedOrder, st
   if (rest.step_at === undefined) updated.step_at = labFor(app, updated).nextStepAt(updated, at)
   const event = orderEvent(app, updated, 'labtest.order.updated', at, { partial: step === 'partial_results' })
   await changeSample(app, order, updated)
-  wakeAfterCommit(app, order.team_id, await updateOrder(app.db, updated, event, { status_detail }))
+  wakeAfterEvent(app, order.team_id, await updateOrder(app.db, updated, event, { status_detail }))
   return updated
 }
 
@@ -53,7 +53,7 @@ export async function advanceOrder(app: AppInTransaction, order: LoadedOrder, st
 export async function changeOrder(app: AppInTransaction, order: LoadedOrder, change: Omit<Change, 'status_detail' | 'sample_id'>) {
   const at = app.now()
   const updated = applyChange(order, change, at)
-  wakeAfterCommit(app, order.team_id, await updateOrder(app.db, updated, orderEvent(app, updated, 'labtest.order.updated', at)))
+  wakeAfterEvent(app, order.team_id, await updateOrder(app.db, updated, orderEvent(app, updated, 'labtest.order.updated', at)))
   return updated
 }
 

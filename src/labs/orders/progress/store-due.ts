@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { anyTeam } from '../../../platform/db/any-team.ts'
-import type { Db } from '../../../platform/db/open.ts'
+import { type Db, prepareSearch } from '../../../platform/db/open.ts'
 
 const teamTime = (wall: string) => sql`${wall}::timestamptz + teams.clock_offset_ms * interval '1 millisecond'`
 
@@ -10,21 +10,26 @@ const latestTeamTime = (wall: string) =>
 
 type DueQuery = { limit: number; team_id?: string | undefined; except: string[] }
 
-/** Orders of any team, or of one, that are due to be sent to the lab. */
-export const listDueDispatches = (db: Db, wall: string, { limit, team_id, except }: DueQuery) =>
+const dispatchQuery = (db: Db, wall: string, limit: number, except: string[]) =>
   db
     .selectFrom('orders')
     .innerJoin('teams', 'teams.id', 'orders.team_id')
     .select(['orders.id', 'orders.team_id', 'orders.dispatch_at as at', 'teams.clock_offset_ms'])
     .where('orders.dispatch_at', '<=', latestTeamTime(wall))
     .where(sql<boolean>`orders.dispatch_at <= ${teamTime(wall)} and orders.id <> all(${except}::uuid[])`)
-    .$if(team_id !== undefined, (query) => query.where('orders.team_id', '=', team_id as string))
     .orderBy('orders.dispatch_at')
     .orderBy('orders.created_at')
     .orderBy('orders.id')
     .limit(limit)
     .modifyEnd(anyTeam('orders to dispatch'))
-    .execute()
+
+const dueDispatches = prepareSearch('due_dispatches', dispatchQuery)
+
+/** Orders of any team, or of one, that are due to be sent to the lab. */
+export const listDueDispatches = (db: Db, wall: string, { limit, team_id, except }: DueQuery) =>
+  team_id === undefined
+    ? dueDispatches(db, wall, limit, except)
+    : dispatchQuery(db, wall, limit, except).where('orders.team_id', '=', team_id).execute()
 
 const dueStepQuery = (db: Db, wall: string, { limit, team_id, except }: DueQuery) =>
   db
@@ -38,19 +43,16 @@ const dueStepQuery = (db: Db, wall: string, { limit, team_id, except }: DueQuery
     .orderBy('orders.id')
     .limit(limit)
 
-/**
- * Orders of any team, or of one, with a due simulator step: all orders of teams with the automatic simulator, and orders with
- * a requested simulation.
- * Two queries, so that the idle orders of other teams are not scanned.
- */
-export function listDueSteps(db: Db, wall: string, query: DueQuery) {
+const stepColumns = ['id', 'team_id', 'at', 'clock_offset_ms', 'created_at'] as const
+
+function stepsQuery(db: Db, wall: string, query: DueQuery) {
   const all = dueStepQuery(db, wall, query)
   const automatic = all.where('teams.simulator', '=', 'auto')
   const requested = all.where('teams.simulator', '<>', 'auto').where('orders.simulation', 'is not', null)
   const dueOrders = db
     .selectFrom(automatic.as('automatic'))
-    .selectAll()
-    .unionAll(db.selectFrom(requested.as('requested')).selectAll())
+    .select(stepColumns)
+    .unionAll(db.selectFrom(requested.as('requested')).select(stepColumns))
   return db
     .selectFrom(dueOrders.as('due'))
     .select(['id', 'team_id', 'at', 'clock_offset_ms'])
@@ -59,8 +61,17 @@ export function listDueSteps(db: Db, wall: string, query: DueQuery) {
     .orderBy('id')
     .limit(query.limit)
     .modifyEnd(anyTeam('simulated steps'))
-    .execute()
 }
+
+const dueSteps = prepareSearch('due_steps', (db, wall: string, limit: number, except: string[]) => stepsQuery(db, wall, { limit, except }))
+
+/**
+ * Orders of any team, or of one, with a due simulator step: all orders of teams with the automatic simulator, and orders with
+ * a requested simulation.
+ * Two queries, so that the idle orders of other teams are not scanned.
+ */
+export const listDueSteps = (db: Db, wall: string, query: DueQuery) =>
+  query.team_id === undefined ? dueSteps(db, wall, query.limit, query.except) : stepsQuery(db, wall, query).execute()
 
 /** The next dispatch on the team's clock. No order is due before it was placed. */
 export const findNextDispatch = (db: Db, team_id: string) =>

@@ -1,5 +1,5 @@
 import { resolveSeriesName, type SeriesName, series } from '../../../contract/wearables/series.ts'
-import { type App, type AppInTransaction, inTransaction, wakeAfterCommit, withoutRequestRows } from '../../../platform/app.ts'
+import { type App, type AppInTransaction, inTransaction, wakeAfterEvent, withoutRequestRows } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { limitLockWait } from '../../../platform/db/local-settings.ts'
 import { endBackfill } from '../backfill.ts'
@@ -72,7 +72,7 @@ const isSmallLivePush = ({ requestRows, transaction }: App, { days, state }: Bat
 /** A push is idempotent and has no idempotency key, so the audit row is its only request row. */
 async function writePipelined<T>(app: App, { key }: IncomingPush, batch: Batch, result: T) {
   const audit = (await app.requestRows?.(app, result, key))?.audit
-  wakeAfterCommit(app, batch.scope.team_id, await writeBatch(app.db, batch, audit))
+  wakeAfterEvent(app, batch.scope.team_id, await writeBatch(app.db, batch, audit))
   return result
 }
 
@@ -80,7 +80,7 @@ async function writePipelined<T>(app: App, { key }: IncomingPush, batch: Batch, 
 export async function writeMergedSeries(app: AppInTransaction, push: IncomingPush, merged: MergedSeries[]) {
   if (push.lockTimeoutMs) await limitLockWait(app.db, push.lockTimeoutMs)
   for (const { batch } of merged)
-    for (const part of batch ? splitStatements(batch) : []) wakeAfterCommit(app, part.scope.team_id, await writeBatch(app.db, part))
+    for (const part of batch ? splitStatements(batch) : []) wakeAfterEvent(app, part.scope.team_id, await writeBatch(app.db, part))
   const backfilled = merged.map(({ name, changes }) => ({ resource: series[name].event ?? name, ...changes }))
   if (push.stage === 'historical' && backfilled.length) await endBackfill(app, push, backfilled)
 }

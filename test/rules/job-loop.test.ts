@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { startJobs } from '../../src/jobs/loop.ts'
+import type { Service } from '../../src/platform/app.ts'
+import { SECOND } from '../../src/platform/time.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+/** Starts a job that runs every second and returns the next of the results, and the last one from then on. */
+async function startJob(results: unknown[], runMs = 0) {
+  const runs: string[][] = []
+  const run = async (_: unknown, subjects = new Set<string>()) => {
+    const result = results.length > 1 ? results.shift() : results[0]
+    runs.push([...subjects])
+    subjects.clear()
+    if (runMs) await new Promise((done) => setTimeout(done, runMs))
+    return result
+  }
+  const loop = startJobs({} as Service, [{ name: 'search', run, everyMs: SECOND }], () => {})
+  await vi.advanceTimersByTimeAsync(0)
+  runs.length = 0
+  return {
+    ...loop,
+    /** The runs within this time, with the subjects of each. */
+    async runsWithin(ms: number) {
+      await vi.advanceTimersByTimeAsync(ms)
+      return runs.splice(0)
+    },
+  }
+}
+
+test('a job runs at its interval, and again at once while there may be more', async () => {
+  const { runsWithin, stop } = await startJob([undefined, true, true, false])
+  expect(await runsWithin(SECOND)).toHaveLength(3)
+  expect(await runsWithin(10 * SECOND)).toHaveLength(10)
+  await stop()
+})
+
+test('a woken job runs at once, and its interval begins again', async () => {
+  const { runsWithin, wake, stop } = await startJob([false])
+  await runsWithin(SECOND / 2)
+  wake('search', ['a'])
+  expect(await runsWithin(0)).toEqual([['a']])
+  expect(await runsWithin(SECOND - 1)).toEqual([])
+  expect(await runsWithin(1)).toEqual([[]])
+  await stop()
+})
+
+test('wake-ups that can wait share one run within a tenth of a second', async () => {
+  const { runsWithin, wakeSoon, stop } = await startJob([false])
+  wakeSoon('search', ['a'])
+  expect(await runsWithin(SECOND / 20)).toEqual([])
+  wakeSoon('search', ['b'])
+  expect(await runsWithin(SECOND / 20)).toEqual([['a', 'b']])
+  await stop()
+})
+
+test('an urgent wake-up does not wait for one that can', async () => {
+  const { runsWithin, wake, wakeSoon, stop } = await startJob([false])
+  wakeSoon('search', ['a'])
+  wake('search', ['b'])
+  expect(await runsWithin(SECOND / 10)).toEqual([['a', 'b']])
+  await stop()
+})
+
+test('a job that is woken while it runs, runs once more', async () => {
+  const { runsWithin, wake, wakeSoon, stop } = await startJob([false], 10)
+  await runsWithin(10)
+  wake('search')
+  wakeSoon('search', ['a'])
+  wake('search', ['b'])
+  expect(await runsWithin(50)).toEqual([[], ['a', 'b']])
+  wake('search')
+  wakeSoon('search', ['c'])
+  expect(await runsWithin(50)).toEqual([[]])
+  expect(await runsWithin(SECOND / 10)).toEqual([['c']])
+  await Promise.all([stop(), runsWithin(10)])
+})
