@@ -4,13 +4,18 @@ const TICK_MS = 10
 
 type Stat = { pid: number; parent: number; own: number; ended: number }
 
-/** Returns the CPU time of a process and its children in milliseconds, or NaN without /proc. */
-export function cpuOf(pid: number) {
+/** Returns the CPU time of a process and its descendants in milliseconds, without those of `except`, or NaN without /proc. */
+export function cpuOf(pid: number, except?: number) {
+  const tree = treeOf(pid, except)
+  return tree.length ? tree.reduce((sum, { own, ended }) => sum + own + ended, 0) : Number.NaN
+}
+
+/** A process and its descendants, without those of `except`. Empty without /proc. */
+export function treeOf(pid: number, except?: number) {
   const all = readStats()
-  const self = all.find((one) => one.pid === pid)
-  if (!self) return Number.NaN
-  const children = all.filter((one) => one.parent === pid)
-  return [self, ...children].reduce((sum, { own, ended }) => sum + own + ended, 0)
+  const children = Map.groupBy(all, ({ parent }) => parent)
+  const below = (one: Stat): Stat[] => (one.pid === except ? [] : [one, ...(children.get(one.pid) ?? []).flatMap(below)])
+  return all.filter((one) => one.pid === pid).flatMap(below)
 }
 
 const readStats = () =>

@@ -8,7 +8,7 @@ export type ReceiverReport = {
   wrong: number
   firstAt: number
   lastAt: number
-  receipts: [id: string, path: string, at: number][]
+  receipts: [id: string, path: string, at: number, key: string, n: number][]
 }
 
 const now = () => performance.timeOrigin + performance.now()
@@ -40,7 +40,7 @@ async function main(secret: Buffer) {
       report.bytes += request.rawHeaders.join('').length + Buffer.concat(parts).length
       report.firstAt ||= at
       report.lastAt = at
-      if (!path.startsWith('/drain')) report.receipts.push([id as string, path, at])
+      if (!path.startsWith('/drain')) report.receipts.push([id as string, path, at, key as string, Number(n)])
       response.end()
     })
   })

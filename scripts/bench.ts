@@ -1,18 +1,27 @@
 import { parseArgs } from 'node:util'
 import { benchBytes } from '../bench/bytes.ts'
+import { benchCalm } from '../bench/calm.ts'
 import { benchCosts } from '../bench/costs.ts'
 import { benchIngest } from '../bench/ingest.ts'
 import { benchOrders } from '../bench/orders.ts'
 import { benchReads } from '../bench/reads.ts'
+import { benchReport } from '../bench/report.ts'
 import { benchWebhooks } from '../bench/webhooks.ts'
 
-const usage = `npm run bench -- orders [--seconds N] [--rounds N] [--connections N] [--most N] [--small]
+const usage = `npm run bench [-- report --small]
+Measures everything below except costs and writes bench/report.md, with limits of the same run and targets. It takes about half an hour.
+
+npm run bench -- orders [--seconds N] [--rounds N] [--connections N] [--most N] [--small]
 Measures orders per second over HTTP, compared with pgbench on the same PostgreSQL, and list requests in a small and a large table.
 --most sets the number of orders in the large table. --small runs a short version of any benchmark.
 
 npm run bench -- webhooks [--seconds N] [--rounds N] [--most N] [--small]
 Measures deliveries per second from a backlog, latency under a steady load, and the effect of a dead webhook on the others.
 --most sets the number of messages in the long backlog.
+
+npm run bench -- calm [--seconds N] [--rounds N] [--most N] [--baseline FOLDER] [--small]
+Measures the default deployment at 200 events per second, in a burst, idle, and with a single event on an idle service.
+--most sets the number of events in the burst. --baseline compares with the checkout of another version, in turn.
 
 npm run bench -- ingest [--connections N] [--most N] [--small]
 Measures samples per second over HTTP in batches of a day and of an hour, bytes per stored sample, reads, and erasing a user.
@@ -40,6 +49,7 @@ const { values, positionals } = parseArgs({
     rounds: { type: 'string' },
     connections: { type: 'string', default: '16' },
     most: { type: 'string' },
+    baseline: { type: 'string' },
     pooler: { type: 'string' },
     database: { type: 'string' },
     small: { type: 'boolean', default: false },
@@ -53,15 +63,25 @@ const options = {
   connections: Number(connections),
   most: Number(most ?? (small ? 50_000 : 1_000_000)),
 }
-const benchmark = positionals.join()
+const benchmark = positionals.join() || 'report'
 if (
-  !['orders', 'webhooks', 'ingest', 'reads', 'bytes', 'costs'].includes(benchmark) ||
+  !['report', 'orders', 'webhooks', 'calm', 'ingest', 'reads', 'bytes', 'costs'].includes(benchmark) ||
   ![...Object.values(options), pooler ?? 1].every((value) => Number.isInteger(value) && value > 0)
 ) {
   console.error(`Usage: ${usage}`)
   process.exit(2)
 }
-if (benchmark === 'orders') await benchOrders({ ...options, pooler })
+if (benchmark === 'report') await benchReport(small)
+else if (benchmark === 'orders') await benchOrders({ ...options, pooler })
+else if (benchmark === 'calm')
+  await benchCalm({
+    seconds: options.seconds,
+    rounds: Number(rounds ?? (small ? 2 : 3)),
+    burst: Number(most ?? (small ? 2000 : 20_000)),
+    idleSeconds: small ? 5 : 30,
+    singles: small ? 3 : 10,
+    baseline: values.baseline,
+  })
 else if (benchmark === 'costs')
   await benchCosts({
     orders: Number(most ?? (small ? 200 : 3000)),

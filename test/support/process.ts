@@ -107,3 +107,14 @@ export function isAlive(pid: number) {
 }
 
 export const postmasterOf = (dataDir: string) => Number.parseInt(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8'), 10)
+
+type ServiceProcess = { pid: number; kind: 'api' | 'worker' }
+
+/** The processes that a supervisor has started. */
+export async function processesOf(supervisor: number): Promise<ServiceProcess[]> {
+  const { stdout } = await run(['ps', '-A', '-o', 'pid=,ppid=,args='], { env: {} }).exited
+  return stdout.split('\n').flatMap((line) => {
+    const [, pid, parent, kind] = /^\s*(\d+)\s+(\d+)\s.*child-main\.ts (\w+)/.exec(line) ?? []
+    return Number(parent) === supervisor ? [{ pid: Number(pid), kind: kind as ServiceProcess['kind'] }] : []
+  })
+}

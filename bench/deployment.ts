@@ -1,0 +1,43 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createClient } from '../src/contract/client.ts'
+import { textOfSecret } from '../src/delivery/webhooks/sign.ts'
+import { readAccess, urlOf } from '../src/platform/db/embedded/access.ts'
+import { clusterPaths } from '../src/platform/db/embedded/files.ts'
+import { type Env, postmasterOf, readCredentials, startProcess } from '../test/support/process.ts'
+import { cpuOf } from './cpu.ts'
+import { treeMemory } from './memory.ts'
+import { SECRET } from './messages.ts'
+import { openReceiver } from './webhooks.ts'
+
+export type Deployment = Awaited<ReturnType<typeof openDeployment>>
+
+/** The default deployment, which runs its own PostgreSQL, with one webhook. `checkout` is a folder with another version. */
+export async function openDeployment(checkout?: string, env: Env = {}) {
+  const dataDir = mkdtempSync(join(tmpdir(), 'assay-bench-'))
+  const receiver = await openReceiver()
+  const service = await startProcess({ DATA_DIR: dataDir, ...env }, undefined, checkout)
+  const { org_id, team_id, management_key, team_api_key } = readCredentials(dataDir)
+  const admin = createClient(service.url, { 'x-management-key': management_key })
+  const params = { org_id, team_id, env: 'sandbox' as const }
+  await admin.createWebhook({ params, body: { url: `${receiver.url}/live`, secret: textOfSecret(SECRET) } })
+  const paths = clusterPaths(dataDir)
+  const postmaster = postmasterOf(dataDir)
+  return {
+    url: service.url,
+    headers: { 'x-service-api-key': team_api_key },
+    database: urlOf(paths, readAccess(paths) as NonNullable<ReturnType<typeof readAccess>>),
+    receiver,
+    readyMs: service.readyMs,
+    /** CPU time in milliseconds. */
+    cpu: () => ({ service: cpuOf(service.pid, postmaster), database: cpuOf(postmaster) }),
+    /** Memory in MB. */
+    memory: () => ({ service: treeMemory(service.pid, postmaster), database: treeMemory(postmaster) }),
+    async close() {
+      await service.stop()
+      await receiver.close()
+      rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}

@@ -1,0 +1,96 @@
+import { Agent, request } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createClient } from '../src/contract/client.ts'
+import { eventually } from '../test/support/process.ts'
+import type { Deployment } from './deployment.ts'
+import { bodyOf, heartRates } from './samples.ts'
+
+const USERS = 200
+const SAMPLES = 5
+const HOUR = 3_600_000
+
+export type Pusher = Awaited<ReturnType<typeof newPusher>>
+
+const clock = () => performance.timeOrigin + performance.now()
+
+/** Pushes new samples of many users. Each push makes one event, and the events of a user have their own queue. */
+export async function newPusher({ url, headers, receiver }: Deployment) {
+  const api = createClient(url, headers)
+  const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+  const users: { user_id: string; pushed: number; at: number }[] = []
+  for (let i = 0; i < USERS; i++) {
+    const { user_id } = await api.createUser({ body: { client_user_id: `bench-${i}` } })
+    users.push({ user_id, pushed: 0, at: Date.now() - 30 * 24 * HOUR })
+  }
+  await receiver.takeReport()
+  let next = 0
+  let expected = 0
+
+  /** Returns the lane and the number of the message, how long the request took, and when the response arrived. */
+  async function push() {
+    const user = users[next++ % USERS] as (typeof users)[number]
+    const n = ++user.pushed
+    const rates = heartRates(n, user.at, SAMPLES, 5000)
+    user.at += SAMPLES * 5000
+    expected++
+    const startedAt = clock()
+    await post(agent, `${url}/v2/timeseries/${user.user_id}/heartrate`, headers, bodyOf(rates))
+    const answeredAt = clock()
+    return { name: `data ${user.user_id} heartrate ${n}`, ms: answeredAt - startedAt, answeredAt }
+  }
+
+  /** Waits for the messages of the pushes. */
+  async function receive() {
+    await eventually(async () => (await receiver.count()) >= expected, 120_000)
+    expected = 0
+    const { receipts, wrong, count } = await receiver.takeReport()
+    if (wrong) throw new Error(`${wrong} of ${count} messages were wrong or out of order`)
+    return new Map(receipts.map(([, , at, key, n]) => [`${key} ${n}`, at]))
+  }
+
+  return {
+    /** Returns the times of the requests, and from each response to the receipt of its message, in milliseconds. */
+    async pushAtRate(rate: number, seconds: number) {
+      const pushes: ReturnType<typeof push>[] = []
+      const startedAt = clock()
+      while (pushes.length < seconds * rate) {
+        const due = Math.min(seconds * rate, 1 + ((clock() - startedAt) * rate) / 1000)
+        while (pushes.length < Math.floor(due)) pushes.push(push())
+        await sleep(1)
+      }
+      const pushed = await Promise.all(pushes)
+      const receipts = await receive()
+      return {
+        requests: pushed.map(({ ms }) => ms),
+        deliveries: pushed.map(({ name, answeredAt }) => Math.max(0, (receipts.get(name) ?? Number.NaN) - answeredAt)),
+      }
+    },
+    /** Returns the time until the last message arrived. */
+    async pushBurst(count: number, connections: number) {
+      let left = count
+      const startedAt = clock()
+      const send = async () => {
+        while (left-- > 0) await push()
+      }
+      await Promise.all(Array.from({ length: connections }, send))
+      const receipts = await receive()
+      return { ms: Math.max(...receipts.values()) - startedAt }
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+const post = (agent: Agent, url: string, headers: Record<string, string>, body: string) =>
+  new Promise<void>((resolve, reject) => {
+    const options = {
+      method: 'POST',
+      agent,
+      headers: { ...headers, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+    }
+    const outgoing = request(url, options, (response) => {
+      response
+        .resume()
+        .once('end', () => (response.statusCode === 200 ? resolve() : reject(new Error(`The push failed with ${response.statusCode}`))))
+    })
+    outgoing.once('error', reject).end(body)
+  })
