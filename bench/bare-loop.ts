@@ -6,6 +6,7 @@ import { run } from '../test/support/process.ts'
 
 const CONNECTIONS = 64
 const KEYS = 1000
+const WARM_UP_SECONDS = 1
 
 type Loop = { url: string; secret: string; seconds: number; rate?: number | undefined }
 export type BareLoop = { rate: number; latencies: number[] }
@@ -37,21 +38,35 @@ async function main({ url, secret, seconds, rate }: Loop) {
     await response.body.dump()
     latencies.push(performance.now() - at)
   }
+  const postFor = rate ? (seconds: number) => postAtRate(post, seconds, rate) : (seconds: number) => postInParallel(post, seconds)
+  await postFor(WARM_UP_SECONDS)
+  latencies.length = 0
   const startedAt = performance.now()
-  const elapsed = () => (performance.now() - startedAt) / 1000
-  const postUntilEnd = async () => {
-    while (elapsed() < seconds) await post()
-  }
-  const postAtRate = async (rate: number) => {
-    const posts: Promise<void>[] = []
-    for (; elapsed() < seconds; await sleep(1)) while (posts.length < elapsed() * rate) posts.push(post())
-    await Promise.all(posts)
-  }
-  if (rate) await postAtRate(rate)
-  else await Promise.all(Array.from({ length: CONNECTIONS }, postUntilEnd))
-  const result: BareLoop = { rate: latencies.length / elapsed(), latencies }
+  await postFor(seconds)
+  const result: BareLoop = { rate: (latencies.length * 1000) / (performance.now() - startedAt), latencies }
   await pool.close()
   process.stdout.write(JSON.stringify(result))
+}
+
+type Post = () => Promise<void>
+
+async function postInParallel(post: Post, seconds: number) {
+  const deadline = performance.now() + seconds * 1000
+  const postUntilEnd = async () => {
+    while (performance.now() < deadline) await post()
+  }
+  await Promise.all(Array.from({ length: CONNECTIONS }, postUntilEnd))
+}
+
+async function postAtRate(post: Post, seconds: number, rate: number) {
+  const startedAt = performance.now()
+  const posts: Promise<void>[] = []
+  while (posts.length < seconds * rate) {
+    const due = Math.min(seconds * rate, ((performance.now() - startedAt) * rate) / 1000)
+    while (posts.length < due) posts.push(post())
+    await sleep(1)
+  }
+  await Promise.all(posts)
 }
 
 if (process.argv[2] && import.meta.filename === process.argv[1]) await main(JSON.parse(process.argv[2]) as Loop)

@@ -56,13 +56,13 @@ async function placeNewest(running: Running, patient: Patient): Promise<Requests
   const { first_name, last_name } = patient.patient_details
   const list = (search: string) => ({ method: 'GET', path: `/v3/orders${search}` })
   return {
-    'the first page': list(''),
-    'status=requisition_created': list('?status=requisition_created'),
-    'interpretation=abnormal': list('?interpretation=abnormal'),
-    user_id: list(`?user_id=${patient.user_id}`),
-    patient_name: list(`?patient_name=${encodeURIComponent(`${first_name} ${last_name}`)}`),
-    'one order': { method: 'GET', path: `/v3/order/${ids[0]?.id}` },
-    'users by name': { method: 'POST', path: '/v2/user/search', body: JSON.stringify({ query: `${first_name} ${last_name}` }) },
+    'First page of orders': list(''),
+    'Orders by status': list('?status=requisition_created'),
+    'Orders by interpretation': list('?interpretation=abnormal'),
+    'Orders by user': list(`?user_id=${patient.user_id}`),
+    'Orders by patient name': list(`?patient_name=${encodeURIComponent(`${first_name} ${last_name}`)}`),
+    'One order': { method: 'GET', path: `/v3/order/${ids[0]?.id}` },
+    'Users by name': { method: 'POST', path: '/v2/user/search', body: JSON.stringify({ query: `${first_name} ${last_name}` }) },
   }
 }
 

@@ -66,11 +66,11 @@ async function measureLatencies(running: Running, { days, times }: Options) {
   const date = (ago: number) => new Date(midnight(ago)).toISOString().slice(0, 10)
   const day = `start_date=${date(2)}&end_date=${date(2)}`
   const reads: Record<string, (id: string) => string> = {
-    'a day of heart rate': (id) => `/v2/timeseries/${id}/heartrate/grouped?${day}`,
-    'all days of glucose': (id) => `/v2/timeseries/${id}/glucose/grouped?start_date=${date(days)}&end_date=${date(1)}`,
-    'the resources of a user': (id) => `/v2/introspect/resources?user_id=${id}`,
-    'a user': (id) => `/v2/user/${id}`,
-    'a page of users': () => '/v2/user?limit=50',
+    'A day of heart rate': (id) => `/v2/timeseries/${id}/heartrate/grouped?${day}`,
+    'All days of glucose': (id) => `/v2/timeseries/${id}/glucose/grouped?start_date=${date(days)}&end_date=${date(1)}`,
+    'The resources of a user': (id) => `/v2/introspect/resources?user_id=${id}`,
+    'A user': (id) => `/v2/user/${id}`,
+    'A page of users': () => '/v2/user?limit=50',
   }
   const latencies: Record<string, number[]> = {}
   for (const [name, path] of Object.entries(reads)) {

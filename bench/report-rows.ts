@@ -90,11 +90,11 @@ const variantRows = (name: string, { latencies, serviceMs, serverMs }: Variant, 
 
 /** The targets in milliseconds, in the smallest and in the largest table. */
 const listTargets: Record<string, [smallest: number, largest: number]> = {
-  'the first page': [5, 8],
-  'status=requisition_created': [5, 8],
-  user_id: [5, 8],
-  'one order': [3, 3],
-  'users by name': [10, 10],
+  'First page of orders': [5, 8],
+  'Orders by status': [5, 8],
+  'Orders by user': [5, 8],
+  'One order': [3, 3],
+  'Users by name': [10, 10],
 }
 
 export const listRows = (sizes: number[], pages: Pages[]): Row[] =>

@@ -68,8 +68,8 @@ if (
   !['report', 'orders', 'webhooks', 'calm', 'ingest', 'reads', 'bytes', 'costs'].includes(benchmark) ||
   ![...Object.values(options), pooler ?? 1].every((value) => Number.isInteger(value) && value > 0)
 ) {
-  console.error(`Usage: ${usage}`)
-  process.exit(2)
+  console.error(usage)
+  process.exit(benchmark === 'help' ? 0 : 2)
 }
 if (benchmark === 'report') await benchReport(small)
 else if (benchmark === 'orders') await benchOrders({ ...options, pooler })
