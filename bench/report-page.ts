@@ -71,5 +71,5 @@ function quantity(value: number, unit: string) {
   return `${value.toLocaleString('en', { maximumSignificantDigits: 3 })}${/^\w|^µ/.test(unit) ? ' ' : ''}${unit}`
 }
 
-/** The report without its title, as a part of another page. */
-export const quotedReport = (page: string) => page.slice(TITLE.length).trim().replaceAll(/^## /gm, '### ').split('\n')
+/** The lines of a report without its title, as a part of another page. */
+export const quotedReport = (page: string) => page.slice(TITLE.length).trimStart().replaceAll(/^## /gm, '### ').split('\n')

@@ -36,7 +36,7 @@ const sizesOf = (small: boolean) => ({
   orders: { seconds: small ? 2 : 8, rounds: small ? 2 : 5, connections: 16, pooler },
   lists: small ? [10_000, 20_000] : [10_000, 100_000, 1_000_000],
   ingest: { users: small ? 12 : 60, perDay: 5760, connections: 4, reads: small ? 50 : 300, yearly: small ? 24 : 288, pooler },
-  bytes: { users: small ? 10 : 60, connections: 4, pooler },
+  bytes: { users: small ? 20 : 60, connections: 4, pooler },
   reads: { users: small ? 100 : 2000, days: 30, samples: 300, times: 200, pooler },
 })
 

@@ -9,7 +9,8 @@ import { benchReport } from '../bench/report.ts'
 import { benchWebhooks } from '../bench/webhooks.ts'
 
 const usage = `npm run bench [-- report --small]
-Measures everything below except costs and writes bench/report.md, with limits of the same run and targets. It takes about half an hour.
+Runs most of the measurements below with fixed sizes and writes bench/report.md, with limits of the same run and targets. It takes
+about half an hour, and a few minutes with --small. It has no other options.
 
 npm run bench -- orders [--seconds N] [--rounds N] [--connections N] [--most N] [--small]
 Measures orders per second over HTTP, compared with pgbench on the same PostgreSQL, and list requests in a small and a large table.
