@@ -4,17 +4,17 @@ const TICK_MS = 10
 
 type Stat = { pid: number; parent: number; own: number; ended: number }
 
-/** Returns the CPU time of a process and its descendants in milliseconds, without those of `except`, or NaN without /proc. */
-export function cpuOf(pid: number, except?: number) {
-  const tree = treeOf(pid, except)
+/** Returns the CPU time of a process and its descendants in milliseconds, or NaN without /proc. */
+export function cpuOf(pid: number) {
+  const tree = treeOf(pid)
   return tree.length ? tree.reduce((sum, { own, ended }) => sum + own + ended, 0) : Number.NaN
 }
 
-/** A process and its descendants, without those of `except`. Empty without /proc. */
-export function treeOf(pid: number, except?: number) {
+/** A process and its descendants. Empty without /proc. */
+export function treeOf(pid: number) {
   const all = readStats()
   const children = Map.groupBy(all, ({ parent }) => parent)
-  const below = (one: Stat): Stat[] => (one.pid === except ? [] : [one, ...(children.get(one.pid) ?? []).flatMap(below)])
+  const below = (one: Stat): Stat[] => [one, ...(children.get(one.pid) ?? []).flatMap(below)]
   return all.filter((one) => one.pid === pid).flatMap(below)
 }
 

@@ -21,9 +21,9 @@ export function memoryLine(supervisor: number, processes: Processes) {
   return `${Math.round(sum)} MB PSS (${parts.map(({ kind, mb }) => `${kind} ${Math.round(mb)}`).join(', ')})`
 }
 
-/** The memory of a process and its descendants in MB, without those of `except`. A process that has ended counts as nothing. */
-export function treeMemory(pid: number, except?: number) {
-  const parts = treeOf(pid, except)
+/** The memory of a process and its descendants in MB. A process that has ended counts as nothing. */
+export function treeMemory(pid: number) {
+  const parts = treeOf(pid)
     .map((one) => memoryOf(one.pid))
     .filter(Number.isFinite)
   return parts.length ? parts.reduce((sum, mb) => sum + mb, 0) : Number.NaN

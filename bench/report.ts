@@ -93,6 +93,7 @@ async function measureDeployment({ calm }: Sizes, report: Report) {
     const result = (name: string) => median(subject.results[name] ?? [])
     return [...rows.calmRows(result, bare), ...rows.memoryRows(idle, loaded)]
   } finally {
+    subject.pusher.close()
     await deployment.close()
   }
 }
