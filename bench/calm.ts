@@ -87,7 +87,10 @@ async function measureCalm(subject: Subject, seconds: number) {
 
 async function measureBurst(subject: Subject, count: number) {
   const { used, result } = await usageOf(subject, () => subject.pusher.pushBurst(count, 16))
+  const memory = subject.deployment.memory()
   return {
+    'burst memory service': memory.service,
+    'burst memory database': memory.database,
     'burst rate': (count * 1000) / result.ms,
     'burst service': used.service / count,
     'burst database': used.database / count,

@@ -38,9 +38,9 @@ type Memory = { service: number; database: number }
 
 export const memoryRows = (idle: Memory, loaded: Memory): Row[] => [
   { name: 'Memory of the service, idle', value: idle.service, unit: 'MB', target: { atMost: 180 } },
-  { name: 'Memory of the service, after the load', value: loaded.service, unit: 'MB', target: { atMost: 400 } },
+  { name: 'Memory of the service, after a burst', value: loaded.service, unit: 'MB', target: { atMost: 400 } },
   { name: 'Memory of the embedded PostgreSQL, idle', value: idle.database, unit: 'MB' },
-  { name: 'Memory of the embedded PostgreSQL, after the load', value: loaded.database, unit: 'MB' },
+  { name: 'Memory of the embedded PostgreSQL, after a burst', value: loaded.database, unit: 'MB' },
 ]
 
 export const startUpRows = ({ first, again }: Awaited<ReturnType<typeof measureStartUp>>): Row[] => [

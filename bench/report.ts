@@ -84,13 +84,13 @@ async function measureDeployment({ calm }: Sizes, report: Report) {
     await sleep(SETTLE_MS)
     const idle = deployment.memory()
     await measureSubjects([subject], calm)
-    const loaded = deployment.memory()
     const url = `${deployment.receiver.url}/drain/bare`
     const bare = {
       burst: await measureBareLoop(url, SECRET, calm.seconds),
       calm: await measureBareLoop(url, SECRET, calm.seconds, RATE),
     }
     const result = (name: string) => median(subject.results[name] ?? [])
+    const loaded = { service: result('burst memory service'), database: result('burst memory database') }
     return [...rows.calmRows(result, bare), ...rows.memoryRows(idle, loaded)]
   } finally {
     subject.pusher.close()
