@@ -1,3 +1,4 @@
+import { loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { query } from '../test/support/databases.ts'
 import { type Deployment, openDeployment } from './deployment.ts'
@@ -11,18 +12,22 @@ type Subject = { name: string; deployment: Deployment; pusher: Pusher; results: 
 export const RATE = 200
 const WARM_UP_SECONDS = 5
 
-/** Measures and prints; it does not assert any number. Compares with the checkout of a baseline in the same run, in turn. */
+/** Measures and prints; it does not assert any number. Versions take turns, so that both run under the same conditions. */
 export async function benchCalm(options: Options) {
-  const checkouts = [['baseline', options.baseline] as const, ['this version', undefined] as const].slice(options.baseline ? 0 : 1)
   const subjects: Subject[] = []
   try {
-    for (const [name, checkout] of checkouts) subjects.push(await openSubject(name, checkout))
+    if (options.baseline) subjects.push(await openSubject('baseline', options.baseline))
+    subjects.push(await openSubject('this version'))
     for (const line of await machineLines((subjects[0] as Subject).deployment.database)) console.log(line)
     console.log('the default deployment with its own PostgreSQL; this process pushes 5 samples per event, another receives and verifies\n')
     await measureSubjects(subjects, options)
     for (const subject of subjects) print(subject, options)
+    console.log(`load ${loadavg()[0]?.toFixed(1)}`)
   } finally {
-    for (const { deployment } of subjects) await deployment.close()
+    for (const { deployment, pusher } of subjects) {
+      pusher.close()
+      await deployment.close()
+    }
   }
 }
 
@@ -30,13 +35,13 @@ export async function benchCalm(options: Options) {
 export async function measureSubjects(subjects: Subject[], options: Omit<Options, 'baseline'>) {
   for (const { pusher } of subjects) await pusher.pushAtRate(RATE, WARM_UP_SECONDS)
   await inTurn(subjects, options.rounds, (subject) => measureCalm(subject, options.seconds))
-  await inTurn(subjects, options.burst ? options.rounds : 0, (subject) => measureBurst(subject, options.burst))
+  await inTurn(subjects, options.rounds, (subject) => measureBurst(subject, options.burst))
   await sleep(2000)
   await Promise.all(subjects.map((subject) => measureIdle(subject, options.idleSeconds)))
   await inTurn(subjects, options.singles, measureSingle)
 }
 
-export async function openSubject(name: string, checkout: string | undefined): Promise<Subject> {
+export async function openSubject(name: string, checkout?: string): Promise<Subject> {
   const deployment = await openDeployment(checkout)
   return { name, deployment, pusher: await newPusher(deployment), results: {} }
 }
@@ -50,34 +55,31 @@ function record({ results }: Subject, measured: Record<string, number>) {
   for (const [name, value] of Object.entries(measured)) results[name] = [...(results[name] ?? []), value]
 }
 
-/** What the deployment used while `work` ran and until everything was delivered. */
-async function usageOf<T>({ deployment }: Subject, work: () => Promise<T>) {
-  const before = { ...deployment.cpu(), ...(await counters(deployment.database)) }
+/** The CPU time in milliseconds, transactions and syncs of the write-ahead log per event, until every message has arrived. */
+async function usagePerEvent<T>(prefix: string, { deployment }: Subject, count: number, work: () => Promise<T>) {
+  const before = await usageOf(deployment)
   const result = await work()
-  const after = { ...deployment.cpu(), ...(await counters(deployment.database)) }
-  const used = Object.fromEntries(Object.entries(after).map(([name, value]) => [name, value - before[name as keyof typeof before]]))
-  return { result, used: used as typeof before }
+  const after = await usageOf(deployment)
+  const used = Object.entries(after).map(([name, value]) => [`${prefix} ${name}`, (value - before[name as keyof typeof before]) / count])
+  return { result, used: Object.fromEntries(used) as Record<string, number> }
 }
 
-/** PostgreSQL reports its counters with a delay of up to a second. */
-async function counters(database: string) {
+/** PostgreSQL reports its counters with a delay of up to a second. Syncs are counted since version 18. */
+async function usageOf({ cpu, database }: Deployment) {
   await sleep(1500)
   const [row] = await query<{ commits: string; syncs: string }>(
     database,
     `select (select xact_commit from pg_stat_database where datname = current_database()) as commits,
      (select sum(fsyncs) from pg_stat_io where object = 'wal') as syncs`,
   )
-  return { commits: Number(row?.commits), syncs: Number(row?.syncs) }
+  return { ...cpu(), commits: Number(row?.commits), syncs: Number(row?.syncs) }
 }
 
 async function measureCalm(subject: Subject, seconds: number) {
-  const { used, result } = await usageOf(subject, () => subject.pusher.pushAtRate(RATE, seconds))
+  const { used, result } = await usagePerEvent('calm', subject, RATE * seconds, () => subject.pusher.pushAtRate(RATE, seconds))
   const { requests, deliveries } = result
   return {
-    'calm service': used.service / requests.length,
-    'calm database': used.database / requests.length,
-    'calm commits': used.commits / requests.length,
-    'calm syncs': used.syncs / requests.length,
+    ...used,
     'calm request p50': percentile(requests, 50),
     'calm request p99': percentile(requests, 99),
     'calm receipt p50': percentile(deliveries, 50),
@@ -86,25 +88,17 @@ async function measureCalm(subject: Subject, seconds: number) {
 }
 
 async function measureBurst(subject: Subject, count: number) {
-  const { used, result } = await usageOf(subject, () => subject.pusher.pushBurst(count, 16))
-  const memory = subject.deployment.memory()
-  return {
-    'burst memory service': memory.service,
-    'burst memory database': memory.database,
-    'burst rate': (count * 1000) / result.ms,
-    'burst service': used.service / count,
-    'burst database': used.database / count,
-    'burst commits': used.commits / count,
-    'burst syncs': used.syncs / count,
-  }
+  const { used, result } = await usagePerEvent('burst', subject, count, () => subject.pusher.pushBurst(count, 16))
+  const { service, database } = subject.deployment.memory()
+  return { ...used, 'burst rate': (count * 1000) / result.ms, 'burst memory service': service, 'burst memory database': database }
 }
 
 async function measureIdle(subject: Subject, seconds: number) {
   const before = subject.deployment.cpu()
   await sleep(seconds * 1000)
   const after = subject.deployment.cpu()
-  const percent = (used: number) => used / seconds / 10
-  record(subject, { 'idle service': percent(after.service - before.service), 'idle database': percent(after.database - before.database) })
+  const percent = (name: keyof typeof after) => (after[name] - before[name]) / seconds / 10
+  record(subject, { 'idle service': percent('service'), 'idle database': percent('database') })
 }
 
 async function measureSingle({ pusher }: Subject) {
@@ -115,24 +109,25 @@ async function measureSingle({ pusher }: Subject) {
 
 function print({ name, results }: Subject, { seconds, rounds, burst, idleSeconds, singles }: Options) {
   const of = (key: string) => median(results[key] ?? [])
+  const time = (key: string) => ms(of(key))
   const all = (key: string) => (results[key] ?? []).map((value) => value.toFixed(2)).join(' ')
-  console.log(`${name}`)
-  console.log(`  ${RATE} events/s for ${rounds} x ${seconds} s:`)
-  console.log(
-    `    CPU seconds per 1,000 events: ${(of('calm service') + of('calm database')).toFixed(2)}: service ${of('calm service').toFixed(2)} (${all('calm service')}), PostgreSQL ${of('calm database').toFixed(2)} (${all('calm database')})`,
-  )
-  console.log(
-    `    request p50 ${ms(of('calm request p50'))}, p99 ${ms(of('calm request p99'))}; response to receipt p50 ${ms(of('calm receipt p50'))}, p99 ${ms(of('calm receipt p99'))}`,
-  )
-  console.log(`    per event: ${of('calm commits').toFixed(2)} transactions, ${of('calm syncs').toFixed(2)} WAL syncs`)
-  if (burst)
-    console.log(
-      `  burst of ${burst}, 16 connections: ${perSecond(of('burst rate'))} accepted and delivered (${all('burst rate')}); per event CPU ${of('burst service').toFixed(2)} ms of the service, ${of('burst database').toFixed(2)} ms of PostgreSQL, ${of('burst commits').toFixed(2)} transactions, ${of('burst syncs').toFixed(2)} WAL syncs`,
-    )
-  console.log(
+  const usage = (kind: string) => [
+    `    CPU seconds per 1,000 events: ${(of(`${kind} service`) + of(`${kind} database`)).toFixed(2)}`,
+    `      service ${all(`${kind} service`)} (API processes ${all(`${kind} api`)}, worker ${all(`${kind} worker`)})`,
+    `      PostgreSQL ${all(`${kind} database`)}`,
+    `    per event: ${of(`${kind} commits`).toFixed(2)} transactions, ${of(`${kind} syncs`).toFixed(2)} WAL syncs`,
+  ]
+  const lines = [
+    name,
+    `  ${RATE} events/s for ${rounds} x ${seconds} s`,
+    ...usage('calm'),
+    `    request p50 ${time('calm request p50')}, p99 ${time('calm request p99')} (${all('calm request p99')})`,
+    `    response to receipt p50 ${time('calm receipt p50')}, p99 ${time('calm receipt p99')} (${all('calm receipt p99')})`,
+    `  burst of ${burst} events, 16 connections: ${perSecond(of('burst rate'))} accepted and delivered (${all('burst rate')})`,
+    ...usage('burst'),
     `  idle for ${idleSeconds} s: ${of('idle service').toFixed(2)} % of a core for the service, ${of('idle database').toFixed(2)} % for PostgreSQL`,
-  )
-  console.log(
-    `  ${singles} single events on an idle service: request p50 ${ms(of('single request'))}, response to receipt p50 ${ms(of('single receipt'))} (${all('single receipt')})\n`,
-  )
+    `  single events on an idle service, ${singles} times`,
+    `    request p50 ${time('single request')}, response to receipt p50 ${time('single receipt')} (${all('single receipt')})`,
+  ]
+  console.log(`${lines.join('\n')}\n`)
 }

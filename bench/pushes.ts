@@ -24,7 +24,7 @@ export async function newPusher({ url, headers, receiver }: Deployment) {
   }
   await receiver.takeReport()
   let next = 0
-  let expected = 0
+  const expected = new Set<string>()
 
   /** Returns the lane and the number of the message, how long the request took, and when the response arrived. */
   async function push() {
@@ -32,20 +32,24 @@ export async function newPusher({ url, headers, receiver }: Deployment) {
     const n = ++user.pushed
     const rates = heartRates(n, user.at, SAMPLES, 5000)
     user.at += SAMPLES * 5000
-    expected++
+    const name = `data ${user.user_id} heartrate ${n}`
+    expected.add(name)
     const startedAt = clock()
     await post(agent, `${url}/v2/timeseries/${user.user_id}/heartrate`, headers, bodyOf(rates))
     const answeredAt = clock()
-    return { name: `data ${user.user_id} heartrate ${n}`, ms: answeredAt - startedAt, answeredAt }
+    return { name, ms: answeredAt - startedAt, answeredAt }
   }
 
-  /** Waits for the messages of the pushes. */
+  /** Waits for the messages of the pushes. Others can arrive too: the first push of a user also connects the source. */
   async function receive() {
-    await eventually(async () => (await receiver.count()) >= expected, 120_000)
-    expected = 0
-    const { receipts, wrong, count } = await receiver.takeReport()
-    if (wrong) throw new Error(`${wrong} of ${count} messages were wrong or out of order`)
-    return new Map(receipts.map(([, , at, key, n]) => [`${key} ${n}`, at]))
+    const receipts = new Map<string, number>()
+    while (expected.size) {
+      await eventually(async () => (await receiver.count()) >= expected.size, 120_000)
+      const report = await receiver.takeReport()
+      if (report.wrong) throw new Error(`${report.wrong} of ${report.count} messages were wrong or out of order`)
+      for (const [, , at, key, n] of report.receipts) if (expected.delete(`${key} ${n}`)) receipts.set(`${key} ${n}`, at)
+    }
+    return receipts
   }
 
   return {
@@ -62,7 +66,7 @@ export async function newPusher({ url, headers, receiver }: Deployment) {
       const receipts = await receive()
       return {
         requests: pushed.map(({ ms }) => ms),
-        deliveries: pushed.map(({ name, answeredAt }) => Math.max(0, (receipts.get(name) ?? Number.NaN) - answeredAt)),
+        deliveries: pushed.map(({ name, answeredAt }) => Math.max(0, (receipts.get(name) as number) - answeredAt)),
       }
     },
     /** Returns the time until the last message arrived. */
