@@ -16,10 +16,17 @@ const LISTED_TABLES = 5
 
 /** Measures how much the whole database grows per sample, with the event log and the audit log, for large and for small pushes. */
 export async function benchBytes(options: Options) {
+  const { machine, days, small } = await measureBytes(options)
+  for (const line of machine) console.log(line)
+  for (const growth of [days, small]) printGrowth(growth)
+}
+
+export async function measureBytes(options: Options) {
   const site = await openSite(options.connections + 4, options)
   try {
-    await measureGrowth(site, options, 'large_pushes', PER_DAY, (rates) => [rates])
-    await measureGrowth(site, options, 'small_pushes', PER_SMALL_PUSH, (rates) => smallPushes(rates))
+    const days = await measureGrowth(site, options, 'large_pushes', PER_DAY, (rates) => [rates])
+    const small = await measureGrowth(site, options, 'small_pushes', PER_SMALL_PUSH, (rates) => smallPushes(rates))
+    return { machine: await machineLines(site.urlOf('large_pushes')), days, small }
   } finally {
     await site.close()
   }
@@ -28,11 +35,27 @@ export async function benchBytes(options: Options) {
 const smallPushes = (rates: HeartRate[]) =>
   Array.from({ length: SMALL_PUSHES }, (_, n) => rates.slice(n * PER_SMALL_PUSH, (n + 1) * PER_SMALL_PUSH))
 
+type Growth = {
+  pushes: number
+  perPush: number
+  /** Bytes per sample of the whole database, before and after PostgreSQL reclaims dead row versions, and of the sample table. */
+  written: number
+  compact: number
+  sampleTable: number
+  /** Bytes per push of each table and index, largest first. */
+  tables: [string, number][]
+}
+
 /** Pushes a day of each user to a database of its own. */
-async function measureGrowth(site: Site, options: Options, name: string, perPush: number, split: (rates: HeartRate[]) => HeartRate[][]) {
+async function measureGrowth(
+  site: Site,
+  options: Options,
+  name: string,
+  perPush: number,
+  split: (rates: HeartRate[]) => HeartRate[][],
+): Promise<Growth> {
   await site.create(name)
   const running = await site.serve(name)
-  if (name === 'large_pushes') for (const line of await machineLines(running.database)) console.log(line)
   const api = createClient(running.url, running.headers)
   const users = await Promise.all(
     Array.from({ length: options.users }, async (_, n) => (await api.createUser({ body: { client_user_id: `bytes-${n}` } })).user_id),
@@ -61,10 +84,25 @@ async function measureGrowth(site: Site, options: Options, name: string, perPush
   await running.stop()
   const samples = requests.length * perPush
   const growth = (after: Sizes) => (after.total - before.total) / samples
-  console.log(`${requests.length} pushes of ${perPush}: whole database ${growth(compact).toFixed(1)} bytes per sample`)
-  console.log(`  ${growth(written).toFixed(1)} before PostgreSQL reclaims dead row versions; per push, in bytes:`)
-  const tables = [...compact.tables].map(([table, bytes]) => [table, (bytes - (before.tables.get(table) ?? 0)) / requests.length] as const)
-  for (const [table, bytes] of tables.sort((a, b) => b[1] - a[1]).slice(0, LISTED_TABLES)) console.log(`  ${table}: ${bytes.toFixed(0)}`)
+  const tables = [...compact.tables].map(([table, bytes]): [string, number] => [
+    table,
+    (bytes - (before.tables.get(table) ?? 0)) / requests.length,
+  ])
+  const sampleTable = tables.filter(([table]) => table.startsWith('sample_days')).reduce((sum, [, bytes]) => sum + bytes, 0) / perPush
+  return {
+    pushes: requests.length,
+    perPush,
+    written: growth(written),
+    compact: growth(compact),
+    sampleTable,
+    tables: tables.sort((a, b) => b[1] - a[1]),
+  }
+}
+
+function printGrowth({ pushes, perPush, written, compact, tables }: Growth) {
+  console.log(`${pushes} pushes of ${perPush}: whole database ${compact.toFixed(1)} bytes per sample`)
+  console.log(`  ${written.toFixed(1)} before PostgreSQL reclaims dead row versions; per push, in bytes:`)
+  for (const [table, bytes] of tables.slice(0, LISTED_TABLES)) console.log(`  ${table}: ${bytes.toFixed(0)}`)
 }
 
 type Sizes = { total: number; tables: Map<string, number> }

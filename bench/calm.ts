@@ -9,7 +9,7 @@ import { newPusher, type Pusher } from './pushes.ts'
 type Options = { seconds: number; rounds: number; burst: number; idleSeconds: number; singles: number; baseline: string | undefined }
 type Subject = { name: string; deployment: Deployment; pusher: Pusher; results: Record<string, number[]> }
 
-const RATE = 200
+export const RATE = 200
 const WARM_UP_SECONDS = 5
 
 /** Measures and prints; it does not assert any number. Versions take turns, so that both run under the same conditions. */
@@ -20,12 +20,7 @@ export async function benchCalm(options: Options) {
     subjects.push(await openSubject('this version'))
     for (const line of await machineLines((subjects[0] as Subject).deployment.database)) console.log(line)
     console.log('the default deployment with its own PostgreSQL; this process pushes 5 samples per event, another receives and verifies\n')
-    for (const { pusher } of subjects) await pusher.pushAtRate(RATE, WARM_UP_SECONDS)
-    await inTurn(subjects, options.rounds, (subject) => measureCalm(subject, options.seconds))
-    await inTurn(subjects, options.rounds, (subject) => measureBurst(subject, options.burst))
-    await sleep(2000)
-    await Promise.all(subjects.map((subject) => measureIdle(subject, options.idleSeconds)))
-    await inTurn(subjects, options.singles, measureSingle)
+    await measureSubjects(subjects, options)
     for (const subject of subjects) print(subject, options)
     console.log(`load ${loadavg()[0]?.toFixed(1)}`)
   } finally {
@@ -36,7 +31,17 @@ export async function benchCalm(options: Options) {
   }
 }
 
-async function openSubject(name: string, checkout?: string): Promise<Subject> {
+/** Adds every measurement to the results of each subject. */
+export async function measureSubjects(subjects: Subject[], options: Omit<Options, 'baseline'>) {
+  for (const { pusher } of subjects) await pusher.pushAtRate(RATE, WARM_UP_SECONDS)
+  await inTurn(subjects, options.rounds, (subject) => measureCalm(subject, options.seconds))
+  await inTurn(subjects, options.rounds, (subject) => measureBurst(subject, options.burst))
+  await sleep(2000)
+  await Promise.all(subjects.map((subject) => measureIdle(subject, options.idleSeconds)))
+  await inTurn(subjects, options.singles, measureSingle)
+}
+
+export async function openSubject(name: string, checkout?: string): Promise<Subject> {
   const deployment = await openDeployment(checkout)
   return { name, deployment, pusher: await newPusher(deployment), results: {} }
 }
@@ -84,7 +89,8 @@ async function measureCalm(subject: Subject, seconds: number) {
 
 async function measureBurst(subject: Subject, count: number) {
   const { used, result } = await usagePerEvent('burst', subject, count, () => subject.pusher.pushBurst(count, 16))
-  return { ...used, 'burst rate': (count * 1000) / result.ms }
+  const { service, database } = subject.deployment.memory()
+  return { ...used, 'burst rate': (count * 1000) / result.ms, 'burst memory service': service, 'burst memory database': database }
 }
 
 async function measureIdle(subject: Subject, seconds: number) {

@@ -6,13 +6,17 @@ type Stat = { pid: number; parent: number; own: number; ended: number }
 
 /** Returns the CPU time of a process and its descendants in milliseconds, or NaN without /proc. */
 export function cpuOf(pid: number) {
-  const all = readStats()
-  const self = all.find((one) => one.pid === pid)
-  return self ? sumTree(self, all) : Number.NaN
+  const tree = treeOf(pid)
+  return tree.length ? tree.reduce((sum, { own, ended }) => sum + own + ended, 0) : Number.NaN
 }
 
-const sumTree = ({ pid, own, ended }: Stat, all: Stat[]): number =>
-  all.filter(({ parent }) => parent === pid).reduce((sum, child) => sum + sumTree(child, all), own + ended)
+/** A process and its descendants. Empty without /proc. */
+export function treeOf(pid: number) {
+  const all = readStats()
+  const children = Map.groupBy(all, ({ parent }) => parent)
+  const below = (one: Stat): Stat[] => [one, ...(children.get(one.pid) ?? []).flatMap(below)]
+  return all.filter((one) => one.pid === pid).flatMap(below)
+}
 
 const readStats = () =>
   listProcessFolders().flatMap((name): Stat[] => {

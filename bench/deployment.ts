@@ -7,6 +7,7 @@ import { readAccess, urlOf } from '../src/platform/db/embedded/access.ts'
 import { clusterPaths } from '../src/platform/db/embedded/files.ts'
 import { postmasterOf, processesOf, readCredentials, startProcess } from '../test/support/process.ts'
 import { cpuOf } from './cpu.ts'
+import { treeMemory } from './memory.ts'
 import { SECRET } from './messages.ts'
 import { openReceiver } from './webhooks.ts'
 
@@ -34,6 +35,11 @@ export async function openDeployment(checkout?: string) {
       const database = cpuOf(postmaster)
       const [api = 0, worker = 0] = (['api', 'worker'] as const).map((kind) => cpuOfKind(processes, kind))
       return { service: cpuOf(service.pid) - database, api, worker, database }
+    },
+    /** Memory in MB. The service started the server, so its tree contains it. */
+    memory() {
+      const database = treeMemory(postmaster)
+      return { service: treeMemory(service.pid) - database, database }
     },
     async close() {
       await service.stop()

@@ -11,24 +11,45 @@ type Bench = { site: Site; running: Running; options: Options }
 
 const DAY = 86_400_000
 const RESOURCE = 'heartrate'
+const PER_MINUTE = 1440
 
 /** Measures and prints; it does not assert any number. */
 export async function benchIngest(options: Options) {
+  const { machine, days, again, hours, sizes, reads, erasure, copy } = await measureIngest(options)
+  for (const line of machine) console.log(line)
+  console.log('one service process, one sender process; every batch is one transaction, including its events\n')
+  printBatches('user-days', days)
+  console.log(`  ${sizes.table.toFixed(2)} bytes per stored sample with rows and indexes, ${sizes.sealed.toFixed(2)} of them encrypted\n`)
+  printBatches('the same user-days again, which changes nothing', again)
+  printBatches('hourly merges', hours)
+  for (const { samples, latencies } of reads)
+    console.log(
+      `reading a user-day of ${samples} samples: ${[50, 95, 99].map((percent) => `p${percent} ${ms(percentile(latencies, percent))}`).join(', ')}\n`,
+    )
+  console.log(`erasing a user with a year of data, ${erasure.samples} samples in 365 days: ${ms(erasure.ms)}`)
+  console.log(`  days left: ${erasure.daysLeft}\n`)
+  console.log(`COPY of the user-days with one row per sample: ${perSecond(copy.rate)}, ${copy.bytes.toFixed(0)} bytes each`)
+}
+
+export async function measureIngest(options: Options) {
   const site = await openSite(options.connections + 4, options)
   try {
     await site.create('ingested')
     const running = await site.serve('ingested')
     const bench = { site, running, options }
-    for (const line of await machineLines(running.database)) console.log(line)
-    console.log('one service process, one sender process; every batch is one transaction, including its events\n')
+    const machine = await machineLines(running.database)
     const users = await createUsers(bench, options.users)
-    const days = users.map((user, i) => ({ user, rates: ratesOf(options, i, 2) }))
-    await benchDays(bench, days)
-    await benchHours(bench, users)
-    await benchReads(bench, users)
-    await benchErase(bench)
-    await benchCopy(bench, days)
+    const userDays = users.map((user, i) => ({ user, rates: ratesOf(options, i, 2) }))
+    await warmUp(bench, userDays)
+    const days = await sendBatches(bench, userDays)
+    const sizes = await readSizes(bench)
+    const again = await sendBatches(bench, userDays)
+    const hours = await sendBatches(bench, hourlyBatches(bench, users))
+    const reads = await measureReads(bench, users)
+    const erasure = await measureErasure(bench)
+    const copy = await measureCopy(bench, userDays)
     await running.stop()
+    return { machine, days, again, hours, sizes, reads, erasure, copy }
   } finally {
     await site.close()
   }
@@ -57,8 +78,11 @@ type UserDay = { user: string; rates: HeartRate[] }
 
 const pushOf = (user: string, rates: HeartRate[]) => ({ method: 'POST', path: `/v2/timeseries/${user}/${RESOURCE}`, body: bodyOf(rates) })
 
-/** Sends each request once and prints the rate of samples. */
-async function sendBatches({ site, running, options }: Bench, title: string, batches: UserDay[]) {
+/** Rates are samples per second, and CPU times are in microseconds per sample. */
+type Batches = { count: number; size: number; connections: number; rate: number; latencies: number[]; serviceUs: number; serverUs: number }
+
+/** Sends each request once. */
+async function sendBatches({ site, running, options }: Bench, batches: UserDay[]): Promise<Batches> {
   const samples = batches.reduce((sum, { rates }) => sum + rates.length, 0)
   const before = { service: cpuOf(running.pid), server: cpuOf(site.postmaster) }
   const { seconds, latencies } = await running.load({
@@ -66,21 +90,22 @@ async function sendBatches({ site, running, options }: Bench, title: string, bat
     times: batches.length,
     requests: batches.map(({ user, rates }) => pushOf(user, rates)),
   })
-  const perSample = (after: number, before: number) => `${(((after - before) * 1000) / samples).toFixed(2)} µs`
-  console.log(`${title}: ${batches.length} batches of ${batches[0]?.rates.length}, ${options.connections} at a time`)
-  console.log(
-    `  ${perSecond(samples / seconds)} samples over HTTP, a batch p50 ${ms(percentile(latencies, 50))}, p99 ${ms(percentile(latencies, 99))}`,
-  )
-  console.log(
-    `  CPU time per sample: ${perSample(cpuOf(running.pid), before.service)} of the service, ${perSample(cpuOf(site.postmaster), before.server)} of PostgreSQL`,
-  )
+  const perSample = (after: number, before: number) => ((after - before) * 1000) / samples
+  return {
+    count: batches.length,
+    size: batches[0]?.rates.length ?? 0,
+    connections: options.connections,
+    rate: samples / seconds,
+    latencies,
+    serviceUs: perSample(cpuOf(running.pid), before.service),
+    serverUs: perSample(cpuOf(site.postmaster), before.server),
+  }
 }
 
-async function benchDays(bench: Bench, days: UserDay[]) {
-  await warmUp(bench, days)
-  await sendBatches(bench, 'user-days', days)
-  await printSizes(bench, 'user-days')
-  await sendBatches(bench, 'the same user-days again, which changes nothing', days)
+function printBatches(title: string, { count, size, connections, rate, latencies, serviceUs, serverUs }: Batches) {
+  console.log(`${title}: ${count} batches of ${size}, ${connections} at a time`)
+  console.log(`  ${perSecond(rate)} samples over HTTP, a batch p50 ${ms(percentile(latencies, 50))}, p99 ${ms(percentile(latencies, 99))}`)
+  console.log(`  CPU time per sample: ${serviceUs.toFixed(2)} µs of the service, ${serverUs.toFixed(2)} µs of PostgreSQL`)
 }
 
 /** Warms up the process with other days and then deletes them. */
@@ -91,44 +116,45 @@ async function warmUp({ running, options }: Bench, days: UserDay[]) {
   await query(running.database, 'vacuum full sample_days')
 }
 
-/** Sends a day hour by hour, so each batch merges into the stored day. */
-async function benchHours(bench: Bench, users: string[]) {
+/** A day hour by hour, so each batch merges into the stored day. */
+function hourlyBatches(bench: Bench, users: string[]) {
   const hours = users.slice(0, Math.ceil(users.length / 4)).flatMap((user, i) => {
     const rates = ratesOf(bench.options, 1000 + i, 1)
     const each = Math.ceil(rates.length / 24)
     return Array.from({ length: 24 }, (_, hour) => ({ user, hour, rates: rates.slice(hour * each, (hour + 1) * each) }))
   })
-  await sendBatches(
-    bench,
-    'hourly merges',
-    hours.toSorted((a, b) => a.hour - b.hour).filter(({ rates }) => rates.length),
-  )
+  return hours.toSorted((a, b) => a.hour - b.hour).filter(({ rates }) => rates.length)
 }
 
-async function printSizes({ running }: Bench, title: string) {
+/** Bytes per stored sample: with rows and indexes, and the encrypted part. */
+async function readSizes({ running }: Bench) {
   const [row] = await query<{ bytes: string; sealed: string; samples: string }>(
     running.database,
     "select pg_total_relation_size('sample_days') as bytes, sum(octet_length(sealed)) as sealed, sum(samples) as samples from sample_days",
   )
-  const each = (bytes: string | undefined) => (Number(bytes) / Number(row?.samples)).toFixed(2)
-  console.log(`  ${title}: ${each(row?.bytes)} bytes per stored sample with rows and indexes, ${each(row?.sealed)} of them encrypted\n`)
+  const each = (bytes: string | undefined) => Number(bytes) / Number(row?.samples)
+  return { table: each(row?.bytes), sealed: each(row?.sealed) }
 }
 
-async function benchReads({ running, options }: Bench, users: string[]) {
-  const day = new Date(midnight(2)).toISOString().slice(0, 10)
-  const paths = users.map((user) => `/v2/timeseries/${user}/${RESOURCE}/grouped?start_date=${day}&end_date=${day}`)
-  const { latencies } = await running.load({
-    connections: 1,
-    times: options.reads,
-    requests: paths.map((path) => ({ method: 'GET', path })),
-  })
-  console.log(
-    `reading a user-day of ${options.perDay} samples: p50 ${ms(percentile(latencies, 50))}, p95 ${ms(percentile(latencies, 95))}, p99 ${ms(percentile(latencies, 99))}\n`,
-  )
+/** Reads user-days with a sample per minute and with all samples, one at a time. */
+async function measureReads(bench: Bench, users: string[]) {
+  const { running, options } = bench
+  const minutes = users.map((user, i) => pushOf(user, ratesOf({ ...options, perDay: PER_MINUTE }, i, 3)))
+  await running.load({ connections: options.connections, times: minutes.length, requests: minutes })
+  const measured: { samples: number; latencies: number[] }[] = []
+  for (const [samples, daysAgo] of [[PER_MINUTE, 3] as const, [options.perDay, 2] as const]) {
+    const day = new Date(midnight(daysAgo)).toISOString().slice(0, 10)
+    const path = (user: string) => `/v2/timeseries/${user}/${RESOURCE}/grouped?start_date=${day}&end_date=${day}`
+    const requests = users.map((user) => ({ method: 'GET', path: path(user) }))
+    // Warms up the process.
+    await running.load({ connections: 1, times: options.reads, requests })
+    measured.push({ samples, latencies: (await running.load({ connections: 1, times: options.reads, requests })).latencies })
+  }
+  return measured
 }
 
 /** Erases a user with a year of data. Moving the sandbox clock returns after the erasure. */
-async function benchErase(bench: Bench) {
+async function measureErasure(bench: Bench) {
   const { yearly } = bench.options
   const [user = ''] = await createUsers(bench, 1)
   const rates = Array.from({ length: 365 }, (_, day) => heartRates(day, midnight(day + 1), yearly, Math.floor(DAY / yearly))).flat()
@@ -137,14 +163,14 @@ async function benchErase(bench: Bench) {
   await call(bench, 'DELETE', `/v2/user/${user}`)
   const startedAt = performance.now()
   await call(bench, 'POST', '/sandbox/clock', { advance_seconds: 8 * 86_400 })
-  console.log(`erasing a user with a year of data, ${rates.length} samples in 365 days: ${ms(performance.now() - startedAt)}`)
+  const elapsedMs = performance.now() - startedAt
   await call(bench, 'POST', '/sandbox/clock/reset')
   const [row] = await query(bench.running.database, 'select count(*) as left from sample_days where user_id = $1', [user])
-  console.log(`  days left: ${row?.['left']}\n`)
+  return { samples: rates.length, ms: elapsedMs, daysLeft: Number(row?.['left']) }
 }
 
 /** Loads the same samples with one row each by COPY, for comparison. */
-async function benchCopy({ running }: Bench, days: UserDay[]) {
+async function measureCopy({ running }: Bench, days: UserDay[]) {
   const { database } = running
   await query(
     database,
@@ -162,7 +188,5 @@ async function benchCopy({ running }: Bench, days: UserDay[]) {
   const seconds = (performance.now() - startedAt) / 1000
   const samples = days.reduce((sum, { rates }) => sum + rates.length, 0)
   const [row] = await query<{ bytes: string }>(database, "select pg_total_relation_size('plain_samples') as bytes")
-  console.log(
-    `COPY of the user-days with one row per sample: ${perSecond(samples / seconds)}, ${(Number(row?.bytes) / samples).toFixed(0)} bytes each`,
-  )
+  return { rate: samples / seconds, bytes: Number(row?.bytes) / samples }
 }

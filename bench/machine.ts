@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { availableParallelism, cpus, loadavg } from 'node:os'
+import { availableParallelism, cpus, loadavg, totalmem } from 'node:os'
 import { query } from '../test/support/databases.ts'
 import { root } from '../test/support/process.ts'
 
@@ -13,12 +13,13 @@ export async function machineLines(url: string) {
     [settings],
   )
   return [
-    `${cpus()[0]?.model.trim()}, ${availableParallelism()} cores, load ${loadavg()[0]?.toFixed(1)}, Node ${process.version}`,
+    `${cpus()[0]?.model.trim()}, ${availableParallelism()} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, load ${loadavg()[0]?.toFixed(1)}, Node ${process.version}`,
     `PostgreSQL ${rows.map(({ name, value }) => (name === 'server_version' ? value : `${name} ${value}`)).join(', ')}`,
-    `commit ${commit()}`,
+    `commit ${commitName()}`,
   ]
 }
 
 const git = (...args: string[]) => spawnSync('git', args, { cwd: root, encoding: 'utf8' }).stdout?.trim()
 
-const commit = () => `${git('rev-parse', '--short', 'HEAD') || 'unknown'}${git('status', '--porcelain', '-uno') ? ' and changes' : ''}`
+export const commitName = () =>
+  `${git('rev-parse', '--short', 'HEAD') || 'unknown'}${git('status', '--porcelain', '-uno') ? ' and changes' : ''}`

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { processesOf } from '../test/support/process.ts'
+import { treeOf } from './cpu.ts'
 
 type Processes = Awaited<ReturnType<typeof processesOf>>
 
@@ -18,4 +19,12 @@ export function memoryLine(supervisor: number, processes: Processes) {
   const parts = [{ kind: 'supervisor', pid: supervisor }, ...processes].map(({ kind, pid }) => ({ kind, mb: memoryOf(pid) }))
   const sum = parts.reduce((sum, { mb }) => sum + mb, 0)
   return `${Math.round(sum)} MB PSS (${parts.map(({ kind, mb }) => `${kind} ${Math.round(mb)}`).join(', ')})`
+}
+
+/** The memory of a process and its descendants in MB. A process that has ended counts as nothing. */
+export function treeMemory(pid: number) {
+  const parts = treeOf(pid)
+    .map((one) => memoryOf(one.pid))
+    .filter(Number.isFinite)
+  return parts.length ? parts.reduce((sum, mb) => sum + mb, 0) : Number.NaN
 }

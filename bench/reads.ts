@@ -10,18 +10,26 @@ import { openSite, type Running, type Site } from './site.ts'
 type Options = { users: number; days: number; samples: number; times: number; pooler: number | undefined }
 
 const assay = join(import.meta.dirname, '../bin/assay.mjs')
-const FEW = 50
+/** Users in the smaller run. */
+export const FEW = 50
 
 /** Compares reads with few users and with many users that have a month of data. */
 export async function benchReads(options: Options) {
+  const { machine, few, many } = await measureReads(options)
+  for (const line of machine) console.log(line)
+  const counts = `${FEW} and ${options.users.toLocaleString('en')} users of ${options.days} days with ${options.samples} samples each`
+  console.log(`p50 and p95 of ${options.times} reads, of random users, one at a time, with ${counts}`)
+  for (const [name, latencies] of Object.entries(few)) console.log(`  ${name}: ${compareLatencies(latencies, many[name] as number[])}`)
+}
+
+/** The latencies of each read, with few users and with many. */
+export async function measureReads(options: Options) {
   const site = await openSite(8, options)
   try {
     await site.create('read')
     const few = await measureWith(site, options, FEW)
     const many = await measureWith(site, options, options.users)
-    const counts = `${FEW} and ${options.users.toLocaleString('en')} users of ${options.days} days with ${options.samples} samples each`
-    console.log(`p50 and p95 of ${options.times} reads, of random users, one at a time, with ${counts}`)
-    for (const [name, latencies] of Object.entries(few)) console.log(`  ${name}: ${compareLatencies(latencies, many[name] as number[])}`)
+    return { machine: await machineLines(site.urlOf('read')), few, many }
   } finally {
     await site.close()
   }
@@ -37,9 +45,8 @@ const compareLatencies = (few: number[], many: number[]) =>
 
 async function measureWith(site: Site, options: Options, users: number) {
   const running = await site.serve('read')
-  if (users === FEW) for (const line of await machineLines(running.database)) console.log(line)
   await seedUsers(site, options, users)
-  const times = await measureReads(running, options)
+  const times = await measureLatencies(running, options)
   await running.stop()
   return times
 }
@@ -54,16 +61,16 @@ async function seedUsers(site: Site, { days, samples }: Options, users: number) 
   console.log(`  in ${((performance.now() - startedAt) / 1000).toFixed(0)} s\n`)
 }
 
-async function measureReads(running: Running, { days, times }: Options) {
+async function measureLatencies(running: Running, { days, times }: Options) {
   const users = await query<{ user_id: string }>(running.database, 'select user_id from users order by random() limit $1', [times])
   const date = (ago: number) => new Date(midnight(ago)).toISOString().slice(0, 10)
   const day = `start_date=${date(2)}&end_date=${date(2)}`
   const reads: Record<string, (id: string) => string> = {
-    'a day of heart rate': (id) => `/v2/timeseries/${id}/heartrate/grouped?${day}`,
-    'all days of glucose': (id) => `/v2/timeseries/${id}/glucose/grouped?start_date=${date(days)}&end_date=${date(1)}`,
-    'the resources of a user': (id) => `/v2/introspect/resources?user_id=${id}`,
-    'a user': (id) => `/v2/user/${id}`,
-    'a page of users': () => '/v2/user?limit=50',
+    'A day of heart rate': (id) => `/v2/timeseries/${id}/heartrate/grouped?${day}`,
+    'All days of glucose': (id) => `/v2/timeseries/${id}/glucose/grouped?start_date=${date(days)}&end_date=${date(1)}`,
+    'The resources of a user': (id) => `/v2/introspect/resources?user_id=${id}`,
+    'A user': (id) => `/v2/user/${id}`,
+    'A page of users': () => '/v2/user?limit=50',
   }
   const latencies: Record<string, number[]> = {}
   for (const [name, path] of Object.entries(reads)) {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { type TableFamily, tableFamilies } from '../src/operations/capacity/rules-costs.ts'
 import { query } from '../test/support/databases.ts'
-import { eventually } from '../test/support/process.ts'
+import { CONNECTION_POLL_MS, eventually } from '../test/support/process.ts'
 import { tableOwners } from '../test/support/table-owners.ts'
 import { cpuOf } from './cpu.ts'
 import type { LoadReport } from './load.ts'
@@ -96,6 +96,14 @@ export const waitUntilIdle = (database: string) =>
     },
     600_000,
     500,
+  )
+
+/** Waits until no order is due to be sent to its lab. */
+export const waitUntilDispatched = (database: string) =>
+  eventually(
+    async () => (await query(database, 'select from orders where dispatch_at < now() limit 1')).length === 0,
+    600_000,
+    CONNECTION_POLL_MS,
   )
 
 /** Checkpoints during the work. The first change of a page after a checkpoint writes the whole page to the log. */

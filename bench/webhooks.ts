@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { query } from '../test/support/databases.ts'
 import { eventually, readCredentials, run } from '../test/support/process.ts'
+import { measureBareLoop } from './bare-loop.ts'
 import { cpuOf } from './cpu.ts'
 import { machineLines } from './machine.ts'
 import { createWebhook, openWriter, SECRET, type Writer } from './messages.ts'
@@ -9,7 +10,8 @@ import { median, ms, percentile, perSecond } from './numbers.ts'
 import type { ReceiverReport } from './receiver.ts'
 import { openSite, type Running, type Site } from './site.ts'
 
-type Options = { seconds: number; rounds: number; backlog: number; perKey: number; endpoints: number; pooler: number | undefined }
+type BacklogOptions = { seconds: number; rounds: number; backlog: number; perKey: number; pooler: number | undefined }
+type Options = BacklogOptions & { endpoints: number }
 type Bench = { site: Site; running: Running; writer: Writer; team_id: string; receiver: Awaited<ReturnType<typeof openReceiver>> }
 
 const KEYS = 1000
@@ -17,7 +19,24 @@ const RATE = 500
 const NO_EVENTS = ['bench.none']
 
 /** Measures and prints; it does not assert any number. */
-export async function benchWebhooks(options: Options) {
+export const benchWebhooks = (options: Options) =>
+  withDelivery(options, async (bench) => {
+    for (const line of await machineLines(bench.running.database)) console.log(line)
+    console.log('one process delivers, one receives and verifies, and this one writes the events\n')
+    // The backlog comes last, because vacuuming its rows would slow down the other measurements.
+    await benchLatency(bench, options)
+    await benchDead(bench, options)
+    printBacklog(await measureDrains(bench, options), options)
+  })
+
+/** The rates of a backlog, and the rate at which the same receiver gets messages from undici alone. */
+export const measureBacklog = (options: BacklogOptions) =>
+  withDelivery(options, async (bench) => ({
+    ...(await measureDrains(bench, options)),
+    bare: await measureBareLoop(`${bench.receiver.url}/drain/bare`, SECRET, options.seconds),
+  }))
+
+async function withDelivery<T>(options: Pick<Options, 'pooler'>, work: (bench: Bench) => Promise<T>) {
   const site = await openSite(16, options)
   const receiver = await openReceiver()
   try {
@@ -25,15 +44,10 @@ export async function benchWebhooks(options: Options) {
     const running = await site.serve('webhooks')
     const { team_id } = readCredentials(site.dataDir)
     const writer = await openWriter(site, running, team_id)
-    for (const line of await machineLines(running.database)) console.log(line)
-    console.log('one process delivers, one receives and verifies, and this one writes the events\n')
-    const bench = { site, running, writer, team_id, receiver }
-    // The backlog comes last, because vacuuming its rows would slow down the other measurements.
-    await benchLatency(bench, options)
-    await benchDead(bench, options)
-    await benchDrain(bench, options)
+    const result = await work({ site, running, writer, team_id, receiver })
     await writer.close()
     await running.stop()
+    return result
   } finally {
     await receiver.close()
     await site.close()
@@ -56,31 +70,41 @@ export async function openReceiver() {
   }
 }
 
-type Drain = { rate: number; statements: number; serviceMs: number; serverMs: number; wrong: number }
+export type Drain = { rate: number; statements: number; serviceMs: number; serverMs: number; wrong: number }
+/** The drains of one message per key, of several, and of a long backlog. */
+type Drains = { single: Drain[]; several: Drain[]; long: Drain }
 
-async function benchDrain(bench: Bench, { rounds, perKey, backlog, seconds }: Options) {
+async function measureDrains(bench: Bench, { rounds, perKey, backlog, seconds }: BacklogOptions): Promise<Drains> {
   const { writer, team_id, receiver, running } = bench
   const webhooks = [
     await createWebhook(writer.app, team_id, `${receiver.url}/drain/1`),
     await createWebhook(writer.app, team_id, `${receiver.url}/drain/2`),
   ]
   await emitOnePerKey(bench, webhooks)
-  let baseline: Drain[] = []
-  for (const each of [1, perKey]) {
-    baseline = []
+  const drainRounds = async (each: number) => {
+    const drains: Drain[] = []
     for (let round = 0; round < rounds; round++) {
       await queueBacklog(running.database, webhooks, each)
-      baseline.push(await drain(bench, webhooks, { total: 2 * KEYS * each }))
+      drains.push(await drain(bench, webhooks, { total: 2 * KEYS * each }))
     }
-    console.log(`2 webhooks x ${KEYS} keys, messages per key: ${each}, queued before the start, signed and logged:`)
-    printDrains(baseline)
+    return drains
   }
+  const single = await drainRounds(1)
+  const several = await drainRounds(perKey)
   await queueBacklog(running.database, webhooks, backlog / 2 / KEYS)
-  const withBacklog = await drain(bench, webhooks, { seconds })
-  console.log(`the same with ${backlog} pending messages, for ${seconds} s:`)
-  printDrains([withBacklog])
-  console.log(`ratio: ${(withBacklog.rate / median(baseline.map(({ rate }) => rate))).toFixed(2)}\n`)
+  const long = await drain(bench, webhooks, { seconds })
   await query(running.database, 'delete from webhooks where id = any($1::uuid[])', [webhooks])
+  return { single, several, long }
+}
+
+function printBacklog({ single, several, long }: Drains, { perKey, backlog, seconds }: BacklogOptions) {
+  for (const [each, drains] of [[1, single] as const, [perKey, several] as const]) {
+    console.log(`2 webhooks x ${KEYS} keys, messages per key: ${each}, queued before the start, signed and logged:`)
+    printDrains(drains)
+  }
+  console.log(`the same with ${backlog} pending messages, for ${seconds} s:`)
+  printDrains([long])
+  console.log(`ratio: ${(long.rate / median(several.map(({ rate }) => rate))).toFixed(2)}\n`)
 }
 
 function printDrains(drains: Drain[]) {

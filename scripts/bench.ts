@@ -6,9 +6,14 @@ import { benchIngest } from '../bench/ingest.ts'
 import { benchOrders } from '../bench/orders.ts'
 import { benchProcesses } from '../bench/processes.ts'
 import { benchReads } from '../bench/reads.ts'
+import { benchReport } from '../bench/report.ts'
 import { benchWebhooks } from '../bench/webhooks.ts'
 
-const usage = `npm run bench -- orders [--seconds N] [--rounds N] [--connections N] [--most N] [--small]
+const usage = `npm run bench [-- report --small]
+Runs most of the measurements below with fixed sizes and writes bench/report.md, with limits of the same run and targets. It takes
+about half an hour, and a few minutes with --small. It has no other options.
+
+npm run bench -- orders [--seconds N] [--rounds N] [--connections N] [--most N] [--small]
 Measures orders per second over HTTP, compared with pgbench on the same PostgreSQL, and list requests in a small and a large table.
 --most sets the number of orders in the large table. --small runs a short version of any benchmark.
 
@@ -65,15 +70,16 @@ const options = {
   connections: Number(connections),
   most: Number(most ?? (small ? 50_000 : 1_000_000)),
 }
-const benchmark = positionals.join()
+const benchmark = positionals.join() || 'report'
 if (
-  !['orders', 'webhooks', 'calm', 'ingest', 'reads', 'bytes', 'processes', 'costs'].includes(benchmark) ||
+  !['report', 'orders', 'webhooks', 'calm', 'ingest', 'reads', 'bytes', 'processes', 'costs'].includes(benchmark) ||
   ![...Object.values(options), pooler ?? 1].every((value) => Number.isInteger(value) && value > 0)
 ) {
-  console.error(`Usage: ${usage}`)
-  process.exit(2)
+  console.error(usage)
+  process.exit(benchmark === 'help' ? 0 : 2)
 }
-if (benchmark === 'orders') await benchOrders({ ...options, pooler })
+if (benchmark === 'report') await benchReport(small)
+else if (benchmark === 'orders') await benchOrders({ ...options, pooler })
 else if (benchmark === 'calm')
   await benchCalm({
     seconds: options.seconds,

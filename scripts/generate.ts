@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { quotedReport } from '../bench/report-page.ts'
 import { asyncapi } from '../src/contract/asyncapi.ts'
 import { notOffered } from '../src/contract/not-offered.ts'
 import { openapi } from '../src/contract/openapi.ts'
@@ -32,6 +33,7 @@ const generated: Record<string, () => string> = {
   'docs/lifecycle.md': lifecyclePage,
   ...diagrams,
   'docs/diagrams/architecture.svg': architectureSvg,
+  'docs/operating.md': operatingPage,
   'docs/order-checks.md': orderChecksPage,
   'docs/orders.md': ordersPage,
   'docs/scaling.md': () => withTables('docs/scaling.md', scalingTables()),
@@ -55,6 +57,10 @@ async function generate() {
 
 function ordersPage() {
   return withTables('docs/orders.md', { lifecycle: methodsTable() })
+}
+
+function operatingPage() {
+  return withTables('docs/operating.md', { report: quotedReport(readFileSync(`${root}bench/report.md`, 'utf8')) })
 }
 
 function comparisonPage() {
