@@ -15,6 +15,7 @@ export async function openVerifier() {
   const faults: string[] = []
   const repeats: (LanePosition & { at: number })[] = []
   const held = new Set<LanePosition>()
+  const refusals = new Set<string>()
   let refuseEvery = Number.POSITIVE_INFINITY
   let requests = 0
   let pause: PromiseWithResolvers<void> | undefined
@@ -24,8 +25,11 @@ export async function openVerifier() {
     const body = await textOf(request).catch(() => undefined)
     // A sender killed during the request has not sent the message.
     if (body === undefined) return
-    const refused = ++requests % refuseEvery === 0
     const position = positionOf(request)
+    const name = Object.values(position).join(' ')
+    // A message that is refused twice waits five minutes for its next attempt.
+    const refused = ++requests % refuseEvery === 0 && !refusals.has(name)
+    if (refused) refusals.add(name)
     if (refused) counts.refused++
     else take(position, request.headers as Record<string, string>, body)
     held.add(position)
@@ -85,7 +89,7 @@ export async function openVerifier() {
     ignoreOrder: () => {
       checksOrder = false
     },
-    /** Responds to every nth request with 503. */
+    /** Responds to every nth request with 503, but only once to the same message. */
     refuse: (every: number) => {
       refuseEvery = every
     },
