@@ -286,6 +286,18 @@ test('dispatches other orders when one fails, and retries it', async () => {
   expect(statusesOf(await get(team, broken.id))).toEqual(dispatched)
 })
 
+test('/ready shows how many orders wait to be sent to the lab, and for how long', async () => {
+  const ready = async () => (await fetch(`${w.base}/ready`)).json()
+  const team = await w.tenant()
+  await w.runJobs()
+  await placeOrder(team.api, 'walk_in_test', { activate_by: '2027-06-01' })
+  for (let i = 0; i < 2; i++) await placeOrder(team.api)
+  w.advanceTime(90_000)
+  expect(await ready()).toEqual({ status: 'ready', orders_due: 2, oldest_order_due_seconds: 90 })
+  await w.runJobs()
+  expect(await ready()).toEqual({ status: 'ready', orders_due: 0, oldest_order_due_seconds: 0 })
+})
+
 describe('concurrency', () => {
   const LATER = '2027-06-01'
 

@@ -3,6 +3,7 @@ import type { Database } from '../../platform/db/open.ts'
 import { DAY } from '../../platform/time.ts'
 import type { Siblings } from '../connections/siblings.ts'
 import { type DeliveryMetrics, deliveryMetrics } from './delivery-metrics.ts'
+import { orderMetrics } from './order-metrics.ts'
 import { type PipelineMetrics, pipelineMetrics } from './pipeline-metrics.ts'
 
 export type Metrics = {
@@ -45,6 +46,7 @@ export function createMetrics(database: Database): Metrics {
     labelNames: ['job'],
     registers: [registry],
   })
+  orderMetrics(backlogs, database)
   return {
     registry,
     backlogs,

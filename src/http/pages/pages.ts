@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { asyncapi } from '../../contract/asyncapi.ts'
 import { openapi } from '../../contract/openapi.ts'
+import { dispatchBacklog } from '../../labs/orders/progress/dispatch.ts'
 import { isDatabaseUp } from '../../operations/deployment/actions.ts'
 import type { App } from '../../platform/app.ts'
 import { problem } from '../../platform/problem.ts'
@@ -21,9 +22,9 @@ type Options = { isReady(): boolean; siblings: Siblings | undefined }
 export async function mountPages(app: App, server: FastifyInstance, metrics: Metrics, { isReady, siblings }: Options) {
   server.get('/health', async () => ({ status: 'ok' }))
   server.get('/ready', async () => {
-    if (!isReady() || !(await isDatabaseReachable(app)))
-      throw problem('NOT_READY', 'The service is starting, or its database is unavailable.')
-    return { status: 'ready' }
+    const backlog = isReady() && (await withinReadyTime(findBacklog(app)))
+    if (!backlog) throw problem('NOT_READY', 'The service is starting, or its database is unavailable.')
+    return { status: 'ready', ...backlog }
   })
   server.get('/metrics', async (_, reply) => {
     const { type, text } = await metricsText(metrics, siblings)
@@ -50,4 +51,13 @@ function mountDocument(server: FastifyInstance, path: string, generate: () => ob
 
 const READY_TIMEOUT_MS = 3 * SECOND
 
-const isDatabaseReachable = (app: App) => Promise.race([isDatabaseUp(app), pause(READY_TIMEOUT_MS, false, { ref: false })])
+const withinReadyTime = <T>(work: Promise<T>) =>
+  Promise.race([work.catch(() => undefined), pause(READY_TIMEOUT_MS, undefined, { ref: false })])
+
+/** The orders that wait to be sent to their lab, or undefined without a database. */
+async function findBacklog(app: App) {
+  if (!(await isDatabaseUp(app))) return undefined
+  const { due, oldest_at } = await dispatchBacklog(app.db, app.wall())
+  const waited = oldest_at ? Math.max(0, Date.parse(app.wall()) - Date.parse(oldest_at)) : 0
+  return { orders_due: due, oldest_order_due_seconds: Math.round(waited / SECOND) }
+}

@@ -2,6 +2,8 @@ import type { Simulation } from '../../../contract/labs/orders.ts'
 import { type App, type AppInTransaction, inTransaction, onTeamClock } from '../../../platform/app.ts'
 import { declareCache } from '../../../platform/caches.ts'
 import { isDatabaseUnavailable } from '../../../platform/db/errors.ts'
+import type { Db } from '../../../platform/db/open.ts'
+import { inParallel } from '../../../platform/in-parallel.ts'
 import { later, MINUTE } from '../../../platform/time.ts'
 import { labFor } from '../../adapters/index.ts'
 import { type LoadedOrder, lockOrder } from '../reading/present.ts'
@@ -27,21 +29,32 @@ const postponed = declareCache(() => new Map<string, string>())
 /** The orders to skip for now. A clock move skips none: a skipped order stays due, and the move would never get past it. */
 const postponedIds = (app: App) => (app.transaction ? [] : [...postponed(app)].filter(([, until]) => until > app.wall()).map(([id]) => id))
 
+/** Orders that one process works on at the same time. Most of the work is waiting for the database. */
+const ORDERS_AT_ONCE = 4
+
 /** An order that fails does not block the others: it is postponed, and the first error is thrown at the end. */
 async function forEachOrder<T extends { id: string }>(app: App, due: T[], work: (order: T) => Promise<unknown>) {
-  const failures: unknown[] = []
-  for (const order of due)
-    await work(order).then(
-      () => postponed(app).delete(order.id),
-      (error) => {
-        // The database is unavailable, so the whole run is retried.
-        if (isDatabaseUnavailable(error)) throw error
-        failures.push(error)
-        if (!app.transaction) postponed(app).set(order.id, later(app.wall(), POSTPONE_MS))
-      },
-    )
-  if (failures.length) throw failures[0]
+  let isDatabaseLost = false
+  // A clock move is one transaction, so it takes one order after another.
+  await inParallel(due, app.transaction ? 1 : ORDERS_AT_ONCE, async (order) => {
+    if (isDatabaseLost) return
+    try {
+      await work(order)
+      postponed(app).delete(order.id)
+    } catch (error) {
+      // The database is unavailable, so the whole run is retried.
+      isDatabaseLost ||= isDatabaseUnavailable(error)
+      if (!isDatabaseLost && !app.transaction) postponed(app).set(order.id, later(app.wall(), POSTPONE_MS))
+      throw error
+    }
+  })
 }
+
+/** The backlog is counted up to this number. */
+const MAX_COUNTED_DUE = 10_000
+
+/** How many orders of any team are due to be sent to the lab, and since when the oldest has been. */
+export const dispatchBacklog = (db: Db, wall: string) => dueStore.findDispatchBacklog(db, wall, MAX_COUNTED_DUE)
 
 export const findNextDispatch = async (app: App, team_id: string) => (await dueStore.findNextDispatch(app.db, team_id))?.at ?? undefined
 

@@ -31,6 +31,18 @@ export const listDueDispatches = (db: Db, wall: string, { limit, team_id, except
     ? dueDispatches(db, wall, limit, except)
     : dispatchQuery(db, wall, limit, except).where('orders.team_id', '=', team_id).execute()
 
+/** Counts the orders of any team that are due to be sent, up to `limit`. `oldest_at` is not on a team's clock. */
+export async function findDispatchBacklog(db: Db, wall: string, limit: number) {
+  const { rows } = await sql<{ due: number; oldest_at: string | null }>`
+    select ${anyTeam('orders to dispatch')} count(*)::int as due, min(waiting.since) as oldest_at from (
+      select greatest(orders.dispatch_at, orders.created_at) - teams.clock_offset_ms * interval '1 millisecond' as since
+      from orders join teams on teams.id = orders.team_id
+      where orders.dispatch_at <= ${latestTeamTime(wall)} and orders.dispatch_at <= ${teamTime(wall)}
+      order by orders.dispatch_at limit ${limit}
+    ) waiting`.execute(db)
+  return rows[0] ?? { due: 0, oldest_at: null }
+}
+
 const dueStepQuery = (db: Db, wall: string, { limit, team_id, except }: DueQuery) =>
   db
     .selectFrom('orders')
