@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { startEmbedded } from '../src/platform/db/embedded/start.ts'
 import { atEnd, cleanUp } from '../test/support/at-end.ts'
-import { createDatabase, createMigrated, databaseUrl, dropDatabase, query, serversOf } from '../test/support/databases.ts'
+import { createDatabase, createMigrated, databaseUrl, dropDatabase, endConnections, query, serversOf } from '../test/support/databases.ts'
 import { startPooler } from '../test/support/pooler.ts'
 import { type Env, postmasterOf, readCredentials, run, startProcess } from '../test/support/process.ts'
 import type { Load, LoadReport } from './load.ts'
@@ -50,6 +50,8 @@ export async function openSite(connections: number, { pooler: pooled, database: 
     postmasters,
     async create(name: string, template?: string) {
       created.push(name)
+      // A pooler keeps its connections, and a template must have none.
+      if (pooler && template) await endConnections(url, template)
       if (servers.length > 1 && !template) await createMigrated(servers, name)
       else await createDatabase(servers, name, template)
     },

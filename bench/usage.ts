@@ -89,8 +89,8 @@ export const waitUntilIdle = (database: string) =>
     async () => {
       const [row] = await query<{ busy: boolean }>(
         database,
-        `select exists (select from audit_log where chain_seq is null) or exists (select from events where no is null)
-         or exists (select from deliveries) or exists (select from orders where dispatch_at < now()) as busy`,
+        `select exists (select 1 from audit_log where chain_seq is null) or exists (select 1 from events where no is null)
+         or exists (select 1 from deliveries) or exists (select 1 from orders where dispatch_at < now()) as busy`,
       )
       return row?.busy === false
     },

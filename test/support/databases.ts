@@ -47,7 +47,7 @@ export async function createDatabase(servers: string[], name: string, template?:
 }
 
 /** The servers of a cluster connect to each other in every database that it has, and a template must have no connections. */
-const endConnections = (server: string, database: string) =>
+export const endConnections = (server: string, database: string) =>
   query(server, 'select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = $1', [database])
 
 export async function dropDatabase(servers: string[], name: string) {
