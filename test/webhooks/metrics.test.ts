@@ -24,6 +24,16 @@ test('messages of a disabled webhook are pending and not due', async () => {
   expect(await counts()).toEqual([1, 0])
 })
 
+test('an order is due until a worker has sent it to the lab', async () => {
+  const w = await world()
+  await placeOrder(w.api)
+  await placeOrder(w.api, 'walk_in_test', { activate_by: '2099-01-01' })
+  const due = async () => (await readMetrics(w.base))('assay_orders_due')
+  expect(await due()).toBe(1)
+  await w.runJobs()
+  expect(await due()).toBe(0)
+})
+
 test('reports attempts, latency and pending messages per webhook', async () => {
   const w = await world()
   await w.startDelivery()

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client'
 import { dispatchBacklog } from '../../labs/orders/progress/dispatch.ts'
 import type { Database } from '../../platform/db/open.ts'
-import { ageInSeconds, backlogGauges } from './backlog-gauges.ts'
+import { backlogGauges } from './backlog-gauges.ts'
 
 /** The orders that wait for a worker. Orders that are held for a later day do not count. */
 export const orderMetrics = (backlogs: Registry, { db }: Database) =>
@@ -14,7 +14,7 @@ export const orderMetrics = (backlogs: Registry, { db }: Database) =>
       {
         name: 'assay_orders_oldest_due_seconds',
         help: 'How long the oldest of them has been due.',
-        measure: ({ oldest_at }) => ageInSeconds(oldest_at) ?? 0,
+        measure: ({ oldest_seconds }) => oldest_seconds,
       },
     ],
   )

@@ -57,7 +57,6 @@ const withinReadyTime = <T>(work: Promise<T>) =>
 /** The orders that wait to be sent to their lab, or undefined without a database. */
 async function findBacklog(app: App) {
   if (!(await isDatabaseUp(app))) return undefined
-  const { due, oldest_at } = await dispatchBacklog(app.db, app.wall())
-  const waited = oldest_at ? Math.max(0, Date.parse(app.wall()) - Date.parse(oldest_at)) : 0
-  return { orders_due: due, oldest_order_due_seconds: Math.round(waited / SECOND) }
+  const { due, oldest_seconds } = await dispatchBacklog(app.db, app.wall())
+  return { orders_due: due, oldest_order_due_seconds: oldest_seconds }
 }

@@ -4,7 +4,7 @@ import { declareCache } from '../../../platform/caches.ts'
 import { isDatabaseUnavailable } from '../../../platform/db/errors.ts'
 import type { Db } from '../../../platform/db/open.ts'
 import { inParallel } from '../../../platform/in-parallel.ts'
-import { later, MINUTE } from '../../../platform/time.ts'
+import { later, MINUTE, SECOND } from '../../../platform/time.ts'
 import { labFor } from '../../adapters/index.ts'
 import { type LoadedOrder, lockOrder } from '../reading/present.ts'
 import * as store from '../store.ts'
@@ -53,8 +53,12 @@ async function forEachOrder<T extends { id: string }>(app: App, due: T[], work: 
 /** The backlog is counted up to this number. */
 const MAX_COUNTED_DUE = 10_000
 
-/** How many orders of any team are due to be sent to the lab, and since when the oldest has been. */
-export const dispatchBacklog = (db: Db, wall: string) => dueStore.findDispatchBacklog(db, wall, MAX_COUNTED_DUE)
+/** How many orders of any team are due to be sent to the lab, and for how long the oldest has been. */
+export async function dispatchBacklog(db: Db, wall: string) {
+  const { due, oldest_at } = await dueStore.findDispatchBacklog(db, wall, MAX_COUNTED_DUE)
+  const waitedMs = oldest_at ? Math.max(0, Date.parse(wall) - Date.parse(oldest_at)) : 0
+  return { due, oldest_seconds: Math.round(waitedMs / SECOND) }
+}
 
 export const findNextDispatch = async (app: App, team_id: string) => (await dueStore.findNextDispatch(app.db, team_id))?.at ?? undefined
 
