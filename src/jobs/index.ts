@@ -1,44 +1,45 @@
-import { numberEvents } from '../delivery/events/log.ts'
+import { numberEvents, searchUnnumbered } from '../delivery/events/log.ts'
 import { pruneInboxes } from '../delivery/webhooks/inbox.ts'
 import { deleteIdleLanes, PURGE_WEBHOOKS, purgeWebhooks } from '../delivery/webhooks/management/purge.ts'
 import { REPAIR_WEBHOOKS } from '../delivery/webhooks/repair/jobs.ts'
-import { repairWebhooks } from '../delivery/webhooks/repair/repair.ts'
+import { repairWebhooks, searchRunningJobs } from '../delivery/webhooks/repair/repair.ts'
 import { applyRetention, deleteFinishedLanes } from '../delivery/webhooks/repair/retention.ts'
 import { SIMULATE_STEPS, takeDueSteps } from '../labs/adapters/simulator/advance.ts'
-import { DISPATCH_ORDERS, dispatchDueOrders } from '../labs/orders/progress/dispatch.ts'
+import { DISPATCH_ORDERS, dispatchDueOrders, searchDispatches, searchSteps } from '../labs/orders/progress/dispatch.ts'
 import { eraseDueUsers } from '../operations/user-deletion/actions.ts'
 import { NUMBER_EVENTS } from '../platform/app.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../platform/time.ts'
-import { chainAudit } from '../tenants/audit/actions.ts'
+import { chainAudit, searchUnchained } from '../tenants/audit/actions.ts'
 import { pruneIdempotency } from '../tenants/idempotency/actions.ts'
 import { pruneTokens } from '../tenants/keys/actions.ts'
 import { pruneUserTokens } from '../tenants/keys/user-tokens.ts'
 import { pruneInvitations } from '../tenants/people/invitations.ts'
 import { pruneSessions } from '../tenants/sessions/actions.ts'
 import { eraseNextTeam } from '../tenants/teams/actions.ts'
+import { searchErasable } from '../tenants/users/actions.ts'
 import { pauseAfterIngestion } from '../wearables/connections/actions.ts'
-import { pruneBulk, RUN_BULK_OPERATIONS, runBulk } from '../wearables/connections/bulk/bulk.ts'
-import { deregister } from '../wearables/connections/deregister.ts'
-import { pullDue } from '../wearables/connections/pulls.ts'
+import { pruneBulk, RUN_BULK_OPERATIONS, runBulk, searchOpenOperations } from '../wearables/connections/bulk/bulk.ts'
+import { deregister, searchDeregistrations } from '../wearables/connections/deregister.ts'
+import { pullDue, searchPulls } from '../wearables/connections/pulls.ts'
 import { pruneLinks } from '../wearables/link/tokens.ts'
 import type { Job } from './job.ts'
 import { ownMemoryJobs } from './own-memory.ts'
 
 /** The work of a process that delivers. */
 export const jobs: Job[] = [
-  { name: DISPATCH_ORDERS, everyMs: SECOND, run: (app) => dispatchDueOrders(app) },
-  { name: NUMBER_EVENTS, everyMs: SECOND, run: numberEvents },
-  { name: SIMULATE_STEPS, everyMs: SECOND, run: (app) => takeDueSteps(app) },
-  { name: 'erase users', everyMs: 5 * SECOND, run: (app) => eraseDueUsers(app) },
-  { name: 'deregister connections', everyMs: 5 * SECOND, run: deregister },
+  { name: DISPATCH_ORDERS, search: searchDispatches, run: (app) => dispatchDueOrders(app) },
+  { name: NUMBER_EVENTS, search: searchUnnumbered, run: numberEvents },
+  { name: SIMULATE_STEPS, search: searchSteps, run: (app) => takeDueSteps(app) },
+  { name: 'erase users', search: searchErasable, run: (app) => eraseDueUsers(app) },
+  { name: 'deregister connections', search: searchDeregistrations, run: deregister },
   { name: 'pause connections', everyMs: MINUTE, run: pauseAfterIngestion },
-  { name: RUN_BULK_OPERATIONS, everyMs: 5 * SECOND, run: runBulk },
-  { name: 'pull wearable data', everyMs: 5 * SECOND, run: pullDue },
+  { name: RUN_BULK_OPERATIONS, search: searchOpenOperations, run: runBulk },
+  { name: 'pull wearable data', search: searchPulls, run: pullDue },
   { name: 'erase teams', everyMs: MINUTE, run: eraseNextTeam },
-  { name: 'chain audit rows', everyMs: SECOND, run: chainAudit },
+  { name: 'chain audit rows', search: searchUnchained, run: chainAudit },
   ...ownMemoryJobs,
   { name: 'maintain event partitions', everyMs: HOUR, run: applyRetention },
-  { name: REPAIR_WEBHOOKS, everyMs: SECOND, run: repairWebhooks },
+  { name: REPAIR_WEBHOOKS, search: searchRunningJobs, run: repairWebhooks },
   { name: 'prune inboxes', everyMs: HOUR, run: pruneInboxes },
   { name: PURGE_WEBHOOKS, everyMs: 10 * SECOND, run: purgeWebhooks },
   { name: 'delete idle lanes', everyMs: DAY, run: deleteIdleLanes },

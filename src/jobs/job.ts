@@ -1,8 +1,12 @@
 import type { App } from '../platform/app.ts'
+import type { Search } from '../platform/db/due-work.ts'
 
 export type Job = {
   name: string
-  everyMs: number
   /** Does one batch of due work, and removes the subjects it was woken for. Returns true if there may be more. */
   run(app: App, subjects?: Set<string>): Promise<unknown>
-}
+} & (
+  | { everyMs: number; search?: undefined }
+  /** Runs within a second after the search finds work. */
+  | { search: Search; everyMs?: undefined }
+)

@@ -1,4 +1,5 @@
 import { appOf, type Service } from '../platform/app.ts'
+import { combineSearches } from '../platform/db/due-work.ts'
 import { SECOND } from '../platform/time.ts'
 import type { Job } from './job.ts'
 
@@ -14,7 +15,12 @@ type Loop = {
 
 const SOON_MS = SECOND / 10
 
-/** Runs each job at its interval. A failed job is logged and retried. A crash loses no work, because the tables hold it. */
+const SEARCH_EVERY_MS = SECOND
+
+/**
+ * Runs each job at its interval, or when its search finds work. All searches are one statement, because an idle service would
+ * spend most of its time on asking. A failed job is logged and retried. A crash loses no work, because the tables hold it.
+ */
 export function startJobs(service: Service, jobs: Job[], onFailure: (job: string, error: unknown) => void): Loop {
   let stopping = false
   const timers = new Map<Job, NodeJS.Timeout>()
@@ -22,6 +28,18 @@ export function startJobs(service: Service, jobs: Job[], onFailure: (job: string
   /** How soon a job that is running, or that runs soon, has to run again. */
   const woken = new Map<Job, number>()
   const subjects = new Map(jobs.map((job) => [job, new Set<string>()]))
+  const searched = jobs.filter((job) => job.search !== undefined)
+  const findWork = combineSearches(searched)
+
+  const searchJob: Job = {
+    name: 'find due work',
+    everyMs: SEARCH_EVERY_MS,
+    async run({ db, wall }) {
+      // If the statement fails, each job searches for itself, so that one search cannot stop the other jobs.
+      const found = await findWork(db, wall()).catch((error) => void onFailure(searchJob.name, error))
+      for (const job of searched) if (!running.has(job) && (!found || found.includes(job.name))) startJob(job)
+    },
+  }
 
   const runJob = async (job: Job) => {
     try {
@@ -39,10 +57,11 @@ export function startJobs(service: Service, jobs: Job[], onFailure: (job: string
   }
   const schedule = (job: Job) => {
     clearTimeout(timers.get(job))
-    if (!stopping)
+    const waitMs = woken.get(job) ?? job.everyMs
+    if (!stopping && waitMs !== undefined)
       timers.set(
         job,
-        setTimeout(() => startJob(job), woken.get(job) ?? job.everyMs),
+        setTimeout(() => startJob(job), waitMs),
       )
   }
   const wakeWithin =
@@ -51,14 +70,14 @@ export function startJobs(service: Service, jobs: Job[], onFailure: (job: string
       const job = jobs.find((job) => job.name === name)
       if (!job || stopping) return
       for (const subject of about) subjects.get(job)?.add(subject)
-      if ((woken.get(job) ?? job.everyMs) <= ms) return
+      if ((woken.get(job) ?? Number.POSITIVE_INFINITY) <= ms) return
       woken.set(job, ms)
       // A running job may already be past the new work, so it runs once more.
       if (running.has(job)) return
       if (ms) schedule(job)
       else startJob(job)
     }
-  for (const job of jobs) startJob(job)
+  for (const job of [...jobs.filter(({ everyMs }) => everyMs), ...(searched.length ? [searchJob] : [])]) startJob(job)
 
   return {
     wake: wakeWithin(0),

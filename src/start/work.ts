@@ -17,12 +17,12 @@ import { type OnFailure, openWakeUps, wakeWork } from './wake-ups.ts'
 export async function startWork(service: Service, database: Database, metrics: Metrics, hasSiblings: boolean) {
   const isAlone = !service.config.DATABASE_URL && !hasSiblings
   const onFailure = failureLog(service.log, (job) => metrics.jobFailures.inc({ job }))
-  const loop = startJobs(service, jobs, onFailure)
+  const delivery = await openDelivery(service, metrics, onFailure)
+  const publisher = openPublisher(service, metrics, onFailure)
+  const loop = startJobs(service, [...jobs, delivery.worker.job, publisher.job], onFailure)
   const wakeUps = openWakeUps(service, database, isAlone, onFailure)
   const jobWakeUps = isAlone ? undefined : await receiveJobWakeUps(service.vault, loop.wake, (error) => onFailure('wake-ups', error))
-  const delivery = await openDelivery(service, metrics, onFailure)
   await wakeUps.listen(wakeWork(delivery.worker, loop))
-  const publisher = openPublisher(service, metrics, onFailure)
   service.wake = (job, about = []) => (job === DELIVER_WEBHOOKS ? wakeUps.send(about as Iterable<WebhookRef>) : loop.wake(job, about))
   return {
     async stop() {

@@ -152,11 +152,7 @@ export async function replica({ env = {}, database, table, maxStalenessMs = HOUR
       const sender = openSender({ policy: policyOf(config) })
       const onError = (error: unknown) => app.log.error({ err: String(error) })
       const worker = await startWorker(service, { send: send ?? sender.post, onError, recordMetrics: metrics.deliveries.record })
-      const numbering = startJobs(
-        service,
-        jobs.filter(({ name }) => name === NUMBER_EVENTS),
-        (_, error) => onError(error),
-      )
+      const numbering = startJobs(service, [...jobs.filter(({ name }) => name === NUMBER_EVENTS), worker.job], (_, error) => onError(error))
       const wake = wakeWork(worker, numbering)
       service.wake = (job, about = []) => (job === DELIVER_WEBHOOKS ? wake(about as Iterable<WebhookRef>) : numbering.wake(job, about))
       atEnd(async () => {
@@ -168,14 +164,12 @@ export async function replica({ env = {}, database, table, maxStalenessMs = HOUR
     },
     /** Starts publishing to pipelines. */
     startPublishing: (outbound: Partial<OutboundOptions> = {}) => {
-      const publisher = startPublisher(
-        service,
-        { ...outboundOptionsOf(config), ...outbound },
-        (error) => app.log.error({ err: String(error) }),
-        metrics.pipelines.record,
-      )
-      atEnd(() => publisher.stop())
-      return publisher
+      const onError = (error: unknown) => app.log.error({ err: String(error) })
+      const publisher = startPublisher(service, { ...outboundOptionsOf(config), ...outbound }, onError, metrics.pipelines.record)
+      const claiming = startJobs(service, [publisher.job], (_, error) => onError(error))
+      const stop = async () => void (await Promise.all([claiming.stop(), publisher.stop()]))
+      atEnd(stop)
+      return { stop }
     },
     /** Creates an organization with a team and both keys. */
     tenant: (names: Partial<Parameters<typeof createOrg>[1]> = {}) => tenant(app, base, names),

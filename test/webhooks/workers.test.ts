@@ -8,6 +8,7 @@ import { newWorkerLease } from '../../src/delivery/webhooks/sending/worker-lease
 import { listenForPayloads } from '../../src/delivery/webhooks/wake-ups/listen.ts'
 import { sendLocal } from '../../src/delivery/webhooks/wake-ups/local-messages.ts'
 import { wakeUpsAmongProcesses } from '../../src/delivery/webhooks/wake-ups/wake-ups.ts'
+import { startJobs } from '../../src/jobs/loop.ts'
 import { type Connection, connectDirect, openDatabase } from '../../src/platform/db/open.ts'
 import type { Outcome } from '../../src/platform/outbound/outcome.ts'
 import { webhookRef } from '../../src/platform/webhook-ref.ts'
@@ -48,15 +49,18 @@ async function newWorker(send: Parameters<typeof startWorker>[1]['send'], databa
   // Too few for pipelined connections, which would open again.
   const { pool, db, close } = openDatabase(database, 5, pino({ level: 'silent' }))
   const worker = await startWorker({ ...app, db }, { send, onError: () => {} })
+  const search = startJobs({ ...app, db }, [worker.job], () => {})
   const isClosed = { yet: false }
   const closeOnce = async () => {
     if (!isClosed.yet) await close()
     isClosed.yet = true
   }
+  const stop = async () => void (await Promise.all([search.stop(), worker.stop()]))
   atEnd(closeOnce)
-  atEnd(() => worker.stop())
+  atEnd(stop)
   return {
-    ...worker,
+    wake: worker.wake,
+    stop,
     /** Closes the connections, so that the worker can neither settle nor renew its lease, like a killed process. */
     kill: closeOnce,
     /** Cuts the connections. The worker opens new ones. */

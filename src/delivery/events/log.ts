@@ -10,6 +10,8 @@ import { type EventPayload, openEventText } from './emit.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
+export { searchUnnumbered } from './store.ts'
+
 /** Events of a team numbered in one batch. */
 const NUMBER_LIMIT = 1000
 /** Teams numbered at the same time. */

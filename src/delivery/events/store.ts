@@ -31,6 +31,10 @@ export async function emitAll(db: Db, team_id: string, events: NewEvent[]) {
   return rows[0]?.webhook_ids ?? []
 }
 
+/** Finds events of any team that have no number yet. */
+export const searchUnnumbered = () => sql`
+  select ${anyTeam('teams with events to number')} team_id from events where no is null order by team_id, seq`
+
 const teamsToNumber = prepareSearch(
   'teams_to_number',
   () => sql<{ team_id: string }>`select ${anyTeam('teams with events to number')} distinct team_id from events where no is null`,

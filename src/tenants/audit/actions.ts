@@ -8,6 +8,8 @@ import * as rules from './rules.ts'
 import * as store from './store.ts'
 import { verifyChains } from './verify.ts'
 
+export { searchUnchained } from './store.ts'
+
 /** `team_id` names the team whose data was affected when the actor belongs to no team. */
 type AuditEntry = {
   action: string

@@ -1,11 +1,13 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
 import { anyTeam } from '../../platform/db/any-team.ts'
 import { type Db, prepareSearch } from '../../platform/db/open.ts'
-import { auditColumns, type NewAuditRow } from '../../platform/db/request-rows.ts'
+import { auditColumns, type NewAuditRow, writeAuditRow } from '../../platform/db/request-rows.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 import type { Page } from '../../platform/paging.ts'
 
-export const insertRows = (db: Db, rows: NewAuditRow[]) => db.insertInto('audit_log').values(rows).execute()
+/** Most requests write one row, so that has a prepared statement. */
+export const insertRows = async (db: Db, rows: NewAuditRow[]) =>
+  void (await (rows.length === 1 ? writeAuditRow(db, rows[0] as NewAuditRow) : db.insertInto('audit_log').values(rows).execute()))
 
 /** Inserts a row with a fixed ID; undefined if it exists. A concurrent insert of the same row waits for this transaction. */
 export const insertOnce = (db: Db, row: NewAuditRow) =>
@@ -23,6 +25,10 @@ export const insertHead = (db: Db, head: Insertable<Tables['audit_chains']>) =>
     .values(head)
     .onConflict((conflict) => conflict.column('chain_id').doNothing())
     .execute()
+
+/** Finds unchained rows of any team. */
+export const searchUnchained = () => sql`
+  select ${anyTeam('unchained audit rows')} chain_id from audit_log where chain_seq is null order by chain_id, at`
 
 const unchainedQuery = (db: Db, limit: number) =>
   db

@@ -63,8 +63,11 @@ export const findManagementKey = (db: Db, hash: Buffer) => withOrg(db).where('ha
 
 export const findManagementKeyById = (db: Db, id: string) => withOrg(db).where('management_keys.id', '=', id).executeTakeFirst()
 
-export const findLabKey = (db: Db, hash: Buffer) =>
-  db.selectFrom('lab_keys').select(['id as key_id', 'lab_id', 'revoked_at', 'last_used_at']).where('hash', '=', hash).executeTakeFirst()
+const labKeys = prepareRead('find_lab_key', (db, hash: Buffer) =>
+  db.selectFrom('lab_keys').select(['id as key_id', 'lab_id', 'revoked_at', 'last_used_at']).where('hash', '=', hash),
+)
+
+export const findLabKey = async (db: Db, hash: Buffer) => (await labKeys(db, hash))[0]
 
 type TeamKeyRow = Insertable<Tables['team_api_keys']>
 type ManagementKeyRow = Insertable<Tables['management_keys']>

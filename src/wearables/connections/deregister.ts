@@ -6,6 +6,8 @@ import { noAccount, openAccount, sealAccount } from './account.ts'
 import { claimFirst, MAX_CANDIDATES } from './claim.ts'
 import * as store from './store.ts'
 
+export { searchDeregistrations } from './store.ts'
+
 const MAX_ATTEMPTS = 5
 
 /** Deregisters one ended connection at its source and erases the account. Returns whether there can be more. */

@@ -10,6 +10,8 @@ import { claimFirst, MAX_CANDIDATES } from './claim.ts'
 import * as rules from './rules-pulls.ts'
 import * as store from './store.ts'
 
+export { searchPulls } from './store.ts'
+
 /** Longer than any pull takes. After a crash the job continues when the lease ends. */
 const LEASE_MS = 2 * MINUTE
 

@@ -140,17 +140,17 @@ export const insertRefresh = (db: Db, row: Insertable<Tables['refreshes']>) => d
 
 type ConnectionId = Pick<ConnectionRow, 'team_id' | 'id'>
 
-/** Ended connections of any team that are due for deregistration. */
-export const findDeregistrations = (db: Db, now: string, limit: number) =>
+/** Finds ended connections of any team that are due for deregistration. */
+export const searchDeregistrations = (db: Db, now: string) =>
   db
     .selectFrom('connections')
     .select(['team_id', 'id'])
     .where('ended_at', 'is not', null)
     .where('deregister_at', '<=', now)
     .orderBy('deregister_at')
-    .limit(limit)
     .modifyEnd(anyTeam('connections to deregister'))
-    .execute()
+
+export const findDeregistrations = (db: Db, now: string, limit: number) => searchDeregistrations(db, now).limit(limit).execute()
 
 /** Locks an ended connection, unless another process has it or it is no longer due. */
 export const lockDeregistration = (db: Db, { team_id, id }: ConnectionId, now: string) =>
@@ -208,17 +208,17 @@ export const findEnded = (db: Db, team_id: string, user_id: string, provider: st
     .limit(1)
     .executeTakeFirst()
 
-/** Connections of any team that have a due pull. */
-export const findDuePulls = (db: Db, now: string, limit: number) =>
+/** Finds connections of any team that have a due pull. */
+export const searchPulls = (db: Db, now: string) =>
   db
     .selectFrom('connections')
     .select(['team_id', 'id'])
     .where('ended_at', 'is', null)
     .where('pull_due_at', '<=', now)
     .orderBy('pull_due_at')
-    .limit(limit)
     .modifyEnd(anyTeam('due pulls'))
-    .execute()
+
+export const findDuePulls = (db: Db, now: string, limit: number) => searchPulls(db, now).limit(limit).execute()
 
 /** Claims a due pull until `until`, unless another process has it or it is no longer due. */
 export const claimPull = (db: Db, { team_id, id }: ConnectionId, now: string, until: string) =>

@@ -12,14 +12,16 @@ type DestinationKey = { team_id: string; destination: SupportedDestination }
 /** A destination that no process holds. */
 const isFree = sql`(d.holder is null or d.leased_until < now())`
 
-/** Enabled destinations of any team that no process holds. */
+/** Finds enabled destinations of any team that no process holds. */
+export const searchFreeDestinations = () => sql<DestinationKey>`
+  select ${anyTeam('destinations without a holder')} d.team_id, d.destination
+  from pipeline_destinations d join pipelines p on p.team_id = d.team_id join teams t on t.id = d.team_id
+  where d.destination = any(p.enabled) and t.deleted_at is null and ${isFree}
+  order by d.team_id, d.destination`
+
 export const listFreeDestinations = prepareSearch(
   'free_destinations',
-  (_, limit: number) => sql<DestinationKey>`
-    select ${anyTeam('destinations without a holder')} d.team_id, d.destination
-    from pipeline_destinations d join pipelines p on p.team_id = d.team_id join teams t on t.id = d.team_id
-    where d.destination = any(p.enabled) and t.deleted_at is null and ${isFree}
-    order by d.team_id, d.destination limit ${limit}`,
+  (_, limit: number) => sql<DestinationKey>`${searchFreeDestinations()} limit ${limit}`,
 )
 
 /** Claims a destination if it is still free. Returns whether it was. */

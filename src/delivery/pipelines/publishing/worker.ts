@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { appOf, type Service } from '../../../platform/app.ts'
+import type { Search } from '../../../platform/db/due-work.ts'
 import { inParallel } from '../../../platform/in-parallel.ts'
 import { SECOND } from '../../../platform/time.ts'
 import type { OutboundOptions } from '../destinations/destination.ts'
 import { closeDestination, type PublisherContext, publishPending, type RecordMetrics, type Runner } from './runner.ts'
 import * as store from './store-holding.ts'
 
+/** The interval of a process that holds destinations. */
 const POLL_MS = SECOND / 4
-/** The interval of a process that holds no destination. */
-const IDLE_POLL_MS = SECOND
 /** Other processes take over a destination this long after its process last renewed its lease. */
 const LEASE_SECONDS = 6
 const RENEW_EVERY_MS = 2 * SECOND
@@ -19,9 +19,13 @@ const CLAIM_LIMIT = 8
 const TEAMS_AT_ONCE = 4
 const DRAIN_TIMEOUT_MS = 5 * SECOND
 
-type Publisher = { stop(): Promise<void> }
+type Publisher = {
+  /** Claims free destinations. */
+  job: { name: string; search: Search; run(): Promise<void> }
+  stop(): Promise<void>
+}
 
-/** Publishes until it is stopped. One process at a time holds a destination. */
+/** Publishes until it is stopped, once its job has found a destination. One process at a time holds a destination. */
 export function startPublisher(
   service: Service,
   outbound: OutboundOptions,
@@ -90,16 +94,20 @@ export function startPublisher(
       .finally(() => runners.delete(name))
   }
 
-  function pollNow() {
-    polling = poll()
+  async function pollNow() {
+    if (stopping) return
+    clearTimeout(timer)
+    polling ??= poll()
       .catch(onError)
       .finally(() => {
-        if (!stopping) timer = setTimeout(pollNow, teams.size ? POLL_MS : IDLE_POLL_MS)
+        polling = undefined
+        if (!stopping && teams.size) timer = setTimeout(pollNow, POLL_MS)
       })
+    await polling
   }
-  pollNow()
 
   return {
+    job: { name: 'claim pipelines', search: store.searchFreeDestinations, run: pollNow },
     async stop() {
       stopping = true
       clearTimeout(timer)

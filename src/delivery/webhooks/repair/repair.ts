@@ -4,6 +4,8 @@ import { limitLockWait } from '../../../platform/db/local-settings.ts'
 import { enqueueEvents } from '../store-queue.ts'
 import * as store from './store-jobs.ts'
 
+export { searchRunningJobs } from './store-jobs.ts'
+
 /** Messages queued per run. */
 const BATCH_SIZE = 200
 /** A job queues nothing while this many messages are pending, so that new events do not wait behind all of them. */

@@ -44,6 +44,10 @@ const canContinue = (maxPending: number, team_id: RawBuilder<unknown> = sql`w.te
 
 type JobKey = { team_id: string; id: string }
 
+/** Finds jobs of any team that have not ended. */
+export const searchRunningJobs = () => sql`
+  select ${anyTeam('recover and replay jobs to continue')} id from webhook_jobs where state = 'running' order by updated_at`
+
 /** Jobs of any team that can continue, the one that waited longest first. */
 export const listJobsToContinue = prepareSearch(
   'webhook_jobs_to_continue',

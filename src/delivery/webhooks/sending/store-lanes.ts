@@ -6,14 +6,19 @@ import { type WebhookRef, webhookRef } from '../../../platform/webhook-ref.ts'
 /** A lane is a delivery queue of one webhook, and its messages are sent in order. `revision` is that of the webhook at the time of the claim. */
 export type Lane = { id: string; webhook_id: string; revision: number; key: string; head: number; attempts: number }
 
-const webhooksWithWork = prepareSearch(
-  'webhooks_with_work',
-  (_, now: string) => sql<{ team_id: string; id: string }>`
-    select ${anyTeam('webhooks with due messages')} w.team_id, w.id from webhooks w
-    where w.disabled_at is null and (w.paused_until is null or w.paused_until <= ${now}) and exists (
-      select from lanes l where l.team_id = w.team_id and l.webhook_id = w.id and l.run_at <= ${now} and l.worker is null
-    )`,
-)
+const workQuery = (_: Db, now: string) => sql<{ team_id: string; id: string }>`
+  select ${anyTeam('webhooks with due messages')} w.team_id, w.id from webhooks w
+  where w.disabled_at is null and (w.paused_until is null or w.paused_until <= ${now}) and exists (
+    select from lanes l where l.team_id = w.team_id and l.webhook_id = w.id and l.run_at <= ${now} and l.worker is null
+  )`
+
+const webhooksWithWork = prepareSearch('webhooks_with_work', workQuery)
+
+/** Finds webhooks of any team with due lanes, and claims of lanes, whose worker may be dead. */
+export const searchLanes = (db: Db, now: string) => sql`
+  select team_id from (${workQuery(db, now)} order by w.team_id, w.id) due
+  union all
+  select team_id from (select team_id from lanes where worker is not null order by team_id, webhook_id) claimed`
 
 /** Webhooks of any team with due lanes. */
 export const listWebhooksWithWork = async (db: Db, now: string): Promise<WebhookRef[]> =>

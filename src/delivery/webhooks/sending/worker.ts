@@ -1,4 +1,5 @@
 import { appOf, type Service } from '../../../platform/app.ts'
+import type { Search } from '../../../platform/db/due-work.ts'
 import type { Sender } from '../../../platform/outbound/send.ts'
 import { SECOND } from '../../../platform/time.ts'
 import type { WebhookRef } from '../../../platform/webhook-ref.ts'
@@ -26,7 +27,12 @@ type WorkerOptions = {
   isAlone?: boolean
 }
 
-type Worker = { wake(refs: Iterable<WebhookRef>): void; stop(): Promise<void> }
+type Worker = {
+  /** Finds due messages that no wake-up named, and claims of dead workers. */
+  job: { name: string; search: Search; run(): Promise<void> }
+  wake(refs: Iterable<WebhookRef>): void
+  stop(): Promise<void>
+}
 
 /** Delivers due messages until it is stopped. Without its lease it claims and sends nothing, but it still settles lanes that nobody took over. */
 export async function startWorker(service: Service, { send, onError, recordMetrics = () => {}, isAlone }: WorkerOptions): Promise<Worker> {
@@ -85,6 +91,7 @@ export async function startWorker(service: Service, { send, onError, recordMetri
   await lease.acquire()
 
   return {
+    job: { name: 'find due messages', search: store.searchLanes, run: poller.pollIfIdle },
     wake: pump.wake,
     /** Lanes that cannot be settled in time are left to other workers. */
     async stop() {

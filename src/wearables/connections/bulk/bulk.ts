@@ -12,6 +12,8 @@ import * as connections from '../store.ts'
 import { bulkItemAssociatedData, type ImportedConnection, processItem } from './bulk-items.ts'
 import * as store from './store-bulk.ts'
 
+export { searchOpenOperations } from './store-bulk.ts'
+
 /** The job that processes bulk operations. */
 export const RUN_BULK_OPERATIONS = 'run bulk operations'
 

@@ -15,16 +15,17 @@ export const insertItems = (db: Db, rows: Insertable<Tables['bulk_items']>[]) =>
 export const getOperation = (db: Db, team_id: string, id: string) =>
   db.selectFrom('bulk_ops').selectAll().where('team_id', '=', team_id).where('id', '=', id).executeTakeFirstOrThrow()
 
-/** The oldest operations of any team that are in progress. */
-export const findOpenOperations = (db: Db, limit: number) =>
+/** Finds operations of any team that are in progress. */
+export const searchOpenOperations = (db: Db) =>
   db
     .selectFrom('bulk_ops')
-    .selectAll()
     .where('status', '=', 'in_progress')
     .orderBy('started_at')
-    .limit(limit)
     .modifyEnd(anyTeam('bulk operations in progress'))
-    .execute()
+    .select('id')
+
+/** The oldest of them. */
+export const findOpenOperations = (db: Db, limit: number) => searchOpenOperations(db).clearSelect().selectAll().limit(limit).execute()
 
 /** Claims an item until `until`. */
 export const claimItem = (db: Db, { team_id, id }: BulkOperation, now: string, until: string) =>
