@@ -7,20 +7,29 @@ export const createLog = (config: { LOG_LEVEL?: string | undefined }): Logger =>
     linesPerTurn(),
   )
 
+/** A pipe takes up to 4 kB at once, so lines of several processes do not mix. */
+const MAX_BATCH = 3 * 1024
+
 /** Lines from one turn of the event loop go out in one write, because a write per request costs a twentieth of the request. */
 function linesPerTurn() {
-  // A pipe takes up to 4 kB at once, so lines of several processes do not mix.
-  const output = pino.destination({ fd: process.stdout.fd, sync: true, minLength: 3 * 1024 })
-  process.on('exit', () => output.flushSync())
+  const output = pino.destination({ fd: process.stdout.fd, sync: true })
+  let lines = ''
   let isScheduled = false
+  // The destination's own `flushSync` would also sync the file to disk.
+  const flush = () => {
+    if (lines) output.write(lines)
+    lines = ''
+  }
+  process.on('exit', flush)
   return {
     write(line: string) {
-      output.write(line)
+      lines += line
+      if (lines.length >= MAX_BATCH) flush()
       if (isScheduled) return
       isScheduled = true
       setImmediate(() => {
         isScheduled = false
-        output.flushSync()
+        flush()
       })
     },
   }

@@ -1,9 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { series, seriesNames } from '../../src/contract/wearables/series.ts'
+import { SampleOut } from '../../src/contract/wearables/wearables.ts'
+import { samplePresenter } from '../../src/wearables/data/rules-present.ts'
 import { decodeSamples, encodeSamples, type Sample } from '../../src/wearables/data/samples/rules-codec.ts'
 import { byKey, dedupeByKey, type IncomingSample, mergeDay } from '../../src/wearables/data/samples/rules-merge.ts'
 import { mergePieces, type Piece, readDay, samplesIn, writeDay } from '../../src/wearables/data/samples/rules-pieces.ts'
+import { exampleOf, fieldsOf } from '../support/shapes.ts'
 
 const DAY = Date.parse('2026-03-01T00:00:00Z')
 const MS = 86_400_000
@@ -199,4 +202,22 @@ test('every series accepts its own unit and example and has a distinct event nam
   }
   const events = seriesNames.map((name) => series[name].event).filter((event) => event !== null)
   expect(new Set(events).size).toBe(50)
+})
+
+describe.each(seriesNames)('a presented sample of %s', (name) => {
+  const row = series[name]
+  const extras = Object.fromEntries(fieldsOf(row.extraFields).map(([field, type]) => [field, exampleOf(type, field)]))
+  const sample = { at: DAY, end: DAY + 60_000, type: 'watch', value: 60.5, second: 40, text: 'note', zone: 3600, version: 1 }
+  const downsampled = { min: 60, max: 61, count: 2 }
+  const jsonOf = (value: unknown) => JSON.stringify(value)
+
+  test.each([
+    ['', JSON.stringify(extras)],
+    ['without extra fields ', ''],
+  ])('%shas the fields of the response in the same order', (_, more) => {
+    const presented = samplePresenter(row)({ ...sample, more })
+    expect(jsonOf(presented)).toBe(jsonOf(SampleOut.parse(presented)))
+    const interval = { ...samplePresenter({ ...row, interval: true })({ ...sample, more }), ...downsampled }
+    expect(jsonOf(interval)).toBe(jsonOf(SampleOut.parse(interval)))
+  })
 })

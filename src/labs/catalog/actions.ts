@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
-import type { OrderedMeasurements } from '../../contract/labs/analyte.ts'
+import type { Analyte, OrderedMeasurements } from '../../contract/labs/analyte.ts'
 import { LabTest, type LabTestFilter, type NewLabTest } from '../../contract/labs/catalog.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
 import { declareCache } from '../../platform/caches.ts'
@@ -115,8 +115,19 @@ export async function loadLabTestsById(app: App, team_id: string, ids: string[])
 /** The markers of a test, with all analytes of the catalog. */
 export const loadMeasurements = async (app: App, { markers }: Pick<LabTestRow, 'markers'>): Promise<OrderedMeasurements> => ({
   markers,
-  analytes: await store.listAnalytes(app.db),
+  analytes: await loadAnalytes(app),
 })
+
+const analyteCache = declareCache((): { version: string | undefined; analytes: Analyte[] } => ({ version: undefined, analytes: [] }))
+
+/** All analytes, cached until the catalog changes. The version is read first, so that a change in between is noticed by the next call. */
+async function loadAnalytes(app: App) {
+  const cache = analyteCache(app)
+  const version = await store.findCatalogVersion(app.db)
+  if (version === undefined) return store.listAnalytes(app.db)
+  if (cache.version !== version) Object.assign(cache, { version, analytes: await store.listAnalytes(app.db) })
+  return cache.analytes
+}
 
 const shapedTests = declareCache(() => new WeakMap<LabTestRow, z.output<typeof LabTest>>())
 

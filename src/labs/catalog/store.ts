@@ -185,6 +185,11 @@ export const findMarkers = (db: Db, { marker_ids, provider_ids }: MarkerSelectio
     .orderBy('id')
     .execute()
 
+const catalogVersions = prepareRead('catalog_version', (db) => db.selectFrom('catalog').select('version'))
+
+/** The version of the catalog file that was loaded last. */
+export const findCatalogVersion = async (db: Db) => (await catalogVersions(db))[0]?.version
+
 export const listAnalytes = (db: Db) => db.selectFrom('analytes').selectAll().execute()
 
 export const findMarker = (db: Db, lab_id: number, provider_id: string) =>

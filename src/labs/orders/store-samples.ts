@@ -1,20 +1,24 @@
 import { type Selectable, sql } from 'kysely'
 import { setLocally } from '../../platform/db/local-settings.ts'
-import type { Db } from '../../platform/db/open.ts'
+import { type Db, prepareRead, runPrepared } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
 type Sample = Selectable<Tables['lab_samples']>
 
+const insertFreeSample = prepareRead(
+  'insert_sample',
+  (db, lab_id: number, sample_id: string, team_id: string, order_id: string) =>
+    db
+      .insertInto('lab_samples')
+      .values({ lab_id, sample_id, team_id, order_id })
+      .onConflict((conflict) => conflict.columns(['lab_id', 'sample_id']).doNothing())
+      .returning('order_id'),
+  runPrepared,
+)
+
 /** Returns whether the sample_id was free at its lab. */
-export const insertSample = async (db: Db, row: Sample) => {
-  const inserted = await db
-    .insertInto('lab_samples')
-    .values(row)
-    .onConflict((conflict) => conflict.columns(['lab_id', 'sample_id']).doNothing())
-    .returning('order_id')
-    .executeTakeFirst()
-  return inserted !== undefined
-}
+export const insertSample = async (db: Db, { lab_id, sample_id, team_id, order_id }: Sample) =>
+  (await insertFreeSample(db, lab_id, sample_id, team_id, order_id)).length > 0
 
 type SampleKey = Pick<Sample, 'lab_id' | 'sample_id'>
 

@@ -29,17 +29,36 @@ const isoText = (column: string) => sql`to_char(${sql.ref(column)} at time zone 
 
 /**
  * Orders of a team whose users still exist, in the order of the IDs: with the wrapped key of the user, the events, and the
- * orders of the same transaction.
+ * orders of the same transaction. The user and the key are looked up per order: until the first statistics of a table,
+ * PostgreSQL would read all users of the team for a join.
  */
 const loadedOrders = (db: Db, team_id: string, ids: string[]) =>
   db
     .selectFrom('orders')
-    .innerJoin('users', (join) => join.onRef('users.team_id', '=', 'orders.team_id').onRef('users.user_id', '=', 'orders.user_id'))
-    .innerJoin('sealing_keys', (join) =>
-      join.onRef('sealing_keys.team_id', '=', 'orders.team_id').onRef('sealing_keys.user_id', '=', 'orders.user_id'),
+    .innerJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('users')
+          .select('client_user_id')
+          .where('users.team_id', '=', team_id)
+          .whereRef('users.user_id', '=', 'orders.user_id')
+          .limit(sql.lit(1))
+          .as('patient'),
+      (join) => join.onTrue(),
+    )
+    .innerJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('sealing_keys')
+          .select(['id as key_id', 'wrapped as wrapped_key'])
+          .where('sealing_keys.team_id', '=', team_id)
+          .whereRef('sealing_keys.user_id', '=', 'orders.user_id')
+          .limit(sql.lit(1))
+          .as('sealing_key'),
+      (join) => join.onTrue(),
     )
     .select(orderColumns.map((column) => `orders.${column}` as const))
-    .select(['users.client_user_id', 'sealing_keys.id as key_id', 'sealing_keys.wrapped as wrapped_key'])
+    .select(['patient.client_user_id', 'sealing_key.key_id', 'sealing_key.wrapped_key'])
     .select([
       sql<EventRow[]>`(select json_agg(json_build_object('id', e.id, 'low_level', e.low_level, 'status_detail', e.status_detail,
         'created_at', ${isoText('e.created_at')}) order by e.id)
@@ -79,8 +98,7 @@ export async function findByTransaction(db: Db, team_id: string, transaction_id:
   )
 }
 
-/** Locks the orders until the transaction ends. Read them afterward: the locking query itself may return old events. */
-export const lockOrders = (db: Db, team_id: string, ids: string[]) =>
+const ordersToLock = (db: Db, team_id: string, ids: string[]) =>
   db
     .selectFrom('orders')
     .select(['id', 'dispatch_at', 'step_at'])
@@ -88,18 +106,16 @@ export const lockOrders = (db: Db, team_id: string, ids: string[]) =>
     .where('id', '=', sql<string>`any(${ids}::uuid[])`)
     .orderBy('id')
     .forUpdate()
-    .execute()
 
-/** Locks one order unless another transaction holds it. */
-export const tryLockOrder = (db: Db, team_id: string, id: string) =>
-  db
-    .selectFrom('orders')
-    .select(['dispatch_at', 'step_at'])
-    .where('team_id', '=', team_id)
-    .where('id', '=', id)
-    .forUpdate()
-    .skipLocked()
-    .executeTakeFirst()
+/** Locks the orders until the transaction ends. Read them afterward: the locking query itself may return old events. */
+export const lockOrders = prepareRead('lock_orders', ordersToLock, runPrepared)
+
+/** The same, without the orders that another transaction holds. */
+export const lockFreeOrders = prepareRead(
+  'lock_free_orders',
+  (db, team_id: string, ids: string[]) => ordersToLock(db, team_id, ids).skipLocked(),
+  runPrepared,
+)
 
 /** Prefers a kit, because another lab may use the same sample_id for an order that is not one. */
 export const findBySample = (db: Db, team_id: string, sample_id: string) =>

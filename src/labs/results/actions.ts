@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import type { OrderedMeasurements } from '../../contract/labs/analyte.ts'
 import type { BiomarkerResult, MissingResult, NewResults } from '../../contract/labs/results.ts'
 import { emit } from '../../delivery/events/emit.ts'
 import type { App, AppInTransaction } from '../../platform/app.ts'
@@ -25,25 +26,31 @@ export type Report = {
 
 /** Stores a lab report unless it is a repeat. A report without reported_at may restore the values of an earlier report. */
 export async function recordResults(app: AppInTransaction, order: LoadedOrder, newResults: NewResults): Promise<LoadedOrder> {
-  const stored = await store.findByDigest(app.db, order, digestOf(order, newResults))
+  const stored = order.result_version ? await store.findByDigest(app.db, order, digestOf(order, newResults)) : undefined
   if (stored && (newResults.reported_at || stored.version === order.result_version)) return order
-  const faults = rules.resultFaults(await loadMeasurements(app, order.lab_test), newResults.results)
+  const ordered = await loadMeasurements(app, order.lab_test)
+  const faults = rules.resultFaults(ordered, newResults.results)
   if (faults.length) throw new Problem('invalid', faults)
-  return storeReport(app, order, newResults)
+  return storeReport(app, order, newResults, ordered)
 }
 
 const digestOf = ({ key }: LoadedOrder, newResults: NewResults) =>
   createHmac('sha256', derive(key, 'report digest')).update(JSON.stringify(newResults)).digest()
 
 /** Stores a new report version, advances the order and emits new critical results. A late report changes nothing. */
-export async function storeReport(app: AppInTransaction, order: LoadedOrder, newResults: NewResults): Promise<LoadedOrder> {
+export async function storeReport(
+  app: AppInTransaction,
+  order: LoadedOrder,
+  newResults: NewResults,
+  ordered: OrderedMeasurements,
+): Promise<LoadedOrder> {
   const status = statusOf(order, newResults)
   const step = stepOf[status]
   const hasNoStep = status === 'partial' && order.method === 'testkit'
   checkAcceptsResults(order)
   if (classifyReport(order, hasNoStep ? 'completed' : step) === 'late') return order
-  const previous = await loadLatestReport(app, order)
-  const report = await buildReport(app, order, { ...newResults, status }, previous)
+  const previous = order.result_version ? await loadLatestReport(app, order) : undefined
+  const report = buildReport(order, { ...newResults, status, reported_at: newResults.reported_at ?? app.now() }, previous, ordered)
   const version = order.result_version + 1
   const interpretation = rules.interpretationOf(report.results) ?? 'unknown'
   await store.insertVersion(app.db, {
@@ -79,11 +86,14 @@ function statusOf({ low_level }: LoadedOrder, { status }: NewResults): NewResult
   return isFinal ? 'corrected' : 'final'
 }
 
-async function buildReport(app: App, order: LoadedOrder, newResults: NewResults, previous: Report | undefined): Promise<Report> {
-  const ordered = await loadMeasurements(app, order.lab_test)
-  const reported_at = newResults.reported_at ?? app.now()
+function buildReport(
+  order: LoadedOrder,
+  newResults: NewResults & { reported_at: string },
+  previous: Report | undefined,
+  ordered: OrderedMeasurements,
+): Report {
   const patient = { gender: order.document.patient_details?.gender ?? 'unknown', sample_id: order.sample_id }
-  const completed = rules.completeResults(ordered, patient, { ...newResults, reported_at })
+  const completed = rules.completeResults(ordered, patient, newResults)
   const merged = rules.mergeReports([...(previous ? [previous] : []), { results: completed, missing_results: [] }])
   const results = rules.sortResults(ordered, merged.results)
   return {
@@ -92,7 +102,7 @@ async function buildReport(app: App, order: LoadedOrder, newResults: NewResults,
     missing_results: rules.missingResults(ordered, results, [...(previous?.missing_results ?? []), ...newResults.missing_results]),
     collected_at: newResults.collected_at ?? previous?.collected_at ?? null,
     received_at: newResults.received_at ?? previous?.received_at ?? null,
-    reported_at,
+    reported_at: newResults.reported_at,
     notes: newResults.notes ?? previous?.notes ?? null,
   }
 }

@@ -1,19 +1,36 @@
-import type { Insertable } from 'kysely'
-import type { Db } from '../../platform/db/open.ts'
+import { type Insertable, sql } from 'kysely'
+import { type Db, parameterList, prepareRead, prepareStatement, runPrepared } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
-export const insertVersion = (db: Db, row: Insertable<Tables['results']>) => db.insertInto('results').values(row).execute()
+const columns = ['team_id', 'order_id', 'version', 'status', 'interpretation', 'digest', 'sealed', 'created_at'] as const
+const insertReport = prepareStatement(
+  'insert_report',
+  `insert into results (${columns.join(', ')}) values (${parameterList(columns.length)})`,
+)
+
+export const insertVersion = (db: Db, row: Insertable<Tables['results']>) =>
+  runPrepared(
+    db,
+    insertReport,
+    columns.map((column) => row[column]),
+  )
 
 type OrderKey = { team_id: string; id: string }
 
-/** The reports of an order, latest first. */
-const reports = (db: Db, { team_id, id }: OrderKey) =>
-  db.selectFrom('results').where('team_id', '=', team_id).where('order_id', '=', id).orderBy('version', 'desc')
+/** The latest report of an order, or the latest with a digest. */
+const latestReport = (db: Db, team_id: string, order_id: string) =>
+  db.selectFrom('results').where('team_id', '=', team_id).where('order_id', '=', order_id).orderBy('version', 'desc').limit(sql.lit(1))
 
-export const findLatestVersion = (db: Db, order: OrderKey) => reports(db, order).selectAll().limit(1).executeTakeFirst()
+const latestVersion = prepareRead('find_latest_report', (db, team_id: string, order_id: string) =>
+  latestReport(db, team_id, order_id).select(['version', 'sealed']),
+)
+const versionByDigest = prepareRead('find_report_by_digest', (db, team_id: string, order_id: string, digest: Buffer) =>
+  latestReport(db, team_id, order_id).select('version').where('digest', '=', digest),
+)
 
-export const findByDigest = (db: Db, order: OrderKey, digest: Buffer) =>
-  reports(db, order).select('version').where('digest', '=', digest).limit(1).executeTakeFirst()
+export const findLatestVersion = async (db: Db, { team_id, id }: OrderKey) => (await latestVersion(db, team_id, id))[0]
+
+export const findByDigest = async (db: Db, { team_id, id }: OrderKey, digest: Buffer) => (await versionByDigest(db, team_id, id, digest))[0]
 
 export const insertCriticalResult = (db: Db, row: Insertable<Tables['critical_results']>) =>
   db.insertInto('critical_results').values(row).execute()

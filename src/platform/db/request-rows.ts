@@ -1,5 +1,5 @@
 import type { Insertable } from 'kysely'
-import { type Db, parameterList, prepareStatement, runPrepared } from './open.ts'
+import { type Db, parameterList, prepareStatement, runPrepared, runQuickWrite } from './open.ts'
 import type { Tables } from './tables.ts'
 
 export type NewAuditRow = Omit<Insertable<Tables['audit_log']>, 'chain_seq' | 'chain_hash'>
@@ -38,6 +38,9 @@ export async function writeRequestRows(db: Db, { audit, outcome }: RequestRows) 
   await runPrepared(db, appendAudit, auditValues(audit))
   if (outcome) await runPrepared(db, keepOutcome, [outcome.team_id, ...outcomeValues(outcome)])
 }
+
+/** Writes one audit row in a transaction of its own. */
+export const writeAuditRow = (db: Db, audit: NewAuditRow) => runQuickWrite(db, appendAudit, auditValues(audit))
 
 const appendAudit = prepareStatement('append_audit', `select append_audit(${parameterList(auditColumns.length)})`)
 const keepOutcome = prepareStatement('keep_outcome', `select keep_outcome(${parameterList(1 + outcomeColumns.length)})`)

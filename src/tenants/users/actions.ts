@@ -14,7 +14,7 @@ import { CUSTOMER_SOURCE, decryptBirthDate, encryptBirthDate } from './birth-dat
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
-export type { UserRow } from './store.ts'
+export { searchErasable, type UserRow } from './store.ts'
 
 type UserSettings = {
   fallback_time_zone?: string | null | undefined

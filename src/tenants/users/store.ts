@@ -1,5 +1,6 @@
 import { type Insertable, sql, type Updateable } from 'kysely'
 import { anyTeam } from '../../platform/db/any-team.ts'
+import { latestTeamTime, teamTime } from '../../platform/db/due-work.ts'
 import { type Db, prepareRead } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
@@ -205,7 +206,18 @@ export const findInsurance = (db: Db, team_id: string, user_id: string, id: stri
     .executeTakeFirst()
 
 /** The grace period ends on the team's clock. */
-const isErasable = (wall: string) => sql<boolean>`users.erase_at <= ${wall}::timestamptz + teams.clock_offset_ms * interval '1 millisecond'`
+const isErasable = (wall: string) => sql<boolean>`users.erase_at <= ${teamTime(wall)}`
+
+/** Finds users of any team whose grace period has ended. */
+export const searchErasable = (db: Db, wall: string) =>
+  db
+    .selectFrom('users')
+    .innerJoin('teams', 'teams.id', 'users.team_id')
+    .select('users.user_id')
+    .where('users.erase_at', '<=', latestTeamTime(wall))
+    .where(isErasable(wall))
+    .orderBy('users.erase_at')
+    .modifyEnd(anyTeam('teams with users to erase'))
 
 /** Teams with users whose grace period has ended, of any team, the longest overdue first. */
 export const findTeamsWithUsersToErase = (db: Db, wall: string, limit: number) =>

@@ -5,6 +5,7 @@ import { type App, type AppInTransaction, inTransaction, onTeamClock } from '../
 import type { LabCaller } from '../../../platform/callers.ts'
 import { cursorAt, pageAfter, pageOf } from '../../../platform/paging.ts'
 import { problem } from '../../../platform/problem.ts'
+import { teamSealingKey } from '../../../platform/sealing/vault.ts'
 import { later, SECOND } from '../../../platform/time.ts'
 import { transmissionName } from '../../orders/checks/rules-people.ts'
 import { advanceOrder } from '../../orders/progress/advance.ts'
@@ -99,17 +100,19 @@ export const reportResults = (app: App, caller: LabCaller, id: string, newResult
 /** Results arrived for an order that ended, so a new order of its transaction accepts them. */
 export const recreate = (app: App, caller: LabCaller, id: string) => withOrder(app, caller, id, recreateOrder)
 
-const withOrder = (
+async function withOrder(
   app: App,
   { lab_id }: LabCaller,
   id: string,
   work: (app: AppInTransaction, order: LoadedOrder) => Promise<LoadedOrder>,
-) =>
-  inTransaction(app, async (app) => {
-    const { team_id, clock_offset_ms } = await requireSentOrder(app, lab_id, id)
-    const appOnTeamClock = onTeamClock(app, { clock_offset_ms })
-    return presentLabOrder(await work(appOnTeamClock, await lockOrder(appOnTeamClock, team_id, id)))
-  })
+) {
+  const { team_id, clock_offset_ms } = await requireSentOrder(app, lab_id, id)
+  // The transaction would read it each time.
+  await teamSealingKey(app, team_id)
+  return inTransaction(onTeamClock(app, { clock_offset_ms }), async (app) =>
+    presentLabOrder(await work(app, await lockOrder(app, team_id, id))),
+  )
+}
 
 async function requireSentOrder(app: App, lab_id: number, id: string) {
   const order = await store.findSentOrder(app.db, lab_id, id)

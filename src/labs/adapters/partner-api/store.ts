@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { anyTeam } from '../../../platform/db/any-team.ts'
-import type { Db } from '../../../platform/db/open.ts'
+import { type Db, prepareRead } from '../../../platform/db/open.ts'
 import { ascendingPage } from '../../../platform/db/page.ts'
 import type { Page } from '../../../platform/paging.ts'
 
@@ -15,8 +15,10 @@ const sentOrders = (db: Db, lab_id: number) =>
     .where('orders.sent_at', 'is not', null)
     .modifyEnd(anyTeam('orders of a lab'))
 
+const sentOrder = prepareRead('find_sent_order', (db, lab_id: number, id: string) => sentOrders(db, lab_id).where('orders.id', '=', id))
+
 /** Finds an order of any team. */
-export const findSentOrder = (db: Db, lab_id: number, id: string) => sentOrders(db, lab_id).where('orders.id', '=', id).executeTakeFirst()
+export const findSentOrder = async (db: Db, lab_id: number, id: string) => (await sentOrder(db, lab_id, id))[0]
 
 type Filter = { status?: string[] | null | undefined; sample_id?: string | null | undefined; until: string }
 

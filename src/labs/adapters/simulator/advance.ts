@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { OrderedMeasurements } from '../../../contract/labs/analyte.ts'
 import { type Simulation, SimulationFlags, type StatusDetail } from '../../../contract/labs/orders.ts'
 import type { NewResults, ReportStatus } from '../../../contract/labs/results.ts'
 import { type App, type AppInTransaction, inTransaction } from '../../../platform/app.ts'
@@ -70,7 +71,10 @@ const reportStatuses: Record<string, ReportStatus> = {
 
 async function takeStep(app: AppInTransaction, order: LoadedOrder, step: string, simulation?: Simulation): Promise<LoadedOrder> {
   const report = reportStatuses[step]
-  if (report) return storeReport(app, order, await simulateReport(app, order, report, simulation))
+  if (report) {
+    const ordered = await loadMeasurements(app, order.lab_test)
+    return storeReport(app, order, simulateReport(app, order, report, { simulation, ordered }), ordered)
+  }
   if (step === 'redraw_available') return offerRedraw(app, order)
   if (step === 'registered') return registerKit(app, order, simulatePatient(order), [])
   const isLast = !simulation?.steps.length
@@ -85,13 +89,15 @@ async function takeStep(app: AppInTransaction, order: LoadedOrder, step: string,
 const defaultDetail = (step: string): StatusDetail | null =>
   ({ sample_error: 'sample_hemolyzed' as const, lab_processing_blocked: 'date_of_collection_unspecified' as const })[step] ?? null
 
+type Basis = { simulation: Simulation | undefined; ordered: OrderedMeasurements }
+
 /** Simulates the lab's next report. Each further partial report covers more results. */
-async function simulateReport(app: App, order: LoadedOrder, status: ReportStatus, simulation: Simulation | undefined): Promise<NewResults> {
+function simulateReport(app: App, order: LoadedOrder, status: ReportStatus, { simulation, ordered }: Basis): NewResults {
   const patient = order.document.patient_details
   const now = app.now()
   const partials = order.events.filter((event) => event.low_level === 'partial_results').length
   const { results, missing_results } = simulateResults({
-    ...(await loadMeasurements(app, order.lab_test)),
+    ...ordered,
     seed: simulation?.seed ?? order.seed,
     gender: patient?.gender ?? 'unknown',
     age: patient ? ageOn(patient.dob, now.slice(0, 10)) : 40,

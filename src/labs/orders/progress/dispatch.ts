@@ -4,12 +4,15 @@ import { declareCache } from '../../../platform/caches.ts'
 import { isDatabaseUnavailable } from '../../../platform/db/errors.ts'
 import type { Db } from '../../../platform/db/open.ts'
 import { inParallel } from '../../../platform/in-parallel.ts'
+import { teamSealingKey } from '../../../platform/sealing/vault.ts'
 import { later, MINUTE, SECOND } from '../../../platform/time.ts'
 import { labFor } from '../../adapters/index.ts'
-import { type LoadedOrder, lockOrder } from '../reading/present.ts'
+import { type LoadedOrder, requireOrder } from '../reading/present.ts'
 import * as store from '../store.ts'
 import { advanceOrder } from './advance.ts'
 import * as dueStore from './store-due.ts'
+
+export { searchDispatches, searchSteps } from './store-due.ts'
 
 const BATCH_SIZE = 100
 
@@ -66,27 +69,28 @@ export const findNextDispatch = async (app: App, team_id: string) => (await dueS
 const onOrderClock = (app: App, clock_offset_ms: number): App => (app.transaction ? app : onTeamClock(app, { clock_offset_ms }))
 
 /**
- * Runs the work on a locked order and skips an order that another process holds.
+ * Locks an order and runs the work on it if it is still due. Skips an order that another process holds.
  * While a team's clock advances, which is already a transaction, it waits for the lock instead.
  */
-function withLockedOrder(
+async function withDueOrder(
   app: App,
   { id, team_id }: DueOrder,
-  work: (app: AppInTransaction, locked: { dispatch_at: string | null; step_at: string | null }) => Promise<unknown>,
+  due: 'dispatch_at' | 'step_at',
+  work: (app: AppInTransaction, order: LoadedOrder) => Promise<unknown>,
 ) {
-  const isClockAdvance = app.transaction
+  const lock = app.transaction ? store.lockOrders : store.lockFreeOrders
+  // The transaction would read it each time.
+  await teamSealingKey(app, team_id)
   return inTransaction(app, async (app) => {
-    const [locked] = isClockAdvance ? await store.lockOrders(app.db, team_id, [id]) : [await store.tryLockOrder(app.db, team_id, id)]
-    if (locked) await work(app, locked)
+    const [locked] = await lock(app.db, team_id, [id])
+    const at = locked?.[due]
+    if (at && at <= app.now()) await work(app, await requireOrder(app, team_id, id))
   })
 }
 
 type DueOrder = { id: string; team_id: string }
 
-const dispatch = (app: App, due: DueOrder) =>
-  withLockedOrder(app, due, async (app, { dispatch_at }) => {
-    if (dispatch_at && dispatch_at <= app.now()) await sendOrder(app, await lockOrder(app, due.team_id, due.id))
-  })
+const dispatch = (app: App, due: DueOrder) => withDueOrder(app, due, 'dispatch_at', sendOrder)
 
 /** Sends a locked or new order to the lab. */
 export async function sendOrder(app: AppInTransaction, order: LoadedOrder): Promise<LoadedOrder> {
@@ -105,11 +109,7 @@ export async function forEachDueStep(
   work: (app: AppInTransaction, order: LoadedOrder) => Promise<unknown>,
 ) {
   const due = await dueStore.listDueSteps(app.db, app.wall(), { limit: BATCH_SIZE, team_id, except: postponedIds(app) })
-  await forEachOrder(app, due, (order) =>
-    withLockedOrder(onOrderClock(app, order.clock_offset_ms), order, async (app, { step_at }) => {
-      if (step_at && step_at <= app.now()) await work(app, await lockOrder(app, order.team_id, order.id))
-    }),
-  )
+  await forEachOrder(app, due, (order) => withDueOrder(onOrderClock(app, order.clock_offset_ms), order, 'step_at', work))
   return due.length === BATCH_SIZE
 }
 

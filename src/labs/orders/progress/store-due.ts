@@ -1,35 +1,33 @@
 import { sql } from 'kysely'
 import { anyTeam } from '../../../platform/db/any-team.ts'
+import { latestTeamTime, teamTime } from '../../../platform/db/due-work.ts'
 import { type Db, prepareSearch } from '../../../platform/db/open.ts'
-
-const teamTime = (wall: string) => sql`${wall}::timestamptz + teams.clock_offset_ms * interval '1 millisecond'`
-
-/** The latest time on any team's clock. Nothing is due after it, so the index skips orders held for later. */
-const latestTeamTime = (wall: string) =>
-  sql<string>`(select ${wall}::timestamptz + max(clock_offset_ms) * interval '1 millisecond' from teams)`
 
 type DueQuery = { limit: number; team_id?: string | undefined; except: string[] }
 
-const dispatchQuery = (db: Db, wall: string, limit: number, except: string[]) =>
+const isNoneOf = (ids: string[]) => sql<boolean>`orders.id <> all(${ids}::uuid[])`
+
+/** Finds orders of any team that are due to be sent to the lab. */
+export const searchDispatches = (db: Db, wall: string) =>
   db
     .selectFrom('orders')
     .innerJoin('teams', 'teams.id', 'orders.team_id')
     .select(['orders.id', 'orders.team_id', 'orders.dispatch_at as at', 'teams.clock_offset_ms'])
     .where('orders.dispatch_at', '<=', latestTeamTime(wall))
-    .where(sql<boolean>`orders.dispatch_at <= ${teamTime(wall)} and orders.id <> all(${except}::uuid[])`)
+    .where('orders.dispatch_at', '<=', teamTime(wall))
     .orderBy('orders.dispatch_at')
-    .orderBy('orders.created_at')
-    .orderBy('orders.id')
-    .limit(limit)
     .modifyEnd(anyTeam('orders to dispatch'))
 
-const dueDispatches = prepareSearch('due_dispatches', dispatchQuery)
+const dispatchesQuery = (db: Db, wall: string, limit: number, except: string[]) =>
+  searchDispatches(db, wall).where(isNoneOf(except)).orderBy('orders.created_at').orderBy('orders.id').limit(limit)
+
+const dueDispatches = prepareSearch('due_dispatches', dispatchesQuery)
 
 /** Orders of any team, or of one, that are due to be sent to the lab. */
 export const listDueDispatches = (db: Db, wall: string, { limit, team_id, except }: DueQuery) =>
   team_id === undefined
     ? dueDispatches(db, wall, limit, except)
-    : dispatchQuery(db, wall, limit, except).where('orders.team_id', '=', team_id).execute()
+    : dispatchesQuery(db, wall, limit, except).where('orders.team_id', '=', team_id).execute()
 
 /** Counts the orders of any team that are due to be sent, up to `limit`. `oldest_at` is not on a team's clock. */
 export async function findDispatchBacklog(db: Db, wall: string, limit: number) {
@@ -43,37 +41,45 @@ export async function findDispatchBacklog(db: Db, wall: string, limit: number) {
   return rows[0] ?? { due: 0, oldest_at: null }
 }
 
-const dueStepQuery = (db: Db, wall: string, { limit, team_id, except }: DueQuery) =>
+const dueStepQuery = (db: Db, wall: string, query?: DueQuery) =>
   db
     .selectFrom('orders')
     .innerJoin('teams', 'teams.id', 'orders.team_id')
     .select(['orders.id', 'orders.team_id', 'orders.step_at as at', 'teams.clock_offset_ms', 'orders.created_at'])
-    .where(sql<boolean>`orders.step_at <= ${teamTime(wall)} and orders.id <> all(${except}::uuid[])`)
-    .$if(team_id !== undefined, (query) => query.where('orders.team_id', '=', team_id as string))
+    .where('orders.step_at', '<=', teamTime(wall))
     .orderBy('orders.step_at')
     .orderBy('orders.created_at')
     .orderBy('orders.id')
-    .limit(limit)
+    .$if(query !== undefined, (orders) => {
+      const { limit, team_id, except } = query as DueQuery
+      const limited = orders.where(isNoneOf(except)).limit(limit)
+      return team_id === undefined ? limited : limited.where('orders.team_id', '=', team_id)
+    })
 
 const stepColumns = ['id', 'team_id', 'at', 'clock_offset_ms', 'created_at'] as const
 
-function stepsQuery(db: Db, wall: string, query: DueQuery) {
+function dueOrders(db: Db, wall: string, query?: DueQuery) {
   const all = dueStepQuery(db, wall, query)
   const automatic = all.where('teams.simulator', '=', 'auto')
   const requested = all.where('teams.simulator', '<>', 'auto').where('orders.simulation', 'is not', null)
-  const dueOrders = db
+  return db
     .selectFrom(automatic.as('automatic'))
     .select(stepColumns)
     .unionAll(db.selectFrom(requested.as('requested')).select(stepColumns))
-  return db
-    .selectFrom(dueOrders.as('due'))
+}
+
+/** Finds orders of any team with a due simulator step. */
+export const searchSteps = (db: Db, wall: string) => dueOrders(db, wall).modifyEnd(anyTeam('simulated steps'))
+
+const stepsQuery = (db: Db, wall: string, query: DueQuery) =>
+  db
+    .selectFrom(dueOrders(db, wall, query).as('due'))
     .select(['id', 'team_id', 'at', 'clock_offset_ms'])
     .orderBy('at')
     .orderBy('created_at')
     .orderBy('id')
     .limit(query.limit)
     .modifyEnd(anyTeam('simulated steps'))
-}
 
 const dueSteps = prepareSearch('due_steps', (db, wall: string, limit: number, except: string[]) => stepsQuery(db, wall, { limit, except }))
 

@@ -113,8 +113,8 @@ async function readPage(app: App, samplesQuery: SampleQuery, start: Position | u
   let remaining = PAGE_SIZE
   let position = start
   while (remaining > 0) {
-    const rows = await nextDays(app, samplesQuery, position, interval ? PAGE_SIZE * 10 : remaining)
-    if (!rows.length) return { found, next: undefined }
+    const requested = interval ? PAGE_SIZE * 10 : remaining
+    const rows = await nextDays(app, samplesQuery, position, requested)
     for (const row of rows) {
       const { day, provider, source_type } = row
       const inRange = samplesInRange(samplesQuery, row)
@@ -126,6 +126,8 @@ async function readPage(app: App, samplesQuery: SampleQuery, start: Position | u
       position = { day, provider, source_type, within: page.length < samples.length && last ? { at: last.at, type: last.type } : undefined }
       if (page.length < samples.length) return { found, next: position }
     }
+    const isLast = rows.reduce((sum, { samples }) => sum + samples, 0) < requested
+    if (isLast) return { found, next: undefined }
   }
   return { found, next: (await nextDays(app, samplesQuery, position, 1)).length ? position : undefined }
 }

@@ -42,13 +42,13 @@ export type Window = {
   after?: { day: string; provider: string; source_type: string } | undefined
   isDone?: boolean
 }
-export type StoredDay = { day: string; provider: string; source_type: string; sealed: Buffer }
+export type StoredDay = { day: string; provider: string; source_type: string; samples: number; sealed: Buffer }
 
 /** Reads days in order until they contain `samples` samples. */
 export async function readDays(db: Db, { team_id, user_id, resource, provider, from, to, after, isDone }: Window, samples: number) {
   const { rows } = await sql<StoredDay>`
-    select day, provider, source_type, sealed from (
-      select day, provider, source_type, sealed, sum(samples) over (order by day, provider, source_type) - samples as before
+    select day, provider, source_type, samples, sealed from (
+      select day, provider, source_type, samples, sealed, sum(samples) over (order by day, provider, source_type) - samples as before
       from sample_days
       where team_id = ${team_id} and user_id = ${user_id} and resource = ${resource} and day between ${from} and ${to}
         ${provider ? sql`and provider = ${provider}` : sql``}
