@@ -12,10 +12,13 @@ const send = (report: Report) => void process.send?.(report)
 let stop = (_drains: boolean): void => process.exit(1)
 
 const ordered = Promise.withResolvers<StartOrder>()
+const exitOrdered = Promise.withResolvers<void>()
 process.on('message', (order: Order) => {
   if (order.type === 'start') ordered.resolve(order.start)
   if (order.type === 'stop') stop(order.drains)
+  if (order.type === 'exit') exitOrdered.resolve()
 })
+process.once('disconnect', () => exitOrdered.resolve())
 // A terminal and some service managers signal every process of a service.
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(false))
 
@@ -71,6 +74,9 @@ async function stopRunning(running: RunningProcess, drains: boolean) {
   try {
     if (drains) await running.drain()
     await running.close()
+    // The supervisor may have passed on a connection meanwhile. This process gives it back before it reads the order.
+    send({ type: 'stopped' })
+    await exitOrdered.promise
     process.exit(0)
   } catch {
     process.exit(1)

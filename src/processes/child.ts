@@ -36,6 +36,7 @@ export function forkChild(kind: Kind, json: boolean) {
     if (report.type === 'prepared') greeting.resolve(report.greeting)
     if (report.type === 'started') started.resolve()
     if (report.type === 'failed') failure = report.failure
+    if (report.type === 'stopped') send({ type: 'exit' })
   })
   const send = (order: Order) => {
     // The process may have ended, or be about to end.

@@ -24,6 +24,7 @@ export type Report =
   | { type: 'started' }
   | { type: 'failed'; failure: Failure }
   | { type: 'outdated' }
+  | { type: 'stopped' }
   | { type: 'collect metrics'; id: number }
   | { type: 'metrics'; id: number; metrics: MetricObject[] }
   | { type: 'open stream'; id: number; team: string; limit: number }
@@ -33,6 +34,7 @@ export type Report =
 export type Order =
   | { type: 'start'; start: StartOrder }
   | { type: 'stop'; drains: boolean }
+  | { type: 'exit' }
   | { type: 'collect metrics'; id: number }
   | { type: 'collected metrics'; id: number; metrics: MetricObject[][] }
   | { type: 'opened stream'; id: number; isOpen: boolean }
