@@ -29,11 +29,25 @@ export const SampleId = z
 
 const dayWith = (error: string) => z.iso.date({ error }).refine(isSupportedYear, 'Must have a year from 1 to 9999.')
 
-export const Day = dayWith('Must be a valid date in the format YYYY-MM-DD.')
+const notADay = 'Must be a valid date in the format YYYY-MM-DD.'
+export const Day = dayWith(notADay)
+
+const writtenDay = /^(\d{4})([-/])(\d{2})\2(\d{2})(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/
+/** A day in a request, also as YYYY/MM/DD or as a date-time. The day counts as it is written, whatever its zone. */
+export const DayIn = z
+  .stringFormat('date', (text) => writtenDay.test(text), { error: notADay })
+  .transform((text) => text.replace(writtenDay, '$1-$3-$4'))
+  .pipe(Day)
+
+const dayWithSlashes = z
+  .string()
+  .regex(/^\d{4}\/\d{2}\/\d{2}$/)
+  .transform((text) => text.replaceAll('/', '-'))
+  .pipe(Day)
 
 const dayOrInstant = 'Must be a date (YYYY-MM-DD) or a date-time with a zone.'
 /** For other text, zod reports the error of the date alone, so that error names both forms. */
-export const DayOrInstant = z.union([dayWith(dayOrInstant), InstantIn], { error: dayOrInstant })
+export const DayOrInstant = z.union([dayWith(dayOrInstant), InstantIn, dayWithSlashes], { error: dayOrInstant })
 
 /** An enumeration in a response is open: clients must tolerate values that are not listed. */
 export const openEnum = <const V extends readonly string[]>(values: V) =>

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer'
 import type { z } from 'zod'
 import type { Row } from '../contract/endpoint.ts'
 import { type Fault, faultsOf } from '../contract/faults.ts'
@@ -17,13 +16,25 @@ export function parseInput(row: Row, { params, query, body, headers }: RawInput)
   }
   const input = {
     params: parse('path', row.params, row.params && coerceFields(row.params, params as Record<string, unknown>)),
-    query: parse('query', row.query, row.query && coerceFields(row.query, query as Record<string, unknown>)),
+    query: parse('query', row.query, row.query && coerceFields(row.query, withoutEmpty(row.query, query as Record<string, unknown>))),
     body: parse('body', row.body, body),
     headers: parse('header', row.headers, headers),
   }
   if (faults.length) throw new Problem('invalid', faults)
   return input
 }
+
+/** An empty ID or cursor is a mistake of the caller, who would get everything instead of one thing. */
+const mustNotBeEmpty = (name: string) => /(^|_)(ids?|cursor)$|^after$/.test(name)
+
+/** Leaves out optional query fields that are empty, because forms and clients send every field they know. */
+const withoutEmpty = (shape: z.ZodObject, fields: Record<string, unknown>) =>
+  Object.fromEntries(
+    Object.entries(fields).filter(
+      ([name, value]) =>
+        value !== '' || mustNotBeEmpty(name) || !(shape.shape[name] as z.ZodType | undefined)?.safeParse(undefined).success,
+    ),
+  )
 
 /** Converts path and query text to the numbers, booleans and lists that the row declares. */
 function coerceFields(shape: z.ZodObject, fields: Record<string, unknown>) {
@@ -46,15 +57,17 @@ function coerceValue(type: z.ZodType, value: unknown): unknown {
 
 type Loc = (string | number)[]
 
-const MAX_DEPTH = 64
+export const MAX_DEPTH = 64
+
+export const nestedTooDeeply = (loc: Loc) => invalid(loc, `Nested too deeply. The limit is ${MAX_DEPTH} levels.`)
 
 /** Refuses text that PostgreSQL cannot store. Limits nesting, because later steps process values recursively. */
-export const checkText = (part: string, value: unknown) => checkAt([part], value)
+export const checkText = (value: unknown, ...path: Loc) => checkAt(path, value)
 
 function checkAt(path: Loc, value: unknown): void {
   if (typeof value === 'string') checkCharacters(path, value)
   if (!value || typeof value !== 'object') return
-  if (path.length > MAX_DEPTH) throw invalid(path.slice(0, 1), `Nested too deeply. The limit is ${MAX_DEPTH} levels.`)
+  if (path.length > MAX_DEPTH) throw nestedTooDeeply(path.slice(0, 1))
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i++) checkInside(path, i, value[i])
     return
@@ -75,29 +88,4 @@ function checkInside(path: Loc, name: string | number, value: unknown) {
 function checkCharacters(loc: Loc, text: string) {
   if (text.includes('\0')) throw invalid(loc, 'Text contains a NUL character. Remove it.')
   if (!text.isWellFormed()) throw invalid(loc, 'Text is not well-formed Unicode. Remove the unpaired surrogate.')
-}
-
-export function parseJson(bytes: Buffer): unknown {
-  if (!bytes.length) return undefined
-  const value = decodeJson(bytes)
-  checkText('body', value)
-  return value
-}
-
-function decodeJson(bytes: Buffer): unknown {
-  if (!isUtf8(bytes)) throw notJson('it is not UTF-8')
-  try {
-    return JSON.parse(bytes.toString())
-  } catch (error) {
-    throw notJson(locationIn((error as Error).message))
-  }
-}
-
-const notJson = (why?: string) => invalid(['body'], `The body is not valid JSON${why ? `: ${why}` : ''}.`, 'json_invalid')
-
-/** Returns only the location, because the parser's own message quotes the body. */
-function locationIn(message: string) {
-  if (/^Unexpected end/.test(message)) return 'it ends too early'
-  const location = /at position \d+ \(line (\d+) column (\d+)\)/.exec(message)
-  return location ? `check line ${location[1]}, column ${location[2]}` : undefined
 }

@@ -16,8 +16,8 @@ export type Audits = { audit: AuditBatch; auditRead: AuditRead }
 /** Validates, executes once, shapes and audits a request. A refusal is thrown. */
 export async function respond(app: App, audits: Audits, state: RequestState, raw: RawInput): Promise<Outcome & { replayed?: boolean }> {
   const { caller, route } = state
-  checkText('path', raw.params)
-  checkText('query', raw.query)
+  checkText(raw.params, 'path')
+  checkText(raw.query, 'query')
   state.input = parseInput(route.row, raw)
   checkPath(app, caller, state.input.params as RequestState['params'] | undefined)
   checkUser(caller, subjectUser(state))

@@ -28,10 +28,10 @@ export function mountTable(app: App, server: FastifyInstance, table: Table, sibl
     const handler = table.handlers[name] as AnyHandler
     const mask = maskOf(row.returns)
     const route: Route = { name, row, handler, mask, subjects: subjectsOf(row), deprecatedInputs: listDeprecatedInputs(row) }
-    for (const path of [row.path, ...(row.aliases ?? [])])
+    for (const url of [row.path, ...(row.aliases ?? [])].flatMap(urlsOf))
       server.route({
         method: row.method.toUpperCase(),
-        url: path.replace(/\{(\w+)\}/g, ':$1'),
+        url,
         config: { template: row.path },
         ...(row.largeBody ? { bodyLimit: LARGE_BODY } : {}),
         onRequest: (request, reply) => admit(app, route, request, reply),
@@ -41,11 +41,18 @@ export function mountTable(app: App, server: FastifyInstance, table: Table, sibl
   }
 }
 
+/** Clients join paths in their own ways, so a slash at the end changes nothing. */
+function urlsOf(path: string) {
+  const url = path.replace(/\{(\w+)\}/g, ':$1')
+  return [url, `${url}/`]
+}
+
 /** Checks the credential and the gates before the body is read, so a request without a key costs no parsing. */
 async function admit(app: App, route: Route, request: FastifyRequest, reply: FastifyReply) {
   const { id: request_id, headers } = request
   const state: RequestState = { route, request_id, headers, address: request.ip, params: request.params as Record<string, string> }
   request.state = state
+  reply.raw.once('close', () => state.releaseBody?.())
   reply.header('cache-control', 'no-store')
   announceDeprecation(reply, route.row.deprecated ?? (usesDeprecatedHeader(route.row, headers) ? headerDeprecation : undefined))
   state.caller = await authenticate(app, route.row, headers)

@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { endpoints } from '../contract/index.ts'
 import { type App, appOf, type Service } from '../platform/app.ts'
 import type { Caller } from '../platform/callers.ts'
 import { SECOND } from '../platform/time.ts'
+import { newBodiesInFlight } from './body/in-flight.ts'
+import { readBody } from './body/read-body.ts'
 import { closeConnectionsOnStop } from './connections/close-on-stop.ts'
 import type { Siblings } from './connections/siblings.ts'
 import type { Table } from './endpoint-table.ts'
 import { handlers } from './handlers.ts'
-import { inflate } from './inflate.ts'
-import { parseJson } from './input.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { mountPages } from './pages/pages.ts'
 import { malformedRequest, refuseMalformed, sendNotFound, sendProblem } from './problems/refuse.ts'
@@ -36,6 +37,8 @@ export async function buildServer(
     trustProxy: app.config.TRUST_PROXY.length > 0 && app.config.TRUST_PROXY,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     forceCloseConnections: 'idle',
+    // A request that arrives on an open connection while the server closes is still handled.
+    return503OnClosing: false,
     genReqId: (request) => validRequestId(request.headers['x-request-id']) ?? randomUUID(),
     frameworkErrors: (error, request, reply) => sendProblem(app, error, request, reply),
     // Node refuses a missing Host without a body; `checkHost` refuses it in JSON. The header limit fits a URL with 500 IDs.
@@ -45,9 +48,8 @@ export async function buildServer(
   // A server may ignore an unknown Expect header; Node would refuse it without a body.
   server.server.on('checkExpectation', (request, response) => server.server.emit('request', request, response))
   server.removeAllContentTypeParsers()
-  server.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) =>
-    parseJson(await inflate(request, bytes)),
-  )
+  const inFlight = newBodiesInFlight()
+  server.addContentTypeParser('application/json', (request: FastifyRequest, sent: IncomingMessage) => readBody(inFlight, request, sent))
   server.setErrorHandler((error, request, reply) => sendProblem(app, error, request, reply))
   server.setNotFoundHandler((request, reply) => sendNotFound(app, table, request, reply))
   observeResponses(app, server, metrics)

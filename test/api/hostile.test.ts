@@ -167,8 +167,6 @@ describe('a URL', () => {
     ['POST', `/v2/user/undo_delete?user_id=${'a'.repeat(10_000)}`, 422],
     ['POST', `/v2/user/undo_delete?user_id=${id}&user_id=${id}`, 422],
     ['GET', '/v2/user?limit=1&limit=2', 422],
-    ['GET', '/v2/user?limit=', 422],
-    ['GET', '/v2/user?limit', 422],
     ['GET', '/v2/user?limit=1e3', 422],
     ['GET', '/v2/user?limit=%', 422],
     ['GET', '/v2/user/__proto__', 422],

@@ -35,15 +35,6 @@ test('returns every field of a created user', async () => {
   expect(await w.api.resolveUser({ params: { client_user_id: body.client_user_id } })).toEqual(user)
 })
 
-test('creates a user with and without a trailing slash', async () => {
-  const request = { body: userBody(), headers: { 'x-service-api-key': w.team_api_key } }
-  const slashed = await sendRequest(w.base, { ...endpoints.createUser, path: '/v2/user/' }, request)
-  expect(slashed.status).toBe(200)
-  expect((await sendRequest(w.base, endpoints.createUser, request)).body).toMatchObject({
-    detail: { user_id: (slashed.body as { user_id: string }).user_id },
-  })
-})
-
 test('one hundred equal creations create one user and return its ID in every conflict', async () => {
   const body = userBody()
   const responses = await Promise.all(

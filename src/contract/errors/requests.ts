@@ -13,8 +13,14 @@ export const requestErrors = errors({
   },
   BODY_TOO_LARGE: {
     kind: 'too_large',
-    meaning: 'The body exceeds the limit: 30 MiB for orders and pushed data, 1 MiB elsewhere. The limit applies after decompression.',
+    meaning:
+      'The body exceeds the limit: 30 MiB for orders and pushed data, 1 MiB elsewhere and for sign-in tokens of users. A list may have 200,000 entries. The limits apply after decompression.',
     remedy: 'Split the request into smaller ones.',
+  },
+  TOO_MUCH_IN_FLIGHT: {
+    kind: 'too_many',
+    meaning: 'Large bodies of the same credential, or of all credentials together, are still being processed.',
+    remedy: 'Wait for the seconds in Retry-After, then send the request again. Send fewer large bodies at the same time.',
   },
   NOTHING_TO_PATCH: {
     kind: 'refused',

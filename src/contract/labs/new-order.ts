@@ -2,6 +2,7 @@ import { z } from 'zod'
 import {
   AddressIn,
   Day,
+  DayIn,
   Email,
   ethnicities,
   GuarantorIn,
@@ -173,7 +174,7 @@ export const NewOrder = z
     billing_type: z.enum(billingTypes).default('client_bill'),
     icd_codes: IcdCodes.nullish(),
     consents: Consents,
-    activate_by: Day.nullish().describe('Assay sends the order to the lab on this day. Default: immediately.'),
+    activate_by: DayIn.nullish().describe('Assay sends the order to the lab on this day. Default: immediately.'),
     aoe_answers: List(AoEAnswerIn, 500).nullish(),
     passthrough: Passthrough,
     clinical_notes: MaxText(1000).nullish(),
@@ -222,7 +223,7 @@ export const NewTestkitOrder = z
     shipping_details: ShippingDetailsIn,
     passthrough: Passthrough,
     lab_account_id: Id.nullish(),
-    activate_by: Day.nullish().describe('Assay sends the order to the lab on this day. Default: immediately.'),
+    activate_by: DayIn.nullish().describe('Assay sends the order to the lab on this day. Default: immediately.'),
   })
   .meta({ id: 'NewTestkitOrder', description: 'An order for a kit whose patient is named at registration.' })
 

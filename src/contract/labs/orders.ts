@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   Day,
+  DayIn,
   DayOrInstant,
   ethnicities,
   GuarantorOut,
@@ -385,7 +386,7 @@ export const orderEndpoints = {
       'Changes the day on which Assay sends a scheduled order to the lab. The order must have been created with activate_by, and must be unsent or awaiting registration. Emits `labtest.order.updated` if the day changes.',
     params: OrderId,
     body: z
-      .object({ activate_by: Day.nullable().describe('Today or later. Null sends the order immediately.') })
+      .object({ activate_by: DayIn.nullable().describe('Today or later. Null sends the order immediately.') })
       .meta({ id: 'OrderPatch' }),
     returns: OrderReply,
     shaped: true,

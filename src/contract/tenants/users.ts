@@ -3,6 +3,7 @@ import {
   AddressIn,
   AddressOut,
   Day,
+  DayIn,
   DayOrInstant,
   Email,
   ethnicities,
@@ -36,7 +37,7 @@ const userSettings = {
       'An IANA time zone for sources that send none. If you set none, the first source that sends one sets it and keeps it current. `source_slug` names that source.',
     example: 'Europe/Berlin',
   }),
-  fallback_birth_date: Day.nullish().meta({
+  fallback_birth_date: DayIn.nullish().meta({
     description:
       'Used to compute the maximum heart rate if a source sends no age. If you set none, the profile of a source sets it. `source_slug` names that source.',
     example: '1980-05-04',
@@ -82,7 +83,7 @@ export const NewUserInfo = z
   .object({
     ...info,
     gender: z.enum(genders),
-    dob: Day,
+    dob: DayIn,
     address: AddressIn,
     medical_proxy: GuarantorIn.nullish(),
     race: z.enum(races).nullish(),
@@ -117,7 +118,7 @@ export const NewInsurance = z
     member_id: Text(100),
     group_id: z.string().max(100).nullish(),
     relationship: z.enum(relationships),
-    insured: z.object({ ...info, gender: z.enum(genders), address: AddressIn, dob: Day }).meta({ id: 'InsuredInput' }),
+    insured: z.object({ ...info, gender: z.enum(genders), address: AddressIn, dob: DayIn }).meta({ id: 'InsuredInput' }),
     guarantor: GuarantorIn.nullish(),
     is_primary: z.boolean().default(true),
   })
@@ -165,7 +166,6 @@ export const userEndpoints = {
     ...user,
     method: 'post',
     path: '/v2/user',
-    aliases: ['/v2/user/'],
     summary: 'Create a user',
     subjects: { user_id: 'result.user_id' },
     description: 'If the client_user_id exists, the response is 400 and names the user_id and created_on of the existing user.',
@@ -178,7 +178,6 @@ export const userEndpoints = {
     ...user,
     method: 'get',
     path: '/v2/user',
-    aliases: ['/v2/user/'],
     summary: 'List users',
     description: 'Returns the newest users first.',
     subjects: { user_id: 'result.users[].user_id' },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Day, Id } from '../common.ts'
+import { DayIn, Id } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
 import { Safe } from '../personal.ts'
 import { SourceIn } from '../tenants/sources.ts'
@@ -9,7 +9,7 @@ const NewDemo = z
   .object({
     user_id: Id,
     provider: SourceIn,
-    day: Day.nullish().describe('One more day to generate data for, such as an earlier one.'),
+    day: DayIn.nullish().describe('One more day to generate data for, such as an earlier one.'),
   })
   .meta({ id: 'NewDemoConnection' })
 

@@ -1,18 +1,11 @@
 import { z } from 'zod'
-import { Day, Text } from '../common.ts'
+import { DayIn, Text } from '../common.ts'
 import { field, fieldsLike } from './field.ts'
 import type { SeriesName } from './series.ts'
 import { cycleDays, cycleEntries, nutritionFields, type SummaryName, summaries } from './summaries.ts'
 
 /** A time that keeps its offset, because the offset gives the time zone of the user. */
 const ZonedInstant = z.iso.datetime({ offset: true, error: 'Must be a date-time with a zone, such as 2026-03-01T09:30:00Z.' })
-
-/** A day in the calendar of the user. Only the date part of a date-time counts, regardless of its zone. */
-const CalendarDay = z
-  .string()
-  .max(40)
-  .transform((text) => text.slice(0, 10))
-  .pipe(Day)
 
 const amount = (most: number, least = 0) => z.number().min(least).max(most).nullish()
 const wholeNumber = (most: number) => z.int().min(0).max(most).nullish()
@@ -70,7 +63,7 @@ const heartRateFields = {
 const restingHeartRate = bpm('The resting heart rate.')
 
 const DaySummary = z.object({
-  date: field(CalendarDay, "The day in the user's calendar."),
+  date: field(DayIn, "The day in the user's calendar."),
   active_energy_burned_sum: field(amount(MAX_KCAL), 'The energy burned by activity.', 'kcal'),
   basal_energy_burned_sum: field(amount(MAX_KCAL), 'The energy burned at rest.', 'kcal'),
   steps_sum: field(amount(1_000_000), 'Steps.'),
@@ -231,7 +224,7 @@ const Profile = z.object({
   ...recordingFields,
   biological_sex: field(text(20), 'The biological sex of the user: `female`, `male` or `other`.'),
   gender: field(z.enum(['female', 'male', 'other', 'unknown']).nullish(), 'The gender of the user.'),
-  date_of_birth: field(CalendarDay.nullish(), 'The birth date of the user.'),
+  date_of_birth: field(DayIn.nullish(), 'The birth date of the user.'),
   height: field(amount(300), 'The height of the user.', 'cm'),
   wheelchair_use: field(z.boolean().nullish(), 'True if the user uses a wheelchair.'),
 })
@@ -246,16 +239,16 @@ const Meal = z.object({
   data: field(z.record(z.string().max(500), z.object(food)).nullish(), 'The foods of the meal, by name.'),
   name: field(Text(500), 'The name of the meal.'),
   timestamp: field(ZonedInstant, 'The time of the meal.'),
-  calendar_date: field(CalendarDay.nullish(), "The day in the user's calendar. Default: the day of `timestamp`."),
+  calendar_date: field(DayIn.nullish(), "The day in the user's calendar. Default: the day of `timestamp`."),
 })
 
 const Cycle = z.object({
   ...recordingFields,
   id: field(text(255), 'Ignored. `period_start` identifies the cycle.'),
   ...fieldsLike(summaries.menstrual_cycle.fields, {
-    period_start: Day,
-    period_end: Day.nullish(),
-    cycle_end: Day.nullish(),
+    period_start: DayIn,
+    period_end: DayIn.nullish(),
+    cycle_end: DayIn.nullish(),
     is_predicted: z.boolean().nullish(),
   }),
   ...cycleEntries,

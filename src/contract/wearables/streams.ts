@@ -21,10 +21,10 @@ const channels = {
 export type Channel = keyof typeof channels
 export const channelNames = Object.keys(channels) as Channel[]
 
-const MAX_VALUES = 200_000
+export const MAX_STREAM_VALUES = 200_000
 
 const channelIn = ([least, most]: readonly [number, number]) =>
-  z.array(z.number().min(least).max(most).nullable()).max(MAX_VALUES, 'Must have at most 200,000 values.').nullish()
+  z.array(z.number().min(least).max(most).nullable()).max(MAX_STREAM_VALUES, 'Must have at most 200,000 values.').nullish()
 
 const NewStream = z
   .object({
@@ -33,7 +33,7 @@ const NewStream = z
     time: z
       .array(z.int().min(-2_208_988_800).max(7_258_118_400))
       .min(1)
-      .max(MAX_VALUES, 'Must have at most 200,000 values.')
+      .max(MAX_STREAM_VALUES, 'Must have at most 200,000 values.')
       .describe('Seconds since 1970.'),
     ...(Object.fromEntries(channelNames.map((name) => [name, channelIn(channels[name])])) as Record<Channel, ReturnType<typeof channelIn>>),
   })

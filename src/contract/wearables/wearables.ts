@@ -184,6 +184,7 @@ export const wearableEndpoints = {
       cursor: deprecated(Cursor, 'Use `next_cursor`.'),
     }),
     returns: Grouped,
+    shaped: true,
     refusals: userNotFound,
   }),
   listSamplesPlain: endpoint({

@@ -25,11 +25,7 @@ export function problemOf(error: unknown): Problem {
 /** Maps the errors that Fastify raises before a handler runs. */
 function fromFramework(error: unknown) {
   const { code, statusCode } = error as { code?: string; statusCode?: number }
-  if (statusCode === 413)
-    return problem(
-      'BODY_TOO_LARGE',
-      'The body is too large. The limit is 30 MiB for orders and pushed data, and 1 MiB for everything else. Split the request.',
-    )
+  if (statusCode === 413) return problem('BODY_TOO_LARGE', 'The form is too large. Send shorter values.')
   if (statusCode === 415) return problem('UNSUPPORTED_CONTENT_TYPE', 'Send JSON with Content-Type: application/json.')
   if (code === 'FST_ERR_BAD_URL' || code === 'FST_ERR_MAX_PARAM_LENGTH') return badUrl()
   if (statusCode && statusCode < 500) return problem('BAD_REQUEST', 'The request is not valid HTTP.')

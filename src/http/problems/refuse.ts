@@ -18,12 +18,14 @@ export function sendProblem({ log }: App, error: unknown, request: FastifyReques
   if (status === 503) log.warn({ request_id: request.id, error_type, code: (error as { code?: string }).code }, 'service unavailable')
   else if (status >= 500) log.error({ request_id: request.id, err: safeError(error) }, 'request failed')
   if (status === 503) reply.header('retry-after', '2')
+  // The other limits last for minutes or hours.
+  if (error_type === 'TOO_MUCH_IN_FLIGHT') reply.header('retry-after', '1')
   return reply.code(status).header('x-request-id', request.id).send(bodyOf(refusal))
 }
 
 /** Responds with 404 for an unknown path and 405 for an unknown method. */
 export function sendNotFound(app: App, table: Table, request: FastifyRequest, reply: FastifyReply) {
-  const path = request.url.split('?')[0] as string
+  const path = (request.url.split('?')[0] as string).replace(/(?<=.)\/$/, '')
   const rows = Object.values(table.endpoints).filter((row) => matchesPath(row, path))
   const methods = rows.filter((row) => isServed(app, row)).map((row) => row.method.toUpperCase())
   if (!methods.length) return sendProblem(app, notFoundProblem(path, rows), request, reply)

@@ -1,0 +1,41 @@
+import { problem } from '../../platform/problem.ts'
+
+const MB = 1024 * 1024
+/** One body of the maximum size always fits. */
+const OF_CREDENTIAL = 128 * MB
+const OF_PROCESS = 256 * MB
+
+export type BodiesInFlight = ReturnType<typeof newBodiesInFlight>
+
+/** The memory that bodies need until their responses are sent, by credential. */
+export function newBodiesInFlight(limits = { ofCredential: OF_CREDENTIAL, ofProcess: OF_PROCESS }) {
+  const byCredential = new Map<string, number>()
+  let all = 0
+
+  const add = (credential: string, bytes: number) => {
+    all += bytes
+    const left = (byCredential.get(credential) ?? 0) + bytes
+    if (left) byCredential.set(credential, left)
+    else byCredential.delete(credential)
+  }
+
+  /** A body that arrives: `grow` says how much memory it needs by now, and refuses it if there is no room. */
+  return (credential: string) => {
+    let taken = 0
+    return {
+      grow(bytes: number) {
+        const more = Math.max(0, bytes - taken)
+        if ((byCredential.get(credential) ?? 0) + more > limits.ofCredential || all + more > limits.ofProcess) throw tooMuchInFlight()
+        add(credential, more)
+        taken += more
+      },
+      release() {
+        add(credential, -taken)
+        taken = 0
+      },
+    }
+  }
+}
+
+const tooMuchInFlight = () =>
+  problem('TOO_MUCH_IN_FLIGHT', 'Other large bodies are still being processed. Send this request again after a second.')

@@ -1,0 +1,103 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { eventually } from '../support/process.ts'
+import { sendRaw } from '../support/raw-requests.ts'
+import { newUuid } from '../support/seeded.ts'
+import { aUser } from '../support/users.ts'
+import { world } from '../support/world.ts'
+
+const w = await world()
+const user_id = await aUser(w.api)
+const path = `/v2/timeseries/${user_id}/heartrate`
+
+/** A push whose list has this many of these entries, compressed about a thousandfold. */
+const bomb = (entry: string, count: number) => gzipSync(`{"provider":"manual","data":[${`${entry},`.repeat(count - 1)}${entry}]}`)
+
+const push = (body: Buffer, credential: Record<string, string> = { 'x-service-api-key': w.team_api_key }) =>
+  sendRaw(w.base + path, 'POST', { body, headers: { 'content-encoding': 'gzip', ...credential } })
+
+const asUser = async () => ({ authorization: `Bearer ${(await w.api.createUserToken({ params: { user_id } })).sign_in_token}` })
+
+const tooLarge = { status: 413, body: { detail: { error_type: 'BODY_TOO_LARGE' } } }
+
+test('eight bodies of nine million empty samples, sent with the token of a user, are refused', async () => {
+  const user = await asUser()
+  const body = bomb('{}', 9_000_000)
+  expect(body.length).toBeLessThan(100_000)
+  for (const response of await Promise.all(Array.from({ length: 8 }, () => push(body, user)))) expect(response).toMatchObject(tooLarge)
+})
+
+test('the token of a user sends at most 1 MiB, also once decompressed', async () => {
+  const user = await asUser()
+  expect(await push(spaces(1024 * 1024), user)).toMatchObject(tooLarge)
+  expect(await push(spaces(1024 * 1024))).toMatchObject({ status: 200 })
+  expect(await push(spaces(1000), user)).toMatchObject({ status: 200 })
+})
+
+test.each([
+  ['14 million integers', bomb('1', 14_000_000)],
+  ['nine million empty samples', bomb('{}', 9_000_000)],
+  ['many lists of many samples', bomb(`[${'{},'.repeat(99_999)}{}]`, 50)],
+  ['more than 30 MiB of spaces', gzipSync(`{"provider":"manual","data":[]${' '.repeat(31 * 1024 * 1024)}}`)],
+])('a body of %s is refused while it arrives', async (_, body) => {
+  expect(await push(body)).toMatchObject(tooLarge)
+})
+
+test('a client that disconnects in the middle of a body is not reported as a database outage', async () => {
+  const request_id = `dropped-${process.pid}`
+  const { hostname, port } = new URL(w.base)
+  const socket = connect(Number(port), hostname)
+  await once(socket, 'connect')
+  const head = [`POST ${path} HTTP/1.1`, 'Host: assay.example', `X-Service-Api-Key: ${w.team_api_key}`, `X-Request-Id: ${request_id}`]
+  socket.write(`${head.join('\r\n')}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"provider":`)
+  // The response to a later request shows that the server has read this one.
+  await w.api.listUsers()
+  socket.destroy()
+  const row = await eventually(() =>
+    w.app.db
+      .selectFrom('audit_log')
+      .select('status')
+      .where('chain_id', '=', w.team_id)
+      .where('request_id', '=', request_id)
+      .executeTakeFirst(),
+  )
+  expect(row.status).toBe(400)
+})
+
+/** Sends the beginning of a large body, and keeps the connection open. */
+async function startLarge(bytes: number) {
+  const { hostname, port } = new URL(w.base)
+  const socket = connect(Number(port), hostname)
+  await once(socket, 'connect')
+  const head = [`POST ${path} HTTP/1.1`, 'Host: assay.example', `X-Service-Api-Key: ${w.team_api_key}`, 'Content-Type: application/json']
+  socket.write(`${head.join('\r\n')}\r\nContent-Length: ${30 * 1024 * 1024}\r\n\r\n{"provider":"manual","data":[]${' '.repeat(bytes)}`)
+  return socket
+}
+
+const spaces = (bytes: number) => gzipSync(`{"provider":"manual","data":[]${' '.repeat(bytes)}}`)
+
+test('a credential with large bodies in flight is asked to wait, until they are done or their clients are gone', async () => {
+  const sockets = await Promise.all([startLarge(29 * 1024 * 1024), startLarge(29 * 1024 * 1024)])
+  const large = () => push(spaces(20 * 1024 * 1024))
+  const refused = await eventually(async () => {
+    const response = await large()
+    return response.status === 429 ? response : undefined
+  })
+  expect(refused.body).toMatchObject({ detail: { error_type: 'TOO_MUCH_IN_FLIGHT' } })
+  expect(refused.headers.get('retry-after')).toBe('1')
+  for (const socket of sockets) socket.destroy()
+  await eventually(async () => (await large()).status === 200)
+})
+
+test('large bodies of refused requests, unknown paths and endpoints without a body do not stay in flight', async () => {
+  const body = ' '.repeat(1000 * 1024)
+  const headers = { 'x-service-api-key': w.team_api_key }
+  for (let i = 0; i < 70; i++) {
+    expect((await sendRaw(`${w.base}/nowhere`, 'POST', { body, headers })).status).toBe(404)
+    expect((await sendRaw(`${w.base}/v2/user/${newUuid()}`, 'DELETE', { body: `{}${body}`, headers })).status).toBe(404)
+    expect((await sendRaw(w.base + path, 'POST', { body: `[${body}`, headers })).status).toBe(422)
+  }
+  expect((await push(spaces(20 * 1024 * 1024))).status).toBe(200)
+})
