@@ -63,7 +63,7 @@ const families: Record<string, TableFamily> = {
 
 /** The bytes of tables with indexes, by family, and the number of rows. The tables of a cluster are on other servers. */
 async function readTables(database: string) {
-  await query(database, 'vacuum')
+  await query(database, 'vacuum full')
   const tables = await query<{ name: string; bytes: string }>(
     database,
     `select coalesce(parent.relname, c.relname) as name, sum(pg_total_relation_size(c.oid)) as bytes

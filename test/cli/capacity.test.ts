@@ -28,7 +28,7 @@ test('prints what the load needs, its bottlenecks and the deployment', async () 
 test('failover means a primary and two standbys, with the cores of the CPU table', async () => {
   const { out } = await cli.run('capacity', '--orders-per-day', '20000', '--samples-per-day', '50000000')
   expect(out).toMatch(/^PostgreSQL +[\d.]+ +2$/m)
-  expect(out).toMatch(/^Deployment: a primary and two standbys, 3 PostgreSQL servers with 2 cores and [\d.]+ TB of disk each\.$/m)
+  expect(out).toMatch(/^Deployment: a primary and two standbys, 3 PostgreSQL servers with 2 cores and [\d.]+ GB of disk each\.$/m)
   expect(out).toMatch(/^With asynchronous replication, one standby is enough/m)
 })
 
