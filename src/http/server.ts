@@ -51,8 +51,8 @@ export async function buildServer(
   const inFlight = newBodiesInFlight()
   server.addContentTypeParser('application/json', (request: FastifyRequest, sent: IncomingMessage) => readBody(inFlight, request, sent))
   server.setErrorHandler((error, request, reply) => sendProblem(app, error, request, reply))
-  server.setNotFoundHandler((request, reply) => sendNotFound(app, table, request, reply))
   observeResponses(app, server, metrics)
+  refuseUnknown(app, server, table)
   const drain = closeConnectionsOnStop(server)
   await mountPages(app, server, metrics, { isReady, siblings })
   mountTable(app, server, table, siblings)
@@ -83,6 +83,12 @@ function observeResponses(app: App, server: FastifyInstance, metrics: Metrics) {
       'request completed',
     )
   })
+}
+
+/** Responds before the body is read, because Fastify checks the body of an unknown path like any other. */
+function refuseUnknown(app: App, server: FastifyInstance, table: Table) {
+  server.setNotFoundHandler((request, reply) => sendNotFound(app, table, request, reply))
+  server.addHook('onRequest', async (request, reply) => (request.is404 ? sendNotFound(app, table, request, reply) : undefined))
 }
 
 function callerFields(caller: Caller | undefined) {

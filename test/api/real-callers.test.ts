@@ -4,6 +4,8 @@ import { endpoints } from '../../src/contract/index.ts'
 import { placeOrder } from '../support/orders.ts'
 import { sendRaw } from '../support/raw-requests.ts'
 import { newUuid } from '../support/seeded.ts'
+import { aUser } from '../support/users.ts'
+import { pushSummary } from '../support/wearables.ts'
 import { errorOf, world } from '../support/world.ts'
 
 const w = await world()
@@ -76,4 +78,85 @@ test('a list is filtered by days with slashes', async () => {
     headers: { 'x-service-api-key': w.team_api_key },
   })
   expect(status).toBe(200)
+})
+
+test('the first Python client creates, finds and lists through its own paths', async () => {
+  const headers = { 'x-service-api-key': w.team_api_key }
+  const created = await sendRaw(`${w.base}/v2/user/key`, 'POST', { headers, body: '{"client_user_id":"python-1"}' })
+  expect(created).toMatchObject({ status: 200, body: { client_user_id: 'python-1', team_id: w.team_id } })
+  const { user_id } = created.body as { user_id?: string }
+  expect((await sendRaw(`${w.base}/v2/user/key/python-1`, 'GET', { headers })).body).toEqual(created.body)
+  await w.api.connectPushSource({ params: { provider: 'apple_health_kit' }, body: { user_id: user_id as string } })
+  expect((await sendRaw(`${w.base}/v2/user/${user_id}/providers`, 'GET', { headers })).body).toEqual(
+    await w.api.listConnections({ params: { user_id: user_id as string } }),
+  )
+})
+
+const window = 'start_date=2026-03-01&end_date=2026-03-02'
+const summaryReads = Object.values(endpoints as Record<string, Row>).filter(
+  ({ method, path }) => method === 'get' && path.startsWith('/v2/summary/'),
+)
+
+test('every summary read can be limited to a provider', async () => {
+  expect(summaryReads).toHaveLength(15)
+  const user_id = await aUser(w.api)
+  const read = (path: string, provider: string) =>
+    sendRaw(`${w.base}${path.replace('{user_id}', user_id)}?${window}&provider=${provider}`, 'GET', {
+      headers: { 'x-service-api-key': w.team_api_key },
+    })
+  for (const { path } of summaryReads) {
+    expect(await read(path, 'tidemark'), path).toMatchObject({ status: 422, body: { detail: [{ loc: ['query', 'provider'] }] } })
+    for (const provider of ['', 'oura']) expect((await read(path, provider)).status, path).toBe(path.includes('profile') ? 404 : 200)
+  }
+})
+
+test('a summary read with a provider returns only summaries of that provider', async () => {
+  const user_id = await aUser(w.api)
+  for (const provider of ['oura', 'fitbit'])
+    await pushSummary(w.api, user_id, 'activity', { day_summary: { date: '2026-03-01' } }, { provider })
+  const read = async (provider: string) =>
+    (await w.api.listActivity({ params: { user_id }, query: { start_date: '2026-03-01', provider } })).activity.map(
+      ({ source }) => source.slug,
+    )
+  expect(await read('oura')).toEqual(['oura'])
+  expect((await read('')).sort()).toEqual(['fitbit', 'oura'])
+})
+
+test('an operation that Assay does not offer says so, even if its path is that of another one', async () => {
+  const response = await sendRaw(`${w.base}/v2/user/${newUuid()}/create_portal_url`, 'POST', { body: '{"context":"launch"}' })
+  expect(response).toMatchObject({ status: 404, body: { detail: { error_type: 'ROUTE_NOT_OFFERED' } } })
+  expect(JSON.stringify(response.body)).toContain('POST /v2/link/token')
+})
+
+test.each(['GET', 'PUT', 'QUERY', 'PURGE'])(
+  'a client that uses %s where it is not offered gets 405 before its body is read',
+  async (method) => {
+    for (const request of [{}, { body: '{' }, { body: 'x', headers: { 'content-type': 'text/plain' } }].slice(
+      0,
+      method === 'GET' ? 1 : 3,
+    )) {
+      const { status, headers, body } = await sendRaw(`${w.base}/v3/order`, method, request)
+      expect([status, headers.get('allow'), body.detail]).toEqual([405, 'POST', expect.objectContaining({ error_type: 'UNKNOWN_METHOD' })])
+    }
+  },
+)
+
+test('an event type that does not exist is rejected with the nearest one, wherever events are filtered', async () => {
+  const team = { org_id: w.org_id, team_id: w.team_id, env: 'sandbox' as const }
+  const { id: webhook_id } = await w.admin.createWebhook({ params: team, body: { url: 'https://shop.example/hook' } })
+  const params = { ...team, webhook_id }
+  const msg = expect.stringContaining('Did you mean labtest.order.updated?')
+  const rejected = async (call: Promise<unknown>, ...loc: (string | number)[]) =>
+    expect(await errorOf(call)).toMatchObject({ status: 422, detail: [{ type: 'enum', loc, msg }] })
+  const event_type = 'labtest.order.update'
+  await rejected(w.api.listEvents({ query: { event_type: ['labtest.*', event_type] } }), 'query', 'event_type', 1)
+  await rejected(w.admin.listWebhookAttempts({ params, query: { event_type } }), 'query', 'event_type')
+  await rejected(
+    w.admin.replayWebhook({ params, body: { from: '2026-03-01T00:00:00Z', event_types: [event_type] } }),
+    ...['body', 'event_types', 0],
+  )
+  const stream = await sendRaw(`${w.base}/events/stream?event_type=${event_type}`, 'GET', {
+    headers: { 'x-service-api-key': w.team_api_key },
+  })
+  expect(stream).toMatchObject({ status: 422, body: { detail: [{ type: 'enum', loc: ['query', 'event_type', 0], msg }] } })
 })

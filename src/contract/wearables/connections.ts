@@ -51,6 +51,7 @@ export const connectionEndpoints = {
     ...connection,
     method: 'get',
     path: '/v2/user/providers/{user_id}',
+    aliases: ['/v2/user/{user_id}/providers'],
     summary: 'List the connections of a user',
     params: UserId,
     returns: z.object({ providers: z.array(Connection) }).meta({ id: 'Connections' }),

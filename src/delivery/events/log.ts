@@ -8,6 +8,7 @@ import { teamSealingKey, unwrap } from '../../platform/sealing/vault.ts'
 import { SECOND } from '../../platform/time.ts'
 import { type EventPayload, openEventText } from './emit.ts'
 import * as rules from './rules.ts'
+import { checkEventTypes } from './rules-event-types.ts'
 import * as store from './store.ts'
 
 export { searchUnnumbered } from './store.ts'
@@ -59,6 +60,7 @@ type Query = Filter & { after?: string | null | undefined; limit: number }
 
 /** Lists the team's log after a cursor, oldest first. */
 export async function listEvents(app: App, { team_id }: TeamCaller, { after, limit, ...filter }: Query) {
+  checkEventTypes(filter.event_type, ['query', 'event_type'])
   const { events, position } = await readLog(app, team_id, { ...filter, limit, after: await positionAfter(app, team_id, after) })
   return { events, next_cursor: rules.cursorOf(position) }
 }

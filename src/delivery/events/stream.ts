@@ -4,6 +4,7 @@ import type { TeamCaller } from '../../platform/callers.ts'
 import { SECOND } from '../../platform/time.ts'
 import { type Filter, type LoggedEvent, positionAfter, readLog } from './log.ts'
 import * as rules from './rules.ts'
+import { checkEventTypes } from './rules-event-types.ts'
 
 const POLL_EVERY_MS = SECOND / 4
 const KEEP_ALIVE_EVERY_MS = 15 * SECOND
@@ -15,6 +16,7 @@ type StreamQuery = Filter & { after?: string | null | undefined; last_event_id?:
 
 /** The team's log as server-sent events, from a position until `app.signal` aborts. */
 export async function streamEvents(app: App, { team_id }: TeamCaller, { after, last_event_id, ...filter }: StreamQuery) {
+  checkEventTypes(filter.event_type, ['query', 'event_type'])
   const position = last_event_id
     ? await positionAfter(app, team_id, last_event_id, ['header', 'last-event-id'])
     : await positionAfter(app, team_id, after)

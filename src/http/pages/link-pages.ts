@@ -7,6 +7,7 @@ import { problem } from '../../platform/problem.ts'
 import * as sessions from '../../wearables/link/browser-session.ts'
 import { finishOAuth, newBrowserSecret, startOAuth } from '../../wearables/link/oauth.ts'
 import * as pages from '../../wearables/link/page.ts'
+import type { Outcome } from '../../wearables/link/rules.ts'
 
 /** Allows no other origin and no framing. */
 const POLICY =
@@ -91,12 +92,14 @@ async function finishConnection(app: App, { query, headers }: Request): Promise<
   const callback = { state: firstValue(query['state']), code: firstValue(query['code']), error: firstValue(query['error']) }
   const cookie = cookieIn(headers.cookie)
   const { token, startedFrom, provider, outcome } = await finishOAuth(app, { ...callback, browser: cookie?.browser })
-  if (!token || !provider) return { status: 400, html: pages.endPage(undefined, outcome) }
+  if (!token || !provider) return { status: isUsedUp(outcome) ? 401 : 400, html: pages.endPage(undefined, outcome) }
   // A connection started through the API returns to the customer's redirect URL, even after a failure.
   if (startedFrom === 'api')
     return sessions.endResponse({ token: { ...token, on_error: true }, frame: undefined }, outcome, { slug: provider })
   return sessions.endResponse({ token, frame: sessions.frameOf(token, cookie?.secret) }, outcome, { slug: provider })
 }
+
+const isUsedUp = (outcome: Outcome) => outcome.state === 'error' && outcome.error_type !== 'invalid_token'
 
 const firstValue = (value: string | string[] | undefined) => (Array.isArray(value) ? value[0] : value)
 

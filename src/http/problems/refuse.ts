@@ -23,12 +23,20 @@ export function sendProblem({ log }: App, error: unknown, request: FastifyReques
   return reply.code(status).header('x-request-id', request.id).send(bodyOf(refusal))
 }
 
-/** Responds with 404 for an unknown path and 405 for an unknown method. */
+/** Responds with 404 for an unknown path or one that is not offered, and with 405 for an unknown method. */
 export function sendNotFound(app: App, table: Table, request: FastifyRequest, reply: FastifyReply) {
   const path = (request.url.split('?')[0] as string).replace(/(?<=.)\/$/, '')
+  const notOffered = findNotOffered(path)
+  if (notOffered)
+    return sendProblem(
+      app,
+      problem('ROUTE_NOT_OFFERED', `Assay does not offer this endpoint of the Junction API. ${notOffered.instead}`),
+      request,
+      reply,
+    )
   const rows = Object.values(table.endpoints).filter((row) => matchesPath(row, path))
   const methods = rows.filter((row) => isServed(app, row)).map((row) => row.method.toUpperCase())
-  if (!methods.length) return sendProblem(app, notFoundProblem(path, rows), request, reply)
+  if (!methods.length) return sendProblem(app, notFoundProblem(rows), request, reply)
   const allowed = [...new Set(methods)].sort()
   const refusal = problem('UNKNOWN_METHOD', `This path accepts only ${listAlternatives(allowed)}. /docs/reference lists every endpoint.`)
   return sendProblem(app, refusal, request, reply.header('allow', allowed.join(', ')))
@@ -37,9 +45,7 @@ export function sendNotFound(app: App, table: Table, request: FastifyRequest, re
 const matchesPath = ({ path, aliases = [] }: Row, requestPath: string) =>
   [path, ...aliases].some((template) => new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}$`).test(requestPath))
 
-function notFoundProblem(path: string, rows: Row[]) {
-  const notOffered = findNotOffered(path)
-  if (notOffered) return problem('ROUTE_NOT_OFFERED', `Assay does not offer this endpoint of the Junction API. ${notOffered.instead}`)
+function notFoundProblem(rows: Row[]) {
   if (rows.some((row) => row.sandbox)) return problem('UNKNOWN_PATH', 'This path exists in a sandbox only.')
   return problem('UNKNOWN_PATH', 'No such path. /docs/reference lists every endpoint.')
 }

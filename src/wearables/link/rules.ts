@@ -37,7 +37,7 @@ export function returnUrl(redirect_url: string, outcome: Outcome) {
 type Token = { expires_at: string; consumed_at: string | null }
 
 /** The reason why a token cannot be used. */
-export function tokenFailure(token: Token | undefined, now: string): LinkError | undefined {
+export function tokenFailure(token: Token | undefined, now: string): TokenFailure | undefined {
   if (!token) return 'invalid_token'
   if (token.consumed_at) return 'token_consumed'
   return token.expires_at <= now ? 'token_expired' : undefined
@@ -49,11 +49,18 @@ const errorTypes = {
   token_consumed: 'LINK_TOKEN_CONSUMED',
 } as const
 
-/** Throws a problem that also has the three fields that Junction clients read. */
+export type TokenFailure = keyof typeof errorTypes
+
+export const isTokenFailure = (error: LinkError): error is TokenFailure => Object.hasOwn(errorTypes, error)
+
+/** Has the three fields that Junction clients read, too. */
+export const tokenProblem = (error: TokenFailure) =>
+  problem(errorTypes[error], `${linkErrors[error]} POST /v2/link/token creates one.`, {}, linkFailed(error))
+
 export function checkToken<T extends Token>(token: T | undefined, now: string): T {
-  const error_type = tokenFailure(token, now) as keyof typeof errorTypes | undefined
-  if (!error_type) return token as T
-  throw problem(errorTypes[error_type], `${linkErrors[error_type]} POST /v2/link/token creates one.`, {}, linkFailed(error_type))
+  const error = tokenFailure(token, now)
+  if (error) throw tokenProblem(error)
+  return token as T
 }
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/

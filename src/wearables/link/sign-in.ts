@@ -4,7 +4,7 @@ import { type App, inTransaction } from '../../platform/app.ts'
 import type { LinkCaller } from '../../platform/callers.ts'
 import { problem } from '../../platform/problem.ts'
 import { open, seal } from '../../platform/sealing/seal.ts'
-import { requireUser, unwrapUserKey } from '../../tenants/users/actions.ts'
+import { lockUser, requireUser, unwrapUserKey } from '../../tenants/users/actions.ts'
 import { MFA_CODE, type SignIn, signIn, signInByEmail } from '../providers/rules-simulated.ts'
 import { finishLink } from './connect.ts'
 import * as rules from './rules.ts'
@@ -26,7 +26,7 @@ export const connectByEmail = (app: App, caller: LinkCaller, provider: SourceSlu
 
 const connectWith = (app: App, caller: LinkCaller, provider: SourceSlug, kind: 'password' | 'email', attempt: () => SignIn) =>
   inTransaction(app, async (app) => {
-    const token = await store.getToken(app.db, caller.team_id, caller.key_id)
+    const token = rules.checkToken(await store.getToken(app.db, caller.team_id, caller.key_id), app.wall())
     rules.checkCovered(token, provider)
     checkAdapter(app, provider)
     const outcome = attempt()
@@ -35,8 +35,11 @@ const connectWith = (app: App, caller: LinkCaller, provider: SourceSlug, kind: '
     return finish(app, token, provider, { kind, account: { external_user_id: outcome.external_user_id } })
   })
 
-const finish = async (app: App, token: store.LinkToken, provider: SourceSlug, linked: Parameters<typeof finishLink>[3]) =>
-  presentOutcome(token, provider, await finishLink(app, token, provider, linked), linked.account.external_user_id)
+async function finish(app: App, token: store.LinkToken, provider: SourceSlug, linked: Parameters<typeof finishLink>[3]) {
+  const outcome = await finishLink(app, token, provider, linked)
+  if (outcome.state === 'error' && rules.isTokenFailure(outcome.error_type)) throw rules.tokenProblem(outcome.error_type)
+  return presentOutcome(token, provider, outcome, linked.account.external_user_id)
+}
 
 /** Only the sandbox has an adapter, and it is simulated. */
 function checkAdapter(app: App, provider: SourceSlug) {
@@ -54,16 +57,17 @@ async function requestCode(app: App, token: store.LinkToken, provider: SourceSlu
 }
 
 /** Checks an MFA code. After five wrong codes the sign-in starts over. */
-export const completeMfa = (app: App, { team_id, key_id }: LinkCaller, provider: SourceSlug, code: string) =>
+export const completeMfa = (app: App, { team_id, user_id, key_id }: LinkCaller, provider: SourceSlug, code: string) =>
   inTransaction(app, async (app) => {
-    const token = await store.lockToken(app.db, team_id, key_id)
+    // The user is locked before the token, as everywhere.
+    const user = await lockUser(app, team_id, user_id)
+    const token = rules.checkToken(await store.lockToken(app.db, team_id, key_id), app.wall())
     if (token.mfa_provider !== provider || !token.mfa_sealed)
       throw problem(
         'NO_SIGN_IN_WAITING',
         'No sign-in at this source is waiting for a code. Start with POST /v2/link/provider/password/{provider}.',
       )
     if (code !== MFA_CODE) return presentOutcome(token, provider, await countWrongCode(app, token))
-    const user = await requireUser(app, team_id, token.user_id)
     const account = open<{ external_user_id: string }>(await unwrapUserKey(app, user), associatedData(token.id), token.mfa_sealed)
     return finish(app, token, provider, { kind: 'password', account })
   })

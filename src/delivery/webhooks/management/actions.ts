@@ -8,13 +8,13 @@ import { checkUrl } from '../../../platform/outbound/url.ts'
 import { pageAfter, pageOf } from '../../../platform/paging.ts'
 import { problem } from '../../../platform/problem.ts'
 import { requireTeam } from '../../../tenants/teams/actions.ts'
+import { checkEventTypes } from '../../events/rules-event-types.ts'
 import { openSecrets, sealSecrets } from '../endpoints.ts'
 import { nextAttemptAt } from '../rules-health.ts'
 import { newSecret, parseSecret } from '../sign.ts'
 import { newKeyPair, publicKeyOf } from '../sign-ed25519.ts'
 import * as store from '../store.ts'
 import { PURGE_WEBHOOKS } from './purge.ts'
-import { checkFilter } from './rules-filter.ts'
 
 type Path = { team_id: string }
 
@@ -35,7 +35,7 @@ export const createWebhook = (app: App, caller: ManagementCaller, { team_id }: P
   inTransaction(app, async (app) => {
     await requireTeam(app, caller, team_id)
     checkUrl(body.url, policyOf(app.config))
-    checkFilter(body.filter_types)
+    checkEventTypes(body.filter_types, ['body', 'filter_types'])
     const id = randomUUID()
     const key = body.secret ?? newSecret()
     parseSecret(key)
@@ -69,7 +69,7 @@ export const patchWebhook = (
   inTransaction(app, async (app) => {
     const webhook = await requireWebhook(app, caller, path, store.lockWebhook)
     if (patch.url) checkUrl(patch.url, policyOf(app.config))
-    checkFilter(patch.filter_types)
+    checkEventTypes(patch.filter_types, ['body', 'filter_types'])
     const now = app.wall()
     const row = await store.updateWebhook(app.db, path.team_id, webhook.id, {
       updated_at: now,

@@ -5,6 +5,7 @@ import { fixedHeaders, lowerCaseHeaders } from '../../../platform/outbound/send.
 import { pageAfter, pageOf } from '../../../platform/paging.ts'
 import { problem } from '../../../platform/problem.ts'
 import { open } from '../../../platform/sealing/seal.ts'
+import { checkEventType } from '../../events/rules-event-types.ts'
 import { requireWebhook } from '../management/actions.ts'
 import { type AttemptContents, attemptAssociatedData, bodyOf, headersOfMessage, keyOfMessage } from '../sending/contents.ts'
 import * as store from './store-attempts.ts'
@@ -13,6 +14,7 @@ type Path = { team_id: string; webhook_id: string }
 type Query = store.AttemptFilter & { limit: number; next_cursor?: string | null | undefined }
 
 export async function listWebhookAttempts(app: App, caller: ManagementCaller, path: Path, { limit, next_cursor, ...filter }: Query) {
+  checkEventType(filter.event_type, ['query', 'event_type'])
   await requireWebhook(app, caller, path)
   const page = pageAfter(next_cursor, limit)
   const found = await store.listAttempts(app.db, path, filter, page)

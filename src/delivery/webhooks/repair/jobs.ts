@@ -3,6 +3,7 @@ import { type App, inTransaction } from '../../../platform/app.ts'
 import type { ManagementCaller } from '../../../platform/callers.ts'
 import { pageAfter, pageOf } from '../../../platform/paging.ts'
 import { problem } from '../../../platform/problem.ts'
+import { checkEventTypes } from '../../events/rules-event-types.ts'
 import { requireWebhook } from '../management/actions.ts'
 import { checkWindow } from './rules-jobs.ts'
 import * as store from './store-jobs.ts'
@@ -22,8 +23,10 @@ export const recoverWebhook = (
 
 type Window = { from: string; to?: string | null | undefined; event_types?: string[] | null | undefined }
 
-export const replayWebhook = (app: App, caller: ManagementCaller, path: Path, { from, to, event_types }: Window) =>
-  startJob(app, caller, path, { kind: 'replay', from, to: to ?? app.wall(), event_types, names: ['from', 'to'] })
+export async function replayWebhook(app: App, caller: ManagementCaller, path: Path, { from, to, event_types }: Window) {
+  checkEventTypes(event_types, ['body', 'event_types'])
+  return startJob(app, caller, path, { kind: 'replay', from, to: to ?? app.wall(), event_types, names: ['from', 'to'] })
+}
 
 async function startJob(app: App, caller: ManagementCaller, path: Path, { kind, from, to, event_types, names }: NewJob) {
   checkWindow(from, to, names)
