@@ -161,21 +161,26 @@ describe('rescheduling', () => {
     const before = await placeScheduled(team)
     expect(await patch(team, before.id, '2027-02-01')).toEqual({ order: before, status: 'success', message: 'order updated' })
     expect(await eventTypesOf(team, before.id)).toEqual([CREATED])
-    await patch(team, before.id, null)
-    await patch(team, before.id, null)
-    expect(await eventTypesOf(team, before.id)).toEqual([CREATED, UPDATED])
   })
 
-  test('dispatches the order at once when the date is cleared or set to today', async () => {
+  test('dispatches the order in the same request when the date is cleared', async () => {
     const team = await w.tenant()
-    const [cleared, today] = [await placeScheduled(team), await placeScheduled(team)]
-    expect((await patch(team, cleared.id, null)).order).toMatchObject({ activate_by: null, activate_at: null, last_event: { id: 1 } })
+    const { id } = await placeScheduled(team)
+    const { order } = await patch(team, id, null)
+    expect(order).toMatchObject({ activate_by: null, activate_at: null, sample_id: expect.any(String), last_event: { id: 2 } })
+    expect(statusesOf(order)).toEqual(dispatched)
+    expect(await get(team, id)).toEqual(order)
+    for (const day of ['2027-02-01', null]) expect(await errorOf(patch(team, id, day))).toEqual(problem('ORDER_NOT_HELD'))
+    expect(await eventTypesOf(team, id)).toEqual([CREATED, UPDATED, UPDATED])
+  })
+
+  test('dispatches the order at once when the date is set to today', async () => {
+    const team = await w.tenant()
+    const today = await placeScheduled(team)
     await patch(team, today.id, '2026-12-31')
     await w.runJobs()
-    for (const { id } of [cleared, today]) {
-      expect(statusesOf(await get(team, id))).toEqual(dispatched)
-      expect(await eventTypesOf(team, id)).toEqual([CREATED, UPDATED, UPDATED])
-    }
+    expect(statusesOf(await get(team, today.id))).toEqual(dispatched)
+    expect(await eventTypesOf(team, today.id)).toEqual([CREATED, UPDATED, UPDATED])
   })
 
   test('rejects a past date', async () => {
@@ -195,20 +200,10 @@ describe('rescheduling', () => {
     expect(await eventTypesOf(team, id)).toEqual([CREATED])
   })
 
-  test('accepts a new date after a cleared one until the order is dispatched', async () => {
-    const team = await w.tenant()
-    const { id } = await placeScheduled(team)
-    await patch(team, id, null)
-    await patch(team, id, '2027-02-01')
-    await w.runJobs()
-    expect(statusesOf(await get(team, id))).toEqual(ordered)
-  })
-
   test('rejects an order that was dispatched or canceled', async () => {
     const team = await w.tenant()
     const [dispatchedOrder, cancelled] = [await placeScheduled(team), await placeScheduled(team)]
     await patch(team, dispatchedOrder.id, null)
-    await w.runJobs()
     await team.api.cancelOrder({ params: { order_id: cancelled.id } })
     for (const { id } of [dispatchedOrder, cancelled])
       for (const day of ['2027-02-01', '2027-03-01', null, '2020-01-01'])
@@ -269,6 +264,17 @@ test('shows a scheduled order to the partner lab only on its date and rejects re
   for (const day of ['2027-02-01', null]) expect(await errorOf(patch(team, id, day))).toEqual(problem('ORDER_NOT_HELD'))
   expect(await lab.reportLabStep({ params, body: { status: 'requisition_created' } })).toMatchObject({ status: 'requisition_created' })
   expect(statusesOf(await get(team, id))).toEqual(dispatched)
+})
+
+test('a partner lab sees an order as soon as its date is cleared', async () => {
+  const production = await replica({ database: await newDatabase(), env: { ENVIRONMENT: 'production' } })
+  production.setTime(NOW)
+  await loadCatalog(production.app)
+  const [team, { lab }] = [await production.tenant(), await production.partnerLab()]
+  const { id } = await placeOrder(team.api, 'walk_in_test', { activate_by: '2027-01-02' })
+  expect((await patch(team, id, null)).order).toMatchObject({ activate_by: null, activate_at: null, last_event: { id: 1 } })
+  expect(await lab.getLabOrder({ params: { order_id: id } })).toMatchObject({ id, status: 'ordered' })
+  expect(await errorOf(patch(team, id, '2027-02-01'))).toEqual(problem('ORDER_NOT_HELD'))
 })
 
 test('dispatches other orders when one fails, and retries it', async () => {

@@ -383,7 +383,7 @@ export const orderEndpoints = {
     summary: 'Reschedule an order',
     subjects: { user_id: 'result.order.user_id', order_id: 'path.order_id' },
     description:
-      'Changes the day on which Assay sends a scheduled order to the lab. The order must have been created with activate_by, and must be unsent or awaiting registration. Emits `labtest.order.updated` if the day changes.',
+      'Changes the day on which Assay sends a scheduled order to the lab. The order must have been created with activate_by, and must be unsent or awaiting registration. Null sends the order in the same request, and the response shows the status after that. Emits `labtest.order.updated` if the day changes, and again for the status.',
     params: OrderId,
     body: z
       .object({ activate_by: DayIn.nullable().describe('Today or later. Null sends the order immediately.') })

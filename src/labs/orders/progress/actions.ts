@@ -11,11 +11,11 @@ import * as rules from '../rules.ts'
 import * as store from '../store.ts'
 import * as samples from '../store-samples.ts'
 import { advanceOrder, changeOrder, orderEvent } from './advance.ts'
-import { DISPATCH_ORDERS } from './dispatch.ts'
+import { DISPATCH_ORDERS, sendOrder } from './dispatch.ts'
 
 export const getOrder = async (app: App, { team_id }: TeamCaller, id: string) => presentOrder(app, await requireOrder(app, team_id, id))
 
-/** Changes the day on which a held order goes to the lab; null sends it now. */
+/** Changes the day on which a held order goes to the lab. Gap 316: null sends it in the same transaction. */
 export async function rescheduleOrder(app: App, { team_id }: TeamCaller, id: string, activate_by: string | null) {
   const reply = await inTransaction(app, async (app) => {
     const order = await lockOrder(app, team_id, id)
@@ -24,7 +24,8 @@ export async function rescheduleOrder(app: App, { team_id }: TeamCaller, id: str
     if (activate_by === order.activate_by) return orderReply(app, order, 'order updated')
     const held = order.low_level === 'ordered'
     const updated = await changeOrder(app, order, { activate_by, dispatch_at: held ? dispatchAt(activate_by, app, order.zone) : null })
-    return orderReply(app, updated, 'order updated')
+    const isDue = held && activate_by === null
+    return orderReply(app, isDue ? await sendOrder(app, updated) : updated, 'order updated')
   })
   app.wake(DISPATCH_ORDERS)
   return reply
