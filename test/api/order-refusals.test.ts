@@ -286,8 +286,12 @@ describe('placed orders', () => {
     const params = { user_id: fixtures.user_id }
     expect(await team.api.getUserInfo({ params })).toMatchObject({ ...people[0], race: 'asian', ethnicity: null, address: anAddress() })
     const before = await countRows(w.url)
-    await expectPlaced(orderBody(fixtures, { details: { ...people[2], race: 'asian' } }))
-    expect(await team.api.getUserInfo({ params })).toMatchObject({ ...people[2], address: anAddress() })
+    const moved = { details: { email: people[2].email }, address: { first_line: '9 Cove Road' } }
+    await expectPlaced(orderBody(fixtures, moved))
+    expect(await team.api.getUserInfo({ params })).toMatchObject({
+      ...{ ...people[0], email: people[2].email, race: 'asian' },
+      address: anAddress({ first_line: '9 Cove Road' }),
+    })
     expect((await countRows(w.url))?.['user_info']).toBe(before?.['user_info'])
   })
 

@@ -42,7 +42,7 @@ const context = (change: Partial<OrderContext> = {}): OrderContext => ({
   markers: [],
   method: 'walk_in_test',
   account: platform,
-  known_proxy: false,
+  record: undefined,
   consent_ages: {},
   payor_known: true,
   ...change,
@@ -70,8 +70,13 @@ describe('patient age', () => {
   test('accepts a proxy on the order or in the demographics', () => {
     const child = { dob: '2015-06-01' }
     expect(hardOf(anOrder({ details: { ...child, medical_proxy: proxy } }))).toEqual([])
-    expect(hardOf(anOrder({ details: child }), { known_proxy: true })).toEqual([])
-    expect(hardOf(anOrder({ details: { ...child, medical_proxy: null } }))).toEqual(WITHOUT)
+    const { first_name, last_name } = anOrder().patient_details
+    const record = { first_name: ` ${first_name.toUpperCase()}`, last_name, ...child, medical_proxy: proxy }
+    expect(hardOf(anOrder({ details: child }), { record })).toEqual([])
+    expect(hardOf(anOrder({ details: { ...child, medical_proxy: null } }), { record })).toEqual(WITHOUT)
+    expect(hardOf(anOrder({ details: child }), { record: { ...record, first_name: 'Another' } })).toEqual(WITHOUT)
+    expect(hardOf(anOrder({ details: child }), { record: { ...record, dob: '2015-06-02' } })).toEqual(WITHOUT)
+    expect(hardOf(anOrder({ details: child }), { record: { ...record, medical_proxy: null } })).toEqual(WITHOUT)
   })
 
   test('a patient born on February 29 comes of age on March 1', () => {

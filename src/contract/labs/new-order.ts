@@ -129,7 +129,7 @@ export const PatientDetailsIn = z
     phone_number: Trimmed(40),
     email: Email,
     medical_proxy: GuarantorIn.nullish().describe(
-      'Required if the patient is a minor and the demographics of the user name no medical proxy.',
+      'Required for a minor. If you omit it, the medical proxy in the demographics of the user counts, provided that the name and the birth date are the same. Null means none.',
     ),
     race: z.enum(races).nullish(),
     ethnicity: z.enum(ethnicities).nullish(),

@@ -76,7 +76,8 @@ const patientChecks = checks({
   minor_without_proxy: {
     severity: 'error',
     field: 'patient_details.medical_proxy',
-    meaning: 'The patient is a minor, and neither the order nor the demographics of the user name a medical proxy.',
+    meaning:
+      'The patient is a minor, and neither the order nor the demographics of the user name a medical proxy. A recorded proxy counts only if the name and the birth date are the same, and not if medical_proxy is null.',
     remedy: 'Send medical_proxy, or record it with PATCH /v2/user/{user_id}/info.',
   },
   minor_at_home: {
@@ -90,6 +91,12 @@ const patientChecks = checks({
     field: 'patient_details.medical_proxy',
     meaning: 'The medical proxy has the same name as the patient.',
     remedy: 'Name the adult who makes medical decisions for the patient.',
+  },
+  patient_differs_from_user: {
+    severity: 'warning',
+    field: 'patient_details',
+    meaning: 'The name or the birth date differs from the demographics of the user. The order leaves the demographics as they are.',
+    remedy: 'Create a user for each patient. If the demographics are wrong, correct them with PATCH /v2/user/{user_id}/info.',
   },
   name_not_transmissible: {
     severity: 'either',

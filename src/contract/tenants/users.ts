@@ -278,7 +278,7 @@ export const userEndpoints = {
     method: 'patch',
     path: '/v2/user/{user_id}/info',
     summary: 'Set the demographics of a user',
-    description: 'Replaces the previous demographics. Creating an order replaces them too.',
+    description: 'Replaces the previous demographics. An order for the same name and birth date replaces them too.',
     subjects: { user_id: 'path.user_id' },
     params: UserId,
     body: NewUserInfo,

@@ -2,7 +2,15 @@ import type { NewOrder } from '../../../contract/labs/new-order.ts'
 import { aoeFindings, type MarkerQuestions } from './rules-aoe.ts'
 import { type Billing, billingFindings } from './rules-billing.ts'
 import { type Finding, fieldError, findingIf, ruleError, warning } from './rules-findings.ts'
-import { addressFindings, ageFindings, nameFindings, type PatientContext, phoneFindings, proxyFindings } from './rules-patients.ts'
+import {
+  addressFindings,
+  ageFindings,
+  nameFindings,
+  type PatientContext,
+  phoneFindings,
+  proxyFindings,
+  recordFindings,
+} from './rules-patients.ts'
 import { isNpi } from './rules-people.ts'
 import { stateCode } from './rules-states.ts'
 import { canActivateOn } from './rules-zones.ts'
@@ -22,6 +30,7 @@ export type OrderContext = PatientContext & Billing & { lab: Lab; markers: Marke
 export const orderFindings = (body: NewOrder, context: OrderContext): Finding[] => [
   ...ageFindings(body, context),
   ...proxyFindings(body),
+  ...recordFindings(body, context),
   ...aoeFindings(context.markers, body.aoe_answers ?? []),
   ...scheduleFindings(body, context),
   ...labFindings(body, context),
@@ -38,6 +47,7 @@ export const orderFindings = (body: NewOrder, context: OrderContext): Finding[] 
 export const generalFindings = (body: NewOrder, context: PatientContext): Finding[] => [
   ...ageFindings(body, context),
   ...proxyFindings(body),
+  ...recordFindings(body, context),
   ...scheduleFindings(body, context),
   ...(body.physician ? namedPhysicianFindings(body.physician, body) : []),
   ...phoneFindings(body),

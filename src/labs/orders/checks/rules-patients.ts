@@ -13,9 +13,11 @@ export type PatientContext = {
   minor_ordering_enabled: boolean
   /** The operator's table of states with their own age of consent. */
   consent_ages: ConsentAges
-  /** Whether the user's demographics name a medical proxy. */
-  known_proxy: boolean
+  /** The demographics of the user, if there are any. */
+  record: PatientRecord | undefined
 }
+type Person = { first_name: string; last_name: string; dob: string }
+export type PatientRecord = Person & { medical_proxy?: object | null | undefined }
 type Patient = Pick<NewOrder, 'patient_details' | 'patient_address'>
 type Lab = { name: string; name_rules: Record<string, unknown> }
 
@@ -24,9 +26,33 @@ const MAX_AGE_YEARS = 125
 export const personFindings = (patient: Patient, context: PatientContext): Finding[] => [
   ...ageFindings(patient, context),
   ...proxyFindings(patient),
+  ...recordFindings(patient, context),
 ]
 
-export function ageFindings({ patient_details: { dob, medical_proxy }, patient_address }: Patient, context: PatientContext): Finding[] {
+/** Gap 317: a user can order for several people, such as children. Only the name and the birth date tell them apart. */
+export const isPersonOfRecord = (person: Person, record: Person | undefined) =>
+  record !== undefined && person.dob === record.dob && nameOf(person) === nameOf(record)
+
+/** The recorded proxy, if the order is for the person of the record and does not say that there is none. */
+export const recordedProxy = <R extends PatientRecord>(
+  details: Person & { medical_proxy?: object | null | undefined },
+  record: R | undefined,
+): R['medical_proxy'] => (details.medical_proxy === undefined && isPersonOfRecord(details, record) ? record?.medical_proxy : undefined)
+
+export function recordFindings({ patient_details }: Patient, { record }: Pick<PatientContext, 'record'>): Finding[] {
+  return findingIf(record && !isPersonOfRecord(patient_details, record), () =>
+    warning(
+      'patient_differs_from_user',
+      ['patient_details'],
+      'The name or the birth date differs from the demographics of the user, which stay as they are.',
+      'Create a user for each patient. If the demographics are wrong, correct them with PATCH /v2/user/{user_id}/info.',
+    ),
+  )
+}
+
+export function ageFindings({ patient_details, patient_address }: Patient, context: PatientContext): Finding[] {
+  const { dob } = patient_details
+  const medical_proxy = patient_details.medical_proxy ?? recordedProxy(patient_details, context.record)
   const today = dayIn(context.zone, context.now)
   const path = ['patient_details', 'dob']
   // A birth date is rejected only if it is in the future both in UTC and in the patient's zone, so that a newborn is accepted.
@@ -43,7 +69,7 @@ export function ageFindings({ patient_details: { dob, medical_proxy }, patient_a
         'Turn on minor_ordering_enabled for the team.',
       ),
     ),
-    ...findingIf(minor && !medical_proxy && !context.known_proxy, () =>
+    ...findingIf(minor && !medical_proxy, () =>
       fieldError(
         'minor_without_proxy',
         ['patient_details', 'medical_proxy'],
@@ -62,8 +88,6 @@ export function ageFindings({ patient_details: { dob, medical_proxy }, patient_a
 
 export function proxyFindings({ patient_details }: Patient): Finding[] {
   const { medical_proxy: proxy } = patient_details
-  const nameOf = (person: { first_name: string; last_name: string }) =>
-    `${person.first_name.trim()} ${person.last_name.trim()}`.toLowerCase()
   return findingIf(proxy && nameOf(proxy) === nameOf(patient_details), () =>
     warning(
       'proxy_is_patient',
@@ -73,6 +97,10 @@ export function proxyFindings({ patient_details }: Patient): Finding[] {
     ),
   )
 }
+
+/** The name without differences of case, spacing and Unicode form. */
+const nameOf = ({ first_name, last_name }: { first_name: string; last_name: string }) =>
+  `${first_name} ${last_name}`.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase()
 
 /** Names that the lab must alter are warnings, or errors at labs with strict name rules. */
 export function nameFindings({ patient_details }: Patient, lab: Lab): Finding[] {

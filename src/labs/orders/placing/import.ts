@@ -27,7 +27,8 @@ export const importOrder = (app: App, caller: TeamCaller, body: z.output<typeof 
     const findings = personFindings(body, patientContextOf(app, patient, zone, resolved.method))
     const refusal = problemFrom(findings)
     if (refusal) throw refusal
-    await recordInfo(app, patient, infoOf(normalized, patient.info))
+    const info = infoOf(normalized, patient.info)
+    if (info) await recordInfo(app, patient, info)
     const now = app.now()
     const order = newOrder(
       {

@@ -81,7 +81,8 @@ export const registerTestkit = (app: App, caller: TeamCaller, body: Registration
     ]
     const refusal = problemFrom(findings)
     if (refusal) throw refusal
-    await recordInfo(app, patient, infoOf({ patient_details, patient_address }, patient.info))
+    const info = infoOf({ patient_details, patient_address }, patient.info)
+    if (info) await recordInfo(app, patient, info)
     const health_insurance_id = (await recordInsurance(app, patient, body)) ?? null
     const { key, user_id, client_user_id } = patient
     const reassigned = { ...order, key, user_id, client_user_id, health_insurance_id, zone }

@@ -1,12 +1,13 @@
 import type { NewOrder } from '../../../contract/labs/new-order.ts'
 import type { Info } from '../../../tenants/users/records.ts'
 import { normalizeIcdCodes } from '../checks/rules-billing.ts'
+import { isPersonOfRecord, recordedProxy } from '../checks/rules-patients.ts'
 import { normalizePhone } from '../checks/rules-people.ts'
 import { countryCode, stateCode } from '../checks/rules-states.ts'
 
 type PatientFields = Pick<NewOrder, 'patient_details' | 'patient_address'> & { icd_codes?: string[] | null | undefined }
 
-/** Gap 45: normalizes state, country, phone and diagnosis codes, and fills in the known proxy; everything else stays as sent. */
+/** Gap 45: normalizes state, country, phone and diagnosis codes, and fills in the recorded proxy; everything else stays as sent. */
 export function normalizeOrder<B extends PatientFields>(body: B, storedInfo: Info | undefined): B {
   const { patient_details: patient, patient_address: address, icd_codes } = body
   return {
@@ -14,7 +15,7 @@ export function normalizeOrder<B extends PatientFields>(body: B, storedInfo: Inf
     patient_details: {
       ...patient,
       phone_number: normalizePhone(patient.phone_number) ?? patient.phone_number,
-      medical_proxy: patient.medical_proxy ?? storedInfo?.medical_proxy ?? null,
+      medical_proxy: patient.medical_proxy ?? recordedProxy(patient, storedInfo) ?? null,
     },
     patient_address: {
       ...address,
@@ -25,8 +26,9 @@ export function normalizeOrder<B extends PatientFields>(body: B, storedInfo: Inf
   }
 }
 
-/** The demographics in an order. */
-export function infoOf({ patient_details, patient_address }: PatientFields, storedInfo: Info | undefined): Info {
+/** The demographics in an order, unless it is for somebody else than the person of the record. */
+export function infoOf({ patient_details, patient_address }: PatientFields, storedInfo: Info | undefined): Info | undefined {
+  if (storedInfo && !isPersonOfRecord(patient_details, storedInfo)) return undefined
   const { first_name, last_name, email, phone_number, gender, dob, race, ethnicity, sexual_orientation, gender_identity } = patient_details
   const { first_line, second_line, country, zip, city, state, access_notes } = patient_address
   return {

@@ -133,6 +133,6 @@ function documentOf(normalized: NewOrder, { markers, tests, account }: Plan['res
 /** The demographics of the order, if they differ from the stored ones. */
 async function changedInfo(app: App, { normalized, patient }: Plan) {
   const info = infoOf(normalized, patient.info)
-  if (JSON.stringify(info) === JSON.stringify(patient.info)) return undefined
+  if (!info || JSON.stringify(info) === JSON.stringify(patient.info)) return undefined
   return encryptInfo(app, patient.team_id, patient.user_id, patient.key, info)
 }

@@ -39,6 +39,6 @@ export const patientContextOf = (app: App, patient: Pick<Patient, 'minor_orderin
   zone,
   method,
   minor_ordering_enabled: patient.minor_ordering_enabled,
-  known_proxy: Boolean(patient.info?.medical_proxy),
+  record: patient.info,
   consent_ages: app.config.CONSENT_AGES,
 })
