@@ -69,8 +69,11 @@ function checkHost({ raw }: FastifyRequest) {
 
 /** Logs and measures each response by its route template, because a URL may hold a user's ID. */
 function observeResponses(app: App, server: FastifyInstance, metrics: Metrics) {
+  const isHttps = app.config.PUBLIC_URL?.startsWith('https:')
   server.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
+    reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer')
+    // Once a browser has used the https URL, it does not use http for this host again.
+    if (isHttps) reply.header('strict-transport-security', 'max-age=31536000')
     checkHost(request)
   })
   server.addHook('onResponse', async (request, reply) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { excerpt, find } from '../../src/http/docs/assets/find.js'
+import { excerpt, find, prepare } from '../../src/http/docs/assets/find.js'
 import { entriesOf } from '../../src/http/docs/entries.ts'
 import { highlight } from '../../src/http/docs/highlight.ts'
 import { htmlOf, tokensOf } from '../../src/http/docs/markdown.ts'
@@ -108,7 +108,7 @@ test.each([
   ['key nowhere', []],
   ['  ', []],
 ])('“%s” finds %j', (query, titles) => {
-  expect(find(entries, query).map(({ title }) => title)).toEqual(titles)
+  expect(find(prepare(entries), query).map(({ title }) => title)).toEqual(titles)
 })
 
 test('an excerpt shows the match in context', () => {

@@ -28,8 +28,8 @@ const anchorOf = (text: string) =>
 /** Finds the table rows whose first cell is a code that is unique on the page. Each gets an anchor and a search entry. */
 export function findNamedRows(tokens: Token[]): Map<Tokens.TableCell[], string> {
   const rows = tokens.filter(isTable).flatMap((table) => table.rows.map((row) => [row, codeIn(row[0])] as const))
-  const count = (name: string) => rows.filter(([, other]) => other === name).length
-  return new Map(rows.flatMap(([row, name]) => (name && count(name) === 1 ? [[row, name]] : [])))
+  const counts = Map.groupBy(rows, ([, name]) => name)
+  return new Map(rows.flatMap(([row, name]) => (name && counts.get(name)?.length === 1 ? [[row, name]] : [])))
 }
 
 export const isTable = (token: Token): token is Tokens.Table => token.type === 'table'

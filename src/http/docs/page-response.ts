@@ -1,5 +1,5 @@
 import { type Html, html } from '../../platform/html.ts'
-import { type Entry, excerpt, find } from './assets/find.js'
+import { type Entry, excerpt, find, type Index } from './assets/find.js'
 import type { PageContent } from './layout.ts'
 import { groups, pathOf } from './pages.ts'
 
@@ -12,15 +12,19 @@ New here? Start with the <a href="/docs/quick-start">quick start</a>.</p>
 ${index()}`,
 }
 
-export function searchResponse(entries: Entry[], query: string): PageContent {
-  const found = find(entries, query, 50)
+const MAX_QUERY_LENGTH = 200
+const MAX_HITS = 50
+
+export function searchResponse(index: Index, text: string): PageContent {
+  const query = text.trim().slice(0, MAX_QUERY_LENGTH)
+  const found = find(index, query, MAX_HITS)
   const count = found.length === 1 ? '1 result' : `${found.length} results`
   return {
     title: 'Search',
     about: 'Search results in the documentation.',
     query,
     body: html`<h1>Search</h1>
-${query.trim() ? html`<p class="lead">${count} for “${query.trim()}”.</p>` : html`<p class="lead">Search for an error code, an event type, a setting or a keyword.</p>`}
+${query ? html`<p class="lead">${count} for “${query}”.</p>` : html`<p class="lead">Search for an error code, an event type, a setting or a keyword.</p>`}
 <ol class="hits">${found.map((entry) => renderHit(entry, query))}</ol>`,
   }
 }

@@ -1,7 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createFile, type File, sendFile } from '../pages/files.ts'
+import type { Entry } from './assets/find.js'
 import { versionOf } from './assets.ts'
-import { allEntries, missingPage, renderPath, searchPage } from './site.ts'
+import { newDocsSearch } from './search.ts'
+import { missingPage, renderPath } from './site.ts'
 
 /** Allows no inline script or style and no other origin. */
 const POLICY =
@@ -17,9 +19,10 @@ type DocsRequest = FastifyRequest<{ Params: { '*'?: string }; Querystring: { q?:
 /** Serves the documentation. A page is rendered on first use and cached. */
 export function mountDocs(server: FastifyInstance) {
   const cache = new Map<string, File>()
+  const search = newDocsSearch()
   const show = async (request: DocsRequest, reply: FastifyReply) => {
     const path = request.params['*'] ?? ''
-    const file = cache.get(path) ?? renderFile(path)
+    const file = cache.get(path) ?? (path === 'search.json' ? indexFile(await search.entries()) : renderFile(path))
     setHeaders(reply)
     if (!file) return reply.code(404).type(HTML).send(missingPage().text)
     cache.set(path, file)
@@ -29,14 +32,11 @@ export function mountDocs(server: FastifyInstance) {
       reply.header('cache-control', 'public, max-age=31536000, immutable')
     return sendFile(file, request, reply)
   }
-  let entries: ReturnType<typeof allEntries> | undefined
   server.get('/docs', show)
   server.get('/docs/*', show)
   server.get('/docs/search', async (request: DocsRequest, reply) => {
-    entries ??= allEntries()
-    return setHeaders(reply)
-      .type(HTML)
-      .send(searchPage(entries, [request.query.q ?? ''].flat()[0] ?? '').text)
+    const { text } = await search.page([request.query.q ?? ''].flat()[0] ?? '')
+    return setHeaders(reply).type(HTML).send(text)
   })
 }
 
@@ -44,9 +44,10 @@ const setHeaders = (reply: FastifyReply) =>
   reply
     .header('content-security-policy', POLICY)
     .header('cache-control', 'no-cache')
-    .header('referrer-policy', 'same-origin')
     .header('x-frame-options', 'DENY')
     .header('cross-origin-opener-policy', 'same-origin')
+
+const indexFile = (entries: Entry[]) => createFile('application/json; charset=utf-8', Buffer.from(JSON.stringify(entries)))
 
 function renderFile(path: string) {
   const rendered = renderPath(path)

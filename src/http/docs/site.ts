@@ -1,32 +1,28 @@
-import type { Entry } from './assets/find.js'
+import type { Index } from './assets/find.js'
 import { assetAt, readProjectFile, type SiteFile } from './assets.ts'
-import { entriesOf } from './entries.ts'
 import { layout, type PageContent } from './layout.ts'
 import { htmlOf, tokensOf } from './markdown.ts'
 import { outlineOf } from './outline.ts'
 import { indexResponse, missingResponse, searchResponse } from './page-response.ts'
-import { pageAt, pages } from './pages.ts'
+import { pageAt } from './pages.ts'
 
 /** Renders the file at a path under /docs/. The caller caches it. */
 export function renderPath(path: string): SiteFile | undefined {
   if (path === '') return htmlFile(indexResponse)
-  if (path === 'search.json') return { type: 'application/json; charset=utf-8', text: JSON.stringify(allEntries()) }
   const [, folder, name = ''] = /^(assets|diagrams)\/([\w-]+\.\w+)$/.exec(path) ?? []
   if (folder === 'assets') return assetAt(name)
   if (folder === 'diagrams') return diagramFile(name)
   return path.endsWith('.md') ? markdownFile(path.slice(0, -3)) : pageFile(path)
 }
 
-export const allEntries = () => pages.flatMap((page) => entriesOf(page, tokensOf(markdownOf(page.slug) ?? '')))
-
-export const searchPage = (entries: Entry[], query: string) => htmlFile(searchResponse(entries, query))
+export const searchPage = (index: Index, query: string) => htmlFile(searchResponse(index, query))
 
 export const missingPage = () => htmlFile(missingResponse)
 
 const htmlFile = (content: PageContent): SiteFile => ({ type: 'text/html; charset=utf-8', text: layout(content) })
 
 /** Reads only pages of the table, so no URL reaches another file. */
-const markdownOf = (slug: string) => (pageAt(slug) ? readProjectFile(`docs/${slug}.md`) : undefined)
+export const markdownOf = (slug: string) => (pageAt(slug) ? readProjectFile(`docs/${slug}.md`) : undefined)
 
 function pageFile(slug: string): SiteFile | undefined {
   const [page, markdown] = [pageAt(slug), markdownOf(slug)]

@@ -40,7 +40,7 @@ export function mountConsole(server: FastifyInstance, environment: Config['ENVIR
         'The console is not built. Start with npm start, or run node scripts/build-console.ts and restart.',
       )
     reply.header('content-security-policy', POLICY).header('cache-control', 'no-cache')
-    reply.header('referrer-policy', 'no-referrer').header('x-frame-options', 'DENY').header('cross-origin-opener-policy', 'same-origin')
+    reply.header('x-frame-options', 'DENY').header('cross-origin-opener-policy', 'same-origin')
     return sendFile(index, request, reply)
   }
   server.get('/', async (_, reply) => reply.redirect('/console'))

@@ -64,7 +64,7 @@ export async function mountLinkPages(app: App, server: FastifyInstance) {
 }
 
 function send(reply: FastifyReply, response: sessions.PageResponse) {
-  reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer').header('content-security-policy', POLICY)
+  reply.header('cache-control', 'no-store').header('content-security-policy', POLICY)
   if ('to' in response) return reply.redirect(response.to, 307)
   return reply.code(response.status).type('text/html; charset=utf-8').send(response.html)
 }

@@ -1,24 +1,33 @@
 // The browser and the server share this search; the server uses it for readers without JavaScript.
 
+/** Prepares entries for searches: each search compares in lower case. */
+export const prepare = (entries) =>
+  entries.map((entry) => ({
+    entry,
+    title: entry.title.toLowerCase(),
+    page: entry.page.toLowerCase(),
+    text: entry.text.toLowerCase(),
+  }))
+
 /** Returns the entries that contain every word, best first. */
-export function find(entries, query, limit = 20) {
+export function find(index, query, limit = 20) {
   const words = wordsOf(query)
   if (!words.length) return []
-  return entries
-    .map((entry) => ({ entry, score: scoreOf(entry, words) }))
+  return index
+    .map((lower) => ({ entry: lower.entry, score: scoreOf(lower, words) }))
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score)
     .slice(0, limit)
     .map(({ entry }) => entry)
 }
 
+const MAX_LENGTH = 200
 const MAX_WORDS = 12
 
-/** Limits the words, because a request to the server could hold thousands. */
-const wordsOf = (query) => query.toLowerCase().split(/\s+/).filter(Boolean).slice(0, MAX_WORDS)
+/** Limits the query, because a request to the server could hold thousands of words. */
+const wordsOf = (query) => query.slice(0, MAX_LENGTH).toLowerCase().split(/\s+/).filter(Boolean).slice(0, MAX_WORDS)
 
-function scoreOf({ page, title, text }, words) {
-  const [inTitle, inPage, inText] = [title, page, text].map((value) => value.toLowerCase())
+function scoreOf({ title: inTitle, page: inPage, text: inText }, words) {
   const scores = words.map((word) => {
     if (inTitle === word) return 60
     if (inTitle.startsWith(word)) return 30

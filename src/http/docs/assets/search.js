@@ -1,4 +1,4 @@
-import { excerpt, find } from './find.js'
+import { excerpt, find, prepare } from './find.js'
 import { announce, element } from './page.js'
 
 const field = document.getElementById('q')
@@ -24,7 +24,7 @@ export function addSearch() {
 
 /** A failed load is retried on the next key press; until then the form submits to the server. */
 async function load() {
-  index ??= fetch('/docs/search.json').then((response) => (response.ok ? response.json() : undefined))
+  index ??= fetch('/docs/search.json').then((response) => (response.ok ? response.json().then(prepare) : undefined))
   const pending = index
   const found = await pending.catch(() => undefined)
   if (!found && index === pending) index = undefined
