@@ -10,6 +10,7 @@ import {
   listManagementKeys,
   listTeamKeys,
 } from '../tenants/keys/actions.ts'
+import { rotateManagementKey, rotateTeamKey } from '../tenants/keys/rotate.ts'
 import { findFirstOrgAndTeam } from '../tenants/teams/orgs.ts'
 import { fetchAllPages } from './all-pages.ts'
 import { command, print } from './command.ts'
@@ -133,6 +134,36 @@ export const revokeKey = command({
     print(json, { revoked: id }, [`revoked ${id}`])
   },
 })
+
+export const rotateKey = command({
+  name: 'keys rotate',
+  summary: 'Replace a key and print the new one once. Tokens of the old key keep working.',
+  options: {
+    id: { value: 'ID', what: 'Key ID from assay keys list.', shape: Id, required: true },
+    'old-expires': { value: 'TIME', what: 'When the old team key stops working. Default: now.', shape: InstantIn },
+  },
+  async run({ id, 'old-expires': oldExpires, json }) {
+    const rotated = await withApp(async (app) => {
+      const operator = await asOperator(app)
+      return recordOperator(
+        app,
+        'rotate key',
+        (app) => rotate(app, operator, id, oldExpires),
+        ({ id }) => `key_id:${id}`,
+      )
+    })
+    print(json, rotated, [rotated.key])
+  },
+})
+
+/** Tries the management keys first, for the same reason as revoking. */
+async function rotate(app: App, operator: Operator, id: string, oldExpires: string | undefined) {
+  const management = await rotateManagementKey(app, operator, id).catch((error) => isNotFound(error) && undefined)
+  if (management && oldExpires !== undefined) throw usageError('--old-expires is for team keys only.')
+  if (management) return presentKey(management)
+  const { id: key_id, value: key, label, team_id, read_only, expires_at } = await rotateTeamKey(app, operator, id, oldExpires)
+  return { id: key_id, key, label, team_id, read_only, expires_at }
+}
 
 function isNotFound(error: unknown) {
   if (error instanceof Problem && error.kind === 'not_found') return true

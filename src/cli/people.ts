@@ -17,7 +17,7 @@ export const invitePerson = command({
   summary: 'Invite a person to the console and print the link once.',
   options: {
     email: { value: 'ADDRESS', what: 'Email address of the person.', shape: Email, required: true },
-    role: { value: 'ROLE', what: 'Role of the person.', oneOf: personRoles, fallback: 'org_admin' },
+    role: { value: 'ROLE', what: 'Role of the person.', oneOf: personRoles, fallback: 'read_only' },
     team: { value: 'ID', what: 'Team that the role applies to.', shape: Id },
     org,
   },

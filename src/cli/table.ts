@@ -10,7 +10,7 @@ import { doctorCommand } from './doctor.ts'
 import { listEvents, tailEvents } from './events.ts'
 import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
-import { createKey, listKeys, revokeKey } from './keys.ts'
+import { createKey, listKeys, revokeKey, rotateKey } from './keys.ts'
 import { createAccount, listAccounts, setAccountStatus } from './lab-accounts.ts'
 import { createLabKeyCommand, listLabKeysCommand, revokeLabKeyCommand } from './lab-keys.ts'
 import { approveTest, pendingTests } from './lab-tests.ts'
@@ -45,6 +45,7 @@ export const sections: Record<string, Command[]> = {
     moveTeamCommand,
     listKeys,
     createKey,
+    rotateKey,
     revokeKey,
     invitePerson,
     listPeople,

@@ -33,7 +33,8 @@ import { deleteUser, undoDeleteUser } from '../operations/user-deletion/actions.
 import { listAudit, verifyAuditLog } from '../tenants/audit/list.ts'
 import * as insurance from '../tenants/insurance/actions.ts'
 import * as keys from '../tenants/keys/actions.ts'
-import { acceptInvitation } from '../tenants/people/accept.ts'
+import * as keyRotation from '../tenants/keys/rotate.ts'
+import { acceptInvitation, completeInvitation } from '../tenants/people/accept.ts'
 import * as account from '../tenants/people/account.ts'
 import * as people from '../tenants/people/actions.ts'
 import * as invitations from '../tenants/people/invitations.ts'
@@ -118,8 +119,10 @@ export const handlers: HandlersOf<Endpoints> = {
   createManagementKey: (app, caller, { body }) => keys.createManagementKey(app, caller, body),
   patchManagementKey: (app, caller, { params, body }) => keys.patchManagementKey(app, caller, params.key_id, body),
   deleteManagementKey: (app, caller, { params }) => keys.deleteManagementKey(app, caller, params.key_id),
+  rotateManagementKey: (app, caller, { params }) => keyRotation.rotateManagementKey(app, caller, params.key_id),
   listTeamKeys: (app, caller, { query }) => keys.listTeamKeys(app, caller, query),
   createTeamKey: (app, caller, { body }) => keys.createTeamKey(app, caller, body),
+  rotateTeamKey: (app, caller, { params, body }) => keyRotation.rotateTeamKey(app, caller, params.key_id, body?.old_key_expires_at),
   deleteTeamKeys: (app, caller, { query }) => keys.deleteTeamKeys(app, caller, query.api_key_id),
 
   listOrgLabAccounts: (app, caller, { query }) => labAccounts.listOrgLabAccounts(app, caller, query),
@@ -178,6 +181,7 @@ export const handlers: HandlersOf<Endpoints> = {
   deleteInvite: (app, caller, { params }) => invitations.deleteInvite(app, caller, params.invite_id),
   openInvitation: (app, _, { body }) => invitations.openInvitation(app, body.token),
   acceptInvitation: (app, _, { body }) => acceptInvitation(app, body),
+  completeInvitation: (app, _, { body }) => completeInvitation(app, body),
   changePassword: (app, caller, { body }) => account.changePassword(app, caller, body),
   renewSecondFactor: (app, caller, { body }) => account.renewSecondFactor(app, caller, body),
   renewRecoveryCodes: (app, caller, { body }) => account.renewRecoveryCodes(app, caller, body),

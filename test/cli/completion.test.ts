@@ -22,7 +22,7 @@ describe('bash', () => {
     expect([status, stderr]).toEqual([0, ''])
     expect(await completionsOf('assay', '')).toEqual([...new Set(commands.map(({ name }) => name.split(' ')[0])), 'help'])
     expect(await completionsOf('assay', 'key')).toEqual(['keys'])
-    expect(await completionsOf('assay', 'keys', 'r')).toEqual(['revoke'])
+    expect(await completionsOf('assay', 'keys', 're')).toEqual(['revoke'])
     expect(await completionsOf('assay', 'keys', 'create', '--k')).toEqual(['--kind'])
     expect(await completionsOf('assay', 'keys', 'create', '--kind', 'org')).toEqual(['org_admin'])
     expect(await completionsOf('assay', 'org', '--pl')).toEqual(['--plan'])

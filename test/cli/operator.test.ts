@@ -218,6 +218,20 @@ describe('keys', () => {
     expect(err).toMatch(/^No active key has this ID/)
   })
 
+  test('rotates a key of each kind and prints the new one', async () => {
+    const created = await cli.json('keys', 'create', '--kind', 'team', '--label', 'night shift', '--read-only')
+    const rotated = await cli.json('keys', 'rotate', '--id', created.id)
+    expect(rotated).toMatchObject({ label: 'night shift', read_only: true, key: expect.stringMatching(/^[sp]k_/) })
+    const listed = (await cli.json('keys', 'list')).team_api_keys.map(({ id }: { id: string }) => id)
+    expect([listed.includes(created.id), listed.includes(rotated.id)]).toEqual([false, true])
+    const manager = await cli.json('keys', 'create', '--kind', 'org_admin', '--label', 'spare')
+    expect(await cli.json('keys', 'rotate', '--id', manager.id)).toMatchObject({ label: 'spare', role: 'org_admin' })
+    expect(await cli.run('keys', 'rotate', '--id', manager.id)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('No live team API key'),
+    })
+  })
+
   test('creates and revokes management keys of both roles', async () => {
     const org = (await cli.json('keys', 'create', '--kind', 'org_admin', '--label', 'deputy')).key
     const team = (await cli.json('keys', 'create', '--kind', 'team_admin', '--label', 'nurse', '--team', first.team_id)).key

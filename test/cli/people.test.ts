@@ -18,12 +18,13 @@ beforeAll(async () => {
 })
 
 test('invites the first person, then lists and removes them', async () => {
-  const { out, code } = await cli.run('people', 'invite', '--email', 'first@harbor.example')
+  const { out, code } = await cli.run('people', 'invite', '--email', 'first@harbor.example', '--role', 'org_admin')
   expect(code).toBe(0)
   const token = /^http\S+\/console\/invitation#(iv_\w{46})\n$/.exec(out)?.[1] as string
-  const { totp_secret } = await browser(service.base, '').api.openInvitation({ body: { token } })
-  const body = { token, name: 'First Member', password: PASSWORD, code: codeAt(fromBase32(totp_secret), stepAt(service.app.wall())) }
-  const answer = await sendRequest(service.base, endpoints.acceptInvitation, { body, headers: consoleHeaders })
+  const acceptance = { token, name: 'First Member', password: PASSWORD }
+  const { totp_secret, setup } = await browser(service.base, '').api.acceptInvitation({ body: acceptance })
+  const body = { token, setup, code: codeAt(fromBase32(totp_secret), stepAt(service.app.wall())) }
+  const answer = await sendRequest(service.base, endpoints.completeInvitation, { body, headers: consoleHeaders })
   const { send } = browser(service.base, cookieOf(answer.headers))
   expect(await send(endpoints.getSession)).toMatchObject({ status: 200, body: { role: 'org_admin', org: { id: tenant.org_id } } })
 
@@ -53,4 +54,10 @@ test.each([
 test('does not remove a person who is not a member', async () => {
   const ended = await cli.run('people', 'remove', '--id', tenant.team_id)
   expect([ended.code, ended.err]).toEqual([1, expect.stringContaining('No member of your organization has this ID')])
+})
+
+test('invites with the lowest role unless another one is given', async () => {
+  await cli.run('people', 'invite', '--email', 'reader@harbor.example')
+  const { invites } = await tenant.admin.listInvites({ params: tenant })
+  expect(invites.find(({ email }) => email === 'reader@harbor.example')).toMatchObject({ role: 'read_only' })
 })

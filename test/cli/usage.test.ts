@@ -53,8 +53,8 @@ test.each([
 })
 
 test.each([
-  [['keys', '--help'], 'keys', 3],
-  [['help', 'keys'], 'keys', 3],
+  [['keys', '--help'], 'keys', 4],
+  [['help', 'keys'], 'keys', 4],
   [['audit', '--help'], 'audit', 1],
 ] as const)('%j lists the commands of its group only', async (args, group, count) => {
   const { code, out, err } = await cli.run(...args)

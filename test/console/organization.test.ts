@@ -47,6 +47,7 @@ journey(
     await page.goto('/console/organization/people')
     await page.getByRole('button', { name: 'Invite member' }).first().click()
     await page.getByLabel('Email').fill('ottoline@harbor.example')
+    expect(await page.getByLabel('Role').inputValue()).toBe('read_only')
     await page.getByLabel('Role').selectOption('support')
     await page.getByRole('button', { name: 'Create link' }).click()
     const link = (await page.getByRole('dialog', { name: 'Invitation link' }).locator('code').textContent()) as string
@@ -56,6 +57,7 @@ journey(
     await invited.page.goto(`/console/invitation#${link.split('#')[1]}`)
     await invited.page.getByLabel('Your name').fill('Ottoline Keeper')
     await invited.page.getByLabel('Password').fill(PASSWORD)
+    await invited.page.getByRole('button', { name: 'Accept invitation' }).click()
     const uri = new URL(await scanQrCode(invited.page))
     expect([uri.protocol, uri.searchParams.get('issuer')]).toEqual(['otpauth:', 'Harbor Health'])
     expect(await seriousIssues(invited.page)).toEqual([])

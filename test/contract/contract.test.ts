@@ -473,7 +473,10 @@ describe('the service', () => {
         renewRecoveryCodes: await person.api.renewRecoveryCodes({ body: { password, code: confirmed.recovery_codes[0] as string } }),
         getAccount: await person.api.getAccount(),
         endOtherSessions: await person.api.endOtherSessions(),
-        acceptInvitation: { session: person.session, recovery_codes: person.recovery_codes },
+        acceptInvitation: await person.api.acceptInvitation({
+          body: { token: invite.link?.split('#')[1] as string, name: 'Second', password: PASSWORD },
+        }),
+        completeInvitation: { session: person.session, recovery_codes: person.recovery_codes },
         openInvitation: await person.api.openInvitation({ body: { token: invite.link?.split('#')[1] as string } }),
         createInvite: invite,
         listInvites: await admin.listInvites({ params: org }),
@@ -494,12 +497,16 @@ describe('the service', () => {
         params: org,
         body: { label: 'a', role: 'team_admin', team_role_bindings: [{ team_id }] },
       })
+      const patched = await admin.patchManagementKey({ params: { org_id, key_id: key.id }, body: { label: 'c' } })
+      const nextKey = await admin.rotateManagementKey({ params: { org_id, key_id: key.id } })
       const teamKey = await admin.createTeamKey({ params: deployment, body: { label: 'b', team_id } })
       return {
         createManagementKey: key,
         listManagementKeys: await admin.listManagementKeys({ params: org }),
-        patchManagementKey: await admin.patchManagementKey({ params: { org_id, key_id: key.id }, body: { label: 'c' } }),
-        deleteManagementKey: await admin.deleteManagementKey({ params: { org_id, key_id: key.id } }),
+        patchManagementKey: patched,
+        rotateTeamKey: await admin.rotateTeamKey({ params: { ...deployment, key_id: teamKey.id }, body: {} }),
+        rotateManagementKey: nextKey,
+        deleteManagementKey: await admin.deleteManagementKey({ params: { org_id, key_id: nextKey.id } }),
         createTeamKey: teamKey,
         listTeamKeys: await admin.listTeamKeys({ params: deployment }),
         deleteTeamKeys: await admin.deleteTeamKeys({ params: deployment, query: { api_key_id: [teamKey.id] } }),

@@ -15,6 +15,7 @@ beforeAll(async () => {
 
 const refusedFor = (status: number, error_type: string) => ({ status, body: { detail: { error_type } } })
 const accept = (body: object) => sendRequest(w.base, endpoints.acceptInvitation, { body, headers: consoleHeaders })
+const complete = (body: object) => sendRequest(w.base, endpoints.completeInvitation, { body, headers: consoleHeaders })
 const tokenOf = (link: string | null) => link?.split('#')[1] as string
 
 describe('invitations', () => {
@@ -42,21 +43,28 @@ describe('invitations', () => {
     ])
   })
 
-  test('shows the invited email, the role and the authenticator secret', async () => {
+  test('shows the invited email and the role, and the authenticator secret once it is accepted', async () => {
     const { admin, org_id } = await w.tenant()
     const { link } = await admin.createInvite({ params: { org_id }, body: { email: 'new@harbor.example' } })
-    const invitation = await browser(w.base, '').api.openInvitation({ body: { token: tokenOf(link) } })
-    expect(invitation).toMatchObject({ org_name: 'Harbor Health', email: 'new@harbor.example', role: 'org_admin' })
-    expect(invitation.totp_secret).toMatch(/^[A-Z2-7]{32}$/)
-    expect(invitation.totp_uri).toBe(
-      `otpauth://totp/Harbor%20Health%3Anew%40harbor.example?secret=${invitation.totp_secret}&issuer=Harbor%20Health&algorithm=SHA1&digits=6&period=30`,
+    const { api } = browser(w.base, '')
+    const token = tokenOf(link)
+    expect(await api.openInvitation({ body: { token } })).toMatchObject({
+      org_name: 'Harbor Health',
+      email: 'new@harbor.example',
+      role: 'org_admin',
+    })
+    const { totp_secret, totp_uri } = await api.acceptInvitation({ body: { token, name: 'New', password: PASSWORD } })
+    expect(totp_secret).toMatch(/^[A-Z2-7]{32}$/)
+    expect(totp_uri).toBe(
+      `otpauth://totp/Harbor%20Health%3Anew%40harbor.example?secret=${totp_secret}&issuer=Harbor%20Health&algorithm=SHA1&digits=6&period=30`,
     )
   })
 
   test('accepts an invitation only once', async () => {
-    const { token, code } = await joinOrganization(w, await w.tenant())
+    const { token, code, setup } = await joinOrganization(w, await w.tenant())
     const expired = refusedFor(404, 'INVITATION_OVER')
-    expect(await accept({ token, name: 'Second', password: PASSWORD, code: code() })).toMatchObject(expired)
+    expect(await accept({ token, name: 'Second', password: PASSWORD })).toMatchObject(expired)
+    expect(await complete({ token, setup, code: code() })).toMatchObject(expired)
     expect(await sendRequest(w.base, endpoints.openInvitation, { body: { token }, headers: consoleHeaders })).toMatchObject(expired)
   })
 
@@ -87,9 +95,9 @@ describe('invitations', () => {
     const { admin, org_id } = await w.tenant()
     const { link } = await admin.createInvite({ params: { org_id }, body: { email: 'both@harbor.example' } })
     const token = tokenOf(link)
-    const { totp_secret } = await browser(w.base, '').api.openInvitation({ body: { token } })
-    const body = { token, name: 'Twice', password: PASSWORD, code: codeAt(fromBase32(totp_secret), stepAt(w.app.wall())) }
-    const statuses = (await Promise.all([accept(body), accept(body), accept(body)])).map(({ status }) => status)
+    const { totp_secret, setup } = await browser(w.base, '').api.acceptInvitation({ body: { token, name: 'Twice', password: PASSWORD } })
+    const body = { token, setup, code: codeAt(fromBase32(totp_secret), stepAt(w.app.wall())) }
+    const statuses = (await Promise.all([complete(body), complete(body), complete(body)])).map(({ status }) => status)
     expect(statuses.sort()).toEqual([200, 404, 404])
     expect((await admin.listMembers({ params: { org_id } })).members).toHaveLength(1)
   })
@@ -102,7 +110,7 @@ describe('invitations', () => {
   ])('rejects %s and keeps the invitation', async (_, password, reason) => {
     const { admin, org_id } = await w.tenant()
     const { link } = await admin.createInvite({ params: { org_id }, body: { email: 'lanternist@harbor.example' } })
-    const response = await accept({ token: tokenOf(link), name: 'Weak', password, code: '000000' })
+    const response = await accept({ token: tokenOf(link), name: 'Weak', password })
     expect(response).toMatchObject(refusedFor(400, 'WEAK_PASSWORD'))
     expect(JSON.stringify(response.body)).toContain(reason)
     expect((await admin.listInvites({ params: { org_id } })).invites).toHaveLength(1)
@@ -111,9 +119,9 @@ describe('invitations', () => {
   test('rejects a wrong code and keeps the invitation', async () => {
     const { admin, org_id } = await w.tenant()
     const { link } = await admin.createInvite({ params: { org_id }, body: { email: 'typo@harbor.example' } })
-    expect(await accept({ token: tokenOf(link), name: 'Typo', password: PASSWORD, code: 'abcdef' })).toMatchObject(
-      refusedFor(400, 'WRONG_CODE'),
-    )
+    const token = tokenOf(link)
+    const { setup } = await browser(w.base, '').api.acceptInvitation({ body: { token, name: 'Typo', password: PASSWORD } })
+    expect(await complete({ token, setup, code: 'abcdef' })).toMatchObject(refusedFor(400, 'WRONG_CODE'))
     expect((await admin.listInvites({ params: { org_id } })).invites).toHaveLength(1)
   })
 

@@ -52,11 +52,21 @@ export async function joinOrganization(
   const { link } = await admin.createInvite({ params: { org_id }, body: { email: address, ...access } })
   const token = link?.split('#')[1] as string
   const { api } = browser(one.base, '')
-  const { totp_secret } = await api.openInvitation({ body: { token } })
+  const { totp_secret, setup } = await api.acceptInvitation({ body: { token, name: 'Ottoline Keeper', password: PASSWORD } })
   const code = () => codeAt(fromBase32(totp_secret), stepAt(one.app.wall()))
   const usedCode = code()
-  const body = { token, name: 'Ottoline Keeper', password: PASSWORD, code: usedCode }
-  const response = await sendRequest(one.base, endpoints.acceptInvitation, { body, headers: consoleHeaders })
-  const { session, recovery_codes } = response.body as ResponseBody<typeof endpoints.acceptInvitation>
-  return { ...browser(one.base, cookieOf(response.headers)), email: address, code, usedCode, session, recovery_codes, token }
+  const body = { token, setup, code: usedCode }
+  const response = await sendRequest(one.base, endpoints.completeInvitation, { body, headers: consoleHeaders })
+  const { session, recovery_codes } = response.body as ResponseBody<typeof endpoints.completeInvitation>
+  return {
+    ...browser(one.base, cookieOf(response.headers)),
+    email: address,
+    code,
+    usedCode,
+    session,
+    recovery_codes,
+    token,
+    setup,
+    totp_secret,
+  }
 }

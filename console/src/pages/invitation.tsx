@@ -13,16 +13,24 @@ import { AuthenticatorSetup, NewCode, NewPassword, RecoveryCodes } from './accou
 
 type InvitationDetails = Awaited<ReturnType<typeof api.openInvitation>>
 type Accepted = Awaited<ReturnType<typeof api.acceptInvitation>>
+type Completed = Awaited<ReturnType<typeof api.completeInvitation>>
 
 /** The token is in the fragment, so it appears in no server log and no referrer. */
 export function Invitation() {
   const token = location.hash.slice(1)
   const invitation = useQuery(`invitation ${token}`, () => api.openInvitation({ body: { token } }))
   const [accepted, setAccepted] = useState<Accepted>()
-  if (accepted)
+  const [completed, setCompleted] = useState<Completed>()
+  if (completed)
     return (
       <SignedOutCard title="Save your recovery codes">
-        <RecoveryCodesStep details={accepted} />
+        <RecoveryCodesStep details={completed} />
+      </SignedOutCard>
+    )
+  if (accepted)
+    return (
+      <SignedOutCard title="Set up your authenticator">
+        <AuthenticatorForm token={token} accepted={accepted} onCompleted={setCompleted} />
       </SignedOutCard>
     )
   return (
@@ -41,11 +49,9 @@ function AcceptForm({
   details: InvitationDetails
   onAccepted: (accepted: Accepted) => void
 }) {
-  const [fields, setFields] = useState({ name: '', password: '', code: '' })
+  const [fields, setFields] = useState({ name: '', password: '' })
   const set = (name: keyof typeof fields) => (text: string) => setFields({ ...fields, [name]: text })
-  const { isBusy, error, submit } = useSubmit(async () =>
-    onAccepted(await api.acceptInvitation({ body: { token, ...fields, code: fields.code.trim() } })),
-  )
+  const { isBusy, error, submit } = useSubmit(async () => onAccepted(await api.acceptInvitation({ body: { token, ...fields } })))
   return (
     <form class="stack" onSubmit={submit}>
       <DescriptionList
@@ -57,8 +63,25 @@ function AcceptForm({
       />
       <TextField label="Your name" autocomplete="name" required value={fields.name} onText={set('name')} />
       <NewPassword label="Password" value={fields.password} onText={set('password')} />
-      <AuthenticatorSetup secret={details} />
-      <NewCode value={fields.code} onText={set('code')} />
+      {error && <Notice tone="bad">{error.message}</Notice>}
+      <Button type="submit" kind="primary" disabled={isBusy} aria-busy={isBusy}>
+        Accept invitation
+      </Button>
+    </form>
+  )
+}
+
+type AuthenticatorProps = { token: string; accepted: Accepted; onCompleted: (completed: Completed) => void }
+
+function AuthenticatorForm({ token, accepted, onCompleted }: AuthenticatorProps) {
+  const [code, setCode] = useState('')
+  const { isBusy, error, submit } = useSubmit(async () =>
+    onCompleted(await api.completeInvitation({ body: { token, setup: accepted.setup, code: code.trim() } })),
+  )
+  return (
+    <form class="stack" onSubmit={submit}>
+      <AuthenticatorSetup secret={accepted} />
+      <NewCode value={code} onText={setCode} />
       {error && <Notice tone="bad">{error.message}</Notice>}
       <Button type="submit" kind="primary" disabled={isBusy} aria-busy={isBusy}>
         Join organization
@@ -67,7 +90,7 @@ function AcceptForm({
   )
 }
 
-const RecoveryCodesStep = ({ details: { recovery_codes, session } }: { details: Accepted }) => (
+const RecoveryCodesStep = ({ details: { recovery_codes, session } }: { details: Completed }) => (
   <div class="stack">
     <RecoveryCodes codes={recovery_codes} />
     <Button

@@ -46,6 +46,11 @@ export const organizationErrors = errors({
     meaning: 'A team has, or once had, this ID.',
     remedy: 'Omit `id`, and Assay generates one.',
   },
+  TEAM_KEY_NOT_FOUND: {
+    kind: 'not_found',
+    meaning: 'Your teams have no live API key with this ID.',
+    remedy: 'List the team API keys to find their IDs.',
+  },
   TEAM_NOT_FOUND: {
     kind: 'not_found',
     meaning: 'The team does not exist, or your key has no access to it.',
@@ -111,6 +116,11 @@ export const consoleErrors = errors({
     kind: 'unauthenticated',
     meaning: 'The sign-in has an email and a password, but no code.',
     remedy: 'Send the current code of the authenticator app, or a recovery code, as `code`.',
+  },
+  INVALID_SETUP: {
+    kind: 'refused',
+    meaning: 'The setup does not belong to the invitation.',
+    remedy: 'Accept the invitation again, and send the setup of that response.',
   },
   INVITATION_OVER: {
     kind: 'not_found',

@@ -194,6 +194,7 @@ const keyFields = {
   last_used_at: Instant.nullable(),
 }
 const ManagementKey = z.object(keyFields).meta({ id: 'ManagementKey' })
+const ManagementKeyWithSecret = z.object({ ...keyFields, key: Safe }).meta({ id: 'ManagementKeyWithSecret' })
 
 const teamKeyFields = {
   id: Id,
@@ -332,7 +333,7 @@ export const managementEndpoints = {
     description: 'The response contains the key. Assay stores only a hash and cannot show the key again.',
     params: OrgId,
     body: z.object({ label: Text(100), role: Role, team_role_bindings: TeamBindings.nullish() }).meta({ id: 'NewManagementKey' }),
-    returns: z.object({ ...keyFields, key: Safe }).meta({ id: 'ManagementKeyWithSecret' }),
+    returns: ManagementKeyWithSecret,
     refusals: { 400: 'The role does not match the teams, or a team is unknown.' },
   }),
   patchManagementKey: endpoint({
@@ -357,6 +358,19 @@ export const managementEndpoints = {
     params: KeyPath,
     returns: ManagementKey,
     refusals: { 400: 'The key is the last Org Management Key.', 404: 'No such key.' },
+  }),
+  rotateManagementKey: endpoint({
+    ...keys,
+    scope: 'org',
+    method: 'post',
+    path: '/v1/org/{org_id}/management_key/{key_id}/rotate',
+    summary: 'Rotate a management key',
+    subjects: { id: 'result.id' },
+    description:
+      'Creates a key with the same role and teams, and revokes the old one. Tokens that the old key created keep working and end with the new key.',
+    params: KeyPath,
+    returns: ManagementKeyWithSecret,
+    refusals: { 404: 'No such key.' },
   }),
   listTeamKeys: endpoint({
     ...keys,
@@ -387,6 +401,23 @@ export const managementEndpoints = {
       .meta({ id: 'NewTeamApiKey' }),
     returns: TeamApiKey,
     refusals: { 404: 'No such team.' },
+  }),
+  rotateTeamKey: endpoint({
+    ...keys,
+    scope: 'team',
+    method: 'post',
+    path: '/v1/org/{org_id}/team_api_keys/{env}/{region}/{key_id}/rotate',
+    summary: 'Rotate a team API key',
+    subjects: { id: 'result.id' },
+    description:
+      'Creates a key with the same label, access and expiration, and ends the old one. Tokens that the old key created keep working and end with the new key.',
+    params: DeploymentPath.extend({ key_id: Id }),
+    body: z
+      .object({ old_key_expires_at: InstantIn.nullish().describe('When the old key stops working. Default: now.') })
+      .meta({ id: 'RotateTeamApiKey' })
+      .nullish(),
+    returns: TeamApiKey,
+    refusals: { 400: 'The time is in the past.', 404: 'No such key.' },
   }),
   deleteTeamKeys: endpoint({
     ...keys,

@@ -169,19 +169,31 @@ export const peopleEndpoints = {
     ...invitation,
     path: '/console/invitation',
     summary: 'Open an invitation',
-    description: 'Returns the secret for the authenticator app. Add it there before you accept the invitation.',
+    description: 'Returns what the person joins.',
     body: z.object({ token: Token }).meta({ id: 'InvitationToken' }),
-    returns: z.object({ org_name: Safe, email: Safe, role, expires_at: Instant, ...SecondFactor.shape }).meta({ id: 'Invitation' }),
+    returns: z.object({ org_name: Safe, email: Safe, role, expires_at: Instant }).meta({ id: 'Invitation' }),
     refusals: { 404: 'The link was used, revoked or replaced, or has expired.' },
   }),
   acceptInvitation: endpoint({
     ...invitation,
     path: '/console/invitation/accept',
     summary: 'Accept an invitation',
+    description:
+      'Returns a new secret for the authenticator app, which no other response contains. Add it there, then send the code to /console/invitation/complete.',
+    body: z.object({ token: Token, name: Text(100), password: Password }).meta({ id: 'AcceptInvitation' }),
+    returns: SecondFactor.extend({ setup: Safe.describe('The account to create, encrypted.') }).meta({ id: 'InvitationAccepted' }),
+    refusals: { 400: 'The password is too weak.', 404: 'The link no longer works.' },
+  }),
+  completeInvitation: endpoint({
+    ...invitation,
+    path: '/console/invitation/complete',
+    summary: 'Complete an invitation',
     description: 'Creates the account, signs in and returns recovery codes.',
-    body: z.object({ token: Token, name: Text(100), password: Password, code: Code }).meta({ id: 'AcceptInvitation' }),
-    returns: z.object({ session: Session, recovery_codes: RecoveryCodes }).meta({ id: 'InvitationAccepted' }),
-    refusals: { 400: 'The password is too weak, or the code is wrong.', 404: 'The link no longer works.' },
+    body: z
+      .object({ token: Token, setup: Text(4000).describe('The setup from /console/invitation/accept.'), code: Code })
+      .meta({ id: 'CompleteInvitation' }),
+    returns: z.object({ session: Session, recovery_codes: RecoveryCodes }).meta({ id: 'InvitationCompleted' }),
+    refusals: { 400: 'The code is wrong, or the setup belongs to another invitation.', 404: 'The link no longer works.' },
   }),
   changePassword: endpoint({
     ...ownAccount,

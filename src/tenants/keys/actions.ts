@@ -20,11 +20,16 @@ export const createTeamKey = (app: App, caller: ManagementCaller, input: NewTeam
     const { label, team_id, read_only, expires_at = null } = input
     rules.checkExpiry(expires_at, app.wall())
     await requireTeam(app, caller, team_id)
-    const secret = rules.newSecret(teamKeyPrefix(app.config))
-    const { hash, ...row } = newKeyRow(app, secret, label, caller)
-    await store.insertKeyHash(app.db, hash, { team_id, key_id: row.id })
-    return { ...(await store.insertTeamKey(app.db, { ...row, team_id, read_only, expires_at })), value: secret }
+    return insertNewTeamKey(app, caller, { label, team_id, read_only, expires_at })
   })
+
+/** Inserts a key with a new secret, which only the result contains. */
+export async function insertNewTeamKey(app: App, caller: ManagementCaller, { label, ...columns }: Required<NewTeamKey>) {
+  const secret = rules.newSecret(teamKeyPrefix(app.config))
+  const { hash, ...row } = newKeyRow(app, secret, label, caller)
+  await store.insertKeyHash(app.db, hash, { team_id: columns.team_id, key_id: row.id })
+  return { ...(await store.insertTeamKey(app.db, { ...row, ...columns })), value: secret }
+}
 
 /** Stores a team key created elsewhere. An existing key stays unchanged, even if it is revoked. */
 export const ensureTeamKey = (
@@ -65,14 +70,21 @@ type NewManagementKey = { label: string; role: Role; team_role_bindings?: { team
 
 export const createManagementKey = (app: App, caller: ManagementCaller, { label, role, team_role_bindings }: NewManagementKey) =>
   inTransaction(app, async (app) => {
-    const { org_id } = caller
     const team_ids = boundTeamIds(team_role_bindings)
     rules.checkBindings(role, team_ids)
-    const secret = rules.newSecret(rules.MANAGEMENT_PREFIX)
-    const key = await store.insertManagementKey(app.db, { ...newKeyRow(app, secret, label, caller), org_id, role })
-    if (team_ids) checkTeamsFound(await store.bindTeams(app.db, org_id, key.id, team_ids), team_ids)
-    return { ...presentKey({ ...key, team_ids: team_ids ?? [] }), key: secret }
+    return insertNewManagementKey(app, caller, { label, role, team_ids })
   })
+
+type ManagementKeyScope = { label: string; role: Role; team_ids: string[] | undefined }
+
+/** Inserts a key with a new secret, which only the result contains. */
+export async function insertNewManagementKey(app: App, caller: ManagementCaller, { label, role, team_ids }: ManagementKeyScope) {
+  const { org_id } = caller
+  const secret = rules.newSecret(rules.MANAGEMENT_PREFIX)
+  const key = await store.insertManagementKey(app.db, { ...newKeyRow(app, secret, label, caller), org_id, role })
+  if (team_ids) checkTeamsFound(await store.bindTeams(app.db, org_id, key.id, team_ids), team_ids)
+  return { ...presentKey({ ...key, team_ids: team_ids ?? [] }), key: secret }
+}
 
 type ListQuery = { team_id?: string | null | undefined; role?: Role | null | undefined; next_cursor?: string | null | undefined }
 
@@ -131,7 +143,7 @@ export const createAccessToken = (app: App, caller: ManagementCaller, team_id: s
 
 export const pruneTokens = (app: App) => store.deleteExpiredTokens(app.db, app.wall())
 
-async function requireManagementKey(app: App, caller: ManagementCaller, id: string) {
+export async function requireManagementKey(app: App, caller: ManagementCaller, id: string) {
   const key = await store.findLiveManagementKey(app.db, caller.org_id, id)
   if (!key)
     throw problem('MANAGEMENT_KEY_NOT_FOUND', 'No management key in your organization has this ID. List the management keys to find it.')

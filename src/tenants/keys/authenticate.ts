@@ -56,8 +56,8 @@ function teamCallerOf(app: App, key: Awaited<ReturnType<typeof store.findTeamKey
 
 export async function authenticateAccessToken(app: App, secret: string): Promise<TeamCaller> {
   const team = rules.teamOfSecret(secret)
-  const token = team && (await store.findAccessToken(app.db, team, rules.hashSecret(secret)))
-  if (!token || token.revoked_at || token.deleted_at || token.expires_at <= app.wall())
+  const token = team && (await store.findAccessToken(app.db, team, rules.hashSecret(secret), app.wall()))
+  if (!token || token.deleted_at || token.expires_at <= app.wall())
     throw problem(
       'INVALID_ACCESS_TOKEN',
       'The access token is unknown or expired. Tokens are valid for 10 minutes; create a new one with the management API.',

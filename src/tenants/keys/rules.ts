@@ -91,6 +91,9 @@ export function checkBindings(role: string, team_ids: string[] | undefined) {
     )
 }
 
+/** The earlier of two times; null means never. */
+export const earlier = (one: string, other: string | null) => (other && Date.parse(other) < Date.parse(one) ? other : one)
+
 export function checkExpiry(expires_at: string | null | undefined, now: string) {
   if (expires_at && Date.parse(expires_at) <= Date.parse(now))
     throw problem('EXPIRY_IN_THE_PAST', 'expires_at has passed. Send a time in the future, or omit it.')

@@ -1,12 +1,13 @@
-import { type Insertable, sql } from 'kysely'
+import type { Insertable } from 'kysely'
 import { anyTeam } from '../../platform/db/any-team.ts'
+import { hasLiveCreator } from '../../platform/db/live-teams.ts'
 import type { Db } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
 export const insertUserToken = (db: Db, row: Insertable<Tables['user_tokens']>) => db.insertInto('user_tokens').values(row).execute()
 
-/** The token works only while its user, its team and the key that created it are live. */
-export const findUserToken = (db: Db, team_id: string, hash: Buffer) =>
+/** The token works only while its user, its team and its creator are live. */
+export const findUserToken = (db: Db, team_id: string, hash: Buffer, now: string) =>
   db
     .selectFrom('user_tokens as token')
     .innerJoin('users', (join) => join.onRef('users.team_id', '=', 'token.team_id').onRef('users.user_id', '=', 'token.user_id'))
@@ -18,10 +19,7 @@ export const findUserToken = (db: Db, team_id: string, hash: Buffer) =>
     .where('token.hash', '=', hash)
     .where('users.deleted_at', 'is', null)
     .where('teams.deleted_at', 'is', null)
-    .where(
-      sql<boolean>`(exists (select from team_api_keys k where k.team_id = ${team_id} and k.id = token.key_id and k.revoked_at is null)
-        or exists (select from management_keys k where k.id = token.key_id and k.revoked_at is null))`,
-    )
+    .where(hasLiveCreator(team_id, 'token.key_id', now))
     .executeTakeFirst()
 
 export const deleteExpiredUserTokens = (db: Db, now: string) =>

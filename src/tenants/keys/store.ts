@@ -1,7 +1,7 @@
 import { type Insertable, sql } from 'kysely'
 import type { Role } from '../../contract/common.ts'
 import { anyTeam } from '../../platform/db/any-team.ts'
-import { liveTeams } from '../../platform/db/live-teams.ts'
+import { hasLiveCreator, liveTeams } from '../../platform/db/live-teams.ts'
 import { type Db, prepareRead } from '../../platform/db/open.ts'
 import { ascendingPage } from '../../platform/db/page.ts'
 import type { Tables } from '../../platform/db/tables.ts'
@@ -36,19 +36,16 @@ const teamKeys = prepareRead('find_team_key', (db, team_id: string, key_id: stri
 export const findTeamKey = async (db: Db, { team_id, key_id }: KeyOwner) => (await teamKeys(db, team_id, key_id))[0]
 
 /** An access token ends when its management key is revoked or loses access to the team. */
-export const findAccessToken = (db: Db, team_id: string, hash: Buffer) =>
+export const findAccessToken = (db: Db, team_id: string, hash: Buffer, now: string) =>
   db
     .selectFrom('access_tokens as token')
-    .innerJoin('management_keys as creator', 'creator.id', 'token.management_key_id')
     .innerJoin('teams', 'teams.id', 'token.team_id')
     .innerJoin('orgs', 'orgs.id', 'teams.org_id')
-    .select(['creator.id as key_id', 'token.expires_at', 'creator.revoked_at'])
+    .select(['token.management_key_id as key_id', 'token.expires_at'])
     .select(teamColumns)
     .where('token.team_id', '=', team_id)
     .where('token.hash', '=', hash)
-    .where(
-      sql<boolean>`(creator.role = 'org_admin' or exists (select from management_key_teams where key_id = creator.id and team_id = token.team_id))`,
-    )
+    .where(hasLiveCreator(team_id, 'token.management_key_id', now))
     .executeTakeFirst()
 
 const teamsOfKey = sql<string[]>`array(select team_id from management_key_teams where key_id = management_keys.id order by team_id)`
@@ -139,6 +136,27 @@ export const revokeTeamKeys = (db: Db, team_id: string, ids: string[], at: strin
     .returning('id')
     .execute()
 
+/** Serializes concurrent changes of one key. */
+export const lockLiveTeamKey = (db: Db, team_id: string, id: string, now: string) =>
+  db
+    .selectFrom('team_api_keys')
+    .select(['team_id', 'label', 'read_only', 'expires_at'])
+    .where('team_id', '=', team_id)
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+    .forUpdate()
+    .executeTakeFirst()
+
+/** Names the successor of a key, and of the keys that this key had replaced. */
+export async function replaceTeamKey(db: Db, team_id: string, id: string, change: Replacement) {
+  const keys = db.updateTable('team_api_keys').where('team_id', '=', team_id)
+  await keys.set({ successor_id: change.successor_id }).where('successor_id', '=', id).execute()
+  await keys.set(change).where('id', '=', id).execute()
+}
+
+type Replacement = { successor_id: string } & ({ expires_at: string } | { revoked_at: string })
+
 const liveKeysOf = (db: Db, org_id: string) =>
   db
     .selectFrom('management_keys')
@@ -182,6 +200,13 @@ export const lockOrgAdmins = (db: Db, org_id: string) =>
 
 export const revokeManagementKey = (db: Db, org_id: string, id: string, at: string) =>
   db.updateTable('management_keys').set({ revoked_at: at }).where('org_id', '=', org_id).where('id', '=', id).execute()
+
+/** Revokes a key and names its successor, also for the keys that this key had replaced. */
+export async function replaceManagementKey(db: Db, org_id: string, id: string, successor_id: string, at: string) {
+  const keys = db.updateTable('management_keys').where('org_id', '=', org_id)
+  await keys.set({ successor_id }).where('successor_id', '=', id).execute()
+  await keys.set({ successor_id, revoked_at: at }).where('id', '=', id).execute()
+}
 
 export const renameManagementKey = (db: Db, org_id: string, id: string, label: string) =>
   db.updateTable('management_keys').set({ label }).where('org_id', '=', org_id).where('id', '=', id).execute()

@@ -21,11 +21,11 @@ export const createUserToken = (app: App, { team_id, key_id }: TeamCaller, user_
 
 export async function authenticateUserToken(app: App, secret: string): Promise<TeamCaller> {
   const team = teamOfSecret(secret)
-  const token = team && (await store.findUserToken(app.db, team, hashSecret(secret)))
+  const token = team && (await store.findUserToken(app.db, team, hashSecret(secret), app.wall()))
   if (!token || token.expires_at <= app.wall())
     throw problem(
       'INVALID_USER_TOKEN',
-      'The sign-in token is unknown or expired. Tokens are valid for one hour; create a new one with POST /v2/user/{user_id}/sign_in_token.',
+      'The sign-in token is unknown or expired, or the key that created it ended. Tokens are valid for one hour; create a new one with POST /v2/user/{user_id}/sign_in_token.',
     )
   const { expires_at: _, ...caller } = token
   return { kind: 'team', read_only: false, ...caller }

@@ -10,7 +10,7 @@ import { decryptPerson, encryptPerson } from './actions.ts'
 import { consumeCode, replaceRecoveryCodes } from './codes.ts'
 import { hashPassword, verifyPassword } from './passwords.ts'
 import * as rules from './rules.ts'
-import { findStep, fromBase32, toBase32, totpUri } from './rules-totp.ts'
+import { findStep, fromBase32, TOTP_SECRET_BYTES, toBase32, totpUri } from './rules-totp.ts'
 import { signInRejected } from './sign-in.ts'
 import * as store from './store.ts'
 
@@ -33,7 +33,7 @@ export async function renewSecondFactor(app: App, caller: SessionCaller, proof: 
   const person = await requireOwnPerson(app, caller)
   await checkProof(app, person, proof)
   const personal = decryptPerson(app, person)
-  const next_totp_secret = toBase32(randomBytes(20))
+  const next_totp_secret = toBase32(randomBytes(TOTP_SECRET_BYTES))
   return inTransaction(app, async (app) => {
     const sealed = encryptPerson(app, person, { ...personal, next_totp_secret })
     await store.updatePerson(app.db, person.org_id, person.id, { sealed })

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { PersonRole } from '../../contract/common.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
 import type { ManagementCaller } from '../../platform/callers.ts'
@@ -13,13 +13,11 @@ import { hashSecret, newSecret } from '../keys/rules.ts'
 import { boundTeamIds, checkTeamsFound } from '../teams/rules.ts'
 import { findPersonName, hashEmail } from './actions.ts'
 import * as rules from './rules.ts'
-import { toBase32, totpUri } from './rules-totp.ts'
 import { countTeams, findByEmail } from './store.ts'
 import * as store from './store-invitations.ts'
 
-type InvitedPerson = { email: string; totp_secret: string }
+type InvitedPerson = { email: string }
 
-const TOTP_SECRET_BYTES = 20
 const associatedData = (id: string) => `invitations.sealed.${id}`
 
 export const decryptInvitation = (app: App, { id, org_id, sealed }: Pick<store.InvitationRow, 'id' | 'org_id' | 'sealed'>) =>
@@ -51,7 +49,7 @@ async function insertInvite(app: App, caller: ManagementCaller, email: string, s
   const id = live?.id ?? randomUUID()
   const token = newSecret(rules.INVITE_PREFIX)
   const expires_at = later(app.wall(), rules.INVITE_DAYS * DAY)
-  const personal: InvitedPerson = { email: email.trim(), totp_secret: toBase32(randomBytes(TOTP_SECRET_BYTES)) }
+  const personal: InvitedPerson = { email: email.trim() }
   await store.insertInvitation(app.db, {
     id,
     org_id,
@@ -108,9 +106,8 @@ export const deleteInvite = (app: App, { org_id }: ManagementCaller, id: string)
 export async function openInvitation(app: App, token: string) {
   const row = await store.findByToken(app.db, hashSecret(token), app.wall())
   if (!row) throw invitationExpired()
-  const { email, totp_secret } = decryptInvitation(app, row)
   const { org_name, role, expires_at } = row
-  return { org_name, email, role, expires_at, totp_secret, totp_uri: totpUri(totp_secret, email, org_name) }
+  return { org_name, email: decryptInvitation(app, row).email, role, expires_at }
 }
 
 export const invitationExpired = () =>

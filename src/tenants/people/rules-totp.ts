@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 
+export const TOTP_SECRET_BYTES = 20
 const STEP_S = 30
 const DIGITS = 6
 /** Accepts neighboring steps because phone clocks drift and typing takes time. */

@@ -52,7 +52,7 @@ export async function finishOAuth(app: App, { state, code, error, browser }: OAu
   const flow = team_id ? await store.consumeFlow(app.db, team_id, hashSecret(state)) : undefined
   if (!flow || !state || !isSource(flow.provider) || flow.expires_at <= app.wall() || !isSameBrowser(flow, browser))
     return { outcome: rules.linkFailed('invalid_token') }
-  const token = await store.getLiveToken(app.db, flow.team_id, flow.link_token_id)
+  const token = await store.getLiveToken(app.db, flow.team_id, flow.link_token_id, app.wall())
   const tokenError = rules.tokenFailure(token, app.wall())
   if (!token || tokenError) return { outcome: rules.linkFailed(tokenError ?? 'invalid_token') }
   const startedFrom = flow.browser_hash ? ('page' as const) : ('api' as const)

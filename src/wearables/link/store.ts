@@ -1,5 +1,6 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
 import { anyTeam } from '../../platform/db/any-team.ts'
+import { hasLiveCreator } from '../../platform/db/live-teams.ts'
 import type { Db } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
@@ -8,8 +9,8 @@ export type Flow = Selectable<Tables['oauth_flows']>
 
 export const insertToken = (db: Db, row: Insertable<Tables['link_tokens']>) => db.insertInto('link_tokens').values(row).execute()
 
-/** Tokens of a team, with the team. Deleted users and teams have none. */
-const liveTokens = (db: Db, team_id: string) =>
+/** Tokens of a team whose creator is live, with the team. Deleted users and teams have none. */
+const liveTokens = (db: Db, team_id: string, now: string) =>
   db
     .selectFrom('link_tokens as token')
     .innerJoin('users', (join) => join.onRef('users.team_id', '=', 'token.team_id').onRef('users.user_id', '=', 'token.user_id'))
@@ -19,11 +20,12 @@ const liveTokens = (db: Db, team_id: string) =>
     .where('token.team_id', '=', team_id)
     .where('users.deleted_at', 'is', null)
     .where('teams.deleted_at', 'is', null)
+    .where((eb) => eb.or([eb('token.key_id', 'is', null), hasLiveCreator(team_id, 'token.key_id', now)]))
 
 export type LiveToken = NonNullable<Awaited<ReturnType<typeof findToken>>>
 
-export const findToken = (db: Db, team_id: string, hash: Buffer) =>
-  liveTokens(db, team_id).where('token.hash', '=', hash).executeTakeFirst()
+export const findToken = (db: Db, team_id: string, hash: Buffer, now: string) =>
+  liveTokens(db, team_id, now).where('token.hash', '=', hash).executeTakeFirst()
 
 const tokens = (db: Db, team_id: string, id: string) =>
   db.selectFrom('link_tokens').selectAll().where('team_id', '=', team_id).where('id', '=', id)
@@ -59,4 +61,5 @@ export const deleteExpiredFlows = (db: Db, now: string) =>
 export const deleteExpiredTokens = (db: Db, before: string) =>
   db.deleteFrom('link_tokens').where('expires_at', '<', before).modifyEnd(anyTeam('expired link tokens')).execute()
 
-export const getLiveToken = (db: Db, team_id: string, id: string) => liveTokens(db, team_id).where('token.id', '=', id).executeTakeFirst()
+export const getLiveToken = (db: Db, team_id: string, id: string, now: string) =>
+  liveTokens(db, team_id, now).where('token.id', '=', id).executeTakeFirst()

@@ -21,14 +21,14 @@ type NewToken = {
 }
 
 /** Creates a token for one connection, and the URL of its link page. */
-export const createLinkToken = (app: App, { team_id }: TeamCaller, { user_id, ...options }: NewToken) =>
+export const createLinkToken = (app: App, { team_id, key_id }: TeamCaller, { user_id, ...options }: NewToken) =>
   inTransaction(app, async (app) => {
     await requireUser(app, team_id, user_id)
     if (options.redirect_url) rules.checkRedirectUrl(options.redirect_url, app.config.ENVIRONMENT === 'sandbox')
     const link_token = newTeamSecret(LINK_TOKEN_PREFIX, team_id)
     const now = app.wall()
     await store.insertToken(app.db, {
-      ...{ id: randomUUID(), hash: hashSecret(link_token), team_id, user_id, created_at: now, expires_at: later(now, LIFETIME_MS) },
+      ...{ id: randomUUID(), hash: hashSecret(link_token), team_id, user_id, key_id, created_at: now, expires_at: later(now, LIFETIME_MS) },
       ...{ provider: options.provider ?? null, filter_on_providers: options.filter_on_providers ?? null },
       ...{
         redirect_url: options.redirect_url ?? null,
@@ -52,7 +52,7 @@ const readToken = async (app: App, secret: string) => rules.checkToken(await fin
 /** Finds a token in the team that its secret names. */
 export async function findToken(app: App, secret: string) {
   const team_id = teamOfSecret(secret)
-  return team_id ? store.findToken(app.db, team_id, hashSecret(secret)) : undefined
+  return team_id ? store.findToken(app.db, team_id, hashSecret(secret), app.wall()) : undefined
 }
 
 export async function isTokenValid(app: App, { team_id }: TeamCaller, secret: string) {

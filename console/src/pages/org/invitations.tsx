@@ -52,7 +52,7 @@ export function Invitations({ canManage }: { canManage: boolean }) {
 /** Creates an invitation and shows its link once. */
 export function InviteDialog({ onClose }: { onClose: () => void }) {
   const [email, setEmail] = useState('')
-  const [role, setRole] = useState<Role>('org_admin')
+  const [role, setRole] = useState<Role>('read_only')
   const [teams, setTeams] = useState<string[]>([])
   const [link, setLink] = useState<string>()
   const { org_id } = deploymentParams()

@@ -41,6 +41,7 @@ export type TenantTables = {
     created_at: Time
     last_used_at: Optional<Time>
     revoked_at: Optional<Time>
+    successor_id: Optional<string>
   }
   management_key_teams: { key_id: string; team_id: string }
   team_api_keys: {
@@ -55,6 +56,7 @@ export type TenantTables = {
     expires_at: Optional<Time>
     last_used_at: Optional<Time>
     revoked_at: Optional<Time>
+    successor_id: Optional<string>
   }
   team_api_key_hashes: { hash: Buffer; team_id: string; key_id: string }
   access_tokens: { hash: Buffer; team_id: string; management_key_id: string; expires_at: Time }
@@ -78,6 +80,7 @@ export type TenantTables = {
     sealed: Buffer
     password: string
     totp_step: number
+    sso_subject: Optional<Buffer>
     created_on: Time
     last_sign_in_at: Optional<Time>
   }

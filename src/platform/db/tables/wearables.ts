@@ -73,6 +73,7 @@ export type WearableTables = {
     mfa_provider: Optional<string>
     mfa_tries: Generated<number>
     mfa_sealed: Optional<Buffer>
+    key_id: Optional<string>
   }
   oauth_flows: {
     state_hash: Buffer
