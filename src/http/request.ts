@@ -32,6 +32,8 @@ export type RequestState = {
   signal?: AbortSignal | undefined
   /** The session cookie to set in the response; null clears it. */
   session?: string | null
+  /** The device cookie to set in the response. */
+  device?: string
   /** The body no longer counts as in flight. Set once the body is read. */
   releaseBody?: () => void
   /** The parsed input, without fields that the contract does not name. */

@@ -4,7 +4,7 @@ import { isLostLease } from '../platform/db/request-rows.ts'
 import { type AuditBatch, auditRow } from '../tenants/audit/actions.ts'
 import type { AuditRead } from '../tenants/audit/reads.ts'
 import { type IdempotencyLease, leaseLost, type Outcome } from '../tenants/idempotency/actions.ts'
-import { sessionSecretIn } from '../tenants/sessions/rules.ts'
+import { deviceTokenIn, sessionSecretIn } from '../tenants/sessions/rules.ts'
 import { checkNotMasked } from '../tenants/sessions/rules-masking.ts'
 import { checkPath, checkUser } from './authenticate.ts'
 import { withIdempotency } from './idempotency.ts'
@@ -38,6 +38,10 @@ const httpRequest = ({ config }: App, state: RequestState): HttpRequest => ({
   session: sessionSecretIn(config, state.headers),
   setSession: (secret) => {
     state.session = secret
+  },
+  device: deviceTokenIn(config, state.headers),
+  setDevice: (token) => {
+    state.device = token
   },
 })
 

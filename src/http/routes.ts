@@ -3,7 +3,7 @@ import { headerDeprecation } from '../contract/deprecation.ts'
 import type { App } from '../platform/app.ts'
 import { type AuditBatch, auditRow, newAuditBatch } from '../tenants/audit/actions.ts'
 import { newReadAuditor } from '../tenants/audit/reads.ts'
-import { sessionCookie } from '../tenants/sessions/rules.ts'
+import { deviceCookie, sessionCookie } from '../tenants/sessions/rules.ts'
 import { maskOf } from '../tenants/sessions/rules-masking.ts'
 import { authenticate, checkGates, usesDeprecatedHeader } from './authenticate.ts'
 import type { Siblings } from './connections/siblings.ts'
@@ -68,6 +68,7 @@ async function handle(app: App, { streams, ...audits }: RouteContext, request: F
   if (media === 'text/event-stream') state.signal = await streams.open(state, reply)
   const { status, body, replayed } = await respond(app, audits, state, request)
   if (state.session !== undefined) reply.header('set-cookie', sessionCookie(app.config, state.headers, state.session))
+  if (state.device) reply.header('set-cookie', deviceCookie(app.config, state.headers, state.device))
   if (replayed) reply.header('x-idempotency-replayed', 'true')
   if (media === 'text/event-stream') return sendChunks(app, state, body as AsyncIterable<string>, reply)
   if (media)

@@ -66,6 +66,9 @@ export type HttpRequest = {
   session?: string | undefined
   /** Sets the session cookie of the response; null clears it. */
   setSession(secret: string | null): void
+  /** The token of a browser in which someone has signed in before, valid or not. */
+  device?: string | undefined
+  setDevice(token: string): void
 }
 
 type Parts = Pick<Service, 'config' | 'db' | 'replica' | 'vault' | 'log'> & Partial<Pick<Service, 'wall' | 'checksShapes'>>

@@ -11,6 +11,7 @@ import { loadPersonHolder } from '../sessions/authenticate.ts'
 import { openSession } from '../sessions/sign-in.ts'
 import { encryptPerson } from './actions.ts'
 import { replaceRecoveryCodes } from './codes.ts'
+import { newDeviceToken } from './devices.ts'
 import { decryptInvitation, invitationExpired } from './invitations.ts'
 import { hashPassword } from './passwords.ts'
 import * as rules from './rules.ts'
@@ -78,6 +79,7 @@ async function createPerson(app: AppInRequest & Transaction, invitation: store.I
   await store.deleteInvitation(app.db, org_id, invitation.id)
   const recovery_codes = await replaceRecoveryCodes(app, id)
   const { request_id } = app.request
+  app.request.setDevice(newDeviceToken(app, { id, password }))
   const signedIn = await openSession(app, await loadPersonHolder(app, id))
   await recordChange(
     app,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type App, inTransaction } from '../../platform/app.ts'
+import { type App, type AppInRequest, inTransaction } from '../../platform/app.ts'
 import type { SessionCaller } from '../../platform/callers.ts'
 import { problem } from '../../platform/problem.ts'
 import { endOtherSessions, listOwnSessions } from '../sessions/actions.ts'
@@ -8,6 +8,7 @@ import { clearAttempts, countAttempt, MAX_ATTEMPTS_PER_PERSON } from '../session
 import { wrongCode } from './accept.ts'
 import { decryptPerson, encryptPerson } from './actions.ts'
 import { consumeCode, replaceRecoveryCodes } from './codes.ts'
+import { newDeviceToken } from './devices.ts'
 import { hashPassword, verifyPassword } from './passwords.ts'
 import * as rules from './rules.ts'
 import { findStep, fromBase32, TOTP_SECRET_BYTES, toBase32, totpUri } from './rules-totp.ts'
@@ -16,13 +17,18 @@ import * as store from './store.ts'
 
 type Proof = { password: string; code: string }
 
-export async function changePassword(app: App, caller: SessionCaller, { new_password, ...proof }: Proof & { new_password: string }) {
+export async function changePassword(
+  app: AppInRequest,
+  caller: SessionCaller,
+  { new_password, ...proof }: Proof & { new_password: string },
+) {
   const person = await requireOwnPerson(app, caller)
   rules.checkPassword(new_password, decryptPerson(app, person).email)
   await checkProof(app, person, proof)
   const password = await hashPassword(app, new_password)
   return inTransaction(app, async (app) => {
     await store.updatePerson(app.db, person.org_id, person.id, { password })
+    app.request.setDevice(newDeviceToken(app, { id: person.id, password }))
     await endOtherSessions(app, caller)
     return { success: true }
   })

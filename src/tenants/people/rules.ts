@@ -38,6 +38,9 @@ export function teamScopeOf(role: PersonRole, team_ids: string[] | undefined): T
 export const bindingsOf = ({ every_team, team_ids }: TeamScope) =>
   every_team || !team_ids.length ? null : team_ids.map((team_id) => ({ team_id }))
 
+/** One email can belong to people in several organizations; sign-in checks this many. */
+export const MAX_PEOPLE_PER_EMAIL = 5
+
 export const INVITE_PREFIX = 'iv_'
 export const INVITE_DAYS = 7
 

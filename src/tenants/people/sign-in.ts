@@ -4,10 +4,8 @@ import { problem } from '../../platform/problem.ts'
 import { hashEmail } from './actions.ts'
 import { consumeCode } from './codes.ts'
 import { dummyPasswordHash, verifyPassword } from './passwords.ts'
+import { MAX_PEOPLE_PER_EMAIL } from './rules.ts'
 import * as store from './store.ts'
-
-/** One email can belong to people in several organizations; sign-in checks this many. */
-const MAX_PEOPLE_PER_EMAIL = 5
 
 type CredentialCheck = { person: store.PersonRow } | { rejected: store.PersonRow | undefined }
 

@@ -1,6 +1,6 @@
 import { type Config, publicUrl } from '../../platform/config.ts'
 import { invalid, problem } from '../../platform/problem.ts'
-import { MINUTE } from '../../platform/time.ts'
+import { DAY, MINUTE } from '../../platform/time.ts'
 
 export const SESSION_PREFIX = 'cs_'
 
@@ -14,22 +14,56 @@ function isSecure(config: Pick<Config, 'PUBLIC_URL'>, host: string | undefined) 
   return !/^(localhost|[\w.-]+\.localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i.test(host ?? '')
 }
 
-/** Browsers share cookies between ports of a host, so a cookie name without Secure includes the port. */
-const cookieName = (config: Pick<Config, 'PUBLIC_URL'>, host: string | undefined) =>
-  isSecure(config, host) ? '__Host-assay' : `assay-${/:(\d+)$/.exec(host ?? '')?.[1] ?? 80}`
+type CookieConfig = Pick<Config, 'PUBLIC_URL'>
 
-export function sessionSecretIn(config: Pick<Config, 'PUBLIC_URL'>, headers: Headers) {
-  const name = cookieName(config, textOf(headers, 'host'))
+/** Browsers share cookies between ports of a host, so a cookie name without Secure includes the port. */
+const cookieName = (config: CookieConfig, host: string | undefined, suffix: string) =>
+  (isSecure(config, host) ? '__Host-assay' : `assay-${/:(\d+)$/.exec(host ?? '')?.[1] ?? 80}`) + suffix
+
+export function cookieIn(config: CookieConfig, headers: Headers, suffix: string) {
+  const name = cookieName(config, textOf(headers, 'host'), suffix)
   const pairs = [headers['cookie']].flat().flatMap((text) => (text ?? '').split(';'))
   return pairs.map((pair) => pair.trim().split('=')).find(([key]) => key === name)?.[1] || undefined
 }
 
-/** The Set-Cookie header of a session; a null secret clears the cookie. */
-export function sessionCookie(config: Config, headers: Headers, secret: string | null) {
+type NewCookie = { suffix: string; value: string; seconds: number; sameSite?: 'Strict' | 'Lax' }
+
+/** A Set-Cookie header that no script can read. */
+export function cookie(config: CookieConfig, headers: Headers, { suffix, value, seconds, sameSite = 'Strict' }: NewCookie) {
   const host = textOf(headers, 'host')
-  const age = secret === null ? 0 : config.CONSOLE_SESSION_HOURS * 3600
   const secure = isSecure(config, host) ? '; Secure' : ''
-  return `${cookieName(config, host)}=${secret ?? ''}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${age}${secure}`
+  return `${cookieName(config, host, suffix)}=${value}; Path=/; HttpOnly; SameSite=${sameSite}; Max-Age=${seconds}${secure}`
+}
+
+export const sessionSecretIn = (config: CookieConfig, headers: Headers) => cookieIn(config, headers, '')
+
+/** The Set-Cookie header of a session; a null secret clears the cookie. */
+export const sessionCookie = (config: Config, headers: Headers, secret: string | null) =>
+  cookie(config, headers, { suffix: '', value: secret ?? '', seconds: secret === null ? 0 : config.CONSOLE_SESSION_HOURS * 3600 })
+
+const DEVICE = '-device'
+const DEVICE_SECONDS = (180 * DAY) / 1000
+
+/** The token of a browser in which a person signed in. */
+export const deviceTokenIn = (config: CookieConfig, headers: Headers) => cookieIn(config, headers, DEVICE)
+
+export const deviceCookie = (config: Config, headers: Headers, token: string) =>
+  cookie(config, headers, { suffix: DEVICE, value: token, seconds: DEVICE_SECONDS })
+
+/** The network whose attempts count together: the IPv4 address, or the /64 that a customer of an IPv6 provider gets. */
+export function networkOf(address: string) {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  if (mapped || !address.includes(':')) return mapped ?? address
+  const groupsOf = (text: string) =>
+    text
+      .replace(/\d+\.\d+\.\d+\.\d+/, '0:0')
+      .split(':')
+      .filter(Boolean)
+  const [head = '', tail] = address.replace(/%.*/, '').split('::')
+  const [left, right] = [groupsOf(head), groupsOf(tail ?? '')]
+  const groups = [...left, ...Array(Math.max(0, 8 - left.length - right.length)).fill('0'), ...right]
+  const prefix = groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16))
+  return `${prefix.join(':')}::/64`
 }
 
 /** Prevents CSRF: another origin cannot set this header without CORS, which Assay never grants, and browsers send the origin. */

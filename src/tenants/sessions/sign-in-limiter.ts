@@ -7,22 +7,50 @@ import * as store from './store.ts'
 
 const WINDOW_MS = 15 * MINUTE
 
-/** Limits apply per email, whether or not the account exists, and per network address. */
+/** Limits apply whether or not the account exists. */
 export const MAX_ATTEMPTS_PER_PERSON = 10
-export const MAX_ATTEMPTS_PER_ADDRESS = 100
+const MAX_ATTEMPTS_PER_NETWORK = 100
+const MAX_ATTEMPTS_PER_EMAIL = 100
+
+type Limit = {
+  key: string
+  max: number
+  /** Only the person who signs in causes these attempts, so a success clears them. */
+  own?: boolean
+}
+
+export const keyLimits = (network: string): Limit[] => [{ key: `keys at ${network}`, max: MAX_ATTEMPTS_PER_NETWORK }]
+
+/**
+ * The limits of a sign-in with an email. Attempts elsewhere do not lock the person out of a known device, which has a limit of
+ * its own. On others, guesses from one network do not lock the person out of another.
+ */
+export function personLimits(network: string, email: string, device: string | undefined): Limit[] {
+  if (device) return [{ key: `device ${device}`, max: MAX_ATTEMPTS_PER_PERSON, own: true }]
+  return [
+    { key: `people at ${network}`, max: MAX_ATTEMPTS_PER_NETWORK },
+    { key: `email ${email} at ${network}`, max: MAX_ATTEMPTS_PER_PERSON, own: true },
+    { key: `email ${email}`, max: MAX_ATTEMPTS_PER_EMAIL },
+  ]
+}
+
+/** Counts an attempt before it runs, so concurrent attempts count too. A successful one does not count. */
+export async function limited<T>(app: App, limits: Limit[], attempt: () => Promise<T>): Promise<T> {
+  for (const { key, max } of limits) await countAttempt(app, key, max)
+  const result = await attempt()
+  for (const { key, own } of limits) await (own ? clearAttempts(app, key) : uncountAttempt(app, key))
+  return result
+}
 
 const keyOf = (app: App, limiterKey: string) => createHmac('sha256', derive(app.vault.root, 'sign-in attempts')).update(limiterKey).digest()
 
-/** Counts an attempt before the credentials are checked, so concurrent attempts count too. */
 export async function countAttempt(app: App, limiterKey: string, limit: number) {
   const { count } = await store.countAttempt(app.db, keyOf(app, limiterKey), app.wall(), later(app.wall(), -WINDOW_MS))
   if (count > limit) throw problem('TOO_MANY_SIGN_INS', 'Too many sign-in attempts. Wait 15 minutes, then sign in again.')
 }
 
-/** A successful attempt does not count. */
-export const uncountAttempt = (app: App, limiterKey: string) => store.uncountAttempt(app.db, keyOf(app, limiterKey))
+const uncountAttempt = (app: App, limiterKey: string) => store.uncountAttempt(app.db, keyOf(app, limiterKey))
 
-/** A successful sign-in also clears the person's earlier failures. */
 export const clearAttempts = (app: App, limiterKey: string) => store.clearAttempts(app.db, keyOf(app, limiterKey))
 
 export const pruneAttempts = (app: App) => store.deleteOldAttempts(app.db, later(app.wall(), -WINDOW_MS))

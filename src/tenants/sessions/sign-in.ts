@@ -7,10 +7,12 @@ import { HOUR, later } from '../../platform/time.ts'
 import { auditRow, recordChange } from '../audit/actions.ts'
 import { authenticateManagementKey, authenticateTeamKey } from '../keys/authenticate.ts'
 import { hashSecret, newSecret } from '../keys/rules.ts'
+import { findKnownDevice, newDeviceToken } from '../people/devices.ts'
+import { normalizeEmail } from '../people/rules.ts'
 import { checkPersonCredentials, signInRejected } from '../people/sign-in.ts'
 import { type Holder, holderFromManagementKey, holderFromTeamKey, loadPersonHolder, sessionCallerFrom } from './authenticate.ts'
-import { SESSION_PREFIX } from './rules.ts'
-import { clearAttempts, countAttempt, MAX_ATTEMPTS_PER_ADDRESS, MAX_ATTEMPTS_PER_PERSON, uncountAttempt } from './sign-in-limiter.ts'
+import { networkOf, SESSION_PREFIX } from './rules.ts'
+import { keyLimits, limited, personLimits } from './sign-in-limiter.ts'
 import * as store from './store.ts'
 
 /** Counts and audits every failed attempt. */
@@ -18,12 +20,11 @@ export async function signIn(app: AppInRequest, body: SignIn): Promise<Holder> {
   const { management_key, team_api_key, email } = body
   if ([management_key, team_api_key, email].filter(Boolean).length !== 1)
     throw invalid(['body'], 'Send exactly one of management_key, team_api_key, or email with password and code.')
+  const network = networkOf(app.request.address)
   // People and keys are counted separately, so password guessing does not block sign-in with a key.
-  const address = `${email ? 'people' : 'keys'} at ${app.request.address}`
-  await countAttempt(app, address, MAX_ATTEMPTS_PER_ADDRESS)
-  const holder = email ? await signInAsPerson(app, { ...body, email }) : await signInWithKey(app, body)
-  await uncountAttempt(app, address)
-  return holder
+  if (!email) return limited(app, keyLimits(network), () => signInWithKey(app, body))
+  const device = await findKnownDevice(app, app.request.device, email)
+  return limited(app, personLimits(network, normalizeEmail(email), device), () => signInAsPerson(app, { ...body, email }))
 }
 
 async function signInWithKey(app: AppInRequest, { management_key, team_api_key }: SignIn): Promise<Holder> {
@@ -37,14 +38,12 @@ async function signInWithKey(app: AppInRequest, { management_key, team_api_key }
 }
 
 async function signInAsPerson(app: AppInRequest, body: SignIn & { email: string }): Promise<Holder> {
-  const limiterKey = `email ${body.email.trim().toLowerCase()}`
-  await countAttempt(app, limiterKey, MAX_ATTEMPTS_PER_PERSON)
   const result = await checkPersonCredentials(app, body)
   if ('rejected' in result) {
     await recordFailure(app, result.rejected)
     throw signInRejected()
   }
-  await clearAttempts(app, limiterKey)
+  app.request.setDevice(newDeviceToken(app, result.person))
   return loadPersonHolder(app, result.person.id)
 }
 
