@@ -13,8 +13,8 @@ import { encryptPerson } from './actions.ts'
 import { replaceRecoveryCodes } from './codes.ts'
 import { newDeviceToken } from './devices.ts'
 import { decryptInvitation, invitationExpired } from './invitations.ts'
+import { checkNewPassword } from './password-strength.ts'
 import { hashPassword } from './passwords.ts'
-import * as rules from './rules.ts'
 import { findStep, fromBase32, TOTP_SECRET_BYTES, toBase32, totpUri } from './rules-totp.ts'
 import { bindTeams, insertPerson } from './store.ts'
 import * as store from './store-invitations.ts'
@@ -35,7 +35,7 @@ export async function acceptInvitation(app: App, { token, name, password }: Acce
   if (!invitation) throw invitationExpired()
   const { id, org_id, org_name } = invitation
   const { email } = decryptInvitation(app, invitation)
-  rules.checkPassword(password, email)
+  await checkNewPassword(password, { email, org_name })
   const totp_secret = toBase32(randomBytes(TOTP_SECRET_BYTES))
   const setup: Setup = { name: name.trim(), password: await hashPassword(app, password), totp_secret }
   const sealed = seal(orgSealingKey(app, org_id), associatedData(id), setup)

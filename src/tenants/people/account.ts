@@ -9,8 +9,8 @@ import { wrongCode } from './accept.ts'
 import { decryptPerson, encryptPerson } from './actions.ts'
 import { consumeCode, replaceRecoveryCodes } from './codes.ts'
 import { newDeviceToken } from './devices.ts'
+import { checkNewPassword } from './password-strength.ts'
 import { hashPassword, verifyPassword } from './passwords.ts'
-import * as rules from './rules.ts'
 import { findStep, fromBase32, TOTP_SECRET_BYTES, toBase32, totpUri } from './rules-totp.ts'
 import { signInRejected } from './sign-in.ts'
 import * as store from './store.ts'
@@ -23,7 +23,7 @@ export async function changePassword(
   { new_password, ...proof }: Proof & { new_password: string },
 ) {
   const person = await requireOwnPerson(app, caller)
-  rules.checkPassword(new_password, decryptPerson(app, person).email)
+  await checkNewPassword(new_password, { email: decryptPerson(app, person).email, org_name: person.org_name })
   await checkProof(app, person, proof)
   const password = await hashPassword(app, new_password)
   return inTransaction(app, async (app) => {
