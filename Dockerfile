@@ -1,4 +1,4 @@
-FROM node:24-bookworm-slim
+FROM node:24.21-bookworm-slim
 
 WORKDIR /assay
 COPY package.json package-lock.json tsconfig.json ./
