@@ -13,6 +13,7 @@ import { deprecationsPage } from './deprecations-page.ts'
 import { errorsPage } from './errors-page.ts'
 import { eventsPage } from './events-page.ts'
 import { diagrams, lifecyclePage, methodsTable } from './lifecycle-page.ts'
+import { limitsTable } from './limits-page.ts'
 import { codes, table } from './markdown.ts'
 import { orderChecksPage } from './order-checks-page.ts'
 import { scalingTables } from './scaling-tables.ts'
@@ -33,6 +34,7 @@ const generated: Record<string, () => string> = {
   'docs/lifecycle.md': lifecyclePage,
   ...diagrams,
   'docs/diagrams/architecture.svg': architectureSvg,
+  'docs/limits.md': () => withTables('docs/limits.md', { limits: limitsTable() }),
   'docs/operating.md': operatingPage,
   'docs/order-checks.md': orderChecksPage,
   'docs/orders.md': ordersPage,

@@ -75,8 +75,7 @@ async function checkDatabase(config: Config, quick: boolean): Promise<Check[]> {
     const remedy = config.DATABASE_URL ? 'check DATABASE_URL and that the database is running' : 'see postgres.log in DATA_DIR'
     return [{ name: 'database', finding: { state: 'wrong', text: reasonOf(error).message, remedy } }]
   }
-  const { db, pool, close } = database
-  return await data.databaseChecks(config, { db, pool, close }, quick, runCheck)
+  return await data.databaseChecks(config, database, quick, runCheck)
 }
 
 /** A check that throws is a finding too. */

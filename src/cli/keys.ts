@@ -17,6 +17,7 @@ import { command, print } from './command.ts'
 import { listing } from './listing.ts'
 import { usageError, type Values } from './options.ts'
 import { recordOperator } from './record-operator.ts'
+import { Count } from './service.ts'
 import { withApp } from './with-app.ts'
 
 export const listKeys = command({
@@ -63,6 +64,8 @@ const createOptions = {
   team: { value: 'ID', what: 'Team of the key. A team key without it belongs to the first team.', shape: Id },
   'read-only': { what: 'Create a team key that can only read.' },
   expires: { value: 'TIME', what: 'When the team key expires.', shape: InstantIn },
+  rate: { value: 'N', what: 'Requests per second that the team key can send. Default: no limit.', shape: Count },
+  burst: { value: 'N', what: 'Requests that it can send at once after a pause. Default: --rate.', shape: Count },
 } as const
 
 export const createKey = command({
@@ -87,21 +90,26 @@ export const createKey = command({
 
 type CreateValues = Values<typeof createOptions>
 
-function checkCombinations({ kind, team, expires, 'read-only': read_only }: CreateValues) {
+function checkCombinations({ kind, team, expires, rate, burst, 'read-only': read_only }: CreateValues) {
+  if (kind !== 'team' && rate !== undefined) throw usageError('--rate is for team keys only.')
+  if (burst !== undefined && rate === undefined) throw usageError('--rate is required with --burst.')
   if (kind !== 'team' && read_only) throw usageError('--read-only is for team keys only.')
   if (kind !== 'team' && expires !== undefined) throw usageError('--expires is for team keys only.')
   if (kind === 'team_admin' && team === undefined) throw usageError('--team is required for team_admin keys.')
   if (kind === 'org_admin' && team !== undefined) throw usageError('--team does not apply to org_admin keys, which can access every team.')
 }
 
-async function create(app: App, operator: Operator, { kind, label, team, expires, 'read-only': read_only }: CreateValues) {
+async function create(app: App, operator: Operator, values: CreateValues) {
+  const { kind, label, team, expires, rate, burst, 'read-only': read_only } = values
   if (kind === 'org_admin') return presentKey(await createManagementKey(app, operator, { label, role: kind }))
   const teamId = team ?? operator.first_team_id
   if (!teamId) throw setupProblem('The organization has no team; create one with the management API')
   if (kind === 'team_admin')
     return presentKey(await createManagementKey(app, operator, { label, role: kind, team_role_bindings: [{ team_id: teamId }] }))
-  const { id, value: key, expires_at } = await createTeamKey(app, operator, { label, team_id: teamId, read_only, expires_at: expires })
-  return { id, key, label, team_id: teamId, read_only, expires_at }
+  const rate_limit = rate ? { requests_per_second: rate, ...(burst ? { burst } : {}) } : null
+  const input = { label, team_id: teamId, read_only, expires_at: expires, rate_limit }
+  const { id, value: key, expires_at } = await createTeamKey(app, operator, input)
+  return { id, key, label, team_id: teamId, read_only, expires_at, rate_limit }
 }
 
 const presentKey = ({ id, key, label, role, team_role_bindings }: Awaited<ReturnType<typeof createManagementKey>>) => ({

@@ -2,12 +2,13 @@ import { Id, plans } from '../contract/common.ts'
 import { moveTeam } from '../operations/cluster/actions.ts'
 import type { App } from '../platform/app.ts'
 import { setupProblem } from '../platform/problem.ts'
-import { listAllTeams, setBetas } from '../tenants/teams/actions.ts'
+import { listAllTeams, setBetas, setRateLimit } from '../tenants/teams/actions.ts'
 import { listOrgs, setPlan } from '../tenants/teams/orgs.ts'
 import { command, print } from './command.ts'
 import { listing } from './listing.ts'
 import { usageError } from './options.ts'
 import { recordOperator } from './record-operator.ts'
+import { Count } from './service.ts'
 import { withApp } from './with-app.ts'
 
 export const orgCommand = command({
@@ -75,6 +76,33 @@ export const teamCommand = command({
         teams.map(({ id, name, betas }) => [id, name, betas.join(', ')]),
       ),
     )
+  },
+})
+
+export const limitTeamCommand = command({
+  name: 'team limit',
+  summary: 'Set the fixed request rate of a team, or remove it with --rate 0.',
+  options: {
+    team: { value: 'ID', what: 'Team whose rate to set.', shape: Id, required: true },
+    rate: { value: 'N', what: 'Requests per second. 0 removes the rate.', shape: Count, required: true },
+    burst: { value: 'N', what: 'Requests that are accepted at once after a pause. Default: --rate.', shape: Count },
+  },
+  examples: ['assay team limit --team ID --rate 20 --burst 40'],
+  async run({ team, rate, burst, json }) {
+    const rate_limit = rate ? { requests_per_second: rate, ...(burst ? { burst } : {}) } : null
+    const limited = await withApp((app) =>
+      recordOperator(
+        app,
+        'set rate limit',
+        async (app) => {
+          const found = await setRateLimit(app, team, rate_limit)
+          if (!found) throw setupProblem('No team has this ID; list teams with: assay team')
+          return found
+        },
+        () => `team_id:${team}`,
+      ),
+    )
+    print(json, limited, [rate_limit ? `limited ${team} to ${rate} requests per second` : `removed the rate limit of ${team}`])
   },
 })
 

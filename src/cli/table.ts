@@ -17,7 +17,7 @@ import { approveTest, pendingTests } from './lab-tests.ts'
 import { listenCommand } from './listen.ts'
 import { migrateCommand } from './migrate.ts'
 import { cancelOrder, listOrders, placeOrders, showOrder, simulateOrder, watchOrder } from './orders.ts'
-import { moveTeamCommand, orgCommand, teamCommand } from './org.ts'
+import { limitTeamCommand, moveTeamCommand, orgCommand, teamCommand } from './org.ts'
 import { invitePerson, listPeople, removePerson } from './people.ts'
 import { listWebhooks, replayCommand } from './replay.ts'
 import { advanceClock, resetTeam, showClock } from './sandbox.ts'
@@ -42,6 +42,7 @@ export const sections: Record<string, Command[]> = {
   'Organizations, keys and people': [
     orgCommand,
     teamCommand,
+    limitTeamCommand,
     moveTeamCommand,
     listKeys,
     createKey,

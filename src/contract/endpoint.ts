@@ -40,6 +40,12 @@ export type Row = {
   idempotent?: true
   /** Allows a body as large as several images. */
   largeBody?: true
+  /** The tokens of a fixed rate that a request takes. Default 1. A long period takes more. */
+  cost?: number
+  /** Waits for other work for seconds, without working itself. It does not count as one of the requests that a team has at the same time. */
+  waits?: true
+  /** The response can have thousands of entries, so it is written in slices. */
+  long?: true
   /** The media type instead of JSON. `returns` is then bytes, or an endless stream of text. */
   media?: 'application/pdf' | 'text/event-stream'
   /** A 204 response has no body. */

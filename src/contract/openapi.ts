@@ -47,6 +47,7 @@ curl -s $BASE_URL/v2/user -H "x-service-api-key: $TEAM_API_KEY" -H 'content-type
 - **Errors** are JSON: \`{ "detail": { "error_type", "error_message" } }\`. If a field is missing or not valid, the status is 422 and \`detail\` is a list
   of \`{ type, loc, msg }\`. \`error_type\` is stable. Errors never repeat the values that you sent.
 - **Idempotency**: operations with \`X-Idempotency-Key\` return the first response for every retry with the same key.
+- **Limits**: a 429 response has \`Retry-After\`. See [Limits](/docs/limits).
 - **Pagination**: send the \`next_cursor\` of a response to get the next page. Lists of orders and markers have \`page\` and \`size\` instead.
 - **Enumerations** in responses are open: tolerate values that are not listed. Unknown fields of a request are ignored.
 - **Deprecation**: deprecated operations, parameters, fields and headers keep working. A request that uses one gets a \`Deprecation\` header with
@@ -156,7 +157,27 @@ const errorSchemas = {
 const json = (schema: Json) => ({ content: { 'application/json': { schema } } })
 const refusal = (description: string) => ({ description, ...json({ $ref: '#/components/schemas/Refusal' }) })
 
+const responseHeader = (description: string, example: string) => ({ description, schema: { type: 'string' }, example })
+
+const limitHeaders = {
+  headers: {
+    'Retry-After': responseHeader('The seconds after which to retry.', '2'),
+    RateLimit: responseHeader(
+      'If the team or the key has a fixed rate: the requests that are left, and the seconds until all are back.',
+      '"team";r=0;t=1',
+    ),
+    'RateLimit-Policy': responseHeader(
+      'If the team or the key has a fixed rate: the burst, and the seconds it takes to fill up.',
+      '"team";q=20;w=2',
+    ),
+  },
+}
+
 const errorResponses = {
+  TooMany: {
+    ...refusal('The request exceeds a fixed rate, or the service is busy and the team has more requests at the same time than its share.'),
+    ...limitHeaders,
+  },
   Unauthenticated: refusal('The credential is missing, unknown, revoked, expired, or of the wrong kind.'),
   Forbidden: refusal('The credential does not allow this: the key is read-only, or the role, plan or beta is missing.'),
   Invalid: {
@@ -180,7 +201,8 @@ function operation(name: string, row: Row, schemas: Schemas): Json {
     responses: {
       ...(row.status === 204 ? { 204: { description: 'Success.' } } : { 200: { description: 'Success.', ...response() } }),
       ...(row.isStillRunning ? { 202: { description: 'Accepted. The work continues after the response.', ...response() } } : {}),
-      ...Object.fromEntries(Object.entries({ ...defaultRefusals(row), ...row.refusals }).map(([status, text]) => [status, refusal(text)])),
+      429: { $ref: '#/components/responses/TooMany' },
+      ...Object.fromEntries(Object.entries({ ...defaultRefusals(row), ...row.refusals }).map(refusalOf)),
       ...(row.auth === 'none'
         ? {}
         : { 401: { $ref: '#/components/responses/Unauthenticated' }, 403: { $ref: '#/components/responses/Forbidden' } }),
@@ -188,6 +210,8 @@ function operation(name: string, row: Row, schemas: Schemas): Json {
     },
   }
 }
+
+const refusalOf = ([status, text]: [string, string]) => [status, { ...refusal(text), ...(status === '429' ? limitHeaders : {}) }]
 
 /** Error responses that follow from the endpoint's authentication and idempotency. */
 const defaultRefusals = ({ auth, idempotent }: Row): Record<number, string> => ({

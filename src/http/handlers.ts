@@ -123,6 +123,7 @@ export const handlers: HandlersOf<Endpoints> = {
   listTeamKeys: (app, caller, { query }) => keys.listTeamKeys(app, caller, query),
   createTeamKey: (app, caller, { body }) => keys.createTeamKey(app, caller, body),
   rotateTeamKey: (app, caller, { params, body }) => keyRotation.rotateTeamKey(app, caller, params.key_id, body?.old_key_expires_at),
+  patchTeamKey: (app, caller, { params, body }) => keys.patchTeamKey(app, caller, params.api_key_id, body),
   deleteTeamKeys: (app, caller, { query }) => keys.deleteTeamKeys(app, caller, query.api_key_id),
 
   listOrgLabAccounts: (app, caller, { query }) => labAccounts.listOrgLabAccounts(app, caller, query),

@@ -1,6 +1,7 @@
 import type { Row } from '../contract/endpoint.ts'
 import type { AppInRequest } from '../platform/app.ts'
 import type { Caller } from '../platform/callers.ts'
+import type { Share } from '../platform/shares/share.ts'
 import type { Mask } from '../tenants/sessions/rules-masking.ts'
 import type { DeprecatedInput } from './deprecation.ts'
 import type { parseInput } from './input.ts'
@@ -38,6 +39,15 @@ export type RequestState = {
   releaseBody?: () => void
   /** The parsed input, without fields that the contract does not name. */
   input?: ReturnType<typeof parseInput>
+}
+
+/** A team is an owner, and its keys and users are members. Without a team, the owner is what identifies the caller best. */
+export function shareOf({ caller, address }: RequestState): Share {
+  if (!caller) return { owner: address, member: '' }
+  if (caller.kind === 'lab') return { owner: `lab ${caller.lab_id}`, member: caller.key_id }
+  const owner = ('team_id' in caller && caller.team_id) || caller.org_id
+  const member = ('user_id' in caller && caller.user_id) || ('key_id' in caller && caller.key_id) || ''
+  return { owner, member }
 }
 
 declare module 'fastify' {

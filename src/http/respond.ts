@@ -1,6 +1,7 @@
 import { type App, type AppInRequest, type HttpRequest, inTransaction, onTeamClock } from '../platform/app.ts'
 import type { Caller } from '../platform/callers.ts'
 import { isLostLease } from '../platform/db/request-rows.ts'
+import { inTurn, type Turns } from '../platform/shares/turns.ts'
 import { type AuditBatch, auditRow } from '../tenants/audit/actions.ts'
 import type { AuditRead } from '../tenants/audit/reads.ts'
 import { type IdempotencyLease, leaseLost, type Outcome } from '../tenants/idempotency/actions.ts'
@@ -9,12 +10,17 @@ import { checkNotMasked } from '../tenants/sessions/rules-masking.ts'
 import { checkPath, checkUser } from './authenticate.ts'
 import { withIdempotency } from './idempotency.ts'
 import { checkText, parseInput, type RawInput } from './input.ts'
-import { auditEntry, type RequestState, type Route, subjectUser } from './request.ts'
+import { auditEntry, type RequestState, type Route, shareOf, subjectUser } from './request.ts'
 
-export type Audits = { audit: AuditBatch; auditRead: AuditRead }
+export type RouteContext = { audit: AuditBatch; auditRead: AuditRead; turns: Turns }
 
 /** Validates, executes once, shapes and audits a request. A refusal is thrown. */
-export async function respond(app: App, audits: Audits, state: RequestState, raw: RawInput): Promise<Outcome & { replayed?: boolean }> {
+export async function respond(
+  app: App,
+  context: RouteContext,
+  state: RequestState,
+  raw: RawInput,
+): Promise<Outcome & { replayed?: boolean }> {
   const { caller, route } = state
   checkText(raw.params, 'path')
   checkText(raw.query, 'query')
@@ -23,8 +29,11 @@ export async function respond(app: App, audits: Audits, state: RequestState, raw
   checkUser(caller, subjectUser(state))
   if (mustMask(caller)) checkNotMasked(state.input.body)
   const requestApp = { ...withCallerClock(app, caller), signal: state.signal, request: httpRequest(app, state) }
-  const outcome = await withIdempotency(app, state, (lease) => execute(requestApp, audits, state, lease))
-  if (outcome.replayed && caller) await audits.audit(auditRow(app, caller, auditEntry(state, outcome.status, outcome.body)))
+  const run = (lease?: IdempotencyLease) => execute(requestApp, context, state, lease)
+  // A request that only waits for others would keep the turn of one that works.
+  const inOrder = route.row.waits ? run : (lease?: IdempotencyLease) => inTurn(context.turns, shareOf(state), () => run(lease))
+  const outcome = await withIdempotency(app, state, inOrder)
+  if (outcome.replayed && caller) await context.audit(auditRow(app, caller, auditEntry(state, outcome.status, outcome.body)))
   return route.mask && !route.row.media && mustMask(caller) ? { ...outcome, body: route.mask(outcome.body) } : outcome
 }
 
@@ -48,7 +57,7 @@ const httpRequest = ({ config }: App, state: RequestState): HttpRequest => ({
 const withCallerClock = (app: App, caller: Caller | undefined): App =>
   caller && 'clock_offset_ms' in caller ? onTeamClock(app, caller) : app
 
-async function execute(app: AppInRequest, { auditRead }: Audits, state: RequestState, lease?: IdempotencyLease): Promise<Outcome> {
+async function execute(app: AppInRequest, { auditRead }: RouteContext, state: RequestState, lease?: IdempotencyLease): Promise<Outcome> {
   const { caller, input } = state
   const { row, handler } = state.route
   const status = row.status ?? 200

@@ -1,28 +1,33 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { headerDeprecation } from '../contract/deprecation.ts'
 import type { App } from '../platform/app.ts'
+import { runForShare } from '../platform/shares/share.ts'
+import { newTurns } from '../platform/shares/turns.ts'
 import { type AuditBatch, auditRow, newAuditBatch } from '../tenants/audit/actions.ts'
 import { newReadAuditor } from '../tenants/audit/reads.ts'
+import { spendTokens } from '../tenants/rates/limiter.ts'
+import { costOf } from '../tenants/rates/rules.ts'
 import { deviceCookie, sessionCookie } from '../tenants/sessions/rules.ts'
 import { maskOf } from '../tenants/sessions/rules-masking.ts'
 import { authenticate, checkGates, usesDeprecatedHeader } from './authenticate.ts'
+import { stringifyInSlices } from './body/stringify-in-slices.ts'
 import type { Siblings } from './connections/siblings.ts'
 import { type Streams, sendChunks, trackStreams } from './connections/stream.ts'
 import { announceDeprecation, findUsedDeprecation, listDeprecatedInputs } from './deprecation.ts'
 import { isServed, type Table } from './endpoint-table.ts'
 import { problemOf, statusOfProblem } from './problems/problems.ts'
 import { sendProblem } from './problems/refuse.ts'
-import { type AnyHandler, auditEntry, type RequestState, type Route } from './request.ts'
-import { type Audits, respond } from './respond.ts'
+import { type AnyHandler, auditEntry, type RequestState, type Route, shareOf } from './request.ts'
+import { type RouteContext, respond } from './respond.ts'
 import { subjectsOf } from './subjects.ts'
 
 /** Fits four images of 5 MB in base64 and the JSON around them. */
-const LARGE_BODY = 30 * 1024 * 1024
+export const LARGE_BODY = 30 * 1024 * 1024
 
 export function mountTable(app: App, server: FastifyInstance, table: Table, siblings?: Siblings) {
   server.decorateRequest('state', null)
   const audit = newAuditBatch(app)
-  const shared = { audit, auditRead: newReadAuditor(app, audit), streams: trackStreams(server, siblings) }
+  const shared = { audit, auditRead: newReadAuditor(app, audit), turns: newTurns(), streams: trackStreams(server, siblings) }
   for (const [name, row] of Object.entries(table.endpoints)) {
     if (!isServed(app, row)) continue
     const handler = table.handlers[name] as AnyHandler
@@ -35,7 +40,7 @@ export function mountTable(app: App, server: FastifyInstance, table: Table, sibl
         config: { template: row.path },
         ...(row.largeBody ? { bodyLimit: LARGE_BODY } : {}),
         onRequest: (request, reply) => admit(app, route, request, reply),
-        handler: (request, reply) => handle(app, shared, request, reply),
+        handler: (request, reply) => runForShare(shareOf(request.state as RequestState), () => handle(app, shared, request, reply)),
         errorHandler: (error, request, reply) => refuse(app, audit, error, request, reply),
       })
   }
@@ -56,17 +61,22 @@ async function admit(app: App, route: Route, request: FastifyRequest, reply: Fas
   reply.header('cache-control', 'no-store')
   announceDeprecation(reply, route.row.deprecated ?? (usesDeprecatedHeader(route.row, headers) ? headerDeprecation : undefined))
   state.caller = await authenticate(app, route.row, headers)
+  const rates = await spendTokens(app, state.caller, () => costOf(route.row, request.query as Record<string, unknown>, app.wall()))
+  if (rates) {
+    reply.headers(rates.headers)
+    if (rates.refusal) throw rates.refusal
+  }
   checkGates(route, state.caller)
 }
 
-type RouteContext = Audits & { streams: Streams }
+type Shared = RouteContext & { streams: Streams }
 
-async function handle(app: App, { streams, ...audits }: RouteContext, request: FastifyRequest, reply: FastifyReply) {
+async function handle(app: App, { streams, ...context }: Shared, request: FastifyRequest, reply: FastifyReply) {
   const state = request.state as RequestState
   const { media } = state.route.row
   announceDeprecation(reply, findUsedDeprecation(state.route.deprecatedInputs, request))
   if (media === 'text/event-stream') state.signal = await streams.open(state, reply)
-  const { status, body, replayed } = await respond(app, audits, state, request)
+  const { status, body, replayed } = await respond(app, context, state, request)
   if (state.session !== undefined) reply.header('set-cookie', sessionCookie(app.config, state.headers, state.session))
   if (state.device) reply.header('set-cookie', deviceCookie(app.config, state.headers, state.device))
   if (replayed) reply.header('x-idempotency-replayed', 'true')
@@ -77,8 +87,15 @@ async function handle(app: App, { streams, ...audits }: RouteContext, request: F
       .type(media)
       .send(Buffer.from(body as Uint8Array))
   if (typeof body === 'string') return reply.code(status).type('application/json').send(JSON.stringify(body))
+  if (state.route.row.long)
+    return reply
+      .code(status)
+      .type(JSON_TYPE)
+      .send(await stringifyInSlices(body))
   return reply.code(status).send(body)
 }
+
+const JSON_TYPE = 'application/json; charset=utf-8'
 
 /** Audits the refusal of an authenticated caller before it is sent. */
 async function refuse(app: App, audit: AuditBatch, error: unknown, request: FastifyRequest, reply: FastifyReply) {

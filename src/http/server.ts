@@ -4,11 +4,13 @@ import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { endpoints } from '../contract/index.ts'
 import { type App, appOf, type Service } from '../platform/app.ts'
 import type { Caller } from '../platform/callers.ts'
+import { runForShare } from '../platform/shares/share.ts'
 import { SECOND } from '../platform/time.ts'
 import { newBodiesInFlight } from './body/in-flight.ts'
 import { readBody } from './body/read-body.ts'
 import { closeConnectionsOnStop } from './connections/close-on-stop.ts'
 import type { Siblings } from './connections/siblings.ts'
+import { limitUnfinished } from './connections/unfinished.ts'
 import type { Table } from './endpoint-table.ts'
 import { handlers } from './handlers.ts'
 import type { Metrics } from './metrics/metrics.ts'
@@ -16,10 +18,14 @@ import { mountPages } from './pages/pages.ts'
 import { malformedRequest, refuseMalformed, sendNotFound, sendProblem } from './problems/refuse.ts'
 import { mountTable } from './routes.ts'
 
-const BODY_LIMIT = 1024 * 1024
-const MAX_PARAM_LENGTH = 2048
-const HEADER_LIMIT = 64 * 1024
-const REQUEST_TIMEOUT_MS = 30 * SECOND
+export const BODY_LIMIT = 1024 * 1024
+export const MAX_PARAM_LENGTH = 2048
+export const HEADER_LIMIT = 64 * 1024
+/** The time for the whole request, and for its headers. */
+export const REQUEST_TIMEOUT_MS = 30 * SECOND
+export const HEADERS_TIMEOUT_MS = 10 * SECOND
+/** How often Node looks for connections that exceed these times. */
+const TIMEOUT_CHECK_MS = 2 * SECOND
 
 /** `isReady` returns false until the start is complete. */
 type Options = { table?: Table | undefined; isReady?: () => boolean; siblings?: Siblings | undefined }
@@ -42,11 +48,17 @@ export async function buildServer(
     genReqId: (request) => validRequestId(request.headers['x-request-id']) ?? randomUUID(),
     frameworkErrors: (error, request, reply) => sendProblem(app, error, request, reply),
     // Node refuses a missing Host without a body; `checkHost` refuses it in JSON. The header limit fits a URL with 500 IDs.
-    http: { requireHostHeader: false, maxHeaderSize: HEADER_LIMIT },
+    http: {
+      requireHostHeader: false,
+      maxHeaderSize: HEADER_LIMIT,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+    },
     clientErrorHandler: refuseMalformed,
   })
   // A server may ignore an unknown Expect header; Node would refuse it without a body.
   server.server.on('checkExpectation', (request, response) => server.server.emit('request', request, response))
+  limitUnfinished(server.server)
   server.removeAllContentTypeParsers()
   const inFlight = newBodiesInFlight()
   server.addContentTypeParser('application/json', (request: FastifyRequest, sent: IncomingMessage) => readBody(inFlight, request, sent))
@@ -70,6 +82,7 @@ function checkHost({ raw }: FastifyRequest) {
 /** Logs and measures each response by its route template, because a URL may hold a user's ID. */
 function observeResponses(app: App, server: FastifyInstance, metrics: Metrics) {
   const isHttps = app.config.PUBLIC_URL?.startsWith('https:')
+  server.addHook('onRequest', (request, _reply, done) => runForShare({ owner: request.ip, member: '' }, done))
   server.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer')
     // Once a browser has used the https URL, it does not use http for this host again.

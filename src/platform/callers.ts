@@ -1,3 +1,4 @@
+import type { RateLimit } from '../contract/tenants/rate-limit.ts'
 import type { ConsoleRole } from '../contract/tenants/sessions.ts'
 
 /** A signed-in console user: a person or the holder of a key, with their role. */
@@ -27,6 +28,8 @@ export type TeamCaller = {
   plan: string
   betas: string[]
   clock_offset_ms: number
+  /** Fixed request rates, if the key or the team has one. */
+  rate_limits?: { key: RateLimit | null; team: RateLimit | null } | undefined
 }
 
 export type ManagementCaller = {

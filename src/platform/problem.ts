@@ -11,6 +11,8 @@ export class Problem extends Error {
   readonly detail: Detail
   /** Body fields next to `detail`, for endpoints where the Junction API has them there. */
   readonly bodyFields: Fields
+  /** The seconds after which a retry can succeed. */
+  retryAfterS?: number
 
   constructor(kind: ProblemKind, detail: Detail, bodyFields: Fields = {}) {
     super(messageOf(detail))
@@ -26,9 +28,18 @@ function messageOf(detail: Detail) {
   return Array.isArray(detail) ? detail.map((fault) => fault.msg).join(' ') : detail.error_message
 }
 
+type KindOf<N extends ErrorName> = (typeof errorTypes)[N]['kind']
+type LimitName = { [N in ErrorName]: KindOf<N> extends 'too_many' ? N : never }[ErrorName]
+
 /** A problem with a stable `error_type` and a sentence that says what to do. `fields` are added to `detail`. */
-export const problem = (error_type: ErrorName, error_message: string, fields: Fields = {}, bodyFields: Fields = {}) =>
+export const problem = (error_type: Exclude<ErrorName, LimitName>, error_message: string, fields: Fields = {}, bodyFields: Fields = {}) =>
   new Problem(errorTypes[error_type].kind, { error_type, error_message, ...fields }, bodyFields)
+
+/** The same for an exceeded limit. The response has the seconds as Retry-After. */
+export const tooMany = (error_type: LimitName, error_message: string, retryAfterS: number) =>
+  Object.assign(new Problem(errorTypes[error_type].kind, { error_type, error_message }), {
+    retryAfterS: Math.max(1, Math.ceil(retryAfterS)),
+  })
 
 /** The same for endpoints where `detail` is text in the Junction API. The stable `error_type` is next to it. */
 export const textProblem = (error_type: ErrorName, message: string) => new Problem(errorTypes[error_type].kind, message, { error_type })

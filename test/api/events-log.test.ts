@@ -421,6 +421,7 @@ describe('the event stream', () => {
     const open = await Promise.all(Array.from({ length: 20 }, () => stream(tenant)))
     const refused = await fetch(`${w.base}${endpoints.streamEvents.path}`, { headers: keyOf(tenant) })
     expect([refused.status, await refused.json()]).toMatchObject([429, { detail: { error_type: 'TOO_MANY_STREAMS' } }])
+    expect(refused.headers.get('retry-after')).toBe('15')
     for (const { close } of open) close()
     foreign.close()
     let reopened = await stream(tenant)

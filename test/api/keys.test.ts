@@ -33,6 +33,7 @@ describe('a team API key', () => {
       read_only: false,
       expires_at: null,
       last_used_at: null,
+      rate_limit: null,
     })
     await clientWithKey(key.value).createUser({ body: userBody() })
     const { api_keys } = await tenant.admin.listTeamKeys({ params: deploymentParams(tenant) })

@@ -10,6 +10,7 @@ import { refreshUser } from '../../src/wearables/connections/refresh.ts'
 import { connectionEvents } from '../support/connections.ts'
 import { oauthWorld } from '../support/oauth.ts'
 import { query } from '../support/query.ts'
+import { sendRaw } from '../support/raw-requests.ts'
 import { aUser } from '../support/users.ts'
 import { waitFor } from '../support/webhooks.ts'
 import { errorOf, world } from '../support/world.ts'
@@ -173,6 +174,10 @@ describe('refreshing a user', () => {
       detail: { error_type: 'TOO_MANY_REFRESHES' },
     })
     expect(await advanced.api.refreshUser({ params: { user_id: other } })).toMatchObject({ success: true })
+    const { headers } = await sendRaw(`${advanced.base}/v2/user/refresh/${user_id}`, 'POST', {
+      headers: { 'x-service-api-key': advanced.team_api_key },
+    })
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
     advanced.advanceTime(HOUR)
     expect(await advanced.api.refreshUser({ params: { user_id } })).toMatchObject({ success: true })
   })

@@ -61,6 +61,7 @@ describe('creating a team', () => {
       created_on: expect.stringMatching(/Z$/),
       region: 'us',
       integration_team_id: null,
+      rate_limit: null,
       environments: ['sandbox'],
       sandbox: defaults,
       production: null,

@@ -509,6 +509,10 @@ describe('the service', () => {
         deleteManagementKey: await admin.deleteManagementKey({ params: { org_id, key_id: nextKey.id } }),
         createTeamKey: teamKey,
         listTeamKeys: await admin.listTeamKeys({ params: deployment }),
+        patchTeamKey: await admin.patchTeamKey({
+          params: { ...deployment, api_key_id: teamKey.id },
+          body: { rate_limit: { requests_per_second: 5, burst: 10 } },
+        }),
         deleteTeamKeys: await admin.deleteTeamKeys({ params: deployment, query: { api_key_id: [teamKey.id] } }),
       }
     }

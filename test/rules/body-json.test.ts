@@ -1,9 +1,10 @@
-import { assert, asyncProperty, constantFrom, integer, jsonValue, string } from 'fast-check'
+import { array, assert, asyncProperty, constantFrom, integer, jsonValue, string } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { newBodiesInFlight } from '../../src/http/body/in-flight.ts'
 import { parseJson } from '../../src/http/body/json.ts'
 import { parseInSlices } from '../../src/http/body/parse-in-slices.ts'
 import { jsonMeter, MAX_LIST_ENTRIES, MAX_OBJECTS } from '../../src/http/body/rules-size.ts'
+import { stringifyInSlices } from '../../src/http/body/stringify-in-slices.ts'
 
 /** The value, or undefined for text that is not JSON. */
 const parsed = async (parse: () => unknown): Promise<{ value: unknown } | undefined> => {
@@ -100,4 +101,21 @@ test('large bodies in flight are limited per credential and for the process, unt
   expect(() => open('c').grow(10)).toThrow(refusal)
   other.release()
   open('c').grow(10)
+})
+
+describe('writing in slices', () => {
+  test('gives what JSON.stringify gives', async () => {
+    const list = array(jsonValue({ maxDepth: 2 }), { maxLength: 200, size: 'max' })
+    const property = asyncProperty(jsonValue({ maxDepth: 4 }), list, async (value, list) => {
+      for (const body of [
+        value,
+        list,
+        { list, value, none: undefined },
+        { groups: { fitbit: [{ source: value, data: list }, value] } },
+        [],
+      ])
+        expect((await stringifyInSlices(body)).toString()).toBe(JSON.stringify(body))
+    })
+    await assert(property, { numRuns: 100 })
+  })
 })

@@ -4,6 +4,7 @@ const tables: Record<string, string> = {
   'platform/sealing': 'sealing_keys',
   'tenants/teams': 'orgs teams erased_teams',
   'tenants/keys': 'management_keys management_key_teams team_api_keys team_api_key_hashes access_tokens user_tokens lab_keys',
+  'tenants/rates': 'rate_buckets',
   'tenants/people': 'people person_teams recovery_codes invitations',
   'tenants/sessions': 'console_sessions sign_in_attempts',
   'tenants/users': 'users user_info user_insurances',

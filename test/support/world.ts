@@ -122,6 +122,8 @@ export async function replica({ env = {}, database, table, maxStalenessMs = HOUR
     base,
     server,
     url,
+    /** The connections that requests take in turn. Pipelined ones are separate. */
+    poolSize: () => opened.pool.options.max,
     /** Advances the wall clock of this replica. */
     advanceTime: (ms: number) => {
       offset += ms

@@ -98,7 +98,7 @@ export const webhookEndpoints = {
     params: TeamPath,
     body: NewWebhook,
     returns: Webhook,
-    refusals: { 400: 'The URL is not allowed, or the secret is not valid.' },
+    refusals: { 400: 'The URL is not allowed, the secret is not valid, or the team has too many webhooks.' },
   }),
   getWebhook: endpoint({
     ...webhooks,

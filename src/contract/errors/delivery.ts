@@ -26,6 +26,11 @@ export const webhookErrors = errors({
     meaning: 'The team has reached the limit of open event streams in a service.',
     remedy: 'Close a stream, or read GET /events.',
   },
+  TOO_MANY_WEBHOOKS: {
+    kind: 'refused',
+    meaning: 'The team has reached the limit of webhooks.',
+    remedy: 'Delete webhooks that are no longer used.',
+  },
   WEBHOOK_DISABLED: {
     kind: 'refused',
     meaning: 'The webhook is disabled, so it receives no messages.',

@@ -17,6 +17,16 @@ export const requestErrors = errors({
       'The body exceeds the limit: 30 MiB for orders and pushed data, 1 MiB elsewhere and for sign-in tokens of users. A list may have 200,000 entries. The limits apply after decompression.',
     remedy: 'Split the request into smaller ones.',
   },
+  RATE_LIMITED: {
+    kind: 'too_many',
+    meaning: 'The team or the API key has a fixed request rate, and the request exceeds it.',
+    remedy: 'Wait for the seconds in Retry-After. The RateLimit header of each response says how many requests are left.',
+  },
+  TEAM_OVERLOADED: {
+    kind: 'too_many',
+    meaning: 'Several teams are active, and the team has more requests at the same time than its share for too long.',
+    remedy: 'Wait for the seconds in Retry-After, then send the request again. Send fewer requests at the same time.',
+  },
   TOO_MUCH_IN_FLIGHT: {
     kind: 'too_many',
     meaning: 'Large bodies of the same credential, or of all credentials together, are still being processed.',

@@ -1,6 +1,16 @@
 import { errors } from './kinds.ts'
 
 export const organizationErrors = errors({
+  API_KEY_NOT_FOUND: {
+    kind: 'not_found',
+    meaning: 'No team API key that the management key has access to has this ID, or the key is revoked.',
+    remedy: 'List the keys to find the ID.',
+  },
+  TOO_MANY_API_KEYS: {
+    kind: 'refused',
+    meaning: 'The team has reached the limit of API keys.',
+    remedy: 'Revoke keys that are no longer used.',
+  },
   COMPANY_NAME_REQUIRED: {
     kind: 'refused',
     meaning: 'brand_information would have no company_name.',

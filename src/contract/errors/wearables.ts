@@ -74,6 +74,11 @@ export const wearableDataErrors = errors({
     meaning: 'The window contains more than 100,000 samples, too many for one array.',
     remedy: 'Read the /grouped endpoint page by page, or a shorter window.',
   },
+  TOO_MANY_SUMMARIES: {
+    kind: 'refused',
+    meaning: 'The period contains more than 10,000 summaries, too many for one response.',
+    remedy: 'Read a shorter period.',
+  },
   WORKOUT_NOT_FOUND: {
     kind: 'not_found',
     meaning: 'The team has no workout with this ID.',

@@ -19,6 +19,7 @@ import {
 } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
 import { Safe } from '../personal.ts'
+import { NewRateLimit, RateLimit } from './rate-limit.ts'
 
 const OrgId = z.object({ org_id: Id })
 const TeamPath = z.object({ org_id: Id, team_id: Id })
@@ -78,6 +79,9 @@ const mapSettings = <S extends z.ZodType>(shape: S) =>
     S
   >
 
+const KEY_RATE = 'A fixed request rate for the key. Default: none.'
+const TEAM_RATE = 'A fixed request rate for all keys and tokens of the team together. Default: none.'
+
 export const NewTeam = z
   .object({
     id: Id.nullish().describe('The ID of the team. Generated if absent.'),
@@ -98,6 +102,7 @@ export const NewTeam = z
     reject_duplicate_connection: z.boolean().default(featureSettings.reject_duplicate_connection).describe(NO_DUPLICATES),
     sdk_per_device_activity_timeseries: z.boolean().default(featureSettings.sdk_per_device_activity_timeseries).describe(STORED_ONLY),
     partial_webhooks_enabled: z.boolean().nullish().describe(`${PARTIAL_RESULTS} Default ${featureSettings.partial_webhooks_enabled}.`),
+    rate_limit: NewRateLimit.nullish().describe(TEAM_RATE),
     minor_ordering_enabled: z.boolean().nullish().describe(`${MINORS} Default ${featureSettings.minor_ordering_enabled}.`),
   })
   .meta({ id: 'NewTeam' })
@@ -135,6 +140,7 @@ export const TeamPatch = z
   .object({
     name: Name.nullish(),
     integration_team_id: IntegrationId.nullish(),
+    rate_limit: NewRateLimit.nullish().describe(`${TEAM_RATE} Null removes it.`),
     sandbox: TeamSettingsPatch.nullish(),
     production: TeamSettingsPatch.nullish(),
   })
@@ -173,6 +179,7 @@ const teamFields = {
 const Team = z
   .object({
     ...teamFields,
+    rate_limit: RateLimit.nullable(),
     environments: z.array(openEnum(environments)),
     sandbox: TeamSettings.nullable(),
     production: TeamSettings.nullable(),
@@ -205,6 +212,7 @@ const teamKeyFields = {
   read_only: z.boolean(),
   expires_at: Instant.nullable(),
   last_used_at: Instant.nullable(),
+  rate_limit: RateLimit.nullable(),
 }
 const TeamApiKey = z.object(teamKeyFields).meta({ id: 'TeamApiKey' })
 
@@ -397,10 +405,25 @@ export const managementEndpoints = {
         team_id: Id,
         read_only: z.boolean().default(false).describe('A read-only key can call only operations that read.'),
         expires_at: InstantIn.nullish().describe('When the key stops working. Default: never.'),
+        rate_limit: NewRateLimit.nullish().describe(KEY_RATE),
       })
       .meta({ id: 'NewTeamApiKey' }),
     returns: TeamApiKey,
-    refusals: { 404: 'No such team.' },
+    refusals: { 400: 'The team has too many keys.', 404: 'No such team.' },
+  }),
+  patchTeamKey: endpoint({
+    ...keys,
+    scope: 'team',
+    method: 'patch',
+    path: '/v1/org/{org_id}/team_api_keys/{env}/{region}/{api_key_id}',
+    summary: 'Update a team API key',
+    description: 'Changes the label or the rate limit. Junction has no such endpoint.',
+    params: DeploymentPath.extend({ api_key_id: Id }),
+    body: z
+      .object({ label: Text(100).nullish(), rate_limit: NewRateLimit.nullish().describe(`${KEY_RATE} Null removes it.`) })
+      .meta({ id: 'TeamApiKeyPatch' }),
+    returns: TeamApiKey,
+    refusals: { 404: 'No such key.' },
   }),
   rotateTeamKey: endpoint({
     ...keys,

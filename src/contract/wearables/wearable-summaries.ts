@@ -48,7 +48,8 @@ const listSummaries = <const N extends SummaryName, const L extends string>(name
     params: UserId,
     query: z.object(window),
     returns: listOf(list, shapeOf(name)),
-    refusals: userNotFound,
+    long: true,
+    refusals: { 400: 'The period contains too many summaries.', ...userNotFound },
   })
 
 const Provider = z.object({ name: Safe, slug: Safe, logo: Safe })
@@ -78,7 +79,8 @@ const listRaw = <const N extends SummaryName, S extends z.ZodType>(name: N, shap
     params: UserId,
     query: z.object(window),
     returns: listOf(name, shape),
-    refusals: userNotFound,
+    long: true,
+    refusals: { 400: 'The period contains too many summaries.', ...userNotFound },
   })
 
 const AnySummary = z.union(Object.values(newSummaries))

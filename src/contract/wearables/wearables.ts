@@ -148,6 +148,9 @@ const listCholesterol = <const T extends string>(type: T) =>
     params: z.object({ user_id: Id }),
     query: z.object(window),
     returns: z.array(SampleOut),
+    shaped: true,
+    long: true,
+    cost: 5,
     refusals: { 400: 'The period contains more samples than an array can return.', ...userNotFound },
   })
 
@@ -171,7 +174,8 @@ export const wearableEndpoints = {
     method: 'get',
     path: '/v2/timeseries/{user_id}/{resource}/grouped',
     summary: 'List samples by source',
-    description: 'A page contains up to 10,000 samples. Dates are days in UTC. The period has no maximum length.',
+    description:
+      'A page contains up to 10,000 samples. A downsampled page can end earlier. Dates are days in UTC. The period has no maximum length.',
     params: UserSeries,
     query: z.object({
       ...window,
@@ -185,6 +189,7 @@ export const wearableEndpoints = {
     }),
     returns: Grouped,
     shaped: true,
+    long: true,
     refusals: userNotFound,
   }),
   listSamplesPlain: endpoint({
@@ -202,6 +207,9 @@ export const wearableEndpoints = {
     }),
     query: z.object(window),
     returns: z.array(SampleOut),
+    shaped: true,
+    long: true,
+    cost: 5,
     refusals: { 400: 'The period contains more samples than an array can return.', ...userNotFound },
   }),
   listCholesterolTotal: listCholesterol('total'),

@@ -14,6 +14,15 @@ const webhooksOfTeam = (db: Db, team_id: string) =>
 export const insertWebhook = (db: Db, row: Insertable<Tables['webhooks']>) =>
   db.insertInto('webhooks').values(row).returningAll().executeTakeFirstOrThrow()
 
+export const countWebhooks = (db: Db, team_id: string) =>
+  db
+    .selectFrom('webhooks')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('team_id', '=', team_id)
+    .where('inbox', '=', false)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirstOrThrow()
+
 export const findWebhook = (db: Db, team_id: string, id: string) => webhooksOfTeam(db, team_id).where('id', '=', id).executeTakeFirst()
 
 /** The lock does not block new messages. */

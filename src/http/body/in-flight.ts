@@ -1,14 +1,14 @@
-import { problem } from '../../platform/problem.ts'
+import { tooMany } from '../../platform/problem.ts'
 
 const MB = 1024 * 1024
 /** One body of the maximum size always fits. */
-const OF_CREDENTIAL = 128 * MB
-const OF_PROCESS = 256 * MB
+export const BODIES_OF_CREDENTIAL = 128 * MB
+export const BODIES_OF_PROCESS = 256 * MB
 
 export type BodiesInFlight = ReturnType<typeof newBodiesInFlight>
 
 /** The memory that bodies need until their responses are sent, by credential. */
-export function newBodiesInFlight(limits = { ofCredential: OF_CREDENTIAL, ofProcess: OF_PROCESS }) {
+export function newBodiesInFlight(limits = { ofCredential: BODIES_OF_CREDENTIAL, ofProcess: BODIES_OF_PROCESS }) {
   const byCredential = new Map<string, number>()
   let all = 0
 
@@ -38,4 +38,4 @@ export function newBodiesInFlight(limits = { ofCredential: OF_CREDENTIAL, ofProc
 }
 
 const tooMuchInFlight = () =>
-  problem('TOO_MUCH_IN_FLIGHT', 'Other large bodies are still being processed. Send this request again after a second.')
+  tooMany('TOO_MUCH_IN_FLIGHT', 'Other large bodies are still being processed. Send this request again after a second.', 1)

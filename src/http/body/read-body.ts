@@ -10,7 +10,7 @@ import { jsonMeter, tooLarge } from './rules-size.ts'
 
 const MIB = 1024 * 1024
 /** Such a token lives on a phone, which sends a few hours at a time. */
-const USER_TOKEN_LIMIT = MIB
+export const USER_TOKEN_LIMIT = MIB
 
 /** Reads and parses a JSON body. Refuses one that is too large while it arrives, before it is in memory. */
 export async function readBody(inFlight: BodiesInFlight, request: FastifyRequest, sent: Readable) {

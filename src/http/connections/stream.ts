@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/callers.ts'
 import { safeError } from '../../platform/log.ts'
-import { Problem, problem } from '../../platform/problem.ts'
+import { Problem, tooMany } from '../../platform/problem.ts'
 import { later, SECOND } from '../../platform/time.ts'
 import { maskChunk } from '../../tenants/sessions/rules-masking.ts'
 import { authenticate, checkGates } from '../authenticate.ts'
@@ -13,7 +13,9 @@ import type { Siblings } from './siblings.ts'
 import { streamCounts } from './stream-counts.ts'
 
 /** The limit of open streams per team in one service. */
-const MAX_PER_TEAM = 20
+export const MAX_STREAMS_PER_TEAM = 20
+/** A stream ends when its client closes it, which cannot be foreseen. */
+const RETRY_S = 15
 /** The longest time that a stream outlives its revoked key. */
 const RECHECK_MS = 15 * SECOND
 
@@ -30,8 +32,12 @@ export function trackStreams(server: FastifyInstance, siblings: Pick<Siblings, '
   return {
     async open(state, reply) {
       const team = teamOf(state.caller)
-      if (!(await siblings.openStream(team, MAX_PER_TEAM)))
-        throw problem('TOO_MANY_STREAMS', `A team can have ${MAX_PER_TEAM} open event streams. Close one, or read GET /events.`)
+      if (!(await siblings.openStream(team, MAX_STREAMS_PER_TEAM)))
+        throw tooMany(
+          'TOO_MANY_STREAMS',
+          `A team can have ${MAX_STREAMS_PER_TEAM} open event streams. Close one, or read GET /events.`,
+          RETRY_S,
+        )
       const stream = new AbortController()
       open.add(stream)
       const end = () => {

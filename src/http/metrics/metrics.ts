@@ -30,7 +30,7 @@ export function createMetrics(database: Database): Metrics {
     collect() {
       this.set({ state: 'idle' }, database.pool.idleCount)
       this.set({ state: 'busy' }, database.pool.totalCount - database.pool.idleCount)
-      this.set({ state: 'waiting' }, database.pool.waitingCount)
+      this.set({ state: 'waiting' }, database.countWaiting() + database.pool.waitingCount)
     },
   })
   const requests = new Histogram({

@@ -10,6 +10,9 @@ import { problem } from '../../platform/problem.ts'
 import { isServed, type Table } from '../endpoint-table.ts'
 import { bodyOf, problemOf, statusOfProblem } from './problems.ts'
 
+/** A database that fails over is usually back within seconds. */
+const UNAVAILABLE_S = 2
+
 /** Sends an error as a problem. Unexpected errors are logged without values. */
 export function sendProblem({ log }: App, error: unknown, request: FastifyRequest, reply: FastifyReply) {
   const refusal = problemOf(error)
@@ -17,9 +20,8 @@ export function sendProblem({ log }: App, error: unknown, request: FastifyReques
   const { error_type } = refusal.detail as { error_type?: string }
   if (status === 503) log.warn({ request_id: request.id, error_type, code: (error as { code?: string }).code }, 'service unavailable')
   else if (status >= 500) log.error({ request_id: request.id, err: safeError(error) }, 'request failed')
-  if (status === 503) reply.header('retry-after', '2')
-  // The other limits last for minutes or hours.
-  if (error_type === 'TOO_MUCH_IN_FLIGHT') reply.header('retry-after', '1')
+  const retryAfterS = refusal.retryAfterS ?? (status === 503 ? UNAVAILABLE_S : undefined)
+  if (retryAfterS !== undefined) reply.header('retry-after', String(retryAfterS))
   return reply.code(status).header('x-request-id', request.id).send(bodyOf(refusal))
 }
 

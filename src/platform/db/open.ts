@@ -3,6 +3,7 @@ import pg from 'pg'
 import type { Logger } from 'pino'
 import { setupProblem } from '../problem.ts'
 import { clientClass } from './connections/clients.ts'
+import { newFairPool } from './connections/fair-pool.ts'
 import { urlsOfHosts, writableHost } from './connections/hosts.ts'
 import { startLostServerChecks } from './connections/lost-servers.ts'
 import { coalesceReads, openPipelined, openPipelinedPool, type PipelinedConnection } from './connections/pipelined-connections.ts'
@@ -39,7 +40,13 @@ export async function connectDirect(url: string): Promise<Connection> {
   return new Client(configOf(urls)).connect()
 }
 
-export type Database = { db: Db; pool: pg.Pool; close(): Promise<void> }
+export type Database = {
+  db: Db
+  pool: pg.Pool
+  /** The number of requests that wait for a connection. */
+  countWaiting(): number
+  close(): Promise<void>
+}
 
 const INT8 = 20
 const DATE = 1082
@@ -93,7 +100,8 @@ export function openDatabase(url: string, size: number, log: Logger, { isReplica
   const newPipelined = () => new Client({ ...config, pipeline: true } as pg.ClientConfig).on('error', () => writable?.forget())
   const open = () => openPipelined(newPipelined, endReadOnly)
   const pipelined = usesPipelines ? { reading: coalesceReads(open()), writing: openPipelinedPool(open, WRITE_CONNECTIONS) } : undefined
-  const db: Db = Object.assign(new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }), { pipelined })
+  const fair = newFairPool(pool)
+  const db: Db = Object.assign(new Kysely<Tables>({ dialect: new PostgresDialect({ pool: fair }) }), { pipelined })
   const close = async () => {
     closing = true
     checks.stop()
@@ -101,7 +109,7 @@ export function openDatabase(url: string, size: number, log: Logger, { isReplica
     await pipelined?.writing.close()
     await db.destroy()
   }
-  return { db, pool, close }
+  return { db, pool, countWaiting: fair.countWaiting, close }
 }
 
 type PipelinedConnections = { reading: PipelinedConnection; writing: PipelinedConnection }

@@ -4,6 +4,7 @@ import type { NewAuditRow } from '../../platform/db/request-rows.ts'
 import { timeOrderedId } from '../../platform/db/time-ordered-id.ts'
 import { derive, open, seal } from '../../platform/sealing/seal.ts'
 import { orgSealingKey } from '../../platform/sealing/vault.ts'
+import { runForService } from '../../platform/shares/share.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 import { verifyChains } from './verify.ts'
@@ -90,7 +91,7 @@ export function newAuditBatch(app: App): AuditBatch {
   return (row) => {
     pending.push(row)
     if (!next) {
-      next = running.then(write)
+      next = running.then(() => runForService(write))
       running = next.catch(() => {})
     }
     return next

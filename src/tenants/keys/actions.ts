@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Role } from '../../contract/common.ts'
+import type { RateLimit } from '../../contract/tenants/rate-limit.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
 import type { ManagementCaller } from '../../platform/callers.ts'
 import { deploymentOf, teamKeyPrefix } from '../../platform/config.ts'
@@ -13,22 +14,29 @@ import * as store from './store.ts'
 
 const TOKEN_LIFETIME_MS = 10 * MINUTE
 
-type NewTeamKey = { label: string; team_id: string; read_only: boolean; expires_at?: string | null | undefined }
+type NewTeamKey = {
+  label: string
+  team_id: string
+  read_only: boolean
+  expires_at?: string | null | undefined
+  rate_limit?: RateLimit | null | undefined
+}
 
 export const createTeamKey = (app: App, caller: ManagementCaller, input: NewTeamKey) =>
   inTransaction(app, async (app) => {
-    const { label, team_id, read_only, expires_at = null } = input
+    const { label, team_id, read_only, expires_at = null, rate_limit } = input
     rules.checkExpiry(expires_at, app.wall())
     await requireTeam(app, caller, team_id)
-    return insertNewTeamKey(app, caller, { label, team_id, read_only, expires_at })
+    rules.checkKeyCount((await store.countTeamKeys(app.db, team_id)).count)
+    return insertNewTeamKey(app, caller, { label, team_id, read_only, expires_at, rate_limit })
   })
 
 /** Inserts a key with a new secret, which only the result contains. */
-export async function insertNewTeamKey(app: App, caller: ManagementCaller, { label, ...columns }: Required<NewTeamKey>) {
+export async function insertNewTeamKey(app: App, caller: ManagementCaller, { label, rate_limit, ...columns }: Required<NewTeamKey>) {
   const secret = rules.newSecret(teamKeyPrefix(app.config))
   const { hash, ...row } = newKeyRow(app, secret, label, caller)
   await store.insertKeyHash(app.db, hash, { team_id: columns.team_id, key_id: row.id })
-  return { ...(await store.insertTeamKey(app.db, { ...row, ...columns })), value: secret }
+  return { ...(await store.insertTeamKey(app.db, { ...row, ...columns, rate_limit: jsonOf(rate_limit) })), value: secret }
 }
 
 /** Stores a team key created elsewhere. An existing key stays unchanged, even if it is revoked. */
@@ -57,6 +65,19 @@ export async function listTeamKeys(
   const { rows, next_cursor } = pageOf(found, page, (key) => ({ at: key.created_at, id: key.id }))
   return { api_keys: rows.map((key) => ({ ...key, value: rules.maskKey(key.prefix) })), next_cursor }
 }
+
+type TeamKeyPatch = { label?: string | null | undefined; rate_limit?: RateLimit | null | undefined }
+
+export const patchTeamKey = (app: App, caller: ManagementCaller, id: string, patch: TeamKeyPatch) =>
+  inTransaction(app, async (app) => {
+    const [owner] = await store.findKeyTeams(app.db, caller.org_id, visibleTeams(caller), [id])
+    const change = { label: patch.label ?? undefined, rate_limit: patch.rate_limit && JSON.stringify(patch.rate_limit) }
+    const key = owner && (await store.updateTeamKey(app.db, owner.team_id, id, change))
+    if (!key) throw problem('API_KEY_NOT_FOUND', 'No team API key that you have access to has this ID. List the keys to find it.')
+    return { ...key, value: rules.maskKey(key.prefix) }
+  })
+
+const jsonOf = (rate_limit: RateLimit | null | undefined) => (rate_limit ? JSON.stringify(rate_limit) : null)
 
 export const deleteTeamKeys = (app: App, caller: ManagementCaller, ids: string[]) =>
   inTransaction(app, async (app) => {

@@ -50,8 +50,9 @@ function teamCallerOf(app: App, key: Awaited<ReturnType<typeof store.findTeamKey
   if (key.expires_at && key.expires_at <= app.wall())
     throw problem('API_KEY_EXPIRED', 'The team API key has expired. Create a new one with the management API.')
   recordUse(app, 'team_api_keys', key)
-  const { org_id, team_id, key_id, read_only, plan, betas, clock_offset_ms } = key
-  return { kind: 'team', org_id, team_id, key_id, read_only, plan, betas, clock_offset_ms }
+  const { org_id, team_id, key_id, read_only, plan, betas, clock_offset_ms, team_rate_limit, key_rate_limit } = key
+  const rate_limits = rules.rateLimitsOf(team_rate_limit, key_rate_limit)
+  return { kind: 'team', org_id, team_id, key_id, read_only, plan, betas, clock_offset_ms, rate_limits }
 }
 
 export async function authenticateAccessToken(app: App, secret: string): Promise<TeamCaller> {
@@ -62,8 +63,9 @@ export async function authenticateAccessToken(app: App, secret: string): Promise
       'INVALID_ACCESS_TOKEN',
       'The access token is unknown or expired. Tokens are valid for 10 minutes; create a new one with the management API.',
     )
-  const { org_id, team_id, key_id, plan, betas, clock_offset_ms } = token
-  return { kind: 'team', token: true, org_id, team_id, key_id, read_only: false, plan, betas, clock_offset_ms }
+  const { org_id, team_id, key_id, plan, betas, clock_offset_ms, team_rate_limit } = token
+  const rate_limits = rules.rateLimitsOf(team_rate_limit)
+  return { kind: 'team', token: true, org_id, team_id, key_id, read_only: false, plan, betas, clock_offset_ms, rate_limits }
 }
 
 export async function authenticateManagementKey(app: App, secret: string): Promise<ManagementCaller & { key_id: string }> {

@@ -13,8 +13,8 @@ export const rotateTeamKey = (app: App, caller: ManagementCaller, id: string, ol
     const [owner] = await store.findKeyTeams(app.db, caller.org_id, visibleTeams(caller), [id])
     const old = owner && (await store.lockLiveTeamKey(app.db, owner.team_id, id, app.wall()))
     if (!old) throw problem('TEAM_KEY_NOT_FOUND', 'No live team API key of your teams has this ID. List the team API keys to find it.')
-    const { team_id, label, read_only, expires_at } = old
-    const created = await insertNewTeamKey(app, caller, { label, team_id, read_only, expires_at })
+    const { team_id, label, read_only, expires_at, rate_limit } = old
+    const created = await insertNewTeamKey(app, caller, { label, team_id, read_only, expires_at, rate_limit })
     const end = old_key_expires_at ? { expires_at: rules.earlier(old_key_expires_at, expires_at) } : { revoked_at: app.wall() }
     await store.replaceTeamKey(app.db, team_id, id, { successor_id: created.id, ...end })
     return created

@@ -1,5 +1,6 @@
 import { createHash, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import type { RateLimit } from '../../contract/tenants/rate-limit.ts'
 import { problem } from '../../platform/problem.ts'
 
 const letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -97,4 +98,18 @@ export const earlier = (one: string, other: string | null) => (other && Date.par
 export function checkExpiry(expires_at: string | null | undefined, now: string) {
   if (expires_at && Date.parse(expires_at) <= Date.parse(now))
     throw problem('EXPIRY_IN_THE_PAST', 'expires_at has passed. Send a time in the future, or omit it.')
+}
+
+/** Undefined if there is no fixed rate, which is the default. */
+export const rateLimitsOf = (team: RateLimit | null, key: RateLimit | null = null) => (team || key ? { team, key } : undefined)
+
+/** A team needs a key per service, and some for rotation. */
+export const MAX_TEAM_KEYS = 1000
+
+export function checkKeyCount(count: number) {
+  if (count >= MAX_TEAM_KEYS)
+    throw problem(
+      'TOO_MANY_API_KEYS',
+      `A team can have ${MAX_TEAM_KEYS.toLocaleString('en-US')} API keys. Revoke keys that are no longer used.`,
+    )
 }

@@ -17,7 +17,7 @@ export type KeyOwner = { team_id: string; key_id: string }
 export const findKeyOwner = async (db: Db, hash: Buffer): Promise<KeyOwner | undefined> => (await keyOwners(db, hash))[0]
 
 const teamColumns = [
-  ...(['teams.id as team_id', 'teams.betas', 'teams.clock_offset_ms', 'teams.deleted_at'] as const),
+  ...(['teams.id as team_id', 'teams.betas', 'teams.clock_offset_ms', 'teams.deleted_at', 'teams.rate_limit as team_rate_limit'] as const),
   ...(['orgs.id as org_id', 'orgs.plan'] as const),
 ]
 
@@ -26,7 +26,14 @@ const teamKeys = prepareRead('find_team_key', (db, team_id: string, key_id: stri
     .selectFrom('team_api_keys as key')
     .innerJoin('teams', 'teams.id', 'key.team_id')
     .innerJoin('orgs', 'orgs.id', 'teams.org_id')
-    .select(['key.id as key_id', 'key.read_only', 'key.expires_at', 'key.revoked_at', 'key.last_used_at'])
+    .select([
+      'key.id as key_id',
+      'key.read_only',
+      'key.expires_at',
+      'key.revoked_at',
+      'key.last_used_at',
+      'key.rate_limit as key_rate_limit',
+    ])
     .select(teamColumns)
     .where('key.team_id', '=', team_id)
     .where('key.id', '=', key_id),
@@ -102,7 +109,7 @@ export const listTeamKeys = (db: Db, org_id: string, team_ids: string[] | undefi
     .selectFrom('team_api_keys as key')
     .innerJoin('teams', 'teams.id', 'key.team_id')
     .select(['key.id', 'key.team_id', 'key.label', 'key.prefix', 'key.read_only', 'key.created_by', 'key.created_at'])
-    .select(['key.expires_at', 'key.last_used_at', 'key.revoked_at'])
+    .select(['key.expires_at', 'key.last_used_at', 'key.revoked_at', 'key.rate_limit'])
     .where('teams.org_id', '=', org_id)
     .where('teams.deleted_at', 'is', null)
     .where('key.revoked_at', 'is', null)
@@ -140,7 +147,7 @@ export const revokeTeamKeys = (db: Db, team_id: string, ids: string[], at: strin
 export const lockLiveTeamKey = (db: Db, team_id: string, id: string, now: string) =>
   db
     .selectFrom('team_api_keys')
-    .select(['team_id', 'label', 'read_only', 'expires_at'])
+    .select(['team_id', 'label', 'read_only', 'expires_at', 'rate_limit'])
     .where('team_id', '=', team_id)
     .where('id', '=', id)
     .where('revoked_at', 'is', null)
@@ -156,6 +163,26 @@ export async function replaceTeamKey(db: Db, team_id: string, id: string, change
 }
 
 type Replacement = { successor_id: string } & ({ expires_at: string } | { revoked_at: string })
+type TeamKeyChange = { label?: string | undefined; rate_limit?: string | null | undefined }
+
+export const updateTeamKey = (db: Db, team_id: string, id: string, { label, rate_limit }: TeamKeyChange) =>
+  db
+    .updateTable('team_api_keys')
+    .set({ label: sql<string>`coalesce(${label ?? null}, label)` })
+    .$if(rate_limit !== undefined, (query) => query.set({ rate_limit }))
+    .where('team_id', '=', team_id)
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst()
+
+export const countTeamKeys = (db: Db, team_id: string) =>
+  db
+    .selectFrom('team_api_keys')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('team_id', '=', team_id)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirstOrThrow()
 
 const liveKeysOf = (db: Db, org_id: string) =>
   db

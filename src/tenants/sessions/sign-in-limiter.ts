@@ -1,15 +1,15 @@
 import { createHmac } from 'node:crypto'
 import type { App } from '../../platform/app.ts'
-import { problem } from '../../platform/problem.ts'
+import { tooMany } from '../../platform/problem.ts'
 import { derive } from '../../platform/sealing/seal.ts'
-import { later, MINUTE } from '../../platform/time.ts'
+import { later, MINUTE, secondsUntil } from '../../platform/time.ts'
 import * as store from './store.ts'
 
 const WINDOW_MS = 15 * MINUTE
 
 /** Limits apply whether or not the account exists. */
 export const MAX_ATTEMPTS_PER_PERSON = 10
-const MAX_ATTEMPTS_PER_NETWORK = 100
+export const MAX_ATTEMPTS_PER_NETWORK = 100
 const MAX_ATTEMPTS_PER_EMAIL = 100
 
 type Limit = {
@@ -45,8 +45,13 @@ export async function limited<T>(app: App, limits: Limit[], attempt: () => Promi
 const keyOf = (app: App, limiterKey: string) => createHmac('sha256', derive(app.vault.root, 'sign-in attempts')).update(limiterKey).digest()
 
 export async function countAttempt(app: App, limiterKey: string, limit: number) {
-  const { count } = await store.countAttempt(app.db, keyOf(app, limiterKey), app.wall(), later(app.wall(), -WINDOW_MS))
-  if (count > limit) throw problem('TOO_MANY_SIGN_INS', 'Too many sign-in attempts. Wait 15 minutes, then sign in again.')
+  const { count, since } = await store.countAttempt(app.db, keyOf(app, limiterKey), app.wall(), later(app.wall(), -WINDOW_MS))
+  if (count > limit)
+    throw tooMany(
+      'TOO_MANY_SIGN_INS',
+      'Too many sign-in attempts. Wait 15 minutes, then sign in again.',
+      secondsUntil(later(since, WINDOW_MS), app.wall()),
+    )
 }
 
 const uncountAttempt = (app: App, limiterKey: string) => store.uncountAttempt(app.db, keyOf(app, limiterKey))

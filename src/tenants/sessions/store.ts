@@ -48,7 +48,7 @@ export const countAttempt = (db: Db, key: Buffer, now: string, windowStart: stri
         since: sql<string>`case when sign_in_attempts.since < ${windowStart}::timestamptz then excluded.since else sign_in_attempts.since end`,
       }),
     )
-    .returning('count')
+    .returning(['count', 'since'])
     .executeTakeFirstOrThrow()
 
 export const uncountAttempt = (db: Db, key: Buffer) =>

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import { environments } from '../../contract/common.ts'
 import { featureSettings, type TeamPatch } from '../../contract/tenants/management.ts'
+import type { RateLimit } from '../../contract/tenants/rate-limit.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
 import type { ManagementCaller } from '../../platform/callers.ts'
 import { deploymentOf } from '../../platform/config.ts'
@@ -51,7 +52,10 @@ type NewTeam = SettingsInput & {
   name: string
   region: string
   integration_team_id?: string | null | undefined
+  rate_limit?: RateLimit | null | undefined
 }
+
+const jsonOf = (rate_limit: RateLimit | null | undefined) => (rate_limit ? JSON.stringify(rate_limit) : null)
 
 export function createTeam(app: App, caller: ManagementCaller, input: NewTeam) {
   rules.checkNamedDeployment(deploymentOf(app.config), { region: input.region })
@@ -66,7 +70,7 @@ export async function insertTeam(app: App, org_id: string, input: NewTeam) {
   const id = input.id ?? randomUUID()
   const { key, row } = newSealingKey(app.vault.root, { team_id: id })
   const contact = seal(key, associatedData(id), rules.mergeContact(rules.noContact, input))
-  const settings = { ...featureSettings, ...rules.featureSettingsFrom(input), contact }
+  const settings = { ...featureSettings, ...rules.featureSettingsFrom(input), contact, rate_limit: jsonOf(input.rate_limit) }
   const team = await store.insertTeam(app.db, { id, org_id, name, region, integration_team_id, created_on: app.wall(), ...settings })
   // Checked after the insert, which waits for a concurrent erasure of a team with this ID.
   if (id === DEPLOYMENT_CHAIN || (await store.isIdTaken(app.db, id))) throw idTaken()
@@ -91,8 +95,9 @@ export const patchTeam = (app: App, caller: ManagementCaller, team_id: string, p
         ...rules.featureSettingsFrom(settings),
         ...rules.orderSettingsFrom(settings, app.config.ENVIRONMENT),
       }
-      await store.updateTeam(app.db, caller.org_id, team.id, change)
-      return presentTeam(app, { ...team, ...change })
+      const rate_limit = patch.rate_limit === undefined ? team.rate_limit : patch.rate_limit
+      await store.updateTeam(app.db, caller.org_id, team.id, { ...change, rate_limit: jsonOf(rate_limit) })
+      return presentTeam(app, { ...team, ...change, rate_limit })
     }),
   )
 
@@ -123,6 +128,10 @@ export const listAllTeams = (app: App) => store.listAllTeams(app.db)
 
 /** Enables exactly these closed betas for a team. */
 export const setBetas = (app: App, team_id: string, betas: string[]) => inTransaction(app, (app) => store.setBetas(app.db, team_id, betas))
+
+/** Sets the fixed request rate of a team, for the operator. */
+export const setRateLimit = (app: App, team_id: string, rate_limit: RateLimit | null) =>
+  inTransaction(app, (app) => store.setRateLimit(app.db, team_id, jsonOf(rate_limit)))
 
 /** Erases one deleted team whose grace period has ended; returns false if there is none. */
 export const eraseNextTeam = (app: App) =>

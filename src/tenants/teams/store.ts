@@ -99,6 +99,9 @@ export const deleteTeamRows = (db: Db, id: string) => db.deleteFrom('teams').whe
 export const setBetas = (db: Db, id: string, betas: string[]) =>
   db.updateTable('teams').set({ betas }).where('id', '=', id).returning(['id', 'name', 'betas']).executeTakeFirst()
 
+export const setRateLimit = (db: Db, id: string, rate_limit: string | null) =>
+  db.updateTable('teams').set({ rate_limit }).where('id', '=', id).returning(['id', 'name', 'rate_limit']).executeTakeFirst()
+
 export const listAllTeams = (db: Db) =>
   db.selectFrom('teams').select(['id', 'name', 'betas']).where('deleted_at', 'is', null).orderBy('created_on').orderBy('id').execute()
 

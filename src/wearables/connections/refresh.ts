@@ -16,7 +16,7 @@ export async function refreshUser(app: App, { team_id }: TeamCaller, user_id: st
   const bareApp = withoutRequestRows(app)
   const connections = await inTransaction(bareApp, async (app) => {
     await lockUser(app, team_id, user_id)
-    rules.checkRefreshes(await store.countRefreshes(app.db, team_id, user_id, later(app.wall(), -HOUR)))
+    rules.checkRefreshes(await store.countRefreshes(app.db, team_id, user_id, later(app.wall(), -HOUR)), app.wall())
     await store.insertRefresh(app.db, { team_id, user_id, id: randomUUID(), at: app.wall() })
     return store.listConnections(app.db, team_id, [user_id])
   })

@@ -1,5 +1,6 @@
 import { resourcesOf, type SourceSlug, sources } from '../../contract/tenants/sources.ts'
-import { problem } from '../../platform/problem.ts'
+import { problem, tooMany } from '../../platform/problem.ts'
+import { HOUR, later, secondsUntil } from '../../platform/time.ts'
 
 /** The scopes that a user granted and denied. `needs` maps resources to their scopes. */
 export type Grant = { granted: string[]; denied: string[]; needs: Record<string, string[]> }
@@ -21,11 +22,17 @@ function resourceAvailability(grant: Grant | undefined, resource: string) {
   }
 }
 
-const MAX_REFRESHES_PER_HOUR = 8
+export const MAX_REFRESHES_PER_HOUR = 8
 
-export function checkRefreshes(refreshesInLastHour: number) {
-  if (refreshesInLastHour >= MAX_REFRESHES_PER_HOUR)
-    throw problem('TOO_MANY_REFRESHES', `The sources of a user can be refreshed ${MAX_REFRESHES_PER_HOUR} times per hour. Retry later.`)
+type RefreshesInLastHour = { count: number; first_at: string | null }
+
+export function checkRefreshes({ count, first_at }: RefreshesInLastHour, now: string) {
+  if (count >= MAX_REFRESHES_PER_HOUR)
+    throw tooMany(
+      'TOO_MANY_REFRESHES',
+      `The sources of a user can be refreshed ${MAX_REFRESHES_PER_HOUR} times per hour. Retry later.`,
+      secondsUntil(later(first_at ?? now, HOUR), now),
+    )
 }
 
 /** Adds the top-level fields that Junction clients read. */

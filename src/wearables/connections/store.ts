@@ -129,11 +129,12 @@ export async function pauseAfterIngestion(db: Db, team_id: string, wall: string,
   return rows.length
 }
 
+/** The refreshes since a time, and the first of them. */
 export const countRefreshes = async (db: Db, team_id: string, user_id: string, since: string) => {
-  const { rows } = await sql<{ count: number }>`
+  const { rows } = await sql<{ count: number; first_at: string | null }>`
     with old as (delete from refreshes where user_id = ${user_id} and team_id = ${team_id} and at <= ${since})
-    select count(*) from refreshes where user_id = ${user_id} and team_id = ${team_id} and at > ${since}`.execute(db)
-  return rows[0]?.count as number
+    select count(*), min(at) as first_at from refreshes where user_id = ${user_id} and team_id = ${team_id} and at > ${since}`.execute(db)
+  return rows[0] as { count: number; first_at: string | null }
 }
 
 export const insertRefresh = (db: Db, row: Insertable<Tables['refreshes']>) => db.insertInto('refreshes').values(row).execute()

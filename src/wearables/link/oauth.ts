@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { isSource, type SourceSlug } from '../../contract/tenants/sources.ts'
 import { type App, inTransaction, onTeamClock } from '../../platform/app.ts'
 import type { LinkCaller } from '../../platform/callers.ts'
-import { problem } from '../../platform/problem.ts'
+import { tooMany } from '../../platform/problem.ts'
 import { deriveSecret } from '../../platform/sealing/seal.ts'
 import { teamSealingKey } from '../../platform/sealing/vault.ts'
-import { later, MINUTE } from '../../platform/time.ts'
+import { later, MINUTE, secondsUntil } from '../../platform/time.ts'
 import { hashSecret, newTeamSecret, teamOfSecret } from '../../tenants/keys/rules.ts'
 import { exchangeCode, revokeToken, type Tokens } from '../providers/oauth.ts'
 import { clientFor, requireClient } from '../providers/oauth-client.ts'
@@ -18,7 +18,7 @@ import * as store from './store.ts'
 
 /** The user has this long to sign in at the source. */
 const FLOW_LIFETIME_MS = 10 * MINUTE
-const MAX_OPEN_FLOWS = 20
+export const MAX_OPEN_FLOWS = 20
 const STATE_PREFIX = 'st_'
 
 /** Starts an OAuth flow. `browser` is a secret of the browser that binds the flow to it, on the link page. */
@@ -30,8 +30,13 @@ export async function startOAuth(app: App, { team_id, key_id }: LinkCaller, prov
   const state = newTeamSecret(STATE_PREFIX, team_id)
   await inTransaction(app, async (app) => {
     await store.lockToken(app.db, team_id, key_id)
-    if ((await store.countFlows(app.db, token, app.wall())).count >= MAX_OPEN_FLOWS)
-      throw problem('TOO_MANY_LINKS', 'This link token started too many sign-ins. Wait ten minutes, or create a new token.')
+    const { count, first_ends_at } = await store.countFlows(app.db, token, app.wall())
+    if (count >= MAX_OPEN_FLOWS)
+      throw tooMany(
+        'TOO_MANY_LINKS',
+        'This link token started too many sign-ins. Wait ten minutes, or create a new token.',
+        secondsUntil(first_ends_at, app.wall()),
+      )
     await store.insertFlow(app.db, {
       ...{ state_hash: hashSecret(state), team_id, link_token_id: key_id, provider, scopes, redirect_uri: client.redirect_uri },
       ...{ browser_hash: browser ? hashSecret(browser) : null, expires_at: later(app.wall(), FLOW_LIFETIME_MS) },

@@ -43,11 +43,11 @@ export const insertFlow = (db: Db, row: Insertable<Tables['oauth_flows']>) => db
 export const consumeFlow = (db: Db, team_id: string, state_hash: Buffer) =>
   db.deleteFrom('oauth_flows').where('team_id', '=', team_id).where('state_hash', '=', state_hash).returningAll().executeTakeFirst()
 
-/** Counts the unexpired flows of a token. */
+/** Counts the unexpired flows of a token. `first_ends_at` is the time when there is one less. */
 export const countFlows = (db: Db, { team_id, id }: LinkToken, now: string) =>
   db
     .selectFrom('oauth_flows')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .select((eb) => [eb.fn.countAll<number>().as('count'), eb.fn.min('expires_at').as('first_ends_at')])
     .where('team_id', '=', team_id)
     .where('link_token_id', '=', id)
     .where('expires_at', '>', now)

@@ -31,11 +31,23 @@ export async function listWebhooks(
   return { data: await presentWebhooks(app, team_id, rows), next_cursor }
 }
 
+/** Each event looks at all webhooks of its team. */
+export const MAX_WEBHOOKS = 2000
+
+function checkCount(count: number) {
+  if (count >= MAX_WEBHOOKS)
+    throw problem(
+      'TOO_MANY_WEBHOOKS',
+      `A team can have ${MAX_WEBHOOKS.toLocaleString('en-US')} webhooks. Delete webhooks that are no longer used.`,
+    )
+}
+
 export const createWebhook = (app: App, caller: ManagementCaller, { team_id }: Path, body: z.output<typeof NewWebhook>) =>
   inTransaction(app, async (app) => {
     await requireTeam(app, caller, team_id)
     checkUrl(body.url, policyOf(app.config))
     checkEventTypes(body.filter_types, ['body', 'filter_types'])
+    checkCount((await store.countWebhooks(app.db, team_id)).count)
     const id = randomUUID()
     const key = body.secret ?? newSecret()
     parseSecret(key)

@@ -50,8 +50,8 @@ export function problemFrom(findings: Finding[]): Problem | undefined {
   const [first] = hard
   if (!first) return undefined
   const errors = hard.map((finding) => ({ error_type: finding.code, error_message: messageOf(finding), loc: ['body', ...finding.path] }))
-  // Only ruleError and findingsFrom set a status other than 422, and their codes are ErrorNames.
-  return problem(first.code as ErrorName, messageOf(first), errors.length > 1 ? { errors } : {})
+  // Only ruleError and findingsFrom set a status other than 422, and their codes are names of problems.
+  return problem(first.code as Parameters<typeof problem>[0], messageOf(first), errors.length > 1 ? { errors } : {})
 }
 
 const faultOf = (finding: Finding): Fault => ({

@@ -1,5 +1,6 @@
 import type { Generated } from 'kysely'
 import type { PersonRole, Plan, Role } from '../../../contract/common.ts'
+import type { RateLimit } from '../../../contract/tenants/rate-limit.ts'
 import type { Json, Optional, Time } from '../tables.ts'
 
 /** Organizations, teams, keys, people, users and the audit log. */
@@ -27,7 +28,9 @@ export type TenantTables = {
     simulator: Generated<'manual' | 'auto'>
     time_zone: Optional<string>
     contact: Buffer
+    rate_limit: Json<RateLimit | null>
   }
+  rate_buckets: { team_id: string; subject_id: string; tokens: number; granted: number; at: Time }
   erased_teams: { id: string; org_id: string; erased_at: Time }
   management_keys: {
     id: string
@@ -57,6 +60,7 @@ export type TenantTables = {
     last_used_at: Optional<Time>
     revoked_at: Optional<Time>
     successor_id: Optional<string>
+    rate_limit: Json<RateLimit | null>
   }
   team_api_key_hashes: { hash: Buffer; team_id: string; key_id: string }
   access_tokens: { hash: Buffer; team_id: string; management_key_id: string; expires_at: Time }

@@ -4,6 +4,7 @@ import type { App } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { invalid, problem } from '../../../platform/problem.ts'
 import type { SealingKey } from '../../../platform/sealing/seal.ts'
+import { cutIntoSlices, mapInSlices } from '../../../platform/shares/slices.ts'
 import { requireUser, unwrapUserKey } from '../../../tenants/users/actions.ts'
 import { presentSource } from '../emit.ts'
 import { sourceFilter } from '../incoming-push.ts'
@@ -16,8 +17,10 @@ import { type DownsampledSample, downsample } from './rules-downsample.ts'
 import { byKey } from './rules-merge.ts'
 import * as store from './store-days.ts'
 
-const PAGE_SIZE = 10_000
-const MAX_ARRAY_SAMPLES = 100_000
+export const PAGE_SIZE = 10_000
+export const MAX_ARRAY_SAMPLES = 100_000
+/** A page of downsampled intervals ends early after this many samples. A day can have thousands of samples for one interval. */
+export const MAX_PAGE_SAMPLES = 500_000
 
 type Query = { start_date: string; end_date?: string | null | undefined; provider: string }
 type PagedQuery = Query & {
@@ -32,24 +35,25 @@ export async function listSamples(app: App, caller: TeamCaller, user_id: string,
   const cursor = query.next_cursor ?? query.cursor
   const interval = query.downsample ? downsampleInterval(samplesQuery.row, query.downsample) : undefined
   const { found, next } = await readPage(app, samplesQuery, cursor ? positionOf(cursor) : undefined, interval)
-  const groups = [...Map.groupBy(found, ({ provider }) => provider)].map(([provider, rows]) => {
-    const samples = rows.flatMap(({ samples }) => samples)
-    return [
-      provider,
-      groupByOrigin(samplesQuery.row, samples).map(({ origin, samples }) =>
-        presentGroup(app, samplesQuery.row, provider as SourceSlug, origin, samples),
-      ),
-    ]
-  })
+  const groups: Record<string, Awaited<ReturnType<typeof presentGroup>>[]> = {}
+  for (const [provider, rows] of Map.groupBy(found, ({ provider }) => provider)) {
+    const ofProvider = groupByOrigin(
+      samplesQuery.row,
+      rows.flatMap(({ samples }) => samples),
+    )
+    groups[provider] = []
+    for (const { origin, samples } of ofProvider)
+      groups[provider].push(await presentGroup(app, samplesQuery.row, provider as SourceSlug, origin, samples))
+  }
   const next_cursor = next ? cursorOf(next) : null
-  return { groups: Object.fromEntries(groups), next: next_cursor, next_cursor }
+  return { groups, next: next_cursor, next_cursor }
 }
 
 type Origin = Parameters<typeof presentSource>[2]
 
-const presentGroup = (app: App, row: Series, provider: SourceSlug, origin: Origin, samples: (Sample | DownsampledSample)[]) => ({
+const presentGroup = async (app: App, row: Series, provider: SourceSlug, origin: Origin, samples: (Sample | DownsampledSample)[]) => ({
   source: presentSource(app, provider, origin),
-  data: samples.map(presenterOf(row)),
+  data: await mapInSlices(samples, presenterOf(row)),
 })
 
 function presenterOf(row: Series) {
@@ -76,7 +80,10 @@ export async function listSamplesPlain(app: App, caller: TeamCaller, user_id: st
       'The period contains more than 100,000 samples. Read it page by page at /grouped, or choose a shorter period.',
     )
   const samples = await readAll(app, samplesQuery)
-  return samples.filter((sample) => type === undefined || sample.type === type).map(samplePresenter(samplesQuery.row))
+  return mapInSlices(
+    samples.filter((sample) => type === undefined || sample.type === type),
+    samplePresenter(samplesQuery.row),
+  )
 }
 
 export const listCholesterol = (app: App, caller: TeamCaller, user_id: string, type: string, query: Query) =>
@@ -85,7 +92,7 @@ export const listCholesterol = (app: App, caller: TeamCaller, user_id: string, t
 /** Reads all samples of a window, in order of time. */
 export async function readAll(app: App, samplesQuery: SampleQuery): Promise<Sample[]> {
   const rows = await store.readDays(app.db, samplesQuery.window, Number.MAX_SAFE_INTEGER)
-  return rows.flatMap((row) => samplesInRange(samplesQuery, row)).sort(byKey)
+  return (await mapInSlices(rows, (row) => samplesInRange(samplesQuery, row), 1)).flat().sort(byKey)
 }
 
 type SampleQuery = { row: Series; key: SealingKey; range: Range; window: store.Window }
@@ -112,10 +119,14 @@ async function readPage(app: App, samplesQuery: SampleQuery, start: Position | u
   const found: FoundSamples[] = []
   let remaining = PAGE_SIZE
   let position = start
-  while (remaining > 0) {
+  let read = 0
+  const endSlice = cutIntoSlices()
+  while (remaining > 0 && read < MAX_PAGE_SAMPLES) {
     const requested = interval ? PAGE_SIZE * 10 : remaining
     const rows = await nextDays(app, samplesQuery, position, requested)
     for (const row of rows) {
+      await endSlice()
+      read += row.samples
       const { day, provider, source_type } = row
       const inRange = samplesInRange(samplesQuery, row)
       const samples = samplesAfter(position, row, interval ? downsample(inRange, interval) : inRange)

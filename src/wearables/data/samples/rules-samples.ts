@@ -53,7 +53,7 @@ export function readSamples(row: Series, data: readonly unknown[], context: Pars
   return samples
 }
 
-const MAX_DAYS = 4000
+export const MAX_DAYS = 4000
 const MAX_ORIGINS = 100
 
 /** Rejects a batch that covers an implausible number of days or origins. */

@@ -3,6 +3,7 @@ import type { SummaryName } from '../../../contract/wearables/summaries.ts'
 import type { App } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { problem } from '../../../platform/problem.ts'
+import { mapInSlices } from '../../../platform/shares/slices.ts'
 import { providerOf } from '../../../tenants/sources/actions.ts'
 import { requireUser, unwrapUserKey } from '../../../tenants/users/actions.ts'
 import { listDevices } from '../../connections/devices.ts'
@@ -12,6 +13,9 @@ import { daysOf } from '../rules-window.ts'
 import { presentRawSummary, presentSummary } from './present.ts'
 import { openSummary } from './save-summaries.ts'
 import * as store from './store-summaries.ts'
+
+/** More than twenty years of one source. */
+export const MAX_LISTED_SUMMARIES = 10_000
 
 type Query = { start_date: string; end_date?: string | null | undefined; provider: string }
 
@@ -36,9 +40,16 @@ export async function listRawSummaries(
 async function readDocuments(app: App, { team_id }: TeamCaller, user_id: string, resource: SummaryName, query: Query) {
   const user = await requireUser(app, team_id, user_id)
   const days = daysOf(query.start_date, query.end_date, app.now())
-  const rows = await store.listSummaries(app.db, { team_id, user_id, resource, provider: sourceFilter(query) }, days)
+  const rows = await store.listSummaries(
+    app.db,
+    { team_id, user_id, resource, provider: sourceFilter(query) },
+    days,
+    MAX_LISTED_SUMMARIES + 1,
+  )
+  if (rows.length > MAX_LISTED_SUMMARIES)
+    throw problem('TOO_MANY_SUMMARIES', 'The period contains more than 10,000 summaries. Choose a shorter period.')
   const key = await unwrapUserKey(app, user)
-  return rows.map((row) => ({ row, document: openSummary(key, row) }))
+  return mapInSlices(rows, (row) => ({ row, document: openSummary(key, row) }), 10)
 }
 
 export async function getProfile(app: App, caller: TeamCaller, user_id: string, query: { provider: string }) {

@@ -48,12 +48,13 @@ const summariesOf = (db: Db, { team_id, user_id, resource, provider }: SummaryFi
     .where('resource', '=', resource)
     .$if(provider !== undefined, (query) => query.where('provider', '=', provider as string))
 
-export const listSummaries = (db: Db, filter: SummaryFilter, { from, to }: { from: string; to: string }) =>
+export const listSummaries = (db: Db, filter: SummaryFilter, { from, to }: { from: string; to: string }, limit: number) =>
   summariesOf(db, filter)
     .where(sql<boolean>`calendar_date between ${from} and ${to}`)
     .orderBy('calendar_date')
     .orderBy('created_at')
     .orderBy('id')
+    .limit(limit)
     .execute()
 
 export const findLatestSummary = (db: Db, filter: SummaryFilter) =>

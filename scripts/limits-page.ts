@@ -1,0 +1,81 @@
+import { MAX_WEBHOOKS } from '../src/delivery/webhooks/management/actions.ts'
+import { BODIES_OF_CREDENTIAL, BODIES_OF_PROCESS } from '../src/http/body/in-flight.ts'
+import { LONG_BODY } from '../src/http/body/json.ts'
+import { USER_TOKEN_LIMIT } from '../src/http/body/read-body.ts'
+import { MAX_LIST_ENTRIES, MAX_OBJECTS, MAX_VALUES } from '../src/http/body/rules-size.ts'
+import { MAX_STREAMS_PER_TEAM } from '../src/http/connections/stream.ts'
+import { MAX_UNFINISHED_PER_ADDRESS } from '../src/http/connections/unfinished.ts'
+import { MAX_DEPTH } from '../src/http/input.ts'
+import { LARGE_BODY } from '../src/http/routes.ts'
+import { BODY_LIMIT, HEADER_LIMIT, HEADERS_TIMEOUT_MS, MAX_PARAM_LENGTH, REQUEST_TIMEOUT_MS } from '../src/http/server.ts'
+import { TURN_LIMITS } from '../src/platform/shares/turns.ts'
+import { SECOND } from '../src/platform/time.ts'
+import { MAX_TEAM_KEYS } from '../src/tenants/keys/rules.ts'
+import { MAX_ATTEMPTS_PER_NETWORK, MAX_ATTEMPTS_PER_PERSON } from '../src/tenants/sessions/sign-in-limiter.ts'
+import { MAX_REFRESHES_PER_HOUR } from '../src/wearables/connections/rules.ts'
+import { MAX_ARRAY_SAMPLES, MAX_PAGE_SAMPLES, PAGE_SIZE } from '../src/wearables/data/samples/read.ts'
+import { MAX_DAYS, MAX_SAMPLES } from '../src/wearables/data/samples/rules-samples.ts'
+import { MAX_LISTED_SUMMARIES } from '../src/wearables/data/summaries/read-summaries.ts'
+import { MAX_SUMMARIES } from '../src/wearables/data/summaries/rules-summary.ts'
+import { MAX_OPEN_FLOWS } from '../src/wearables/link/oauth.ts'
+import { code, table } from './markdown.ts'
+
+const number = (value: number) => value.toLocaleString('en-US')
+const size = (bytes: number) => (bytes < 1024 * 1024 ? `${bytes / 1024} KiB` : `${bytes / 1024 / 1024} MiB`)
+const seconds = (ms: number) => `${ms / SECOND} seconds`
+
+const rows: [limit: string, value: string, over: string][] = [
+  [
+    'Body, after decompression',
+    `${size(BODY_LIMIT)}; ${size(LARGE_BODY)} for orders and pushed data; ${size(USER_TOKEN_LIMIT)} with a sign-in token of a user`,
+    '413 `BODY_TOO_LARGE`',
+  ],
+  ['Entries of a list in a body', number(MAX_LIST_ENTRIES), '413 `BODY_TOO_LARGE`'],
+  ['Values in a body', `${number(MAX_VALUES)}, of which ${number(MAX_OBJECTS)} objects, lists and texts`, '413 `BODY_TOO_LARGE`'],
+  ['Levels of nesting in a body', String(MAX_DEPTH), '422'],
+  [
+    `Bodies over ${size(LONG_BODY)} that are processed at the same time`,
+    `${size(BODIES_OF_CREDENTIAL)} of memory per credential, ${size(BODIES_OF_PROCESS)} per process`,
+    '429 `TOO_MUCH_IN_FLIGHT`',
+  ],
+  ['Headers of a request, with its URL', size(HEADER_LIMIT), '431'],
+  ['A segment of a path', `${number(MAX_PARAM_LENGTH)} characters`, '400 `BAD_URL`'],
+  ['Time to send the headers', seconds(HEADERS_TIMEOUT_MS), '408'],
+  ['Time to send a request', seconds(REQUEST_TIMEOUT_MS), '408'],
+  [
+    'Connections of one address whose request has not arrived completely',
+    `${MAX_UNFINISHED_PER_ADDRESS} per process`,
+    'the oldest is closed',
+  ],
+  ['Duration of a database statement', '60 seconds', '503 `DATABASE_UNAVAILABLE`'],
+  [
+    'Requests of a team that run at the same time, while other teams are active',
+    `${TURN_LIMITS.ofOwner} per process, of which ${TURN_LIMITS.ofMember} with one key if several are in use`,
+    'more requests wait',
+  ],
+  [
+    'Requests of a team that wait',
+    `${number(TURN_LIMITS.pendingOfOwner)} per process, for ${seconds(TURN_LIMITS.waitMs)} each`,
+    '429 `TEAM_OVERLOADED`',
+  ],
+  ['Requests per second', 'none by default; `rate_limit` of a team or a key', '429 `RATE_LIMITED`'],
+  ['Samples in a push', `${number(MAX_SAMPLES)}, of ${number(MAX_DAYS)} days`, '422'],
+  ['Summaries in a push', number(MAX_SUMMARIES), '422'],
+  ['Samples in a page', number(PAGE_SIZE), 'a `next_cursor`'],
+  ['Samples that are read for a downsampled page', `${number(MAX_PAGE_SAMPLES)}, in whole days`, 'a `next_cursor`'],
+  ['Samples in an array without pages', number(MAX_ARRAY_SAMPLES), '400 `TOO_MANY_SAMPLES`'],
+  ['Summaries in a response', number(MAX_LISTED_SUMMARIES), '400 `TOO_MANY_SUMMARIES`'],
+  ['Webhooks of a team', number(MAX_WEBHOOKS), '400 `TOO_MANY_WEBHOOKS`'],
+  ['API keys of a team', number(MAX_TEAM_KEYS), '400 `TOO_MANY_API_KEYS`'],
+  ['Open event streams of a team', `${MAX_STREAMS_PER_TEAM} per service`, '429 `TOO_MANY_STREAMS`'],
+  [
+    'Failed sign-ins in 15 minutes',
+    `${MAX_ATTEMPTS_PER_PERSON} per email and network, ${MAX_ATTEMPTS_PER_NETWORK} per network and per email`,
+    '429 `TOO_MANY_SIGN_INS`',
+  ],
+  ['Refreshes of the sources of a user', `${MAX_REFRESHES_PER_HOUR} per hour`, '429 `TOO_MANY_REFRESHES`'],
+  ['Sign-ins that a link token starts in 10 minutes', String(MAX_OPEN_FLOWS), '429 `TOO_MANY_LINKS`'],
+]
+
+/** The limits in the code, for docs/limits.md. Limits of single fields are in the API reference. */
+export const limitsTable = () => table(['Limit', 'Value', `Over it (${code('error_type')})`], rows)

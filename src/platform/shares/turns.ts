@@ -1,0 +1,164 @@
+import { tooMany } from '../problem.ts'
+import { SECOND } from '../time.ts'
+import { type FairQueue, newFairQueue } from './fair-queue.ts'
+import type { Share } from './share.ts'
+
+/** Limits of the requests that one process executes at the same time. They apply while several teams send requests. */
+export type TurnLimits = {
+  /** For all teams together. */
+  ofProcess: number
+  /** For one team. */
+  ofOwner: number
+  /** For one key of a team, while several of its keys are in use. */
+  ofMember: number
+  /** A team always has this many, whatever the others do. */
+  guaranteed: number
+  /** A team with more pending requests than this gets 429. */
+  pendingOfOwner: number
+  /** A request that is pending for longer gets 429. */
+  waitMs: number
+}
+
+export const TURN_LIMITS: TurnLimits = {
+  ofProcess: 16,
+  ofOwner: 4,
+  ofMember: 3,
+  guaranteed: 2,
+  pendingOfOwner: 1000,
+  waitMs: 10 * SECOND,
+}
+
+/** The contention ends when the others have sent nothing for this long. */
+const CONTENTION_MS = SECOND
+const SWEEP_MS = SECOND / 2
+/** Owners can be addresses, which are many. */
+const MAX_IDLE_OWNERS = 1000
+
+type Pending = { share: Share; since: number; start(): void; refuse(error: unknown): void }
+/** Who is served now, and whether there were others lately. */
+type Busy = { running: number; last: string; othersAt: number }
+type Owner = Busy & { members: Map<string, number>; pending: FairQueue<Pending> }
+
+export type Turns = ReturnType<typeof newTurns>
+
+/**
+ * Admits requests to their execution. While one team is alone, all of its requests run at once, and this counts them. While
+ * several teams are active, each can have a limited number at the same time, and the others are pending: the team that has used
+ * the least time is next, and within a team the key that has used the least.
+ */
+export function newTurns(limits: TurnLimits = TURN_LIMITS, now: () => number = () => performance.now()) {
+  const owners = new Map<string, Owner>()
+  const queue = newFairQueue<string>()
+  const process: Busy = { running: 0, last: '', othersAt: Number.NEGATIVE_INFINITY }
+  let isSweeping = false
+
+  const isContended = ({ othersAt }: Busy) => now() - othersAt < CONTENTION_MS
+  const see = (busy: Busy, name: string) => {
+    if (busy.last === name) return
+    if (busy.last) busy.othersAt = now()
+    busy.last = name
+  }
+  const ownerOf = (name: string) => {
+    const known = owners.get(name)
+    if (known) return known
+    const owner = { running: 0, last: '', othersAt: Number.NEGATIVE_INFINITY, members: new Map(), pending: newFairQueue<Pending>() }
+    owners.set(name, owner)
+    return owner
+  }
+  const ownerHasRoom = ({ running }: Owner) =>
+    !isContended(process) || running < limits.guaranteed || (running < limits.ofOwner && process.running < limits.ofProcess)
+  const memberHasRoom = (owner: Owner, member: string) =>
+    !isContended(process) || !isContended(owner) || (owner.members.get(member) ?? 0) < limits.ofMember
+
+  const count = (owner: Owner, member: string, by: 1 | -1) => {
+    process.running += by
+    owner.running += by
+    const ofMember = (owner.members.get(member) ?? 0) + by
+    if (ofMember) owner.members.set(member, ofMember)
+    else owner.members.delete(member)
+  }
+  /** The next pending request that may run. The queue has one entry for each. */
+  const next = () => {
+    const isAllowed = (name: string) => {
+      const owner = owners.get(name) as Owner
+      return (
+        ownerHasRoom(owner) && [...owner.pending.owners()].some((member) => owner.pending.sizeOf(member) && memberHasRoom(owner, member))
+      )
+    }
+    const name = queue.take(isAllowed)
+    if (name === undefined) return undefined
+    const owner = owners.get(name) as Owner
+    return owner.pending.take((member) => memberHasRoom(owner, member))
+  }
+  const startPending = () => {
+    for (let pending = queue.size ? next() : undefined; pending; pending = next()) {
+      count(ownerOf(pending.share.owner), pending.share.member, 1)
+      pending.start()
+    }
+  }
+  /** Contention can end, and a request can wait too long, without any other request. */
+  const sweep = () => {
+    const before = now() - limits.waitMs
+    for (const [name, owner] of owners)
+      for (const { refuse } of owner.pending.remove(({ since }) => since < before)) {
+        queue.take((other) => other === name)
+        refuse(overloaded())
+      }
+    startPending()
+    isSweeping = false
+    startSweeping()
+  }
+  const startSweeping = () => {
+    if (isSweeping || !queue.size) return
+    isSweeping = true
+    setTimeout(sweep, SWEEP_MS).unref()
+  }
+  const wait = (owner: Owner, share: Share) =>
+    new Promise<void>((start, refuse) => {
+      if (queue.sizeOf(share.owner) >= limits.pendingOfOwner) return refuse(overloaded())
+      queue.push(share.owner, share.owner)
+      owner.pending.push(share.member, { share, since: now(), start, refuse })
+      // Another key of the team may be the reason why others wait.
+      startPending()
+      startSweeping()
+    })
+
+  return {
+    /** Returns a promise only if the request has to wait for its turn. */
+    enter(share: Share): Promise<void> | undefined {
+      const owner = ownerOf(share.owner)
+      see(process, share.owner)
+      see(owner, share.member)
+      if (owner.pending.size || !ownerHasRoom(owner) || !memberHasRoom(owner, share.member)) return wait(owner, share)
+      count(owner, share.member, 1)
+      return undefined
+    },
+    /** `ms` is the time that the request took. */
+    leave(share: Share, ms: number) {
+      const owner = ownerOf(share.owner)
+      count(owner, share.member, -1)
+      queue.charge(share.owner, ms)
+      owner.pending.charge(share.member, ms)
+      if (owners.size > MAX_IDLE_OWNERS && !owner.running && !owner.pending.size) owners.delete(share.owner)
+      if (queue.size) startPending()
+    },
+    get pending() {
+      return queue.size
+    },
+  }
+}
+
+const overloaded = () =>
+  tooMany('TEAM_OVERLOADED', 'The service is busy, and your team has more requests at the same time than its share. Send fewer at once.', 2)
+
+/** Runs work once it is the turn of the share. */
+export async function inTurn<T>(turns: Turns, share: Share, work: () => Promise<T>): Promise<T> {
+  const turn = turns.enter(share)
+  if (turn) await turn
+  const startedAt = performance.now()
+  try {
+    return await work()
+  } finally {
+    turns.leave(share, performance.now() - startedAt)
+  }
+}

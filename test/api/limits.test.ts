@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { MAX_WEBHOOKS } from '../../src/delivery/webhooks/management/actions.ts'
+import { MAX_TEAM_KEYS } from '../../src/tenants/keys/rules.ts'
+import { MAX_LISTED_SUMMARIES } from '../../src/wearables/data/summaries/read-summaries.ts'
+import { query } from '../support/query.ts'
+import { aUser } from '../support/users.ts'
+import { errorOf, world } from '../support/world.ts'
+
+const w = await world()
+const { org_id, team_id, admin, api } = w
+const rows = 'from generate_series(1, $2::int)'
+
+test('a team has a limited number of webhooks', async () => {
+  const columns = '(team_id, id, url, description, ordering, sealed, created_at, updated_at)'
+  const values = `$1::uuid, gen_random_uuid(), 'https://harbor.example', '', 'per_key', '', now(), now()`
+  await query(w.url, `insert into webhooks ${columns} select ${values} ${rows}`, [team_id, MAX_WEBHOOKS - 1])
+  const params = { org_id, team_id, env: 'sandbox' as const }
+  const create = () => admin.createWebhook({ params, body: { url: 'http://127.0.0.1:9099/hook' } })
+  const { id } = await create()
+  expect(await errorOf(create())).toMatchObject({ status: 400, detail: { error_type: 'TOO_MANY_WEBHOOKS' } })
+  await admin.deleteWebhook({ params: { ...params, webhook_id: id } })
+  await create()
+})
+
+test('a team has a limited number of API keys', async () => {
+  const values = `$1::uuid, gen_random_uuid(), 'many', 'sk_us_many', now()`
+  // The team has one key already.
+  await query(w.url, `insert into team_api_keys (team_id, id, label, prefix, created_at) select ${values} ${rows}`, [
+    team_id,
+    MAX_TEAM_KEYS - 2,
+  ])
+  const params = { org_id, env: 'sandbox' as const, region: 'us' as const }
+  const create = () => admin.createTeamKey({ params, body: { label: 'one more', team_id } })
+  const { id } = await create()
+  expect(await errorOf(create())).toMatchObject({ status: 400, detail: { error_type: 'TOO_MANY_API_KEYS' } })
+  await admin.deleteTeamKeys({ params, query: { api_key_id: [id] } })
+  await create()
+})
+
+test('a response has a limited number of summaries', async () => {
+  const user_id = await aUser(api)
+  const columns =
+    '(team_id, id, user_id, resource, provider, source_type, calendar_date, version, revision, sealed, created_at, updated_at)'
+  const values = `$1::uuid, gen_random_uuid(), $3::uuid, 'activity', 'fitbit', 'watch', '2026-01-01', 1, 1, '', now(), now()`
+  await query(w.url, `insert into summaries ${columns} select ${values} ${rows}`, [team_id, MAX_LISTED_SUMMARIES + 1, user_id])
+  const list = (start_date: string) => api.listActivity({ params: { user_id }, query: { start_date, end_date: '2026-01-31' } })
+  expect(await errorOf(list('1826-01-01'))).toMatchObject({ status: 400, detail: { error_type: 'TOO_MANY_SUMMARIES' } })
+  expect(await list('2026-01-02')).toEqual({ activity: [] })
+})
