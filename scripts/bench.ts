@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { benchBytes } from '../bench/bytes.ts'
 import { benchCalm } from '../bench/calm.ts'
 import { benchCosts } from '../bench/costs.ts'
+import { benchFair } from '../bench/fair.ts'
 import { benchIngest } from '../bench/ingest.ts'
 import { benchOrders } from '../bench/orders.ts'
 import { benchProcesses } from '../bench/processes.ts'
@@ -41,6 +42,10 @@ npm run bench -- processes [--seconds N] [--rounds N] [--connections N] [--soak 
 Prints the memory of the service, idle and loaded, and compares one API process with two, each pinned to a core with taskset.
 --soak adds a mixed load of N seconds and prints the memory along the way.
 
+npm run bench -- fair [--seconds N] [--rounds N] [--baseline FOLDER] [--small]
+Measures the reads of one team alone, and beside another team with 100 parallel writes or with 30 huge reads.
+--baseline measures the checkout of another version instead.
+
 npm run bench -- costs [--most N] [--database URL] [--small]
 Measures what an order, event, delivery, read, push and sample use: CPU time, disk, write-ahead log and network. It prints the table
 of src/operations/capacity/rules-costs.ts, which assay capacity uses. --most sets the number of orders in each run.
@@ -72,7 +77,7 @@ const options = {
 }
 const benchmark = positionals.join() || 'report'
 if (
-  !['report', 'orders', 'webhooks', 'calm', 'ingest', 'reads', 'bytes', 'processes', 'costs'].includes(benchmark) ||
+  !['report', 'orders', 'webhooks', 'calm', 'ingest', 'reads', 'bytes', 'processes', 'costs', 'fair'].includes(benchmark) ||
   ![...Object.values(options), pooler ?? 1].every((value) => Number.isInteger(value) && value > 0)
 ) {
   console.error(usage)
@@ -90,6 +95,8 @@ else if (benchmark === 'calm')
     baseline: values.baseline,
   })
 else if (benchmark === 'processes') await benchProcesses({ ...options, soakSeconds: Number(values.soak) })
+else if (benchmark === 'fair')
+  await benchFair({ seconds: options.seconds, rounds: Number(rounds ?? (small ? 1 : 3)), baseline: values.baseline })
 else if (benchmark === 'costs')
   await benchCosts({
     orders: Number(most ?? (small ? 200 : 3000)),

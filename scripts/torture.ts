@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { SEED } from '../test/support/seeded.ts'
 import { endings, type Mode, type Plan, summaryOfFailovers, tortureFailover } from '../test/torture/failover.ts'
 import { openSite as openFailoverSite } from '../test/torture/failover-site.ts'
+import { summaryOfHostile, tortureHostile } from '../test/torture/hostile.ts'
 import { orders } from '../test/torture/orders.ts'
 import { summaryOfPipelines, torturePipelines } from '../test/torture/pipelines.ts'
 import { type Kind, type Result, summaryOf, torture } from '../test/torture/rounds.ts'
@@ -13,21 +14,31 @@ const subjects = {
   users: (kind: Kind, rounds: number) => torture(users, kind, { rounds, print: console.log }),
   orders: (kind: Kind, rounds: number) => torture(orders, kind, { rounds, print: console.log }),
 }
-const usage = 'npm run torture -- users|orders [--rounds N] [--external], or webhooks|pipelines|failover [--rounds N]'
+const usage =
+  'npm run torture -- users|orders [--rounds N] [--external], webhooks|pipelines|failover [--rounds N], or hostile [--seconds N]'
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { rounds: { type: 'string', default: '20' }, external: { type: 'boolean', default: false } },
+  options: {
+    rounds: { type: 'string', default: '20' },
+    seconds: { type: 'string', default: '600' },
+    external: { type: 'boolean', default: false },
+  },
 })
 const rounds = Number(values.rounds)
+const seconds = Number(values.seconds)
 const subject = positionals.join()
 const kill = subjects[subject as keyof typeof subjects]
-if ((!kill && !['webhooks', 'pipelines', 'failover'].includes(subject)) || !Number.isInteger(rounds) || rounds < 1) {
+if (
+  (!kill && !['webhooks', 'pipelines', 'failover', 'hostile'].includes(subject)) ||
+  ![rounds, seconds].every((value) => Number.isInteger(value) && value > 0)
+) {
   console.error(
     `Usage: ${usage}\nRuns N rounds. Each round kills one process under load and checks that no acknowledged write or event is lost.
 users, orders: kills the service, then PostgreSQL, while users are created or orders are placed. --external uses a separate PostgreSQL.
 webhooks: kills a worker, an API process or PostgreSQL during delivery.
 pipelines: kills RabbitMQ, the publishing process or PostgreSQL during publishing.
-failover: kills, hangs or stops a primary with a synchronous standby, which takes over; then some rounds with an asynchronous one.`,
+failover: kills, hangs or stops a primary with a synchronous standby, which takes over; then some rounds with an asynchronous one.
+hostile: sends fuzzed, oversized, compressed, slow and half-open requests for N seconds, beside a team that behaves well.`,
   )
   process.exit(2)
 }
@@ -37,6 +48,13 @@ if (subject === 'pipelines') {
   const published = await torturePipelines({ rounds, print: console.log })
   console.log(summaryOfPipelines(published))
   process.exit(published.some(({ lost, misplaced }) => lost || misplaced) ? 1 : 0)
+}
+
+if (subject === 'hostile') {
+  const hostile = await tortureHostile({ seconds, print: console.log })
+  console.log(summaryOfHostile(hostile))
+  for (const fault of hostile.faults) console.error(fault)
+  process.exit(hostile.lost || hostile.faults.length || hostile.p95 > 3 * hostile.idleP95 ? 1 : 0)
 }
 
 if (subject === 'failover') {

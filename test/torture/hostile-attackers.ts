@@ -1,0 +1,136 @@
+import { request } from 'node:http'
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import type { Row } from '../../src/contract/endpoint.ts'
+import { endpoints } from '../../src/contract/index.ts'
+import { newBytes, newUuid, randomInteger } from '../support/seeded.ts'
+
+export type Attack = { base: string; key: string; user_id: string; seconds: number }
+
+/** The number of responses by status; `0` is a connection that the service closed. */
+export type AttackReport = Record<string, number>
+
+const MB = 1024 * 1024
+/** Half-open connections come from their own address, as from another machine. */
+const OTHER_ADDRESS = process.platform === 'linux' ? { localAddress: '127.0.0.2' } : {}
+
+type Outgoing = { method?: string; path: string; headers?: Record<string, string>; body?: string | Buffer }
+
+/** Attacks a service until the time is over, and prints the report. */
+async function main(attack: Attack) {
+  const { seconds } = attack
+  const until = performance.now() + seconds * 1000
+  const report: AttackReport = {}
+  const count = (status: number) => {
+    report[status] = (report[status] ?? 0) + 1
+  }
+  const send = (outgoing: Outgoing) => sendRequest(attack, outgoing).then(count)
+  const repeat = async (clients: number, work: () => Promise<unknown>, pauseMs = 0) => {
+    const client = async () => {
+      while (performance.now() < until) {
+        await work()
+        if (pauseMs) await sleep(pauseMs)
+      }
+    }
+    await Promise.all(Array.from({ length: clients }, client))
+  }
+  const path = `/v2/timeseries/${attack.user_id}/heartrate`
+  await Promise.all([
+    repeat(8, () => send(fuzzed(attack))),
+    repeat(100, () =>
+      send({ method: 'POST', path: '/v2/user', headers: keyOf(attack), body: JSON.stringify({ client_user_id: newUuid() }) }),
+    ),
+    repeat(30, () => send({ path: `${path}/grouped?start_date=1826-01-01&end_date=2026-12-31`, headers: keyOf(attack) })),
+    repeat(2, () => send({ method: 'POST', path, headers: keyOf(attack), body: Buffer.alloc(31 * MB, ' ') }), 1000),
+    repeat(
+      2,
+      () => send({ method: 'POST', path, headers: { 'x-service-api-key': `sk_us_${newUuid()}` }, body: Buffer.alloc(2 * MB, ' ') }),
+      200,
+    ),
+    repeat(2, () => send({ method: 'POST', path, headers: { ...keyOf(attack), 'content-encoding': 'gzip' }, body: bomb }), 500),
+    repeat(50, () => dripHeaders(attack), 100),
+    repeat(20, () => dripBody(attack), 100),
+    repeat(1, () => openMany(attack, 300), 1000),
+    repeat(2, () => sendGarbage(attack), 50),
+  ])
+  process.stdout.write(JSON.stringify(report))
+}
+
+const keyOf = ({ key }: Attack) => ({ 'x-service-api-key': key })
+
+const bomb = gzipSync(`{"provider":"manual","data":[${'{},'.repeat(3_000_000)}{}]}`)
+
+const sendRequest = ({ base }: Attack, { method = 'GET', path, headers = {}, body }: Outgoing) =>
+  new Promise<number>((resolve) => {
+    const bodyHeaders = body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+    const outgoing = request(`${base}${path}`, { method, headers: { ...bodyHeaders, ...headers }, timeout: 60_000 }, (response) => {
+      response
+        .resume()
+        .once('end', () => resolve(response.statusCode ?? 0))
+        .once('error', () => resolve(0))
+    })
+    outgoing
+      .once('timeout', () => outgoing.destroy())
+      .once('error', () => resolve(0))
+      .end(body)
+  })
+
+const rows: Row[] = Object.values(endpoints as Record<string, Row>).filter(
+  ({ media, path }) => media !== 'text/event-stream' && !path.includes('clock'),
+)
+
+/** A request to any endpoint with values that may fit, from a credential that may be valid. */
+function fuzzed(attack: Attack): Outgoing {
+  const row = rows[randomInteger(0, rows.length - 1)] as Row
+  const values = [newUuid(), attack.user_id, '0', '%00', 'x'.repeat(300), encodeURIComponent(newBytes(8).toString('latin1'))]
+  const value = () => values[randomInteger(0, values.length - 1)] as string
+  const credentials: Record<string, string>[] = [keyOf(attack), { 'x-service-api-key': newUuid() }, { 'x-management-key': newUuid() }, {}]
+  const bodies = ['{}', '[]', '{"', JSON.stringify({ user_id: value(), data: [value()] }), newBytes(64), `${'['.repeat(5000)}`]
+  return {
+    method: row.method.toUpperCase(),
+    path: `${row.path.replace(/\{\w+\}/g, value)}?start_date=${value()}&limit=${value()}&next_cursor=${value()}`,
+    headers: credentials[randomInteger(0, credentials.length - 1)] as Record<string, string>,
+    ...(row.method === 'get' ? {} : { body: bodies[randomInteger(0, bodies.length - 1)] as string | Buffer }),
+  }
+}
+
+const openSocket = ({ base }: Attack) => {
+  const { hostname, port } = new URL(base)
+  return connect({ host: hostname, port: Number(port), ...OTHER_ADDRESS }).on('error', () => {})
+}
+
+/** Sends one byte after another until the service closes the connection. */
+async function drip(attack: Attack, start: string, rest: string) {
+  const socket = openSocket(attack)
+  socket.resume().write(start)
+  for (const byte of rest) {
+    if (socket.destroyed) return
+    socket.write(byte)
+    await sleep(500)
+  }
+  socket.destroy()
+}
+
+const dripHeaders = (attack: Attack) => drip(attack, 'GET /v2/user HTTP/1.1\r\nHost: assay\r\n', 'X-Slow: '.padEnd(60, 'x'))
+
+const dripBody = (attack: Attack) =>
+  drip(
+    attack,
+    `POST /v2/user HTTP/1.1\r\nHost: assay\r\nX-Service-Api-Key: ${attack.key}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`,
+    '{"client_user_id":"'.padEnd(60, 'x'),
+  )
+
+async function openMany(attack: Attack, count: number) {
+  const sockets = Array.from({ length: count }, () => openSocket(attack))
+  await sleep(2000)
+  for (const socket of sockets) socket.destroy()
+}
+
+async function sendGarbage(attack: Attack) {
+  const socket = openSocket(attack)
+  socket.resume().end(newBytes(200))
+  await new Promise<void>((resolve) => socket.once('close', () => resolve()))
+}
+
+if (process.argv[2] && import.meta.filename === process.argv[1]) await main(JSON.parse(process.argv[2]) as Attack)

@@ -1,0 +1,141 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { treeMemory } from '../../bench/memory.ts'
+import { percentile } from '../../bench/numbers.ts'
+import { type Client, createClient } from '../../src/contract/client.ts'
+import type { ResponseBody } from '../../src/contract/endpoint.ts'
+import type { Endpoints } from '../../src/contract/index.ts'
+import { readCredentials, run, startProcess } from '../support/process.ts'
+import type { AttackReport } from './hostile-attackers.ts'
+import { faultsInTables } from './tables.ts'
+import { users } from './users.ts'
+
+type User = ResponseBody<Endpoints['createUser']>
+
+/** `seconds` is the duration of the attack. `dataDir` is a prepared data folder, which is removed at the end. */
+type Options = { seconds: number; dataDir?: string; log?: string; print?: (line: string) => void }
+
+export type Hostile = {
+  idleP95: number
+  p95: number
+  acknowledged: number
+  lost: number
+  faults: string[]
+  memory: { before: number; peak: number; after: number }
+  attack: AttackReport
+}
+
+/** The bodies in flight, the heap and the caches of the processes, with PostgreSQL. */
+const MAX_MEMORY_MB = 2000
+
+/** Attacks a service for a while, beside a team that behaves well, and checks that this team notices nothing. */
+export async function tortureHostile(options: Options): Promise<Hostile> {
+  const { seconds, log, print = () => {}, dataDir = mkdtempSync(join(tmpdir(), 'assay-torture-')) } = options
+  const service = await startProcess({ DATA_DIR: dataDir, TMPDIR: process.env['TMPDIR'] }, log)
+  try {
+    const { team_api_key } = readCredentials(dataDir)
+    const good = createClient(service.url, { 'x-service-api-key': team_api_key })
+    const hostile = await openHostileTeam(service.url, dataDir)
+    const created: User[] = []
+    await behaveWell(good, created, 2)
+    const idle = await behaveWell(good, created, Math.max(3, Math.min(30, seconds / 4)))
+    const memory = { before: treeMemory(service.pid), peak: 0, after: 0 }
+    const watch = setInterval(() => {
+      memory.peak = Math.max(memory.peak, treeMemory(service.pid))
+      print(`${Math.round(memory.peak)} MB at most, ${created.length} users`)
+    }, 5000)
+    const attacking = startAttack({ base: service.url, ...hostile, seconds })
+    const attacked = await behaveWell(good, created, seconds).finally(() => clearInterval(watch))
+    const attack = await attacking
+    memory.peak = Math.max(memory.peak, treeMemory(service.pid))
+    const rested = await behaveWell(good, created, 2)
+    memory.after = treeMemory(service.pid)
+    const { lost, faults } = await compare(good, created)
+    const tables = await faultsInTables({ env: {}, dataDir }, users)
+    const { code } = await service.stop()
+    return {
+      idleP95: percentile(idle.latencies, 95),
+      p95: percentile(attacked.latencies, 95),
+      acknowledged: created.length,
+      lost,
+      faults: [
+        ...[idle, attacked, rested].flatMap(({ faults }) => faults),
+        ...[...faults, ...tables],
+        ...(attack['500'] ? [`${attack['500']} responses with 500 to the attackers`] : []),
+        ...(memory.peak > MAX_MEMORY_MB ? [`${Math.round(memory.peak)} MB of memory`] : []),
+        ...(code === 0 ? [] : [`the service exited with code ${code} after SIGTERM`]),
+      ],
+      memory,
+      attack,
+    }
+  } finally {
+    service.child.kill('SIGKILL')
+    await service.exited
+    rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+/** A team of another organization would be the same; its key is valid, and it has a user with many samples. */
+async function openHostileTeam(base: string, dataDir: string) {
+  const { org_id, management_key } = readCredentials(dataDir)
+  const admin = createClient(base, { 'x-management-key': management_key })
+  const team = await admin.createTeam({ params: { org_id }, body: { name: 'Hostile', region: 'us' } })
+  const params = { org_id, env: 'sandbox' as const, region: 'us' as const }
+  const { value: key } = await admin.createTeamKey({ params, body: { label: 'hostile', team_id: team.id } })
+  const api = createClient(base, { 'x-service-api-key': key })
+  const { user_id } = await api.createUser({ body: { client_user_id: 'hostile' } })
+  const data = Array.from({ length: 50_000 }, (_, i) => ({ start_date: new Date(i * 60_000 + 1.7e12).toISOString(), value: 60 + (i % 60) }))
+  await api.pushSamples({ params: { user_id, resource: 'heartrate' }, body: { provider: 'manual', data } })
+  return { key, user_id }
+}
+
+async function startAttack(attack: object): Promise<AttackReport> {
+  const file = join(import.meta.dirname, 'hostile-attackers.ts')
+  const { code, stdout, stderr } = await run([process.execPath, file, JSON.stringify(attack)], { env: {} }).exited
+  if (code !== 0) throw new Error(`the attackers exited with code ${code}: ${stderr}`)
+  return JSON.parse(stdout) as AttackReport
+}
+
+/** Creates and reads users, one request at a time. Every response must be a success. */
+async function behaveWell(api: Client, created: User[], seconds: number) {
+  const until = performance.now() + seconds * 1000
+  const latencies: number[] = []
+  const faults: string[] = []
+  const attempt = async (call: () => Promise<unknown>) => {
+    const at = performance.now()
+    await call().catch((error) =>
+      faults.push(`a request of the good team failed: ${error.status ?? error} ${JSON.stringify(error.detail)}`),
+    )
+    latencies.push(performance.now() - at)
+  }
+  while (performance.now() < until) {
+    const client_user_id = `good-${created.length}-${Math.round(until)}`
+    await attempt(async () => created.push(await api.createUser({ body: { client_user_id } })))
+    const user_id = created.at(-1)?.user_id as string
+    for (let i = 0; i < 4; i++) await attempt(() => api.getUser({ params: { user_id } }))
+    await attempt(() => api.listUsers({ query: { limit: 20 } }))
+  }
+  return { latencies, faults: [...new Set(faults)] }
+}
+
+/** Every acknowledged user exists as it was returned. */
+async function compare(api: Client, created: User[]) {
+  const faults: string[] = []
+  let lost = 0
+  for (const user of created) {
+    const found = await api.getUser({ params: { user_id: user.user_id } }).catch(() => undefined)
+    if (!found) lost++
+    else if (!isDeepStrictEqual(found, user)) faults.push(`${user.client_user_id} changed`)
+  }
+  return { lost, faults }
+}
+
+export const summaryOfHostile = ({ idleP95, p95, acknowledged, lost, memory, attack }: Hostile) =>
+  [
+    `${acknowledged} acknowledged users, ${lost} lost`,
+    `p95 of the good team ${p95.toFixed(1)} ms, idle ${idleP95.toFixed(1)} ms, ratio ${(p95 / idleP95).toFixed(2)}`,
+    `memory ${Math.round(memory.before)} MB before, ${Math.round(memory.peak)} MB at most, ${Math.round(memory.after)} MB after`,
+    `responses to the attackers by status: ${JSON.stringify(attack)}`,
+  ].join('\n')
