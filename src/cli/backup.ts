@@ -3,7 +3,7 @@ import { readConfig } from '../platform/config.ts'
 import { encryptionKey } from '../platform/data-dir.ts'
 import { setupProblem } from '../platform/problem.ts'
 import { openVault } from '../platform/sealing/vault.ts'
-import { verifyAudit } from '../tenants/audit/actions.ts'
+import { checkAudit } from '../tenants/audit/verification.ts'
 import { command, print } from './command.ts'
 import { progress } from './progress.ts'
 import { recordOperator } from './record-operator.ts'
@@ -62,7 +62,7 @@ export const restoreCommand = command({
     const bar = progress('rows', undefined)
     const restored = await withDatabase((database, config) => restoreBackup(database, { config, vault }, file, bar.add), true)
     bar.end()
-    const { broken, rows: audited } = await withApp(verifyAudit)
+    const { broken, rows: audited } = await withApp(checkAudit)
     if (broken)
       throw setupProblem(
         `The backup is restored, but its audit log is broken at row ${broken.seq} of chain ${broken.chain_id}: ${broken.reason}`,

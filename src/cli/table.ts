@@ -1,4 +1,4 @@
-import { auditVerify } from './audit.ts'
+import { auditAcknowledge, auditVerify } from './audit.ts'
 import { backupCommand, checkBackupCommand, restoreCommand } from './backup.ts'
 import { bootstrapCommand } from './bootstrap.ts'
 import { capacityCommand } from './capacity.ts'
@@ -36,6 +36,7 @@ export const sections: Record<string, Command[]> = {
     checkBackupCommand,
     restoreCommand,
     auditVerify,
+    auditAcknowledge,
     doctorCommand,
     capacityCommand,
   ],

@@ -9,7 +9,7 @@ import { DISPATCH_ORDERS, dispatchDueOrders, searchDispatches, searchSteps } fro
 import { eraseDueUsers } from '../operations/user-deletion/actions.ts'
 import { NUMBER_EVENTS } from '../platform/app.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../platform/time.ts'
-import { chainAudit, searchUnchained } from '../tenants/audit/actions.ts'
+import { chainAudit, searchUnchained } from '../tenants/audit/chain.ts'
 import { pruneIdempotency } from '../tenants/idempotency/actions.ts'
 import { pruneTokens } from '../tenants/keys/actions.ts'
 import { pruneUserTokens } from '../tenants/keys/user-tokens.ts'

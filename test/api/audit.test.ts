@@ -5,8 +5,11 @@ import type { Row } from '../../src/contract/endpoint.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { DAY } from '../../src/platform/time.ts'
 import type { WebhookRef } from '../../src/platform/webhook-ref.ts'
-import { auditRow, chainAudit, newAuditBatch, verifyAudit } from '../../src/tenants/audit/actions.ts'
-import { DEPLOYMENT_CHAIN } from '../../src/tenants/audit/rules.ts'
+import { auditRow, newAuditBatch } from '../../src/tenants/audit/actions.ts'
+import { chainAudit } from '../../src/tenants/audit/chain.ts'
+import { auditKey } from '../../src/tenants/audit/key.ts'
+import { DEPLOYMENT_CHAIN, endMac, start } from '../../src/tenants/audit/rules.ts'
+import { verifyAudit } from '../../src/tenants/audit/verification.ts'
 import { ensureTeamKey } from '../../src/tenants/keys/actions.ts'
 import { someInfo, someInsurance } from '../support/people.ts'
 import { query } from '../support/query.ts'
@@ -274,14 +277,15 @@ describe('the audit chains', () => {
   test('are built by the job in chronological order and verify as intact', async () => {
     const growing = await replica({ database: await newSandboxDatabase() })
     const { api, team_id } = await growing.tenant()
-    expect(await verifyAudit(growing.app)).toEqual({ rows: 0, unchained: 0 })
+    expect(await verifyAudit(growing.app)).toEqual({ rows: 0, read: 0, unchained: 0 })
     for (let i = 0; i < 3; i++) await api.createUser({ body: userBody() })
-    expect(await verifyAudit(growing.app)).toEqual({ rows: 0, unchained: 3 })
+    expect(await verifyAudit(growing.app)).toEqual({ rows: 0, read: 0, unchained: 3 })
     await growing.runJobs()
     await api.listUsers()
-    expect(await verifyAudit(growing.app)).toEqual({ rows: 4, unchained: 1 })
+    expect(await verifyAudit(growing.app)).toEqual({ rows: 4, read: 4, unchained: 1 })
     await growing.runJobs()
-    expect(await verifyAudit(growing.app)).toEqual({ rows: 5, unchained: 0 })
+    expect(await verifyAudit(growing.app)).toEqual({ rows: 5, read: 1, unchained: 0 })
+    expect(await verifyAudit(growing.app, { full: true })).toEqual({ rows: 5, read: 5, unchained: 0 })
     const chained = await growing.app.db
       .selectFrom('audit_log')
       .modifyFront(anyTeamOfTest)
@@ -310,15 +314,36 @@ describe('the audit chains', () => {
   test('are built over several batches by two replicas at once', async () => {
     const first = await replica({ database: await newSandboxDatabase() })
     const second = await replica({ database: first.url })
-    await query(
-      first.url,
-      `insert into audit_log (chain_id, id, at, actor_kind, action, status)
-       select md5((n % 4)::text)::uuid, gen_random_uuid(), now() - n * interval '1 second', 'operator', 'test', 200
-       from generate_series(1, 6000) n`,
-    )
+    const audit = newAuditBatch(first.app)
+    const chains = Array.from({ length: 4 }, newUuid)
+    const rowOf = (n: number) => auditRow(first.app, { kind: 'operator' }, { action: 'test', status: 200, team_id: chains[n % 4] })
+    await Promise.all(Array.from({ length: 6000 }, (_, n) => audit(rowOf(n))))
     await Promise.all([first.runJobs(), second.runJobs()])
     await first.runJobs()
-    expect(await verifyAudit(second.app)).toEqual({ rows: 6004, unchained: 0 })
+    expect(await verifyAudit(second.app)).toEqual({ rows: 6004, read: 6004, unchained: 0 })
+  })
+  test('accept rows of an earlier version, which have no MAC, for a day after the upgrade', async () => {
+    const database = await newSandboxDatabase()
+    const { app, runJobs, advanceTime, tenant } = await replica({ database })
+    const { api, team_id } = await tenant()
+    const mac = endMac(auditKey(app), DEPLOYMENT_CHAIN, { ...start, strict: false })
+    await query(database, 'update audit_chains set mac = $2 where chain_id = $1', [DEPLOYMENT_CHAIN, mac])
+    await query(database, "update migrations set ran_at = now() where name = '0008_audit.sql'")
+    const addEarlierRow = () =>
+      query(
+        database,
+        "insert into audit_log (chain_id, id, at, actor_kind, action, status) values ($1, gen_random_uuid(), now(), 'job', 'earlier', 200)",
+        [team_id],
+      )
+    await addEarlierRow()
+    await api.listUsers()
+    await runJobs()
+    expect(await verifyAudit(app)).toEqual({ rows: 3, read: 3, unchained: 0 })
+    advanceTime(DAY)
+    await runJobs()
+    await addEarlierRow()
+    await runJobs()
+    expect((await verifyAudit(app)).breaks).toMatchObject([{ chain_id: team_id, seq: 3, reason: 'the row was not written by Assay' }])
   })
   test('are verified by an organization for its own teams, including erased ones', async () => {
     const instance = await world()
@@ -338,19 +363,22 @@ describe('the audit chains', () => {
     "at = '2020-01-01T00:00:00Z'",
     'chain_hash = sha256(chain_hash)',
   ])('report the row changed with %s', async (change) => {
+    const broken = { chain_id: tampered.team_id, seq: 3, to: 3, id: await idAt(3), reason: 'the row was changed' }
     expect(await verifyAfter(`update audit_log set ${change} where ${chain} and chain_seq = 3`)).toEqual({
-      rows: 3,
+      rows: 5,
+      read: 6,
       unchained: 0,
-      broken: { chain_id: tampered.team_id, seq: 3, id: await idAt(3), reason: 'the row was changed' },
+      broken,
+      breaks: [broken],
     })
   })
   test('report a row deleted from the middle', async () => {
     const { broken } = await verifyAfter(`delete from audit_log where ${chain} and chain_seq = 2`)
-    expect(broken).toMatchObject({ seq: 2, reason: `the row is missing; the next one is ${await idAt(3)}` })
+    expect(broken).toMatchObject({ seq: 2, to: 2, reason: 'the row is missing' })
   })
-  test('report the first row deleted from the end', async () => {
+  test('report the rows deleted from the end', async () => {
     const { broken } = await verifyAfter(`delete from audit_log where ${chain} and chain_seq > 3`)
-    expect(broken).toMatchObject({ seq: 4, reason: 'the row is missing' })
+    expect(broken).toMatchObject({ seq: 4, to: 5, reason: 'the row is missing' })
   })
   test('report an inserted row', async () => {
     const { broken } = await verifyAfter(
@@ -368,24 +396,24 @@ describe('the audit chains', () => {
   const UNLIST = `delete from audit_log where chain_id = '${DEPLOYMENT_CHAIN}' and id = TEAM`
 
   test.each([
-    ['the head is rolled back', ['update audit_chains set seq = 3 where CHAIN'], 3],
+    ['the head is rolled back', ['update audit_chains set seq = 3 where CHAIN'], 6],
     [
       'the head is rolled back with its rows',
       ['delete from audit_log where CHAIN and chain_seq > 3', 'update audit_chains set seq = 3 where CHAIN'],
-      3,
+      4,
     ],
     [
       'a row follows a rollback',
       ['delete from audit_log where CHAIN and chain_seq > 3', 'update audit_chains set seq = 3 where CHAIN', ADD_ROW],
-      3,
+      4,
     ],
-    ['the head is replaced', ['update audit_chains set mac = sha256(mac) where CHAIN'], 5],
-    ['the head is removed', [DELETE_HEAD], 1],
+    ['the head is replaced', ['update audit_chains set mac = sha256(mac) where CHAIN'], 6],
+    ['the head is removed', [DELETE_HEAD], 6],
     ['the chain is removed', [DELETE_CHAIN, DELETE_HEAD], 1],
     ['a row follows the removal of the chain', [DELETE_CHAIN, DELETE_HEAD, ADD_ROW], 1],
     ['the chain is removed where it is listed, too', [DELETE_CHAIN, DELETE_HEAD, UNLIST], 1],
     ['only the listing is removed', [UNLIST], 1],
-    ["the deployment's head is removed", [`delete from audit_chains where chain_id = '${DEPLOYMENT_CHAIN}'`], 1],
+    ["the deployment's head is removed", [`delete from audit_chains where chain_id = '${DEPLOYMENT_CHAIN}'`], 2],
     [
       'everything is removed',
       ['delete /* any team: a test */ from audit_log', 'delete /* any team: a test */ from audit_chains', ADD_ROW],
@@ -396,7 +424,7 @@ describe('the audit chains', () => {
     expect((await verifyAfter(...named)).broken).toMatchObject({ seq })
   })
   test('are intact once the tampering is rolled back', async () => {
-    expect(await verifyAudit(tampered.app)).toEqual({ rows: 6, unchained: 0 })
+    expect(await verifyAudit(tampered.app, { full: true })).toEqual({ rows: 6, read: 6, unchained: 0 })
   })
   test.each([
     "update audit_log set action = 'x'",

@@ -284,9 +284,18 @@ describe('audit verify', () => {
   test('verifies an intact chain and exits with 0', async () => {
     expect(await cli.run('audit', 'verify')).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/^intact: \d+ rows, 0 not chained yet\n$/),
+      out: expect.stringMatching(/^intact: \d+ rows, \d+ of them read now, 0 not chained yet\n$/),
     })
     expect(await cli.json('audit', 'verify')).toMatchObject({ unchained: 0 })
+  })
+
+  test('reads only new rows, and all of them with --full', async () => {
+    const cli = assay(await newDatabase(), production)
+    await cli.json('bootstrap', '--org', 'Reef', '--team', 'Reef one')
+    expect(await cli.json('audit', 'verify')).toMatchObject({ rows: 1, read: 1 })
+    await cli.json('keys', 'create', '--kind', 'team', '--label', 'a')
+    expect(await cli.json('audit', 'verify')).toMatchObject({ rows: 2, read: 1 })
+    expect(await cli.json('audit', 'verify', '--full')).toMatchObject({ rows: 2, read: 2 })
   })
 
   test('reports the first broken row and exits with 1', async () => {
@@ -297,9 +306,37 @@ describe('audit verify', () => {
     expect((await cli.json('audit', 'verify')).rows).toBe(4)
     await query(database, 'alter table audit_log disable trigger audit_log_append_only')
     await query(database, "update audit_log set action = 'operator nothing' where chain_seq = 2")
-    const { code, out } = await cli.run('audit', 'verify')
+    const { code, out } = await cli.run('audit', 'verify', '--full')
     expect(code).toBe(1)
     expect(out).toMatch(/^BROKEN at row 2 /)
+    await query(database, 'alter table audit_log enable trigger audit_log_append_only')
+    expect(await cli.run('audit', 'verify')).toMatchObject({ code: 1, out })
+  })
+
+  test('fails until an operator acknowledges the breaks, and records who did', async () => {
+    const database = await newDatabase()
+    const cli = assay(database, production)
+    await cli.json('bootstrap', '--org', 'Reef', '--team', 'Reef one')
+    await cli.json('keys', 'create', '--kind', 'team', '--label', 'a')
+    await cli.json('audit', 'verify')
+    await query(database, 'alter table audit_log disable trigger audit_log_append_only')
+    await query(database, 'delete from audit_log where chain_seq = 2')
+    expect(await cli.run('audit', 'verify')).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/^BROKEN at row 2 .* the row is missing/),
+    })
+    expect(await cli.run('audit', 'acknowledge', '--by', 'two words')).toMatchObject({ code: 2 })
+    expect(await cli.run('audit', 'acknowledge', '--by', 'jane.doe')).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^acknowledged: BROKEN at row 2 /),
+    })
+    expect(await cli.run('audit', 'verify')).toMatchObject({ code: 0, out: expect.stringMatching(/1 acknowledged breaks\n$/) })
+    expect(await query(database, "select subject from audit_log where action = 'operator audit acknowledge'")).toEqual([
+      { subject: 'seq:2 to:2 by:jane.doe' },
+    ])
+    expect(await cli.run('audit', 'acknowledge', '--by', 'jane.doe')).toMatchObject({ code: 0, out: 'no open breaks\n' })
+    await query(database, 'delete from audit_log where chain_seq = 1')
+    expect(await cli.run('audit', 'verify', '--full')).toMatchObject({ code: 1, out: expect.stringMatching(/^BROKEN at rows 1 to 2 /) })
   })
 })
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { endpoints } from '../../src/contract/index.ts'
 import { HOUR, later } from '../../src/platform/time.ts'
-import { verifyAudit } from '../../src/tenants/audit/actions.ts'
+import { checkAudit } from '../../src/tenants/audit/verification.ts'
 import { fastPasswords, joinOrganization, signIn } from '../support/console.ts'
 import { findLeaks } from '../support/leaks.ts'
 import { leavesOf } from '../support/leaves.ts'
@@ -200,8 +200,8 @@ describe('revealing', () => {
     expect(rows).toMatchObject([{ actor_kind: 'person', actor_id: session.person?.id, via: 'console', subject: `user_id:${user_id}` }])
     expect(rows[0]?.reason.toString()).not.toContain('Rückruf')
     await w.runJobs()
-    expect(await verifyAudit(w.app)).toMatchObject({ unchained: 0 })
-    expect(await verifyAudit(w.app)).not.toHaveProperty('broken')
+    expect(await checkAudit(w.app)).toMatchObject({ unchained: 0 })
+    expect(await checkAudit(w.app)).not.toHaveProperty('broken')
   })
 
   test('detects a changed reason in the audit chain', async () => {
@@ -213,12 +213,12 @@ describe('revealing', () => {
     const [row] = await set(
       "update audit_log set reason = reason || '\\x00' where id = (select max(id::text)::uuid from audit_log where reason is not null) returning id",
     )
-    expect((await verifyAudit(w.app)).broken).toMatchObject({ id: row?.id, reason: 'the row was changed' })
+    expect((await checkAudit(w.app)).broken).toMatchObject({ id: row?.id, reason: 'the row was changed' })
     await set(`update audit_log set reason = substring(reason for length(reason) - 1) where id = '${row?.id}'`)
     await set(`update audit_log set via = null where id = '${row?.id}'`)
-    expect((await verifyAudit(w.app)).broken).toMatchObject({ id: row?.id })
+    expect((await checkAudit(w.app)).broken).toMatchObject({ id: row?.id })
     await set(`update audit_log set via = 'console' where id = '${row?.id}'`)
-    expect(await verifyAudit(w.app)).not.toHaveProperty('broken')
+    expect(await checkAudit(w.app)).not.toHaveProperty('broken')
     await query(w.url, 'alter table audit_log enable trigger user')
   })
 

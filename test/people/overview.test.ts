@@ -282,15 +282,18 @@ describe('audit log', () => {
     const verdict = await admin.verifyAuditLog({ params: { org_id } })
     expect(verdict).toMatchObject({ intact: true, broken: null })
     expect(verdict.rows).toBeGreaterThan(0)
+    const [{ seq } = { seq: 0 }] = await query<{ seq: number }>(instance.url, 'select seq from audit_chains where chain_id = $1', [team_id])
+    await instance.api.listUsers()
+    await instance.runJobs()
     await query(instance.url, 'alter table audit_log disable trigger user')
     const setAction = (action: string) =>
-      query(instance.url, 'update audit_log set action = $2 where chain_id = $1 and chain_seq = 1', [team_id, action])
+      query(instance.url, 'update audit_log set action = $2 where chain_id = $1 and chain_seq = $3', [team_id, action, seq + 1])
     await setAction('nothing')
     expect(await admin.verifyAuditLog({ params: { org_id } })).toEqual(verdict)
     instance.advanceTime(MINUTE)
     expect(await admin.verifyAuditLog({ params: { org_id } })).toMatchObject({
       intact: false,
-      broken: { seq: 1, reason: 'the row was changed' },
+      broken: { seq: seq + 1, reason: 'the row was changed' },
     })
     await setAction('listUsers')
     await query(instance.url, 'alter table audit_log enable trigger user')

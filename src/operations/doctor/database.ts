@@ -12,7 +12,7 @@ import { pendingMigrations } from '../../platform/db/schema/migrate.ts'
 import { setupProblem } from '../../platform/problem.ts'
 import { countProcesses } from '../../platform/runtime/process-count.ts'
 import { openVault, type Vault } from '../../platform/sealing/vault.ts'
-import { verifyAudit } from '../../tenants/audit/actions.ts'
+import { checkAudit } from '../../tenants/audit/verification.ts'
 import { describeCluster, isClustered } from '../cluster/actions.ts'
 import { findDeployment, identityOf } from '../deployment/actions.ts'
 import { checkDatabase } from '../deployment/rules.ts'
@@ -192,7 +192,7 @@ const isReachable = ({ hostname, port, protocol }: URL) =>
 
 async function auditFinding(config: Config, { db }: Database): Promise<Finding> {
   const service = newService({ config, db, vault: vaultOf(config), log: pino({ level: 'silent' }) })
-  const { rows, broken } = await verifyAudit(appOf(service))
+  const { rows, broken } = await checkAudit(appOf(service))
   if (!broken) return { state: 'ok', text: `intact, ${rows} rows` }
   throw setupProblem(`broken at row ${broken.seq} of chain ${broken.chain_id}: ${broken.reason}; find out who changed the database`)
 }

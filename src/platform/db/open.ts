@@ -10,8 +10,8 @@ import { coalesceReads, openPipelined, openPipelinedPool, type PipelinedConnecti
 import { isLockTimeout, isReadOnly, isTeamMoved } from './errors.ts'
 import type { Tables } from './tables.ts'
 
-/** Outside a transaction it carries the pipelined connections. Inside one, every statement uses the transaction's connection. */
-export type Db = Kysely<Tables> & { pipelined?: PipelinedConnections | undefined }
+/** Outside a transaction it carries the pipelined connections and the URL. Inside one, every statement uses the transaction's connection. */
+export type Db = Kysely<Tables> & { pipelined?: PipelinedConnections | undefined; url?: string | undefined }
 
 /** A connection checked out of the pool. */
 export type PoolConnection = pg.PoolClient
@@ -101,7 +101,7 @@ export function openDatabase(url: string, size: number, log: Logger, { isReplica
   const open = () => openPipelined(newPipelined, endReadOnly)
   const pipelined = usesPipelines ? { reading: coalesceReads(open()), writing: openPipelinedPool(open, WRITE_CONNECTIONS) } : undefined
   const fair = newFairPool(pool)
-  const db: Db = Object.assign(new Kysely<Tables>({ dialect: new PostgresDialect({ pool: fair }) }), { pipelined })
+  const db: Db = Object.assign(new Kysely<Tables>({ dialect: new PostgresDialect({ pool: fair }) }), { pipelined, url })
   const close = async () => {
     closing = true
     checks.stop()

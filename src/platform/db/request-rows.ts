@@ -1,8 +1,8 @@
-import type { Insertable } from 'kysely'
+import type { Selectable } from 'kysely'
 import { type Db, parameterList, prepareStatement, runPrepared, runQuickWrite } from './open.ts'
 import type { Tables } from './tables.ts'
 
-export type NewAuditRow = Omit<Insertable<Tables['audit_log']>, 'chain_seq' | 'chain_hash'>
+export type NewAuditRow = Omit<Selectable<Tables['audit_log']>, 'chain_seq' | 'chain_hash' | 'mac'> & { mac: Buffer }
 type Outcome = {
   team_id: string
   operation: string
@@ -18,7 +18,7 @@ export type RequestRows = { audit: NewAuditRow; outcome?: Outcome | undefined }
 
 export const auditColumns = [
   ...(['chain_id', 'id', 'at', 'org_id', 'team_id', 'actor_kind', 'actor_id', 'action', 'subject', 'status'] as const),
-  ...(['request_id', 'via', 'reason'] as const),
+  ...(['request_id', 'via', 'reason', 'mac'] as const),
 ]
 export const outcomeColumns = ['operation', 'key_hash', 'owner', 'status', 'sealed', 'user_id'] as const
 

@@ -1,15 +1,13 @@
-import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
+import type { App, AppInTransaction } from '../../platform/app.ts'
 import type { Caller } from '../../platform/callers.ts'
 import type { NewAuditRow } from '../../platform/db/request-rows.ts'
 import { timeOrderedId } from '../../platform/db/time-ordered-id.ts'
-import { derive, open, seal } from '../../platform/sealing/seal.ts'
+import { open, seal } from '../../platform/sealing/seal.ts'
 import { orgSealingKey } from '../../platform/sealing/vault.ts'
 import { runForService } from '../../platform/shares/share.ts'
+import { auditKey } from './key.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
-import { verifyChains } from './verify.ts'
-
-export { searchUnchained } from './store.ts'
 
 /** `team_id` names the team whose data was affected when the actor belongs to no team. */
 type AuditEntry = {
@@ -31,7 +29,7 @@ export function auditRow(app: App, actor: Caller | SystemActor, entry: AuditEntr
   const id = timeOrderedId(at)
   const org_id = ('org_id' in actor && actor.org_id) || null
   const team_id = ('team_id' in actor ? actor.team_id : entry.team_id) ?? null
-  return {
+  return signRow(app, {
     chain_id: rules.chainOf({ team_id, org_id }),
     id,
     at,
@@ -45,8 +43,11 @@ export function auditRow(app: App, actor: Caller | SystemActor, entry: AuditEntr
     request_id: entry.request_id ?? null,
     via: 'console' in actor && actor.console ? 'console' : null,
     reason: encryptReason(app, actor, id),
-  }
+  })
 }
+
+/** Adds the MAC without which a row is never chained. */
+export const signRow = (app: App, row: rules.AuditFields): NewAuditRow => ({ ...row, mac: rules.rowMac(auditKey(app), row) })
 
 const consoleUserOf = (actor: Caller | SystemActor) =>
   'console' in actor && actor.console && 'actor_id' in actor.console ? actor.console : undefined
@@ -100,64 +101,14 @@ export function newAuditBatch(app: App): AuditBatch {
 
 const BATCH_SIZE = 1000
 
-/** Records the start of the deployment's chain when the database is set up. */
-export const openChain = (app: AppInTransaction) => recordStart(app, rules.DEPLOYMENT_CHAIN)
+/** Records the start of the deployment's chain when the database is set up. From then on every row needs a MAC. */
+export const openChain = (app: AppInTransaction) => recordStart(app, rules.DEPLOYMENT_CHAIN, true)
 
-const recordStart = (app: AppInTransaction, chain_id: string) =>
-  store.insertHead(app.db, { chain_id, seq: rules.start.seq, mac: rules.endMac(auditKey(app), chain_id, rules.start) })
+export const recordStart = (app: AppInTransaction, chain_id: string, strict: boolean) =>
+  store.insertHead(app.db, { chain_id, seq: rules.start.seq, mac: rules.endMac(auditKey(app), chain_id, { ...rules.start, strict }) })
 
-/**
- * Links committed rows of every chain, up to a batch of each, and returns whether there may be more. Several processes may do it:
- * one of them extends a chain, and the others change nothing.
- */
-export async function chainAudit(app: App) {
-  const done = { opened: false, extended: false, cut: false }
-  for (let after: string | undefined; ; ) {
-    const rows = await store.listUnchained(app.db, after, BATCH_SIZE)
-    for (const [chain_id, ofChain] of Map.groupBy(rows, ({ chain_id }) => chain_id)) {
-      if (ofChain[0]?.seq === null) done.opened = (await openNewChain(app, chain_id)) || done.opened
-      else done.extended = (await linkRows(app, ofChain)) || done.extended
-    }
-    if (rows.length < BATCH_SIZE) return done.opened || (done.cut && done.extended)
-    done.cut = true
-    after = rows.at(-1)?.chain_id
-  }
+/** The row of the deployment's chain that lists another chain. */
+export const listingRow = (app: App, chain_id: string) => {
+  const entry = { action: rules.OPEN_CHAIN, subject: `chain_id:${chain_id}`, status: 200 }
+  return signRow(app, { ...auditRow(app, { kind: 'job' }, entry), id: chain_id })
 }
-
-/**
- * Lists a new chain in the deployment's chain and records its start. A chain that is listed but has no recorded end is never
- * opened again, so verification detects the deletion of a chain with its end.
- */
-const openNewChain = (app: App, chain_id: string) =>
-  inTransaction(app, async (app) => {
-    if (chain_id === rules.DEPLOYMENT_CHAIN) return false
-    const entry = { action: rules.OPEN_CHAIN, subject: `chain_id:${chain_id}`, status: 200 }
-    const isNew = await store.insertOnce(app.db, { ...auditRow(app, { kind: 'job' }, entry), id: chain_id })
-    if (isNew) await recordStart(app, chain_id)
-    return isNew !== undefined
-  })
-
-type UnchainedRow = Awaited<ReturnType<typeof store.listUnchained>>[number]
-
-/** Extends a chain by its next rows. A broken chain is not extended. */
-async function linkRows(app: App, rows: UnchainedRow[]) {
-  const key = auditKey(app)
-  const { chain_id, seq, mac, hash } = rows[0] as UnchainedRow
-  const end = rules.trustedEnd(key, { chain_id, seq: seq as number, mac: mac as Buffer }, hash)
-  if (!end) return false
-  let at = end
-  const hashes = rows.map((row) => {
-    at = rules.nextLink(key, at, row)
-    return at.hash
-  })
-  const ids = rows.map(({ id }) => id)
-  return store.extendChain(app.db, { chain_id, from_seq: end.seq, ids, hashes, mac: rules.endMac(key, chain_id, at) })
-}
-
-/** Verifies every chain up to its recorded end. */
-export const verifyAudit = (app: App) => verifyChains(app.db, auditKey(app))
-
-/** Verifies the chains with these IDs, and the deployment's chain, which lists them. */
-export const verifyAuditOf = (app: App, chain_ids: string[]) => verifyChains(app.db, auditKey(app), chain_ids)
-
-const auditKey = (app: App) => derive(app.vault.root, 'audit chain')

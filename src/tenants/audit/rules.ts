@@ -1,10 +1,13 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, type KeyObject } from 'node:crypto'
 
 /** Rows that belong to no team and no organization. Its rows also list the other chains. */
 export const DEPLOYMENT_CHAIN = '00000000-0000-0000-0000-000000000000'
 
 /** The action of the row in the deployment's chain that lists another chain. The row has that chain's ID. */
 export const OPEN_CHAIN = 'openAuditChain'
+
+/** The action of the first row of a segment. Its subject records the break before it. */
+export const OPEN_SEGMENT = 'openAuditSegment'
 
 /** Whether a row of the deployment's chain lists another chain. */
 export const listsChain = ({ chain_id, action }: { chain_id: string; action: string }) =>
@@ -13,7 +16,7 @@ export const listsChain = ({ chain_id, action }: { chain_id: string; action: str
 /** Each team has a chain, each organization has one for rows without a team, and the deployment has one for the rest. */
 export const chainOf = ({ team_id, org_id }: { team_id: string | null; org_id: string | null }) => team_id ?? org_id ?? DEPLOYMENT_CHAIN
 
-/** The fields the chain protects. */
+/** The fields that a row's MAC and the chain protect. */
 export type AuditFields = {
   chain_id: string
   id: string
@@ -29,67 +32,124 @@ export type AuditFields = {
   via: string | null
   reason: Buffer | null
 }
-type ChainedRow = AuditFields & { chain_seq: number | null; chain_hash: Buffer | null }
+
+export type WrittenRow = AuditFields & { mac: Buffer | null }
+
+const fieldsAfterSeq = (row: AuditFields) => [
+  ...[row.id, row.at, row.org_id, row.team_id, row.actor_kind, row.actor_id, row.action, textOf(row.subject), row.status],
+  ...[textOf(row.request_id), row.via, row.reason?.toString('hex') ?? null],
+]
+
+/** A text as the database returns it: without surrogates that belong to no pair. */
+const textOf = (text: string | null) => text?.toWellFormed() ?? null
+
+/** Proves that Assay wrote the row, before it is in the chain. The database never sees the key. */
+export const rowMac = (key: KeyObject, row: AuditFields) =>
+  createHmac('sha256', key)
+    .update('row ')
+    .update(JSON.stringify([row.chain_id, ...fieldsAfterSeq(row)]))
+    .digest()
+
+export const isAuthentic = (key: KeyObject, row: WrittenRow) => row.mac?.equals(rowMac(key, row)) ?? false
 
 export type Link = { seq: number; hash: Buffer }
 
-export const start: Link = { seq: 0, hash: Buffer.alloc(32) }
+/** A segment starts here too: its first row follows no hash. */
+const START_HASH = Buffer.alloc(32)
+
+export const start: Link = { seq: 0, hash: START_HASH }
 
 /** A row's hash depends on the previous row and on a key, so access to the database alone cannot rewrite history. */
-export function nextLink(key: Buffer, before: Link, row: AuditFields): Link {
+export function nextLink(key: KeyObject, before: Link, row: AuditFields): Link {
   const seq = before.seq + 1
-  const fields = [
-    row.chain_id,
-    seq,
-    row.id,
-    row.at,
-    row.org_id,
-    row.team_id,
-    row.actor_kind,
-    row.actor_id,
-    row.action,
-    row.subject,
-    row.status,
-    row.request_id,
-    row.via,
-    row.reason?.toString('hex') ?? null,
-  ]
-  return { seq, hash: createHmac('sha256', key).update(before.hash).update(JSON.stringify(fields)).digest() }
+  const fields = JSON.stringify([row.chain_id, seq, ...fieldsAfterSeq(row)])
+  return { seq, hash: createHmac('sha256', key).update(before.hash).update(fields).digest() }
 }
 
-export type Break = { seq: number; id?: string; reason: string }
-
-/** Finds the first row that does not match the chain. `rows` are the next rows; an empty list means the end was cut off. */
-export function findBreak(key: Buffer, before: Link, rows: ChainedRow[]): { at: Link; broken?: Break } {
-  let at = before
-  if (!rows.length) return { at, broken: { seq: at.seq + 1, reason: 'the row is missing' } }
-  for (const row of rows) {
-    const expected = nextLink(key, at, row)
-    if (row.chain_seq !== expected.seq)
-      return { at, broken: { seq: expected.seq, reason: `the row is missing; the next one is ${row.id}` } }
-    if (!row.chain_hash?.equals(expected.hash)) return { at, broken: { seq: expected.seq, id: row.id, reason: 'the row was changed' } }
-    at = expected
-  }
-  return { at }
+/** The link of a row that Assay did not write. It records the place and the ID of the row, and nothing of its content. */
+export function refusedLink(key: KeyObject, before: Link, { chain_id, id }: AuditFields): Link {
+  const seq = before.seq + 1
+  return { seq, hash: createHmac('sha256', key).update('refused ').update(before.hash).update(`${chain_id} ${seq} ${id}`).digest() }
 }
+
+/** The position before the first row of a segment. */
+export const segmentStart = (seq: number): Link => ({ seq: seq - 1, hash: START_HASH })
+
+/** The end of a chain. In a strict chain, every further row has a MAC. */
+export type End = Link & { strict: boolean }
 
 /** Proves that the chain ended here. Access to the database alone cannot forge it. */
-export const endMac = (key: Buffer, chain_id: string, { seq, hash }: Link) =>
-  createHmac('sha256', key).update(`end ${chain_id} ${seq} `).update(hash).digest()
+export const endMac = (key: KeyObject, chain_id: string, { seq, hash, strict }: End) =>
+  createHmac('sha256', key)
+    .update(`${strict ? 'strict ' : ''}end ${chain_id} ${seq} `)
+    .update(hash)
+    .digest()
 
 export type Head = { chain_id: string; seq: number; mac: Buffer }
 
-/** The link to extend. Undefined if the record was changed or its row is missing, because such an end cannot be trusted. */
-export function trustedEnd(key: Buffer, { chain_id, seq, mac }: Head, hash: Buffer | null): Link | undefined {
-  const end = seq === 0 ? start : hash && { seq, hash }
-  return end && mac.equals(endMac(key, chain_id, end)) ? end : undefined
+/** The end that was recorded, if the record was not changed and its row is there. */
+export function trustedEnd(key: KeyObject, { chain_id, seq, mac }: Head, hash: Buffer | null): End | undefined {
+  const link = seq === 0 ? start : hash && { seq, hash }
+  return link ? [true, false].map((strict) => ({ ...link, strict })).find((end) => mac.equals(endMac(key, chain_id, end))) : undefined
 }
 
-export const headMissing: Break = { seq: 1, reason: 'the recorded end of the chain is missing' }
+/** A part of a chain that cannot be trusted: rows that are missing, changed or not Assay's. */
+export type Break = { seq: number; to: number; id?: string; reason: BreakReason }
 
-/** Compares the verified end with the recorded one. A forged record fails its MAC; a rolled-back record leaves rows beyond it. */
-export function findBreakAtEnd(key: Buffer, at: Link, head: Head & { last: number | null }): Break | undefined {
-  if (!head.mac.equals(endMac(key, head.chain_id, at))) return { seq: head.seq, reason: 'the recorded end of the chain was changed' }
-  if ((head.last ?? 0) > head.seq) return { seq: head.seq + 1, reason: 'the row lies beyond the recorded end of the chain' }
-  return undefined
+export const reasons = {
+  missing: 'the row is missing',
+  changed: 'the row was changed',
+  refused: 'the row was not written by Assay',
+  end_missing: 'the recorded end of the chain is missing',
+  end_changed: 'the recorded end of the chain was changed',
+  beyond_end: 'rows lie beyond the recorded end of the chain',
+  unlisted: 'the deployment does not list the chain',
+  rewritten: 'the chain does not contain rows that were verified',
+} as const
+export type BreakReason = keyof typeof reasons
+
+/** Where a new segment begins. The positions that it skips stand for the rows that were lost. */
+export const nextSegmentSeq = (headSeq: number, last: number) => Math.max(headSeq, last + 1) + 1
+
+/** Why a chain cannot be extended. `last` is the position of its last row. */
+export function findBreakAtEnd(head: { seq: number } | undefined, last: number): Break {
+  const seq = last + 1
+  if (!head) return { seq, to: seq, reason: 'end_missing' }
+  if (head.seq > last) return { seq, to: head.seq, reason: 'missing' }
+  return { seq, to: seq, reason: head.seq < last ? 'beyond_end' : 'end_changed' }
+}
+
+/** The break as the subject of the first row of a segment. */
+export const describeBreak = ({ seq, to, reason }: Break) => `seq:${seq} to:${to} reason:${reason}`
+
+/** Adds a break to those of a chain. Consecutive rows with the same fault are one break. */
+export function addBreak(breaks: Break[], found: Break) {
+  const last = breaks.at(-1)
+  if (last?.reason === found.reason && last.to >= found.seq - 1) last.to = found.to
+  else breaks.push(found)
+}
+
+type Range = Pick<Break, 'seq' | 'to'>
+
+/** Whether ranges, taken together, include all of one. */
+export function isCovered({ seq, to }: Range, ranges: Range[]) {
+  let next = seq
+  for (const range of ranges.toSorted((a, b) => a.seq - b.seq)) if (range.seq <= next) next = Math.max(next, range.to + 1)
+  return next > to
+}
+
+/** Proves that an operator acknowledged the break. */
+export const acknowledgementMac = (
+  key: KeyObject,
+  { chain_id, seq, to_seq }: { chain_id: string; seq: number; to_seq: number },
+  by: string,
+) =>
+  createHmac('sha256', key)
+    .update(`acknowledged ${chain_id} ${seq} ${to_seq} ${JSON.stringify(by)}`)
+    .digest()
+
+/** Proves how far a chain was verified, and which breaks were known by then. */
+export const verifiedMac = (key: KeyObject, chain_id: string, { seq, hash }: Link, breaks: Range[]) => {
+  const known = breaks.filter(({ to }) => to <= seq).map((found) => `${found.seq}-${found.to}`)
+  return createHmac('sha256', key).update(`verified ${chain_id} ${seq} ${known.sort().join()} `).update(hash).digest()
 }

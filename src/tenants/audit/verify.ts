@@ -1,68 +1,212 @@
+import type { KeyObject } from 'node:crypto'
 import type { Db } from '../../platform/db/open.ts'
 import * as rules from './rules.ts'
-import * as store from './store.ts'
-
-/** `rows` are the verified rows. `broken` is the first break; verification stops there. */
-export type Verification = { rows: number; unchained: number; broken?: ChainBreak }
+import * as walk from './rules-walk.ts'
+import { type BreakRow, insertBreaks, listBreaks } from './store-breaks.ts'
+import * as store from './store-verify.ts'
 
 type ChainBreak = rules.Break & { chain_id: string }
 
-const ROWS_AT_ONCE = 1000
+/** A break as people read it. */
+export type ReportedBreak = Omit<ChainBreak, 'reason'> & { reason: string }
+
+/**
+ * `rows` are the rows that are verified, `read` those that this run read. `breaks` are those that nobody acknowledged, the first of
+ * them also as `broken`.
+ */
+export type Verification = {
+  rows: number
+  read: number
+  unchained: number
+  acknowledged?: number
+  broken?: ReportedBreak
+  breaks?: ReportedBreak[]
+}
+
+export type VerifyOptions = {
+  /** Only these chains, and the deployment's, which lists them. */
+  chain_ids?: string[] | undefined
+  /** Reads every row, also those that were verified before. */
+  full?: boolean | undefined
+  /** Remembers how far the chains are verified, and records breaks. The time is that of the breaks. */
+  remember?: { at: string } | undefined
+}
+
+type Run = { db: Db; key: KeyObject } & VerifyOptions
+
+/** Small pages, so that others do not wait for one. */
+const ROWS_AT_ONCE = 500
 const CHAINS_AT_ONCE = 500
+const MAX_REPORTED = 100
 
 /** Verifies the deployment's chain, which lists the others, and then the chains with the given IDs or all of them. */
-export async function verifyChains(db: Db, key: Buffer, chain_ids?: string[]): Promise<Verification> {
-  const [deployment] = await store.listHeads(db, undefined, 1, [rules.DEPLOYMENT_CHAIN])
-  const listing = deployment
-    ? await verifyChain(db, key, deployment)
-    : { rows: 0, broken: { chain_id: rules.DEPLOYMENT_CHAIN, ...rules.headMissing } }
-  let rows = chain_ids ? 0 : listing.rows
-  let broken = listing.broken
-  for (let after: string | undefined = rules.DEPLOYMENT_CHAIN; after && !broken; ) {
+export async function verifyChains(db: Db, key: KeyObject, options: VerifyOptions = {}): Promise<Verification> {
+  const run = { db, key, ...options }
+  const { chain_ids } = options
+  const deployment = await verifyPage(run, await store.listHeads(db, undefined, 1, [rules.DEPLOYMENT_CHAIN]))
+  const total = { rows: chain_ids ? 0 : deployment.rows, read: deployment.read }
+  const recorded = await store.findRecorded(db, [rules.DEPLOYMENT_CHAIN])
+  const found = [...deployment.found, ...(recorded.length ? [] : await findDeletedEnds(run, [rules.DEPLOYMENT_CHAIN]))]
+  for (let after: string | undefined = rules.DEPLOYMENT_CHAIN; after; ) {
     const heads: Head[] = await store.listHeads(db, after, CHAINS_AT_ONCE, chain_ids)
-    broken = await findUnlisted(db, heads)
-    for (const head of heads) {
-      if (broken) break
-      const verified = await verifyChain(db, key, head)
-      rows += verified.rows
-      broken = verified.broken
-    }
+    const page = await verifyPage(run, heads)
+    total.rows += page.rows
+    total.read += page.read
+    found.push(...(await findUnlisted(db, heads)), ...page.found)
     after = heads.length < CHAINS_AT_ONCE ? undefined : heads.at(-1)?.chain_id
   }
+  found.push(...(await findUnrecorded(run)))
+  await record(run, found)
   const { count } = await store.countUnchained(db, chain_ids)
-  return { rows, unchained: count, ...(broken ? { broken } : {}) }
+  return { ...total, unchained: count, ...summarize(key, await listBreaks(db, scopeOf(options)), found) }
 }
+
+const scopeOf = ({ chain_ids }: VerifyOptions) => chain_ids && [rules.DEPLOYMENT_CHAIN, ...chain_ids]
 
 type Head = Awaited<ReturnType<typeof store.listHeads>>[number]
 
-async function verifyChain(db: Db, key: Buffer, head: Head): Promise<{ rows: number; broken: ChainBreak | undefined }> {
-  const { chain_id } = head
-  let at = rules.start
-  while (at.seq < head.seq) {
-    const rows = await store.listChained(db, chain_id, at.seq, head.seq, ROWS_AT_ONCE)
-    const segment = rules.findBreak(key, at, rows)
-    at = segment.at
-    const broken = segment.broken ? { chain_id, ...segment.broken } : await findUnrecorded(db, rows)
-    if (broken) return { rows: at.seq, broken }
+async function verifyPage(run: Run, heads: Head[]) {
+  const ids = heads.map(({ chain_id }) => chain_id)
+  const known = Map.groupBy(ids.length ? await listBreaks(run.db, ids) : [], ({ chain_id }) => chain_id)
+  const total = { rows: 0, read: 0, found: [] as ChainBreak[] }
+  for (const head of heads) {
+    const { rows, read, found } = await verifyChain(run, head, known.get(head.chain_id) ?? [])
+    total.rows += rows
+    total.read += read
+    total.found.push(...found)
   }
-  const broken = rules.findBreakAtEnd(key, at, head)
-  return { rows: at.seq, broken: broken && { chain_id, ...broken } }
+  return total
 }
 
-/** A listed chain has a recorded end, because both are written in one transaction. */
-async function findUnrecorded(db: Db, rows: { chain_id: string; id: string; action: string }[]): Promise<ChainBreak | undefined> {
-  const listed = rows.filter(rules.listsChain).map(({ id }) => id)
-  if (!listed.length) return undefined
-  const recorded = new Set((await store.findRecorded(db, listed)).map(({ chain_id }) => chain_id))
-  const chain_id = listed.find((id) => !recorded.has(id))
-  return chain_id === undefined ? undefined : { chain_id, ...rules.headMissing }
+/** Reads the rows of a chain that were not verified before. */
+async function verifyChain(run: Run, head: Head, known: BreakRow[]) {
+  const { chain_id } = head
+  const verified = findVerified(run.key, head, known)
+  const isContained = !verified?.seq || head.current_hash?.equals(verified.hash)
+  const from = run.full || !isContained ? undefined : verified
+  let at: walk.Position = from ?? rules.start
+  let cursor = from ? { after: from.seq, after_id: LAST_ID } : BEFORE_ALL
+  const breaks: rules.Break[] = []
+  let read = 0
+  for (;;) {
+    const rows = await store.listChained(run.db, chain_id, cursor, Math.max(head.seq, head.last ?? 0), ROWS_AT_ONCE)
+    const page = walk.walkRows(run.key, at, rows)
+    at = page.at
+    read += rows.length
+    for (const found of page.breaks) rules.addBreak(breaks, found)
+    const last = rows.at(-1)
+    if (!last || rows.length < ROWS_AT_ONCE) break
+    cursor = { after: last.chain_seq as number, after_id: last.id }
+  }
+  const atEnd = walk.findBreakAtEnd(run.key, at, head)
+  const all = [...breaks, ...(atEnd ? [atEnd] : [])]
+  if (verified && !isContained) {
+    const lost: rules.Break = { seq: verified.seq, to: verified.seq, reason: 'rewritten' }
+    if (!rules.isCovered(lost, all)) all.push(lost)
+  }
+  const found = all.map((found) => ({ chain_id, ...found }))
+  const isNew = at.seq !== from?.seq || all.length > 0
+  // The record of a verification is evidence until an operator acknowledges that the chain does not contain it.
+  if (run.remember && at.hash && isNew && isContained) await remember(run, chain_id, { seq: at.seq, hash: at.hash }, all)
+  const lost = [...known.map(rangeOf), ...breaks].filter(({ to }) => to <= at.seq)
+  return { rows: at.seq - countCovered(lost), read, found }
 }
+
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+/** A chain has no rows before the first, unless somebody inserted them. */
+const BEFORE_ALL = { after: Number.MIN_SAFE_INTEGER, after_id: LAST_ID }
+
+/** The position up to which a chain was verified. A record that was changed, or whose breaks were deleted, does not count. */
+function findVerified(key: KeyObject, { chain_id, verified_seq: seq, verified_hash: hash, verified_mac: mac }: Head, known: BreakRow[]) {
+  return seq !== null && hash && mac?.equals(rules.verifiedMac(key, chain_id, { seq, hash }, known.map(rangeOf)))
+    ? { seq, hash }
+    : undefined
+}
+
+const rangeOf = ({ seq, to_seq: to }: Pick<BreakRow, 'seq' | 'to_seq'>) => ({ seq, to })
+
+async function remember(run: Run, chain_id: string, at: rules.Link, breaks: rules.Break[]) {
+  await record(
+    run,
+    breaks.map((found) => ({ chain_id, ...found })),
+  )
+  const known = (await listBreaks(run.db, [chain_id])).map(rangeOf)
+  await store.putVerified(run.db, { chain_id, ...at, mac: rules.verifiedMac(run.key, chain_id, at, known) })
+}
+
+/** Records breaks that no recorded one includes. */
+async function record({ db, remember }: Run, found: ChainBreak[]) {
+  if (!remember || !found.length) return
+  const known = Map.groupBy(await listBreaks(db, [...new Set(found.map(({ chain_id }) => chain_id))]), ({ chain_id }) => chain_id)
+  const isNew = (one: ChainBreak) => !rules.isCovered(one, (known.get(one.chain_id) ?? []).map(rangeOf))
+  const rows = found.filter(isNew).map(({ to, id, ...one }) => ({ ...one, to_seq: to, row_id: id ?? null, found_at: remember.at }))
+  if (rows.length) await insertBreaks(db, rows)
+}
+
+/** The number of positions that ranges include, each counted once. */
+function countCovered(ranges: { seq: number; to: number }[]) {
+  let next = 1
+  let count = 0
+  for (const { seq, to } of ranges.toSorted((a, b) => a.seq - b.seq)) {
+    count += Math.max(0, to + 1 - Math.max(seq, next))
+    next = Math.max(next, to + 1)
+  }
+  return count
+}
+
+/** Breaks that were recorded or found now and that nobody acknowledged. */
+function summarize(key: KeyObject, recorded: BreakRow[], found: ChainBreak[]) {
+  const isValid = (row: BreakRow) => row.mac?.equals(rules.acknowledgementMac(key, row, row.acknowledged_by ?? '')) ?? false
+  const acknowledged = Map.groupBy(recorded.filter(isValid), ({ chain_id }) => chain_id)
+  const known = Map.groupBy(recorded, ({ chain_id }) => chain_id)
+  const all = [...recorded.map(breakOf), ...found.filter((one) => !rules.isCovered(one, (known.get(one.chain_id) ?? []).map(rangeOf)))]
+  const breaks = all
+    .filter((one) => !rules.isCovered(one, (acknowledged.get(one.chain_id) ?? []).map(rangeOf)))
+    .sort((a, b) => (a.chain_id === b.chain_id ? a.seq - b.seq : a.chain_id < b.chain_id ? -1 : 1))
+    .map((one) => ({ ...one, reason: rules.reasons[one.reason] }))
+  const count = all.length - breaks.length
+  return {
+    ...(count ? { acknowledged: count } : {}),
+    ...(breaks[0] ? { broken: breaks[0], breaks: breaks.slice(0, MAX_REPORTED) } : {}),
+  }
+}
+
+const breakOf = ({ chain_id, seq, to_seq: to, reason, row_id }: BreakRow): ChainBreak => ({
+  ...{ chain_id, seq, to, reason: reason as rules.BreakReason },
+  ...(row_id ? { id: row_id } : {}),
+})
 
 /** A chain with a recorded end is listed in the deployment's chain. */
-async function findUnlisted(db: Db, heads: Head[]): Promise<ChainBreak | undefined> {
+async function findUnlisted(db: Db, heads: Head[]): Promise<ChainBreak[]> {
   const ids = heads.map(({ chain_id }) => chain_id)
-  const rows = await store.findRows(db, rules.DEPLOYMENT_CHAIN, ids)
-  const listed = new Set(rows.filter(rules.listsChain).map(({ id }) => id))
-  const chain_id = ids.find((id) => !listed.has(id))
-  return chain_id === undefined ? undefined : { chain_id, seq: 1, reason: 'the deployment does not list the chain' }
+  const listed = new Set((await store.listIds(db, listing, undefined, ids.length, ids)).map(({ id }) => id))
+  return ids.filter((id) => !listed.has(id)).map((chain_id) => ({ chain_id, seq: 0, to: 0, reason: 'unlisted' }))
+}
+
+const listing = { chain_id: rules.DEPLOYMENT_CHAIN, action: rules.OPEN_CHAIN }
+
+/** A listed chain has a recorded end, because both are written in one transaction. */
+async function findUnrecorded(run: Run): Promise<ChainBreak[]> {
+  const found: ChainBreak[] = []
+  for (let after: string | undefined; ; ) {
+    const ids: string[] = (await store.listIds(run.db, listing, after, CHAINS_AT_ONCE, run.chain_ids)).map(({ id }) => id)
+    const recorded = new Set((await store.findRecorded(run.db, ids)).map(({ chain_id }) => chain_id))
+    found.push(
+      ...(await findDeletedEnds(
+        run,
+        ids.filter((id) => !recorded.has(id)),
+      )),
+    )
+    if (ids.length < CHAINS_AT_ONCE) return found
+    after = ids.at(-1)
+  }
+}
+
+async function findDeletedEnds({ db }: Run, chain_ids: string[]) {
+  const found: ChainBreak[] = []
+  for (const chain_id of chain_ids) {
+    const last = (await store.findLast(db, chain_id))?.chain_seq ?? 0
+    found.push({ chain_id, ...rules.findBreakAtEnd(undefined, last) })
+  }
+  return found
 }

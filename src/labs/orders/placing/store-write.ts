@@ -1,4 +1,4 @@
-import { type Db, parameterList, prepareStatement, runHotWrite, runPrepared } from '../../../platform/db/open.ts'
+import { type Db, prepareStatement, runHotWrite, runPrepared } from '../../../platform/db/open.ts'
 import { auditColumns, auditValues, outcomeColumns, outcomeValues, type RequestRows } from '../../../platform/db/request-rows.ts'
 import type { Tables } from '../../../platform/db/tables.ts'
 import type { OrderRow } from '../store.ts'
@@ -62,8 +62,18 @@ export const placeParameters = [
   'lock_ms',
 ]
 
-const callOf = (name: string, parameters: string[]) =>
-  prepareStatement(name, `select ${name}(${parameterList(parameters.length)}) as webhook_ids`)
+const callOf = (name: string, parameters: string[]) => prepareStatement(name, `select ${name}(${argumentsOf(parameters)}) as webhook_ids`)
+
+/** An argument that the function got later has a default and is passed by its name. */
+const argumentsOf = (parameters: string[]) => {
+  const values = parameters.map((name, i) => ({ name, value: `$${i + 1}` }))
+  return [
+    ...values.filter(({ name }) => name !== AUDIT_MAC).map(({ value }) => value),
+    ...values.filter(({ name }) => name === AUDIT_MAC).map(({ value }) => `audit_mac => ${value}`),
+  ].join(', ')
+}
+
+const AUDIT_MAC = 'audit.mac'
 
 /** The webhooks that have a new message. */
 type Emitted = { webhook_ids: string[] }

@@ -32,7 +32,7 @@ export const delegatedFunctions = {
   lanes: ['claim_lanes', 'settle_lanes'],
   sample_days: ['write_samples'],
   idempotency_keys: ['claim_key'],
-  audit_log: ['link_audit'],
+  audit_log: ['link_audit', 'reset_audit', 'checkpoint_audit'],
 }
 
 /** A table with its distribution column. Null for a reference table. */

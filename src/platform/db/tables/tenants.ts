@@ -181,6 +181,20 @@ export type TenantTables = {
     reason: Optional<Buffer>
     chain_seq: Optional<number>
     chain_hash: Optional<Buffer>
+    mac: Optional<Buffer>
   }
-  audit_chains: { chain_id: string; seq: number; mac: Buffer }
+  audit_chains: { chain_id: string; seq: number; mac: Buffer; checkpoint_seq: Generated<number> }
+  audit_breaks: {
+    chain_id: string
+    seq: number
+    to_seq: number
+    reason: string
+    row_id: Optional<string>
+    found_at: Time
+    alerted_at: Optional<Time>
+    acknowledged_at: Optional<Time>
+    acknowledged_by: Optional<string>
+    mac: Optional<Buffer>
+  }
+  audit_verified: { chain_id: string; seq: number; hash: Buffer; mac: Buffer }
 }

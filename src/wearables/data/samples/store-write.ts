@@ -40,9 +40,10 @@ function statementFor(days: number, events: number) {
   let last = 0
   const next = (count: number) => Array.from({ length: count }, () => `$${++last}`).join(', ')
   const arrayOf = (count: number) => `array[${next(count)}]::bytea[]`
-  const lockMs = () => next(1)
-  const parameters = [next(DAY_PARAMETERS), arrayOf(days), next(EVENT_PARAMETERS), arrayOf(events), next(auditColumns.length), lockMs()]
-  const text = `select write_samples(${parameters.join(', ')}) as webhooks`
+  const beforeMac = [next(DAY_PARAMETERS), arrayOf(days), next(EVENT_PARAMETERS), arrayOf(events), next(auditColumns.length - 1)]
+  const mac = next(1)
+  const lockMs = next(1)
+  const text = `select write_samples(${[...beforeMac, lockMs, `audit_mac => ${mac}`].join(', ')}) as webhooks`
   if (days > MAX_PREPARED || events > MAX_PREPARED) return text
   texts.set(name, prepareStatement(name, text))
   return text

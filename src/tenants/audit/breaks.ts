@@ -1,0 +1,41 @@
+import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
+import { auditRow, listingRow, recordChange, signRow } from './actions.ts'
+import { auditKey } from './key.ts'
+import * as rules from './rules.ts'
+import { insertOnce } from './store.ts'
+import * as store from './store-breaks.ts'
+import { deleteVerified } from './store-verify.ts'
+import type { ReportedBreak } from './verify.ts'
+
+/** Records breaks of a chain until an operator acknowledges them. */
+export async function recordBreaks(app: App, chain_id: string, breaks: rules.Break[]) {
+  const found_at = app.wall()
+  const rows = breaks.map(({ seq, to, id, reason }) => ({ chain_id, seq, to_seq: to, reason, row_id: id ?? null, found_at }))
+  await store.insertBreaks(app.db, rows)
+}
+
+/** Open breaks as they were last recorded, without a verification. */
+export const countOpenBreaks = async (app: Pick<App, 'db'>) => (await store.countOpenBreaks(app.db)).count
+
+/** Records in the chain who acknowledged a break. From then on verification accepts it, and the alert ends. */
+export const acknowledgeBreak = (app: App, { chain_id, seq, to, reason }: ReportedBreak, by: string) =>
+  inTransaction(app, async (app) => {
+    const key = { chain_id, seq, to_seq: to }
+    if (reason === rules.reasons.unlisted) await insertOnce(app.db, listingRow(app, chain_id))
+    if (reason === rules.reasons.rewritten) await deleteVerified(app.db, chain_id)
+    const acknowledgement = { acknowledged_at: app.wall(), acknowledged_by: by, mac: rules.acknowledgementMac(auditKey(app), key, by) }
+    // Breaks of these kinds are repaired, and no part of the chain stays untrusted.
+    if (reason === rules.reasons.unlisted || reason === rules.reasons.rewritten) await store.deleteBreak(app.db, key)
+    else await store.updateBreak(app.db, key, acknowledgement)
+    await recordChange(app, await acknowledgementRow(app, { chain_id, seq, to }, by))
+  })
+
+async function acknowledgementRow(
+  app: AppInTransaction,
+  { chain_id, seq, to }: Pick<ReportedBreak, 'chain_id' | 'seq' | 'to'>,
+  by: string,
+) {
+  const { team_id = null, org_id = null } = (await store.findOwner(app.db, chain_id)) ?? {}
+  const entry = { action: 'operator audit acknowledge', subject: `seq:${seq} to:${to} by:${by}`, status: 200 }
+  return signRow(app, { ...auditRow(app, { kind: 'operator' }, entry), chain_id, team_id, org_id })
+}

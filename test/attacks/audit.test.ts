@@ -1,0 +1,189 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { acknowledgeBreak } from '../../src/tenants/audit/breaks.ts'
+import { DEPLOYMENT_CHAIN } from '../../src/tenants/audit/rules.ts'
+import { verifyAudit } from '../../src/tenants/audit/verification.ts'
+import { newUuid } from '../support/seeded.ts'
+import { newSandboxDatabase, replica } from '../support/world.ts'
+
+/** A service with a chain of four rows, and an attacker with the service's own database role. */
+async function attacked() {
+  const one = await replica({ database: await newSandboxDatabase() })
+  const tenant = await one.tenant()
+  const { api, team_id } = tenant
+  const attack = async (...statements: string[]) => {
+    for (const text of statements)
+      await sql.raw(`${text.replaceAll('CHAIN', `chain_id = '${team_id}'`)} /* any team: a test */`).execute(one.app.db)
+  }
+  const addRows = async (count: number) => {
+    for (let i = 0; i < count; i++) await api.createUser({ body: { client_user_id: newUuid() } })
+  }
+  const rows = async () => {
+    const query = one.app.db.selectFrom('audit_log').selectAll().where('chain_id', '=', team_id)
+    return query.orderBy('chain_seq').execute()
+  }
+  await addRows(4)
+  await one.runJobs()
+  await attack('alter table audit_log disable trigger user')
+  return { ...one, ...tenant, attack, addRows, rows, verify: () => verifyAudit(one.app, { full: true }) }
+}
+
+type Attacked = Awaited<ReturnType<typeof attacked>>
+
+/** The service goes on: requests succeed, and their rows are chained. */
+async function expectServed(w: Attacked) {
+  const known = new Set((await w.rows()).map(({ id }) => id))
+  await w.addRows(2)
+  await w.runJobs()
+  const added = (await w.rows()).filter(({ id, action }) => !known.has(id) && action === 'createUser')
+  expect(added.map(({ chain_seq }) => chain_seq)).toEqual([expect.any(Number), expect.any(Number)])
+}
+
+const newRow = (team_id: string, action = 'forged', mac = 'null') =>
+  `insert into audit_log (chain_id, id, at, team_id, actor_kind, action, status, mac)
+   values ('${team_id}', gen_random_uuid(), now(), '${team_id}', 'team_key', '${action}', 200, ${mac})`
+
+test('a changed row is found, and the chain goes on', async () => {
+  const w = await attacked()
+  await w.attack("update audit_log set subject = 'user_id:nobody' where CHAIN and chain_seq = 2")
+  await expectServed(w)
+  expect((await w.verify()).breaks).toMatchObject([{ seq: 2, to: 2, reason: 'the row was changed' }])
+})
+
+test.each([
+  ['without a MAC', 'null'],
+  ['with a random MAC', "sha256('x')"],
+  ['with the MAC of another row', '(select mac from audit_log where CHAIN and chain_seq = 1)'],
+])('an inserted row %s is never signed', async (_, mac) => {
+  const w = await attacked()
+  await w.attack(newRow(w.team_id, 'forged', mac))
+  await expectServed(w)
+  const forged = (await w.rows()).find(({ action }) => action === 'forged')
+  const { breaks } = await w.verify()
+  expect(breaks).toMatchObject([{ id: forged?.id, seq: forged?.chain_seq, reason: 'the row was not written by Assay' }])
+})
+
+test('a row that was changed before it is chained is never signed', async () => {
+  const w = await attacked()
+  await w.addRows(1)
+  await w.attack('update audit_log set status = 403 where CHAIN and chain_seq is null')
+  await expectServed(w)
+  expect((await w.verify()).breaks).toMatchObject([{ seq: 5, to: 5, reason: 'the row was not written by Assay' }])
+})
+
+test('truncated rows that are inserted again, with a change, are neither signed nor accepted', async () => {
+  const w = await attacked()
+  await w.attack(
+    'create table copies as select * from audit_log where CHAIN',
+    'truncate audit_log',
+    "update copies set subject = 'user_id:nobody' where chain_seq = 2",
+    'update copies set chain_seq = null, chain_hash = null',
+    'insert into audit_log select * from copies',
+    "update audit_chains set seq = 0, mac = sha256('x') where CHAIN",
+  )
+  await expectServed(w)
+  const { breaks = [] } = await w.verify()
+  const changed = (await w.rows()).find(({ subject }) => subject === 'user_id:nobody')
+  expect(breaks).toContainEqual(expect.objectContaining({ id: changed?.id, reason: 'the row was not written by Assay' }))
+  expect(breaks).toContainEqual(expect.objectContaining({ chain_id: w.team_id, seq: 1 }))
+  expect(breaks).toContainEqual(expect.objectContaining({ chain_id: DEPLOYMENT_CHAIN }))
+})
+
+test.each([
+  ['rows at the end', ['delete from audit_log where CHAIN and chain_seq > 2'], { seq: 3, to: 4 }],
+  ['the recorded end', ['delete from audit_chains where CHAIN'], { seq: 5, to: 5 }],
+  ['both', ['delete from audit_log where CHAIN and chain_seq > 2', 'delete from audit_chains where CHAIN'], { seq: 3, to: 3 }],
+  ['the whole chain', ['delete from audit_log where CHAIN', 'delete from audit_chains where CHAIN'], { seq: 1, to: 1 }],
+])('after the deletion of %s, a segment records the break until it is acknowledged', async (_, statements, lost) => {
+  const w = await attacked()
+  await w.attack(...statements)
+  await expectServed(w)
+  const segment = (await w.rows()).find(({ action }) => action === 'openAuditSegment')
+  expect(segment).toMatchObject({
+    chain_seq: lost.to + 1,
+    subject: expect.stringContaining(`seq:${lost.seq} to:${lost.to} `),
+    team_id: w.team_id,
+  })
+  const { breaks = [] } = await w.verify()
+  expect(breaks).toMatchObject([{ chain_id: w.team_id, ...lost }])
+
+  for (const found of breaks) await acknowledgeBreak(w.app, found, 'jane')
+  await w.runJobs()
+  expect(await w.verify()).toMatchObject({ acknowledged: 1 })
+  expect(await w.verify()).not.toHaveProperty('broken')
+
+  // The acknowledgement covers nothing that is deleted later.
+  await w.attack(`delete from audit_log where CHAIN and chain_seq = ${lost.to + 1}`)
+  expect((await w.verify()).breaks).toMatchObject([{ to: lost.to + 1, reason: 'the row is missing' }])
+})
+
+test('a head that is rolled back to an earlier one is found while its rows remain', async () => {
+  const w = await attacked()
+  await w.attack('create table heads as select * from audit_chains where CHAIN')
+  await w.addRows(2)
+  await w.runJobs()
+  await w.attack('update audit_chains set seq = heads.seq, mac = heads.mac from heads where audit_chains.chain_id = heads.chain_id')
+  await expectServed(w)
+  expect((await w.verify()).breaks).toMatchObject([{ seq: 7, reason: expect.any(String) }])
+})
+
+test('an acknowledgement cannot be forged, and recorded breaks cannot be deleted', async () => {
+  const w = await attacked()
+  await w.attack(newRow(w.team_id))
+  await w.runJobs()
+  const forged = { breaks: [{ seq: 5, to: 5, reason: 'the row was not written by Assay' }] }
+  expect(await verifyAudit(w.app)).toMatchObject(forged)
+  await w.attack("update audit_breaks set acknowledged_at = now(), acknowledged_by = 'jane', mac = sha256('x')")
+  expect(await verifyAudit(w.app)).toMatchObject(forged)
+  await w.attack('delete from audit_breaks')
+  expect(await verifyAudit(w.app)).toMatchObject(forged)
+})
+
+test('a remembered verification cannot be moved forward', async () => {
+  const w = await attacked()
+  await w.attack("update audit_log set action = 'nothing' where CHAIN and chain_seq = 4")
+  await w.attack(
+    `insert into audit_verified (chain_id, seq, hash, mac)
+     select chain_id, 4, chain_hash, sha256('x') from audit_log where CHAIN and chain_seq = 4
+     on conflict (chain_id) do update set seq = excluded.seq, hash = excluded.hash, mac = excluded.mac`,
+  )
+  expect((await verifyAudit(w.app)).breaks).toMatchObject([{ seq: 4, to: 4 }])
+})
+
+test('a chain that is rolled back as a whole does not contain what was verified', async () => {
+  const w = await attacked()
+  await w.attack('create table heads as select * from audit_chains where CHAIN')
+  await w.addRows(2)
+  await w.runJobs()
+  expect(await verifyAudit(w.app)).not.toHaveProperty('broken')
+  await w.attack(
+    'delete from audit_log where CHAIN and chain_seq > 4',
+    'update audit_chains set seq = heads.seq, mac = heads.mac from heads where audit_chains.chain_id = heads.chain_id',
+  )
+  await expectServed(w)
+  expect((await verifyAudit(w.app)).breaks).toMatchObject([{ seq: 6, to: 6, reason: 'the chain does not contain rows that were verified' }])
+  for (const found of (await verifyAudit(w.app)).breaks ?? []) await acknowledgeBreak(w.app, found, 'jane')
+  expect(await verifyAudit(w.app)).not.toHaveProperty('broken')
+})
+
+test('a chain that is taken off the list of chains is listed again when an operator acknowledges it', async () => {
+  const w = await attacked()
+  await w.attack(`delete from audit_log where chain_id = '${DEPLOYMENT_CHAIN}' and id = '${w.team_id}'`)
+  await expectServed(w)
+  const { breaks = [] } = await w.verify()
+  expect(breaks).toMatchObject([
+    { chain_id: DEPLOYMENT_CHAIN, seq: 1 },
+    { chain_id: w.team_id, reason: 'the deployment does not list the chain' },
+  ])
+  for (const found of breaks) await acknowledgeBreak(w.app, found, 'jane')
+  await w.runJobs()
+  expect(await w.verify()).not.toHaveProperty('broken')
+})
+
+test('a forged row of a new team is not signed when its chain is opened', async () => {
+  const w = await attacked()
+  const team_id = newUuid()
+  await w.attack(newRow(team_id))
+  await w.runJobs()
+  expect((await w.verify()).breaks).toMatchObject([{ chain_id: team_id, seq: 1, reason: 'the row was not written by Assay' }])
+})
