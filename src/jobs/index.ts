@@ -6,9 +6,11 @@ import { repairWebhooks, searchRunningJobs } from '../delivery/webhooks/repair/r
 import { applyRetention, deleteFinishedLanes } from '../delivery/webhooks/repair/retention.ts'
 import { SIMULATE_STEPS, takeDueSteps } from '../labs/adapters/simulator/advance.ts'
 import { DISPATCH_ORDERS, dispatchDueOrders, searchDispatches, searchSteps } from '../labs/orders/progress/dispatch.ts'
+import { alertAuditBreaks } from '../operations/audit/alerts.ts'
 import { eraseDueUsers } from '../operations/user-deletion/actions.ts'
 import { NUMBER_EVENTS } from '../platform/app.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../platform/time.ts'
+import { searchUnalerted } from '../tenants/audit/breaks.ts'
 import { chainAudit, searchUnchained } from '../tenants/audit/chain.ts'
 import { pruneIdempotency } from '../tenants/idempotency/actions.ts'
 import { pruneTokens } from '../tenants/keys/actions.ts'
@@ -37,6 +39,7 @@ export const jobs: Job[] = [
   { name: 'pull wearable data', search: searchPulls, run: pullDue },
   { name: 'erase teams', everyMs: MINUTE, run: eraseNextTeam },
   { name: 'chain audit rows', search: searchUnchained, run: chainAudit },
+  { name: 'alert audit breaks', search: searchUnalerted, run: alertAuditBreaks },
   ...ownMemoryJobs,
   { name: 'maintain event partitions', everyMs: HOUR, run: applyRetention },
   { name: REPAIR_WEBHOOKS, search: searchRunningJobs, run: repairWebhooks },

@@ -299,9 +299,9 @@ test('/ready shows how many orders wait to be sent to the lab, and for how long'
   await placeOrder(team.api, 'walk_in_test', { activate_by: '2027-06-01' })
   for (let i = 0; i < 2; i++) await placeOrder(team.api)
   w.advanceTime(90_000)
-  expect(await ready()).toEqual({ status: 'ready', orders_due: 2, oldest_order_due_seconds: 90 })
+  expect(await ready()).toEqual({ status: 'ready', orders_due: 2, oldest_order_due_seconds: 90, audit_breaks: 0 })
   await w.runJobs()
-  expect(await ready()).toEqual({ status: 'ready', orders_due: 0, oldest_order_due_seconds: 0 })
+  expect(await ready()).toEqual({ status: 'ready', orders_due: 0, oldest_order_due_seconds: 0, audit_breaks: 0 })
 })
 
 describe('concurrency', () => {

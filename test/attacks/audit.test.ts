@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { acknowledgeBreak } from '../../src/tenants/audit/breaks.ts'
 import { DEPLOYMENT_CHAIN } from '../../src/tenants/audit/rules.ts'
 import { verifyAudit } from '../../src/tenants/audit/verification.ts'
+import { readMetrics } from '../support/metrics.ts'
 import { newUuid } from '../support/seeded.ts'
 import { newSandboxDatabase, replica } from '../support/world.ts'
 
@@ -178,6 +179,38 @@ test('a chain that is taken off the list of chains is listed again when an opera
   for (const found of breaks) await acknowledgeBreak(w.app, found, 'jane')
   await w.runJobs()
   expect(await w.verify()).not.toHaveProperty('broken')
+})
+
+test('a break alerts by event, metric and /ready until an operator acknowledges it', async () => {
+  const w = await attacked()
+  const alerts = async () => ({
+    ready: ((await (await fetch(`${w.base}/ready`)).json()) as { audit_breaks: number }).audit_breaks,
+    metric: (await readMetrics(w.base))('assay_audit_breaks'),
+  })
+  const events = async () => (await w.api.listEvents({ query: { event_type: ['audit.broken'] } })).events
+  expect(await alerts()).toEqual({ ready: 0, metric: 0 })
+  await w.attack('delete from audit_log where CHAIN and chain_seq = 4')
+  await expectServed(w)
+  await w.runJobs()
+  expect(await alerts()).toEqual({ ready: 1, metric: 1 })
+  expect(await events()).toMatchObject([{ user_id: null, data: { chain_id: w.team_id, seq: 4, to: 4, reason: 'missing' } }])
+
+  await w.attack("update audit_breaks set acknowledged_at = now(), acknowledged_by = 'jane'")
+  const { breaks = [] } = await verifyAudit(w.app)
+  expect(await alerts()).toEqual({ ready: 1, metric: 1 })
+  for (const found of breaks) await acknowledgeBreak(w.app, found, 'jane')
+  expect(await alerts()).toEqual({ ready: 0, metric: 0 })
+})
+
+test('a break of an organization alerts its teams, and one of the deployment alerts no team', async () => {
+  const w = await attacked()
+  await w.admin.getOrg({ params: w })
+  await w.runJobs()
+  await w.attack(newRow(w.org_id), newRow(DEPLOYMENT_CHAIN))
+  await w.runJobs()
+  await w.runJobs()
+  const { events } = await w.api.listEvents({ query: { event_type: ['audit.broken'] } })
+  expect(events).toMatchObject([{ data: { chain_id: w.org_id, reason: 'refused' } }])
 })
 
 test('a forged row of a new team is not signed when its chain is opened', async () => {

@@ -25,6 +25,7 @@ test('schemas accept unknown fields', () => {
 test('the catalog has every published event type', () => {
   const families = new Set(eventNames.map((name) => name.replace(/\.data\.\w+\./, '.data.R.')))
   expect([...families].sort()).toEqual([
+    'audit.broken',
     'continuous_query.result_table.changed',
     'daily.data.R.created',
     'daily.data.R.updated',

@@ -1,14 +1,9 @@
 import { expect, test } from 'vitest'
+import { readMetrics } from '../support/metrics.ts'
 import { placeOrder } from '../support/orders.ts'
 import { faults } from '../support/receiver.ts'
 import { aReceiver, aWebhook, waitFor } from '../support/webhooks.ts'
 import { world } from '../support/world.ts'
-
-/** The value of a series at this moment. */
-async function readMetrics(base: string) {
-  const lines = (await (await fetch(`${base}/metrics`)).text()).split('\n')
-  return (series: string) => Number(lines.find((line) => line.startsWith(`${series} `))?.slice(series.length))
-}
 
 test('messages of a disabled webhook are pending and not due', async () => {
   const w = await world()

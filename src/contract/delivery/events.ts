@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { toSchema } from '../json-schema.ts'
 import { labEvents } from '../labs/lab-events.ts'
+import { auditEvents } from '../tenants/audit-events.ts'
 import { userEvents } from '../tenants/user-events.ts'
 import { dataEvents } from '../wearables/data-events.ts'
 import { providerEvents } from '../wearables/provider-events.ts'
@@ -8,7 +9,7 @@ import { deliveryEvents } from './delivery-events.ts'
 import { EventEnvelope, type EventType, exampleValues } from './event.ts'
 
 /** The event catalog. */
-export const eventTypes = { ...userEvents, ...labEvents, ...providerEvents, ...deliveryEvents, ...dataEvents }
+export const eventTypes = { ...userEvents, ...labEvents, ...providerEvents, ...deliveryEvents, ...auditEvents, ...dataEvents }
 
 export type EventName = keyof typeof eventTypes
 
@@ -20,7 +21,7 @@ export const eventNames = Object.keys(eventTypes) as EventName[]
 export const isEventName = (name: string): name is EventName => Object.hasOwn(eventTypes, name)
 
 /** Types of events that are not about a user. */
-const typesWithoutUser = new Set<string>(Object.keys(deliveryEvents))
+const typesWithoutUser = new Set<string>(Object.keys({ ...deliveryEvents, ...auditEvents }))
 
 export const isWithoutUser = (name: EventName) => typesWithoutUser.has(name)
 

@@ -2,6 +2,7 @@ import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, R
 import type { Database } from '../../platform/db/open.ts'
 import { DAY } from '../../platform/time.ts'
 import type { Siblings } from '../connections/siblings.ts'
+import { auditMetrics } from './audit-metrics.ts'
 import { type DeliveryMetrics, deliveryMetrics } from './delivery-metrics.ts'
 import { orderMetrics } from './order-metrics.ts'
 import { type PipelineMetrics, pipelineMetrics } from './pipeline-metrics.ts'
@@ -47,6 +48,7 @@ export function createMetrics(database: Database): Metrics {
     registers: [registry],
   })
   orderMetrics(backlogs, database)
+  auditMetrics(backlogs, database)
   return {
     registry,
     backlogs,

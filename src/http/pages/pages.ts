@@ -7,6 +7,7 @@ import { isDatabaseUp } from '../../operations/deployment/actions.ts'
 import type { App } from '../../platform/app.ts'
 import { problem } from '../../platform/problem.ts'
 import { SECOND } from '../../platform/time.ts'
+import { countOpenBreaks } from '../../tenants/audit/breaks.ts'
 import type { Siblings } from '../connections/siblings.ts'
 import { mountReference } from '../docs/reference.ts'
 import { mountDocs } from '../docs/routes.ts'
@@ -54,9 +55,9 @@ const READY_TIMEOUT_MS = 3 * SECOND
 const withinReadyTime = <T>(work: Promise<T>) =>
   Promise.race([work.catch(() => undefined), pause(READY_TIMEOUT_MS, undefined, { ref: false })])
 
-/** The orders that wait to be sent to their lab, or undefined without a database. */
+/** Orders that wait to be sent to their lab, and open breaks of the audit log. Undefined without a database. */
 async function findBacklog(app: App) {
   if (!(await isDatabaseUp(app))) return undefined
   const { due, oldest_seconds } = await dispatchBacklog(app.db, app.wall())
-  return { orders_due: due, oldest_order_due_seconds: oldest_seconds }
+  return { orders_due: due, oldest_order_due_seconds: oldest_seconds, audit_breaks: await countOpenBreaks(app) }
 }

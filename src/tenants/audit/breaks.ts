@@ -14,8 +14,16 @@ export async function recordBreaks(app: App, chain_id: string, breaks: rules.Bre
   await store.insertBreaks(app.db, rows)
 }
 
+export { searchUnalerted } from './store-breaks.ts'
+
 /** Open breaks as they were last recorded, without a verification. */
-export const countOpenBreaks = async (app: Pick<App, 'db'>) => (await store.countOpenBreaks(app.db)).count
+export const countOpenBreaks = async ({ db }: Pick<App, 'db'>) => (await store.countOpenBreaks(db)).count
+
+/** Breaks that nobody was alerted of. */
+export const listUnalerted = (app: App, limit: number) => store.listUnalerted(app.db, limit)
+
+/** Returns false if another process alerts about the break. */
+export const markAlerted = (app: AppInTransaction, found: store.BreakKey) => store.markAlerted(app.db, found, app.wall())
 
 /** Records in the chain who acknowledged a break. From then on verification accepts it, and the alert ends. */
 export const acknowledgeBreak = (app: App, { chain_id, seq, to, reason }: ReportedBreak, by: string) =>

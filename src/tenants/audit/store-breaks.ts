@@ -37,10 +37,41 @@ export const countOpenBreaks = (db: Db) =>
     .modifyEnd(anyTeam('audit chains'))
     .executeTakeFirstOrThrow()
 
-type BreakKey = Pick<BreakRow, 'chain_id' | 'seq' | 'to_seq'>
+/** Finds breaks that nobody was alerted of. */
+export const searchUnalerted = () => sql`
+  select ${anyTeam('audit chains')} chain_id from audit_breaks
+  where acknowledged_at is null and alerted_at is null order by chain_id, found_at`
+
+export const listUnalerted = (db: Db, limit: number) =>
+  db
+    .selectFrom('audit_breaks')
+    .selectAll()
+    .where('acknowledged_at', 'is', null)
+    .where('alerted_at', 'is', null)
+    .orderBy('chain_id')
+    .orderBy('found_at')
+    .limit(limit)
+    .modifyEnd(anyTeam('audit chains'))
+    .execute()
+
+export type BreakKey = Pick<BreakRow, 'chain_id' | 'seq' | 'to_seq'>
 
 export const updateBreak = (db: Db, { chain_id, seq, to_seq }: BreakKey, change: Partial<BreakRow>) =>
   db.updateTable('audit_breaks').set(change).where('chain_id', '=', chain_id).where('seq', '=', seq).where('to_seq', '=', to_seq).execute()
+
+/** Returns false if another process did it first. */
+export const markAlerted = async (db: Db, { chain_id, seq, to_seq }: BreakKey, alerted_at: string) => {
+  const [updated] = await db
+    .updateTable('audit_breaks')
+    .set({ alerted_at })
+    .where('chain_id', '=', chain_id)
+    .where('seq', '=', seq)
+    .where('to_seq', '=', to_seq)
+    .where('alerted_at', 'is', null)
+    .returning('seq')
+    .execute()
+  return updated !== undefined
+}
 
 export const deleteBreak = (db: Db, { chain_id, seq, to_seq }: BreakKey) =>
   db.deleteFrom('audit_breaks').where('chain_id', '=', chain_id).where('seq', '=', seq).where('to_seq', '=', to_seq).execute()

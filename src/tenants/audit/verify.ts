@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto'
 import type { Db } from '../../platform/db/open.ts'
 import * as rules from './rules.ts'
 import * as walk from './rules-walk.ts'
-import { type BreakRow, insertBreaks, listBreaks } from './store-breaks.ts'
+import { type BreakRow, insertBreaks, listBreaks, updateBreak } from './store-breaks.ts'
 import * as store from './store-verify.ts'
 
 type ChainBreak = rules.Break & { chain_id: string }
@@ -45,8 +45,8 @@ export async function verifyChains(db: Db, key: KeyObject, options: VerifyOption
   const { chain_ids } = options
   const deployment = await verifyPage(run, await store.listHeads(db, undefined, 1, [rules.DEPLOYMENT_CHAIN]))
   const total = { rows: chain_ids ? 0 : deployment.rows, read: deployment.read }
-  const recorded = await store.findRecorded(db, [rules.DEPLOYMENT_CHAIN])
-  const found = [...deployment.found, ...(recorded.length ? [] : await findDeletedEnds(run, [rules.DEPLOYMENT_CHAIN]))]
+  const isRecorded = (await store.findRecorded(db, [rules.DEPLOYMENT_CHAIN])).length > 0
+  const found = [...deployment.found, ...(isRecorded ? [] : await findDeletedEnds(run, [rules.DEPLOYMENT_CHAIN]))]
   for (let after: string | undefined = rules.DEPLOYMENT_CHAIN; after; ) {
     const heads: Head[] = await store.listHeads(db, after, CHAINS_AT_ONCE, chain_ids)
     const page = await verifyPage(run, heads)
@@ -58,8 +58,20 @@ export async function verifyChains(db: Db, key: KeyObject, options: VerifyOption
   found.push(...(await findUnrecorded(run)))
   await record(run, found)
   const { count } = await store.countUnchained(db, chain_ids)
-  return { ...total, unchained: count, ...summarize(key, await listBreaks(db, scopeOf(options)), found) }
+  const recorded = await listBreaks(db, scopeOf(options))
+  await reopen(run, recorded)
+  return { ...total, unchained: count, ...summarize(key, recorded, found) }
 }
+
+/** The alert of a break returns if nobody acknowledged it, whatever its row says. */
+async function reopen({ db, key, remember }: Run, recorded: BreakRow[]) {
+  if (!remember) return
+  for (const row of recorded)
+    if (row.acknowledged_at && !isAcknowledged(key, row)) await updateBreak(db, row, { acknowledged_at: null, alerted_at: null })
+}
+
+const isAcknowledged = (key: KeyObject, row: BreakRow) =>
+  row.mac?.equals(rules.acknowledgementMac(key, row, row.acknowledged_by ?? '')) ?? false
 
 const scopeOf = ({ chain_ids }: VerifyOptions) => chain_ids && [rules.DEPLOYMENT_CHAIN, ...chain_ids]
 
@@ -156,8 +168,10 @@ function countCovered(ranges: { seq: number; to: number }[]) {
 
 /** Breaks that were recorded or found now and that nobody acknowledged. */
 function summarize(key: KeyObject, recorded: BreakRow[], found: ChainBreak[]) {
-  const isValid = (row: BreakRow) => row.mac?.equals(rules.acknowledgementMac(key, row, row.acknowledged_by ?? '')) ?? false
-  const acknowledged = Map.groupBy(recorded.filter(isValid), ({ chain_id }) => chain_id)
+  const acknowledged = Map.groupBy(
+    recorded.filter((row) => isAcknowledged(key, row)),
+    ({ chain_id }) => chain_id,
+  )
   const known = Map.groupBy(recorded, ({ chain_id }) => chain_id)
   const all = [...recorded.map(breakOf), ...found.filter((one) => !rules.isCovered(one, (known.get(one.chain_id) ?? []).map(rangeOf)))]
   const breaks = all

@@ -123,6 +123,9 @@ export const listTeamIds = async (app: App, { org_id, team_ids }: TeamScope) =>
 /** The IDs of teams that no longer exist. */
 export const listErasedTeamIds = async (app: App, org_id: string) => (await store.listErasedTeams(app.db, org_id)).map(({ id }) => id)
 
+/** The live teams that an audit chain concerns: its team, or all of its organization. The deployment's chain concerns none of them. */
+export const listTeamsOfChain = async (app: App, chain_id: string) => (await store.listTeamsOfChain(app.db, chain_id)).map(({ id }) => id)
+
 /** Lists every live team of the deployment for the operator. */
 export const listAllTeams = (app: App) => store.listAllTeams(app.db)
 

@@ -102,6 +102,16 @@ export const setBetas = (db: Db, id: string, betas: string[]) =>
 export const setRateLimit = (db: Db, id: string, rate_limit: string | null) =>
   db.updateTable('teams').set({ rate_limit }).where('id', '=', id).returning(['id', 'name', 'rate_limit']).executeTakeFirst()
 
+/** Live teams with the ID of a team or of an organization. */
+export const listTeamsOfChain = (db: Db, chain_id: string) =>
+  db
+    .selectFrom('teams')
+    .select('id')
+    .where((eb) => eb.or([eb('id', '=', chain_id), eb('org_id', '=', chain_id)]))
+    .where('deleted_at', 'is', null)
+    .orderBy('id')
+    .execute()
+
 export const listAllTeams = (db: Db) =>
   db.selectFrom('teams').select(['id', 'name', 'betas']).where('deleted_at', 'is', null).orderBy('created_on').orderBy('id').execute()
 
