@@ -148,7 +148,7 @@ export const rotateKey = command({
   summary: 'Replace a key and print the new one once. Tokens of the old key keep working.',
   options: {
     id: { value: 'ID', what: 'Key ID from assay keys list.', shape: Id, required: true },
-    'old-expires': { value: 'TIME', what: 'When the old team key stops working. Default: now.', shape: InstantIn },
+    'old-expires': { value: 'TIME', what: 'When the old key stops working. Default: now.', shape: InstantIn },
   },
   async run({ id, 'old-expires': oldExpires, json }) {
     const rotated = await withApp(async (app) => {
@@ -166,11 +166,10 @@ export const rotateKey = command({
 
 /** Tries the management keys first, for the same reason as revoking. */
 async function rotate(app: App, operator: Operator, id: string, oldExpires: string | undefined) {
-  const management = await rotateManagementKey(app, operator, id).catch((error) => isNotFound(error) && undefined)
-  if (management && oldExpires !== undefined) throw usageError('--old-expires is for team keys only.')
+  const management = await rotateManagementKey(app, operator, id, oldExpires).catch((error) => isNotFound(error) && undefined)
   if (management) return presentKey(management)
-  const { id: key_id, value: key, label, team_id, read_only, expires_at } = await rotateTeamKey(app, operator, id, oldExpires)
-  return { id: key_id, key, label, team_id, read_only, expires_at }
+  const { id: key_id, value: key, label, team_id, read_only, expires_at, rate_limit } = await rotateTeamKey(app, operator, id, oldExpires)
+  return { id: key_id, key, label, team_id, read_only, expires_at, rate_limit }
 }
 
 function isNotFound(error: unknown) {

@@ -119,10 +119,11 @@ export const handlers: HandlersOf<Endpoints> = {
   createManagementKey: (app, caller, { body }) => keys.createManagementKey(app, caller, body),
   patchManagementKey: (app, caller, { params, body }) => keys.patchManagementKey(app, caller, params.key_id, body),
   deleteManagementKey: (app, caller, { params }) => keys.deleteManagementKey(app, caller, params.key_id),
-  rotateManagementKey: (app, caller, { params }) => keyRotation.rotateManagementKey(app, caller, params.key_id),
+  rotateManagementKey: (app, caller, { params, body }) =>
+    keyRotation.rotateManagementKey(app, caller, params.key_id, body?.old_key_expires_at),
   listTeamKeys: (app, caller, { query }) => keys.listTeamKeys(app, caller, query),
   createTeamKey: (app, caller, { body }) => keys.createTeamKey(app, caller, body),
-  rotateTeamKey: (app, caller, { params, body }) => keyRotation.rotateTeamKey(app, caller, params.key_id, body?.old_key_expires_at),
+  rotateTeamKey: (app, caller, { params, body }) => keyRotation.rotateTeamKey(app, caller, params.api_key_id, body?.old_key_expires_at),
   patchTeamKey: (app, caller, { params, body }) => keys.patchTeamKey(app, caller, params.api_key_id, body),
   deleteTeamKeys: (app, caller, { query }) => keys.deleteTeamKeys(app, caller, query.api_key_id),
 

@@ -96,11 +96,11 @@ describe('rotating a key', () => {
   test('ends the old key and keeps its tokens, which end with the successor', async () => {
     const old = await createKey({ read_only: false })
     const tokens = await createTokens(clientWithKey(old.value))
-    const next = await w.admin.rotateTeamKey({ params: { ...deployment(), key_id: old.id }, body: {} })
+    const next = await w.admin.rotateTeamKey({ params: { ...deployment(), api_key_id: old.id }, body: {} })
     expect(next).toMatchObject({ label: 'phones', team_id: w.team_id, read_only: false, expires_at: null })
     expect((await errorOf(clientWithKey(old.value).listUsers())).status).toBe(401)
     expect(await workingTokens(tokens)).toEqual(WORKING)
-    const last = await w.admin.rotateTeamKey({ params: { ...deployment(), key_id: next.id }, body: {} })
+    const last = await w.admin.rotateTeamKey({ params: { ...deployment(), api_key_id: next.id }, body: {} })
     expect(await workingTokens(tokens)).toEqual(WORKING)
     await w.admin.deleteTeamKeys({ params: deployment(), query: { api_key_id: [last.id] } })
     await expectEnded(tokens)
@@ -110,7 +110,7 @@ describe('rotating a key', () => {
     const at = (minutes: number) => new Date(Date.parse(w.app.wall()) + minutes * MINUTE).toISOString()
     const old = await createKey({ expires_at: at(30) })
     const rotate = (old_key_expires_at: string) =>
-      w.admin.rotateTeamKey({ params: { ...deployment(), key_id: old.id }, body: { old_key_expires_at } })
+      w.admin.rotateTeamKey({ params: { ...deployment(), api_key_id: old.id }, body: { old_key_expires_at } })
     expect(await errorOf(rotate(at(-1)))).toMatchObject({ status: 400, detail: { error_type: 'EXPIRY_IN_THE_PAST' } })
     expect((await rotate(at(60))).expires_at).toBe(old.expires_at)
     const tokens = await createTokens(clientWithKey(old.value))
@@ -129,7 +129,7 @@ describe('rotating a key', () => {
       params: { org_id, team_id },
       body: { env: 'sandbox' },
     })
-    const next = await admin.rotateManagementKey({ params: { org_id, key_id } })
+    const next = await admin.rotateManagementKey({ params: { org_id, key_id }, body: {} })
     expect(next).toMatchObject(body)
     const rotated = createClient(w.base, { 'x-management-key': next.key })
     expect((await errorOf(createClient(w.base, { 'x-management-key': key }).listTeams({ params: { org_id } }))).status).toBe(401)
@@ -140,10 +140,24 @@ describe('rotating a key', () => {
     expect((await errorOf(holder.listUsers())).status).toBe(401)
   })
 
+  test('of a management key keeps the old one until the time in the request', async () => {
+    const { org_id, admin } = w
+    const { id: key_id, key } = await admin.createManagementKey({ params: { org_id }, body: { label: 'script', role: 'org_admin' } })
+    const old = createClient(w.base, { 'x-management-key': key })
+    const old_key_expires_at = new Date(Date.parse(w.app.wall()) + 30 * MINUTE).toISOString()
+    await admin.rotateManagementKey({ params: { org_id, key_id }, body: { old_key_expires_at } })
+    w.advanceTime(29 * MINUTE)
+    expect((await old.listTeams({ params: { org_id } })).teams).toHaveLength(1)
+    w.advanceTime(MINUTE)
+    expect(await errorOf(old.listTeams({ params: { org_id } }))).toMatchObject({ detail: { error_type: 'INVALID_MANAGEMENT_KEY' } })
+    const { data } = await admin.listManagementKeys({ params: { org_id } })
+    expect(data.map(({ id }) => id)).not.toContain(key_id)
+  })
+
   test('of another organization is refused', async () => {
     const other = await w.tenant()
-    const { id: key_id } = await createKey()
-    const params = { ...deployment(), org_id: other.org_id, key_id }
+    const { id: api_key_id } = await createKey()
+    const params = { ...deployment(), org_id: other.org_id, api_key_id }
     expect(await errorOf(other.admin.rotateTeamKey({ params, body: {} }))).toMatchObject({
       status: 404,
       detail: { error_type: 'TEAM_KEY_NOT_FOUND' },

@@ -209,6 +209,7 @@ describe('keys', () => {
       team_id: first.team_id,
       read_only: false,
       expires_at: '2999-01-01T00:00:00.000Z',
+      rate_limit: null,
     })
     expect(await cli.json('keys', 'revoke', '--id', created.id)).toEqual({ revoked: created.id })
   })

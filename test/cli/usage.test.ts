@@ -55,7 +55,7 @@ test.each([
 test.each([
   [['keys', '--help'], 'keys', 4],
   [['help', 'keys'], 'keys', 4],
-  [['audit', '--help'], 'audit', 1],
+  [['audit', '--help'], 'audit', 2],
 ] as const)('%j lists the commands of its group only', async (args, group, count) => {
   const { code, out, err } = await cli.run(...args)
   expect([code, err]).toEqual([0, ''])

@@ -498,13 +498,12 @@ describe('the service', () => {
         body: { label: 'a', role: 'team_admin', team_role_bindings: [{ team_id }] },
       })
       const patched = await admin.patchManagementKey({ params: { org_id, key_id: key.id }, body: { label: 'c' } })
-      const nextKey = await admin.rotateManagementKey({ params: { org_id, key_id: key.id } })
+      const nextKey = await admin.rotateManagementKey({ params: { org_id, key_id: key.id }, body: {} })
       const teamKey = await admin.createTeamKey({ params: deployment, body: { label: 'b', team_id } })
       return {
         createManagementKey: key,
         listManagementKeys: await admin.listManagementKeys({ params: org }),
         patchManagementKey: patched,
-        rotateTeamKey: await admin.rotateTeamKey({ params: { ...deployment, key_id: teamKey.id }, body: {} }),
         rotateManagementKey: nextKey,
         deleteManagementKey: await admin.deleteManagementKey({ params: { org_id, key_id: nextKey.id } }),
         createTeamKey: teamKey,
@@ -513,6 +512,7 @@ describe('the service', () => {
           params: { ...deployment, api_key_id: teamKey.id },
           body: { rate_limit: { requests_per_second: 5, burst: 10 } },
         }),
+        rotateTeamKey: await admin.rotateTeamKey({ params: { ...deployment, api_key_id: teamKey.id }, body: {} }),
         deleteTeamKeys: await admin.deleteTeamKeys({ params: deployment, query: { api_key_id: [teamKey.id] } }),
       }
     }

@@ -201,6 +201,10 @@ const keyFields = {
   last_used_at: Instant.nullable(),
 }
 const ManagementKey = z.object(keyFields).meta({ id: 'ManagementKey' })
+const RotateKey = z
+  .object({ old_key_expires_at: InstantIn.nullish().describe('When the old key stops working. Default: now.') })
+  .meta({ id: 'RotateKey' })
+  .nullish()
 const ManagementKeyWithSecret = z.object({ ...keyFields, key: Safe }).meta({ id: 'ManagementKeyWithSecret' })
 
 const teamKeyFields = {
@@ -375,10 +379,11 @@ export const managementEndpoints = {
     summary: 'Rotate a management key',
     subjects: { id: 'result.id' },
     description:
-      'Creates a key with the same role and teams, and revokes the old one. Tokens that the old key created keep working and end with the new key.',
+      'Creates a key with the same role and teams, and ends the old one. Tokens that the old key created keep working and end with the new key.',
     params: KeyPath,
+    body: RotateKey,
     returns: ManagementKeyWithSecret,
-    refusals: { 404: 'No such key.' },
+    refusals: { 400: 'The time is in the past.', 404: 'No such key.' },
   }),
   listTeamKeys: endpoint({
     ...keys,
@@ -429,16 +434,13 @@ export const managementEndpoints = {
     ...keys,
     scope: 'team',
     method: 'post',
-    path: '/v1/org/{org_id}/team_api_keys/{env}/{region}/{key_id}/rotate',
+    path: '/v1/org/{org_id}/team_api_keys/{env}/{region}/{api_key_id}/rotate',
     summary: 'Rotate a team API key',
     subjects: { id: 'result.id' },
     description:
-      'Creates a key with the same label, access and expiration, and ends the old one. Tokens that the old key created keep working and end with the new key.',
-    params: DeploymentPath.extend({ key_id: Id }),
-    body: z
-      .object({ old_key_expires_at: InstantIn.nullish().describe('When the old key stops working. Default: now.') })
-      .meta({ id: 'RotateTeamApiKey' })
-      .nullish(),
+      'Creates a key with the same label, access, rate limit and expiration, and ends the old one. Tokens that the old key created keep working and end with the new key.',
+    params: DeploymentPath.extend({ api_key_id: Id }),
+    body: RotateKey,
     returns: TeamApiKey,
     refusals: { 400: 'The time is in the past.', 404: 'No such key.' },
   }),

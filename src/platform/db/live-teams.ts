@@ -14,7 +14,7 @@ export const hasLiveCreator = (team_id: string, column: string, now: string) => 
     and k.revoked_at is null and (k.expires_at is null or k.expires_at > ${now}::timestamptz))
   or exists (select from management_keys k
     where k.id in (${sql.ref(column)}, (select old.successor_id from management_keys old where old.id = ${sql.ref(column)}))
-    and k.revoked_at is null
+    and k.revoked_at is null and (k.expires_at is null or k.expires_at > ${now}::timestamptz)
     and (k.role = 'org_admin' or exists (select from management_key_teams bound where bound.key_id = k.id and bound.team_id = ${team_id})))
   or exists (select from people p where p.id = ${sql.ref(column)} and p.role in ('org_admin', 'team_admin')
     and (p.every_team or exists (select from person_teams bound where bound.person_id = p.id and bound.team_id = ${team_id}))))`

@@ -111,7 +111,7 @@ type ListQuery = { team_id?: string | null | undefined; role?: Role | null | und
 
 export async function listManagementKeys(app: App, caller: ManagementCaller, query: ListQuery) {
   const page = pageAfter(query.next_cursor)
-  const found = await store.listManagementKeys(app.db, caller.org_id, query, page)
+  const found = await store.listManagementKeys(app.db, caller.org_id, query, page, app.wall())
   const { rows, next_cursor } = pageOf(found, page, (key) => ({ at: key.created_at, id: key.id }))
   return { data: rows.map(presentKey), next_cursor }
 }
@@ -165,7 +165,7 @@ export const createAccessToken = (app: App, caller: ManagementCaller, team_id: s
 export const pruneTokens = (app: App) => store.deleteExpiredTokens(app.db, app.wall())
 
 export async function requireManagementKey(app: App, caller: ManagementCaller, id: string) {
-  const key = await store.findLiveManagementKey(app.db, caller.org_id, id)
+  const key = await store.findLiveManagementKey(app.db, caller.org_id, id, app.wall())
   if (!key)
     throw problem('MANAGEMENT_KEY_NOT_FOUND', 'No management key in your organization has this ID. List the management keys to find it.')
   return key

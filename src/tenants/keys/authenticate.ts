@@ -84,8 +84,11 @@ export const loadManagementKeyCaller = async (app: App, id: string) =>
   managementCallerOf(app, await store.findManagementKeyById(app.db, id))
 
 function managementCallerOf(app: App, key: Awaited<ReturnType<typeof store.findManagementKey>>): ManagementCaller & { key_id: string } {
-  if (!key || key.revoked_at)
-    throw problem('INVALID_MANAGEMENT_KEY', 'The management key is unknown or revoked. Check the value you send in X-Management-Key.')
+  if (!key || key.revoked_at || (key.expires_at && key.expires_at <= app.wall()))
+    throw problem(
+      'INVALID_MANAGEMENT_KEY',
+      'The management key is unknown, revoked or replaced. Check the value you send in X-Management-Key.',
+    )
   recordUse(app, 'management_keys', key)
   const { org_id, key_id, plan, role, team_ids } = key
   return { kind: 'management', org_id, key_id, plan, team_ids: role === 'team_admin' ? team_ids : undefined }

@@ -13,19 +13,22 @@ export const rotateTeamKey = (app: App, caller: ManagementCaller, id: string, ol
     const [owner] = await store.findKeyTeams(app.db, caller.org_id, visibleTeams(caller), [id])
     const old = owner && (await store.lockLiveTeamKey(app.db, owner.team_id, id, app.wall()))
     if (!old) throw problem('TEAM_KEY_NOT_FOUND', 'No live team API key of your teams has this ID. List the team API keys to find it.')
-    const { team_id, label, read_only, expires_at, rate_limit } = old
-    const created = await insertNewTeamKey(app, caller, { label, team_id, read_only, expires_at, rate_limit })
-    const end = old_key_expires_at ? { expires_at: rules.earlier(old_key_expires_at, expires_at) } : { revoked_at: app.wall() }
-    await store.replaceTeamKey(app.db, team_id, id, { successor_id: created.id, ...end })
+    const created = await insertNewTeamKey(app, caller, old)
+    await store.replaceTeamKey(app.db, old.team_id, id, { successor_id: created.id, ...endOf(app, old, old_key_expires_at) })
     return created
   })
 
-/** Replaces a management key with one that has the same role and teams. The old key stops working at once. */
-export const rotateManagementKey = (app: App, caller: ManagementCaller, id: string) =>
+/** Replaces a management key with one that has the same role and teams. */
+export const rotateManagementKey = (app: App, caller: ManagementCaller, id: string, old_key_expires_at?: string | null) =>
   inTransaction(app, async (app) => {
+    rules.checkExpiry(old_key_expires_at, app.wall())
     await store.lockManagementKey(app.db, caller.org_id, id)
-    const { label, role, team_ids } = await requireManagementKey(app, caller, id)
+    const old = await requireManagementKey(app, caller, id)
+    const { label, role, team_ids } = old
     const created = await insertNewManagementKey(app, caller, { label, role, team_ids: role === 'team_admin' ? team_ids : undefined })
-    await store.replaceManagementKey(app.db, caller.org_id, id, created.id, app.wall())
+    await store.replaceManagementKey(app.db, caller.org_id, id, { successor_id: created.id, ...endOf(app, old, old_key_expires_at) })
     return created
   })
+
+const endOf = (app: App, old: { expires_at: string | null }, expires_at: string | null | undefined) =>
+  expires_at ? { expires_at: rules.earlier(expires_at, old.expires_at) } : { revoked_at: app.wall() }

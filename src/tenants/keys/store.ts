@@ -61,7 +61,16 @@ const withOrg = (db: Db) =>
   db
     .selectFrom('management_keys')
     .innerJoin('orgs', 'orgs.id', 'management_keys.org_id')
-    .select(['management_keys.id as key_id', 'role', 'revoked_at', 'last_used_at', 'orgs.id as org_id', 'plan', teamsOfKey.as('team_ids')])
+    .select([
+      'management_keys.id as key_id',
+      'role',
+      'management_keys.expires_at',
+      'revoked_at',
+      'last_used_at',
+      'orgs.id as org_id',
+      'plan',
+      teamsOfKey.as('team_ids'),
+    ])
 
 export const findManagementKey = (db: Db, hash: Buffer) => withOrg(db).where('hash', '=', hash).executeTakeFirst()
 
@@ -163,6 +172,7 @@ export async function replaceTeamKey(db: Db, team_id: string, id: string, change
 }
 
 type Replacement = { successor_id: string } & ({ expires_at: string } | { revoked_at: string })
+
 type TeamKeyChange = { label?: string | undefined; rate_limit?: string | null | undefined }
 
 export const updateTeamKey = (db: Db, team_id: string, id: string, { label, rate_limit }: TeamKeyChange) =>
@@ -184,20 +194,23 @@ export const countTeamKeys = (db: Db, team_id: string) =>
     .where('revoked_at', 'is', null)
     .executeTakeFirstOrThrow()
 
-const liveKeysOf = (db: Db, org_id: string) =>
+const liveKeysOf = (db: Db, org_id: string, now: string) =>
   db
     .selectFrom('management_keys')
-    .select(['id', 'label', 'prefix', 'role', 'created_by', 'created_by_person', 'created_at', 'last_used_at', teamsOfKey.as('team_ids')])
+    .select(['id', 'label', 'prefix', 'role', 'created_by', 'created_by_person', 'created_at', 'expires_at', 'last_used_at'])
+    .select(teamsOfKey.as('team_ids'))
     .where('org_id', '=', org_id)
     .where('revoked_at', 'is', null)
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
 
 export const listManagementKeys = (
   db: Db,
   org_id: string,
   filter: { team_id?: string | null | undefined; role?: Role | null | undefined },
   page: Page,
+  now: string,
 ) =>
-  liveKeysOf(db, org_id)
+  liveKeysOf(db, org_id, now)
     .$if(!!filter.role, (query) => query.where('role', '=', filter.role as Role))
     .$if(!!filter.team_id, (query) =>
       query.where(
@@ -207,13 +220,14 @@ export const listManagementKeys = (
     .$call(ascendingPage(page, 'created_at', 'id'))
     .execute()
 
-export const findLiveManagementKey = (db: Db, org_id: string, id: string) => liveKeysOf(db, org_id).where('id', '=', id).executeTakeFirst()
+export const findLiveManagementKey = (db: Db, org_id: string, id: string, now: string) =>
+  liveKeysOf(db, org_id, now).where('id', '=', id).executeTakeFirst()
 
 /** Serializes concurrent changes of one key. */
 export const lockManagementKey = (db: Db, org_id: string, id: string) =>
   db.selectFrom('management_keys').select('id').where('org_id', '=', org_id).where('id', '=', id).forUpdate().execute()
 
-/** Locks the organization's live org_admin keys, so two concurrent revocations cannot remove the last one. */
+/** Locks the organization's org_admin keys that do not expire, so two concurrent revocations cannot remove the last one. */
 export const lockOrgAdmins = (db: Db, org_id: string) =>
   db
     .selectFrom('management_keys')
@@ -221,6 +235,7 @@ export const lockOrgAdmins = (db: Db, org_id: string) =>
     .where('org_id', '=', org_id)
     .where('role', '=', 'org_admin')
     .where('revoked_at', 'is', null)
+    .where('expires_at', 'is', null)
     .orderBy('id')
     .forUpdate()
     .execute()
@@ -228,11 +243,11 @@ export const lockOrgAdmins = (db: Db, org_id: string) =>
 export const revokeManagementKey = (db: Db, org_id: string, id: string, at: string) =>
   db.updateTable('management_keys').set({ revoked_at: at }).where('org_id', '=', org_id).where('id', '=', id).execute()
 
-/** Revokes a key and names its successor, also for the keys that this key had replaced. */
-export async function replaceManagementKey(db: Db, org_id: string, id: string, successor_id: string, at: string) {
+/** The same for a management key. */
+export async function replaceManagementKey(db: Db, org_id: string, id: string, change: Replacement) {
   const keys = db.updateTable('management_keys').where('org_id', '=', org_id)
-  await keys.set({ successor_id }).where('successor_id', '=', id).execute()
-  await keys.set({ successor_id, revoked_at: at }).where('id', '=', id).execute()
+  await keys.set({ successor_id: change.successor_id }).where('successor_id', '=', id).execute()
+  await keys.set(change).where('id', '=', id).execute()
 }
 
 export const renameManagementKey = (db: Db, org_id: string, id: string, label: string) =>

@@ -42,6 +42,7 @@ export type TenantTables = {
     created_by: Optional<string>
     created_by_person: Optional<string>
     created_at: Time
+    expires_at: Optional<Time>
     last_used_at: Optional<Time>
     revoked_at: Optional<Time>
     successor_id: Optional<string>
