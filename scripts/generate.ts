@@ -7,6 +7,7 @@ import { asyncapi } from '../src/contract/asyncapi.ts'
 import { notOffered } from '../src/contract/not-offered.ts'
 import { openapi } from '../src/contract/openapi.ts'
 import { architectureSvg } from './architecture-svg.ts'
+import { clearColumnsTable } from './clear-columns.ts'
 import { cliPage } from './cli-page.ts'
 import { configPage } from './config-page.ts'
 import { deprecationsPage } from './deprecations-page.ts'
@@ -38,6 +39,7 @@ const generated: Record<string, () => string> = {
   'docs/operating.md': operatingPage,
   'docs/order-checks.md': orderChecksPage,
   'docs/orders.md': ordersPage,
+  'docs/security.md': () => withTables('docs/security.md', { columns: clearColumnsTable() }),
   'docs/scaling.md': () => withTables('docs/scaling.md', scalingTables()),
   'docs/wearables.md': wearablesPage,
 }

@@ -4,6 +4,7 @@ import { deleteIdleLanes, PURGE_WEBHOOKS, purgeWebhooks } from '../delivery/webh
 import { REPAIR_WEBHOOKS } from '../delivery/webhooks/repair/jobs.ts'
 import { repairWebhooks, searchRunningJobs } from '../delivery/webhooks/repair/repair.ts'
 import { applyRetention, deleteFinishedLanes } from '../delivery/webhooks/repair/retention.ts'
+import { encryptUrls } from '../delivery/webhooks/urls.ts'
 import { SIMULATE_STEPS, takeDueSteps } from '../labs/adapters/simulator/advance.ts'
 import { DISPATCH_ORDERS, dispatchDueOrders, searchDispatches, searchSteps } from '../labs/orders/progress/dispatch.ts'
 import { alertAuditBreaks } from '../operations/audit/alerts.ts'
@@ -44,6 +45,7 @@ export const jobs: Job[] = [
   { name: 'maintain event partitions', everyMs: HOUR, run: applyRetention },
   { name: REPAIR_WEBHOOKS, search: searchRunningJobs, run: repairWebhooks },
   { name: 'prune inboxes', everyMs: HOUR, run: pruneInboxes },
+  { name: 'encrypt webhook URLs', everyMs: 10 * MINUTE, run: encryptUrls },
   { name: PURGE_WEBHOOKS, everyMs: 10 * SECOND, run: purgeWebhooks },
   { name: 'delete idle lanes', everyMs: DAY, run: deleteIdleLanes },
   { name: 'delete finished lanes', everyMs: MINUTE, run: deleteFinishedLanes },

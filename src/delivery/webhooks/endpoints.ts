@@ -16,6 +16,8 @@ export type Secrets = {
   pairs?: { private_key: string; until: string | null }[]
   headers: Record<string, string>
   sensitive: string[]
+  /** Absent if it is still in the column `url`. */
+  url?: string
 }
 
 export type Endpoint = Omit<store.WebhookRow, 'sealed'> & {
@@ -33,6 +35,9 @@ export const sealSecrets = async (app: App, { id, team_id }: { id: string; team_
 
 export const openSecrets = async (app: App, { id, team_id, sealed }: { id: string; team_id: string; sealed: Buffer }) =>
   open<Secrets>(await teamSealingKey(app, team_id), associatedData(id), sealed)
+
+/** The column is empty once the URL is encrypted. The inbox has no URL. */
+export const urlOf = (webhook: { url: string }, secrets: Pick<Secrets, 'url'>) => webhook.url || (secrets.url ?? '')
 
 const OVERLAP_MS = 24 * HOUR
 const MAX_OLD_KEYS = 9
@@ -87,10 +92,11 @@ export async function endpointsOf(
 }
 
 async function openEndpoint(app: App, { sealed, ...row }: store.WebhookRow): Promise<OpenedEndpoint> {
-  const { keys, pairs = [], headers, sensitive } = await openSecrets(app, { ...row, sealed })
+  const { keys, pairs = [], headers, sensitive, url = '' } = await openSecrets(app, { ...row, sealed })
   const hidden = Object.fromEntries(sensitive.map((name) => [name, HIDDEN]))
   return {
     ...row,
+    url: urlOf(row, { url }),
     keys: keys.map(({ key, until }) => ({ secret: signingKey(parseSecret(key)), until })),
     pairs,
     headers,

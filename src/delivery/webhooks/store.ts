@@ -38,6 +38,29 @@ export const listWebhooks = (db: Db, team_id: string, page: Page) =>
 export const findByIds = (db: Db, team_id: string, ids: string[]) =>
   db.selectFrom('webhooks').selectAll().where('team_id', '=', team_id).where('id', '=', sql<string>`any(${ids}::uuid[])`).execute()
 
+/** Webhooks of any team whose URL is not encrypted. */
+export const listWithTextUrl = (db: Db, limit: number) =>
+  db
+    .selectFrom('webhooks')
+    .modifyFront(anyTeam('webhook URLs to encrypt'))
+    .select(['team_id', 'id'])
+    .where('url', '!=', '')
+    .where('inbox', '=', false)
+    .limit(limit)
+    .execute()
+
+/** A few enabled webhooks of any team. */
+export const listEnabled = (db: Db, limit: number) =>
+  db
+    .selectFrom('webhooks')
+    .modifyFront(anyTeam('webhook URLs'))
+    .selectAll()
+    .where('disabled_at', 'is', null)
+    .where('inbox', '=', false)
+    .orderBy('created_at')
+    .limit(limit)
+    .execute()
+
 /** The team of a webhook, which can be of any team. */
 export const findTeamOf = (db: Db, id: string) =>
   db

@@ -1,7 +1,8 @@
 import { connect } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
 import { pino } from 'pino'
-import { appOf, newService } from '../../platform/app.ts'
+import { listSomeUrls } from '../../delivery/webhooks/urls.ts'
+import { type App, appOf, newService } from '../../platform/app.ts'
 import type { Config } from '../../platform/config.ts'
 import { encryptionKey } from '../../platform/data-dir.ts'
 import { describeHosts, type HostState, urlsOfHosts } from '../../platform/db/connections/hosts.ts'
@@ -17,7 +18,7 @@ import { describeCluster, isClustered } from '../cluster/actions.ts'
 import { findDeployment, identityOf } from '../deployment/actions.ts'
 import { checkDatabase } from '../deployment/rules.ts'
 import type { Finding, RunCheck } from './finding.ts'
-import { countWaitingCommits, findUnnumberedAge, inspectServer, listWebhookUrls, type Server, withDatabase } from './store.ts'
+import { countWaitingCommits, findUnnumberedAge, inspectServer, type Server, withDatabase } from './store.ts'
 
 /** The checks only read. They end at an outdated or foreign schema, which the remaining checks cannot read. */
 export async function databaseChecks(config: Config, database: Database, quick: boolean, runCheck: RunCheck) {
@@ -40,9 +41,9 @@ export async function databaseChecks(config: Config, database: Database, quick: 
   if (DIRECT_DATABASE_URL) results.push(await runCheck('direct database', () => directFinding(DIRECT_DATABASE_URL, database)))
   if (READ_DATABASE_URL) results.push(await runCheck('read replica', () => replicaFinding(READ_DATABASE_URL, database)))
   const skipped: Finding = { state: 'skipped', text: 'not checked' }
-  results.push(await runCheck('webhooks', async () => (quick ? skipped : reachabilityFinding(await listWebhookUrls(database, 5)))))
-  const checksAudit = key.finding.state === 'ok' && !quick
-  results.push(await runCheck('audit chain', async () => (checksAudit ? auditFinding(config, database) : skipped)))
+  const app = key.finding.state === 'ok' && !quick ? appFor(config, database) : undefined
+  results.push(await runCheck('webhooks', async () => (app ? reachabilityFinding(await listSomeUrls(app, 5)) : skipped)))
+  results.push(await runCheck('audit chain', async () => (app ? auditFinding(app) : skipped)))
   return results
 }
 
@@ -190,9 +191,11 @@ const isReachable = ({ hostname, port, protocol }: URL) =>
       .once('error', () => settle(false))
   })
 
-async function auditFinding(config: Config, { db }: Database): Promise<Finding> {
-  const service = newService({ config, db, vault: vaultOf(config), log: pino({ level: 'silent' }) })
-  const { rows, broken } = await checkAudit(appOf(service))
+const appFor = (config: Config, { db }: Database) =>
+  appOf(newService({ config, db, vault: vaultOf(config), log: pino({ level: 'silent' }) }))
+
+async function auditFinding(app: App): Promise<Finding> {
+  const { rows, broken } = await checkAudit(app)
   if (!broken) return { state: 'ok', text: `intact, ${rows} rows` }
   throw setupProblem(`broken at row ${broken.seq} of chain ${broken.chain_id}: ${broken.reason}; find out who changed the database`)
 }

@@ -67,18 +67,3 @@ export async function findUnnumberedAge({ db }: Database) {
     ${anyTeam('the oldest event without a number')}`.execute(db)
   return rows[0]?.seconds ?? 0
 }
-
-/** The URLs of a few enabled webhooks of any team. */
-export async function listWebhookUrls({ db }: Database, limit: number) {
-  const rows = await db
-    .selectFrom('webhooks')
-    .select('url')
-    .distinct()
-    .where('disabled_at', 'is', null)
-    .where('inbox', '=', false)
-    .orderBy('url')
-    .limit(limit)
-    .modifyEnd(anyTeam('webhook URLs'))
-    .execute()
-  return rows.map(({ url }) => url)
-}

@@ -39,6 +39,7 @@ const reads = [
   'the team of a user',
   'unchained audit rows',
   'webhook URLs',
+  'webhook URLs to encrypt',
   'webhooks with due messages',
 ] as const
 

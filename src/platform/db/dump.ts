@@ -32,8 +32,9 @@ export async function sequencesOf(client: pg.ClientBase): Promise<Sequence[]> {
   return rows
 }
 
+/** Late changes are not among them. A restore creates a database in which they have begun. */
 export async function migrationsOf(client: pg.ClientBase) {
-  const { rows } = await client.query<{ name: string }>('select name from migrations order by name')
+  const { rows } = await client.query<{ name: string }>("select name from migrations where name like '%.sql' order by name")
   return rows.map((row) => row.name)
 }
 

@@ -16,6 +16,8 @@ const capabilitiesByRole: Record<ConsoleRole, readonly Capability[]> = {
   read_only_key: ['data.read', 'personal.reveal'],
 }
 
+export const hasCapability = (role: ConsoleRole, capability: Capability) => capabilitiesByRole[role].includes(capability)
+
 export const capabilitiesOf = (role: ConsoleRole) => [...capabilitiesByRole[role]]
 
 /** Capabilities of endpoints that do not follow from their auth and method. */
@@ -56,11 +58,11 @@ export function requiredCapability(name: string, row: Row): Capability | undefin
 
 export function checkRole(name: string, row: Row, role: ConsoleRole) {
   const capability = requiredCapability(name, row)
-  if (capability && !capabilitiesByRole[role].includes(capability))
+  if (capability && !hasCapability(role, capability))
     throw problem('ROLE_REQUIRED', `Your role ${role} lacks the capability ${capability}. Ask an administrator of your organization.`)
 }
 
 export function checkReveal(role: ConsoleRole) {
-  if (!capabilitiesByRole[role].includes('personal.reveal'))
+  if (!hasCapability(role, 'personal.reveal'))
     throw problem('REVEAL_NOT_ALLOWED', `Your role ${role} only sees masked personal data. Omit the x-assay-reveal header.`)
 }

@@ -9,11 +9,13 @@ import { pageAfter, pageOf } from '../../../platform/paging.ts'
 import { problem } from '../../../platform/problem.ts'
 import { requireTeam } from '../../../tenants/teams/actions.ts'
 import { checkEventTypes } from '../../events/rules-event-types.ts'
-import { openSecrets, sealSecrets } from '../endpoints.ts'
+import { openSecrets, urlOf } from '../endpoints.ts'
 import { nextAttemptAt } from '../rules-health.ts'
+import { shownUrl } from '../rules-urls.ts'
 import { newSecret, parseSecret } from '../sign.ts'
 import { newKeyPair, publicKeyOf } from '../sign-ed25519.ts'
 import * as store from '../store.ts'
+import { secretColumns } from '../urls.ts'
 import { PURGE_WEBHOOKS } from './purge.ts'
 
 type Path = { team_id: string }
@@ -28,7 +30,7 @@ export async function listWebhooks(
   const page = pageAfter(query.next_cursor, query.limit)
   const found = await store.listWebhooks(app.db, team_id, page)
   const { rows, next_cursor } = pageOf(found, page, (webhook) => ({ at: webhook.created_at, id: webhook.id }))
-  return { data: await presentWebhooks(app, team_id, rows), next_cursor }
+  return { data: await presentWebhooks(app, caller, team_id, rows), next_cursor }
 }
 
 /** Each event looks at all webhooks of its team. */
@@ -53,24 +55,24 @@ export const createWebhook = (app: App, caller: ManagementCaller, { team_id }: P
     parseSecret(key)
     const pairs = body.asymmetric ? [newSigningPair()] : []
     const now = app.wall()
+    const secrets = { keys: [{ key, until: null }], pairs, headers: {}, sensitive: [] }
     const row = await store.insertWebhook(app.db, {
       id,
       team_id,
-      url: body.url,
+      ...(await secretColumns(app, { id, team_id }, secrets, body.url)),
       description: body.description ?? '',
       filter_types: body.filter_types?.length ? body.filter_types : null,
       rate_limit: body.rate_limit ?? null,
       ordering: body.ordering ?? 'per_key',
-      sealed: await sealSecrets(app, { id, team_id }, { keys: [{ key, until: null }], pairs, headers: {}, sensitive: [] }),
       created_at: now,
       updated_at: now,
       disabled_at: body.disabled ? now : null,
     })
-    return presentWebhook(app, row)
+    return presentWebhook(app, caller, row)
   })
 
 export const getWebhook = async (app: App, caller: ManagementCaller, path: Path & { webhook_id: string }) =>
-  presentWebhook(app, await requireWebhook(app, caller, path))
+  presentWebhook(app, caller, await requireWebhook(app, caller, path))
 
 export const patchWebhook = (
   app: App,
@@ -85,23 +87,24 @@ export const patchWebhook = (
     const now = app.wall()
     const row = await store.updateWebhook(app.db, path.team_id, webhook.id, {
       updated_at: now,
-      ...(await keyChanges(app, webhook, patch.asymmetric)),
-      ...(patch.url ? { url: patch.url } : {}),
+      ...(await secretChanges(app, webhook, patch)),
       ...(patch.description === undefined ? {} : { description: patch.description ?? '' }),
       ...(patch.rate_limit === undefined ? {} : { rate_limit: patch.rate_limit }),
       ...(patch.filter_types === undefined ? {} : { filter_types: patch.filter_types?.length ? patch.filter_types : null }),
       ...(patch.ordering ? { ordering: patch.ordering } : {}),
       ...disabledChanges(webhook, patch.disabled, now),
     })
-    return presentWebhook(app, row)
+    return presentWebhook(app, caller, row)
   })
 
 /** Turning asymmetric signing off and on again creates a new key pair. */
-async function keyChanges(app: App, webhook: store.WebhookRow, asymmetric: boolean | null | undefined) {
-  if (typeof asymmetric !== 'boolean') return {}
+async function secretChanges(app: App, webhook: store.WebhookRow, { url, asymmetric }: z.output<typeof WebhookPatch>) {
   const secrets = await openSecrets(app, webhook)
-  if (asymmetric && secrets.pairs?.length) return {}
-  return { sealed: await sealSecrets(app, webhook, { ...secrets, pairs: asymmetric ? [newSigningPair()] : [] }) }
+  const hasPairs = Boolean(secrets.pairs?.length)
+  const changesPairs = typeof asymmetric === 'boolean' && !(asymmetric && hasPairs)
+  if (!url && !changesPairs) return {}
+  const pairs = asymmetric ? [newSigningPair()] : []
+  return secretColumns(app, webhook, changesPairs ? { ...secrets, pairs } : secrets, url ?? urlOf(webhook, secrets))
 }
 
 const newSigningPair = () => ({ private_key: newKeyPair().private_key, until: null })
@@ -143,16 +146,17 @@ export async function requireWebhook(
   return webhook
 }
 
-const presentWebhook = async (app: App, row: store.WebhookRow) =>
-  (await presentWebhooks(app, row.team_id, [row]))[0] as Awaited<ReturnType<typeof presentWebhooks>>[number]
+const presentWebhook = async (app: App, caller: ManagementCaller, row: store.WebhookRow) =>
+  (await presentWebhooks(app, caller, row.team_id, [row]))[0] as Awaited<ReturnType<typeof presentWebhooks>>[number]
 
-async function presentWebhooks(app: App, team_id: string, rows: store.WebhookRow[]) {
+async function presentWebhooks(app: App, caller: ManagementCaller, team_id: string, rows: store.WebhookRow[]) {
   const ids = rows.map(({ id }) => id)
   const backlog = new Map((await store.backlogOf(app.db, team_id, ids)).map((row) => [row.webhook_id, row]))
-  const keys = await Promise.all(rows.map(async (row) => (await openSecrets(app, row)).pairs?.[0]?.private_key))
-  return rows.map((row, i) => ({
+  const opened = await Promise.all(rows.map(async (row) => ({ row, secrets: await openSecrets(app, row) })))
+  return opened.map(({ row, secrets }) => ({
     ...row,
-    public_key: keys[i] ? publicKeyOf(keys[i]) : null,
+    url: shownUrl(caller, urlOf(row, secrets)),
+    public_key: secrets.pairs?.[0] ? publicKeyOf(secrets.pairs[0].private_key) : null,
     disabled: row.disabled_at !== null,
     waiting: Number(backlog.get(row.id)?.waiting ?? 0),
     failing_since: row.first_failure_at,

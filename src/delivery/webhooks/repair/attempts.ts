@@ -7,6 +7,7 @@ import { problem } from '../../../platform/problem.ts'
 import { open } from '../../../platform/sealing/seal.ts'
 import { checkEventType } from '../../events/rules-event-types.ts'
 import { requireWebhook } from '../management/actions.ts'
+import { shownUrl } from '../rules-urls.ts'
 import { type AttemptContents, attemptAssociatedData, bodyOf, headersOfMessage, keyOfMessage } from '../sending/contents.ts'
 import * as store from './store-attempts.ts'
 
@@ -33,7 +34,7 @@ export async function getWebhookAttempt(app: App, caller: ManagementCaller, path
   const eventBody = event_sealed && created_at ? bodyOf(key, { ...found, created_at, sealed: event_sealed }) : null
   return {
     ...presentAttempt(found),
-    url,
+    url: shownUrl(caller, url),
     request_headers: { ...fixedHeaders, ...lowerCaseHeaders(headers), ...headersOfMessage(found, signature, found.at) },
     request_body: body ?? eventBody,
     ...response,

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { localSettings } from '../local-settings.ts'
 
-const LOCK_ID = 4_117_202_601
+export const LOCK_ID = 4_117_202_601
 
 /** Begins a transaction that changes the schema. Only one runs at a time. Its lock ends with it, so it works through a transaction pooler. */
 export async function beginSchemaChange(client: pg.ClientBase) {
