@@ -1,8 +1,7 @@
 import { checkBackup, restoreBackup, writeBackup } from '../operations/backup/actions.ts'
 import { readConfig } from '../platform/config.ts'
-import { encryptionKey } from '../platform/data-dir.ts'
 import { setupProblem } from '../platform/problem.ts'
-import { openVault } from '../platform/sealing/vault.ts'
+import { keyEncryptionOf } from '../platform/sealing/settings.ts'
 import { checkAudit } from '../tenants/audit/verification.ts'
 import { command, print } from './command.ts'
 import { progress } from './progress.ts'
@@ -58,9 +57,9 @@ export const restoreCommand = command({
   examples: ['DATABASE_URL=postgres://… ENCRYPTION_KEY=… assay restore --file assay-2026-11-15.backup'],
   async run({ file, json }) {
     // Reading the key first avoids creating an embedded database for a restore that cannot succeed.
-    const vault = openVault(encryptionKey(readConfig(), true))
+    const keyEncryption = keyEncryptionOf(readConfig(), true)
     const bar = progress('rows', undefined)
-    const restored = await withDatabase((database, config) => restoreBackup(database, { config, vault }, file, bar.add), true)
+    const restored = await withDatabase((database, config) => restoreBackup(database, { config, keyEncryption }, file, bar.add), true)
     bar.end()
     const { broken, rows: audited } = await withApp(checkAudit)
     if (broken)

@@ -13,7 +13,7 @@ const modules = new Map<string, () => Promise<object>>([
   ['events', () => import('./events.ts')],
   ['export', () => import('./export.ts')],
   ['import', () => import('./import.ts')],
-  ['keys', () => import('./keys.ts')],
+  ['keys', async () => ({ ...(await import('./keys.ts')), ...(await import('./rotate.ts')) })],
   ['lab-accounts', () => import('./lab-accounts.ts')],
   ['lab-keys', () => import('./lab-keys.ts')],
   ['lab-tests', () => import('./lab-tests.ts')],

@@ -20,6 +20,7 @@ import { cancelOrder, listOrders, placeOrders, showOrder, simulateOrder, watchOr
 import { limitTeamCommand, moveTeamCommand, orgCommand, teamCommand } from './org.ts'
 import { invitePerson, listPeople, removePerson } from './people.ts'
 import { listWebhooks, replayCommand } from './replay.ts'
+import { rotateEncryptionCommand } from './rotate.ts'
 import { advanceClock, resetTeam, showClock } from './sandbox.ts'
 import { seedCommand } from './seed.ts'
 import { seedWearables } from './seed-wearables.ts'
@@ -49,6 +50,7 @@ export const sections: Record<string, Command[]> = {
     createKey,
     rotateKey,
     revokeKey,
+    rotateEncryptionCommand,
     invitePerson,
     listPeople,
     removePerson,

@@ -16,6 +16,7 @@ const oneOf = <const V extends readonly [string, ...string[]]>(values: V) => z.e
 const url = (protocol: RegExp, text: string) => z.url({ protocol, error: text })
 /** Assay appends paths to the URL, and everyone who receives such a link would see its credentials. */
 const isPlainUrl = (text: string) => !/[?#]|^\w+:\/\/[^/]*@/.test(text)
+const isLoopbackUrl = (text: string) => ['localhost', '127.0.0.1', '[::1]'].includes(new URL(text).hostname)
 const databaseUrl = z.string().superRefine((url, context) => {
   const fault = faultOfDatabaseUrl(url)
   if (fault) context.addIssue({ code: 'custom', message: fault })
@@ -96,8 +97,35 @@ export const Settings = z.object({
     .min(32, 'must have at least 32 characters; generate one with: openssl rand -base64 32')
     .optional()
     .describe(
-      'The key that encrypts every data key: at least 32 random characters. Required in production and with `DATABASE_URL`. If unset, Assay generates one in `DATA_DIR`.',
+      'The key that encrypts every data key: at least 32 random characters. Required in production and with `DATABASE_URL`, unless a key management service is set. If unset, Assay generates one in `DATA_DIR`.',
     ),
+  ENCRYPTION_KEY_PREVIOUS: z
+    .string()
+    .optional()
+    .describe('The key that `ENCRYPTION_KEY` replaces. Assay only decrypts with it. See [Rotate keys](operating.md#rotate-keys).'),
+  ENCRYPTION_KEY_COMMAND: z
+    .string()
+    .regex(/^\//, 'must be the absolute path of a program')
+    .optional()
+    .describe(
+      'The absolute path of a program that encrypts the root secret, instead of `ENCRYPTION_KEY`. See [Key management services](security.md#key-management-services).',
+    ),
+  VAULT_TRANSIT_URL: url(/^https?$/, 'must be an http or https URL')
+    .refine(isPlainUrl, 'must have no credentials, query or fragment')
+    .refine((text) => text.startsWith('https:') || isLoopbackUrl(text), 'must be an https URL, or an http URL of this machine')
+    .transform((text) => text.replace(/\/+$/, ''))
+    .optional()
+    .describe(
+      'The transit engine of HashiCorp Vault that encrypts the root secret, such as `https://vault.example.com:8200/v1/transit`, instead of `ENCRYPTION_KEY`.',
+    ),
+  VAULT_TRANSIT_KEY: z
+    .string()
+    .regex(/^[\w.-]+$/, 'must be the name of a key')
+    .optional()
+    .describe('The name of the key in the transit engine.'),
+  VAULT_TRANSIT_TOKEN: z.string().optional().describe('The Vault token. Its policy must allow `encrypt` and `decrypt` with the key.'),
+  VAULT_TRANSIT_TOKEN_FILE: z.string().optional().describe('A file with the Vault token, such as the sink of a Vault Agent.'),
+  VAULT_TRANSIT_NAMESPACE: z.string().optional().describe('The Vault namespace, if there is one.'),
   BOOTSTRAP_TEAM_API_KEY: bootstrapKey
     .optional()
     .describe('A fixed API key for the first team, for tests and containers. If unset, Assay generates one.'),
@@ -195,10 +223,18 @@ function checkCombinations(config: Config) {
     throw setupProblem('PASSWORD_COST must be at least 15 in production')
   if (config.ENVIRONMENT === 'production' && !config.PUBSUB_ENDPOINT.startsWith('https:'))
     throw setupProblem('PUBSUB_ENDPOINT must be an https URL in production')
-  if (config.ENCRYPTION_KEY) return
+  checkTransit(config)
+  if (config.ENCRYPTION_KEY || config.ENCRYPTION_KEY_COMMAND || config.VAULT_TRANSIT_URL) return
   if (config.ENVIRONMENT === 'production')
     throw setupProblem('ENCRYPTION_KEY is required in production; generate one with: openssl rand -base64 32')
   if (config.DATABASE_URL) throw setupProblem('ENCRYPTION_KEY is required with DATABASE_URL; generate one with: openssl rand -base64 32')
+}
+
+function checkTransit({ VAULT_TRANSIT_URL: url, VAULT_TRANSIT_KEY: key, ...config }: Config) {
+  const tokens = [config.VAULT_TRANSIT_TOKEN, config.VAULT_TRANSIT_TOKEN_FILE].filter((value) => value !== undefined)
+  if (!url && !key && !tokens.length) return
+  if (!url || !key) throw setupProblem('VAULT_TRANSIT_URL and VAULT_TRANSIT_KEY must be set together')
+  if (tokens.length !== 1) throw setupProblem('VAULT_TRANSIT_URL needs either VAULT_TRANSIT_TOKEN or VAULT_TRANSIT_TOKEN_FILE')
 }
 
 type DeploymentSettings = Pick<Config, 'ENVIRONMENT' | 'REGION'>

@@ -6,14 +6,19 @@ import { setupProblem } from './problem.ts'
 
 export const inDataDir = ({ DATA_DIR }: Config, name: string) => join(DATA_DIR, name)
 
-/**
- * The key-encryption key: from the settings, or created once for the embedded sandbox and stored before anything is encrypted with it.
- * `mustExist`: the database holds data that only the key of its first start decrypts.
- */
-export function encryptionKey(config: Config, mustExist: boolean) {
+type Options = {
+  /** The database holds data that only an existing key decrypts. */
+  mustExist: boolean
+  /** A key management service is set, so a missing key is neither generated nor required. */
+  isOptional: boolean
+}
+
+/** ENCRYPTION_KEY: from the settings, or created once for the embedded sandbox and stored before anything is encrypted with it. */
+export function findEncryptionKey(config: Config, { mustExist, isOptional }: Options) {
   if (config.ENCRYPTION_KEY) return config.ENCRYPTION_KEY
   const path = inDataDir(config, 'encryption.key')
-  const stored = readPrivate(path) ?? (mustExist ? '' : createPrivate(path, `${randomBytes(32).toString('base64')}\n`))
-  if (!stored.trim()) throw setupProblem(`encryption.key in DATA_DIR ${config.DATA_DIR} is missing or empty: restore it from a backup`)
-  return stored.trim()
+  const stored = readPrivate(path) ?? (mustExist || isOptional ? '' : createPrivate(path, `${randomBytes(32).toString('base64')}\n`))
+  if (stored.trim()) return stored.trim()
+  if (isOptional) return undefined
+  throw setupProblem(`encryption.key in DATA_DIR ${config.DATA_DIR} is missing or empty: restore it from a backup`)
 }

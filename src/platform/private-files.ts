@@ -20,6 +20,15 @@ export const readPrivate = (path: string) =>
     }
   })
 
+/** The content of a file that a setting names, without the line break at its end. */
+export function readSecretFile(setting: string, path: string) {
+  try {
+    return fs.readFileSync(path, 'utf8').trim()
+  } catch (error) {
+    throw setupProblem(`${setting} cannot be read (${(error as NodeJS.ErrnoException).code}); check the path and its permissions`)
+  }
+}
+
 const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW = 0 } = fs.constants
 
 /**

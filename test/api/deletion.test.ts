@@ -170,7 +170,7 @@ describe('after the grace period', () => {
     expect(await userSealingKey(w.app, team_id, user.user_id)).toBeUndefined()
     const others = await query<{ id: string }>(w.url, 'select id from sealing_keys')
     expect(others.map(({ id }) => id)).not.toContain(keyIdOf(ciphertext as Buffer))
-    const sealingKeys = [...w.app.vault.teams.values(), w.app.vault.root]
+    const sealingKeys = [...w.app.vault.teams.values(), ...w.app.vault.roots.map(({ key }) => key)]
     for (const key of sealingKeys) expect(() => open(key, `user_info.sealed.${user.user_id}`, ciphertext as Buffer)).toThrow()
   })
   test('the deletion cannot be undone and the user is unknown', async () => {

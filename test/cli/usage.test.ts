@@ -53,13 +53,15 @@ test.each([
 })
 
 test.each([
-  [['keys', '--help'], 'keys', 4],
-  [['help', 'keys'], 'keys', 4],
-  [['audit', '--help'], 'audit', 2],
-] as const)('%j lists the commands of its group only', async (args, group, count) => {
+  [['keys', '--help'], 'keys'],
+  [['help', 'keys'], 'keys'],
+  [['audit', '--help'], 'audit'],
+] as const)('%j lists the commands of its group only', async (args, group) => {
   const { code, out, err } = await cli.run(...args)
   expect([code, err]).toEqual([0, ''])
-  expect(out.match(/^ {2}assay \w+/gm)).toEqual(Array(count).fill(`  assay ${group}`))
+  const names = commands.map(({ name }) => name).filter((name) => name.startsWith(`${group} `))
+  expect(names).not.toEqual([])
+  expect(out.match(/^ {2}assay \w+ [\w-]+/gm)).toEqual(names.map((name) => `  assay ${name}`))
 })
 
 test('a former group name works but is hidden', async () => {

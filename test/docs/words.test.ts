@@ -57,7 +57,7 @@ describe.each(pages)('%s', (page) => {
 
   test('names only known commands', () => {
     const isThere = (words: string) => words === 'help' || commands.some(({ name }) => `${name} `.startsWith(`${words} `))
-    expect(unknown(page, /`assay ([a-z]+(?:-[a-z]+)*(?: [a-z]+)?)/g, isThere)).toEqual([])
+    expect(unknown(page, /`assay ([a-z]+(?:-[a-z]+)*(?: [a-z]+(?:-[a-z]+)*)?)/g, isThere)).toEqual([])
   })
 
   test('names only known endpoints', () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { bodyOf } from '../../src/delivery/webhooks/sending/contents.ts'
 import { open, openText, seal, sealCompressed, sealingKey } from '../../src/platform/sealing/seal.ts'
-import { newSealingKey, openVault, unwrap } from '../../src/platform/sealing/vault.ts'
+import { newSealingKey, unwrap } from '../../src/platform/sealing/vault.ts'
 import { newBytes, newUuid } from '../support/seeded.ts'
 
 const team_id = '6b0c2f0e-4a51-4f0e-9d57-2f3f6f1c9a10'
@@ -71,7 +71,7 @@ describe('a compressed document', () => {
     expect(() => openText(key, associatedData, sealCompressed(key, associatedData, 'a'.repeat(length)))).toThrow(/larger than/)
   })
   test('decrypts with the key of its user, unwrapped again', () => {
-    const { root } = openVault('one secret of thirty-two characters')
+    const root = sealingKey(newUuid(), newBytes(32))
     const owner = { team_id: newUuid(), user_id: newUuid() }
     const { key, row } = newSealingKey(root, owner)
     const sealed = sealCompressed(key, associatedData, JSON.stringify(owner))

@@ -1,8 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { indexTerms, queryTerms, wordsOf } from '../../src/platform/sealing/blind-index.ts'
+import { rootFromText } from '../../src/platform/sealing/key-encryption.ts'
+import { checkValue, newFirstRoot, unwrapRoots } from '../../src/platform/sealing/roots.ts'
 import { derive, keyIdOf, open, openBytes, seal, sealBytes, sealingKey } from '../../src/platform/sealing/seal.ts'
-import { newSealingKey, openVault, unwrap } from '../../src/platform/sealing/vault.ts'
+import { newSealingKey, newVault, unwrap } from '../../src/platform/sealing/vault.ts'
+import { textKeys } from '../support/key-encryption.ts'
 import { people } from '../support/people.ts'
 import { newBytes, newUuid } from '../support/seeded.ts'
 
@@ -62,23 +65,49 @@ describe('encrypted document', () => {
 })
 
 describe('encryption keys', () => {
-  const vault = openVault('one secret of thirty-two characters')
+  const texts = ['one secret of thirty-two characters', 'two secrets of thirty-two characters'] as const
+  const root = aKey()
   const ofTeam = { team_id: newUuid() }
   const ofUser = { ...ofTeam, user_id: newUuid() }
-  test('derives the key-encryption key and its ID from the setting', () => {
-    expect(openVault('one secret of thirty-two characters').root).toEqual(vault.root)
-    expect(openVault('two secrets of thirty-two characters').root).not.toEqual(vault.root)
-    expect(vault.root.id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+
+  /** The first root of a database, and its row. */
+  async function aFirstRoot(text: string, key_check?: Buffer) {
+    const { root, row } = await newFirstRoot(textKeys(text), key_check)
+    return { root, stored: [{ ...row, active: true, retired: false }] }
+  }
+  test('keeps a random root, which only its key-encryption key decrypts', async () => {
+    const { root, stored } = await aFirstRoot(texts[0])
+    expect(stored[0]?.wrapped.includes(root.key.bytes)).toBe(false)
+    expect(await unwrapRoots(textKeys(texts[0]), stored, 'database')).toEqual([root])
+    expect(await unwrapRoots(textKeys(texts[1], texts[0]), stored, 'database')).toEqual([root])
+    await expect(unwrapRoots(textKeys(texts[1]), stored, 'database')).rejects.toThrow('ENCRYPTION_KEY is not the key')
+    expect((await aFirstRoot(texts[0])).root.key.bytes).not.toEqual(root.key.bytes)
+  })
+  test('does not decrypt the root of another row', async () => {
+    const { stored } = await aFirstRoot(texts[0])
+    const moved = stored.map((row) => ({ ...row, id: newUuid() }))
+    await expect(unwrapRoots(textKeys(texts[0]), moved, 'database')).rejects.toThrow()
+  })
+  test('derives the root of a database that had none, and only with its key', async () => {
+    const derived = rootFromText(texts[0])
+    expect((await aFirstRoot(texts[0], checkValue(derived))).root.key).toEqual(derived)
+    await expect(aFirstRoot(texts[1], checkValue(derived))).rejects.toThrow('ENCRYPTION_KEY is not the key')
+  })
+  test('encrypts with the newest active version of the root', () => {
+    const [first, second, third] = [aKey(), aKey(), aKey()] as const
+    const version = (key: typeof first, isActive = true) => ({ version: 1, key, wrappedBy: '', isActive, isRetired: false })
+    const vault = newVault(textKeys(texts[0]), [version(first), version(second), version(third, false)])
+    expect(vault.root).toBe(second)
   })
   test('wraps each key with its parent only', () => {
-    const { key: team, row: wrappedTeam } = newSealingKey(vault.root, ofTeam)
+    const { key: team, row: wrappedTeam } = newSealingKey(root, ofTeam)
     const { key: user, row } = newSealingKey(team, ofUser)
-    expect(unwrap(vault.root, ofTeam, wrappedTeam)).toEqual(team)
+    expect(unwrap(root, ofTeam, wrappedTeam)).toEqual(team)
     expect(unwrap(team, ofUser, row)).toEqual(user)
     expect(keyIdOf(row.wrapped)).toBe(team.id)
-    expect(keyIdOf(wrappedTeam.wrapped)).toBe(vault.root.id)
-    expect(() => unwrap(vault.root, ofUser, row)).toThrow()
-    expect(() => unwrap(openVault('two secrets of thirty-two characters').root, ofTeam, wrappedTeam)).toThrow()
+    expect(keyIdOf(wrappedTeam.wrapped)).toBe(root.id)
+    expect(() => unwrap(root, ofUser, row)).toThrow()
+    expect(() => unwrap(aKey(), ofTeam, wrappedTeam)).toThrow()
   })
   test('does not unwrap a key under another ID or for another user', () => {
     const team = aKey()

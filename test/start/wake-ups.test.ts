@@ -1,14 +1,23 @@
 import { expect, test } from 'vitest'
 import { receiveJobWakeUps, sendJobWakeUps } from '../../src/jobs/wake-ups.ts'
-import { openVault } from '../../src/platform/sealing/vault.ts'
+
+import { newFirstRoot } from '../../src/platform/sealing/roots.ts'
+import { newVault } from '../../src/platform/sealing/vault.ts'
+import { textKeys } from '../support/key-encryption.ts'
 import { eventually } from '../support/process.ts'
 
 const failOnError = (error: unknown) => {
   throw error
 }
 
+/** The vault of a new deployment. */
+async function aVault() {
+  const keyEncryption = textKeys('wake-ups of one deployment 0000000')
+  return newVault(keyEncryption, [(await newFirstRoot(keyEncryption, undefined)).root])
+}
+
 test('a process wakes the jobs of the other processes of its deployment, and of no other', async () => {
-  const [ours, theirs] = [openVault('wake-ups of one deployment 0000000'), openVault('wake-ups of another one 000000000')]
+  const [ours, theirs] = [await aVault(), await aVault()]
   const woken = { ours: [] as string[], theirs: [] as string[] }
   const receivers = [
     await receiveJobWakeUps(ours, (job) => woken.ours.push(job), failOnError),

@@ -1,7 +1,7 @@
 /** The tables of each feature. Only the feature's files and the SQL functions it owns write them. */
 const tables: Record<string, string> = {
   'platform/db': 'migrations heartbeat processes',
-  'platform/sealing': 'sealing_keys',
+  'platform/sealing': 'sealing_keys root_keys',
   'tenants/teams': 'orgs teams erased_teams',
   'tenants/keys': 'management_keys management_key_teams team_api_keys team_api_key_hashes access_tokens user_tokens lab_keys',
   'tenants/rates': 'rate_buckets',

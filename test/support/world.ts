@@ -20,7 +20,8 @@ import { openReplica } from '../../src/platform/db/connections/replica.ts'
 import { openDatabase } from '../../src/platform/db/open.ts'
 import { policyOf } from '../../src/platform/outbound/address.ts'
 import { openSender, type Sender } from '../../src/platform/outbound/send.ts'
-import { openVault } from '../../src/platform/sealing/vault.ts'
+import { keyEncryptionOf } from '../../src/platform/sealing/settings.ts'
+import { newVault } from '../../src/platform/sealing/vault.ts'
 import { DAY, HOUR, later } from '../../src/platform/time.ts'
 import type { WebhookRef } from '../../src/platform/webhook-ref.ts'
 import { wakeWork } from '../../src/start/wake-ups.ts'
@@ -105,7 +106,7 @@ export async function replica({ env = {}, database, table, maxStalenessMs = HOUR
     config,
     db: opened.db,
     replica: readReplica,
-    vault: openVault(ENCRYPTION_KEY),
+    vault: newVault(keyEncryptionOf(config, true)),
     log,
     wall,
     checksShapes: true,

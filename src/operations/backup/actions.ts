@@ -1,16 +1,19 @@
 import { existsSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { version } from '../../contract/version.ts'
-import type { Config } from '../../platform/config.ts'
+import { type Config, deploymentOf } from '../../platform/config.ts'
 import * as dump from '../../platform/db/dump.ts'
 import { isDatabaseUnavailable } from '../../platform/db/errors.ts'
 import type { Database, PoolConnection } from '../../platform/db/open.ts'
 import { isDistributed } from '../../platform/db/schema/distribute.ts'
 import { migrate, migrationFiles } from '../../platform/db/schema/migrate.ts'
 import { setupProblem } from '../../platform/problem.ts'
-import type { Vault } from '../../platform/sealing/vault.ts'
+import type { KeyEncryption } from '../../platform/sealing/key-encryption.ts'
+import { unwrapRoots } from '../../platform/sealing/roots.ts'
+import { listRoots } from '../../platform/sealing/store.ts'
+import { newVault, type Vault } from '../../platform/sealing/vault.ts'
 import { findDeployment, hasData, identityOf } from '../deployment/actions.ts'
-import { checkDatabase } from '../deployment/rules.ts'
+import { checkDatabase, checkDeployment } from '../deployment/rules.ts'
 import { type BackupHeader, backupReader, backupWriter, type Reader } from './file.ts'
 import * as rules from './rules.ts'
 
@@ -51,12 +54,13 @@ async function headerOf({ db }: Database, connection: PoolConnection): Promise<B
   if (!deployment) throw setupProblem('The database is empty; there is nothing to back up')
   const { environment, region, key_check } = deployment
   return {
-    assay_backup: 1,
+    assay_backup: 2,
     version,
     created_at: new Date().toISOString(),
     environment,
     region,
     key_check: key_check.toString('hex'),
+    roots: (await listRoots(db)).map((root) => ({ ...root, wrapped: root.wrapped.toString('base64') })),
     migrations: await dump.migrationsOf(connection),
     tables: await dump.tablesOf(connection),
     partitions: await dump.partitionsOf(connection),
@@ -81,17 +85,19 @@ async function writeAll(connection: PoolConnection, header: BackupHeader, path: 
 export async function checkBackup(path: string, onRows: OnRows) {
   const file = await backupReader(path)
   for await (const _ of file.rows) onRows(1)
-  const { assay_backup: _, key_check: __, partitions: ___, tables, ...summary } = file.header
+  const { assay_backup: _, key_check: __, roots: ___, partitions: ____, tables, ...summary } = file.header
   return { ...summary, tables: tables.length, rows: file.end().rows }
 }
 
-type Target = { config: Config; vault: Vault }
+type Target = { config: Config; keyEncryption: KeyEncryption }
 
 /** Restores a backup into an empty database, completely or not at all. */
 export async function restoreBackup(database: Database, target: Target, path: string, onRows: OnRows) {
   const file = await backupReader(path)
   const { environment, region, key_check, migrations } = file.header
-  checkDatabase({ environment, region, key_check: Buffer.from(key_check, 'hex') }, identityOf(target), 'backup')
+  checkDeployment({ environment, region }, deploymentOf(target.config), 'backup')
+  const vault = await vaultOf(target, file.header)
+  checkDatabase({ environment, region, key_check: Buffer.from(key_check, 'hex') }, identityOf({ ...target, vault }), 'backup')
   rules.checkVersions(migrations, await migrationFiles())
   if (await hasData(database.db)) throw rules.databaseNotEmpty()
   if (await isDistributed((text) => database.pool.query(text))) throw rules.databaseDistributed()
@@ -99,6 +105,12 @@ export async function restoreBackup(database: Database, target: Target, path: st
   const rows = await loadAll(database, file, onRows)
   await migrate(database.pool)
   return { rows, created_at: file.header.created_at, version: file.header.version }
+}
+
+/** The vault of the backup. Its versions of the root are encrypted with the key-encryption key of that time. */
+async function vaultOf({ keyEncryption }: Target, { roots }: BackupHeader): Promise<Vault> {
+  const wrapped = roots.map((root) => ({ ...root, wrapped: Buffer.from(root.wrapped, 'base64') }))
+  return newVault(keyEncryption, await unwrapRoots(keyEncryption, wrapped, 'backup'))
 }
 
 async function loadAll(database: Database, file: Reader, onRows: OnRows) {

@@ -6,15 +6,26 @@ import { createGunzip, createGzip } from 'node:zlib'
 import { z } from 'zod'
 import { setupProblem } from '../../platform/problem.ts'
 
+/** A version of the root secret, encrypted as in the database. */
+const Root = z.object({
+  version: z.int(),
+  id: z.uuid(),
+  wrapped: z.base64(),
+  wrapped_by: z.string(),
+  active: z.boolean(),
+  retired: z.boolean(),
+})
+
 const Table = z.object({ name: z.string(), columns: z.array(z.string()) })
 
 const BackupHeader = z.object({
-  assay_backup: z.literal(1),
+  assay_backup: z.literal(2),
   version: z.string(),
   created_at: z.string(),
   environment: z.string(),
   region: z.string(),
   key_check: z.string(),
+  roots: z.array(Root),
   migrations: z.array(z.string()),
   tables: z.array(Table),
   partitions: z.array(z.object({ name: z.string(), parent: z.string(), bound: z.string() })),

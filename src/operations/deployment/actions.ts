@@ -1,9 +1,11 @@
 import type { Plan } from '../../contract/common.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
-import { deploymentOf, teamKeyPrefix } from '../../platform/config.ts'
+import { type Config, deploymentOf, teamKeyPrefix } from '../../platform/config.ts'
 import type { Db } from '../../platform/db/open.ts'
 import { setupProblem } from '../../platform/problem.ts'
-import { derive } from '../../platform/sealing/seal.ts'
+import { checkValue, firstRoot, loadRoots, newFirstRoot, saveFirstRoot } from '../../platform/sealing/roots.ts'
+import { keyEncryptionOf } from '../../platform/sealing/settings.ts'
+import { newVault, type Vault } from '../../platform/sealing/vault.ts'
 import { openChain } from '../../tenants/audit/actions.ts'
 import { ensureManagementKey, ensureTeamKey } from '../../tenants/keys/actions.ts'
 import { MANAGEMENT_PREFIX, newSecret } from '../../tenants/keys/rules.ts'
@@ -13,26 +15,43 @@ import * as rules from './rules.ts'
 import * as store from './store.ts'
 
 /**
- * Claims an empty database for this deployment, or rejects one that belongs to another deployment or key.
+ * Claims an empty database for this deployment, or rejects one that belongs to another deployment or key. Opens the vault.
  * `allowEmpty`: the operator is about to create the first organization.
  */
-export const claimDatabase = (app: App, allowEmpty: boolean) =>
-  inTransaction(app, async (app) => {
-    const ours = identityOf(app)
+export async function claimDatabase(app: App, allowEmpty: boolean): Promise<void> {
+  const stored = await store.findDeployment(app.db)
+  if (stored) rules.checkDeployment(stored, deploymentOf(app.config))
+  // The root is decrypted and encrypted before the transaction, because a key management service may do it.
+  const hasRoot = await loadRoots(app.db, app.vault)
+  const first = hasRoot ? undefined : await newFirstRoot(app.vault.keyEncryption, stored?.key_check)
+  const isClaimed = await inTransaction(app, async (app) => {
     await store.lockStart(app.db)
+    if (first && !(await saveFirstRoot(app.db, app.vault, first))) return false
+    const ours = identityOf(app)
     const stored = await store.findDeployment(app.db)
     if (stored) rules.checkDatabase(stored, ours)
     if (!allowEmpty && !rules.mayCreateKeys(app.config) && !(await findFirstOrgAndTeam(app))) throw rules.emptyInProduction()
-    if (stored) return
+    if (stored) return true
     await store.insertDeployment(app.db, ours)
     await openChain(app)
+    return true
   })
+  // Another process created the root meanwhile.
+  if (!isClaimed) await claimDatabase(app, allowEmpty)
+}
 
-/** The deployment and a check value of its encryption key. A database and its backups belong to one of each. */
+/** The deployment and a check value of its key. A database and its backups belong to one of each. */
 export const identityOf = ({ config, vault }: Pick<App, 'config' | 'vault'>) => ({
   ...deploymentOf(config),
-  key_check: derive(vault.root, 'check value'),
+  key_check: checkValue(firstRoot(vault)),
 })
+
+/** Opens the vault of a claimed database, without writing. */
+export async function openVault(config: Config, db: Db, stored: { key_check: Buffer }): Promise<Vault> {
+  const vault = newVault(keyEncryptionOf(config, true))
+  if (!(await loadRoots(db, vault))) vault.roots = [(await newFirstRoot(vault.keyEncryption, stored.key_check)).root]
+  return vault
+}
 
 /** The deployment and key a database belongs to, or undefined if it is unclaimed. */
 export const findDeployment = (db: Db) => store.findDeployment(db)

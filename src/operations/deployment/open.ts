@@ -3,7 +3,6 @@ import { kill, pid } from 'node:process'
 import type { Logger } from 'pino'
 import { appOf, newService } from '../../platform/app.ts'
 import type { Config } from '../../platform/config.ts'
-import { encryptionKey } from '../../platform/data-dir.ts'
 import { checkPooler } from '../../platform/db/connections/pooler.ts'
 import { openReplica } from '../../platform/db/connections/replica.ts'
 import { applyRoleSettings } from '../../platform/db/connections/role-settings.ts'
@@ -11,7 +10,8 @@ import type { Embedded } from '../../platform/db/embedded/start.ts'
 import { checkServer, type Database, openDatabase } from '../../platform/db/open.ts'
 import { migrate, migrationFiles } from '../../platform/db/schema/migrate.ts'
 import { keepRegistered } from '../../platform/db/schema/processes.ts'
-import { openVault } from '../../platform/sealing/vault.ts'
+import { keyEncryptionOf } from '../../platform/sealing/settings.ts'
+import { newVault } from '../../platform/sealing/vault.ts'
 import { claimDatabase, isClaimed } from './actions.ts'
 
 export type OpenEmbedded = (options: { dataDir: string; log: Logger }) => Promise<Embedded>
@@ -38,11 +38,11 @@ export async function openService(
   const registration = keepRegistered(database.pool, process, { log, onOutdated })
   opened.defer(() => registration.end())
   await applyRoleSettings(database.pool, log)
-  const key = encryptionKey(config, await isClaimed(database.db))
+  const vault = newVault(keyEncryptionOf(config, await isClaimed(database.db)))
   const replica = config.READ_DATABASE_URL
     ? opened.adopt(openReplica(config.READ_DATABASE_URL, database.db, config.DATABASE_POOL_SIZE, log), (replica) => replica.close())
     : undefined
-  const service = newService({ config, db: database.db, replica, vault: openVault(key), log })
+  const service = newService({ config, db: database.db, replica, vault, log })
   await claimDatabase(appOf(service), allowEmpty)
   return { service, database }
 }

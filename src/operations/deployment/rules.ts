@@ -3,16 +3,21 @@ import { type Config, deploymentName } from '../../platform/config.ts'
 import { setupProblem } from '../../platform/problem.ts'
 import { deploymentOfKey, isLabKey, isManagementKey } from '../../tenants/keys/rules.ts'
 
-type Deployment = { environment: string; region: string; key_check: Buffer }
+type Deployment = { environment: string; region: string }
+type Identity = Deployment & { key_check: Buffer }
 
 /** A database and its backups belong to one deployment and one key. */
-export function checkDatabase(stored: Deployment, ours: Deployment, subject = 'database') {
+export function checkDatabase(stored: Identity, ours: Identity, subject = 'database') {
+  checkDeployment(stored, ours, subject)
+  if (!timingSafeEqual(stored.key_check, ours.key_check))
+    throw setupProblem(`The root secret of the ${subject} is not its own: its root_keys were replaced; restore a backup`)
+}
+
+export function checkDeployment(stored: Deployment, ours: Deployment, subject = 'database') {
   if (stored.environment !== ours.environment || stored.region !== ours.region)
     throw setupProblem(
       `The ${subject} belongs to the ${stored.environment} ${stored.region} deployment, but ENVIRONMENT and REGION are set to ${ours.environment} ${ours.region}`,
     )
-  if (!timingSafeEqual(stored.key_check, ours.key_check))
-    throw setupProblem(`ENCRYPTION_KEY is not the key that encrypted this ${subject}; use the key of the first start`)
 }
 
 /** Runs before the database is touched, so that rejected settings never claim it. */

@@ -3,8 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { pino } from 'pino'
 import { listSomeUrls } from '../../delivery/webhooks/urls.ts'
 import { type App, appOf, newService } from '../../platform/app.ts'
-import type { Config } from '../../platform/config.ts'
-import { encryptionKey } from '../../platform/data-dir.ts'
+import { type Config, deploymentOf } from '../../platform/config.ts'
 import { describeHosts, type HostState, urlsOfHosts } from '../../platform/db/connections/hosts.ts'
 import { checkPooler } from '../../platform/db/connections/pooler.ts'
 import { MAX_STALENESS_MS, readBeat } from '../../platform/db/connections/replica.ts'
@@ -12,11 +11,10 @@ import type { Database } from '../../platform/db/open.ts'
 import { pendingMigrations } from '../../platform/db/schema/migrate.ts'
 import { setupProblem } from '../../platform/problem.ts'
 import { countProcesses } from '../../platform/runtime/process-count.ts'
-import { openVault, type Vault } from '../../platform/sealing/vault.ts'
 import { checkAudit } from '../../tenants/audit/verification.ts'
 import { describeCluster, isClustered } from '../cluster/actions.ts'
-import { findDeployment, identityOf } from '../deployment/actions.ts'
-import { checkDatabase } from '../deployment/rules.ts'
+import { findDeployment, identityOf, openVault } from '../deployment/actions.ts'
+import { checkDatabase, checkDeployment } from '../deployment/rules.ts'
 import type { Finding, RunCheck } from './finding.ts'
 import { countWaitingCommits, findUnnumberedAge, inspectServer, type Server, withDatabase } from './store.ts'
 
@@ -41,7 +39,7 @@ export async function databaseChecks(config: Config, database: Database, quick: 
   if (DIRECT_DATABASE_URL) results.push(await runCheck('direct database', () => directFinding(DIRECT_DATABASE_URL, database)))
   if (READ_DATABASE_URL) results.push(await runCheck('read replica', () => replicaFinding(READ_DATABASE_URL, database)))
   const skipped: Finding = { state: 'skipped', text: 'not checked' }
-  const app = key.finding.state === 'ok' && !quick ? appFor(config, database) : undefined
+  const app = key.finding.state === 'ok' && !quick ? await appFor(config, database) : undefined
   results.push(await runCheck('webhooks', async () => (app ? reachabilityFinding(await listSomeUrls(app, 5)) : skipped)))
   results.push(await runCheck('audit chain', async () => (app ? auditFinding(app) : skipped)))
   return results
@@ -111,16 +109,23 @@ async function keyFinding(config: Config, { db }: Database): Promise<Finding> {
   const deployment = await findDeployment(db)
   if (!deployment)
     return { state: 'warning', text: 'the database is empty', remedy: 'start the service, or run assay bootstrap in production' }
-  checkDatabase(deployment, identityOf({ config, vault: vaultOf(config) }))
-  return { state: 'ok', text: 'matches this database' }
+  checkDeployment(deployment, deploymentOf(config))
+  const vault = await openVault(config, db, deployment)
+  checkDatabase(deployment, identityOf({ config, vault }))
+  const [{ name }] = vault.keyEncryption.keys
+  const others = vault.roots.map(({ wrappedBy }) => wrappedBy).filter((wrappedBy) => wrappedBy !== name)
+  if (!others.length) return { state: 'ok', text: 'matches this database' }
+  const remedy = `run assay keys rotate-encryption, which encrypts the root secret with ${settingOf(name)}`
+  return { state: 'warning', text: `the database still needs the earlier ${settingOf(others[0] as string)}`, remedy }
 }
 
-const vaultOf = (config: Config): Vault => openVault(encryptionKey(config, true))
+/** The name of a key-encryption key begins with its setting. */
+const settingOf = (name: string) => name.split(' ')[0] as string
 
 /** Another database may have no such table. */
-const deploymentOf = ({ db }: Database) => findDeployment(db).catch(() => undefined)
+const readDeployment = ({ db }: Database) => findDeployment(db).catch(() => undefined)
 
-const isSameDatabase = async (one: Database, other: Database) => isDeepStrictEqual(await deploymentOf(one), await deploymentOf(other))
+const isSameDatabase = async (one: Database, other: Database) => isDeepStrictEqual(await readDeployment(one), await readDeployment(other))
 
 const directFinding = (url: string, database: Database) =>
   withDatabase('DIRECT_DATABASE_URL', url, async (direct): Promise<Finding> => {
@@ -191,8 +196,10 @@ const isReachable = ({ hostname, port, protocol }: URL) =>
       .once('error', () => settle(false))
   })
 
-const appFor = (config: Config, { db }: Database) =>
-  appOf(newService({ config, db, vault: vaultOf(config), log: pino({ level: 'silent' }) }))
+async function appFor(config: Config, { db }: Database) {
+  const deployment = await findDeployment(db)
+  return deployment && appOf(newService({ config, db, vault: await openVault(config, db, deployment), log: pino({ level: 'silent' }) }))
+}
 
 async function auditFinding(app: App): Promise<Finding> {
   const { rows, broken } = await checkAudit(app)

@@ -16,6 +16,15 @@ export type Tables = TenantTables &
   LabTables &
   WearableTables & {
     heartbeat: { one: Generated<boolean>; at: Time }
-    processes: { id: string; newest: string; leased_until: Time }
+    processes: { id: string; newest: string; leased_until: Time; root_epoch: Optional<number> }
+    root_keys: {
+      version: number
+      id: string
+      wrapped: Buffer
+      wrapped_by: string
+      created_at: Generated<Time>
+      active_at: Optional<Time>
+      retired_at: Optional<Time>
+    }
     deployment: { one: Generated<boolean>; environment: string; region: string; key_check: Buffer; created_at: Generated<Time> }
   }

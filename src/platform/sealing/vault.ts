@@ -1,16 +1,27 @@
-import { createHash, hkdfSync } from 'node:crypto'
 import type { App } from '../app.ts'
-import { derive, newKey, openBytes, type SealingKey, sealBytes, sealingKey, uuidOf } from './seal.ts'
+import type { KeyEncryption } from './key-encryption.ts'
+import { currentRoot, type Root } from './roots.ts'
+import { derive, keyIdOf, newKey, openBytes, type SealingKey, sealBytes, sealingKey } from './seal.ts'
 import * as store from './store.ts'
 
-/** The key-encryption key, and the team keys unwrapped so far. */
-export type Vault = { root: SealingKey; teams: Map<string, SealingKey> }
-
-export function openVault(encryptionKey: string): Vault {
-  const bytes = Buffer.from(hkdfSync('sha256', encryptionKey, '', 'assay key-encryption key', 32))
-  const id = uuidOf(createHash('sha256').update('assay key id').update(bytes).digest().subarray(0, 16))
-  return { root: sealingKey(id, bytes), teams: new Map() }
+/** The versions of the root secret, oldest first, and the team keys unwrapped so far. */
+export type Vault = {
+  keyEncryption: KeyEncryption
+  roots: Root[]
+  /** The newest active version, which encrypts and signs. */
+  readonly root: SealingKey
+  teams: Map<string, SealingKey>
 }
+
+/** A vault. Without `roots` it is not open yet. */
+export const newVault = (keyEncryption: KeyEncryption, roots: Root[] = []): Vault => ({
+  keyEncryption,
+  roots,
+  get root() {
+    return currentRoot(this.roots)
+  },
+  teams: new Map(),
+})
 
 type WrappedKey = { id: string; wrapped: Buffer }
 
@@ -37,9 +48,18 @@ export const unwrap = (by: SealingKey, owner: Owner, { id, wrapped }: WrappedKey
 export async function teamSealingKey({ vault, db, transaction }: App, team_id: string): Promise<SealingKey> {
   const cached = vault.teams.get(team_id)
   if (cached) return cached
-  const key = unwrap(vault.root, { team_id }, await store.getTeamSealingKey(db, team_id))
+  const row = await store.getTeamSealingKey(db, team_id)
+  const key = unwrap(rootOf(vault, row.wrapped), { team_id }, row)
   if (!transaction) vault.teams.set(team_id, key)
   return key
+}
+
+/** The version of the root that encrypted a key. */
+function rootOf({ roots }: Vault, wrapped: Buffer) {
+  const id = keyIdOf(wrapped)
+  const root = roots.find(({ key }) => key.id === id)
+  if (!root) throw new Error(`The key is encrypted with an unknown root (${id})`)
+  return root.key
 }
 
 /** The key for an organization's own staff, as opposed to its end users. */

@@ -1,4 +1,11 @@
-const secrets = ['BOOTSTRAP_MANAGEMENT_KEY', 'BOOTSTRAP_TEAM_API_KEY', 'ENCRYPTION_KEY', 'OAUTH_SOURCES']
+const secrets = [
+  'BOOTSTRAP_MANAGEMENT_KEY',
+  'BOOTSTRAP_TEAM_API_KEY',
+  'ENCRYPTION_KEY',
+  'ENCRYPTION_KEY_PREVIOUS',
+  'OAUTH_SOURCES',
+  'VAULT_TRANSIT_TOKEN',
+]
 
 /** Whether a setting holds a secret. Database URLs contain a password. */
 export const isSecretSetting = (name: string) => name.endsWith('DATABASE_URL') || secrets.includes(name)

@@ -3,6 +3,7 @@ import * as fs from 'node:fs'
 import { createConnection, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { firstRoot } from '../../../platform/sealing/roots.ts'
 import { derive } from '../../../platform/sealing/seal.ts'
 import type { Vault } from '../../../platform/sealing/vault.ts'
 
@@ -17,8 +18,8 @@ const MAX_FOLDER_BYTES = 80
  * The folder of the sockets of a deployment, which its key identifies. Only the same account can enter it.
  * Undefined if the folder cannot be used; workers then find messages by polling.
  */
-export function socketFolder({ root }: Vault, purpose = 'local messages'): string | undefined {
-  const deployment = derive(root, purpose).toString('hex').slice(0, 16)
+export function socketFolder(vault: Vault, purpose = 'local messages'): string | undefined {
+  const deployment = derive(firstRoot(vault), purpose).toString('hex').slice(0, 16)
   const folder = join(tmpdir(), `assay-${process.getuid?.() ?? 0}`, deployment)
   try {
     fs.mkdirSync(folder, { recursive: true, mode: 0o700 })

@@ -14,6 +14,7 @@ export const referenceTables = [
 export const localTables = [
   'migrations',
   'deployment',
+  'root_keys',
   'heartbeat',
   'erased_teams',
   'console_sessions',
