@@ -1,7 +1,7 @@
 -- Runs beside 0007_numbering.sql
 -- A token ends with the key that created it, or with the key that replaced that one.
 alter table team_api_keys add column successor_id uuid;
-alter table management_keys add column successor_id uuid, add column expires_at timestamptz;
+alter table management_keys add column successor_id uuid;
 -- The key or person that created the token. Null for tokens of earlier versions, which last an hour.
 alter table link_tokens add column key_id uuid;
 
