@@ -6,6 +6,7 @@ import { readConfig } from '../../src/platform/config.ts'
 import { startService } from '../../src/start.ts'
 import { atEnd } from '../support/at-end.ts'
 import { query } from '../support/query.ts'
+import { sendRaw } from '../support/raw-requests.ts'
 import { newUuid } from '../support/seeded.ts'
 import { ENCRYPTION_KEY, errorOf, newDatabase, type Replica, replica, temporaryFolder } from '../support/world.ts'
 import { assay } from './assay.ts'
@@ -152,6 +153,25 @@ describe('team', () => {
   test('lists the teams', async () => {
     expect(await cli.json('team')).toMatchObject([{ id: first.team_id, name: 'Lagoon', betas: [] }])
     expect((await cli.run('team')).out).toBe(`${first.team_id}  Lagoon  -\n`)
+  })
+
+  test('sets and removes the fixed rate of a team', async () => {
+    const limit = (...options: string[]) => cli.json('team', 'limit', '--team', first.team_id, ...options)
+    expect(await limit('--rate', '20', '--burst', '40')).toMatchObject({ rate_limit: { requests_per_second: 20, burst: 40 } })
+    expect(await lastOperatorRow()).toEqual(['operator set rate limit', `team_id:${first.team_id}`])
+    expect(
+      (await sendRaw(`${service.base}/v2/user`, 'GET', { headers: { 'x-service-api-key': first.team_api_key } })).headers.get(
+        'ratelimit-policy',
+      ),
+    ).toBe('"team";q=40;w=2')
+    expect(await limit('--rate', '0')).toMatchObject({ rate_limit: null })
+    expect(await cli.run('team', 'limit', '--team', newUuid(), '--rate', '1')).toMatchObject({ code: 1 })
+  })
+
+  test('creates a key with a fixed rate', async () => {
+    const { rate_limit } = await cli.json('keys', 'create', '--kind', 'team', '--label', 'slow', '--rate', '2')
+    expect(rate_limit).toEqual({ requests_per_second: 2 })
+    expect(await cli.run('keys', 'create', '--kind', 'team', '--label', 'slow', '--burst', '2')).toMatchObject({ code: 2 })
   })
 
   test('enables exactly the given betas', async () => {

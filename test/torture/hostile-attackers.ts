@@ -6,7 +6,14 @@ import type { Row } from '../../src/contract/endpoint.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { newBytes, newUuid, randomInteger } from '../support/seeded.ts'
 
-export type Attack = { base: string; key: string; user_id: string; seconds: number }
+export const attackNames = [
+  ...(['fuzzed', 'writes', 'reads', 'oversized', 'unauthenticated', 'compressed'] as const),
+  ...(['slow headers', 'slow bodies', 'half open', 'garbage'] as const),
+]
+export type AttackName = (typeof attackNames)[number]
+
+/** `only` selects attacks, to find out which one has an effect. */
+export type Attack = { base: string; key: string; user_id: string; seconds: number; only?: AttackName[] | undefined }
 
 /** The number of responses by status; `0` is a connection that the service closed. */
 export type AttackReport = Record<string, number>
@@ -36,24 +43,21 @@ async function main(attack: Attack) {
     await Promise.all(Array.from({ length: clients }, client))
   }
   const path = `/v2/timeseries/${attack.user_id}/heartrate`
-  await Promise.all([
-    repeat(8, () => send(fuzzed(attack))),
-    repeat(100, () =>
-      send({ method: 'POST', path: '/v2/user', headers: keyOf(attack), body: JSON.stringify({ client_user_id: newUuid() }) }),
-    ),
-    repeat(30, () => send({ path: `${path}/grouped?start_date=1826-01-01&end_date=2026-12-31`, headers: keyOf(attack) })),
-    repeat(2, () => send({ method: 'POST', path, headers: keyOf(attack), body: Buffer.alloc(31 * MB, ' ') }), 1000),
-    repeat(
-      2,
-      () => send({ method: 'POST', path, headers: { 'x-service-api-key': `sk_us_${newUuid()}` }, body: Buffer.alloc(2 * MB, ' ') }),
-      200,
-    ),
-    repeat(2, () => send({ method: 'POST', path, headers: { ...keyOf(attack), 'content-encoding': 'gzip' }, body: bomb }), 500),
-    repeat(50, () => dripHeaders(attack), 100),
-    repeat(20, () => dripBody(attack), 100),
-    repeat(1, () => openMany(attack, 300), 1000),
-    repeat(2, () => sendGarbage(attack), 50),
-  ])
+  const push = (body: Buffer, headers: Record<string, string>) => send({ method: 'POST', path, headers, body })
+  const newUser = () => JSON.stringify({ client_user_id: newUuid() })
+  const attacks: Record<AttackName, () => Promise<unknown>> = {
+    fuzzed: () => repeat(8, () => send(fuzzed(attack)), 10),
+    writes: () => repeat(100, () => send({ method: 'POST', path: '/v2/user', headers: keyOf(attack), body: newUser() })),
+    reads: () => repeat(30, () => send({ path: `${path}/grouped?start_date=1826-01-01&end_date=2026-12-31`, headers: keyOf(attack) })),
+    oversized: () => repeat(2, () => push(Buffer.alloc(31 * MB, ' '), keyOf(attack)), 1000),
+    unauthenticated: () => repeat(2, () => push(Buffer.alloc(2 * MB, ' '), { 'x-service-api-key': `sk_us_${newUuid()}` }), 200),
+    compressed: () => repeat(2, () => push(bomb, { ...keyOf(attack), 'content-encoding': 'gzip' }), 500),
+    'slow headers': () => repeat(50, () => dripHeaders(attack), 100),
+    'slow bodies': () => repeat(20, () => dripBody(attack), 100),
+    'half open': () => repeat(1, () => openMany(attack, 300), 1000),
+    garbage: () => repeat(2, () => sendGarbage(attack), 50),
+  }
+  await Promise.all((attack.only ?? attackNames).map((name) => attacks[name]()))
   process.stdout.write(JSON.stringify(report))
 }
 

@@ -8,14 +8,14 @@ import { type Client, createClient } from '../../src/contract/client.ts'
 import type { ResponseBody } from '../../src/contract/endpoint.ts'
 import type { Endpoints } from '../../src/contract/index.ts'
 import { readCredentials, run, startProcess } from '../support/process.ts'
-import type { AttackReport } from './hostile-attackers.ts'
+import type { Attack, AttackName, AttackReport } from './hostile-attackers.ts'
 import { faultsInTables } from './tables.ts'
 import { users } from './users.ts'
 
 type User = ResponseBody<Endpoints['createUser']>
 
 /** `seconds` is the duration of the attack. `dataDir` is a prepared data folder, which is removed at the end. */
-type Options = { seconds: number; dataDir?: string; log?: string; print?: (line: string) => void }
+type Options = { seconds: number; only?: AttackName[] | undefined; dataDir?: string; log?: string; print?: (line: string) => void }
 
 export type Hostile = {
   idleP95: number
@@ -32,7 +32,7 @@ const MAX_MEMORY_MB = 2000
 
 /** Attacks a service for a while, beside a team that behaves well, and checks that this team notices nothing. */
 export async function tortureHostile(options: Options): Promise<Hostile> {
-  const { seconds, log, print = () => {}, dataDir = mkdtempSync(join(tmpdir(), 'assay-torture-')) } = options
+  const { seconds, only, log, print = () => {}, dataDir = mkdtempSync(join(tmpdir(), 'assay-torture-')) } = options
   const service = await startProcess({ DATA_DIR: dataDir, TMPDIR: process.env['TMPDIR'] }, log)
   try {
     const { team_api_key } = readCredentials(dataDir)
@@ -46,7 +46,7 @@ export async function tortureHostile(options: Options): Promise<Hostile> {
       memory.peak = Math.max(memory.peak, treeMemory(service.pid))
       print(`${Math.round(memory.peak)} MB at most, ${created.length} users`)
     }, 5000)
-    const attacking = startAttack({ base: service.url, ...hostile, seconds })
+    const attacking = startAttack({ base: service.url, ...hostile, seconds, only })
     const attacked = await behaveWell(good, created, seconds).finally(() => clearInterval(watch))
     const attack = await attacking
     memory.peak = Math.max(memory.peak, treeMemory(service.pid))
@@ -91,7 +91,7 @@ async function openHostileTeam(base: string, dataDir: string) {
   return { key, user_id }
 }
 
-async function startAttack(attack: object): Promise<AttackReport> {
+async function startAttack(attack: Attack): Promise<AttackReport> {
   const file = join(import.meta.dirname, 'hostile-attackers.ts')
   const { code, stdout, stderr } = await run([process.execPath, file, JSON.stringify(attack)], { env: {} }).exited
   if (code !== 0) throw new Error(`the attackers exited with code ${code}: ${stderr}`)

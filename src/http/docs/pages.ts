@@ -37,9 +37,9 @@ export const groups: { title: string; pages: DocsPage[] }[] = [
     pages: [
       page(REFERENCE, 'API reference', 'Every endpoint with its fields, and requests to try.'),
       page('events', 'Events', 'Every event type with an example, and how to read the event log.'),
-      page('limits', 'Limits', 'Fair shares, fixed rates and every limit of the service.'),
       page('errors', 'Errors', 'Every error_type by topic: status, meaning and remedy.'),
       page('order-checks', 'Order checks', 'Every code that rejects an order or warns about it, with its remedy.'),
+      page('limits', 'Limits', 'Fair shares, fixed rates and every limit of the service.'),
       page('deprecations', 'Deprecations', 'Every deprecated operation, header, parameter and field, with its replacement.'),
       page('config', 'Settings', 'The environment variables and their defaults.'),
       page('cli', 'CLI reference', 'Every assay command with its options, and the exit codes.'),

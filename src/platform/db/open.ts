@@ -99,8 +99,10 @@ export function openDatabase(url: string, size: number, log: Logger, { isReplica
   })
   const newPipelined = () => new Client({ ...config, pipeline: true } as pg.ClientConfig).on('error', () => writable?.forget())
   const open = () => openPipelined(newPipelined, endReadOnly)
-  const pipelined = usesPipelines ? { reading: coalesceReads(open()), writing: openPipelinedPool(open, WRITE_CONNECTIONS) } : undefined
   const fair = newFairPool(pool)
+  const pipelined = usesPipelines
+    ? { reading: coalesceReads(open()), writing: openPipelinedPool(open, WRITE_CONNECTIONS), hasFreeConnection: fair.hasFree }
+    : undefined
   const db: Db = Object.assign(new Kysely<Tables>({ dialect: new PostgresDialect({ pool: fair }) }), { pipelined, url })
   const close = async () => {
     closing = true
@@ -112,7 +114,12 @@ export function openDatabase(url: string, size: number, log: Logger, { isReplica
   return { db, pool, countWaiting: fair.countWaiting, close }
 }
 
-type PipelinedConnections = { reading: PipelinedConnection; writing: PipelinedConnection }
+type PipelinedConnections = {
+  reading: PipelinedConnection
+  writing: ReturnType<typeof openPipelinedPool>
+  /** Whether the pool would hand out a connection at once. */
+  hasFreeConnection(): boolean
+}
 
 // Modules register their SQL text here when they load; it holds no state of a service.
 const preparedNames = new Map<string, string>()
@@ -139,9 +146,11 @@ export async function runHotWrite<R>(db: Db, text: string, values: unknown[]): P
   return runPrepared(db, text, [...values, null])
 }
 
-/** Runs a prepared write that never waits for a lock, so that a busy pool does not delay it. */
-export const runQuickWrite = async <R>(db: Db, text: string, values: unknown[]): Promise<R[]> =>
-  db.pipelined ? runPipelined(db.pipelined.writing, text, values) : runPrepared(db, text, values)
+/** Runs a prepared write that never waits for a lock, so that neither a busy pool nor the writes of other requests delay it. */
+export async function runQuickWrite<R>(db: Db, text: string, values: unknown[]): Promise<R[]> {
+  if (!db.pipelined || (db.pipelined.writing.isBusy() && db.pipelined.hasFreeConnection())) return runPrepared(db, text, values)
+  return runPipelined(db.pipelined.writing, text, values)
+}
 
 const runPipelined = async <R>(connection: PipelinedConnection, text: string, values: unknown[]) =>
   (await connection.run({ name: preparedNames.get(text) as string, text, values })).rows as R[]

@@ -2,7 +2,7 @@ import { newFairQueue } from './fair-queue.ts'
 import { currentShare } from './share.ts'
 
 /** Long enough that switching costs nothing, and short enough that nobody notices the wait. */
-const SLICE_MS = 1
+const SLICE_MS = 0.5
 
 const waiting = newFairQueue<() => void>()
 

@@ -19,11 +19,12 @@ export type TurnLimits = {
   waitMs: number
 }
 
+/** One team leaves one of the three connections for short writes free, and at least half of the others. */
 export const TURN_LIMITS: TurnLimits = {
   ofProcess: 16,
-  ofOwner: 4,
-  ofMember: 3,
-  guaranteed: 2,
+  ofOwner: 2,
+  ofMember: 1,
+  guaranteed: 1,
   pendingOfOwner: 1000,
   waitMs: 10 * SECOND,
 }

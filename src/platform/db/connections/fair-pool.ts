@@ -82,6 +82,8 @@ export function newFairPool(pool: pg.Pool) {
     options: pool.options,
     end: () => pool.end(),
     countWaiting: () => queue.size,
+    /** Leaves the last connections to statements that have no other way. */
+    hasFree: () => !queue.size && taken < pool.options.max - 2 * reserveOf(pool.options.max),
     connect() {
       const owner = currentShare()?.owner ?? SERVICE
       // Everyone in the queue has taken all that one owner can have, or there is no connection left.

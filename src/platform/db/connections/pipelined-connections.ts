@@ -63,10 +63,12 @@ export function openPipelined(newClient: () => pg.Client, onReadOnly: (client: p
 }
 
 /** Combines several pipelined connections. A statement goes to the one with the fewest pending statements. */
-export function openPipelinedPool(open: () => PipelinedConnection, count: number): PipelinedConnection {
+export function openPipelinedPool(open: () => PipelinedConnection, count: number) {
   const connections = Array.from({ length: count }, () => ({ connection: open(), waiting: 0 }))
   return {
-    async run(statement) {
+    /** Whether a statement would wait for another one. */
+    isBusy: () => connections.every(({ waiting }) => waiting > 0),
+    async run(statement: Statement) {
       const least = connections.reduce((least, candidate) => (candidate.waiting < least.waiting ? candidate : least))
       least.waiting++
       return least.connection.run(statement).finally(() => least.waiting--)
