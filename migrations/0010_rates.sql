@@ -1,4 +1,4 @@
--- Runs beside 0007_numbering.sql
+-- Runs beside 0006_processes.sql
 -- Fixed request rates, which are optional: {"requests_per_second", "burst"}.
 alter table teams add column rate_limit jsonb;
 alter table team_api_keys add column rate_limit jsonb;

@@ -1,4 +1,4 @@
--- Runs beside 0007_numbering.sql
+-- Runs beside 0006_processes.sql
 -- A token ends with the key that created it, or with the key that replaced that one.
 alter table team_api_keys add column successor_id uuid;
 alter table management_keys add column successor_id uuid;
