@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { acknowledgeBreak } from '../tenants/audit/breaks.ts'
 import { chainAudit } from '../tenants/audit/chain.ts'
+import { compareCheckpoints } from '../tenants/audit/checkpoints/actions.ts'
 import { verifyAudit } from '../tenants/audit/verification.ts'
 import type { ReportedBreak } from '../tenants/audit/verify.ts'
 import { command, print } from './command.ts'
@@ -10,15 +11,23 @@ export const auditVerify = command({
   name: 'audit verify',
   summary:
     'Verify the audit chains. The command reads the rows since the last verification, prints the breaks that nobody acknowledged, and exits with 1 if there are any.',
-  options: { full: { what: 'Read all rows, also those that were verified before.' } },
-  examples: ['assay audit verify', 'assay audit verify --full'],
-  async run({ full, json }) {
+  options: {
+    full: { what: 'Read all rows, also those that were verified before.' },
+    checkpoint: {
+      value: 'FILE',
+      what: 'Also compare the chains with checkpoints: a checkpoint file, an object of the bucket, or webhook events, one per line.',
+      file: true,
+    },
+  },
+  examples: ['assay audit verify', 'assay audit verify --full --checkpoint /mnt/audit/checkpoints.jsonl'],
+  async run({ full, checkpoint, json }) {
     const verdict = await withApp(async (app) => {
       while (await chainAudit(app));
-      return verifyAudit(app, { full })
+      const compared = checkpoint ? { checkpoints: await compareCheckpoints(app, checkpoint) } : {}
+      return { ...(await verifyAudit(app, { full })), ...compared }
     })
-    const { rows, read, unchained, acknowledged = 0, breaks = [] } = verdict
-    const tail = acknowledged ? `, ${acknowledged} acknowledged breaks` : ''
+    const { rows, read, unchained, acknowledged = 0, breaks = [], checkpoints } = verdict
+    const tail = `${acknowledged ? `, ${acknowledged} acknowledged breaks` : ''}${checkpoints === undefined ? '' : `, ${checkpoints} checkpoints match`}`
     print(json, verdict, [
       ...breaks.map(lineOf),
       ...(breaks.length ? [] : [`intact: ${rows} rows, ${read} of them read now, ${unchained} not chained yet${tail}`]),

@@ -8,6 +8,7 @@ import { encryptUrls } from '../delivery/webhooks/urls.ts'
 import { SIMULATE_STEPS, takeDueSteps } from '../labs/adapters/simulator/advance.ts'
 import { DISPATCH_ORDERS, dispatchDueOrders, searchDispatches, searchSteps } from '../labs/orders/progress/dispatch.ts'
 import { alertAuditBreaks } from '../operations/audit/alerts.ts'
+import { checkpointAudit } from '../operations/audit/checkpoints.ts'
 import { eraseDueUsers } from '../operations/user-deletion/actions.ts'
 import { NUMBER_EVENTS } from '../platform/app.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../platform/time.ts'
@@ -41,6 +42,7 @@ export const jobs: Job[] = [
   { name: 'erase teams', everyMs: MINUTE, run: eraseNextTeam },
   { name: 'chain audit rows', search: searchUnchained, run: chainAudit },
   { name: 'alert audit breaks', search: searchUnalerted, run: alertAuditBreaks },
+  { name: 'write audit checkpoint', everyMs: HOUR, run: checkpointAudit },
   ...ownMemoryJobs,
   { name: 'maintain event partitions', everyMs: HOUR, run: applyRetention },
   { name: REPAIR_WEBHOOKS, search: searchRunningJobs, run: repairWebhooks },

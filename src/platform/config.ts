@@ -30,6 +30,15 @@ const listOf = (each: z.ZodType, text: string) =>
     .transform((text) => text.split(',').map((item) => item.trim()))
     .refine((list) => list.every((item) => each.safeParse(item).success), text)
     .default([])
+const AuditBucket = z.strictObject({
+  url: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+    .refine((text) => isPlainUrl(text), 'must have no credentials, query or fragment'),
+  region: z.string().min(1),
+  access_key_id: z.string().min(1),
+  secret_access_key: z.string().min(1),
+  retain_days: z.int().min(1).max(36_500).default(2190),
+})
 const bootstrapKey = z.string().regex(/^[!-~]{8,200}$/, 'must have 8 to 200 printable characters and no spaces')
 
 function parseJson(text: string, context: z.RefinementCtx): unknown {
@@ -185,6 +194,26 @@ export const Settings = z.object({
     .describe(
       'OAuth clients of this deployment at wearable providers, as JSON by provider: `{"fitbit":{"client_id":"…","client_secret":"…"}}`. See [Wearable sources](sources.md). If unset, each team sets its own client credentials.',
     ),
+  AUDIT_CHECKPOINT_FILE: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'A file to which a worker appends the ends of the audit chains, at most once an hour. Ship it to another machine. `assay audit verify --checkpoint FILE` compares the log with it.',
+    ),
+  AUDIT_CHECKPOINT_S3: z
+    .string()
+    .transform(parseJson)
+    .pipe(AuditBucket)
+    .optional()
+    .describe(
+      'A bucket of S3-compatible storage with object lock for the same checkpoints, as JSON: `{"url":"https://s3.us-east-1.amazonaws.com/harbor-audit/assay","region":"us-east-1","access_key_id":"…","secret_access_key":"…","retain_days":2190}`. Each checkpoint is an object that cannot be deleted for `retain_days`, by default 2190.',
+    ),
+  AUDIT_TIMESTAMP_URL: url(/^https?$/, 'must be an http or https URL')
+    .optional()
+    .describe(
+      'A time-stamp authority (RFC 3161). Each checkpoint in the file or bucket has a time-stamp of it. The authority receives a hash only.',
+    ),
   LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
     .optional()
     .describe('The minimum level of log lines, which are JSON on standard output. If unset, `info`, or `warn` on a terminal.'),
@@ -223,6 +252,8 @@ function checkCombinations(config: Config) {
     throw setupProblem('PASSWORD_COST must be at least 15 in production')
   if (config.ENVIRONMENT === 'production' && !config.PUBSUB_ENDPOINT.startsWith('https:'))
     throw setupProblem('PUBSUB_ENDPOINT must be an https URL in production')
+  if (config.ENVIRONMENT === 'production' && config.AUDIT_CHECKPOINT_S3?.url.startsWith('http:'))
+    throw setupProblem('AUDIT_CHECKPOINT_S3 must have an https URL in production')
   checkTransit(config)
   if (config.ENCRYPTION_KEY || config.ENCRYPTION_KEY_COMMAND || config.VAULT_TRANSIT_URL) return
   if (config.ENVIRONMENT === 'production')

@@ -26,6 +26,7 @@ test('the catalog has every published event type', () => {
   const families = new Set(eventNames.map((name) => name.replace(/\.data\.\w+\./, '.data.R.')))
   expect([...families].sort()).toEqual([
     'audit.broken',
+    'audit.checkpoint',
     'continuous_query.result_table.changed',
     'daily.data.R.created',
     'daily.data.R.updated',

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Id, Instant, openEnum } from '../common.ts'
 import { eventType, exampleValues } from '../delivery/event.ts'
+import { Safe } from '../personal.ts'
 
 const { team_id, at } = exampleValues
 
@@ -20,5 +21,24 @@ export const auditEvents = {
       found_at: Instant,
     }),
     example: { chain_id: team_id, seq: 42, to: 50, reason: 'missing', found_at: at },
+  }),
+  'audit.checkpoint': eventType({
+    key: 'audit',
+    description:
+      "The end of the team's audit log, at most once an hour. Emitted if a webhook of the team names this type, or `audit.*`, in its filter. Keep it outside the deployment: `assay audit verify --checkpoint` compares it with the log.",
+    data: z.looseObject({
+      chain_id: Id,
+      seq: Position.describe('The position of the last row.'),
+      hash: Safe.describe('The hash of the last row, in hexadecimal.'),
+      at: Instant,
+      mac: Safe.describe('Proves to the operator that Assay wrote the checkpoint.'),
+    }),
+    example: {
+      chain_id: team_id,
+      seq: 1874,
+      hash: '9f2c4be1f0a7d3855a1c0e6b7d98f4a2c3b1e0d9f8a7b6c5d4e3f2a1b0c9d8e7',
+      at,
+      mac: '1b0c9d8e7f6a5b4c3d2e1f0a9b8c7d6e5f4a3b2c1d0e9f8a7b6c5d4e3f2a1b0c',
+    },
   }),
 }

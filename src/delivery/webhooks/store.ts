@@ -71,6 +71,18 @@ export const findTeamOf = (db: Db, id: string) =>
     .where('deleted_at', 'is', null)
     .executeTakeFirst()
 
+/** Teams of enabled webhooks with one of these entries in their filter. */
+export const listTeamsNaming = (db: Db, filter_types: string[]) =>
+  db
+    .selectFrom('webhooks')
+    .modifyFront(anyTeam('teams with webhooks'))
+    .select('team_id')
+    .distinct()
+    .where(sql<boolean>`filter_types && ${filter_types}::text[]`)
+    .where('disabled_at', 'is', null)
+    .where('deleted_at', 'is', null)
+    .execute()
+
 /** Updates settings or health. The new revision tells workers that their copy is outdated. */
 export const updateWebhook = (db: Db, team_id: string, id: string, change: Updateable<Tables['webhooks']>) =>
   db

@@ -104,7 +104,7 @@ export const reasons = {
   end_changed: 'the recorded end of the chain was changed',
   beyond_end: 'rows lie beyond the recorded end of the chain',
   unlisted: 'the deployment does not list the chain',
-  rewritten: 'the chain does not contain rows that were verified',
+  rewritten: 'the chain does not contain a row that was verified or in a checkpoint',
 } as const
 export type BreakReason = keyof typeof reasons
 
