@@ -194,6 +194,13 @@ export const Settings = z.object({
     .describe(
       'OAuth clients of this deployment at wearable providers, as JSON by provider: `{"fitbit":{"client_id":"…","client_secret":"…"}}`. See [Wearable sources](sources.md). If unset, each team sets its own client credentials.',
     ),
+  AUDIT_OWNER_ROLE: z
+    .string()
+    .regex(/^[a-z_][a-z0-9_]{0,62}$/, 'must be the name of a PostgreSQL role, such as assay_audit')
+    .optional()
+    .describe(
+      'A PostgreSQL role to which `assay migrate` hands the audit log, so that the role of the service can append rows and not change them. Run the command as an administrator. If unset, the service owns its audit log.',
+    ),
   AUDIT_CHECKPOINT_FILE: z
     .string()
     .min(1)

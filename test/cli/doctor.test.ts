@@ -52,6 +52,7 @@ test('passes every check of a healthy deployment', async () => {
       'encryption key': 'ok',
       jobs: 'ok',
       webhooks: 'skipped',
+      'audit owner': 'ok',
       'audit chain': 'ok',
     },
   ])

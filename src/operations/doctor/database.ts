@@ -8,6 +8,7 @@ import { describeHosts, type HostState, urlsOfHosts } from '../../platform/db/co
 import { checkPooler } from '../../platform/db/connections/pooler.ts'
 import { MAX_STALENESS_MS, readBeat } from '../../platform/db/connections/replica.ts'
 import type { Database } from '../../platform/db/open.ts'
+import { canDisableAuditTriggers } from '../../platform/db/schema/audit-owner.ts'
 import { pendingMigrations } from '../../platform/db/schema/migrate.ts'
 import { setupProblem } from '../../platform/problem.ts'
 import { countProcesses } from '../../platform/runtime/process-count.ts'
@@ -41,6 +42,7 @@ export async function databaseChecks(config: Config, database: Database, quick: 
   const skipped: Finding = { state: 'skipped', text: 'not checked' }
   const app = key.finding.state === 'ok' && !quick ? await appFor(config, database) : undefined
   results.push(await runCheck('webhooks', async () => (app ? reachabilityFinding(await listSomeUrls(app, 5)) : skipped)))
+  results.push(await runCheck('audit owner', () => auditOwnerFinding(config, database)))
   results.push(await runCheck('audit chain', async () => (app ? auditFinding(app) : skipped)))
   return results
 }
@@ -195,6 +197,13 @@ const isReachable = ({ hostname, port, protocol }: URL) =>
       .once('timeout', () => settle(false))
       .once('error', () => settle(false))
   })
+
+async function auditOwnerFinding({ ENVIRONMENT, DATABASE_URL }: Config, { pool }: Database): Promise<Finding> {
+  if (!(await canDisableAuditTriggers(pool))) return { state: 'ok', text: 'another role owns the audit log' }
+  const text = 'this role owns the audit log and could disable its triggers'
+  if (ENVIRONMENT !== 'production' || !DATABASE_URL) return { state: 'ok', text }
+  return { state: 'warning', text, remedy: 'run assay migrate as an administrator with AUDIT_OWNER_ROLE; see docs/security.md' }
+}
 
 async function appFor(config: Config, { db }: Database) {
   const deployment = await findDeployment(db)
