@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Row } from '../../src/contract/endpoint.ts'
 import { endpoints } from '../../src/contract/index.ts'
-import { placeOrder } from '../support/orders.ts'
+import { aPatient, placeOrder } from '../support/orders.ts'
 import { sendRaw } from '../support/raw-requests.ts'
 import { newUuid } from '../support/seeded.ts'
 import { aUser } from '../support/users.ts'
@@ -159,4 +159,27 @@ test('an event type that does not exist is rejected with the nearest one, wherev
     headers: { 'x-service-api-key': w.team_api_key },
   })
   expect(stream).toMatchObject({ status: 422, body: { detail: [{ type: 'enum', loc: ['query', 'event_type', 0], msg }] } })
+})
+
+test('the typed Java client gets null for demographics that an order did not give, if the team asks for it', async () => {
+  const { api, admin, org_id, team_id } = await w.tenant()
+  const setStrict = (strict_enums: boolean | null) => admin.patchTeam({ params: { org_id, team_id }, body: { sandbox: { strict_enums } } })
+  const given = { race: 'asian', ethnicity: null, sexual_orientation: null, gender_identity: null }
+  const open = { race: 'asian', ethnicity: 'Not Specified', sexual_orientation: 'Not Specified', gender_identity: 'Not Specified' }
+  await setStrict(true)
+  const order = await placeOrder(api, 'walk_in_test', { patient_details: aPatient({ race: 'asian' }) })
+  await w.runJobs()
+  const shown = async () => [
+    (await api.getOrder({ params: { order_id: order.id } })).patient_details,
+    (await api.listOrders({ query: {} })).orders[0]?.patient_details,
+    (await api.simulateOrder({ params: { order_id: order.id }, query: {}, body: null })) && (await lastEvent()),
+  ]
+  const lastEvent = async () => {
+    await w.runJobs()
+    const { events } = await api.listEvents({ query: { event_type: ['labtest.order.*'], order_id: order.id, limit: 500 } })
+    return (events.at(-1)?.data as { patient_details?: object }).patient_details
+  }
+  for (const details of [order.patient_details, ...(await shown())]) expect(details).toMatchObject(given)
+  await setStrict(null)
+  for (const details of (await shown()).slice(0, 2)) expect(details).toMatchObject(open)
 })

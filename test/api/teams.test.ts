@@ -26,6 +26,7 @@ const defaults = {
   partial_webhooks_enabled: false,
   minor_ordering_enabled: true,
   patient_experience: false,
+  strict_enums: false,
   simulator: 'manual',
   time_zone: null,
 }

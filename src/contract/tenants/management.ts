@@ -49,6 +49,7 @@ export const featureSettings = {
   partial_webhooks_enabled: false,
   minor_ordering_enabled: true,
   patient_experience: false,
+  strict_enums: false,
 }
 
 /** Junction settings that Assay stores but does not act on. Their descriptions must say so. */
@@ -58,6 +59,8 @@ const NO_MAIL = 'Assay stores this address but sends no email. Use the webhook e
 
 const NO_DUPLICATES = 'True rejects a connection to a source account that another user of the team has connected.'
 const PARTIAL_RESULTS = 'True sends partial results to webhooks and pipelines. The event log always has them.'
+const STRICT_ENUMS =
+  'True shows null instead of Not Specified for demographics that an order did not give, in responses and events. For clients that reject values outside their enumerations.'
 const MINORS = 'False rejects every order for a minor.'
 
 const settingNotes: Record<keyof typeof featureSettings, string> = {
@@ -68,6 +71,7 @@ const settingNotes: Record<keyof typeof featureSettings, string> = {
   partial_webhooks_enabled: PARTIAL_RESULTS,
   minor_ordering_enabled: MINORS,
   patient_experience: STORED_ONLY,
+  strict_enums: STRICT_ENUMS,
 }
 
 const simulators = ['manual', 'auto'] as const

@@ -11,6 +11,8 @@ export type Sibling = Pick<
 export type LoadedRow = OrderRow & {
   user_id: string
   client_user_id: string
+  /** The setting of the team. */
+  strict_enums: boolean
   key_id: string
   wrapped_key: Buffer
   events: EventRow[]
@@ -60,6 +62,7 @@ const loadedOrders = (db: Db, team_id: string, ids: string[]) =>
     .select(orderColumns.map((column) => `orders.${column}` as const))
     .select(['patient.client_user_id', 'sealing_key.key_id', 'sealing_key.wrapped_key'])
     .select([
+      sql<boolean>`(select strict_enums from teams where id = ${team_id})`.as('strict_enums'),
       sql<EventRow[]>`(select json_agg(json_build_object('id', e.id, 'low_level', e.low_level, 'status_detail', e.status_detail,
         'created_at', ${isoText('e.created_at')}) order by e.id)
         from order_events e where e.team_id = ${team_id} and e.order_id = orders.id)`.as('events'),

@@ -62,6 +62,7 @@ const patients = prepareRead('find_patient', (db, team_id: string, user_id: stri
     )
     .select([
       'teams.minor_ordering_enabled',
+      'teams.strict_enums',
       'teams.time_zone as team_zone',
       'user_info.sealed as info',
       'insurance.id as insurance_id',

@@ -17,6 +17,7 @@ const featureSettings: [name: keyof TeamSettings & string, label: string, about:
   ['lab_tests_patient_email_communication_enabled', 'Patient emails', 'Stored only. Assay does not message patients.'],
   ['partial_webhooks_enabled', 'Partial result webhooks', 'Send partial results to webhooks and pipelines.'],
   ['minor_ordering_enabled', 'Orders for minors', 'Requires a medical proxy.'],
+  ['strict_enums', 'Strict enumerations', 'Show null instead of Not Specified, for typed clients.'],
   ['reject_duplicate_connection', 'Reject duplicate connections', 'A source account can connect to one user only.'],
   ['sdk_per_device_activity_timeseries', 'Activity per device', 'Stored only. No effect yet.'],
   ['patient_experience', 'Patient experience', 'Stored only. No effect yet.'],

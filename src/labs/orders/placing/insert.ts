@@ -12,6 +12,7 @@ type NewOrderFields = Pick<
   | 'team_id'
   | 'user_id'
   | 'client_user_id'
+  | 'strict_enums'
   | 'key'
   | 'document'
   | 'lab_test'

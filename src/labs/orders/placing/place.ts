@@ -89,6 +89,7 @@ function orderFieldsOf(app: App, { normalized, patient, resolved, zone, payor, f
     team_id: patient.team_id,
     user_id: patient.user_id,
     client_user_id: patient.client_user_id,
+    strict_enums: patient.strict_enums,
     key: patient.key,
     document: documentOf(normalized, resolved, findings),
     lab_account_id: resolved.account.id,

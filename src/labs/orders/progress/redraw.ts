@@ -29,11 +29,11 @@ export async function recreateOrder(app: AppInTransaction, order: LoadedOrder): 
 
 async function insertFollowUp(app: App, parent: LoadedOrder, origin: 'redraw' | 'recreation') {
   const now = app.now()
-  const { team_id, user_id, client_user_id, key, document, lab_test, lab_account_id, method, zone } = parent
+  const { team_id, user_id, client_user_id, strict_enums, key, document, lab_test, lab_account_id, method, zone } = parent
   const { billing_type, priority, has_abn, health_insurance_id } = parent
   const order = newOrder(
     {
-      ...{ team_id, user_id, client_user_id, key, lab_test, lab_account_id, method, zone },
+      ...{ team_id, user_id, client_user_id, strict_enums, key, lab_test, lab_account_id, method, zone },
       ...{ billing_type, priority, has_abn, health_insurance_id },
       document: { ...document, shipment: null },
       registrable: parent.registrable && !document.patient_details,

@@ -76,7 +76,7 @@ export function presentOrder(app: App, order: LoadedOrder) {
   return OrderFields.parse({
     ...row,
     ...document,
-    patient_details: presentPatient(document.patient_details),
+    patient_details: presentPatient(document.patient_details, row.strict_enums ? null : 'Not Specified'),
     patient_address: document.patient_address && { ...emptyAddressFields, ...document.patient_address },
     lab_test: catalog.shapeLabTest(app, lab_test),
     details: detailsOf(order),
@@ -105,10 +105,10 @@ const optionalFields = ['race', 'ethnicity', 'sexual_orientation', 'gender_ident
 
 const emptyAddressFields = { second_line: null, access_notes: null, phone_number: null }
 
-/** The Junction API reports absent fields as Not Specified and the birth date as a date-time. */
-function presentPatient(patient: OrderDocument['patient_details']) {
+/** The Junction API reports absent fields as Not Specified, which its typed clients reject, and the birth date as a date-time. */
+function presentPatient(patient: OrderDocument['patient_details'], absent: 'Not Specified' | null) {
   if (!patient) return null
-  const specified = Object.fromEntries(optionalFields.map((name) => [name, patient[name] ?? 'Not Specified']))
+  const specified = Object.fromEntries(optionalFields.map((name) => [name, patient[name] ?? absent]))
   return { household_income: null, household_size: null, ...patient, ...specified, dob: `${patient.dob}T00:00:00+00:00` }
 }
 
