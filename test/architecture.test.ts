@@ -21,7 +21,7 @@ const roomsBelow = (room: string): string[] => arrows.flatMap(([from, to]) => (f
 const allowedLibraries: Record<string, string> = {
   contract: 'zod',
   platform: 'kysely pg pino undici zod',
-  tenants: '@zxcvbn-ts/core @zxcvbn-ts/language-common kysely zod',
+  tenants: '@zxcvbn-ts/core @zxcvbn-ts/language-common kysely openid-client zod',
   delivery: 'amqplib google-auth-library kysely undici zod',
   labs: 'fontkit kysely pdfkit zod',
   wearables: 'kysely zod',

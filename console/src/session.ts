@@ -22,11 +22,14 @@ const LAST_KIND_KEY = 'assay.kind'
 const SIGNED_IN_KEY = 'assay.signed-in'
 
 export async function loadSession() {
-  if (!localStorage.getItem(SIGNED_IN_KEY)) return session.set(null)
+  // The provider of single sign-on has sent the browser back.
+  const isReturning = new URLSearchParams(location.search).get('sso') === 'done'
+  if (isReturning) navigate('/', { replace: true })
+  if (!localStorage.getItem(SIGNED_IN_KEY) && !isReturning) return session.set(null)
   await api.getSession().then(
     (loaded) => {
       sessionError.set(undefined)
-      session.set(selectInitialTeam(loaded))
+      startSession(loaded)
     },
     // An unreachable service does not sign the user out.
     (error: ApiError) => (error.status === 401 ? clearSession() : sessionError.set(error)),

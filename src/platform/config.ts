@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { environments, regions } from '../contract/common.ts'
+import { environments, Id, type PersonRole, personRoles, regions } from '../contract/common.ts'
 import { ProjectId } from '../contract/delivery/pipelines.ts'
 import { OAuthSettings } from '../contract/wearables/oauth-setting.ts'
 import { faultOfDatabaseUrl, urlsOfHosts } from './db/connections/hosts.ts'
@@ -40,6 +40,22 @@ const AuditBucket = z.strictObject({
   retain_days: z.int().min(1).max(36_500).default(2190),
 })
 const bootstrapKey = z.string().regex(/^[!-~]{8,200}$/, 'must have 8 to 200 printable characters and no spaces')
+
+/** A group of the identity provider, with the role of its members, for one team or for all. */
+export type RoleMapping = { group: string; role: PersonRole; team_id?: string | undefined }
+
+const ROLE_MAPPINGS = 'must list groups with roles, such as assay-admins=org_admin,pier-staff=team_admin@TEAM_ID'
+
+function parseRoleMapping(text: string): RoleMapping | undefined {
+  const [, group, role, team] = /^(.+)=([a-z_]+)(?:@(.+))?$/.exec(text.trim()) ?? []
+  const known = personRoles.find((one) => one === role)
+  const team_id = team === undefined ? undefined : Id.safeParse(team).data
+  const takesTeam = known === 'team_admin' || known === 'support' || known === 'read_only'
+  if (!group || !known || (team !== undefined && !(team_id && takesTeam)) || (known === 'team_admin' && !team_id)) return undefined
+  return { group: group.trim(), role: known, team_id }
+}
+
+const isLoopback = (url: URL) => /^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname)
 
 function parseJson(text: string, context: z.RefinementCtx): unknown {
   try {
@@ -221,6 +237,31 @@ export const Settings = z.object({
     .describe(
       'A time-stamp authority (RFC 3161). Each checkpoint in the file or bucket has a time-stamp of it. The authority receives a hash only.',
     ),
+  OIDC_ISSUER: url(/^https?$/, 'must be an https URL')
+    .refine((text) => new URL(text).protocol === 'https:' || isLoopback(new URL(text)), 'must be an https URL')
+    .optional()
+    .describe(
+      'The issuer of your OpenID Connect provider, such as `https://login.example.org`. Turns on [single sign-on](security.md#single-sign-on) for the console. Register `PUBLIC_URL/console/sso/callback` as its redirect URI.',
+    ),
+  OIDC_CLIENT_ID: z.string().min(1).optional().describe('The client ID of Assay at the provider. Required with `OIDC_ISSUER`.'),
+  OIDC_CLIENT_SECRET: z.string().min(1).optional().describe('The client secret. If unset, Assay is a public client, with PKCE only.'),
+  OIDC_GROUPS_CLAIM: z.string().min(1).default('groups').describe('The claim that lists the groups of a person.'),
+  OIDC_ROLES: z
+    .string()
+    .transform((text) => text.split(',').map(parseRoleMapping))
+    .refine((mappings): mappings is RoleMapping[] => !mappings.includes(undefined), ROLE_MAPPINGS)
+    .default([])
+    .describe(
+      'The roles of groups, separated by commas, such as `assay-admins=org_admin,pier-staff=team_admin@TEAM_ID`. `team_admin` needs a team, `support` and `read_only` can have one. A person gets the highest role of their groups. Without a group of this list, nobody can sign in. Required with `OIDC_ISSUER`.',
+    ),
+  OIDC_SCOPES: z
+    .string()
+    .regex(/^openid( \S+)*$/, 'must start with openid')
+    .default('openid profile email')
+    .describe('The scopes to request. Some providers send groups only with a scope of their own.'),
+  OIDC_ORG_ID: Id.optional().describe(
+    'The organization of people who sign in with single sign-on. If unset, the first organization of the deployment.',
+  ),
   LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
     .optional()
     .describe('The minimum level of log lines, which are JSON on standard output. If unset, `info`, or `warn` on a terminal.'),
@@ -255,6 +296,10 @@ function parseSettings<S extends z.ZodObject>(settings: S, env: NodeJS.ProcessEn
 }
 
 function checkCombinations(config: Config) {
+  if (config.OIDC_ISSUER && !(config.OIDC_CLIENT_ID && config.OIDC_ROLES.length))
+    throw setupProblem('OIDC_ISSUER needs OIDC_CLIENT_ID and OIDC_ROLES')
+  if (config.ENVIRONMENT === 'production' && config.OIDC_ISSUER?.startsWith('http:'))
+    throw setupProblem('OIDC_ISSUER must be an https URL in production')
   if (config.ENVIRONMENT === 'production' && config.PASSWORD_COST < 15)
     throw setupProblem('PASSWORD_COST must be at least 15 in production')
   if (config.ENVIRONMENT === 'production' && !config.PUBSUB_ENDPOINT.startsWith('https:'))

@@ -50,6 +50,23 @@ journey(
   { checkAccessibility: true },
 )
 
+journey('the sign-in page offers single sign-on, explains a failure, and opens the console afterward', async (width) => {
+  const sso = await world({ env: { OIDC_ISSUER: 'http://127.0.0.1:9', OIDC_CLIENT_ID: 'assay', OIDC_ROLES: 'admins=org_admin' } })
+  const opened = await openPage(sso.base, width)
+  const { page } = opened
+  await page.goto('/console/sign-in?sso=SSO_NO_ROLE')
+  await page.getByText('Your account has no access to this console.').waitFor()
+  await page.getByRole('button', { name: 'Continue with single sign-on' }).click()
+  await page.getByText('Single sign-on failed. Try again.').waitFor()
+  await signInByKey(page, sso.management_key)
+  // After the provider, the browser has a session that the page does not know yet.
+  await page.evaluate(() => localStorage.clear())
+  await page.goto('/console?sso=done')
+  await page.getByRole('heading', { name: 'Overview' }).waitFor()
+  expect(new URL(page.url()).search).toBe('')
+  return opened
+})
+
 journey('a person signs in with password and authenticator and sees what the role allows', async (width) => {
   const tenant = await w.tenant()
   const { email, code } = await joinOrganization(w, tenant, { role: 'support' })
@@ -154,14 +171,14 @@ test('the page loads nothing from other hosts and runs nothing inline, and hashe
 
 test('the page names its environment', async () => {
   const server = Fastify()
-  mountConsole(server, 'production')
+  mountConsole(server, { ENVIRONMENT: 'production', OIDC_ISSUER: undefined })
   expect((await server.inject('/console')).body).toContain('<meta name="environment" content="production"')
 })
 
 test('a service without a built console explains how to build it', async () => {
   const server = Fastify()
   server.setErrorHandler((error, request, reply) => sendProblem(w.app, error, request, reply))
-  mountConsole(server, 'sandbox', temporaryFolder())
+  mountConsole(server, { ENVIRONMENT: 'sandbox', OIDC_ISSUER: undefined }, temporaryFolder())
   const response = await server.inject('/console/orders')
   expect(response.statusCode).toBe(503)
   expect(response.json()).toMatchObject({

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { SignedOutCard } from '../frame/signed-out-card.tsx'
 import { useObservable } from '../observable.ts'
-import { navigate, usePath } from '../router.tsx'
+import { navigate, usePath, useSearchParams } from '../router.tsx'
 import { lastSignInKind, session, signIn } from '../session.ts'
 import { Button, Notice } from '../ui/basics.tsx'
 import { TextField } from '../ui/forms.tsx'
@@ -31,6 +31,15 @@ const errorMessages: Record<string, string> = {
   LAB_KEY_NOT_ALLOWED: 'Lab keys cannot sign in to the console. Use a management key or a team API key.',
 }
 
+const hasSso = () => document.querySelector<HTMLMetaElement>('meta[name="sso"]')?.content === 'on'
+
+const ssoMessages: Record<string, string> = {
+  SSO_FAILED: 'Single sign-on failed. Try again. If it fails again, ask your administrator to check the provider.',
+  SSO_NO_EMAIL: 'Your provider sends no verified email address. Ask your administrator to add it to your account there.',
+  SSO_NO_ROLE: 'Your account has no access to this console. Ask your administrator to add you to a group.',
+  SSO_OTHER_ACCOUNT: 'Another account has your email address. Sign in with your password, or ask an administrator to remove that account.',
+}
+
 const emptyFields = { key: '', email: '', password: '', code: '' }
 type Fields = typeof emptyFields
 
@@ -38,6 +47,7 @@ export function SignIn() {
   const [method, setMethod] = useState(initialMethod)
   const [fields, setFields] = useState(emptyFields)
   const path = usePath()
+  const ssoMessage = ssoMessages[useSearchParams().get('sso') ?? '']
   const isRedirected = useObservable(session) === null && path !== '/sign-in' && path !== '/'
   const set = (part: Partial<Fields>) => setFields({ ...fields, ...part })
   const { isBusy, error, submit } = useSubmit(async () => {
@@ -47,6 +57,8 @@ export function SignIn() {
   return (
     <SignedOutCard title="Sign in">
       <form class="stack" onSubmit={submit}>
+        {ssoMessage && !error && <Notice tone="bad">{ssoMessage}</Notice>}
+        {hasSso() && <Button onClick={() => location.assign('/console/sso/start')}>Continue with single sign-on</Button>}
         {isRedirected && !error && <Notice tone="idle">Sign in to continue to the page you requested.</Notice>}
         <div class="chips" role="group" aria-label="How to sign in">
           {methods.map(([value, name]) => (

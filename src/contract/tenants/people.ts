@@ -77,6 +77,7 @@ const Account = z
   .object({
     person: z.object({ id: Id, name: Safe, email: Safe }),
     role,
+    has_password: z.boolean().describe('False for a person who signs in with single sign-on only.'),
     recovery_codes_left: z.int(),
     sessions: z.array(
       z.object({

@@ -30,9 +30,9 @@ const types: Record<string, string> = {
 }
 
 /** Reads the console's files once. Every other path under /console serves index.html. */
-export function mountConsole(server: FastifyInstance, environment: Config['ENVIRONMENT'], folder = distFolder) {
+export function mountConsole(server: FastifyInstance, config: SignInSettings, folder = distFolder) {
   const files = readFiles(folder)
-  const index = indexOf(files.get('index.html'), environment)
+  const index = indexOf(files.get('index.html'), config)
   const page = async (request: FastifyRequest, reply: FastifyReply) => {
     if (!index)
       throw problem(
@@ -56,13 +56,16 @@ export function mountConsole(server: FastifyInstance, environment: Config['ENVIR
   server.get('/console/*', page)
 }
 
-/** Writes the environment into index.html, because the sign-in page depends on it. */
-const indexOf = (file: File | undefined, environment: string) =>
-  file &&
-  createFile(
-    file.type,
-    Buffer.from(file.bytes.toString().replace('name="environment" content=""', `name="environment" content="${environment}"`)),
-  )
+type SignInSettings = Pick<Config, 'ENVIRONMENT' | 'OIDC_ISSUER'>
+
+/** Writes the settings that the sign-in page depends on into index.html. */
+function indexOf(file: File | undefined, { ENVIRONMENT, OIDC_ISSUER }: SignInSettings) {
+  const text = file?.bytes
+    .toString()
+    .replace('name="environment" content=""', `name="environment" content="${ENVIRONMENT}"`)
+    .replace('name="sso" content=""', `name="sso" content="${OIDC_ISSUER ? 'on' : ''}"`)
+  return file && text && createFile(file.type, Buffer.from(text))
+}
 
 function readFiles(folder: string) {
   if (!existsSync(join(folder, 'index.html'))) return new Map<string, File>()

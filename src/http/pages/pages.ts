@@ -16,6 +16,7 @@ import { mountAssets } from './assets.ts'
 import { mountConsole } from './console.ts'
 import { createFile, type File, sendFile } from './files.ts'
 import { mountLinkPages } from './link-pages.ts'
+import { mountSso } from './sso.ts'
 
 type Options = { isReady(): boolean; siblings: Siblings | undefined }
 
@@ -35,7 +36,8 @@ export async function mountPages(app: App, server: FastifyInstance, metrics: Met
   mountDocument(server, '/openapi.json', openapi)
   mountDocument(server, '/asyncapi.json', asyncapi)
   mountAssets(server)
-  mountConsole(server, app.config.ENVIRONMENT)
+  mountConsole(server, app.config)
+  if (app.config.OIDC_ISSUER) mountSso(app, server)
   await mountLinkPages(app, server)
   mountDocs(server)
   mountReference(server)

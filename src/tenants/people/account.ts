@@ -77,9 +77,15 @@ export async function renewRecoveryCodes(app: App, caller: SessionCaller, proof:
 export async function getAccount(app: App, caller: SessionCaller) {
   const person = await requireOwnPerson(app, caller)
   const { id, role } = person
-  const { name, email } = decryptPerson(app, person)
+  const { name, email, totp_secret } = decryptPerson(app, person)
   const { left } = await store.countRecoveryCodes(app.db, id)
-  return { person: { id, name, email }, role, recovery_codes_left: left, sessions: await listOwnSessions(app, caller) }
+  return {
+    person: { id, name, email },
+    role,
+    has_password: totp_secret !== undefined,
+    recovery_codes_left: left,
+    sessions: await listOwnSessions(app, caller),
+  }
 }
 
 export const signOutElsewhere = (app: App, caller: SessionCaller) =>

@@ -10,8 +10,8 @@ import { boundTeamIds, checkTeamsFound } from '../teams/rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
-/** The encrypted fields of a person. */
-type PersonalFields = { name: string; email: string; totp_secret: string; next_totp_secret?: string | undefined }
+/** The encrypted fields of a person. Without a secret, the person signs in with single sign-on only. */
+type PersonalFields = { name: string; email: string; totp_secret?: string | undefined; next_totp_secret?: string | undefined }
 
 const associatedData = (id: string) => `people.sealed.${id}`
 

@@ -10,8 +10,9 @@ const RECOVERY_CODE_COUNT = 10
 
 /** Consumes a TOTP code or a recovery code and returns whether it was valid. */
 export async function consumeCode(app: App, person: store.PersonRow, code: string) {
-  const secret = fromBase32(decryptPerson(app, person).totp_secret)
-  const step = findStep(secret, code, app.wall(), person.totp_step)
+  const { totp_secret } = decryptPerson(app, person)
+  if (!totp_secret) return false
+  const step = findStep(fromBase32(totp_secret), code, app.wall(), person.totp_step)
   if (step !== undefined) return (await store.takeStep(app.db, person.id, step)) !== undefined
   return (await store.takeRecoveryCode(app.db, person.id, hashCode(app, code))) !== undefined
 }

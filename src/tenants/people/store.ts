@@ -20,7 +20,14 @@ const people = (db: Db) =>
       'people.created_on',
       'people.last_sign_in_at',
     ])
-    .select(['people.password', 'people.totp_step', 'orgs.plan', 'orgs.name as org_name', teamsOfPerson.as('team_ids')])
+    .select([
+      'people.password',
+      'people.totp_step',
+      'people.sso_subject',
+      'orgs.plan',
+      'orgs.name as org_name',
+      teamsOfPerson.as('team_ids'),
+    ])
 
 export type PersonRow = NonNullable<Awaited<ReturnType<typeof findPersonById>>>
 
@@ -29,6 +36,9 @@ export const findPersonById = (db: Db, id: string) => people(db).where('people.i
 
 export const findPerson = (db: Db, org_id: string, id: string) =>
   people(db).where('people.org_id', '=', org_id).where('people.id', '=', id).executeTakeFirst()
+
+export const findBySubject = (db: Db, org_id: string, sso_subject: Buffer) =>
+  people(db).where('people.org_id', '=', org_id).where('people.sso_subject', '=', sso_subject).executeTakeFirst()
 
 /** One email can belong to people in several organizations. */
 export const findByEmail = (db: Db, email_hash: Buffer, org_id: string | null | undefined, limit: number) =>

@@ -58,7 +58,7 @@ const recordFailure = (app: AppInRequest, person?: { id: string; org_id: string 
 const columns = { management: 'management_key_id', team: 'team_api_key_id', person: 'person_id' } as const
 
 /** Opens a session with a new secret and ends the browser's previous session. */
-export const openSession = (app: AppInRequest, holder: Holder) =>
+export const openSession = (app: AppInRequest, holder: Holder, action = 'beginSession') =>
   inTransaction(app, async (app) => {
     if (app.request.session) await store.deleteByHash(app.db, hashSecret(app.request.session))
     const secret = newSecret(SESSION_PREFIX)
@@ -76,7 +76,7 @@ export const openSession = (app: AppInRequest, holder: Holder) =>
     })
     const console: ConsoleUser = { kind, actor_id, role, session_id: session.id }
     const caller = sessionCallerFrom(holder, console)
-    const entry = { action: 'beginSession', subject: `session_id:${session.id}`, status: 200, request_id: app.request.request_id }
+    const entry = { action, subject: `session_id:${session.id}`, status: 200, request_id: app.request.request_id }
     await recordChange(app, auditRow(app, caller, entry))
     app.request.setSession(secret)
     return { session, caller }

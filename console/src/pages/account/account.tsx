@@ -39,7 +39,7 @@ function PersonAccount() {
       {(account) => (
         <div class="stack">
           <Person details={account} />
-          <SignIn codesLeft={account.recovery_codes_left} />
+          {account.has_password && <SignIn codesLeft={account.recovery_codes_left} />}
           <Sessions sessions={account.sessions} />
         </div>
       )}
