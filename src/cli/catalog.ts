@@ -16,9 +16,9 @@ export const loadCatalogFile = command({
     const done = await withApp((app) =>
       recordOperator(
         app,
-        'load catalogue',
+        'load catalog',
         (app) => load(app, text),
-        ({ version }) => `catalogue:${version}`,
+        ({ version }) => `catalog:${version}`,
       ),
     )
     print(json, done, linesOfLoad(done))

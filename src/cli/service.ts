@@ -8,7 +8,11 @@ import { type Options, usageError } from './options.ts'
 
 export const HttpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL.' })
 
-export const Count = z.coerce.number('must be a whole number.').int('must be a whole number.').min(0, 'must not be negative.')
+export const Count = z
+  .string()
+  .regex(/^-?\d+$/, 'must be a whole number.')
+  .transform(Number)
+  .pipe(z.int('must be a whole number.').min(0, 'must not be negative.'))
 
 const Url = HttpUrl.transform((text) => text.replace(/\/+$/, ''))
 

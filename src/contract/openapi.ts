@@ -5,7 +5,7 @@ import type { Row } from './endpoint.ts'
 import { errorTypes } from './errors.ts'
 import { rows } from './index.ts'
 import type { Io, Json } from './json-schema.ts'
-import { version } from './version.ts'
+import { interfaceVersion, version } from './version.ts'
 
 /** The OpenAPI 3.1 document, generated from the endpoint table. */
 export function openapi(): Json {
@@ -21,6 +21,7 @@ export function openapi(): Json {
       version,
       summary: 'End users, lab-test orders, wearable data and signed webhooks, self-hosted.',
       description: introduction,
+      'x-interface-version': interfaceVersion,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
@@ -178,6 +179,10 @@ const errorResponses = {
     ...refusal('The request exceeds a fixed rate, or the service is busy and the team has more requests at the same time than its share.'),
     ...limitHeaders,
   },
+  MethodNotAllowed: refusal('The path does not accept the method. The header `Allow` lists those that it accepts.'),
+  TooLarge: refusal('The body is too large, or a list in it is too long.'),
+  UnsupportedType: refusal('The body is not JSON with `Content-Type: application/json`.'),
+  Unavailable: refusal('The database is unavailable. Retry after the seconds in `Retry-After`.'),
   Unauthenticated: refusal('The credential is missing, unknown, revoked, expired, or of the wrong kind.'),
   Forbidden: refusal('The credential does not allow this: the key is read-only, or the role, plan or beta is missing.'),
   Invalid: {
@@ -201,17 +206,25 @@ function operation(name: string, row: Row, schemas: Schemas): Json {
     responses: {
       ...(row.status === 204 ? { 204: { description: 'Success.' } } : { 200: { description: 'Success.', ...response() } }),
       ...(row.isStillRunning ? { 202: { description: 'Accepted. The work continues after the response.', ...response() } } : {}),
-      429: { $ref: '#/components/responses/TooMany' },
+      ...commonResponses(row),
       ...Object.fromEntries(Object.entries({ ...defaultRefusals(row), ...row.refusals }).map(refusalOf)),
-      ...(row.auth === 'none'
-        ? {}
-        : { 401: { $ref: '#/components/responses/Unauthenticated' }, 403: { $ref: '#/components/responses/Forbidden' } }),
-      422: { $ref: '#/components/responses/Invalid' },
+      ...(row.auth === 'none' ? {} : { 401: reference('Unauthenticated'), 403: reference('Forbidden') }),
+      422: reference('Invalid'),
     },
   }
 }
 
 const refusalOf = ([status, text]: [string, string]) => [status, { ...refusal(text), ...(status === '429' ? limitHeaders : {}) }]
+
+const reference = (name: keyof typeof errorResponses) => ({ $ref: `#/components/responses/${name}` })
+
+/** Error responses of every operation, and of every operation with a body. */
+const commonResponses = (row: Row) => ({
+  405: reference('MethodNotAllowed'),
+  ...(row.body ? { 413: reference('TooLarge'), 415: reference('UnsupportedType') } : {}),
+  429: reference('TooMany'),
+  503: reference('Unavailable'),
+})
 
 /** Error responses that follow from the endpoint's authentication and idempotency. */
 const defaultRefusals = ({ auth, idempotent }: Row): Record<number, string> => ({

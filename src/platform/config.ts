@@ -6,12 +6,13 @@ import { faultOfDatabaseUrl, urlsOfHosts } from './db/connections/hosts.ts'
 import { setupProblem } from './problem.ts'
 import { environment, settingIn } from './runtime/environment.ts'
 
+/** Only decimal digits: a setting such as 0x10 or 1e3 is more likely a mistake. */
 const wholeNumber = (low: number, high: number) =>
-  z.coerce
-    .number(`must be a whole number from ${low} to ${high}`)
-    .int(`must be a whole number from ${low} to ${high}`)
-    .min(low, `must be at least ${low}`)
-    .max(high, `must be at most ${high}`)
+  z
+    .string()
+    .regex(/^-?\d+$/, `must be a whole number from ${low} to ${high}`)
+    .transform(Number)
+    .pipe(z.number().min(low, `must be at least ${low}`).max(high, `must be at most ${high}`))
 const oneOf = <const V extends readonly [string, ...string[]]>(values: V) => z.enum(values, `must be one of ${values.join(', ')}`)
 const url = (protocol: RegExp, text: string) => z.url({ protocol, error: text })
 /** Assay appends paths to the URL, and everyone who receives such a link would see its credentials. */

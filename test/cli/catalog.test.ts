@@ -72,8 +72,8 @@ test('load is audited, and loading again changes nothing', async () => {
   const before = await cli.json('catalog', 'show')
   await cli.json('catalog', 'load', '--file', builtIn.pathname)
   expect(await cli.json('catalog', 'show')).toEqual(before)
-  const rows = await query(database, "select subject from audit_log where action = 'operator load catalogue'")
-  expect(rows).toEqual(Array(2).fill({ subject: `catalogue:${version}` }))
+  const rows = await query(database, "select subject from audit_log where action = 'operator load catalog'")
+  expect(rows).toEqual(Array(2).fill({ subject: `catalog:${version}` }))
 })
 
 test('a file without a test or marker retires it, and a file with it restores it', async () => {

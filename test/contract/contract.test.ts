@@ -60,6 +60,22 @@ test('every endpoint is one operation of the document', () => {
   expect(documented.sort()).toEqual(rows.map(([name, row]) => `${name}: ${row.method} ${row.path}`).sort())
 })
 
+test('OpenAPI describes the errors that every operation can return, and those of a body', () => {
+  const { paths, components, info } = openapi() as {
+    paths: Record<string, Record<string, { operationId: string; requestBody?: object; responses: Record<string, { $ref?: string }> }>>
+    components: { responses: Record<string, { content: object }> }
+    info: Record<string, string>
+  }
+  expect(info['x-interface-version']).toBe('0.4.617')
+  expect(readFileSync(new URL('../../docs/upgrading.md', import.meta.url), 'utf8')).toContain('version 0.4.617 of the Junction interface')
+  for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
+    const statuses = operation.requestBody ? ['405', '413', '415', '429', '503'] : ['405', '503']
+    expect(Object.keys(operation.responses), operation.operationId).toEqual(expect.arrayContaining(statuses))
+    for (const { $ref } of Object.values(operation.responses))
+      if ($ref) expect(components.responses[$ref.replace('#/components/responses/', '')]?.content, $ref).toBeTruthy()
+  }
+})
+
 test('the version is the version of the package', () => {
   expect(JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version).toBe(version)
 })

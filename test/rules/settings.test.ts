@@ -7,6 +7,8 @@ describe('rejects an invalid setting by its name', () => {
     [{ PORT: 'abc' }, /^PORT must be a whole number/],
     [{ PORT: '65536' }, /^PORT must be at most 65535/],
     [{ PORT: '80.5' }, /^PORT must be a whole number/],
+    [{ PORT: '0x10' }, /^PORT must be a whole number/],
+    [{ PORT: '1e3' }, /^PORT must be a whole number/],
     [{ ENVIRONMENT: 'staging' }, /^ENVIRONMENT must be one of sandbox, production/],
     [{ REGION: 'mars' }, /^REGION must be one of us, eu/],
     [{ ROLE: 'x' }, /^ROLE must be one of all, api, worker/],

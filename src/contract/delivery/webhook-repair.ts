@@ -63,7 +63,7 @@ const Message = z
     behind: z.int().describe('The number of earlier pending messages with the same key.'),
     next_try_at: Instant.nullable().describe('Null while earlier messages are pending or the webhook is disabled.'),
   })
-  .meta({ id: 'WaitingMessage' })
+  .meta({ id: 'PendingMessage' })
 
 const RetryResult = z
   .object({
@@ -131,7 +131,7 @@ export const webhookRepairEndpoints = {
     description: 'Sorted by the next attempt. The list changes while Assay delivers messages.',
     params: WebhookPath,
     query: z.object({ ...page, state: z.enum(['waiting']).default('waiting') }),
-    returns: pageOf(Message).meta({ id: 'WaitingMessageList' }),
+    returns: pageOf(Message).meta({ id: 'PendingMessageList' }),
     refusals: noWebhook,
   }),
   retryWebhookMessage: endpoint({

@@ -275,7 +275,7 @@ export const orderEndpoints = {
     summary: 'Validate an order',
     subjects: { user_id: 'body.user_id' },
     description: 'Takes the body of POST /v3/order, stores nothing and returns all problems: errors and warnings.',
-    body: z.looseObject({}).meta({ id: 'OrderToValidate', description: 'The body of POST /v3/order.' }),
+    body: z.looseObject({}).meta({ id: 'OrderValidationRequest', description: 'The body of POST /v3/order.' }),
     returns: z.object({ valid: z.boolean(), problems: z.array(Finding) }).meta({ id: 'OrderValidation' }),
   }),
   importOrder: endpoint({

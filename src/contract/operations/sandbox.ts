@@ -58,7 +58,7 @@ export const sandboxEndpoints = {
     body: z.object({ team_id: Id.describe('The team of the key, as a safeguard.') }).meta({ id: 'ResetTeam' }),
     returns: z
       .object({ team_id: Id, users: z.int(), orders: z.int() })
-      .meta({ id: 'TeamEmptied' })
+      .meta({ id: 'TeamResetResult' })
       .describe('The numbers of erased users and orders.'),
     refusals: { 400: 'The key belongs to another team.' },
   }),

@@ -48,7 +48,7 @@ export const insuranceEndpoints = {
     reads: true,
     summary: 'Search payors (deprecated)',
     body: z.object({ ...searchFields, provider_id: z.string().max(100).nullish() }).meta({ id: 'PayorQuery' }),
-    returns: z.array(z.object({ code: Safe, ...payorFields }).meta({ id: 'PayorFound' })),
+    returns: z.array(z.object({ code: Safe, ...payorFields }).meta({ id: 'PayorMatch' })),
   }),
   createPayor: endpoint({
     ...insurance,

@@ -458,6 +458,6 @@ export const managementEndpoints = {
     subjects: { api_key_id: 'query.api_key_id' },
     params: DeploymentPath,
     query: z.object({ api_key_id: z.array(Id).min(1).max(100) }),
-    returns: z.object({ success: z.array(Id), failure: z.array(Id), not_found: z.array(Id) }).meta({ id: 'TeamApiKeysDeleted' }),
+    returns: z.object({ success: z.array(Id), failure: z.array(Id), not_found: z.array(Id) }).meta({ id: 'DeletedTeamApiKeys' }),
   }),
 }

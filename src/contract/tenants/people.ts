@@ -154,7 +154,7 @@ export const peopleEndpoints = {
         link: Safe.nullable(),
         expires_at: Instant.nullable(),
       })
-      .meta({ id: 'InviteCreated' }),
+      .meta({ id: 'CreatedInvite' }),
     refusals: roleMismatch,
   }),
   deleteInvite: endpoint({
@@ -182,7 +182,7 @@ export const peopleEndpoints = {
     description:
       'Returns a new secret for the authenticator app, which no other response contains. Add it there, then send the code to /console/invitation/complete.',
     body: z.object({ token: Token, name: Text(100), password: Password }).meta({ id: 'AcceptInvitation' }),
-    returns: SecondFactor.extend({ setup: Safe.describe('The account to create, encrypted.') }).meta({ id: 'InvitationAccepted' }),
+    returns: SecondFactor.extend({ setup: Safe.describe('The account to create, encrypted.') }).meta({ id: 'AcceptedInvitation' }),
     refusals: { 400: 'The password is too weak.', 404: 'The link no longer works.' },
   }),
   completeInvitation: endpoint({
@@ -193,7 +193,7 @@ export const peopleEndpoints = {
     body: z
       .object({ token: Token, setup: Text(4000).describe('The setup from /console/invitation/accept.'), code: Code })
       .meta({ id: 'CompleteInvitation' }),
-    returns: z.object({ session: Session, recovery_codes: RecoveryCodes }).meta({ id: 'InvitationCompleted' }),
+    returns: z.object({ session: Session, recovery_codes: RecoveryCodes }).meta({ id: 'CompletedInvitation' }),
     refusals: { 400: 'The code is wrong, or the setup belongs to another invitation.', 404: 'The link no longer works.' },
   }),
   changePassword: endpoint({
@@ -220,7 +220,7 @@ export const peopleEndpoints = {
     summary: 'Confirm your new authenticator',
     description: 'The previous authenticator and recovery codes stop working. Your other sessions end.',
     body: z.object({ code: Text(40) }).meta({ id: 'ConfirmSecondFactor' }),
-    returns: z.object({ recovery_codes: RecoveryCodes }).meta({ id: 'SecondFactorConfirmed' }),
+    returns: z.object({ recovery_codes: RecoveryCodes }).meta({ id: 'ConfirmedSecondFactor' }),
     refusals: { 400: 'The code is wrong, or no replacement was started.' },
   }),
   renewRecoveryCodes: endpoint({
@@ -246,7 +246,7 @@ export const peopleEndpoints = {
     method: 'delete',
     path: '/console/session/others',
     summary: 'End your other sessions',
-    returns: z.object({ ended: z.int() }).meta({ id: 'SessionsEnded' }),
+    returns: z.object({ ended: z.int() }).meta({ id: 'EndedSessions' }),
     refusals: { 400: 'The session was started with a key, not by a person.' },
   }),
 }

@@ -64,8 +64,8 @@ export const bulkEndpoints = {
         connections: z.array(z.object(importedConnection)).min(1).max(MAX_ITEMS),
         wait_for_completion: WaitForCompletion,
       })
-      .meta({ id: 'ConnectionsToImport' }),
-    returns: z.object({ user_ids_imported: z.array(Id), user_ids_failed: z.array(Id) }).meta({ id: 'ConnectionsImported' }),
+      .meta({ id: 'ConnectionImportRequest' }),
+    returns: z.object({ user_ids_imported: z.array(Id), user_ids_failed: z.array(Id) }).meta({ id: 'ConnectionImport' }),
     isStillRunning,
     refusals: sourceNotSetUp,
   }),
@@ -78,8 +78,10 @@ export const bulkEndpoints = {
     subjects: { user_id: 'body.user_ids[]' },
     description:
       'Fetches the history of a source again. Assay fetches from demo connections only, so users with another connection fail. With status 202 the pull continues.',
-    body: z.object({ user_ids: UserIds, provider: OAuthSourceIn, wait_for_completion: WaitForCompletion }).meta({ id: 'HistoryToPull' }),
-    returns: z.object({ user_ids_triggered: z.array(Id), user_ids_failed: z.array(Id) }).meta({ id: 'HistoryPulled' }),
+    body: z
+      .object({ user_ids: UserIds, provider: OAuthSourceIn, wait_for_completion: WaitForCompletion })
+      .meta({ id: 'HistoricalPullRequest' }),
+    returns: z.object({ user_ids_triggered: z.array(Id), user_ids_failed: z.array(Id) }).meta({ id: 'HistoricalPull' }),
     isStillRunning,
   }),
   bulkExport: endpoint({
@@ -95,7 +97,7 @@ export const bulkEndpoints = {
         provider: OAuthSourceIn,
         next_token: Text(512).nullish().describe('The next_token of the previous page.'),
       })
-      .meta({ id: 'ConnectionsToExport' }),
+      .meta({ id: 'ConnectionExportRequest' }),
     returns: z
       .object({
         data: z.array(
@@ -110,7 +112,7 @@ export const bulkEndpoints = {
         ),
         next_token: Safe.nullable(),
       })
-      .meta({ id: 'ConnectionsExported' }),
+      .meta({ id: 'ConnectionExport' }),
   }),
   bulkPause: endpoint({
     ...bulk,
@@ -119,7 +121,7 @@ export const bulkEndpoints = {
     summary: 'Pause connections',
     subjects: { user_id: 'body.user_ids[]' },
     description: 'Assay fetches nothing through a paused connection until the user connects again.',
-    body: z.object({ user_ids: UserIds, provider: OAuthSourceIn }).meta({ id: 'ConnectionsToPause' }),
-    returns: z.object({ user_ids_paused: z.array(Id), user_ids_failed: z.array(Id) }).meta({ id: 'ConnectionsPaused' }),
+    body: z.object({ user_ids: UserIds, provider: OAuthSourceIn }).meta({ id: 'ConnectionPauseRequest' }),
+    returns: z.object({ user_ids_paused: z.array(Id), user_ids_failed: z.array(Id) }).meta({ id: 'ConnectionPause' }),
   }),
 }

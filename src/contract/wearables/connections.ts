@@ -101,7 +101,7 @@ export const connectionEndpoints = {
         in_progress_sources: z.array(Safe),
         failed_sources: z.array(Safe),
       })
-      .meta({ id: 'Refreshed' }),
+      .meta({ id: 'RefreshResult' }),
     isStillRunning: (result) => (result as { in_progress_sources: string[] }).in_progress_sources.length > 0,
     refusals: {
       ...userNotFound,

@@ -17,7 +17,7 @@ export const deprecatedLinkEndpoints = {
     path: '/v2/link/start',
     summary: 'Start a connection',
     subjects: {},
-    body: z.object({ link_token: Text(200), provider: SourceIn }).meta({ id: 'LinkToStart' }),
+    body: z.object({ link_token: Text(200), provider: SourceIn }).meta({ id: 'LinkStartRequest' }),
     returns: StartedSource,
     refusals: { ...sourceNotAvailable, 429: 'The token was used to start a connection too often.' },
   }),

@@ -104,7 +104,7 @@ export const linkEndpoints = {
     deprecated: { since: FIRST_RELEASE, instead: 'Call the endpoint that takes the token. Its error says why a token cannot be used.' },
     summary: 'Check a link token',
     subjects: {},
-    body: z.object({ token: Text(200) }).meta({ id: 'LinkTokenToCheck' }),
+    body: z.object({ token: Text(200) }).meta({ id: 'LinkTokenCheck' }),
     returns: z.object({ valid: z.boolean() }).meta({ id: 'LinkTokenValidity' }),
   }),
   listLinkSources: endpoint({

@@ -110,7 +110,7 @@ export const teamSourceEndpoints = {
     description: 'Connections that use the credentials can no longer renew their tokens.',
     params: Deployment,
     query: z.object({ credential_id: z.array(Id).min(1).max(100) }),
-    returns: z.object({ success: z.array(Id), failure: z.array(Id), not_found: z.array(Id) }).meta({ id: 'TeamCredentialsDeleted' }),
+    returns: z.object({ success: z.array(Id), failure: z.array(Id), not_found: z.array(Id) }).meta({ id: 'DeletedTeamCredentials' }),
   }),
   prepareTeamCredential: endpoint({
     ...credentials,
@@ -121,7 +121,7 @@ export const teamSourceEndpoints = {
     description: 'Returns the redirect URI and other values to register at the source.',
     subjects: { team_id: 'body.team_id' },
     params: Deployment,
-    body: z.object({ team_id: Id, provider: OAuthSourceIn }).meta({ id: 'CredentialToPrepare' }),
+    body: z.object({ team_id: Id, provider: OAuthSourceIn }).meta({ id: 'CredentialPreparationRequest' }),
     returns: z
       .object({
         status: openEnum(['no_action_needed', 'preparations_required']),

@@ -83,7 +83,7 @@ export const PushResult = z
     stale: z.int().describe('Ignored, because the stored version has a later modified_at.'),
     dropped: z.int().describe('Ignored, because the time is before ingestion_start or after ingestion_end of the user.'),
   })
-  .meta({ id: 'TakenIn' })
+  .meta({ id: 'PushResult' })
 
 const optional = (shape: z.ZodRawShape) =>
   Object.fromEntries(Object.entries(shape).map(([name, type]) => [name, (type as z.ZodType).optional()]))
