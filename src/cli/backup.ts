@@ -1,4 +1,4 @@
-import { checkBackup, restoreBackup, writeBackup } from '../operations/backup/actions.ts'
+import { checkBackup, restoreBackup, streamBackup, writeBackup } from '../operations/backup/actions.ts'
 import { readConfig } from '../platform/config.ts'
 import { setupProblem } from '../platform/problem.ts'
 import { keyEncryptionOf } from '../platform/sealing/settings.ts'
@@ -8,19 +8,20 @@ import { progress } from './progress.ts'
 import { recordOperator } from './record-operator.ts'
 import { withApp, withDatabase } from './with-app.ts'
 
-const file = { value: 'FILE', what: 'Backup file.', required: true, file: true } as const
+const file = { value: 'FILE', what: 'Backup file, or - for standard input.', required: true, file: true } as const
 
 export const backupCommand = command({
   name: 'backup',
   summary:
-    'Write a consistent backup of the whole database to a file. The service can keep running. The output names the server that the command read from: the read replica, or the primary if there is no replica or it cannot be used. Personal data stays encrypted in the file. ENCRYPTION_KEY is not part of it, so store the key separately.',
-  options: { file: { ...file, what: 'Backup file to write. It must not exist.' } },
-  examples: ['assay backup --file assay-$(date +%F).backup'],
+    'Write a consistent backup of the whole database to a file. The service can keep running. The output names the server that the command read from: the read replica, or the primary if there is no replica or it cannot be used. The file is encrypted with a key of the database, which ENCRYPTION_KEY or your key management service decrypts. Neither is part of it, so store the key separately.',
+  options: { file: { ...file, what: 'Backup file to write, or - for standard output. The file must not exist.' } },
+  examples: ['assay backup --file assay-$(date +%F).backup', 'assay backup --file - | aws s3 cp - s3://BUCKET/assay.backup'],
   async run({ file, json }) {
     const bar = progress('rows', undefined)
     const written = await withApp(async (app, database) => {
       const replica = await app.replica?.caughtUp()
-      const written = await writeBackup({ database, replica }, file, bar.add)
+      const source = { database, replica, vault: app.vault }
+      const written = file === '-' ? await streamBackup(source, process.stdout, bar.add) : await writeBackup(source, file, bar.add)
       return recordOperator(
         app,
         'backup',
@@ -29,6 +30,7 @@ export const backupCommand = command({
       )
     })
     bar.end()
+    if (file === '-') return
     print(json, { file, ...written }, [
       `wrote ${written.rows} rows of ${written.tables} tables to ${file}, read from the ${written.read_from}`,
     ])
@@ -37,14 +39,14 @@ export const backupCommand = command({
 
 export const checkBackupCommand = command({
   name: 'backup check',
-  summary: 'Check that a backup is complete. The command needs neither the database nor the key.',
+  summary: 'Check that a backup is complete and that Assay wrote it. The command needs the key, but no database.',
   options: { file },
   async run({ file, json }) {
     const bar = progress('rows', undefined)
-    const summary = await checkBackup(file, bar.add)
+    const summary = await checkBackup(file, process.stdin, keyEncryptionOf(readConfig(), true), bar.add)
     bar.end()
     print(json, summary, [
-      `complete: ${summary.rows} rows, ${summary.environment} ${summary.region}, written ${summary.created_at} by version ${summary.version}`,
+      `complete and authentic: ${summary.rows} rows, ${summary.environment} ${summary.region}, written ${summary.created_at} by version ${summary.version}`,
     ])
   },
 })
@@ -52,14 +54,17 @@ export const checkBackupCommand = command({
 export const restoreCommand = command({
   name: 'restore',
   summary:
-    'Restore a backup into an empty database and verify the audit chain. A failed restore leaves the database empty. The command rejects a backup of another deployment, another ENCRYPTION_KEY or a newer version.',
+    'Restore a backup into an empty database and verify the audit chain. A failed restore leaves the database empty. The command rejects a backup that was changed, and one of another deployment, another ENCRYPTION_KEY or a newer version. Set ENCRYPTION_KEY_PREVIOUS to restore a backup from before ENCRYPTION_KEY was replaced.',
   options: { file },
   examples: ['DATABASE_URL=postgres://… ENCRYPTION_KEY=… assay restore --file assay-2026-11-15.backup'],
   async run({ file, json }) {
     // Reading the key first avoids creating an embedded database for a restore that cannot succeed.
     const keyEncryption = keyEncryptionOf(readConfig(), true)
     const bar = progress('rows', undefined)
-    const restored = await withDatabase((database, config) => restoreBackup(database, { config, keyEncryption }, file, bar.add), true)
+    const restored = await withDatabase(
+      (database, config) => restoreBackup(database, { config, keyEncryption }, file, process.stdin, bar.add),
+      true,
+    )
     bar.end()
     const { broken, rows: audited } = await withApp(checkAudit)
     if (broken)

@@ -1,5 +1,7 @@
 import { rotateEncryption } from '../operations/rotation/encryption.ts'
+import { rotateRoot } from '../operations/rotation/root.ts'
 import { command, print } from './command.ts'
+import { recordOperator } from './record-operator.ts'
 import { withApp } from './with-app.ts'
 
 const kinds = ['key', 'command', 'vault'] as const
@@ -19,5 +21,25 @@ export const rotateEncryptionCommand = command({
   async run({ to, json }) {
     const rotated = await withApp((app) => rotateEncryption(app, to))
     print(json, rotated, [`encrypted ${rotated.versions} versions of the root secret with ${rotated.encrypted_with}`])
+  },
+})
+
+export const rotateRootCommand = command({
+  name: 'keys rotate-root',
+  summary:
+    'Replace the root secret with a new version: encrypt the team keys, people and invitations with it, and sign the ends of the audit chains. Earlier versions stay for what cannot be encrypted again, such as rows of the audit log. The service can keep running. If the command is interrupted, run it again.',
+  options: {},
+  async run({ json }) {
+    const rotated = await withApp(async (app) => {
+      const rotated = await rotateRoot(app, (text) => console.error(text))
+      return recordOperator(
+        app,
+        'rotate root secret',
+        async () => rotated,
+        ({ version }) => `version:${version}`,
+      )
+    })
+    const { version, teams, people, chains } = rotated
+    print(json, rotated, [`version ${version} is active: ${teams} teams, ${people} people and ${chains} audit chains use it`])
   },
 })

@@ -20,7 +20,7 @@ import { cancelOrder, listOrders, placeOrders, showOrder, simulateOrder, watchOr
 import { limitTeamCommand, moveTeamCommand, orgCommand, teamCommand } from './org.ts'
 import { invitePerson, listPeople, removePerson } from './people.ts'
 import { listWebhooks, replayCommand } from './replay.ts'
-import { rotateEncryptionCommand } from './rotate.ts'
+import { rotateEncryptionCommand, rotateRootCommand } from './rotate.ts'
 import { advanceClock, resetTeam, showClock } from './sandbox.ts'
 import { seedCommand } from './seed.ts'
 import { seedWearables } from './seed-wearables.ts'
@@ -51,6 +51,7 @@ export const sections: Record<string, Command[]> = {
     rotateKey,
     revokeKey,
     rotateEncryptionCommand,
+    rotateRootCommand,
     invitePerson,
     listPeople,
     removePerson,

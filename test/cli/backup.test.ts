@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { gunzipSync, gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/contract/client.ts'
 import { skipUnless } from '../db/support/embedded.ts'
+import { readBackup, writeForged } from '../support/backups.ts'
 import { aNewOrder, placeOrder } from '../support/orders.ts'
 import { people, someInfo } from '../support/people.ts'
 import { reservePort } from '../support/ports.ts'
@@ -34,7 +34,8 @@ const contents = (url: string) => contentsOf(url, ['audit_log'])
 
 test('writes a private file without patient data that passes the check', async () => {
   expect(statSync(path).mode & 0o777).toBe(0o600)
-  const text = gunzipSync(readFileSync(path)).toString()
+  const { rows } = await readBackup(path, w.app.vault)
+  const text = rows.map(({ row }) => row).join('\n')
   for (const word of [...Object.values(people[0]), 'Marrowbone', w.team_api_key]) expect(text).not.toContain(word)
   expect(await cli.json('backup', 'check', '--file', path)).toMatchObject({
     rows: written.rows,
@@ -69,11 +70,6 @@ test('restores every row into an empty database, readable with the same keys', a
 })
 
 describe('restore is rejected and writes nothing', () => {
-  const changedBackup = (change: (lines: string[]) => string[]) => {
-    const file = join(temporaryFolder(), 'changed.backup')
-    writeFileSync(file, gzipSync(change(gunzipSync(readFileSync(path)).toString().trimEnd().split('\n')).join('\n')))
-    return file
-  }
   const rejectionOf = async (file: string, env: Record<string, string> = {}, url?: string) => {
     const isCluster = citusServers().length > 0
     const into = url ?? (await (isCluster ? emptyDatabase() : newDatabase()))
@@ -108,16 +104,18 @@ describe('restore is rejected and writes nothing', () => {
     expect(await rejectionOf(path, {}, await newDatabase())).toContain('The tables are already distributed')
   })
   test('for a backup with an unknown migration', async () => {
-    const newer = changedBackup(([head = '', ...rest]) => [head.replace('"migrations":[', '"migrations":["9999_later.sql",'), ...rest])
+    const plain = await readBackup(path, w.app.vault)
+    const contents = { ...plain.contents, migrations: [...plain.contents.migrations, '9999_later.sql'] }
+    const newer = await writeForged(w.app.vault, { ...plain, contents })
     expect(await rejectionOf(newer)).toContain('a migration that this version of Assay does not have (9999_later.sql)')
   })
-  test('for a truncated, changed, foreign or unreadable file', async () => {
-    expect(await rejectionOf(changedBackup((lines) => lines.slice(0, -1)))).toContain('was cut off')
-    expect(await rejectionOf(changedBackup((lines) => lines.filter((_, i) => i !== 5)))).toContain('was changed')
-    expect(await rejectionOf(changedBackup(() => ['{"something":"else"}']))).toContain('is not an Assay backup')
+  test('for a truncated, foreign or unreadable file', async () => {
     const half = join(temporaryFolder(), 'half.backup')
     writeFileSync(half, readFileSync(path).subarray(0, 5000))
-    expect(await rejectionOf(half)).toContain('The backup cannot be read')
+    expect(await rejectionOf(half)).toContain('was cut off')
+    const foreign = join(temporaryFolder(), 'foreign.backup')
+    writeFileSync(foreign, '{"something":"else"}\n')
+    expect(await rejectionOf(foreign)).toContain('is not an Assay backup')
     expect(await rejectionOf('/nowhere.backup')).toContain('The backup cannot be read: ENOENT')
     expect((await cli.run('backup', 'check', '--file', half)).code).toBe(1)
   })

@@ -1,14 +1,21 @@
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { createClient } from '../../src/contract/client.ts'
+import { rotateRoot } from '../../src/operations/rotation/root.ts'
+import { MINUTE } from '../../src/platform/time.ts'
+import { codeAt, fromBase32, stepAt } from '../../src/tenants/people/rules-totp.ts'
+import { clientsOf, externalDatabase, start } from '../start/support/start.ts'
+import { fastPasswords, joinOrganization, PASSWORD, signIn } from '../support/console.ts'
 import { aKeyProgram, aTransit } from '../support/key-encryption.ts'
 import { someInfo } from '../support/people.ts'
 import { query } from '../support/query.ts'
 import { aUser } from '../support/users.ts'
-import { ENCRYPTION_KEY, newSandboxDatabase, replica, world } from '../support/world.ts'
+import { ENCRYPTION_KEY, emptyDatabase, newSandboxDatabase, replica, temporaryFolder, world } from '../support/world.ts'
 import { assay } from './assay.ts'
 
 const NEW_KEY = 'the-next-key-for-tests-0123456789abcdef012'
 
-const aWorld = async () => world({ database: await newSandboxDatabase() })
+const aWorld = async () => world({ database: await newSandboxDatabase(), env: fastPasswords })
 
 describe('assay keys rotate-encryption', () => {
   const rotating = { ENCRYPTION_KEY: NEW_KEY, ENCRYPTION_KEY_PREVIOUS: ENCRYPTION_KEY }
@@ -29,6 +36,17 @@ describe('assay keys rotate-encryption', () => {
     const verified = await assay(w.url, { ENCRYPTION_KEY: NEW_KEY }).run('audit', 'verify')
     expect(verified).toMatchObject({ code: 0 })
     expect(await query(w.url, "select actor_kind from audit_log where action = 'operator rotate encryption key'")).toHaveLength(1)
+  })
+
+  test('a backup from before stays restorable with the retired key', async () => {
+    const [w, file, url] = [await aWorld(), join(temporaryFolder(), 'before.backup'), await emptyDatabase()]
+    await assay(w.url).run('backup', '--file', file)
+    await assay(w.url, rotating).run('keys', 'rotate-encryption')
+    const rejected = await assay(url, { ENCRYPTION_KEY: NEW_KEY }).run('restore', '--file', file)
+    expect(rejected).toMatchObject({ code: 1, err: expect.stringContaining('ENCRYPTION_KEY is not the key that encrypted this backup') })
+    expect(await assay(url, rotating).run('restore', '--file', file)).toMatchObject({ code: 0 })
+    expect(await assay(url, rotating).run('keys', 'rotate-encryption')).toMatchObject({ code: 0 })
+    expect(await assay(url, { ENCRYPTION_KEY: NEW_KEY }).run('audit', 'verify')).toMatchObject({ code: 0 })
   })
 
   test('can run again, and starts accept both keys until it has run', async () => {
@@ -64,5 +82,125 @@ describe('assay keys rotate-encryption', () => {
     const failed = await assay(w.url, { ENCRYPTION_KEY_COMMAND: program }).run('keys', 'rotate-encryption')
     expect(failed).toMatchObject({ code: 1, err: expect.stringContaining('did not print the key that it wrapped') })
     expect(await assay(w.url).run('keys', 'list')).toMatchObject({ code: 0 })
+  })
+})
+
+describe('assay keys rotate-root', () => {
+  /** The versions of the root that encrypt keys of teams, by number. */
+  const rootsInUse = (url: string) =>
+    query<{ version: number }>(
+      url,
+      `select distinct r.version from sealing_keys k join root_keys r on substring(k.wrapped from 2 for 16) = decode(replace(r.id::text, '-', ''), 'hex')
+       where k.user_id is null order by 1`,
+    ).then((rows) => rows.map(({ version }) => version))
+
+  test('encrypts keys, people and invitations with a new version, and everything stays readable', async () => {
+    const w = await aWorld()
+    const user_id = await aUser(w.api)
+    await w.api.putUserInfo({ params: { user_id }, body: someInfo() })
+    const person = await joinOrganization(w, w)
+    const invited = await w.admin.createInvite({ params: { org_id: w.org_id }, body: { email: 'new@harbor.example' } })
+    await w.runJobs()
+    const hashes = 'select email_hash, sealed from people'
+    const before = await query(w.url, hashes)
+
+    const rotated = await assay(w.url).json('keys', 'rotate-root')
+    expect(rotated).toMatchObject({ version: 2, people: 2 })
+    expect(await rootsInUse(w.url)).toEqual([2])
+    expect(await query(w.url, hashes)).not.toEqual(before)
+    expect(await query(w.url, 'select version, retired_at is null as live from root_keys order by version')).toEqual([
+      { version: 1, live: false },
+      { version: 2, live: true },
+    ])
+
+    const next = await replica({ database: w.url, env: fastPasswords })
+    expect(await createClient(next.base, { 'x-service-api-key': w.team_api_key }).getUserInfo({ params: { user_id } })).toMatchObject({
+      first_name: someInfo().first_name,
+    })
+    next.advanceTime(MINUTE)
+    const { email, totp_secret, recovery_codes } = person
+    const code = codeAt(fromBase32(totp_secret), stepAt(next.app.wall()))
+    for (const each of [code, recovery_codes[0]]) await signIn(next.base, { email, password: PASSWORD, code: each })
+    const admin = createClient(next.base, { 'x-management-key': w.management_key })
+    const params = { org_id: w.org_id }
+    expect((await admin.listInvites({ params })).invites).toMatchObject([{ email: 'new@harbor.example' }])
+    expect(await admin.createInvite({ params, body: { email: 'new@harbor.example' } })).toMatchObject({
+      status: 'invite_resent',
+      id: invited.id,
+    })
+    await next.runJobs()
+    expect(await assay(w.url).run('audit', 'verify')).toMatchObject({ code: 0 })
+  })
+
+  test('continues after an interruption at any step', async () => {
+    const w = await aWorld()
+    const user_id = await aUser(w.api)
+    await w.api.putUserInfo({ params: { user_id }, body: someInfo() })
+    const interruptAt = (step: number) => {
+      let n = 0
+      return rotateRoot(w.app, () => {
+        if (++n === step) throw new Error('killed')
+      })
+    }
+    for (const step of [1, 2]) await expect(interruptAt(step)).rejects.toThrow('killed')
+    expect(await rootsInUse(w.url)).toEqual([1])
+    const other = await w.tenant()
+    expect(await rootsInUse(w.url)).toEqual([1, 2])
+    expect(await assay(w.url).json('keys', 'rotate-root')).toMatchObject({ version: 2 })
+    expect(await rootsInUse(w.url)).toEqual([2])
+    expect(await assay(w.url).json('keys', 'rotate-root')).toMatchObject({ version: 3 })
+    for (const { api } of [w, other]) await api.putUserInfo({ params: { user_id: await aUser(api) }, body: someInfo() })
+    expect(await w.api.getUserInfo({ params: { user_id } })).toMatchObject({ first_name: someInfo().first_name })
+  })
+
+  test('works together with another ENCRYPTION_KEY and with backups of each version', async () => {
+    const [w, folder] = [await aWorld(), temporaryFolder()]
+    const file = (name: string) => join(folder, `${name}.backup`)
+    await assay(w.url).run('backup', '--file', file('first'))
+    await assay(w.url).run('keys', 'rotate-root')
+    await assay(w.url).run('backup', '--file', file('second'))
+    const rotating = { ENCRYPTION_KEY: NEW_KEY, ENCRYPTION_KEY_PREVIOUS: ENCRYPTION_KEY }
+    expect(await assay(w.url, rotating).json('keys', 'rotate-encryption')).toMatchObject({ versions: 2 })
+    for (const [name, key_version] of [
+      ['first', 1],
+      ['second', 2],
+    ] as const) {
+      expect(await assay('', rotating).json('backup', 'check', '--file', file(name))).toMatchObject({ key_version })
+      expect(await assay(await emptyDatabase(), rotating).run('restore', '--file', file(name))).toMatchObject({ code: 0 })
+    }
+  })
+
+  test('waits for running processes, which keep serving', async () => {
+    const env = externalDatabase(await newSandboxDatabase())
+    const service = await start(env)
+    const { api } = clientsOf(service, env['DATA_DIR'] as string)
+    const user_id = await aUser(api)
+    let isDone = false
+    const rotation = assay(env['DATABASE_URL'] as string)
+      .json('keys', 'rotate-root')
+      .finally(() => {
+        isDone = true
+      })
+    while (!isDone) {
+      await api.putUserInfo({ params: { user_id }, body: someInfo() })
+      await aUser(api)
+    }
+    expect(await rotation).toMatchObject({ version: 2 })
+    expect(await rootsInUse(env['DATABASE_URL'] as string)).toEqual([2])
+    await api.putUserInfo({ params: { user_id }, body: someInfo() })
+    expect(await assay(env['DATABASE_URL'] as string).run('audit', 'verify')).toMatchObject({ code: 0 })
+  })
+
+  test('does not begin while processes of an earlier version run', async () => {
+    const w = await aWorld()
+    await query(
+      w.url,
+      "insert into processes (id, newest, leased_until) values (gen_random_uuid(), '0007_numbering.sql', now() + interval '1 hour')",
+    )
+    expect(await assay(w.url).run('keys', 'rotate-root')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('1 processes of an earlier version'),
+    })
+    expect(await query(w.url, 'select version from root_keys')).toEqual([{ version: 1 }])
   })
 })

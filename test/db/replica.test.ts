@@ -226,7 +226,7 @@ test('a backup from the standby has everything that was committed before it star
   await newUser(api)
   const opened = openReplica(relay.url, service.app.db, 2, silent, { maxStalenessMs: HOUR })
   atEnd(opened.close)
-  const source = { database: await lostDatabase(), replica: await waitForConnections(opened) }
+  const source = { database: await lostDatabase(), replica: await waitForConnections(opened), vault: service.app.vault }
   const file = join(temporaryFolder(), 'standby.backup')
   expect(await eventually(() => writeBackup(source, file, () => {}))).toMatchObject({ read_from: 'replica' })
   const url = await emptyDatabase()
@@ -238,7 +238,7 @@ test('a backup comes from the primary if the standby is lost', async () => {
   const database = openDatabase(replication.url(), 2, silent)
   atEnd(database.close)
   const file = join(temporaryFolder(), 'primary.backup')
-  const { rows, read_from } = await writeBackup({ database, replica: await lostDatabase() }, file, () => {})
+  const { rows, read_from } = await writeBackup({ database, replica: await lostDatabase(), vault: service.app.vault }, file, () => {})
   expect(read_from).toBe('primary')
   expect(await cli.json('backup', 'check', '--file', file)).toMatchObject({ rows })
 })

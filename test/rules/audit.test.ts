@@ -70,13 +70,13 @@ const changes: Partial<AuditFields>[] = [
 describe('audit chain', () => {
   const rows = chainRows([aRow(), aRow(), aRow(), aRow()].map(signed))
   const last = rows[3] as ChainedRow
-  const breaksOf = (rows: ChainedRow[], from: Link = start) => walkRows(key, from, rows).breaks
+  const breaksOf = (rows: ChainedRow[], from: Link = start) => walkRows([key], from, rows).breaks
 
   test('verifies in one pass and in parts', () => {
-    const verified = walkRows(key, start, rows)
+    const verified = walkRows([key], start, rows)
     expect(verified).toEqual({ at: { seq: 4, hash: last.chain_hash }, breaks: [] })
-    const half = walkRows(key, start, rows.slice(0, 2))
-    expect(walkRows(key, half.at, rows.slice(2))).toEqual(verified)
+    const half = walkRows([key], start, rows.slice(0, 2))
+    expect(walkRows([key], half.at, rows.slice(2))).toEqual(verified)
   })
   test('verifies rows of an earlier version, which have no MAC', () => {
     const earlier = chainRows([aRow(), aRow()].map((row) => ({ ...row, mac: null })))
@@ -122,29 +122,29 @@ describe('audit chain', () => {
     ])
   })
   test('fails verification under a different key', () => {
-    expect(walkRows(newHmacKey(), start, rows).breaks).toMatchObject([{ seq: 1, to: 4 }])
+    expect(walkRows([newHmacKey()], start, rows).breaks).toMatchObject([{ seq: 1, to: 4 }])
   })
   const end = { seq: 4, hash: last.chain_hash as Buffer, strict: true }
   const headOf = (at: Link & { strict?: boolean }) => ({ chain_id, seq: at.seq, mac: endMac(key, chain_id, { strict: true, ...at }) })
 
   test('matches the recorded head', () => {
-    expect(findBreakAtEnd(key, end, headOf(end))).toBeUndefined()
-    expect(findBreakAtEnd(key, end, headOf({ ...end, strict: false }))).toBeUndefined()
-    expect(findBreakAtEnd(key, start, headOf(start))).toBeUndefined()
-    expect(findBreakAtEnd(key, end, headOf(start))).toEqual({ seq: 5, to: 5, reason: 'beyond_end' })
-    expect(findBreakAtEnd(key, start, headOf(end))).toEqual({ seq: 1, to: 4, reason: 'missing' })
-    expect(findBreakAtEnd(key, end, undefined)).toEqual({ seq: 5, to: 5, reason: 'end_missing' })
-    expect(findBreakAtEnd(key, end, { ...headOf(end), mac: newBytes(32) })).toEqual({ seq: 5, to: 5, reason: 'end_changed' })
-    expect(findBreakAtEnd(key, end, { ...headOf(end), chain_id: newUuid() })).toMatchObject({ reason: 'end_changed' })
+    expect(findBreakAtEnd([key], end, headOf(end))).toBeUndefined()
+    expect(findBreakAtEnd([key], end, headOf({ ...end, strict: false }))).toBeUndefined()
+    expect(findBreakAtEnd([key], start, headOf(start))).toBeUndefined()
+    expect(findBreakAtEnd([key], end, headOf(start))).toEqual({ seq: 5, to: 5, reason: 'beyond_end' })
+    expect(findBreakAtEnd([key], start, headOf(end))).toEqual({ seq: 1, to: 4, reason: 'missing' })
+    expect(findBreakAtEnd([key], end, undefined)).toEqual({ seq: 5, to: 5, reason: 'end_missing' })
+    expect(findBreakAtEnd([key], end, { ...headOf(end), mac: newBytes(32) })).toEqual({ seq: 5, to: 5, reason: 'end_changed' })
+    expect(findBreakAtEnd([key], end, { ...headOf(end), chain_id: newUuid() })).toMatchObject({ reason: 'end_changed' })
   })
   test('is extended only at a recorded head that was not changed', () => {
-    expect(trustedEnd(key, headOf(end), end.hash)).toEqual(end)
-    expect(trustedEnd(key, headOf({ ...end, strict: false }), end.hash)).toEqual({ ...end, strict: false })
-    expect(trustedEnd(key, headOf(start), null)).toEqual({ ...start, strict: true })
-    expect(trustedEnd(key, headOf(end), null)).toBeUndefined()
-    expect(trustedEnd(key, headOf(end), newBytes(32))).toBeUndefined()
-    expect(trustedEnd(key, { ...headOf(end), seq: 0 }, null)).toBeUndefined()
-    expect(trustedEnd(key, { ...headOf(end), chain_id: newUuid() }, end.hash)).toBeUndefined()
+    expect(trustedEnd([key], headOf(end), end.hash)).toEqual(end)
+    expect(trustedEnd([key], headOf({ ...end, strict: false }), end.hash)).toEqual({ ...end, strict: false })
+    expect(trustedEnd([key], headOf(start), null)).toEqual({ ...start, strict: true })
+    expect(trustedEnd([key], headOf(end), null)).toBeUndefined()
+    expect(trustedEnd([key], headOf(end), newBytes(32))).toBeUndefined()
+    expect(trustedEnd([key], { ...headOf(end), seq: 0 }, null)).toBeUndefined()
+    expect(trustedEnd([key], { ...headOf(end), chain_id: newUuid() }, end.hash)).toBeUndefined()
   })
 })
 

@@ -73,7 +73,7 @@ describe('encryption keys', () => {
   /** The first root of a database, and its row. */
   async function aFirstRoot(text: string, key_check?: Buffer) {
     const { root, row } = await newFirstRoot(textKeys(text), key_check)
-    return { root, stored: [{ ...row, active: true, retired: false }] }
+    return { root, stored: [{ ...row, active: true, retired: false, ended: false }] }
   }
   test('keeps a random root, which only its key-encryption key decrypts', async () => {
     const { root, stored } = await aFirstRoot(texts[0])
@@ -95,7 +95,7 @@ describe('encryption keys', () => {
   })
   test('encrypts with the newest active version of the root', () => {
     const [first, second, third] = [aKey(), aKey(), aKey()] as const
-    const version = (key: typeof first, isActive = true) => ({ version: 1, key, wrappedBy: '', isActive, isRetired: false })
+    const version = (key: typeof first, isActive = true) => ({ version: 1, key, wrappedBy: '', isActive, isRetired: false, isEnded: false })
     const vault = newVault(textKeys(texts[0]), [version(first), version(second), version(third, false)])
     expect(vault.root).toBe(second)
   })

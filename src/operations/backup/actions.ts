@@ -1,5 +1,6 @@
-import { existsSync } from 'node:fs'
+import { createReadStream, createWriteStream, existsSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
+import type { Readable, Writable } from 'node:stream'
 import { version } from '../../contract/version.ts'
 import { type Config, deploymentOf } from '../../platform/config.ts'
 import * as dump from '../../platform/db/dump.ts'
@@ -14,114 +15,156 @@ import { listRoots } from '../../platform/sealing/store.ts'
 import { newVault, type Vault } from '../../platform/sealing/vault.ts'
 import { findDeployment, hasData, identityOf } from '../deployment/actions.ts'
 import { checkDatabase, checkDeployment } from '../deployment/rules.ts'
-import { type BackupHeader, backupReader, backupWriter, type Reader } from './file.ts'
+import { backupWriter, openBackup, type Reader } from './file.ts'
+import type { BackupHeader } from './format.ts'
 import * as rules from './rules.ts'
 
 type OnRows = (rows: number) => void
 
-type Source = { database: Database; replica?: Database | undefined }
+type Source = { database: Database; replica?: Database | undefined; vault: Vault }
 
-/** Backs up the whole database as of one moment while the service runs. Encrypted data stays encrypted. If the replica fails, the backup starts over on the primary. */
-export async function writeBackup({ database, replica }: Source, path: string, onRows: OnRows) {
+/** Backs up the whole database as of one moment while the service runs. If the replica fails, the backup starts over on the primary. */
+export async function writeBackup({ database, replica, vault }: Source, path: string, onRows: OnRows) {
   if (existsSync(path)) throw setupProblem('The file already exists; choose another name')
-  const fromPrimary = async () => ({ ...(await writeSnapshot(database, path, onRows)), read_from: 'primary' as const })
+  const write = async (from: Database) => writeFile(path, (openOutput) => writeSnapshot(from, vault, openOutput, onRows))
+  const fromPrimary = async () => ({ ...(await write(database)), read_from: 'primary' as const })
   if (!replica) return fromPrimary()
   try {
-    return { ...(await writeSnapshot(replica, path, onRows)), read_from: 'replica' as const }
+    return { ...(await write(replica)), read_from: 'replica' as const }
   } catch (error) {
     if (!isDatabaseUnavailable(error)) throw error
     return fromPrimary()
   }
 }
 
-async function writeSnapshot(database: Database, path: string, onRows: OnRows) {
+/** The same to a stream, which cannot start over, so it reads from the primary. */
+export async function streamBackup({ database, vault }: Source, output: Writable, onRows: OnRows) {
+  return { ...(await writeSnapshot(database, vault, () => output, onRows)), read_from: 'primary' as const }
+}
+
+async function writeFile<T>(path: string, write: (openOutput: () => Writable) => Promise<T>) {
   const part = `${path}.part`
   await rm(part, { force: true })
-  const connection = await database.pool.connect()
   try {
-    await dump.beginSnapshot(connection)
-    const written = await writeAll(connection, await headerOf(database, connection), part, onRows)
+    const written = await write(() => createWriteStream(part, { mode: 0o600, flags: 'wx', flush: true }))
     await rename(part, path)
     return written
   } finally {
     await rm(part, { force: true })
+  }
+}
+
+async function writeSnapshot(from: Database, vault: Vault, openOutput: () => Writable, onRows: OnRows) {
+  const header = await headerOf(from)
+  const connection = await from.pool.connect()
+  const file = backupWriter(openOutput(), vault, header)
+  try {
+    await dump.beginSnapshot(connection)
+    return { ...(await writeAll(connection, file, onRows)), created_at: header.created_at }
+  } catch (error) {
+    file.abort(error as Error)
+    throw error
+  } finally {
     connection.release(true)
   }
 }
 
-async function headerOf({ db }: Database, connection: PoolConnection): Promise<BackupHeader> {
+type Header = Parameters<typeof backupWriter>[2]
+
+async function headerOf({ db }: Database): Promise<Header> {
   const deployment = await findDeployment(db)
   if (!deployment) throw setupProblem('The database is empty; there is nothing to back up')
-  const { environment, region, key_check } = deployment
+  // The database has the values of the settings, which are checked at each start.
+  const { environment, region } = deployment as Pick<BackupHeader, 'environment' | 'region'>
   return {
-    assay_backup: 2,
     version,
     created_at: new Date().toISOString(),
     environment,
     region,
-    key_check: key_check.toString('hex'),
-    roots: (await listRoots(db)).map((root) => ({ ...root, wrapped: root.wrapped.toString('base64') })),
-    migrations: await dump.migrationsOf(connection),
-    tables: await dump.tablesOf(connection),
-    partitions: await dump.partitionsOf(connection),
+    key_check: deployment.key_check.toString('hex'),
+    roots: (await listRoots(db)).map(({ ended: _, ...root }) => ({ ...root, wrapped: root.wrapped.toString('base64') })),
   }
 }
 
-async function writeAll(connection: PoolConnection, header: BackupHeader, path: string, onRows: OnRows) {
-  const file = backupWriter(path)
-  await file.header(header)
+async function writeAll(connection: PoolConnection, file: ReturnType<typeof backupWriter>, onRows: OnRows) {
+  const tables = await dump.tablesOf(connection)
+  await file.contents({
+    migrations: await dump.migrationsOf(connection),
+    tables,
+    partitions: await dump.partitionsOf(connection),
+  })
   let rows = 0
-  for (const table of header.tables)
+  for (const table of tables)
     for await (const batch of dump.rowsOf(connection, table)) {
       for (const row of batch) await file.row(table.name, row)
       rows += batch.length
       onRows(batch.length)
     }
   await file.end({ rows, sequences: await dump.sequencesOf(connection) })
-  return { rows, tables: header.tables.length, created_at: header.created_at }
+  return { rows, tables: tables.length }
 }
 
-/** Checks that a backup is complete and readable, without a database. */
-export async function checkBackup(path: string, onRows: OnRows) {
-  const file = await backupReader(path)
+/** The file, or standard input for `-`. */
+const sourceOf = (path: string, input: Readable) => (path === '-' ? input : createReadStream(path))
+
+/** Checks that a backup is complete and that Assay wrote it, without a database. */
+export async function checkBackup(path: string, input: Readable, keyEncryption: KeyEncryption, onRows: OnRows) {
+  const { header, read } = await openBackup(sourceOf(path, input))
+  const file = await read(await vaultOf(keyEncryption, header))
   for await (const _ of file.rows) onRows(1)
-  const { assay_backup: _, key_check: __, roots: ___, partitions: ____, tables, ...summary } = file.header
-  return { ...summary, tables: tables.length, rows: file.end().rows }
+  const { environment, region, created_at, key_version } = header
+  const { migrations, tables } = file.contents
+  return { version: header.version, created_at, environment, region, key_version, migrations, tables: tables.length, rows: file.end().rows }
 }
 
 type Target = { config: Config; keyEncryption: KeyEncryption }
 
 /** Restores a backup into an empty database, completely or not at all. */
-export async function restoreBackup(database: Database, target: Target, path: string, onRows: OnRows) {
-  const file = await backupReader(path)
-  const { environment, region, key_check, migrations } = file.header
+export async function restoreBackup(database: Database, target: Target, path: string, input: Readable, onRows: OnRows) {
+  const { header, read } = await openBackup(sourceOf(path, input))
+  const { environment, region, key_check } = header
   checkDeployment({ environment, region }, deploymentOf(target.config), 'backup')
-  const vault = await vaultOf(target, file.header)
+  const vault = await vaultOf(target.keyEncryption, header)
   checkDatabase({ environment, region, key_check: Buffer.from(key_check, 'hex') }, identityOf({ ...target, vault }), 'backup')
-  rules.checkVersions(migrations, await migrationFiles())
+  const file = await read(vault)
+  rules.checkVersions(file.contents.migrations, await migrationFiles())
   if (await hasData(database.db)) throw rules.databaseNotEmpty()
   if (await isDistributed((text) => database.pool.query(text))) throw rules.databaseDistributed()
-  await migrate(database.pool, { only: migrations })
+  await migrate(database.pool, { only: file.contents.migrations })
   const rows = await loadAll(database, file, onRows)
   await migrate(database.pool)
-  return { rows, created_at: file.header.created_at, version: file.header.version }
+  return { rows, created_at: header.created_at, version: header.version }
 }
 
 /** The vault of the backup. Its versions of the root are encrypted with the key-encryption key of that time. */
-async function vaultOf({ keyEncryption }: Target, { roots }: BackupHeader): Promise<Vault> {
-  const wrapped = roots.map((root) => ({ ...root, wrapped: Buffer.from(root.wrapped, 'base64') }))
+async function vaultOf(keyEncryption: KeyEncryption, { roots }: BackupHeader): Promise<Vault> {
+  const wrapped = roots.map((root) => ({ ...root, wrapped: Buffer.from(root.wrapped, 'base64'), ended: root.retired }))
   return newVault(keyEncryption, await unwrapRoots(keyEncryption, wrapped, 'backup'))
 }
 
 async function loadAll(database: Database, file: Reader, onRows: OnRows) {
+  const { tables, partitions } = file.contents
   const connection = await database.pool.connect()
   try {
-    const finish = await dump.beginLoad(connection, file.header.tables)
-    await dump.createPartitions(connection, file.header.partitions)
+    rules.checkTables(tables, await dump.tablesOf(connection))
+    rules.checkNames(
+      'partitioned table',
+      partitions.map(({ parent }) => parent),
+      await dump.partitionedTablesOf(connection),
+    )
+    const finish = await dump.beginLoad(connection, tables)
+    await dump.createPartitions(connection, partitions)
     await loadRows(connection, file, onRows)
-    await dump.setSequences(connection, file.end().sequences)
+    const { sequences, rows } = file.end()
+    const ours = (await dump.sequencesOf(connection)).map(({ name }) => name)
+    rules.checkNames(
+      'sequence',
+      sequences.map(({ name }) => name),
+      ours,
+    )
+    await dump.setSequences(connection, sequences)
     await finish()
-    return file.end().rows
+    return rows
   } finally {
     // Closes the session, which rolls back an unfinished transaction.
     connection.release(true)
@@ -130,8 +173,8 @@ async function loadAll(database: Database, file: Reader, onRows: OnRows) {
 
 const BATCH_SIZE = 500
 
-async function loadRows(connection: PoolConnection, { header, rows }: Reader, onRows: OnRows) {
-  const tables = new Map(header.tables.map((table) => [table.name, table]))
+async function loadRows(connection: PoolConnection, { contents, rows }: Reader, onRows: OnRows) {
+  const tables = new Map(contents.tables.map((table) => [table.name, table]))
   let batch: string[] = []
   let batchTable = ''
   const flush = async () => {

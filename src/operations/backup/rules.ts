@@ -9,6 +9,27 @@ export function checkVersions(migrations: string[], ours: string[]) {
     )
 }
 
+type Table = { name: string; columns: string[] }
+
+/** The backup may only name tables and columns that the migrations created. */
+export function checkTables(tables: Table[], ours: Table[]) {
+  const columns = new Map(ours.map((table) => [table.name, new Set(table.columns)]))
+  for (const table of tables) {
+    const known = columns.get(table.name)
+    if (!known) throw unknownPart(`the table ${table.name}`)
+    const column = table.columns.find((name) => !known.has(name))
+    if (column) throw unknownPart(`the column ${table.name}.${column}`)
+  }
+}
+
+/** The same for the tables that have partitions, and for sequences. */
+export function checkNames(kind: string, names: string[], ours: string[]) {
+  const unknown = names.find((name) => !ours.includes(name))
+  if (unknown) throw unknownPart(`the ${kind} ${unknown}`)
+}
+
+const unknownPart = (what: string) => setupProblem(`The backup names ${what}, which Assay does not have. Use another backup`)
+
 export const databaseNotEmpty = () =>
   setupProblem(
     'The database is not empty, and a restore never overwrites data: set DATABASE_URL to an empty database, or DATA_DIR to an empty folder',

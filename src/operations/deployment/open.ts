@@ -10,6 +10,7 @@ import type { Embedded } from '../../platform/db/embedded/start.ts'
 import { checkServer, type Database, openDatabase } from '../../platform/db/open.ts'
 import { migrate, migrationFiles } from '../../platform/db/schema/migrate.ts'
 import { keepRegistered } from '../../platform/db/schema/processes.ts'
+import { epochOf, loadRoots } from '../../platform/sealing/roots.ts'
 import { keyEncryptionOf } from '../../platform/sealing/settings.ts'
 import { newVault } from '../../platform/sealing/vault.ts'
 import { claimDatabase, isClaimed } from './actions.ts'
@@ -35,15 +36,20 @@ export async function openService(
   if (config.DATABASE_URL) await checkPooler(database.pool)
   const process = { id: randomUUID(), newest: (await migrationFiles()).at(-1) as string }
   await migrate(database.pool, { process })
-  const registration = keepRegistered(database.pool, process, { log, onOutdated })
+  const vault = newVault(keyEncryptionOf(config, await isClaimed(database.db)))
+  const load = async () => {
+    await loadRoots(database.db, vault)
+    return epochOf(vault.roots)
+  }
+  const registration = keepRegistered(database.pool, process, { log, onOutdated, loadRoots: load })
   opened.defer(() => registration.end())
   await applyRoleSettings(database.pool, log)
-  const vault = newVault(keyEncryptionOf(config, await isClaimed(database.db)))
   const replica = config.READ_DATABASE_URL
     ? opened.adopt(openReplica(config.READ_DATABASE_URL, database.db, config.DATABASE_POOL_SIZE, log), (replica) => replica.close())
     : undefined
   const service = newService({ config, db: database.db, replica, vault, log })
   await claimDatabase(appOf(service), allowEmpty)
+  await registration.reportRoots()
   return { service, database }
 }
 

@@ -25,6 +25,7 @@ const reads = [
   'recover and replay jobs to continue',
   'simulated steps',
   'team API keys of an organization',
+  'team keys of earlier roots',
   'team of a webhook',
   'teams of API keys',
   'teams with disabled webhooks',

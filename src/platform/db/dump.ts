@@ -3,7 +3,7 @@ import { dropForeignKeys } from './foreign-keys.ts'
 import { localSettings } from './local-settings.ts'
 
 type Table = { name: string; columns: string[] }
-type Partition = { name: string; parent: string; bound: string }
+type Partition = { parent: string; day: string }
 type Sequence = { name: string; last: string | null }
 
 /** The tables to back up. A restore creates them by running the migrations; partitions are read through their parents. Running processes are not part of the data. */
@@ -17,12 +17,20 @@ export async function tablesOf(client: pg.ClientBase): Promise<Table[]> {
   return rows
 }
 
+/** Partitions of a day, whose names end in it. Migrations create the default partitions. */
 export async function partitionsOf(client: pg.ClientBase): Promise<Partition[]> {
   const { rows } = await client.query<Partition>(`
-    select c.relname as name, p.relname as parent, pg_get_expr(c.relpartbound, c.oid) as bound
+    select p.relname as parent, to_char(to_date(right(c.relname, 8), 'YYYYMMDD'), 'YYYY-MM-DD') as day
     from pg_class c join pg_inherits i on i.inhrelid = c.oid join pg_class p on p.oid = i.inhparent
-    where c.relnamespace = 'public'::regnamespace and c.relispartition and c.relkind = 'r' order by c.relname`)
+    where c.relnamespace = 'public'::regnamespace and c.relispartition and c.relkind = 'r' and c.relname ~ '_\\d{8}$' order by c.relname`)
   return rows
+}
+
+export async function partitionedTablesOf(client: pg.ClientBase) {
+  const { rows } = await client.query<{ name: string }>(
+    "select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'p'",
+  )
+  return rows.map(({ name }) => name)
 }
 
 export async function sequencesOf(client: pg.ClientBase): Promise<Sequence[]> {
@@ -78,8 +86,7 @@ export async function beginLoad(client: pg.ClientBase, tables: Table[]) {
 }
 
 export async function createPartitions(client: pg.ClientBase, partitions: Partition[]) {
-  for (const { name, parent, bound } of partitions)
-    await client.query(`create table if not exists ${quote(name)} partition of ${quote(parent)} ${bound}`)
+  for (const { parent, day } of partitions) await client.query('select make_partition($1, $2::date)', [parent, day])
 }
 
 export const loadRows = (client: pg.ClientBase, { name, columns }: Table, rows: string[]) =>

@@ -1,20 +1,28 @@
 import type { Db } from '../db/open.ts'
-import { setupProblem } from '../problem.ts'
+import { Problem, setupProblem } from '../problem.ts'
 import { type KeyEncryption, type KeyEncryptionKey, rootFromText } from './key-encryption.ts'
 import { derive, newKey, type SealingKey, sealingKey } from './seal.ts'
 import * as store from './store.ts'
 import type { Vault } from './vault.ts'
 
 /** A version of the root secret. */
-export type Root = { version: number; key: SealingKey; wrappedBy: string; isActive: boolean; isRetired: boolean }
+export type Root = { version: number; key: SealingKey; wrappedBy: string; isActive: boolean; isRetired: boolean; isEnded: boolean }
 
 /** A version as it is stored. */
-export type WrappedRoot = { version: number; id: string; wrapped: Buffer; wrapped_by: string; active: boolean; retired: boolean }
+export type WrappedRoot = {
+  version: number
+  id: string
+  wrapped: Buffer
+  wrapped_by: string
+  active: boolean
+  retired: boolean
+  ended: boolean
+}
 
-export function currentRoot(roots: Root[]): SealingKey {
+export function currentRoot(roots: Root[]): Root {
   const current = roots.findLast(({ isActive }) => isActive)
   if (!current) throw new Error('The vault is not open')
-  return current.key
+  return current
 }
 
 /** The first version. It identifies the deployment, and never changes. */
@@ -26,20 +34,64 @@ export function firstRoot({ roots }: Vault): SealingKey {
 /** A value that only the key of this deployment yields. */
 export const checkValue = (root: SealingKey) => derive(root, 'check value')
 
-/** Loads the versions that the database has, and returns whether it has any. */
+/** Loads the versions that the database has, and returns whether it has any. Those that are loaded are not decrypted again. */
 export async function loadRoots(db: Db, vault: Vault) {
-  vault.roots = await unwrapRoots(vault.keyEncryption, await store.listRoots(db), 'database')
+  const rows = await store.listRoots(db)
+  const loaded = new Map(vault.roots.map((root) => [root.key.id, root]))
+  const added = await unwrapRoots(
+    vault.keyEncryption,
+    rows.filter(({ id }) => !loaded.has(id)),
+    'database',
+  )
+  const keys = new Map([...vault.roots, ...added].map(({ key }) => [key.id, key]))
+  vault.roots = rows.map((row) => rootFrom(row, keys.get(row.id) as SealingKey))
   return vault.roots.length > 0
+}
+
+/** A number that grows when a version is added and again when it is active, so that processes can report what they loaded. */
+export function epochOf(roots: { version: number; isActive: boolean }[]) {
+  const newest = roots.at(-1)
+  return newest ? 2 * newest.version - (newest.isActive ? 0 : 1) : 0
+}
+
+/** Adds a version that is not active yet. */
+export async function addRoot(db: Db, vault: Vault) {
+  const key = newKey()
+  const [by] = vault.keyEncryption.keys
+  const version = (vault.roots.at(-1)?.version ?? 0) + 1
+  await store.insertRoot(db, { version, id: key.id, wrapped: await wrapRoot(by, key), wrapped_by: by.name })
+  await loadRoots(db, vault)
+}
+
+/** From now on processes encrypt with the newest version, as soon as they have noticed. */
+export async function activateRoot(db: Db, vault: Vault) {
+  await store.activateRoots(db)
+  await loadRoots(db, vault)
+}
+
+/** Nothing uses the earlier versions any more, except what cannot be encrypted again. */
+export async function retireRoots(db: Db, vault: Vault) {
+  await store.retireRoots(db, vault.roots.at(-1)?.version ?? 0)
+  await loadRoots(db, vault)
 }
 
 export const unwrapRoots = (keyEncryption: KeyEncryption, rows: WrappedRoot[], subject: string): Promise<Root[]> =>
   Promise.all(
-    rows.map(async ({ version, id, wrapped, wrapped_by, active, retired }) => {
-      const key = keyEncryption.keys.find(({ name }) => name === wrapped_by)
-      if (!key) throw otherKey(subject, wrapped_by)
-      return { version, key: sealingKey(id, await key.unwrap(id, wrapped)), wrappedBy: wrapped_by, isActive: active, isRetired: retired }
+    rows.map(async ({ id, wrapped, ...row }) => {
+      const key = keyEncryption.keys.find(({ name }) => name === row.wrapped_by)
+      if (!key) throw otherKey(subject, row.wrapped_by)
+      return rootFrom(row, sealingKey(id, await unwrap(key, id, wrapped, subject)))
     }),
   )
+
+const rootFrom = ({ version, wrapped_by, active, retired, ended }: Omit<WrappedRoot, 'id' | 'wrapped'>, key: SealingKey): Root => ({
+  ...{ version, key, wrappedBy: wrapped_by, isActive: active, isRetired: retired, isEnded: ended },
+})
+
+const unwrap = (by: KeyEncryptionKey, id: string, wrapped: Buffer, subject: string) =>
+  by.unwrap(id, wrapped).catch((error) => {
+    throw error instanceof Problem ? error : setupProblem(`The root secret of this ${subject} was changed; use another backup`)
+  })
 
 /**
  * The first version for a database that has none: a random one, or, if the database was set up before the root had versions,
@@ -49,7 +101,7 @@ export async function newFirstRoot(keyEncryption: KeyEncryption, key_check: Buff
   const key = key_check ? keyEncryption.texts.map(rootFromText).find((root) => checkValue(root).equals(key_check)) : newKey()
   if (!key) throw otherKey('database')
   const [by] = keyEncryption.keys
-  const root: Root = { version: 1, key, wrappedBy: by.name, isActive: true, isRetired: false }
+  const root: Root = { version: 1, key, wrappedBy: by.name, isActive: true, isRetired: false, isEnded: false }
   return { root, row: { version: 1, id: key.id, wrapped: await wrapRoot(by, key), wrapped_by: by.name } }
 }
 

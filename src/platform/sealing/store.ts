@@ -1,4 +1,5 @@
 import { type Insertable, sql } from 'kysely'
+import { anyTeam } from '../db/any-team.ts'
 import type { Db } from '../db/open.ts'
 import type { Tables } from '../db/tables.ts'
 
@@ -17,6 +18,8 @@ export const listRoots = (db: Db) =>
     .selectFrom('root_keys')
     .select(['version', 'id', 'wrapped', 'wrapped_by'])
     .select([sql<boolean>`active_at is not null`.as('active'), sql<boolean>`retired_at is not null`.as('retired')])
+    // A transaction that began before may still commit what it signed with the version.
+    .select(sql<boolean>`coalesce(retired_at < now() - interval '1 hour', false)`.as('ended'))
     .orderBy('version')
     .execute()
 
@@ -40,3 +43,38 @@ export const rewrapRoot = (db: Db, before: Buffer, { version, ...change }: Rewra
     .where('wrapped', '=', before)
     .returning('version')
     .executeTakeFirst()
+
+export const insertRoot = (db: Db, row: { version: number; id: string; wrapped: Buffer; wrapped_by: string }) =>
+  db.insertInto('root_keys').values(row).execute()
+
+export const activateRoots = (db: Db) =>
+  db.updateTable('root_keys').set({ active_at: sql<string>`now()` }).where('active_at', 'is', null).execute()
+
+export const retireRoots = (db: Db, before: number) =>
+  db
+    .updateTable('root_keys')
+    .set({ retired_at: sql<string>`now()` })
+    .where('version', '<', before)
+    .where('retired_at', 'is', null)
+    .execute()
+
+/** Keys of teams that another version of the root encrypted. A ciphertext has the ID of its key after its first byte. */
+export const listTeamKeysOfOthers = (db: Db, root: Buffer, limit: number) =>
+  db
+    .selectFrom('sealing_keys')
+    .select(['team_id', 'id', 'wrapped'])
+    .where('user_id', 'is', null)
+    .where(sql<boolean>`substring(wrapped from 2 for 16) <> ${root}`)
+    .limit(limit)
+    .modifyEnd(anyTeam('team keys of earlier roots'))
+    .execute()
+
+/** Changes nothing if the key was encrypted again or erased meanwhile. */
+export const rewrapKey = (db: Db, { team_id, id, wrapped }: { team_id: string; id: string; wrapped: Buffer }, after: Buffer) =>
+  db
+    .updateTable('sealing_keys')
+    .set({ wrapped: after })
+    .where('team_id', '=', team_id)
+    .where('id', '=', id)
+    .where('wrapped', '=', wrapped)
+    .execute()

@@ -1,7 +1,8 @@
 import type { App } from '../app.ts'
+import type { Db } from '../db/open.ts'
 import type { KeyEncryption } from './key-encryption.ts'
-import { currentRoot, type Root } from './roots.ts'
-import { derive, keyIdOf, newKey, openBytes, type SealingKey, sealBytes, sealingKey } from './seal.ts'
+import { currentRoot, loadRoots, type Root } from './roots.ts'
+import { derive, keyIdOf, newKey, openBytes, type SealingKey, sealBytes, sealingKey, uuidOf } from './seal.ts'
 import * as store from './store.ts'
 
 /** The versions of the root secret, oldest first, and the team keys unwrapped so far. */
@@ -18,7 +19,7 @@ export const newVault = (keyEncryption: KeyEncryption, roots: Root[] = []): Vaul
   keyEncryption,
   roots,
   get root() {
-    return currentRoot(this.roots)
+    return currentRoot(this.roots).key
   },
   teams: new Map(),
 })
@@ -49,21 +50,46 @@ export async function teamSealingKey({ vault, db, transaction }: App, team_id: s
   const cached = vault.teams.get(team_id)
   if (cached) return cached
   const row = await store.getTeamSealingKey(db, team_id)
-  const key = unwrap(rootOf(vault, row.wrapped), { team_id }, row)
+  const key = unwrap(await rootOf(db, vault, row.wrapped), { team_id }, row)
   if (!transaction) vault.teams.set(team_id, key)
   return key
 }
 
-/** The version of the root that encrypted a key. */
-function rootOf({ roots }: Vault, wrapped: Buffer) {
+/** The version of the root that encrypted a key. A version that this process does not know yet is loaded. */
+async function rootOf(db: Db, vault: Vault, wrapped: Buffer) {
   const id = keyIdOf(wrapped)
-  const root = roots.find(({ key }) => key.id === id)
+  const find = () => vault.roots.find(({ key }) => key.id === id)?.key
+  if (!find()) await loadRoots(db, vault)
+  const root = find()
   if (!root) throw new Error(`The key is encrypted with an unknown root (${id})`)
-  return root.key
+  return root
 }
 
-/** The key for an organization's own staff, as opposed to its end users. */
-export const orgSealingKey = ({ vault }: App, org_id: string) => sealingKey(org_id, derive(vault.root, `people of ${org_id}`))
+/** Encrypts keys of teams with the current version of the root, up to a batch, and returns how many there were. */
+export async function rewrapTeamKeys({ db, vault }: Pick<App, 'db' | 'vault'>, limit: number) {
+  const rows = await store.listTeamKeysOfOthers(db, vault.root.idBytes, limit)
+  for (const row of rows) {
+    const owner = { team_id: row.team_id }
+    const key = unwrap(await rootOf(db, vault, row.wrapped), owner, row)
+    await store.rewrapKey(db, row, sealBytes(vault.root, associatedData(owner, row.id), key.bytes))
+  }
+  return rows.length
+}
+
+/**
+ * The key for an organization's own staff, as opposed to its end users. It derives from the current version of the root, or
+ * from the one that encrypted `sealed`.
+ */
+export function orgSealingKey({ vault }: Pick<App, 'vault'>, org_id: string, sealed?: Buffer) {
+  if (!sealed) return orgKeyOf(currentRoot(vault.roots), org_id)
+  const id = keyIdOf(sealed)
+  const keys = vault.roots.map((root) => orgKeyOf(root, org_id))
+  return keys.find((key) => key.id === id) ?? orgKeyOf(currentRoot(vault.roots), org_id)
+}
+
+/** The ID of the first version's key is the organization's, because it had no versions once. */
+const orgKeyOf = ({ version, key }: Root, org_id: string) =>
+  sealingKey(version === 1 ? org_id : uuidOf(derive(key, `people of ${org_id}, ID`).subarray(0, 16)), derive(key, `people of ${org_id}`))
 
 /** The user's key, or undefined once the user is erased. It is never cached, so erasure takes effect at once on every replica. */
 export async function userSealingKey(app: App, team_id: string, user_id: string) {

@@ -61,7 +61,7 @@ function encryptReason(app: App, actor: Caller | SystemActor, id: string) {
 
 /** Decrypts the reason an actor gave for revealing personal data. */
 export const decryptReason = (app: App, { id, org_id, reason }: { id: string; org_id: string | null; reason: Buffer | null }) =>
-  reason && org_id ? open<string>(orgSealingKey(app, org_id), reasonAssociatedData(id), reason) : null
+  reason && org_id ? open<string>(orgSealingKey(app, org_id, reason), reasonAssociatedData(id), reason) : null
 
 /** Names the credential an actor used: a kind of key or token, or `person`. */
 export function actorKindOf(actor: Caller | SystemActor) {

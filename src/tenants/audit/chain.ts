@@ -4,7 +4,7 @@ import { declareCache } from '../../platform/caches.ts'
 import { DAY, later } from '../../platform/time.ts'
 import { auditRow, listingRow, recordStart, signRow } from './actions.ts'
 import { recordBreaks } from './breaks.ts'
-import { auditKey } from './key.ts'
+import { auditKey, auditKeys } from './key.ts'
 import * as rules from './rules.ts'
 import * as audit from './store.ts'
 import * as store from './store-chain.ts'
@@ -46,7 +46,7 @@ async function requiresMacs(app: App) {
   if (known.value) return true
   const key = auditKey(app)
   const head = await store.findEnd(app.db, rules.DEPLOYMENT_CHAIN)
-  const end = head && rules.trustedEnd(key, head, head.hash)
+  const end = head && rules.trustedEnd(auditKeys(app).live, head, head.hash)
   const since = await store.findMacsSince(app.db)
   if (head && end && !end.strict) {
     if (since && later(since, UPGRADE_MS) > app.wall()) return false
@@ -74,22 +74,22 @@ type UnchainedRow = Awaited<ReturnType<typeof store.listUnchained>>[number]
 
 /** Extends a chain by its next rows. A chain whose end cannot be trusted continues in a new segment. */
 async function linkRows(app: App, rows: UnchainedRow[], strict: boolean) {
-  const end = trustedEndOf(auditKey(app), rows[0] as UnchainedRow) ?? (await openSegment(app, rows, strict))
+  const end = trustedEndOf(auditKeys(app).live, rows[0] as UnchainedRow) ?? (await openSegment(app, rows, strict))
   return end ? extend(app, rows, { ...end, strict: end.strict || strict }) : false
 }
 
-function trustedEndOf(key: KeyObject, { chain_id, head_seq: seq, head_mac: mac, last_seq, last_hash }: UnchainedRow) {
-  return seq !== null && mac && seq === (last_seq ?? 0) ? rules.trustedEnd(key, { chain_id, seq, mac }, last_hash) : undefined
+function trustedEndOf(keys: KeyObject[], { chain_id, head_seq: seq, head_mac: mac, last_seq, last_hash }: UnchainedRow) {
+  return seq !== null && mac && seq === (last_seq ?? 0) ? rules.trustedEnd(keys, { chain_id, seq, mac }, last_hash) : undefined
 }
 
 /** A row that Assay did not write gets a link that says so, and is recorded as a break. */
 async function extend(app: App, rows: UnchainedRow[], end: rules.End) {
-  const key = auditKey(app)
+  const { current: key, live } = auditKeys(app)
   const { chain_id } = rows[0] as UnchainedRow
   let at: rules.Link = end
   const breaks: rules.Break[] = []
   const hashes = rows.map((row) => {
-    const isOurs = rules.isAuthentic(key, row) || (!end.strict && row.mac === null)
+    const isOurs = rules.isAuthentic(live, row) || (!end.strict && row.mac === null)
     at = isOurs ? rules.nextLink(key, at, row) : rules.refusedLink(key, at, row)
     if (!isOurs) rules.addBreak(breaks, { seq: at.seq, to: at.seq, id: row.id, reason: 'refused' })
     return at.hash
@@ -126,7 +126,7 @@ const openSegment = (app: App, rows: UnchainedRow[], strict: boolean) =>
 /** The team and the organization are those of a row that Assay wrote. */
 function segmentRow(app: AppInTransaction, rows: UnchainedRow[], found: rules.Break) {
   const { chain_id } = rows[0] as UnchainedRow
-  const { team_id = null, org_id = null } = rows.find((row) => rules.isAuthentic(auditKey(app), row)) ?? {}
+  const { team_id = null, org_id = null } = rows.find((row) => rules.isAuthentic(auditKeys(app).live, row)) ?? {}
   const entry = { action: rules.OPEN_SEGMENT, subject: rules.describeBreak(found), status: 200 }
   return signRow(app, { ...auditRow(app, { kind: 'job' }, entry), chain_id, team_id, org_id })
 }

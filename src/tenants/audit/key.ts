@@ -1,5 +1,15 @@
 import type { App } from '../../platform/app.ts'
-import { deriveSecret } from '../../platform/sealing/seal.ts'
+import { deriveSecret, type SealingKey } from '../../platform/sealing/seal.ts'
+import type { AuditKeys } from './rules.ts'
 
-/** The key of every MAC and hash of the audit log. It comes from ENCRYPTION_KEY, and the database never sees it. */
-export const auditKey = ({ vault }: Pick<App, 'vault'>) => deriveSecret(vault.root, 'audit chain')
+const keyFrom = (root: SealingKey) => deriveSecret(root, 'audit chain')
+
+/** The key of every new MAC and hash of the audit log. It derives from the root secret, and the database never sees it. */
+export const auditKey = ({ vault }: Pick<App, 'vault'>) => keyFrom(vault.root)
+
+/** The same with those of earlier versions of the root. */
+export const auditKeys = ({ vault }: Pick<App, 'vault'>): AuditKeys => ({
+  current: keyFrom(vault.root),
+  live: vault.roots.filter(({ isEnded }) => !isEnded).map(({ key }) => keyFrom(key)),
+  all: vault.roots.map(({ key }) => keyFrom(key)),
+})

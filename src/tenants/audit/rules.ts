@@ -33,6 +33,12 @@ export type AuditFields = {
   reason: Buffer | null
 }
 
+/**
+ * The keys by version of the root. `current` signs. `live` are those that may have signed something that is not in a chain yet, and
+ * the ends of chains. Rows that are in a chain may have been signed with any: the end proves that they did not change since.
+ */
+export type AuditKeys = { current: KeyObject; live: KeyObject[]; all: KeyObject[] }
+
 export type WrittenRow = AuditFields & { mac: Buffer | null }
 
 const fieldsAfterSeq = (row: AuditFields) => [
@@ -50,7 +56,7 @@ export const rowMac = (key: KeyObject, row: AuditFields) =>
     .update(JSON.stringify([row.chain_id, ...fieldsAfterSeq(row)]))
     .digest()
 
-export const isAuthentic = (key: KeyObject, row: WrittenRow) => row.mac?.equals(rowMac(key, row)) ?? false
+export const isAuthentic = (keys: KeyObject[], row: WrittenRow) => keys.some((key) => row.mac?.equals(rowMac(key, row)))
 
 export type Link = { seq: number; hash: Buffer }
 
@@ -88,9 +94,10 @@ export const endMac = (key: KeyObject, chain_id: string, { seq, hash, strict }: 
 export type Head = { chain_id: string; seq: number; mac: Buffer }
 
 /** The end that was recorded, if the record was not changed and its row is there. */
-export function trustedEnd(key: KeyObject, { chain_id, seq, mac }: Head, hash: Buffer | null): End | undefined {
+export function trustedEnd(keys: KeyObject[], { chain_id, seq, mac }: Head, hash: Buffer | null): End | undefined {
   const link = seq === 0 ? start : hash && { seq, hash }
-  return link ? [true, false].map((strict) => ({ ...link, strict })).find((end) => mac.equals(endMac(key, chain_id, end))) : undefined
+  if (!link) return undefined
+  return [true, false].map((strict) => ({ ...link, strict })).find((end) => keys.some((key) => mac.equals(endMac(key, chain_id, end))))
 }
 
 /** A part of a chain that cannot be trusted: rows that are missing, changed or not Assay's. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { App } from '../../platform/app.ts'
-import { auditKey } from './key.ts'
+import { auditKeys } from './key.ts'
 import { type Verification, type VerifyOptions, verifyChains } from './verify.ts'
 import type { VerifyTask } from './verify-thread.ts'
 
@@ -17,10 +17,10 @@ export const verifyAudit = (app: App, options: Options = {}) => verify(app, { ..
 export const checkAudit = (app: App) => verify(app, { full: true })
 
 async function verify({ db, ...app }: App, options: VerifyOptions): Promise<Verification> {
-  const key = auditKey(app)
+  const keys = auditKeys(app)
   // Another connection would not see an open transaction.
-  if (!db.url) return verifyChains(db, key, options)
-  const task: VerifyTask = { url: db.url, key, options }
+  if (!db.url) return verifyChains(db, keys, options)
+  const task: VerifyTask = { url: db.url, keys, options }
   const [verification] = await once(new Worker(new URL('./verify-thread.ts', import.meta.url), { workerData: task }), 'message')
   return verification
 }

@@ -1,4 +1,3 @@
-import type { KeyObject } from 'node:crypto'
 import type { Db } from '../../platform/db/open.ts'
 import * as rules from './rules.ts'
 import * as walk from './rules-walk.ts'
@@ -32,7 +31,7 @@ export type VerifyOptions = {
   remember?: { at: string } | undefined
 }
 
-type Run = { db: Db; key: KeyObject } & VerifyOptions
+type Run = { db: Db; keys: rules.AuditKeys } & VerifyOptions
 
 /** Small pages, so that others do not wait for one. */
 const ROWS_AT_ONCE = 500
@@ -40,8 +39,8 @@ const CHAINS_AT_ONCE = 500
 const MAX_REPORTED = 100
 
 /** Verifies the deployment's chain, which lists the others, and then the chains with the given IDs or all of them. */
-export async function verifyChains(db: Db, key: KeyObject, options: VerifyOptions = {}): Promise<Verification> {
-  const run = { db, key, ...options }
+export async function verifyChains(db: Db, keys: rules.AuditKeys, options: VerifyOptions = {}): Promise<Verification> {
+  const run = { db, keys, ...options }
   const { chain_ids } = options
   const deployment = await verifyPage(run, await store.listHeads(db, undefined, 1, [rules.DEPLOYMENT_CHAIN]))
   const total = { rows: chain_ids ? 0 : deployment.rows, read: deployment.read }
@@ -60,18 +59,18 @@ export async function verifyChains(db: Db, key: KeyObject, options: VerifyOption
   const { count } = await store.countUnchained(db, chain_ids)
   const recorded = await listBreaks(db, scopeOf(options))
   await reopen(run, recorded)
-  return { ...total, unchained: count, ...summarize(key, recorded, found) }
+  return { ...total, unchained: count, ...summarize(keys, recorded, found) }
 }
 
 /** The alert of a break returns if nobody acknowledged it, whatever its row says. */
-async function reopen({ db, key, remember }: Run, recorded: BreakRow[]) {
+async function reopen({ db, keys, remember }: Run, recorded: BreakRow[]) {
   if (!remember) return
   for (const row of recorded)
-    if (row.acknowledged_at && !isAcknowledged(key, row)) await updateBreak(db, row, { acknowledged_at: null, alerted_at: null })
+    if (row.acknowledged_at && !isAcknowledged(keys, row)) await updateBreak(db, row, { acknowledged_at: null, alerted_at: null })
 }
 
-const isAcknowledged = (key: KeyObject, row: BreakRow) =>
-  row.mac?.equals(rules.acknowledgementMac(key, row, row.acknowledged_by ?? '')) ?? false
+const isAcknowledged = ({ live }: rules.AuditKeys, row: BreakRow) =>
+  live.some((key) => row.mac?.equals(rules.acknowledgementMac(key, row, row.acknowledged_by ?? '')))
 
 const scopeOf = ({ chain_ids }: VerifyOptions) => chain_ids && [rules.DEPLOYMENT_CHAIN, ...chain_ids]
 
@@ -93,7 +92,7 @@ async function verifyPage(run: Run, heads: Head[]) {
 /** Reads the rows of a chain that were not verified before. */
 async function verifyChain(run: Run, head: Head, known: BreakRow[]) {
   const { chain_id } = head
-  const verified = findVerified(run.key, head, known)
+  const verified = findVerified(run.keys, head, known)
   const isContained = !verified?.seq || head.current_hash?.equals(verified.hash)
   const from = run.full || !isContained ? undefined : verified
   let at: walk.Position = from ?? rules.start
@@ -102,7 +101,7 @@ async function verifyChain(run: Run, head: Head, known: BreakRow[]) {
   let read = 0
   for (;;) {
     const rows = await store.listChained(run.db, chain_id, cursor, Math.max(head.seq, head.last ?? 0), ROWS_AT_ONCE)
-    const page = walk.walkRows(run.key, at, rows)
+    const page = walk.walkRows(run.keys.all, at, rows)
     at = page.at
     read += rows.length
     for (const found of page.breaks) rules.addBreak(breaks, found)
@@ -110,7 +109,7 @@ async function verifyChain(run: Run, head: Head, known: BreakRow[]) {
     if (!last || rows.length < ROWS_AT_ONCE) break
     cursor = { after: last.chain_seq as number, after_id: last.id }
   }
-  const atEnd = walk.findBreakAtEnd(run.key, at, head)
+  const atEnd = walk.findBreakAtEnd(run.keys.live, at, head)
   const all = [...breaks, ...(atEnd ? [atEnd] : [])]
   if (verified && !isContained) {
     const lost: rules.Break = { seq: verified.seq, to: verified.seq, reason: 'rewritten' }
@@ -129,10 +128,14 @@ const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 const BEFORE_ALL = { after: Number.MIN_SAFE_INTEGER, after_id: LAST_ID }
 
 /** The position up to which a chain was verified. A record that was changed, or whose breaks were deleted, does not count. */
-function findVerified(key: KeyObject, { chain_id, verified_seq: seq, verified_hash: hash, verified_mac: mac }: Head, known: BreakRow[]) {
-  return seq !== null && hash && mac?.equals(rules.verifiedMac(key, chain_id, { seq, hash }, known.map(rangeOf)))
-    ? { seq, hash }
-    : undefined
+function findVerified(
+  { live }: rules.AuditKeys,
+  { chain_id, verified_seq: seq, verified_hash: hash, verified_mac: mac }: Head,
+  known: BreakRow[],
+) {
+  if (seq === null || !hash) return undefined
+  const isOurs = live.some((key) => mac?.equals(rules.verifiedMac(key, chain_id, { seq, hash }, known.map(rangeOf))))
+  return isOurs ? { seq, hash } : undefined
 }
 
 const rangeOf = ({ seq, to_seq: to }: Pick<BreakRow, 'seq' | 'to_seq'>) => ({ seq, to })
@@ -143,7 +146,7 @@ async function remember(run: Run, chain_id: string, at: rules.Link, breaks: rule
     breaks.map((found) => ({ chain_id, ...found })),
   )
   const known = (await listBreaks(run.db, [chain_id])).map(rangeOf)
-  await store.putVerified(run.db, { chain_id, ...at, mac: rules.verifiedMac(run.key, chain_id, at, known) })
+  await store.putVerified(run.db, { chain_id, ...at, mac: rules.verifiedMac(run.keys.current, chain_id, at, known) })
 }
 
 /** Records breaks that no recorded one includes. */
@@ -167,9 +170,9 @@ function countCovered(ranges: { seq: number; to: number }[]) {
 }
 
 /** Breaks that were recorded or found now and that nobody acknowledged. */
-function summarize(key: KeyObject, recorded: BreakRow[], found: ChainBreak[]) {
+function summarize(keys: rules.AuditKeys, recorded: BreakRow[], found: ChainBreak[]) {
   const acknowledged = Map.groupBy(
-    recorded.filter((row) => isAcknowledged(key, row)),
+    recorded.filter((row) => isAcknowledged(keys, row)),
     ({ chain_id }) => chain_id,
   )
   const known = Map.groupBy(recorded, ({ chain_id }) => chain_id)

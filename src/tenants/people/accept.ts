@@ -9,7 +9,7 @@ import { hashSecret } from '../keys/rules.ts'
 import { presentSession } from '../sessions/actions.ts'
 import { loadPersonHolder } from '../sessions/authenticate.ts'
 import { openSession } from '../sessions/sign-in.ts'
-import { encryptPerson } from './actions.ts'
+import { encryptPerson, hashEmail } from './actions.ts'
 import { replaceRecoveryCodes } from './codes.ts'
 import { newDeviceToken } from './devices.ts'
 import { decryptInvitation, invitationExpired } from './invitations.ts'
@@ -58,21 +58,22 @@ export async function completeInvitation(app: AppInRequest, { token, setup, code
 
 function openSetup(app: App, { id, org_id }: store.InvitationRow, setup: string) {
   try {
-    return open<Setup>(orgSealingKey(app, org_id), associatedData(id), Buffer.from(setup, 'base64url'))
+    const sealed = Buffer.from(setup, 'base64url')
+    return open<Setup>(orgSealingKey(app, org_id, sealed), associatedData(id), sealed)
   } catch {
     throw problem('INVALID_SETUP', 'The setup does not belong to this invitation. Accept the invitation again, and send the setup you get.')
   }
 }
 
 async function createPerson(app: AppInRequest & Transaction, invitation: store.InvitationRow, setup: Setup, code: string) {
-  const { org_id, role, every_team, team_ids, email_hash } = invitation
+  const { org_id, role, every_team, team_ids } = invitation
   const { email } = decryptInvitation(app, invitation)
   const { name, password, totp_secret } = setup
   const totp_step = findStep(fromBase32(totp_secret), code, app.wall(), 0)
   if (totp_step === undefined) throw wrongCode()
   const id = randomUUID()
   const sealed = encryptPerson(app, { id, org_id }, { name, email, totp_secret })
-  const at = app.wall()
+  const [at, email_hash] = [app.wall(), hashEmail(app, email)]
   await insertPerson(app.db, { id, org_id, role, every_team, email_hash, sealed, password, totp_step, created_on: at, last_sign_in_at: at })
   // A team deleted since the invitation is skipped.
   await bindTeams(app.db, org_id, id, team_ids)

@@ -4,7 +4,7 @@ import { type App, inTransaction } from '../../platform/app.ts'
 import type { ManagementCaller } from '../../platform/callers.ts'
 import { pageAfter, pageOf } from '../../platform/paging.ts'
 import { problem } from '../../platform/problem.ts'
-import { derive, open, seal } from '../../platform/sealing/seal.ts'
+import { derive, open, type SealingKey, seal } from '../../platform/sealing/seal.ts'
 import { orgSealingKey } from '../../platform/sealing/vault.ts'
 import { boundTeamIds, checkTeamsFound } from '../teams/rules.ts'
 import * as rules from './rules.ts'
@@ -16,14 +16,20 @@ type PersonalFields = { name: string; email: string; totp_secret?: string | unde
 const associatedData = (id: string) => `people.sealed.${id}`
 
 export const decryptPerson = (app: App, { id, org_id, sealed }: Pick<store.PersonRow, 'id' | 'org_id' | 'sealed'>) =>
-  open<PersonalFields>(orgSealingKey(app, org_id), associatedData(id), sealed)
+  open<PersonalFields>(orgSealingKey(app, org_id, sealed), associatedData(id), sealed)
 
 export const encryptPerson = (app: App, { id, org_id }: { id: string; org_id: string }, personal: PersonalFields) =>
   seal(orgSealingKey(app, org_id), associatedData(id), personal)
 
 /** The keyed hash by which people and invitations are found. */
-export const hashEmail = (app: App, email: string) =>
-  createHmac('sha256', derive(app.vault.root, 'e-mail of people')).update(rules.normalizeEmail(email)).digest()
+export const hashEmail = (app: App, email: string) => hashEmailWith(app.vault.root, email)
+
+const hashEmailWith = (root: SealingKey, email: string) =>
+  createHmac('sha256', derive(root, 'e-mail of people')).update(rules.normalizeEmail(email)).digest()
+
+/** The hashes to look for. While the root secret is rotated, there are two. */
+export const emailHashes = ({ vault }: App, email: string) =>
+  vault.roots.filter(({ isRetired }) => !isRetired).map(({ key }) => hashEmailWith(key, email))
 
 /** Loads the person behind a console session; undefined once the person is removed. */
 export async function loadSessionPerson(app: App, id: string) {

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { App } from '../../platform/app.ts'
 import { derive } from '../../platform/sealing/seal.ts'
-import { hashEmail } from './actions.ts'
+import { emailHashes } from './actions.ts'
 import { MAX_PEOPLE_PER_EMAIL } from './rules.ts'
 import * as store from './store.ts'
 
@@ -17,7 +17,7 @@ const signDevice = (app: App, device: string, { id, password }: Account) =>
 export async function findKnownDevice(app: App, token: string | undefined, email: string) {
   const device = /^([\w-]{22})\.[\w-]{43}$/.exec(token ?? '')?.[1]
   if (!token || !device) return undefined
-  const people = await store.findByEmail(app.db, hashEmail(app, email), undefined, MAX_PEOPLE_PER_EMAIL)
+  const people = await store.findByEmail(app.db, emailHashes(app, email), undefined, MAX_PEOPLE_PER_EMAIL)
   const isKnown = people.some((person) => timingSafeEqual(Buffer.from(signDevice(app, device, person)), Buffer.from(token)))
   return isKnown ? device : undefined
 }

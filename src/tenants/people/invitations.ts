@@ -11,7 +11,7 @@ import { orgSealingKey } from '../../platform/sealing/vault.ts'
 import { DAY, later } from '../../platform/time.ts'
 import { hashSecret, newSecret } from '../keys/rules.ts'
 import { boundTeamIds, checkTeamsFound } from '../teams/rules.ts'
-import { findPersonName, hashEmail } from './actions.ts'
+import { emailHashes, findPersonName, hashEmail } from './actions.ts'
 import * as rules from './rules.ts'
 import { countTeams, findByEmail } from './store.ts'
 import * as store from './store-invitations.ts'
@@ -21,7 +21,10 @@ type InvitedPerson = { email: string }
 const associatedData = (id: string) => `invitations.sealed.${id}`
 
 export const decryptInvitation = (app: App, { id, org_id, sealed }: Pick<store.InvitationRow, 'id' | 'org_id' | 'sealed'>) =>
-  open<InvitedPerson>(orgSealingKey(app, org_id), associatedData(id), sealed)
+  open<InvitedPerson>(orgSealingKey(app, org_id, sealed), associatedData(id), sealed)
+
+export const encryptInvitation = (app: App, { id, org_id }: { id: string; org_id: string }, invited: InvitedPerson) =>
+  seal(orgSealingKey(app, org_id), associatedData(id), invited)
 
 type NewInvite = { email: string; role: PersonRole; team_role_bindings?: { team_id: string }[] | null | undefined }
 
@@ -40,10 +43,10 @@ export async function createInvite(app: App, caller: ManagementCaller, invite: N
 
 async function insertInvite(app: App, caller: ManagementCaller, email: string, scope: ReturnType<typeof rules.teamScopeOf>) {
   const { org_id } = caller
-  const email_hash = hashEmail(app, email)
+  const [email_hash, hashes] = [hashEmail(app, email), emailHashes(app, email)]
   checkTeamsFound((await countTeams(app.db, org_id, scope.team_ids)).count, scope.team_ids)
-  if ((await findByEmail(app.db, email_hash, org_id, 1)).length) return { status: 'already_in_org', ...noInvite }
-  const previous = await store.lockByEmail(app.db, org_id, email_hash)
+  if ((await findByEmail(app.db, hashes, org_id, 1)).length) return { status: 'already_in_org', ...noInvite }
+  const previous = await store.lockByEmail(app.db, org_id, hashes)
   if (previous) await store.deleteInvitation(app.db, org_id, previous.id)
   const live = previous && previous.expires_at > app.wall() ? previous : undefined
   const id = live?.id ?? randomUUID()
@@ -55,7 +58,7 @@ async function insertInvite(app: App, caller: ManagementCaller, email: string, s
     org_id,
     ...scope,
     email_hash,
-    sealed: seal(orgSealingKey(app, org_id), associatedData(id), personal),
+    sealed: encryptInvitation(app, { id, org_id }, personal),
     token_hash: hashSecret(token),
     ...inviterOf(caller),
     invited_at: live?.invited_at ?? app.wall(),

@@ -1,7 +1,7 @@
 import type { SignIn } from '../../contract/tenants/sessions.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
 import { problem } from '../../platform/problem.ts'
-import { hashEmail } from './actions.ts'
+import { emailHashes } from './actions.ts'
 import { consumeCode } from './codes.ts'
 import { dummyPasswordHash, verifyPassword } from './passwords.ts'
 import { MAX_PEOPLE_PER_EMAIL } from './rules.ts'
@@ -12,7 +12,7 @@ type CredentialCheck = { person: store.PersonRow } | { rejected: store.PersonRow
 /** Checks password and second factor. Every failure takes the same work, so timing does not reveal whether an account exists. */
 export async function checkPersonCredentials(app: App, { email, password, code, org_id }: SignIn): Promise<CredentialCheck> {
   if (!code) throw problem('CODE_REQUIRED', 'Send code with email and password: the code from your authenticator, or a recovery code.')
-  const people = await store.findByEmail(app.db, hashEmail(app, email ?? ''), org_id, MAX_PEOPLE_PER_EMAIL)
+  const people = await store.findByEmail(app.db, emailHashes(app, email ?? ''), org_id, MAX_PEOPLE_PER_EMAIL)
   const passwords = people.length ? people.map((person) => person.password) : [dummyPasswordHash(app)]
   const matching = await Promise.all(passwords.map((hash) => verifyPassword(hash, password ?? '')))
   const candidates = people.filter((_, i) => matching[i])

@@ -1,8 +1,8 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import type { AppInTransaction } from '../../platform/app.ts'
-import { derive } from '../../platform/sealing/seal.ts'
+import { derive, type SealingKey } from '../../platform/sealing/seal.ts'
 import type { GroupScope, Identity, SsoFailure } from '../sso/rules.ts'
-import { encryptPerson, hashEmail } from './actions.ts'
+import { emailHashes, encryptPerson, hashEmail } from './actions.ts'
 import { dummyPasswordHash } from './passwords.ts'
 import * as store from './store.ts'
 
@@ -11,11 +11,13 @@ type Joined = { id: string; change?: 'createSsoMember' | 'updateSsoMember' } | {
 /** Finds or creates the person that the provider names, with the access that their groups give now. */
 export async function joinBySso(app: AppInTransaction, org_id: string, identity: Identity, scope: GroupScope | undefined): Promise<Joined> {
   const sso_subject = hashSubject(app, identity.subject)
-  const known = await store.findBySubject(app.db, org_id, sso_subject)
+  const known = await store.findBySubject(app.db, org_id, subjectHashes(app, identity.subject))
+  // The root secret was rotated since the last sign-in.
+  if (known && !known.sso_subject?.equals(sso_subject)) await store.updatePerson(app.db, org_id, known.id, { sso_subject })
   if (known && !scope) return removeAccess(app, known)
   if (!scope) return { failure: 'SSO_NO_ROLE' }
   if (known) return updateMember(app, known, scope)
-  const [sameEmail] = await store.findByEmail(app.db, hashEmail(app, identity.email), org_id, 1)
+  const [sameEmail] = await store.findByEmail(app.db, emailHashes(app, identity.email), org_id, 1)
   if (!sameEmail) return createMember(app, org_id, identity, scope)
   // Only a verified email proves that the account belongs to the same person.
   if (!identity.isVerified || sameEmail.sso_subject) return { failure: 'SSO_OTHER_ACCOUNT', id: sameEmail.id }
@@ -23,8 +25,13 @@ export async function joinBySso(app: AppInTransaction, org_id: string, identity:
   return { ...(await updateMember(app, sameEmail, scope)), change: 'updateSsoMember' }
 }
 
-const hashSubject = (app: AppInTransaction, subject: string) =>
-  createHmac('sha256', derive(app.vault.root, 'subjects of single sign-on')).update(`${app.config.OIDC_ISSUER} ${subject}`).digest()
+const hashSubject = (app: AppInTransaction, subject: string) => hashSubjectWith(app, app.vault.root, subject)
+
+/** The subject is not stored, so it has the hash of the version of the root at its last sign-in. */
+const subjectHashes = (app: AppInTransaction, subject: string) => app.vault.roots.map(({ key }) => hashSubjectWith(app, key, subject))
+
+const hashSubjectWith = ({ config }: AppInTransaction, root: SealingKey, subject: string) =>
+  createHmac('sha256', derive(root, 'subjects of single sign-on')).update(`${config.OIDC_ISSUER} ${subject}`).digest()
 
 /** A person who lost their groups keeps the account, but neither open sessions nor a password give access. */
 async function removeAccess(app: AppInTransaction, person: store.PersonRow): Promise<Joined> {

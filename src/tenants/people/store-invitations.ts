@@ -27,8 +27,27 @@ export const listInvitations = (db: Db, org_id: string, now: string, page: Page)
     .$call(ascendingPage(page, 'invitations.invited_at', 'invitations.id'))
     .execute()
 
-export const lockByEmail = (db: Db, org_id: string, email_hash: Buffer) =>
-  db.selectFrom('invitations').selectAll().where('org_id', '=', org_id).where('email_hash', '=', email_hash).forUpdate().executeTakeFirst()
+export const lockByEmail = (db: Db, org_id: string, email_hashes: Buffer[]) =>
+  db
+    .selectFrom('invitations')
+    .selectAll()
+    .where('org_id', '=', org_id)
+    .where('email_hash', 'in', email_hashes)
+    .forUpdate()
+    .executeTakeFirst()
+
+export const listAllInvitations = (db: Db, after: string | undefined, limit: number) =>
+  db
+    .selectFrom('invitations')
+    .select(['id', 'org_id', 'sealed'])
+    .$if(after !== undefined, (query) => query.where('id', '>', after as string))
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+
+/** Changes nothing if the row was written again meanwhile. */
+export const reencryptInvitation = (db: Db, id: string, before: Buffer, change: { email_hash: Buffer; sealed: Buffer }) =>
+  db.updateTable('invitations').set(change).where('id', '=', id).where('sealed', '=', before).execute()
 
 type NewInvitation = Insertable<Tables['invitations']>
 

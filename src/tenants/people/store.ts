@@ -37,13 +37,13 @@ export const findPersonById = (db: Db, id: string) => people(db).where('people.i
 export const findPerson = (db: Db, org_id: string, id: string) =>
   people(db).where('people.org_id', '=', org_id).where('people.id', '=', id).executeTakeFirst()
 
-export const findBySubject = (db: Db, org_id: string, sso_subject: Buffer) =>
-  people(db).where('people.org_id', '=', org_id).where('people.sso_subject', '=', sso_subject).executeTakeFirst()
+export const findBySubject = (db: Db, org_id: string, sso_subjects: Buffer[]) =>
+  people(db).where('people.org_id', '=', org_id).where('people.sso_subject', 'in', sso_subjects).executeTakeFirst()
 
 /** One email can belong to people in several organizations. */
-export const findByEmail = (db: Db, email_hash: Buffer, org_id: string | null | undefined, limit: number) =>
+export const findByEmail = (db: Db, email_hashes: Buffer[], org_id: string | null | undefined, limit: number) =>
   people(db)
-    .where('people.email_hash', '=', email_hash)
+    .where('people.email_hash', 'in', email_hashes)
     .$if(!!org_id, (query) => query.where('people.org_id', '=', org_id as string))
     .orderBy('people.created_on')
     .orderBy('people.id')
@@ -89,8 +89,21 @@ export const countTeams = (db: Db, org_id: string, team_ids: string[]) =>
 export const takeStep = (db: Db, id: string, step: number) =>
   db.updateTable('people').set({ totp_step: step }).where('id', '=', id).where('totp_step', '<', step).returning('id').executeTakeFirst()
 
-export const takeRecoveryCode = (db: Db, person_id: string, hash: Buffer) =>
-  db.deleteFrom('recovery_codes').where('person_id', '=', person_id).where('hash', '=', hash).returning('hash').executeTakeFirst()
+export const takeRecoveryCode = (db: Db, person_id: string, hashes: Buffer[]) =>
+  db.deleteFrom('recovery_codes').where('person_id', '=', person_id).where('hash', 'in', hashes).returning('hash').executeTakeFirst()
+
+export const listAllPeople = (db: Db, after: string | undefined, limit: number) =>
+  db
+    .selectFrom('people')
+    .select(['id', 'org_id', 'sealed'])
+    .$if(after !== undefined, (query) => query.where('id', '>', after as string))
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+
+/** Changes nothing if the row was written again meanwhile. */
+export const reencryptPerson = (db: Db, id: string, before: Buffer, change: { email_hash: Buffer; sealed: Buffer }) =>
+  db.updateTable('people').set(change).where('id', '=', id).where('sealed', '=', before).execute()
 
 export const countRecoveryCodes = (db: Db, person_id: string) =>
   db

@@ -1,6 +1,8 @@
+import { sql } from 'kysely'
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import { SECOND } from '../../time.ts'
+import type { Db } from '../open.ts'
 
 /** A killed process counts as running for this long. */
 export const LEASE_SECONDS = 15
@@ -42,10 +44,12 @@ type RegistrationOptions = {
   log: Logger
   /** A migration has run that the process cannot run beside, so it must stop. */
   onOutdated(): void
+  /** Returns the versions of the root that the process has loaded. It loads new ones first. */
+  loadRoots(): Promise<number>
 }
 
 /** Keeps a process registered until it ends or is outdated. */
-export function keepRegistered(pool: pg.Pool, process: Process, { log, onOutdated }: RegistrationOptions) {
+export function keepRegistered(pool: pg.Pool, process: Process, { log, onOutdated, loadRoots }: RegistrationOptions) {
   let renewal: Promise<void> | undefined
   let ended = false
   let timer = schedule()
@@ -59,6 +63,7 @@ export function keepRegistered(pool: pg.Pool, process: Process, { log, onOutdate
 
   async function renewOnce() {
     const isOutdated = await renew(pool, process).catch((error) => log.warn({ code: error.code }, 'process registration not renewed'))
+    if (!isOutdated) await reportRoots()
     if (ended) return
     if (!isOutdated) {
       timer = schedule()
@@ -68,7 +73,20 @@ export function keepRegistered(pool: pg.Pool, process: Process, { log, onOutdate
     onOutdated()
   }
 
+  async function reportRoots() {
+    try {
+      await pool.query('update processes set root_epoch = $2 where id = $1 and root_epoch is distinct from $2', [
+        process.id,
+        await loadRoots(),
+      ])
+    } catch (error) {
+      log.warn({ err: String(error) }, 'new versions of the root secret not loaded')
+    }
+  }
+
   return {
+    /** Reports at once, instead of at the next renewal. */
+    reportRoots,
     async end() {
       ended = true
       clearTimeout(timer)
@@ -76,4 +94,9 @@ export function keepRegistered(pool: pg.Pool, process: Process, { log, onOutdate
       await pool.query('delete from processes where id = $1', [process.id]).catch(() => {})
     },
   }
+}
+
+/** The versions of the root that each running process has loaded. Null for one that is starting or knows no versions. */
+export async function listRootEpochs(db: Db) {
+  return db.selectFrom('processes').select(['id', 'newest', 'root_epoch']).where('leased_until', '>=', sql<string>`now()`).execute()
 }

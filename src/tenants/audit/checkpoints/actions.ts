@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline'
 import type { App, AppInTransaction } from '../../../platform/app.ts'
 import { setupProblem } from '../../../platform/problem.ts'
 import { recordBreaks } from '../breaks.ts'
-import { auditKey } from '../key.ts'
+import { auditKeys } from '../key.ts'
 import { isCovered, trustedEnd } from '../rules.ts'
 import { listBreaks } from '../store-breaks.ts'
 import { writeAnchors } from './anchors.ts'
@@ -17,7 +17,7 @@ const CHAINS_AT_ONCE = 500
  * for `keepHead` after they are also sent elsewhere. Without a place outside, only the chains in `wanted` count.
  */
 export async function writeCheckpoint(app: App, wanted: Set<string>) {
-  const key = auditKey(app)
+  const { current: key, live } = auditKeys(app)
   const at = app.wall()
   const all = rules.newDigest()
   const heads: rules.CheckpointHead[] = []
@@ -26,7 +26,7 @@ export async function writeCheckpoint(app: App, wanted: Set<string>) {
     const ends = await store.listEnds(app.db, after, CHAINS_AT_ONCE)
     for (const { hash, checkpoint_seq, ...head } of ends) {
       // A chain with a changed end continues in a new segment, whose end is in the next checkpoint.
-      const end = trustedEnd(key, head, hash)
+      const end = trustedEnd(live, head, hash)
       if (!end) continue
       const chainEnd = { chain_id: head.chain_id, seq: end.seq, hash: end.hash }
       all.add(chainEnd)
@@ -50,7 +50,7 @@ const LINES_AT_ONCE = 100
 
 /** Compares the chains with the checkpoints in a file, records a break where a chain does not contain one, and returns their number. */
 export async function compareCheckpoints(app: App, path: string) {
-  const key = auditKey(app)
+  const { all: keys } = auditKeys(app)
   let heads: rules.CheckpointHead[] = []
   let lines = 0
   let count = 0
@@ -61,7 +61,7 @@ export async function compareCheckpoints(app: App, path: string) {
   }
   for await (const text of readLines(path)) {
     lines++
-    const found = rules.readLine(key, text)
+    const found = rules.readLine(keys, text)
     if (!found) throw setupProblem(`Line ${lines} of the checkpoint file was not written by this deployment, or it was changed`)
     heads.push(...found)
     if (lines % LINES_AT_ONCE === 0) await compare()

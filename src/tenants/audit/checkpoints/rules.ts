@@ -55,12 +55,13 @@ const Line = z.union([
 ])
 
 /** The ends in a line of a checkpoint file. Undefined if this deployment did not write it, or it was changed. */
-export function readLine(key: KeyObject, text: string): CheckpointHead[] | undefined {
+export function readLine(keys: KeyObject[], text: string): CheckpointHead[] | undefined {
   const line = Line.safeParse(parse(text)).data
   if (!line) return undefined
   const heads = 'heads' in line ? line.heads : [line]
-  const isOurs = heads.every((head) => head.mac === headMac(key, head)) && (!('heads' in line) || line.mac === checkpointMac(key, line))
-  return isOurs ? heads : undefined
+  const isSignedWith = (key: KeyObject) =>
+    heads.every((head) => head.mac === headMac(key, head)) && (!('heads' in line) || line.mac === checkpointMac(key, line))
+  return keys.some(isSignedWith) ? heads : undefined
 }
 
 function parse(text: string): unknown {
