@@ -71,7 +71,7 @@ const isAt = (lane: LanePosition) => (other: LanePosition) => lane.path === othe
 const heldLanes = ({ url }: Site) =>
   query<HeldLane>(
     url,
-    `select l.worker, l.key, (l.head + 1)::int as n, regexp_replace(w.url, '^http://[^/]*', '') as path
+    `select l.worker, l.key, (l.head + 1)::int as n, w.description as path
      from lanes l join webhooks w on w.team_id = l.team_id and w.id = l.webhook_id where l.worker is not null`,
   )
 

@@ -44,8 +44,9 @@ export async function createWebhooks({ credentials, receiver }: Pick<Site, 'cred
   const admin = createClient(base, { 'x-management-key': credentials.management_key })
   const params = { org_id: credentials.org_id, team_id: credentials.team_id, env: 'sandbox' as const }
   for (const [i, ordering] of orderings.entries()) {
-    const { id } = await admin.createWebhook({ params, body: { url: receiver.urlOf(`/${i}`), ordering } })
-    receiver.expect(`/${i}`, (await admin.getWebhookSecret({ params: { ...params, webhook_id: id } })).key)
+    const path = `/${i}`
+    const { id } = await admin.createWebhook({ params, body: { url: receiver.urlOf(path), ordering, description: path } })
+    receiver.expect(path, (await admin.getWebhookSecret({ params: { ...params, webhook_id: id } })).key)
   }
 }
 
