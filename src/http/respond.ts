@@ -1,5 +1,6 @@
 import { type App, type AppInRequest, type HttpRequest, inTransaction, onTeamClock } from '../platform/app.ts'
 import type { Caller } from '../platform/callers.ts'
+import { retryRead } from '../platform/db/errors.ts'
 import { isLostLease } from '../platform/db/request-rows.ts'
 import { inTurn, type Turns } from '../platform/shares/turns.ts'
 import { type AuditBatch, auditRow } from '../tenants/audit/actions.ts'
@@ -68,7 +69,7 @@ async function execute(app: AppInRequest, { auditRead }: RouteContext, state: Re
   if (!caller) return shape(await handler(app, caller, input))
   const auditOf = (result: unknown) => auditRow(app, caller, auditEntry(state, status, result))
   if (row.method === 'get' || row.reads) {
-    const result = await handler(app, caller, input)
+    const result = await retryRead(() => handler(app, caller, input))
     const audited = row.unaudited ? undefined : auditRead(caller, auditOf(result))
     // The response is shaped while the audit row commits.
     const [outcome] = await Promise.all([Promise.resolve(result).then(shape), audited])

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { headerDeprecation } from '../contract/deprecation.ts'
 import type { App } from '../platform/app.ts'
+import { retryRead } from '../platform/db/errors.ts'
 import { runForShare } from '../platform/shares/share.ts'
 import { newTurns } from '../platform/shares/turns.ts'
 import { type AuditBatch, auditRow, newAuditBatch } from '../tenants/audit/actions.ts'
@@ -60,7 +61,7 @@ async function admit(app: App, route: Route, request: FastifyRequest, reply: Fas
   reply.raw.once('close', () => state.releaseBody?.())
   reply.header('cache-control', 'no-store')
   announceDeprecation(reply, route.row.deprecated ?? (usesDeprecatedHeader(route.row, headers) ? headerDeprecation : undefined))
-  state.caller = await authenticate(app, route.row, headers)
+  state.caller = await retryRead(() => authenticate(app, route.row, headers))
   const rates = await spendTokens(app, state.caller, () => costOf(route.row, request.query as Record<string, unknown>, app.wall()))
   if (rates) {
     reply.headers(rates.headers)

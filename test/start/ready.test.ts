@@ -11,6 +11,30 @@ import { adminOf, apiOf, clientsOf, databaseWithCatalog, externalDatabase, start
 
 const statusOf = async ({ url }: Pick<Service, 'url'>, path: string) => (await fetch(url + path)).status
 
+async function notReadyMessage({ url }: Pick<Service, 'url'>) {
+  const response = await fetch(`${url}/ready`)
+  expect(response.status).toBe(503)
+  const { detail } = (await response.json()) as { detail: { error_type: string; error_message: string } }
+  expect(detail.error_type).toBe('NOT_READY')
+  return detail.error_message
+}
+
+test('says that the disk of the database is full, until there is space', async () => {
+  const url = await databaseWithCatalog()
+  const service = await startInProcess(externalDatabase(url))
+  await query(
+    url,
+    `create function refuse_write() returns trigger language plpgsql as
+       $$ begin raise exception 'could not extend file: No space left on device' using errcode = 'disk_full'; end $$;
+     create trigger disk_full before insert or update on heartbeat for each row execute function refuse_write()`,
+  )
+  expect(await notReadyMessage(service)).toContain('its disk is full')
+  expect(await statusOf(service, '/health')).toBe(200)
+  await query(url, 'drop trigger disk_full on heartbeat')
+  expect(await statusOf(service, '/ready')).toBe(200)
+  await service.stop()
+})
+
 test('reports an unavailable database, keeps running and is ready when it returns', async () => {
   const proxy = await startProxy(await databaseWithCatalog())
   const env = externalDatabase(proxy.url)
@@ -58,6 +82,7 @@ test('reports a database that accepts no writes as unavailable, until it does', 
     refusals.add(`${status} ${detail['error_type']}`)
   }
   expect([...refusals]).toEqual(['503 DATABASE_UNAVAILABLE'])
+  expect(await notReadyMessage(service)).toContain('does not accept writes')
   await setReadOnly('off')
   await eventually(() => api.createUser({ body: { client_user_id: 'standby' } }))
 })

@@ -95,7 +95,8 @@ export const availabilityErrors = errors({
   },
   NOT_READY: {
     kind: 'unavailable',
-    meaning: 'The service is starting, or the database does not respond. Only /ready returns this error.',
+    meaning:
+      'The service is starting, or the database does not respond or does not accept writes, for example because its disk is full. Only /ready returns this error.',
     remedy: 'Wait until /ready returns 200.',
   },
 })

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { asyncapi } from '../../contract/asyncapi.ts'
 import { openapi } from '../../contract/openapi.ts'
 import { dispatchBacklog } from '../../labs/orders/progress/dispatch.ts'
-import { isDatabaseUp } from '../../operations/deployment/actions.ts'
+import { databaseState } from '../../operations/deployment/actions.ts'
 import type { App } from '../../platform/app.ts'
 import { problem } from '../../platform/problem.ts'
 import { SECOND } from '../../platform/time.ts'
@@ -24,9 +24,9 @@ type Options = { isReady(): boolean; siblings: Siblings | undefined }
 export async function mountPages(app: App, server: FastifyInstance, metrics: Metrics, { isReady, siblings }: Options) {
   server.get('/health', async () => ({ status: 'ok' }))
   server.get('/ready', async () => {
-    const backlog = isReady() && (await withinReadyTime(findBacklog(app)))
-    if (!backlog) throw problem('NOT_READY', 'The service is starting, or its database is unavailable.')
-    return { status: 'ready', ...backlog }
+    const state = (isReady() && (await withinReadyTime(findState(app)))) || 'down'
+    if (typeof state === 'string') throw problem('NOT_READY', notReady[state])
+    return { status: 'ready', ...state }
   })
   server.get('/metrics', async (_, reply) => {
     const { type, text } = await metricsText(metrics, siblings)
@@ -57,9 +57,16 @@ const READY_TIMEOUT_MS = 3 * SECOND
 const withinReadyTime = <T>(work: Promise<T>) =>
   Promise.race([work.catch(() => undefined), pause(READY_TIMEOUT_MS, undefined, { ref: false })])
 
-/** Orders that wait to be sent to their lab, and open breaks of the audit log. Undefined without a database. */
-async function findBacklog(app: App) {
-  if (!(await isDatabaseUp(app))) return undefined
+const notReady = {
+  down: 'The service is starting, or its database is unavailable.',
+  full: 'The database does not accept writes: its disk is full. Free space on the volume of the database.',
+  no_writes: 'The database responds, but does not accept writes. It may be a standby, or in recovery.',
+}
+
+/** Orders that wait to be sent to their lab, and open breaks of the audit log, or what is wrong with the database. */
+async function findState(app: App) {
+  const state = await databaseState(app)
+  if (state !== 'up') return state
   const { due, oldest_seconds } = await dispatchBacklog(app.db, app.wall())
   return { orders_due: due, oldest_order_due_seconds: oldest_seconds, audit_breaks: await countOpenBreaks(app) }
 }

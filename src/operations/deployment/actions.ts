@@ -1,6 +1,8 @@
 import type { Plan } from '../../contract/common.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
 import { type Config, deploymentOf, teamKeyPrefix } from '../../platform/config.ts'
+import { beat } from '../../platform/db/connections/replica.ts'
+import { isConnectionLost, isDiskFull } from '../../platform/db/errors.ts'
 import type { Db } from '../../platform/db/open.ts'
 import { setupProblem } from '../../platform/problem.ts'
 import { checkValue, firstRoot, loadRoots, newFirstRoot, saveFirstRoot } from '../../platform/sealing/roots.ts'
@@ -61,11 +63,18 @@ export const hasData = (db: Db) => store.hasData(db)
 
 export const isClaimed = async (db: Db) => (await store.findDeployment(db)) !== undefined
 
-export const isDatabaseUp = (app: App) =>
-  store.ping(app.db).then(
-    () => true,
-    () => false,
+/** Whether the database responds and accepts writes. With a full disk, or as a standby, it only responds. */
+export async function databaseState({ db }: App): Promise<'up' | 'down' | 'full' | 'no_writes'> {
+  try {
+    await store.ping(db)
+  } catch {
+    return 'down'
+  }
+  return beat(db).then(
+    () => 'up' as const,
+    (error) => (isConnectionLost(error) ? 'down' : isDiskFull(error) ? 'full' : 'no_writes'),
   )
+}
 
 export type Keys = { org_id: string; team_id: string; team_api_key: string; management_key: string }
 type PresetKeys = { team_api_key?: string | undefined; management_key?: string | undefined }

@@ -62,6 +62,23 @@ const networkErrors = new Set([
 const driverErrors =
   /Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|not queryable|Client has encountered a connection error|Postgres connection has been discarded/
 
+const DISK_FULL = '53100'
+
+export const isDiskFull = (error: unknown) => (error as { code?: string }).code === DISK_FULL
+
+/** The connection ended before or during the statement: the server was restarted, or ended the connection. */
+export function isConnectionLost(error: unknown) {
+  const { code, message } = error as { code?: string; message?: string }
+  return code ? /^(57P0[12]|08003|08006|ECONNRESET|EPIPE)$/.test(code) : /Connection terminated|not queryable/.test(message ?? '')
+}
+
+/** Runs a read once more if its connection was lost. The next connection is a new one. */
+export const retryRead = <T>(read: () => Promise<T>): Promise<T> =>
+  read().catch((error) => {
+    if (!isConnectionLost(error)) throw error
+    return read()
+  })
+
 /** SQLSTATE classes for a database that is unavailable for now: connection, shutdown, resources. */
 export function isDatabaseUnavailable(error: unknown) {
   const { code, message } = error as { code?: string; message?: string }

@@ -7,7 +7,7 @@ import { newFairPool } from './connections/fair-pool.ts'
 import { urlsOfHosts, writableHost } from './connections/hosts.ts'
 import { startLostServerChecks } from './connections/lost-servers.ts'
 import { coalesceReads, openPipelined, openPipelinedPool, type PipelinedConnection } from './connections/pipelined-connections.ts'
-import { isLockTimeout, isReadOnly, isTeamMoved } from './errors.ts'
+import { isConnectionLost, isLockTimeout, isReadOnly, isTeamMoved } from './errors.ts'
 import type { Tables } from './tables.ts'
 
 /** Outside a transaction it carries the pipelined connections and the URL. Inside one, every statement uses the transaction's connection. */
@@ -80,15 +80,15 @@ export function openDatabase(url: string, size: number, log: Logger, { isReplica
   // The next query replaces a broken connection. Without a listener the error would end the process.
   let closing = false
   pool.on('connect', (client) => {
-    sendByName(client, () => endReadOnly(client))
+    sendByName(client, () => endUnusable(client))
     client.on('error', (error) => {
       writable?.forget()
       if (!closing) log.warn({ code: (error as { code?: string }).code }, 'database connection lost')
     })
   })
   pool.on('error', () => {})
-  /** The server became a standby, or is not promoted yet. The next connection looks for the one that accepts writes. */
-  const endReadOnly = (client: pg.ClientBase) => {
+  /** The server became a standby, is not promoted yet, or ended the connection. The next connection looks for the one that accepts writes. */
+  const endUnusable = (client: pg.ClientBase) => {
     writable?.forget()
     ;(client as pg.Client).end().catch(() => {})
   }
@@ -98,7 +98,7 @@ export function openDatabase(url: string, size: number, log: Logger, { isReplica
     onLost: (connections) => log.warn({ connections }, 'database server lost'),
   })
   const newPipelined = () => new Client({ ...config, pipeline: true } as pg.ClientConfig).on('error', () => writable?.forget())
-  const open = () => openPipelined(newPipelined, endReadOnly)
+  const open = () => openPipelined(newPipelined, endUnusable)
   const fair = newFairPool(pool)
   const pipelined = usesPipelines
     ? { reading: coalesceReads(open()), writing: openPipelinedPool(open, WRITE_CONNECTIONS), hasFreeConnection: fair.hasFree }
@@ -194,14 +194,14 @@ export function prepareRead<A extends unknown[], R>(name: string, build: Build<A
 export const prepareSearch = <A extends unknown[], R>(name: string, build: Build<A, R>) => prepareRead(name, build, runPrepared)
 
 /** Kysely passes text and values to the driver. Statements declared with `prepareStatement` are sent by name. */
-function sendByName(client: pg.PoolClient, onReadOnly: () => void) {
+function sendByName(client: pg.PoolClient, onUnusable: () => void) {
   const query = client.query.bind(client) as (...values: unknown[]) => unknown
   const queryByName = (text: unknown, values: unknown, ...rest: unknown[]) => {
     const name = typeof text === 'string' ? preparedNames.get(text) : undefined
     const result = name ? query({ name, text, values }, ...rest) : query(text, values, ...rest)
     if (result instanceof Promise)
       result.catch((error) => {
-        if (isReadOnly(error)) onReadOnly()
+        if (isReadOnly(error) || isConnectionLost(error)) onUnusable()
       })
     return result
   }

@@ -1,5 +1,6 @@
 import type { App, AppInTransaction } from '../../platform/app.ts'
 import type { Caller } from '../../platform/callers.ts'
+import { isConnectionLost, isUniqueViolation } from '../../platform/db/errors.ts'
 import type { NewAuditRow } from '../../platform/db/request-rows.ts'
 import { timeOrderedId } from '../../platform/db/time-ordered-id.ts'
 import { open, seal } from '../../platform/sealing/seal.ts'
@@ -87,7 +88,7 @@ export function newAuditBatch(app: App): AuditBatch {
     const rows = pending
     pending = []
     next = undefined
-    for (let done = 0; done < rows.length; done += BATCH_SIZE) await store.insertRows(app.db, rows.slice(done, done + BATCH_SIZE))
+    for (let done = 0; done < rows.length; done += BATCH_SIZE) await insertRows(app, rows.slice(done, done + BATCH_SIZE))
   }
   return (row) => {
     pending.push(row)
@@ -98,6 +99,15 @@ export function newAuditBatch(app: App): AuditBatch {
     return next
   }
 }
+
+/** A statement whose connection was lost may have been committed. The rows have their IDs, so it can be repeated. */
+const insertRows = (app: App, rows: NewAuditRow[]) =>
+  store.insertRows(app.db, rows).catch(async (error) => {
+    if (!isConnectionLost(error)) throw error
+    await store.insertRows(app.db, rows).catch((error) => {
+      if (!isUniqueViolation(error)) throw error
+    })
+  })
 
 const BATCH_SIZE = 1000
 

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { isReadOnly } from '../errors.ts'
+import { isConnectionLost, isReadOnly } from '../errors.ts'
 
 /** A prepared statement that is its own transaction. */
 export type Statement = { name: string; text: string; values: unknown[] }
@@ -13,7 +13,7 @@ type Pipelined = pg.Client & { connection: { stream: { cork(): void; uncork(): v
  * one turn of the event loop go out in one write. Handing over a statement costs more than running it, so sharing doubles
  * the throughput, compared with one connection per request.
  */
-export function openPipelined(newClient: () => pg.Client, onReadOnly: (client: pg.Client) => void): PipelinedConnection {
+export function openPipelined(newClient: () => pg.Client, onUnusable: (client: pg.Client) => void): PipelinedConnection {
   let current: { client: Pipelined; connected: Promise<unknown> } | undefined
   let isCorked = false
   /** The end of an old connection must not drop the one that replaced it. */
@@ -46,9 +46,9 @@ export function openPipelined(newClient: () => pg.Client, onReadOnly: (client: p
       try {
         return await client.query(statement)
       } catch (error) {
-        if (isReadOnly(error)) {
+        if (isReadOnly(error) || isConnectionLost(error)) {
           forget(client)
-          onReadOnly(client)
+          onUnusable(client)
         }
         throw error
       }

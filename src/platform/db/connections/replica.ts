@@ -107,7 +107,7 @@ const beatColumns = sql`extract(epoch from at)::float8 * 1000 as ms,
   (select encode(key_check, 'hex') || ' ' || extract(epoch from created_at) from deployment) as deployment`
 
 /** Writes the primary's time and returns it. */
-async function beat(db: Db) {
+export async function beat(db: Db) {
   const { rows } = await sql<Beat>`
     insert into heartbeat (at) values (clock_timestamp()) on conflict (one) do update set at = excluded.at
     returning ${beatColumns}`.execute(db)

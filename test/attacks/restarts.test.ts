@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest'
+import { lockWaits } from '../support/lock-waits.ts'
+import { eventually } from '../support/process.ts'
+import { query } from '../support/query.ts'
+import { aUser } from '../support/users.ts'
+import { stayIdle } from '../support/wearables.ts'
+import { citusServers, errorOf, world } from '../support/world.ts'
+
+const w = await world()
+
+/** Locks a table, so that statements wait for it. Returns the function that releases it. */
+async function holdTable(table: 'users' | 'team_api_keys' | 'audit_log') {
+  const [held, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const holding = w.app.db.transaction().execute(async (db) => {
+    await stayIdle(db)
+    await db.schema
+      .alterTable(table)
+      .alterColumn('team_id', (column) => column.dropDefault())
+      .execute()
+    held.resolve()
+    await end.promise
+  })
+  await held.promise
+  return async () => {
+    end.resolve()
+    await holding
+  }
+}
+
+/** Ends the connections that wait, like a restart of the server. */
+const endWaiting = () =>
+  query(w.url, "select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()")
+
+const isWaiting = () => eventually(async () => (await lockWaits(w.url)).length > 0)
+const isDone = () => eventually(async () => (await lockWaits(w.url)).length === 0)
+
+test.skipIf(citusServers().length > 0).each(['users', 'team_api_keys', 'audit_log'] as const)(
+  'a read that loses its connection to a restarted PostgreSQL while it uses %s still succeeds',
+  async (table) => {
+    const user_id = await aUser(w.api)
+    const release = await holdTable(table)
+    const reading = w.api.getUser({ params: { user_id } })
+    await isWaiting()
+    await endWaiting()
+    await isWaiting()
+    await release()
+    expect(await reading).toMatchObject({ user_id })
+    await isDone()
+  },
+)
+
+test.skipIf(citusServers().length > 0)(
+  'a change that loses its connection is not repeated, because it may have been committed',
+  async () => {
+    const release = await holdTable('users')
+    const creating = errorOf(w.api.createUser({ body: { client_user_id: 'once' } }))
+    await isWaiting()
+    await endWaiting()
+    await release()
+    expect(await creating).toMatchObject({ status: 503, detail: { error_type: 'DATABASE_UNAVAILABLE' } })
+  },
+)
