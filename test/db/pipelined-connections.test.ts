@@ -35,6 +35,14 @@ const who = (value: number) => runHotRead<{ pid: number; value: number }>(db, wh
 const count = async (id: number) => (await runHotWrite<{ count: number }>(db, countUp, [id]))[0]?.count
 const counted = async (id: number) => (await query(url, 'select count from counters where id = $1', [id]))[0]?.['count']
 
+test('closing ends connections that only the pool used, so that a command ends at once', async () => {
+  const { pool, close } = openDatabase(url, 8, pino({ level: 'silent' }))
+  await pool.query('select 1')
+  expect(pool.totalCount).toBe(1)
+  await close()
+  expect(pool.totalCount).toBe(0)
+})
+
 test('returns each result to its caller over one connection', async () => {
   const results = await Promise.all(Array.from({ length: 300 }, (_, i) => who(i % 100)))
   expect(results.map(([row]) => row?.value)).toEqual(Array.from({ length: 300 }, (_, i) => i % 100))

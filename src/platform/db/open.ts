@@ -110,6 +110,8 @@ export function openDatabase(url: string, size: number, log: Logger, { isReplica
     await pipelined?.reading.close()
     await pipelined?.writing.close()
     await db.destroy()
+    // Kysely ends the pool only if it ran a statement.
+    if (!pool.ending) await pool.end()
   }
   return { db, pool, countWaiting: fair.countWaiting, close }
 }
