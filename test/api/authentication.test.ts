@@ -231,6 +231,7 @@ describe('a Team Management Key', () => {
       'patchManagementKey',
       'patchMember',
       'patchOrg',
+      'rotateManagementKey',
       'verifyAuditLog',
     ])
   })
@@ -259,7 +260,17 @@ describe('another organization', () => {
     const other = await w.tenant()
     const responses = []
     for (const org_id of [other.org_id, newUuid()]) {
-      const ids = { key_id: ID, account_id: ID, webhook_id: ID, attempt_id: ID, event_id: ID, job_id: ID, person_id: ID, invite_id: ID }
+      const ids = {
+        key_id: ID,
+        api_key_id: ID,
+        account_id: ID,
+        webhook_id: ID,
+        attempt_id: ID,
+        event_id: ID,
+        job_id: ID,
+        person_id: ID,
+        invite_id: ID,
+      }
       const params = { org_id, team_id: other.team_id, ...ids, env: 'sandbox', region: 'us' }
       const { status, body } = await sendRequest(w.base, row, {
         params,

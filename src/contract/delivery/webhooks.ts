@@ -17,7 +17,7 @@ const Url = z
 const Rate = z.int().min(1).max(10_000).describe('The maximum number of messages per second.')
 const Filter = z
   .array(EventPattern)
-  .max(200)
+  .max(500)
   .describe('The event types to receive. A type can end in *. Null or absent means all. A filter that matches no type is rejected.')
 const Ordering = z
   .enum(orderings)
