@@ -9,6 +9,7 @@ import { openapi } from '../src/contract/openapi.ts'
 import { architectureSvg } from './architecture-svg.ts'
 import { clearColumnsTable } from './clear-columns.ts'
 import { cliPage } from './cli-page.ts'
+import { compliancePage } from './compliance-page.ts'
 import { configPage } from './config-page.ts'
 import { deprecationsPage } from './deprecations-page.ts'
 import { errorsPage } from './errors-page.ts'
@@ -28,6 +29,7 @@ const generated: Record<string, () => string> = {
   'openapi.json': () => `${JSON.stringify(openapi(), null, 2)}\n`,
   'docs/cli.md': cliPage,
   'docs/comparison.md': comparisonPage,
+  'docs/compliance.md': compliancePage,
   'docs/config.md': configPage,
   'docs/deprecations.md': deprecationsPage,
   'docs/errors.md': errorsPage,

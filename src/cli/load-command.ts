@@ -11,6 +11,7 @@ const modules = new Map<string, () => Promise<object>>([
   ['conformance', () => import('./conformance.ts')],
   ['doctor', () => import('./doctor.ts')],
   ['events', () => import('./events.ts')],
+  ['evidence', () => import('./evidence.ts')],
   ['export', () => import('./export.ts')],
   ['import', () => import('./import.ts')],
   ['keys', async () => ({ ...(await import('./keys.ts')), ...(await import('./rotate.ts')) })],

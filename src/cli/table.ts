@@ -8,6 +8,7 @@ import { completions } from './completion.ts'
 import { conformanceCommand } from './conformance.ts'
 import { doctorCommand } from './doctor.ts'
 import { listEvents, tailEvents } from './events.ts'
+import { evidenceCommand } from './evidence.ts'
 import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 import { createKey, listKeys, revokeKey, rotateKey } from './keys.ts'
@@ -40,6 +41,7 @@ export const sections: Record<string, Command[]> = {
     auditAcknowledge,
     doctorCommand,
     capacityCommand,
+    evidenceCommand,
   ],
   'Organizations, keys and people': [
     orgCommand,

@@ -61,6 +61,7 @@ export const groups: { title: string; pages: DocsPage[] }[] = [
       page('upgrading', 'Upgrading', 'Upgrade steps, release notes, compatibility and deprecation policy.'),
       page('security', 'Security', 'Keys, sign-in, encryption, erasure, audit log and network rules.'),
       page('shared-responsibility', 'Shared responsibility', 'HIPAA and GDPR: what Assay does and what you do.'),
+      page('compliance', 'Compliance map', 'HIPAA, SOC 2, GDPR and OWASP: requirements, features and tests.'),
     ],
   },
   {
