@@ -19,7 +19,7 @@ export const evidenceCommand = command({
       file: true,
     },
   },
-  examples: ['assay evidence --results results.json > evidence.md'],
+  examples: ['assay evidence --results results.json', 'assay evidence --results results.json --json'],
   async run({ json, results }) {
     const report = results === undefined ? { testResults: [] } : readReport(results)
     const frameworks = evidenceOf(report)
