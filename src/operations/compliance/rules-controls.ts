@@ -304,12 +304,17 @@ export const controls = {
   },
   backups: {
     title: 'Backups',
-    feature: 'A backup contains no patient data in plain text, is checked, and restores every row with the same keys only.',
+    feature: 'A backup is encrypted and authenticated, and restores every row with the same keys only.',
     tests: {
       'cli/backup': [
         'writes a private file without patient data that passes the check',
         'restores every row into an empty database, readable with the same keys',
-        'restore is rejected and writes nothing > for a truncated, changed, foreign or unreadable file',
+      ],
+      'attacks/backups': [
+        'without the key > a backup reveals its header only',
+        'without the key > a file of the earlier format with a recomputed hash is refused',
+        'without the key > a chunk that is changed, moved, repeated or left out is refused',
+        'with the key, but with text that would run as SQL > a row of a table that is not listed, and one that is not an object, are refused',
       ],
     },
   },
