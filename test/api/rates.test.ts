@@ -52,6 +52,12 @@ describe('a team with a fixed rate', () => {
     expect(await countAccepted(key.value, 14)).toBe(10)
   })
 
+  test('gets its whole burst for requests that arrive together', async () => {
+    const { key } = await aTeam({ requests_per_second: 1, burst: 20 })
+    const responses = await Promise.all(Array.from({ length: 60 }, () => get(key.value)))
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(20)
+  })
+
   test('reads how many requests are left, and when to retry', async () => {
     const { key } = await aTeam({ requests_per_second: 2, burst: 4 })
     const first = await get(key.value)

@@ -72,13 +72,13 @@ function bucketOf(app: App, { subject_id }: Subject): Bucket {
 /** Returns undefined if the tokens were taken, or else the time after which there are enough. */
 async function spend(app: App, subject: Subject, cost: number): Promise<number | undefined> {
   const bucket = bucketOf(app, subject)
-  if (take(app, bucket, cost)) {
-    if (bucket.tokens < rules.leaseSize(subject.rate, cost) / 2 && nowOf(app) >= bucket.emptyUntil) leaseAhead(app, subject, bucket, cost)
-    return undefined
+  // Others that waited for the same lease may have taken its tokens.
+  while (!take(app, bucket, cost)) {
+    if (nowOf(app) < bucket.emptyUntil) return bucket.emptyUntil - nowOf(app)
+    await leaseMore(app, subject, bucket, cost)
   }
-  if (nowOf(app) < bucket.emptyUntil) return bucket.emptyUntil - nowOf(app)
-  await leaseMore(app, subject, bucket, cost)
-  return take(app, bucket, cost) ? undefined : Math.max(0, bucket.emptyUntil - nowOf(app))
+  if (bucket.tokens < rules.leaseSize(subject.rate, cost) / 2 && nowOf(app) >= bucket.emptyUntil) leaseAhead(app, subject, bucket, cost)
+  return undefined
 }
 
 function take(app: App, bucket: Bucket, cost: number) {
