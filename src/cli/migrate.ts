@@ -22,11 +22,15 @@ export const migrateCommand = command({
       return { ran, distributed, owner }
     }, true)
     const lines = [
-      ...(ran.length ? ran.map((name) => `ran ${name}`) : ['no pending migrations']),
+      ...ran.map((name) => `ran ${name}`),
       ...(distributed ?? []).map((name) => `distributed ${name}`),
       ...(owner ? [`the audit log belongs to ${owner}`] : []),
     ]
-    print(json, { ran, ...(distributed && { distributed }), ...(owner && { audit_owner: owner }) }, lines)
+    print(
+      json,
+      { ran, ...(distributed && { distributed }), ...(owner && { audit_owner: owner }) },
+      lines.length ? lines : ['no pending migrations'],
+    )
   },
 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isDatabaseUnavailable, isUniqueViolation, isUserErased } from '../../src/platform/db/errors.ts'
+import { isConnectionLost, isDatabaseUnavailable, isUniqueViolation, isUserErased } from '../../src/platform/db/errors.ts'
 
 const withCode = (code: string) => Object.assign(new Error('message'), { code })
 
@@ -18,6 +18,15 @@ test.each([
   ['22P02', false],
 ])('the database is unavailable after %s: %s', (code, unavailable) => {
   expect(isDatabaseUnavailable(withCode(code))).toBe(unavailable)
+})
+
+test.each([
+  ['FATAL', '57P01', true],
+  [undefined, 'ECONNRESET', true],
+  // The coordinator of a cluster lost a worker, and its own connection goes on.
+  ['ERROR', '08006', false],
+])('an error with severity %s and code %s ended the connection: %s', (severity, code, lost) => {
+  expect(isConnectionLost({ severity, code })).toBe(lost)
 })
 
 test.each([

@@ -66,9 +66,13 @@ const DISK_FULL = '53100'
 
 export const isDiskFull = (error: unknown) => (error as { code?: string }).code === DISK_FULL
 
-/** The connection ended before or during the statement: the server was restarted, or ended the connection. */
+/**
+ * The connection ended before or during the statement: the server was restarted, or ended the connection. The coordinator of a
+ * cluster reports a lost worker with severity ERROR, and its own connection goes on.
+ */
 export function isConnectionLost(error: unknown) {
-  const { code, message } = error as { code?: string; message?: string }
+  const { code, severity, message } = error as { code?: string; severity?: string; message?: string }
+  if (severity === 'ERROR') return false
   return code ? /^(57P0[12]|08003|08006|ECONNRESET|EPIPE)$/.test(code) : /Connection terminated|not queryable/.test(message ?? '')
 }
 
