@@ -27,6 +27,7 @@ export function forkChild(kind: Kind, json: boolean) {
   const started = Promise.withResolvers<void>()
   let failure: Failure | undefined
   const ended = endOf(worker)
+  closeUnconfirmed(worker, ended)
   for (const { promise, reject } of [configured, greeting, started]) {
     promise.catch(() => {})
     void ended.then((reason) => reject({ failure, ended: reason } satisfies StartFailure))
@@ -67,6 +68,29 @@ async function endOf(worker: Worker) {
   if (worker.isConnected()) await disconnected
   return reason
 }
+
+/**
+ * Closes the connection that a process was handed and had not confirmed when it ended. Node's cluster module forgets it without
+ * closing it, so its client would wait forever. A process is handed one connection at a time.
+ */
+function closeUnconfirmed({ process }: Worker, ended: Promise<string>) {
+  let handed: Closable | undefined
+  const send = process.send.bind(process) as (...values: unknown[]) => boolean
+  process.send = (message: unknown, ...values: unknown[]) => {
+    const [handle] = values
+    if (isClosable(handle)) handed = handle
+    return send(message, ...values)
+  }
+  // Before Node hands on the next one.
+  process.prependListener('internalMessage', (message: object) => {
+    if ('accepted' in message) handed = undefined
+  })
+  void ended.then(() => handed?.close())
+}
+
+type Closable = { close(): void }
+
+const isClosable = (value: unknown): value is Closable => typeof value === 'object' && value !== null && 'close' in value
 
 /** Returns whether the process stopped by itself, without an error. */
 async function stopWorker(worker: Worker, ended: Promise<string>, order: () => void) {

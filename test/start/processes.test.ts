@@ -75,6 +75,21 @@ test('a killed API process is restarted, and no acknowledged request is lost', a
   for (const name of created) expect((await api.resolveUser({ params: { client_user_id: name } })).client_user_id).toBe(name)
 })
 
+test('a connection that a killed process did not take is closed', async () => {
+  const { service, credentials } = await startTwo()
+  const [stuck] = await pidsOf(service, 'api')
+  // It is handed a connection and does not answer.
+  process.kill(stuck as number, 'SIGSTOP')
+  const agent = new Agent({ keepAlive: false })
+  const target = { service, key: credentials.team_api_key, agent }
+  const outcomes: string[] = []
+  const requests = ['a', 'b', 'c', 'd'].map(async (name) => outcomes.push(await createUser(target, name)))
+  await eventually(() => outcomes.length === 3)
+  process.kill(stuck as number, 'SIGKILL')
+  await Promise.all(requests)
+  expect(outcomes).toEqual(['200', '200', '200', 'ECONNRESET'])
+})
+
 test('a killed worker is restarted and delivers', async () => {
   const { service, ...tenant } = await startTwo()
   const [worker] = await pidsOf(service, 'worker')
