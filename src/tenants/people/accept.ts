@@ -35,7 +35,7 @@ export async function acceptInvitation(app: App, { token, name, password }: Acce
   if (!invitation) throw invitationExpired()
   const { id, org_id, org_name } = invitation
   const { email } = decryptInvitation(app, invitation)
-  await checkNewPassword(password, { email, org_name })
+  await checkNewPassword(app, password, { email, org_name })
   const totp_secret = toBase32(randomBytes(TOTP_SECRET_BYTES))
   const setup: Setup = { name: name.trim(), password: await hashPassword(app, password), totp_secret }
   const sealed = seal(orgSealingKey(app, org_id), associatedData(id), setup)

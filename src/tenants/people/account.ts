@@ -23,7 +23,7 @@ export async function changePassword(
   { new_password, ...proof }: Proof & { new_password: string },
 ) {
   const person = await requireOwnPerson(app, caller)
-  await checkNewPassword(new_password, { email: decryptPerson(app, person).email, org_name: person.org_name })
+  await checkNewPassword(app, new_password, { email: decryptPerson(app, person).email, org_name: person.org_name })
   await checkProof(app, person, proof)
   const password = await hashPassword(app, new_password)
   return inTransaction(app, async (app) => {
