@@ -27,9 +27,9 @@ export const loadCatalogFile = command({
 
 function linesOfLoad({ version, loaded, archived_tests, retired_markers }: Awaited<ReturnType<typeof load>>) {
   if (!loaded) return [`${version.slice(0, 12)} is already loaded; nothing changed`]
-  const { labs, analytes, markers, lab_tests, service_centers, payors, icd_codes } = loaded
+  const { labs, analytes, markers, lab_tests, service_centers, phlebotomy_areas, payors, icd_codes } = loaded
   return [
-    `loaded ${version.slice(0, 12)}: ${labs} labs, ${analytes} analytes, ${markers} markers, ${lab_tests} lab tests, ${service_centers} service centers, ${payors} payors, ${icd_codes} diagnosis codes`,
+    `loaded ${version.slice(0, 12)}: ${labs} labs, ${analytes} analytes, ${markers} markers, ${lab_tests} lab tests, ${service_centers} service centers, ${phlebotomy_areas} phlebotomy areas, ${payors} payors, ${icd_codes} diagnosis codes`,
     `${archived_tests} lab tests archived, ${retired_markers} markers no longer orderable`,
   ]
 }
@@ -51,13 +51,13 @@ export const showCatalog = command({
   },
 })
 
-const linesOf = ({ version, loaded_at, labs, analytes, payors, icd_codes, service_centers }: Summary) => [
+const linesOf = ({ version, loaded_at, labs, analytes, payors, icd_codes, service_centers, phlebotomy_areas }: Summary) => [
   `version ${version.slice(0, 12)}, loaded ${loaded_at}`,
   ...labs.map(
     ({ id, slug, name, markers, orderable, tests, active }) =>
       `${String(id).padStart(5)}  ${slug.padEnd(15)}  ${orderable} of ${markers} markers orderable, ${active} of ${tests} lab tests active  ${name}`,
   ),
-  `${analytes} analytes, ${payors} payors, ${icd_codes} diagnosis codes, ${service_centers} service centers`,
+  `${analytes} analytes, ${payors} payors, ${icd_codes} diagnosis codes, ${service_centers} service centers, ${phlebotomy_areas} phlebotomy areas`,
 ]
 
 type Summary = NonNullable<Awaited<ReturnType<typeof summarizeCatalog>>>

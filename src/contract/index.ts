@@ -5,6 +5,7 @@ import { webhookRepairEndpoints } from './delivery/webhook-repair.ts'
 import { webhookEndpoints } from './delivery/webhooks.ts'
 import type { Row } from './endpoint.ts'
 import { catalogEndpoints } from './labs/catalog.ts'
+import { coverageEndpoints } from './labs/coverage.ts'
 import { labAccountEndpoints } from './labs/lab-accounts.ts'
 import { resultEndpoints } from './labs/order-results.ts'
 import { orderEndpoints } from './labs/orders.ts'
@@ -34,6 +35,7 @@ export const endpoints = {
   ...catalogEndpoints,
   ...insuranceEndpoints,
   ...orderEndpoints,
+  ...coverageEndpoints,
   ...resultEndpoints,
   ...managementEndpoints,
   ...eventEndpoints,

@@ -16,11 +16,6 @@ export const notOffered: NotOffered[] = [
     instead: 'The lab schedules appointments with the patient and reports them as order events.',
   },
   {
-    feature: 'collection sites and service areas',
-    paths: ['/v3/order/area/info', '/v3/order/psc/info', '/v3/order/{}/psc/info'],
-    instead: 'Ask the lab. Assay rejects an order from a state that the lab does not serve.',
-  },
-  {
     feature: 'messages to patients',
     paths: ['/v3/order/{}/communication_settings'],
     instead: 'Assay sends no messages to patients. Send them from your own system.',

@@ -62,6 +62,7 @@ const tags = {
   Keys: 'Team API keys, management keys and access tokens. Assay shows a key once, when you create it.',
   Catalog: 'Labs, markers, lab tests and lab accounts.',
   Orders: 'Lab test orders, from creation to completion.',
+  Coverage: 'Where specimens can be collected: phlebotomists and collection sites near a ZIP code.',
   Results: 'Results and documents of orders.',
   Events: 'The event catalog and the event log.',
   Webhooks: 'Signed, ordered delivery of events to your URLs.',

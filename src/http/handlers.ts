@@ -16,6 +16,7 @@ import * as partnerApi from '../labs/adapters/partner-api/actions.ts'
 import { simulateOrder } from '../labs/adapters/simulator/advance.ts'
 import * as catalog from '../labs/catalog/actions.ts'
 import * as markers from '../labs/catalog/markers.ts'
+import * as coverage from '../labs/coverage/actions.ts'
 import * as labAccounts from '../labs/lab-accounts/actions.ts'
 import { importOrder } from '../labs/orders/placing/import.ts'
 import * as kits from '../labs/orders/placing/kits.ts'
@@ -93,6 +94,9 @@ export const handlers: HandlersOf<Endpoints> = {
   completeDraw: (app, caller, { params }) => orders.completeDraw(app, caller, params.order_id),
   simulateOrder: (app, caller, { params, query, body }) => simulateOrder(app, caller, params.order_id, query, body),
   getOrderTransaction: (app, caller, { params }) => orders.getOrderTransaction(app, caller, params.transaction_id),
+  getAreaInfo: (app, caller, { query }) => coverage.getAreaInfo(app, caller, query),
+  getPscInfo: (app, caller, { query }) => coverage.getPscInfo(app, caller, query),
+  getOrderPscInfo: (app, caller, { params, query }) => coverage.getOrderPscInfo(app, caller, params.order_id, query),
   getResults: (app, caller, { params }) => results.getResults(app, caller, params.order_id),
   getResultsMetadata: (app, caller, { params }) => results.getResultsMetadata(app, caller, params.order_id),
   getResultsPdf: (app, caller, { params }) => reports.resultsPdf(app, caller, params.order_id),

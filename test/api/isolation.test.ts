@@ -345,6 +345,7 @@ function requestOf(name: EndpointName, row: Row, { path, part }: IdLocation, me:
     collection_date: '2037-01-02',
     start_date: '2026-03-01',
     resource: row.path.startsWith('/v2/summary') ? 'activity' : 'heartrate',
+    zip_code: '85004',
   }
   const parts = {
     params: (row.params ? exampleOf(row.params, '', known) : {}) as object,

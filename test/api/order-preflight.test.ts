@@ -75,6 +75,7 @@ describe('findings of one request', () => {
       'advisory phone_unusual patient_details.phone_number',
       'advisory state_normalised patient_address.state',
       'advisory zip_not_in_state patient_address.zip',
+      'advisory no_site_nearby patient_address.zip',
       'advisory consents_missing consents',
     ])
   })

@@ -46,7 +46,7 @@ test('production starts without a catalog and shows the loaded one', async () =>
   expect((await cli.run('catalog', 'show')).out).toMatch(/^No catalog is loaded; load one with: assay catalog load/)
   expect(await cli.json('catalog', 'show')).toBeNull()
   const { version, loaded } = await load(builtIn.pathname)
-  expect(loaded).toMatchObject({ labs: 5, analytes: 98, service_centers: 6, payors: 5, icd_codes: 25 })
+  expect(loaded).toMatchObject({ labs: 5, analytes: 98, service_centers: 6, phlebotomy_areas: 4, payors: 5, icd_codes: 25 })
   expect(await api.listLabs()).toHaveLength(5)
   const shown = await cli.json('catalog', 'show')
   expect(shown).toMatchObject({ version, analytes: 98, payors: 5, icd_codes: 25, service_centers: 6 })
@@ -61,7 +61,7 @@ test('load prints the number of rows, and says that nothing changed the second t
   const [markers, tests] = [file.lab_markers.length, file.lab_tests.length]
   expect(await load()).toMatch(
     new RegExp(
-      `^loaded [0-9a-f]{12}: 5 labs, 98 analytes, ${markers} markers, ${tests} lab tests, 6 service centers, 5 payors, 25 diagnosis codes\n0 lab tests archived, 0 markers no longer orderable\n$`,
+      `^loaded [0-9a-f]{12}: 5 labs, 98 analytes, ${markers} markers, ${tests} lab tests, 6 service centers, 4 phlebotomy areas, 5 payors, 25 diagnosis codes\n0 lab tests archived, 0 markers no longer orderable\n$`,
     ),
   )
   expect(await load()).toMatch(/^[0-9a-f]{12} is already loaded; nothing changed\n$/)
@@ -112,6 +112,7 @@ test('a lab removed from the file stays with nothing to order', async () => {
   expect([first.orderable, first.active].every((count) => count > 0)).toBe(true)
   expect(others).toMatchObject(['wrenfield', 'larkstone', 'mossgate', 'aldermere'].map((slug) => ({ slug, orderable: 0, active: 0 })))
   expect(await api.listLabs()).toHaveLength(5)
+  expect(await cli.json('catalog', 'show')).toMatchObject({ service_centers: 0 })
 })
 
 test('a pending lab test is approved by the file, and an approval by the operator persists', async () => {

@@ -190,6 +190,7 @@ describe('the service', () => {
       ...(await catalogResponses()),
       ...(await labResponses()),
       ...(await orderResponses()),
+      ...(await collectionResponses()),
       ...(await webhookResponses()),
       ...(await pipelineResponses()),
       ...(await connectionResponses()),
@@ -311,6 +312,15 @@ describe('the service', () => {
         getResultsMetadata: await api.getResultsMetadata(ours),
       }
       return result
+    }
+
+    async function collectionResponses() {
+      const walkIn = { params: { order_id: (await placeOrder(api)).id } }
+      return {
+        getAreaInfo: await api.getAreaInfo({ query: { zip_code: '85004' } }),
+        getPscInfo: await api.getPscInfo({ query: { zip_code: '85001', lab_id: 1 } }),
+        getOrderPscInfo: await api.getOrderPscInfo(walkIn),
+      }
     }
 
     async function pipelineResponses() {

@@ -41,6 +41,7 @@ const context = (change: Partial<OrderContext> = {}): OrderContext => ({
   lab: quillmoor,
   markers: [],
   method: 'walk_in_test',
+  coverage: 'served',
   account: platform,
   record: undefined,
   consent_ages: {},
@@ -344,6 +345,15 @@ describe('warnings', () => {
     expect(advisoriesOf(anOrder({ address: { zip: '10001' } }))).toEqual(['zip_not_in_state patient_address.zip'])
     expect(advisoriesOf(anOrder({ address: { country: 'Germany' } }))).toEqual(['country_not_us patient_address.country'])
     expect(advisoriesOf(anOrder({ address: { country: 'U.S.' } }))).toEqual([])
+  })
+
+  test('warns about a place that no collection site or phlebotomist serves', () => {
+    const advisoriesAt = (change: Partial<OrderContext>) => advisoriesOf(anOrder(), change)
+    expect(advisoriesAt({ coverage: 'not_served' })).toEqual(['no_site_nearby patient_address.zip'])
+    expect(advisoriesAt({ coverage: 'distance_unknown' })).toEqual(['distance_unknown patient_address.zip'])
+    expect(advisoriesAt({ coverage: 'unlisted' })).toEqual([])
+    expect(advisoriesAt({ coverage: 'not_served', method: 'at_home_phlebotomy' })).toEqual(['home_draw_not_offered patient_address.zip'])
+    expect(advisoriesAt({ coverage: 'unlisted', method: 'at_home_phlebotomy' })).toEqual([])
   })
 
   test('warns about an invalid NPI and a physician not licensed in the state', () => {

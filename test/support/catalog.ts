@@ -10,7 +10,9 @@ type File = {
   lab_tests: { slug: string; lab_id: number; marker_ids: number[] }[]
 }
 
-const file: File = JSON.parse(readFileSync(new URL('../../catalog/catalog.json', import.meta.url), 'utf8'))
+/** The built-in catalog. */
+export const catalogFile: object = JSON.parse(readFileSync(new URL('../../catalog/catalog.json', import.meta.url), 'utf8'))
+const file = catalogFile as File
 
 export const analytes = file.analytes
 export const labTests = file.lab_tests.map(({ slug }) => slug)

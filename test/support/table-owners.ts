@@ -14,7 +14,7 @@ const tables: Record<string, string> = {
   'delivery/events': 'events event_logs',
   'delivery/webhooks': 'webhooks workers lanes ended_lanes deliveries attempts webhook_jobs inbox_messages',
   'delivery/pipelines': 'pipelines pipeline_destinations',
-  'labs/catalog': 'catalog labs analytes markers lab_tests team_lab_tests service_centers',
+  'labs/catalog': 'catalog labs analytes markers lab_tests team_lab_tests service_centers phlebotomy_areas zip_codes',
   'labs/lab-accounts': 'lab_accounts lab_account_teams',
   'labs/orders': 'orders order_events order_images lab_samples',
   'labs/results': 'results critical_results',

@@ -73,7 +73,7 @@ export const catalogErrors = errors({
   },
   UNKNOWN_LAB: {
     kind: 'refused',
-    meaning: 'lab_slug does not name a lab.',
+    meaning: 'The request names a lab that the catalog does not have.',
     remedy: 'List the labs with GET /v3/lab_tests/labs.',
   },
   UNKNOWN_LAB_ACCOUNT: {
@@ -206,6 +206,11 @@ export const orderErrors = errors({
     kind: 'conflict',
     meaning: 'The kit is already registered.',
     remedy: 'Nothing to do. GET /v3/order/{order_id} shows the patient.',
+  },
+  NOT_A_WALK_IN: {
+    kind: 'not_found',
+    meaning: 'The specimen of the order is not collected at a site of the lab.',
+    remedy: 'Ask for sites and visits of walk_in_test orders only.',
   },
   NOT_ON_SITE: {
     kind: 'refused',

@@ -155,6 +155,24 @@ const addressChecks = checks({
     meaning: 'The ZIP code belongs to another state.',
     remedy: 'Check the state and the ZIP code.',
   },
+  no_site_nearby: {
+    severity: 'warning',
+    field: 'patient_address.zip',
+    meaning: 'The catalog has no collection site of the lab within 100 miles of the ZIP code.',
+    remedy: 'Choose a lab with a site nearby, or another collection method. GET /v3/order/area/info shows both.',
+  },
+  distance_unknown: {
+    severity: 'warning',
+    field: 'patient_address.zip',
+    meaning: 'The location of the ZIP code is unknown, so the distance to the collection sites is too.',
+    remedy: 'Check the ZIP code. The operator can add its location to the catalog.',
+  },
+  home_draw_not_offered: {
+    severity: 'warning',
+    field: 'patient_address.zip',
+    meaning: 'The catalog has no phlebotomy service that visits patients in the ZIP code.',
+    remedy: 'Choose another collection method. GET /v3/order/area/info shows what is available.',
+  },
 })
 
 const clinicalChecks = checks({

@@ -1,5 +1,6 @@
 import { canBecome, isEnd, type Method, reachableFrom, shortestPath, stepsOf } from '../../contract/labs/lifecycle.ts'
 import { problem } from '../../platform/problem.ts'
+import { servesState } from '../coverage/rules.ts'
 
 type Order = { method: Method; low_level: string; registrable: boolean; events: { low_level: string }[] }
 
@@ -171,7 +172,7 @@ export function checkKit<T extends { method: string }>(test: T | undefined): ass
 }
 
 export function checkStateServed(lab: { name: string; excluded_states: string[] }, state: string) {
-  if (lab.excluded_states.includes(state))
+  if (!servesState(lab, state))
     throw problem('LAB_DOES_NOT_SERVE_STATE', `${lab.name} does not serve this state. Order a kit from another lab.`)
 }
 

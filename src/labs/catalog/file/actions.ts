@@ -32,14 +32,16 @@ export async function loadCatalogText(app: App, text: string) {
   })
 }
 
-const countsOf = ({ labs, analytes, lab_markers, lab_tests, patient_service_centers, payors, icd10_starter }: Catalog) => ({
-  labs: labs.length,
-  analytes: analytes.length,
-  markers: lab_markers.length,
-  lab_tests: lab_tests.length,
-  service_centers: patient_service_centers.length,
-  payors: payors.length,
-  icd_codes: icd10_starter.length,
+const countsOf = (catalog: Catalog) => ({
+  labs: catalog.labs.length,
+  analytes: catalog.analytes.length,
+  markers: catalog.lab_markers.length,
+  lab_tests: catalog.lab_tests.length,
+  service_centers: catalog.patient_service_centers.length,
+  phlebotomy_areas: catalog.phlebotomy_coverage.length,
+  zip_codes: catalog.zip_codes.length,
+  payors: catalog.payors.length,
+  icd_codes: catalog.icd10_starter.length,
 })
 
 async function writeCatalog(app: AppInTransaction, catalog: Catalog) {
@@ -59,7 +61,10 @@ async function writeCatalog(app: AppInTransaction, catalog: Catalog) {
     'id',
     ['created_at', 'approved_at'],
   )
+  await store.deletePlaces(app.db)
   await upsertRows(app, 'service_centers', rows.centerRows(catalog), 'site_code')
+  for (const batch of batchesOf(catalog.phlebotomy_coverage)) await store.insertAreas(app.db, batch)
+  await upsertRows(app, 'zip_codes', catalog.zip_codes, 'zip')
   for (const batch of batchesOf(catalog.payors)) await putPayors(app, batch)
   for (const batch of batchesOf(catalog.icd10_starter)) await putIcdCodes(app, batch)
 }

@@ -19,6 +19,7 @@ const turnaround = { common_tat_days: Days, worst_case_tat_days: Days }
 const LabInFile = z.object({
   id: IntegerId,
   slug: Slug,
+  aliases: z.array(Slug).max(10).default([]).describe('Names under which clients of the Junction API know the lab.'),
   name: Text(200),
   first_line_address: Text(200),
   city: Text(100),
@@ -105,6 +106,23 @@ const ServiceCenterInFile = z.object({
   capabilities: z.array(Text(60)),
 })
 
+const ZipCode = z.string().regex(/^\d{5}$/, 'Must be a ZIP code of five digits.')
+
+const PhlebotomyAreaInFile = z
+  .object({
+    zip: ZipCode,
+    state: State,
+    tier: z.enum(['appointment_ready', 'appointment_request']),
+    provider: Slug.optional(),
+    iana_timezone: Zone,
+  })
+  .transform((area) => ({ ...area, provider: area.provider ?? publicProviders[area.tier] }))
+
+/** Typed clients of the Junction API accept only these names. */
+const publicProviders = { appointment_ready: 'getlabs', appointment_request: 'phlebfinders' }
+
+const ZipCodeInFile = z.object({ zip: ZipCode, lat: z.number().min(-90).max(90), lng: z.number().min(-180).max(180) })
+
 const PayorInFile = z.object({
   payor_code: Text(60).refine(
     (code) => !code.startsWith('TEAM-'),
@@ -121,6 +139,8 @@ const CatalogFile = z.object({
   lab_markers: z.array(LabMarkerInFile),
   lab_tests: z.array(LabTestInFile),
   patient_service_centers: z.array(ServiceCenterInFile).default([]),
+  phlebotomy_coverage: z.array(PhlebotomyAreaInFile).default([]),
+  zip_codes: z.array(ZipCodeInFile).default([]),
   payors: z.array(PayorInFile).default([]),
   icd10_starter: z.array(z.object({ code: Text(10), label: Text(300) })).default([]),
 })

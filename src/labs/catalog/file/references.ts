@@ -5,6 +5,7 @@ export type Fault = { path: PropertyKey[]; message: string }
 /** Finds duplicate IDs and codes, and references to entries that the file does not have. */
 export const referenceFaults = (file: Catalog): Fault[] => [
   ...duplicateFaults(file),
+  ...aliasFaults(file),
   ...markerFaults(file),
   ...testFaults(file),
   ...centerFaults(file),
@@ -21,6 +22,8 @@ function duplicateFaults(file: Catalog): Fault[] {
     ...findDuplicates('lab_markers', 'provider_id', file.lab_markers, (marker) => `${marker.lab_id} ${marker.provider_id}`),
     ...findDuplicates('lab_tests', 'id', file.lab_tests, (test) => test.id),
     ...findDuplicates('patient_service_centers', 'site_code', file.patient_service_centers, (center) => center.site_code),
+    ...findDuplicates('phlebotomy_coverage', 'zip', file.phlebotomy_coverage, (area) => `${area.zip} ${area.provider}`),
+    ...findDuplicates('zip_codes', 'zip', file.zip_codes, ({ zip }) => zip),
     ...findDuplicates('payors', 'payor_code', file.payors, (payor) => payor.payor_code),
     ...findDuplicates('icd10_starter', 'code', file.icd10_starter, (icd) => icd.code),
   ]
@@ -34,6 +37,18 @@ function findDuplicates<R>(list: string, field: string, rows: R[], keyOf: (row: 
     seen.add(key)
     return []
   })
+}
+
+/** A request names a lab by its slug or by an alias, so that each name must lead to one lab. */
+function aliasFaults({ labs }: Catalog): Fault[] {
+  const names = labs.flatMap(({ slug, aliases }) => [slug, ...aliases])
+  return labs.flatMap(({ aliases }, i) =>
+    aliases.flatMap((alias, j) =>
+      names.filter((name) => name === alias).length > 1
+        ? [{ path: ['labs', i, 'aliases', j], message: 'Must not be the slug or an alias of another lab.' }]
+        : [],
+    ),
+  )
 }
 
 function markerFaults({ labs, analytes, markers, lab_markers }: Catalog): Fault[] {

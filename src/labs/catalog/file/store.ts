@@ -10,7 +10,7 @@ export const lockLoading = (db: Db) => sql`select pg_advisory_xact_lock(${LOAD_L
 
 export const findLoadedCatalog = (db: Db) => db.selectFrom('catalog').select(['version', 'loaded_at']).executeTakeFirst()
 
-export type SharedTable = 'labs' | 'analytes' | 'markers' | 'lab_tests' | 'service_centers' | 'catalog'
+export type SharedTable = 'labs' | 'analytes' | 'markers' | 'lab_tests' | 'service_centers' | 'phlebotomy_areas' | 'zip_codes' | 'catalog'
 export type SharedRow<T extends SharedTable> = Insertable<Tables[T]>
 
 /** Upserts catalog rows by key; existing non-null values of the columns in `keptColumns` stay. */
@@ -60,6 +60,13 @@ export const retireOtherMarkers = (db: Db, ids: number[]) =>
     .returning('id')
     .execute()
 
+/** Deletes the sites, phlebotomy areas and ZIP codes, so that the catalog can write those it has. */
+export async function deletePlaces(db: Db) {
+  for (const table of ['service_centers', 'phlebotomy_areas', 'zip_codes'] as const) await db.deleteFrom(table).execute()
+}
+
+export const insertAreas = (db: Db, rows: SharedRow<'phlebotomy_areas'>[]) => db.insertInto('phlebotomy_areas').values(rows).execute()
+
 const countOf = (from: string) => sql<number>`(select count(*) from ${sql.raw(from)})`
 
 /** Marker and lab test counts per lab, in total and orderable. */
@@ -83,5 +90,7 @@ export const countShared = (db: Db) =>
       countOf('payors').as('payors'),
       countOf('icd_codes').as('icd_codes'),
       countOf('service_centers').as('service_centers'),
+      countOf('phlebotomy_areas').as('phlebotomy_areas'),
+      countOf('zip_codes').as('zip_codes'),
     ])
     .executeTakeFirstOrThrow()

@@ -1,4 +1,5 @@
 import type { NewOrder } from '../../../contract/labs/new-order.ts'
+import { type Coverage, servesState } from '../../coverage/rules.ts'
 import { aoeFindings, type MarkerQuestions } from './rules-aoe.ts'
 import { type Billing, billingFindings } from './rules-billing.ts'
 import { type Finding, fieldError, findingIf, ruleError, warning } from './rules-findings.ts'
@@ -24,7 +25,7 @@ type Lab = Billing['lab'] & {
 }
 
 /** Everything the checks need once the tests, lab and account of the order are resolved. */
-export type OrderContext = PatientContext & Billing & { lab: Lab; markers: MarkerQuestions[] }
+export type OrderContext = PatientContext & Billing & { lab: Lab; markers: MarkerQuestions[]; coverage: Coverage }
 
 /** Collects the findings (errors and warnings) for an order whose tests are resolved. */
 export const orderFindings = (body: NewOrder, context: OrderContext): Finding[] => [
@@ -39,6 +40,7 @@ export const orderFindings = (body: NewOrder, context: OrderContext): Finding[] 
   ...nameFindings(body, context.lab),
   ...phoneFindings(body),
   ...addressFindings(body),
+  ...coverageFindings(context),
   ...consentFindings(body),
   ...imageFindings(body),
 ]
@@ -65,7 +67,7 @@ function scheduleFindings({ activate_by }: NewOrder, { now, zone }: PatientConte
 function labFindings({ priority, patient_address }: NewOrder, { lab }: OrderContext): Finding[] {
   const state = stateCode(patient_address.state)
   return [
-    ...findingIf(state && lab.excluded_states.includes(state), () =>
+    ...findingIf(!servesState(lab, state), () =>
       ruleError(
         'LAB_DOES_NOT_SERVE_STATE',
         ['patient_address', 'state'],
@@ -82,6 +84,21 @@ function labFindings({ priority, patient_address }: NewOrder, { lab }: OrderCont
       ),
     ),
   ]
+}
+
+/** The lab or the patient may know another way, so the order is accepted. */
+function coverageFindings({ coverage, method, lab }: OrderContext): Finding[] {
+  const path = ['patient_address', 'zip']
+  const otherWay = 'GET /v3/order/area/info shows the collection methods that are available.'
+  if (method === 'at_home_phlebotomy')
+    return findingIf(coverage === 'not_served', () =>
+      warning('home_draw_not_offered', path, 'No phlebotomy service of the catalog visits patients in this ZIP code.', otherWay),
+    )
+  if (coverage === 'not_served')
+    return [warning('no_site_nearby', path, `${lab.name} has no collection site within 100 miles of this ZIP code.`, otherWay)]
+  return findingIf(coverage === 'distance_unknown', () =>
+    warning('distance_unknown', path, 'The location of this ZIP code is unknown, so the distance to collection sites is too.', 'Check it.'),
+  )
 }
 
 const physicianFlows = ['order_delegated', 'fully_delegated']

@@ -3,6 +3,7 @@ import type { App } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { findPayor } from '../../../tenants/insurance/actions.ts'
 import type { loadPatient } from '../../../tenants/users/records.ts'
+import { coverageOf } from '../../coverage/actions.ts'
 import { orderFindings } from '../checks/rules-checks.ts'
 import { zoneOf } from '../checks/rules-zones.ts'
 import type { ResolvedTests } from './tests.ts'
@@ -19,12 +20,14 @@ export async function reviewOrder(
   const { lab, markers, method, account } = resolved
   const zone = zoneOf(body.patient_address, patient.team_zone)
   const payor_code = body.health_insurance?.payor_code ?? patient.insurance?.payor_code
+  const coverage = await coverageOf(app, lab, method, body.patient_address)
   const payor = payor_code && usesPayor(body) ? await findPayor(app, caller.team_id, payor_code) : undefined
   const context = {
     ...patientContextOf(app, patient, zone, method),
     lab,
     markers,
     account,
+    coverage,
     insurance: patient.insurance && { relationship: patient.insurance.relationship, has_guarantor: Boolean(patient.insurance.guarantor) },
     payor_known: !payor_code || !usesPayor(body) || Boolean(payor),
   }

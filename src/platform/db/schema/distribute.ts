@@ -8,6 +8,7 @@ export const referenceTables = [
   ...['orgs', 'teams', 'management_keys', 'management_key_teams', 'team_api_key_hashes', 'lab_keys'],
   ...['people', 'person_teams', 'recovery_codes', 'invitations', 'payors', 'icd_codes'],
   ...['catalog', 'labs', 'analytes', 'markers', 'lab_tests', 'lab_accounts', 'lab_account_teams', 'service_centers'],
+  ...['phlebotomy_areas', 'zip_codes'],
 ]
 
 /** Tables that stay on the coordinator. */

@@ -35,6 +35,7 @@ export type LabTables = {
   labs: {
     id: number
     slug: string
+    aliases: Generated<string[]>
     name: string
     first_line_address: string
     city: string
@@ -101,6 +102,8 @@ export type LabTables = {
     lng: number
     capabilities: string[]
   }
+  phlebotomy_areas: { zip: string; provider: string; state: string; tier: string; iana_timezone: string }
+  zip_codes: { zip: string; lat: number; lng: number }
   lab_accounts: {
     id: string
     lab_id: number
