@@ -11,7 +11,7 @@ import { clearColumnsTable } from './clear-columns.ts'
 import { cliPage } from './cli-page.ts'
 import { compliancePage } from './compliance-page.ts'
 import { configPage } from './config-page.ts'
-import { deprecationsPage } from './deprecations-page.ts'
+import { deprecationTables } from './deprecation-tables.ts'
 import { errorsPage } from './errors-page.ts'
 import { eventsPage } from './events-page.ts'
 import { diagrams, lifecyclePage, methodsTable } from './lifecycle-page.ts'
@@ -31,7 +31,6 @@ const generated: Record<string, () => string> = {
   'docs/comparison.md': comparisonPage,
   'docs/compliance.md': compliancePage,
   'docs/config.md': configPage,
-  'docs/deprecations.md': deprecationsPage,
   'docs/errors.md': errorsPage,
   'docs/events.md': eventsPage,
   'docs/lifecycle.md': lifecyclePage,
@@ -43,6 +42,7 @@ const generated: Record<string, () => string> = {
   'docs/orders.md': ordersPage,
   'docs/security.md': () => withTables('docs/security.md', { columns: clearColumnsTable() }),
   'docs/scaling.md': () => withTables('docs/scaling.md', scalingTables()),
+  'docs/versioning.md': () => withTables('docs/versioning.md', { deprecations: deprecationTables() }),
   'docs/wearables.md': wearablesPage,
 }
 

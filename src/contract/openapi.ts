@@ -52,7 +52,7 @@ curl -s $BASE_URL/v2/user -H "x-service-api-key: $TEAM_API_KEY" -H 'content-type
 - **Pagination**: send the \`next_cursor\` of a response to get the next page. Lists of orders and markers have \`page\` and \`size\` instead.
 - **Enumerations** in responses are open: tolerate values that are not listed. Unknown fields of a request are ignored.
 - **Deprecation**: deprecated operations, parameters, fields and headers keep working. A request that uses one gets a \`Deprecation\` header with
-  the date. The [list](/docs/deprecations) names the replacements.
+  the date. The [list](/docs/versioning#deprecated-operations) names the replacements.
 `.trim()
 
 const tags = {

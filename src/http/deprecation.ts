@@ -3,7 +3,7 @@ import { type Deprecation, deprecatedFields } from '../contract/deprecation.ts'
 import type { Row } from '../contract/endpoint.ts'
 import type { RawInput } from './input.ts'
 
-const POLICY = '</docs/upgrading#deprecation-and-removal>; rel="deprecation"'
+const POLICY = '</docs/versioning#deprecation-and-removal>; rel="deprecation"'
 
 /** Sets the `Deprecation` header (RFC 9745) once, so a deprecated operation takes precedence over its deprecated fields. */
 export function announceDeprecation(reply: FastifyReply, deprecation: Deprecation | undefined) {

@@ -13,7 +13,7 @@ beforeAll(async () => {
 const since = `@${Date.parse(FIRST_RELEASE) / 1000}`
 const key = () => ({ 'x-service-api-key': w.team_api_key })
 const deprecationHeaders = ({ headers }: { headers: Headers }) => [headers.get('deprecation'), headers.get('link')]
-const policy = '</docs/upgrading#deprecation-and-removal>; rel="deprecation"'
+const policy = '</docs/versioning#deprecation-and-removal>; rel="deprecation"'
 
 describe('a deprecated query parameter', () => {
   const list = (query: object) => sendRequest(w.base, endpoints.getUserResources, { headers: key(), query })

@@ -8,7 +8,7 @@ type Parameter = { name: string; deprecated?: boolean; schema: { deprecated?: bo
 type Operation = { deprecated?: boolean; description: string; parameters?: Parameter[] }
 
 const document = openapi() as { paths: Record<string, Record<string, Operation>> }
-const page = readFileSync(join(root, 'docs/deprecations.md'), 'utf8')
+const page = readFileSync(join(root, 'docs/versioning.md'), 'utf8')
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, ...operation })),
 )

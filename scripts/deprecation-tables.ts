@@ -78,29 +78,23 @@ function collect(found: Map<z.ZodType, DeprecatedField>, shape: z.ZodType, locat
 
 const headerCase = (name: string) => name.replace(/\b[a-z]/g, (letter) => letter.toUpperCase())
 
-export const deprecationsPage = () =>
-  [
-    '# Deprecations',
-    '',
-    ...prose(
-      'Everything on this page keeps working. [Upgrading](upgrading.md#deprecation-and-removal) describes how deprecation and removal work, and how much time you have.',
-      'A request that uses a deprecated operation, header, query parameter or body field gets a `Deprecation` header (RFC 9745) with the date. It also gets a `Link` header with `rel="deprecation"`. Deprecated response fields have no header, because every response contains them. Nothing has a removal date today.',
-      'This page is generated from `src/contract` by `npm run generate`.',
-    ),
-    '## Operations',
-    '',
-    ...table(['Operation', 'Since', 'Replacement'], operations()),
-    '## Headers',
-    '',
-    ...table(
-      ['Header', 'Since', 'Replacement'],
-      deprecatedHeaders.map((name) => [code(headerCase(name)), headerDeprecation.since, headerDeprecation.instead]),
-    ),
-    '## Parameters and request fields',
-    '',
-    ...table(['Deprecated', 'Operation', 'Since', 'Replacement'], inputs()),
-    '## Response and event fields',
-    '',
-    ...prose('These fields have been deprecated since the first release.'),
-    ...table(['Field', 'In', 'Replacement'], outputs()),
-  ].join('\n')
+/** The headings and tables of everything that is deprecated. */
+export const deprecationTables = () => [
+  '',
+  '## Deprecated operations',
+  '',
+  ...table(['Operation', 'Since', 'Replacement'], operations()),
+  '## Deprecated headers',
+  '',
+  ...table(
+    ['Header', 'Since', 'Replacement'],
+    deprecatedHeaders.map((name) => [code(headerCase(name)), headerDeprecation.since, headerDeprecation.instead]),
+  ),
+  '## Deprecated parameters and request fields',
+  '',
+  ...table(['Deprecated', 'Operation', 'Since', 'Replacement'], inputs()),
+  '## Deprecated response and event fields',
+  '',
+  ...prose('These fields have been deprecated since the first release.'),
+  ...table(['Field', 'In', 'Replacement'], outputs()),
+]
