@@ -1,5 +1,6 @@
 import { checkBackup, restoreBackup, streamBackup, writeBackup } from '../operations/backup/actions.ts'
-import { readConfig } from '../platform/config.ts'
+import { storageOf } from '../operations/backup/storage.ts'
+import { type Config, readConfig } from '../platform/config.ts'
 import { setupProblem } from '../platform/problem.ts'
 import { keyEncryptionOf } from '../platform/sealing/settings.ts'
 import { checkAudit } from '../tenants/audit/verification.ts'
@@ -8,20 +9,37 @@ import { progress } from './progress.ts'
 import { recordOperator } from './record-operator.ts'
 import { withApp, withDatabase } from './with-app.ts'
 
-const file = { value: 'FILE', what: 'Backup file, or - for standard input.', required: true, file: true } as const
+const file = {
+  value: 'FILE',
+  what: 'Backup file, an object such as s3://BUCKET/KEY, or - for standard input.',
+  required: true,
+  file: true,
+} as const
+
+const sourceOf = (file: string, config: Config) => (file === '-' ? process.stdin : storageOf(file, config).read())
 
 export const backupCommand = command({
   name: 'backup',
   summary:
     'Write a consistent backup of the whole database to a file. The service can keep running. The output names the server that the command read from: the read replica, or the primary if there is no replica or it cannot be used. The file is encrypted with a key of the database, which ENCRYPTION_KEY or your key management service decrypts. Neither is part of it, so store the key separately.',
-  options: { file: { ...file, what: 'Backup file to write, or - for standard output. The file must not exist.' } },
-  examples: ['assay backup --file assay-$(date +%F).backup', 'assay backup --file - | aws s3 cp - s3://BUCKET/assay.backup'],
+  options: {
+    file: {
+      ...file,
+      what: 'Backup file to write, an object such as s3://BUCKET/KEY, or - for standard output. The file or object must not exist.',
+    },
+  },
+  examples: [
+    'assay backup --file assay-$(date +%F).backup',
+    'assay backup --file s3://BUCKET/assay.backup',
+    'assay backup --file - | gpg --encrypt > assay.backup.gpg',
+  ],
   async run({ file, json }) {
     const bar = progress('rows', undefined)
     const written = await withApp(async (app, database) => {
       const replica = await app.replica?.caughtUp()
       const source = { database, replica, vault: app.vault }
-      const written = file === '-' ? await streamBackup(source, process.stdout, bar.add) : await writeBackup(source, file, bar.add)
+      const written =
+        file === '-' ? await streamBackup(source, process.stdout, bar.add) : await writeBackup(source, storageOf(file, app.config), bar.add)
       return recordOperator(
         app,
         'backup',
@@ -43,7 +61,8 @@ export const checkBackupCommand = command({
   options: { file },
   async run({ file, json }) {
     const bar = progress('rows', undefined)
-    const summary = await checkBackup(file, process.stdin, keyEncryptionOf(readConfig(), true), bar.add)
+    const config = readConfig()
+    const summary = await checkBackup(sourceOf(file, config), keyEncryptionOf(config, true), bar.add)
     bar.end()
     print(json, summary, [
       `complete and authentic: ${summary.rows} rows, ${summary.environment} ${summary.region}, written ${summary.created_at} by version ${summary.version}`,
@@ -62,7 +81,7 @@ export const restoreCommand = command({
     const keyEncryption = keyEncryptionOf(readConfig(), true)
     const bar = progress('rows', undefined)
     const restored = await withDatabase(
-      (database, config) => restoreBackup(database, { config, keyEncryption }, file, process.stdin, bar.add),
+      (database, config) => restoreBackup(database, { config, keyEncryption }, sourceOf(file, config), bar.add),
       true,
     )
     bar.end()

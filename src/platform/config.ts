@@ -1,71 +1,27 @@
 import { z } from 'zod'
-import { environments, Id, type PersonRole, personRoles, regions } from '../contract/common.ts'
+import { environments, Id, regions } from '../contract/common.ts'
 import { ProjectId } from '../contract/delivery/pipelines.ts'
 import { OAuthSettings } from '../contract/wearables/oauth-setting.ts'
-import { faultOfDatabaseUrl, urlsOfHosts } from './db/connections/hosts.ts'
+import { urlsOfHosts } from './db/connections/hosts.ts'
 import { setupProblem } from './problem.ts'
 import { environment, settingIn } from './runtime/environment.ts'
-
-/** Only decimal digits: a setting such as 0x10 or 1e3 is more likely a mistake. */
-const wholeNumber = (low: number, high: number) =>
-  z
-    .string()
-    .regex(/^-?\d+$/, `must be a whole number from ${low} to ${high}`)
-    .transform(Number)
-    .pipe(z.number().min(low, `must be at least ${low}`).max(high, `must be at most ${high}`))
-const oneOf = <const V extends readonly [string, ...string[]]>(values: V) => z.enum(values, `must be one of ${values.join(', ')}`)
-const url = (protocol: RegExp, text: string) => z.url({ protocol, error: text })
-/** Assay appends paths to the URL, and everyone who receives such a link would see its credentials. */
-const isPlainUrl = (text: string) => !/[?#]|^\w+:\/\/[^/]*@/.test(text)
-const isLoopbackUrl = (text: string) => ['localhost', '127.0.0.1', '[::1]'].includes(new URL(text).hostname)
-const databaseUrl = z.string().superRefine((url, context) => {
-  const fault = faultOfDatabaseUrl(url)
-  if (fault) context.addIssue({ code: 'custom', message: fault })
-})
-const network = z.union([z.cidrv4(), z.cidrv6()])
-// Trusting every network would let clients forge their own address.
-const proxy = z.union([z.ipv4(), z.ipv6(), network]).refine((text) => !text.endsWith('/0'))
-const listOf = (each: z.ZodType, text: string) =>
-  z
-    .string()
-    .transform((text) => text.split(',').map((item) => item.trim()))
-    .refine((list) => list.every((item) => each.safeParse(item).success), text)
-    .default([])
-const AuditBucket = z.strictObject({
-  url: z
-    .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
-    .refine((text) => isPlainUrl(text), 'must have no credentials, query or fragment'),
-  region: z.string().min(1),
-  access_key_id: z.string().min(1),
-  secret_access_key: z.string().min(1),
-  retain_days: z.int().min(1).max(36_500).default(2190),
-})
-const bootstrapKey = z.string().regex(/^[!-~]{8,200}$/, 'must have 8 to 200 printable characters and no spaces')
-
-/** A group of the identity provider, with the role of its members, for one team or for all. */
-export type RoleMapping = { group: string; role: PersonRole; team_id?: string | undefined }
-
-const ROLE_MAPPINGS = 'must list groups with roles, such as assay-admins=org_admin,pier-staff=team_admin@TEAM_ID'
-
-function parseRoleMapping(text: string): RoleMapping | undefined {
-  const [, group, role, team] = /^(.+)=([a-z_]+)(?:@(.+))?$/.exec(text.trim()) ?? []
-  const known = personRoles.find((one) => one === role)
-  const team_id = team === undefined ? undefined : Id.safeParse(team).data
-  const takesTeam = known === 'team_admin' || known === 'support' || known === 'read_only'
-  if (!group || !known || (team !== undefined && !(team_id && takesTeam)) || (known === 'team_admin' && !team_id)) return undefined
-  return { group: group.trim(), role: known, team_id }
-}
-
-const isLoopback = (url: URL) => /^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname)
-
-function parseJson(text: string, context: z.RefinementCtx): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    context.addIssue({ code: 'custom', message: 'must be JSON' })
-    return z.NEVER
-  }
-}
+import { checkCombinations } from './settings/combinations.ts'
+import {
+  AuditBucket,
+  BackupStorage,
+  bootstrapKey,
+  databaseUrl,
+  isLoopbackUrl,
+  isPlainUrl,
+  listOf,
+  network,
+  oneOf,
+  parseJson,
+  proxy,
+  roleMappings,
+  url,
+  wholeNumber,
+} from './settings/values.ts'
 
 export const Settings = z.object({
   PORT: wholeNumber(0, 65_535).default(8080).describe('The port for the API, the console and the docs. `0` picks any free port.'),
@@ -238,8 +194,16 @@ export const Settings = z.object({
     .describe(
       'A time-stamp authority (RFC 3161). Each checkpoint in the file or bucket has a time-stamp of it. The authority receives a hash only.',
     ),
+  BACKUP_S3: z
+    .string()
+    .transform(parseJson)
+    .pipe(BackupStorage)
+    .optional()
+    .describe(
+      'S3-compatible storage for `assay backup --file s3://BUCKET/KEY`, as JSON: `{"endpoint":"https://s3.us-east-1.amazonaws.com","region":"us-east-1","access_key_id":"…","secret_access_key":"…"}`. `session_token` is for temporary credentials. `part_mb` is the size of the parts of an upload in MiB, by default 64. A backup has at most 10,000 parts.',
+    ),
   OIDC_ISSUER: url(/^https?$/, 'must be an https URL')
-    .refine((text) => new URL(text).protocol === 'https:' || isLoopback(new URL(text)), 'must be an https URL')
+    .refine((text) => text.startsWith('https:') || isLoopbackUrl(text), 'must be an https URL')
     .optional()
     .describe(
       'The issuer of your OpenID Connect provider, such as `https://login.example.org`. Turns on [single sign-on](security.md#single-sign-on) for the console. Register `PUBLIC_URL/console/sso/callback` as its redirect URI.',
@@ -247,14 +211,9 @@ export const Settings = z.object({
   OIDC_CLIENT_ID: z.string().min(1).optional().describe('The client ID of Assay at the provider. Required with `OIDC_ISSUER`.'),
   OIDC_CLIENT_SECRET: z.string().min(1).optional().describe('The client secret. If unset, Assay is a public client, with PKCE only.'),
   OIDC_GROUPS_CLAIM: z.string().min(1).default('groups').describe('The claim that lists the groups of a person.'),
-  OIDC_ROLES: z
-    .string()
-    .transform((text) => text.split(',').map(parseRoleMapping))
-    .refine((mappings): mappings is RoleMapping[] => !mappings.includes(undefined), ROLE_MAPPINGS)
-    .default([])
-    .describe(
-      'The roles of groups, separated by commas, such as `assay-admins=org_admin,pier-staff=team_admin@TEAM_ID`. `team_admin` needs a team, `support` and `read_only` can have one. A person gets the highest role of their groups. Without a group of this list, nobody can sign in. Required with `OIDC_ISSUER`.',
-    ),
+  OIDC_ROLES: roleMappings.describe(
+    'The roles of groups, separated by commas, such as `assay-admins=org_admin,pier-staff=team_admin@TEAM_ID`. `team_admin` needs a team, `support` and `read_only` can have one. A person gets the highest role of their groups. Without a group of this list, nobody can sign in. Required with `OIDC_ISSUER`.',
+  ),
   OIDC_SCOPES: z
     .string()
     .regex(/^openid( \S+)*$/, 'must start with openid')
@@ -269,6 +228,7 @@ export const Settings = z.object({
 })
 
 export type Config = z.output<typeof Settings>
+export type { RoleMapping } from './settings/values.ts'
 
 /** Settings of commands that call the API. */
 export const ClientSettings = z.object({
@@ -294,31 +254,6 @@ function parseSettings<S extends z.ZodObject>(settings: S, env: NodeJS.ProcessEn
   const parsed = settings.safeParse(values)
   if (!parsed.success) throw setupProblem(parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`).join('; '))
   return parsed.data
-}
-
-function checkCombinations(config: Config) {
-  if (config.OIDC_ISSUER && !(config.OIDC_CLIENT_ID && config.OIDC_ROLES.length))
-    throw setupProblem('OIDC_ISSUER needs OIDC_CLIENT_ID and OIDC_ROLES')
-  if (config.ENVIRONMENT === 'production' && config.OIDC_ISSUER?.startsWith('http:'))
-    throw setupProblem('OIDC_ISSUER must be an https URL in production')
-  if (config.ENVIRONMENT === 'production' && config.PASSWORD_COST < 15)
-    throw setupProblem('PASSWORD_COST must be at least 15 in production')
-  if (config.ENVIRONMENT === 'production' && !config.PUBSUB_ENDPOINT.startsWith('https:'))
-    throw setupProblem('PUBSUB_ENDPOINT must be an https URL in production')
-  if (config.ENVIRONMENT === 'production' && config.AUDIT_CHECKPOINT_S3?.url.startsWith('http:'))
-    throw setupProblem('AUDIT_CHECKPOINT_S3 must have an https URL in production')
-  checkTransit(config)
-  if (config.ENCRYPTION_KEY || config.ENCRYPTION_KEY_COMMAND || config.VAULT_TRANSIT_URL) return
-  if (config.ENVIRONMENT === 'production')
-    throw setupProblem('ENCRYPTION_KEY is required in production; generate one with: openssl rand -base64 32')
-  if (config.DATABASE_URL) throw setupProblem('ENCRYPTION_KEY is required with DATABASE_URL; generate one with: openssl rand -base64 32')
-}
-
-function checkTransit({ VAULT_TRANSIT_URL: url, VAULT_TRANSIT_KEY: key, ...config }: Config) {
-  const tokens = [config.VAULT_TRANSIT_TOKEN, config.VAULT_TRANSIT_TOKEN_FILE].filter((value) => value !== undefined)
-  if (!url && !key && !tokens.length) return
-  if (!url || !key) throw setupProblem('VAULT_TRANSIT_URL and VAULT_TRANSIT_KEY must be set together')
-  if (tokens.length !== 1) throw setupProblem('VAULT_TRANSIT_URL needs either VAULT_TRANSIT_TOKEN or VAULT_TRANSIT_TOKEN_FILE')
 }
 
 type DeploymentSettings = Pick<Config, 'ENVIRONMENT' | 'REGION'>

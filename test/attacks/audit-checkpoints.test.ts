@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { checkpointAudit } from '../../src/operations/audit/checkpoints.ts'
+import { signedHeaders } from '../../src/platform/outbound/s3.ts'
 import { HOUR } from '../../src/platform/time.ts'
 import { compareCheckpoints } from '../../src/tenants/audit/checkpoints/actions.ts'
-import { signedHeaders } from '../../src/tenants/audit/checkpoints/s3.ts'
 import { verifyAudit } from '../../src/tenants/audit/verification.ts'
 import { assay } from '../cli/assay.ts'
 import { skipUnless } from '../db/support/embedded.ts'
@@ -164,7 +164,11 @@ test('signs a request as Amazon S3 documents it', () => {
   }
   const headers = { date: 'Fri, 24 May 2013 00:00:00 GMT', 'x-amz-storage-class': 'REDUCED_REDUNDANCY' }
   const url = new URL('https://examplebucket.s3.amazonaws.com/test%24file.text')
-  const { authorization } = signedHeaders(bucket, url, headers, 'Welcome to Amazon S3.', '2013-05-24T00:00:00.000Z')
+  const { authorization } = signedHeaders(
+    bucket,
+    { method: 'PUT', url, headers, body: 'Welcome to Amazon S3.' },
+    '2013-05-24T00:00:00.000Z',
+  )
   expect(authorization).toContain('Signature=98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd')
 })
 

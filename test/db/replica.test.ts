@@ -4,6 +4,7 @@ import pg from 'pg'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { writeBackup } from '../../src/operations/backup/actions.ts'
+import { fileStorage } from '../../src/operations/backup/storage.ts'
 import { openReplica, type Replica } from '../../src/platform/db/connections/replica.ts'
 import { applyRoleSettings } from '../../src/platform/db/connections/role-settings.ts'
 import { type Database, openDatabase } from '../../src/platform/db/open.ts'
@@ -228,7 +229,7 @@ test('a backup from the standby has everything that was committed before it star
   atEnd(opened.close)
   const source = { database: await lostDatabase(), replica: await waitForConnections(opened), vault: service.app.vault }
   const file = join(temporaryFolder(), 'standby.backup')
-  expect(await eventually(() => writeBackup(source, file, () => {}))).toMatchObject({ read_from: 'replica' })
+  expect(await eventually(() => writeBackup(source, fileStorage(file), () => {}))).toMatchObject({ read_from: 'replica' })
   const url = await emptyDatabase()
   await assay(url).json('restore', '--file', file)
   expect(await contentsOf(url, unstable)).toEqual(await contentsOf(replication.url(), unstable))
@@ -238,7 +239,11 @@ test('a backup comes from the primary if the standby is lost', async () => {
   const database = openDatabase(replication.url(), 2, silent)
   atEnd(database.close)
   const file = join(temporaryFolder(), 'primary.backup')
-  const { rows, read_from } = await writeBackup({ database, replica: await lostDatabase(), vault: service.app.vault }, file, () => {})
+  const { rows, read_from } = await writeBackup(
+    { database, replica: await lostDatabase(), vault: service.app.vault },
+    fileStorage(file),
+    () => {},
+  )
   expect(read_from).toBe('primary')
   expect(await cli.json('backup', 'check', '--file', file)).toMatchObject({ rows })
 })

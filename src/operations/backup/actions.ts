@@ -1,5 +1,3 @@
-import { createReadStream, createWriteStream, existsSync } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
 import type { Readable, Writable } from 'node:stream'
 import { version } from '../../contract/version.ts'
 import { type Config, deploymentOf } from '../../platform/config.ts'
@@ -18,15 +16,16 @@ import { checkDatabase, checkDeployment } from '../deployment/rules.ts'
 import { backupWriter, openBackup, type Reader } from './file.ts'
 import type { BackupHeader } from './format.ts'
 import * as rules from './rules.ts'
+import type { Storage } from './storage.ts'
 
 type OnRows = (rows: number) => void
 
 type Source = { database: Database; replica?: Database | undefined; vault: Vault }
 
 /** Backs up the whole database as of one moment while the service runs. If the replica fails, the backup starts over on the primary. */
-export async function writeBackup({ database, replica, vault }: Source, path: string, onRows: OnRows) {
-  if (existsSync(path)) throw setupProblem('The file already exists; choose another name')
-  const write = async (from: Database) => writeFile(path, (openOutput) => writeSnapshot(from, vault, openOutput, onRows))
+export async function writeBackup({ database, replica, vault }: Source, storage: Storage, onRows: OnRows) {
+  if (await storage.exists()) throw setupProblem('The file already exists; choose another name')
+  const write = (from: Database) => storage.write((openOutput) => writeSnapshot(from, vault, openOutput, onRows))
   const fromPrimary = async () => ({ ...(await write(database)), read_from: 'primary' as const })
   if (!replica) return fromPrimary()
   try {
@@ -40,18 +39,6 @@ export async function writeBackup({ database, replica, vault }: Source, path: st
 /** The same to a stream, which cannot start over, so it reads from the primary. */
 export async function streamBackup({ database, vault }: Source, output: Writable, onRows: OnRows) {
   return { ...(await writeSnapshot(database, vault, () => output, onRows)), read_from: 'primary' as const }
-}
-
-async function writeFile<T>(path: string, write: (openOutput: () => Writable) => Promise<T>) {
-  const part = `${path}.part`
-  await rm(part, { force: true })
-  try {
-    const written = await write(() => createWriteStream(part, { mode: 0o600, flags: 'wx', flush: true }))
-    await rename(part, path)
-    return written
-  } finally {
-    await rm(part, { force: true })
-  }
 }
 
 async function writeSnapshot(from: Database, vault: Vault, openOutput: () => Writable, onRows: OnRows) {
@@ -104,12 +91,9 @@ async function writeAll(connection: PoolConnection, file: ReturnType<typeof back
   return { rows, tables: tables.length }
 }
 
-/** The file, or standard input for `-`. */
-const sourceOf = (path: string, input: Readable) => (path === '-' ? input : createReadStream(path))
-
 /** Checks that a backup is complete and that Assay wrote it, without a database. */
-export async function checkBackup(path: string, input: Readable, keyEncryption: KeyEncryption, onRows: OnRows) {
-  const { header, read } = await openBackup(sourceOf(path, input))
+export async function checkBackup(source: Readable, keyEncryption: KeyEncryption, onRows: OnRows) {
+  const { header, read } = await openBackup(source)
   const file = await read(await vaultOf(keyEncryption, header))
   for await (const _ of file.rows) onRows(1)
   const { environment, region, created_at, key_version } = header
@@ -120,8 +104,8 @@ export async function checkBackup(path: string, input: Readable, keyEncryption: 
 type Target = { config: Config; keyEncryption: KeyEncryption }
 
 /** Restores a backup into an empty database, completely or not at all. */
-export async function restoreBackup(database: Database, target: Target, path: string, input: Readable, onRows: OnRows) {
-  const { header, read } = await openBackup(sourceOf(path, input))
+export async function restoreBackup(database: Database, target: Target, source: Readable, onRows: OnRows) {
+  const { header, read } = await openBackup(source)
   const { environment, region, key_check } = header
   checkDeployment({ environment, region }, deploymentOf(target.config), 'backup')
   const vault = await vaultOf(target.keyEncryption, header)

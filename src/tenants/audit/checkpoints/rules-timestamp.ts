@@ -11,7 +11,7 @@ const imprintOf = (digest: Buffer) => encode(SEQUENCE, encode(SEQUENCE, SHA256, 
 export const timestampRequest = (digest: Buffer, nonce: Buffer) =>
   encode(SEQUENCE, integer(Buffer.of(1)), imprintOf(digest), integer(nonce), trueValue)
 
-/** Rejects a response that does not stamp this digest. The signature stays to be checked by whoever relies on it. */
+/** Rejects a response that does not stamp this digest. It does not check the signature of the authority; `openssl ts -verify` does. */
 export function checkTimestamp(response: Buffer, digest: Buffer, nonce: Buffer) {
   const [status, token] = childrenOf(decodeAll(response)[0])
   const [code] = childrenOf(status)
