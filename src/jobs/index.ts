@@ -14,6 +14,7 @@ import { NUMBER_EVENTS } from '../platform/app.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../platform/time.ts'
 import { searchUnalerted } from '../tenants/audit/breaks.ts'
 import { chainAudit, searchUnchained } from '../tenants/audit/chain.ts'
+import { reviewAudit } from '../tenants/audit/review/actions.ts'
 import { pruneIdempotency } from '../tenants/idempotency/actions.ts'
 import { pruneTokens } from '../tenants/keys/actions.ts'
 import { pruneUserTokens } from '../tenants/keys/user-tokens.ts'
@@ -41,6 +42,7 @@ export const jobs: Job[] = [
   { name: 'pull wearable data', search: searchPulls, run: pullDue },
   { name: 'erase teams', everyMs: MINUTE, run: eraseNextTeam },
   { name: 'chain audit rows', search: searchUnchained, run: chainAudit },
+  { name: 'review audit chains', everyMs: MINUTE, run: reviewAudit },
   { name: 'alert audit breaks', search: searchUnalerted, run: alertAuditBreaks },
   { name: 'write audit checkpoint', everyMs: HOUR, run: checkpointAudit },
   ...ownMemoryJobs,

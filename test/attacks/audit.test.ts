@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { test as anyTest, expect } from 'vitest'
+import { DAY, MINUTE } from '../../src/platform/time.ts'
 import { acknowledgeBreak } from '../../src/tenants/audit/breaks.ts'
 import { DEPLOYMENT_CHAIN } from '../../src/tenants/audit/rules.ts'
 import { verifyAudit } from '../../src/tenants/audit/verification.ts'
@@ -55,6 +56,31 @@ test('a changed row is found, and the chain goes on', async () => {
   await w.attack("update audit_log set subject = 'user_id:nobody' where CHAIN and chain_seq = 2")
   await expectServed(w)
   expect((await w.verify()).breaks).toMatchObject([{ seq: 2, to: 2, reason: 'the row was changed' }])
+})
+
+test('a change of an old row alerts without a verification by an operator, also in the middle of a long chain', async () => {
+  const w = await attacked()
+  await w.addRows(8)
+  await w.runJobs()
+  await verifyAudit(w.app)
+  await w.attack("update audit_log set subject = 'user_id:nobody' where CHAIN and chain_seq = 2")
+  const alerts = async () => {
+    for (let i = 0; i < 2; i++) await w.runJobs()
+    const { events } = await w.api.listEvents({ query: { event_type: ['audit.broken'] } })
+    return events.map(({ data }) => data as { seq: number }).toSorted((a, b) => a.seq - b.seq)
+  }
+  expect(await alerts()).toEqual([])
+  w.advanceTime(DAY + MINUTE)
+  expect(await alerts()).toMatchObject([{ chain_id: w.team_id, seq: 2, to: 2, reason: 'changed' }])
+
+  // A review that reached row 5 continues there, and the next one starts over.
+  await w.attack(
+    'update audit_reviews set seq = 5 where CHAIN',
+    "update audit_log set subject = 'user_id:nobody' where CHAIN and chain_seq in (4, 7)",
+  )
+  expect((await alerts()).map(({ seq }) => seq)).toEqual([2, 7])
+  w.advanceTime(DAY + MINUTE)
+  expect((await alerts()).map(({ seq }) => seq)).toEqual([2, 4, 7])
 })
 
 test.each([

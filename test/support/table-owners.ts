@@ -10,7 +10,7 @@ const tables: Record<string, string> = {
   'tenants/users': 'users user_info user_insurances',
   'tenants/insurance': 'payors team_payors icd_codes',
   'tenants/idempotency': 'idempotency_keys',
-  'tenants/audit': 'audit_log audit_chains audit_breaks audit_verified',
+  'tenants/audit': 'audit_log audit_chains audit_breaks audit_verified audit_reviews',
   'delivery/events': 'events event_logs',
   'delivery/webhooks': 'webhooks workers lanes ended_lanes deliveries attempts webhook_jobs inbox_messages',
   'delivery/pipelines': 'pipelines pipeline_destinations',

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import type { App } from '../../platform/app.ts'
 import { auditKeys } from './key.ts'
 import { type Verification, type VerifyOptions, verifyChains } from './verify.ts'
-import type { VerifyTask } from './verify-thread.ts'
+import type { AuditTask } from './verify-thread.ts'
 
 type Options = Pick<VerifyOptions, 'chain_ids' | 'full'>
 
@@ -20,7 +20,11 @@ async function verify({ db, ...app }: App, options: VerifyOptions): Promise<Veri
   const keys = auditKeys(app)
   // Another connection would not see an open transaction.
   if (!db.url) return verifyChains(db, keys, options)
-  const task: VerifyTask = { url: db.url, keys, options }
-  const [verification] = await once(new Worker(new URL('./verify-thread.ts', import.meta.url), { workerData: task }), 'message')
-  return verification
+  return runInThread({ url: db.url, keys, options })
+}
+
+/** Runs a task in a thread with a connection of its own, and returns its result. */
+export async function runInThread(task: AuditTask) {
+  const [result] = await once(new Worker(new URL('./verify-thread.ts', import.meta.url), { workerData: task }), 'message')
+  return result
 }

@@ -1,16 +1,18 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { openDatabase } from '../../platform/db/open.ts'
 import { createLog } from '../../platform/log.ts'
+import { type Review, reviewChains } from './review/slices.ts'
 import type { AuditKeys } from './rules.ts'
 import { type VerifyOptions, verifyChains } from './verify.ts'
 
-export type VerifyTask = { url: string; keys: AuditKeys; options: VerifyOptions }
+export type AuditTask = { url: string; keys: AuditKeys } & ({ options: VerifyOptions } | { review: Review })
 
-const { url, keys, options } = workerData as VerifyTask
+const task = workerData as AuditTask
 
-const database = openDatabase(url, 1, createLog({ LOG_LEVEL: 'silent' }))
+const { db, close } = openDatabase(task.url, 1, createLog({ LOG_LEVEL: 'silent' }))
 try {
-  parentPort?.postMessage(await verifyChains(database.db, keys, options))
+  const isReview = 'review' in task
+  parentPort?.postMessage(isReview ? await reviewChains(db, task.keys, task.review) : await verifyChains(db, task.keys, task.options))
 } finally {
-  await database.close()
+  await close()
 }

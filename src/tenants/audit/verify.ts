@@ -69,7 +69,8 @@ async function reopen({ db, keys, remember }: Run, recorded: BreakRow[]) {
     if (row.acknowledged_at && !isAcknowledged(keys, row)) await updateBreak(db, row, { acknowledged_at: null, alerted_at: null })
 }
 
-const isAcknowledged = ({ live }: rules.AuditKeys, row: BreakRow) =>
+/** Whether the acknowledgement is one that Assay signed. */
+export const isAcknowledged = ({ live }: rules.AuditKeys, row: BreakRow) =>
   live.some((key) => row.mac?.equals(rules.acknowledgementMac(key, row, row.acknowledged_by ?? '')))
 
 const scopeOf = ({ chain_ids }: VerifyOptions) => chain_ids && [rules.DEPLOYMENT_CHAIN, ...chain_ids]
@@ -95,22 +96,7 @@ async function verifyChain(run: Run, head: Head, known: BreakRow[]) {
   const verified = findVerified(run.keys, head, known)
   const isContained = !verified?.seq || head.current_hash?.equals(verified.hash)
   const from = run.full || !isContained ? undefined : verified
-  let at: walk.Position = from ?? rules.start
-  let cursor = from ? { after: from.seq, after_id: LAST_ID } : BEFORE_ALL
-  const breaks: rules.Break[] = []
-  let read = 0
-  for (;;) {
-    const rows = await store.listChained(run.db, chain_id, cursor, Math.max(head.seq, head.last ?? 0), ROWS_AT_ONCE)
-    const page = walk.walkRows(run.keys.all, at, rows)
-    at = page.at
-    read += rows.length
-    for (const found of page.breaks) rules.addBreak(breaks, found)
-    const last = rows.at(-1)
-    if (!last || rows.length < ROWS_AT_ONCE) break
-    cursor = { after: last.chain_seq as number, after_id: last.id }
-  }
-  const atEnd = walk.findBreakAtEnd(run.keys.live, at, head)
-  const all = [...breaks, ...(atEnd ? [atEnd] : [])]
+  const { position: at, inside, breaks: all, read } = await readChain(run, head, from)
   if (verified && !isContained) {
     const lost: rules.Break = { seq: verified.seq, to: verified.seq, reason: 'rewritten' }
     if (!rules.isCovered(lost, all)) all.push(lost)
@@ -119,8 +105,33 @@ async function verifyChain(run: Run, head: Head, known: BreakRow[]) {
   const isNew = at.seq !== from?.seq || all.length > 0
   // The record of a verification is evidence until an operator acknowledges that the chain does not contain it.
   if (run.remember && at.hash && isNew && isContained) await remember(run, chain_id, { seq: at.seq, hash: at.hash }, all)
-  const lost = [...known.map(rangeOf), ...breaks].filter(({ to }) => to <= at.seq)
+  const lost = [...known.map(rangeOf), ...inside].filter(({ to }) => to <= at.seq)
   return { rows: at.seq - countCovered(lost), read, found }
+}
+
+/**
+ * Compares the rows of a chain after a position with its hashes, up to its end or for a number of rows. `breaks` are those
+ * `inside` and the one at the end.
+ */
+export async function readChain({ db, keys }: Pick<Run, 'db' | 'keys'>, head: Head, from?: walk.Position, most = Number.POSITIVE_INFINITY) {
+  let position: walk.Position = from ?? rules.start
+  let cursor = from ? { after: from.seq, after_id: LAST_ID } : BEFORE_ALL
+  const inside: rules.Break[] = []
+  let read = 0
+  let isAtEnd = false
+  while (!isAtEnd && read < most) {
+    const limit = Math.min(ROWS_AT_ONCE, most - read)
+    const rows = await store.listChained(db, head.chain_id, cursor, Math.max(head.seq, head.last ?? 0), limit)
+    const page = walk.walkRows(keys.all, position, rows)
+    position = page.at
+    read += rows.length
+    for (const found of page.breaks) rules.addBreak(inside, found)
+    const last = rows.at(-1)
+    if (last) cursor = { after: last.chain_seq as number, after_id: last.id }
+    isAtEnd = rows.length < limit
+  }
+  const atEnd = isAtEnd ? walk.findBreakAtEnd(keys.live, position, head) : undefined
+  return { position, read, isAtEnd, inside, breaks: [...inside, ...(atEnd ? [atEnd] : [])] }
 }
 
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
@@ -149,12 +160,16 @@ async function remember(run: Run, chain_id: string, at: rules.Link, breaks: rule
   await store.putVerified(run.db, { chain_id, ...at, mac: rules.verifiedMac(run.keys.current, chain_id, at, known) })
 }
 
-/** Records breaks that no recorded one includes. */
 async function record({ db, remember }: Run, found: ChainBreak[]) {
-  if (!remember || !found.length) return
+  if (remember) await recordNewBreaks(db, found, remember.at)
+}
+
+/** Records breaks that no recorded one includes. */
+export async function recordNewBreaks(db: Db, found: ChainBreak[], found_at: string) {
+  if (!found.length) return
   const known = Map.groupBy(await listBreaks(db, [...new Set(found.map(({ chain_id }) => chain_id))]), ({ chain_id }) => chain_id)
   const isNew = (one: ChainBreak) => !rules.isCovered(one, (known.get(one.chain_id) ?? []).map(rangeOf))
-  const rows = found.filter(isNew).map(({ to, id, ...one }) => ({ ...one, to_seq: to, row_id: id ?? null, found_at: remember.at }))
+  const rows = found.filter(isNew).map(({ to, id, ...one }) => ({ ...one, to_seq: to, row_id: id ?? null, found_at }))
   if (rows.length) await insertBreaks(db, rows)
 }
 

@@ -199,4 +199,5 @@ export type TenantTables = {
     mac: Optional<Buffer>
   }
   audit_verified: { chain_id: string; seq: number; hash: Buffer; mac: Buffer }
+  audit_reviews: { chain_id: string; seq: number; reviewed_at: Time }
 }
