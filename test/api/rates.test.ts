@@ -103,6 +103,26 @@ describe('a team with a fixed rate', () => {
   })
 })
 
+test('a Team Management Key can lower the rates of its team and its keys, and not raise or remove them', async () => {
+  const { team, key } = await aTeam({ requests_per_second: 5, burst: 10 }, { requests_per_second: 2 })
+  const params = { org_id: w.org_id, team_id: team.id }
+  const keyParams = { org_id: w.org_id, env: 'sandbox' as const, region: 'us' as const, api_key_id: key.id }
+  const role = { role: 'team_admin' as const, team_role_bindings: [{ team_id: team.id }] }
+  const bound = await w.admin.createManagementKey({ params, body: { label: 'bound', ...role } })
+  const admin = createClient(w.base, { 'x-management-key': bound.key })
+  const refused = { status: 403, detail: { error_type: 'ORG_KEY_REQUIRED' } }
+  for (const rate_limit of [null, { requests_per_second: 6 }, { requests_per_second: 5, burst: 11 }])
+    expect(await errorOf(admin.patchTeam({ params, body: { rate_limit } }))).toMatchObject(refused)
+  for (const rate_limit of [null, { requests_per_second: 3 }])
+    expect(await errorOf(admin.patchTeamKey({ params: keyParams, body: { rate_limit } }))).toMatchObject(refused)
+  expect((await admin.patchTeam({ params, body: { name: 'Slower', rate_limit: { requests_per_second: 4 } } })).rate_limit).toEqual({
+    requests_per_second: 4,
+  })
+  const lowered = await admin.patchTeamKey({ params: keyParams, body: { rate_limit: { requests_per_second: 1 } } })
+  expect(lowered.rate_limit).toEqual({ requests_per_second: 1 })
+  expect((await w.admin.patchTeam({ params, body: { rate_limit: null } })).rate_limit).toBe(null)
+})
+
 describe('a key with a fixed rate', () => {
   test('is limited by itself and by its team', async () => {
     const { key } = await aTeam({ requests_per_second: 10, burst: 20 }, { requests_per_second: 1, burst: 3 })

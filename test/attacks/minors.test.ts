@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { aPhysician, aProxy } from '../support/order-rules.ts'
 import { aPatient, placeKit, placeOrder, testId } from '../support/orders.ts'
-import { anAddress } from '../support/people.ts'
+import { anAddress, someInsurance } from '../support/people.ts'
 import { aUser } from '../support/users.ts'
 import { errorOf, world } from '../support/world.ts'
 
@@ -42,6 +42,25 @@ test('an order for a sibling warns, keeps its own proxy and does not overwrite t
   })
   expect(await infoOf(user_id)).toEqual(before)
   expect((await order(user_id, elder)).patient_details?.medical_proxy).toMatchObject({ first_name: 'Ottoline' })
+})
+
+test('the insurance of the user does not pay for an order for somebody else, and that of somebody else not for the user', async () => {
+  const user_id = await aUser(w.api)
+  const parent = { ...elder, dob: '1985-06-01' }
+  await order(user_id, parent)
+  await w.api.createInsurance({ params: { user_id }, body: someInsurance() })
+  const insured = (details: object, change: object = {}) =>
+    placeOrder(w.api, 'walk_in_test', {
+      ...{ user_id, patient_details: aPatient(details), billing_type: 'commercial_insurance', icd_codes: ['E78.5'] },
+      ...change,
+    })
+  const own = await insured(parent)
+  expect(own.health_insurance_id).toEqual(expect.any(String))
+  const other = { ...parent, first_name: 'Philippa' }
+  expect(await errorOf(insured(other))).toMatchObject({ status: 400, detail: { error_type: 'INSURANCE_REQUIRED' } })
+  const sent = await insured(other, { health_insurance: { payor_code: 'OAKMU', insurance_id: 'PHILIPPA-7' } })
+  expect(sent.health_insurance_id).not.toBe(own.health_insurance_id)
+  expect((await insured(parent)).health_insurance_id).toBe(own.health_insurance_id)
 })
 
 test('validation reports the same errors and warnings about a sibling as placing the order', async () => {

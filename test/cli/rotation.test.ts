@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createClient } from '../../src/contract/client.ts'
 import { rotateRoot } from '../../src/operations/rotation/root.ts'
 import { MINUTE } from '../../src/platform/time.ts'
+import { findKnownDevice, newDeviceToken } from '../../src/tenants/people/devices.ts'
 import { codeAt, fromBase32, stepAt } from '../../src/tenants/people/rules-totp.ts'
 import { clientsOf, externalDatabase, start } from '../start/support/start.ts'
 import { fastPasswords, joinOrganization, PASSWORD, signIn } from '../support/console.ts'
@@ -101,6 +102,8 @@ describe('assay keys rotate-root', () => {
     const person = await joinOrganization(w, w)
     const invited = await w.admin.createInvite({ params: { org_id: w.org_id }, body: { email: 'new@harbor.example' } })
     await w.runJobs()
+    const [account] = await query<{ id: string; password: string }>(w.url, 'select id, password from people')
+    const device = newDeviceToken(w.app, account as { id: string; password: string })
     const hashes = 'select email_hash, sealed from people'
     const before = await query(w.url, hashes)
 
@@ -117,6 +120,7 @@ describe('assay keys rotate-root', () => {
     expect(await createClient(next.base, { 'x-service-api-key': w.team_api_key }).getUserInfo({ params: { user_id } })).toMatchObject({
       first_name: someInfo().first_name,
     })
+    expect(await findKnownDevice(next.app, device, person.email)).toBe(device.split('.')[0])
     next.advanceTime(MINUTE)
     const { email, totp_secret, recovery_codes } = person
     const code = codeAt(fromBase32(totp_secret), stepAt(next.app.wall()))
@@ -151,6 +155,31 @@ describe('assay keys rotate-root', () => {
     expect(await assay(w.url).json('keys', 'rotate-root')).toMatchObject({ version: 3 })
     for (const { api } of [w, other]) await api.putUserInfo({ params: { user_id: await aUser(api) }, body: someInfo() })
     expect(await w.api.getUserInfo({ params: { user_id } })).toMatchObject({ first_name: someInfo().first_name })
+  })
+
+  test('keeps one of two accounts and invitations with one email, which processes with different versions created', async () => {
+    const w = await aWorld()
+    const other = await replica({ database: w.url, env: fastPasswords })
+    const behind = { ...w, ...other, admin: createClient(other.base, { 'x-management-key': w.management_key }) }
+    const activated = rotateRoot(w.app, (step) => {
+      if (step.startsWith('encrypting')) throw new Error('killed')
+    })
+    await expect(activated).rejects.toThrow('killed')
+    const params = { org_id: w.org_id }
+    const [twice, invitee] = ['twice@harbor.example', 'new@harbor.example']
+    const first = await joinOrganization(w, w, { email: twice })
+    await joinOrganization(behind, behind, { email: twice })
+    for (const { admin } of [w, behind]) await admin.createInvite({ params, body: { email: invitee } })
+    const emails = async () => [
+      ...(await w.admin.listMembers({ params })).members.map(({ email }) => email),
+      ...(await w.admin.listInvites({ params })).invites.map(({ email }) => email),
+    ]
+    expect(await emails()).toEqual([twice, twice, invitee, invitee])
+
+    expect(await assay(w.url).json('keys', 'rotate-root')).toMatchObject({ version: 2, people: 2 })
+    expect(await emails()).toEqual([twice, invitee])
+    expect(await first.api.getSession()).toMatchObject({ person: { email: twice } })
+    expect(await query(w.url, "select 1 as found from audit_log where action = 'operator delete duplicate member'")).toHaveLength(1)
   })
 
   test('works together with another ENCRYPTION_KEY and with backups of each version', async () => {

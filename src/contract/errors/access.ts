@@ -101,7 +101,7 @@ export const permissionErrors = errors({
   },
   ORG_KEY_REQUIRED: {
     kind: 'forbidden',
-    meaning: 'A Team Management Key cannot call an endpoint of the organization.',
+    meaning: 'A Team Management Key cannot call an endpoint of the organization, or raise a request rate.',
     remedy: 'Use an Org Management Key.',
   },
   PLAN_REQUIRED: {

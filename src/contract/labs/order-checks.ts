@@ -95,7 +95,8 @@ const patientChecks = checks({
   patient_differs_from_user: {
     severity: 'warning',
     field: 'patient_details',
-    meaning: 'The name or the birth date differs from the demographics of the user. The order leaves the demographics as they are.',
+    meaning:
+      'The name or the birth date differs from the demographics of the user. The order leaves the demographics as they are, and does not use the recorded insurance and proxy.',
     remedy: 'Create a user for each patient. If the demographics are wrong, correct them with PATCH /v2/user/{user_id}/info.',
   },
   name_not_transmissible: {

@@ -7,6 +7,7 @@ import { deploymentOf, teamKeyPrefix } from '../../platform/config.ts'
 import { pageAfter, pageOf } from '../../platform/paging.ts'
 import { problem } from '../../platform/problem.ts'
 import { later, MINUTE } from '../../platform/time.ts'
+import { checkRateChange } from '../rates/rules.ts'
 import { requireTeam } from '../teams/actions.ts'
 import { boundTeamIds, checkNamedDeployment, checkTeamsFound, visibleTeams } from '../teams/rules.ts'
 import * as rules from './rules.ts'
@@ -71,6 +72,8 @@ type TeamKeyPatch = { label?: string | null | undefined; rate_limit?: RateLimit 
 export const patchTeamKey = (app: App, caller: ManagementCaller, id: string, patch: TeamKeyPatch) =>
   inTransaction(app, async (app) => {
     const [owner] = await store.findKeyTeams(app.db, caller.org_id, visibleTeams(caller), [id])
+    const current = owner && (await store.lockLiveTeamKey(app.db, owner.team_id, id, app.wall()))
+    checkRateChange(caller, current?.rate_limit ?? null, patch.rate_limit)
     const change = { label: patch.label ?? undefined, rate_limit: patch.rate_limit && JSON.stringify(patch.rate_limit) }
     const key = owner && (await store.updateTeamKey(app.db, owner.team_id, id, change))
     if (!key) throw problem('API_KEY_NOT_FOUND', 'No team API key that you have access to has this ID. List the keys to find it.')

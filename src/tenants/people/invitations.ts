@@ -47,8 +47,8 @@ async function insertInvite(app: App, caller: ManagementCaller, email: string, s
   checkTeamsFound((await countTeams(app.db, org_id, scope.team_ids)).count, scope.team_ids)
   if ((await findByEmail(app.db, hashes, org_id, 1)).length) return { status: 'already_in_org', ...noInvite }
   const previous = await store.lockByEmail(app.db, org_id, hashes)
-  if (previous) await store.deleteInvitation(app.db, org_id, previous.id)
-  const live = previous && previous.expires_at > app.wall() ? previous : undefined
+  for (const { id } of previous) await store.deleteInvitation(app.db, org_id, id)
+  const live = previous.find(({ expires_at }) => expires_at > app.wall())
   const id = live?.id ?? randomUUID()
   const token = newSecret(rules.INVITE_PREFIX)
   const expires_at = later(app.wall(), rules.INVITE_DAYS * DAY)

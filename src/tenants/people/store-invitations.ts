@@ -27,14 +27,17 @@ export const listInvitations = (db: Db, org_id: string, now: string, page: Page)
     .$call(ascendingPage(page, 'invitations.invited_at', 'invitations.id'))
     .execute()
 
+/** The newest is first. There are several only if they were created with different versions of the root secret. */
 export const lockByEmail = (db: Db, org_id: string, email_hashes: Buffer[]) =>
   db
     .selectFrom('invitations')
     .selectAll()
     .where('org_id', '=', org_id)
     .where('email_hash', 'in', email_hashes)
+    .orderBy('expires_at', 'desc')
+    .orderBy('id')
     .forUpdate()
-    .executeTakeFirst()
+    .execute()
 
 export const listAllInvitations = (db: Db, after: string | undefined, limit: number) =>
   db

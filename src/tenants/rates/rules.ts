@@ -1,5 +1,6 @@
 import type { Row } from '../../contract/endpoint.ts'
 import type { RateLimit } from '../../contract/tenants/rate-limit.ts'
+import { problem } from '../../platform/problem.ts'
 import { DAY, SECOND } from '../../platform/time.ts'
 
 /** Tokens per second, and the most that a bucket holds. */
@@ -9,6 +10,21 @@ export const rateOf = ({ requests_per_second, burst }: RateLimit): Rate => ({
   perSecond: requests_per_second,
   burst: burst ?? requests_per_second,
 })
+
+/** A credential of single teams can lower the rates of its teams and their keys. Only the organization can raise or remove them. */
+export function checkRateChange(
+  { team_ids }: { team_ids: string[] | undefined },
+  now: RateLimit | null,
+  next: RateLimit | null | undefined,
+) {
+  if (!team_ids || next === undefined || !now || (next && isWithin(rateOf(next), rateOf(now)))) return
+  throw problem(
+    'ORG_KEY_REQUIRED',
+    'A credential of single teams can lower rate_limit, and not raise or remove it. Use an Org Management Key, or ask the operator.',
+  )
+}
+
+const isWithin = (rate: Rate, limit: Rate) => rate.perSecond <= limit.perSecond && rate.burst <= limit.burst
 
 /** The tokens for about half a second, so that processes share a rate and ask the database twice a second. */
 export const leaseSize = ({ perSecond, burst }: Rate, cost: number) => Math.max(cost, Math.min(burst, Math.ceil(perSecond / 2)))

@@ -15,6 +15,7 @@ import { newSealingKey, teamSealingKey } from '../../platform/sealing/vault.ts'
 import { DAY, later } from '../../platform/time.ts'
 import { auditRow, recordChange } from '../audit/actions.ts'
 import { DEPLOYMENT_CHAIN } from '../audit/rules.ts'
+import { checkRateChange } from '../rates/rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
@@ -95,6 +96,7 @@ export const patchTeam = (app: App, caller: ManagementCaller, team_id: string, p
         ...rules.featureSettingsFrom(settings),
         ...rules.orderSettingsFrom(settings, app.config.ENVIRONMENT),
       }
+      checkRateChange(caller, team.rate_limit, patch.rate_limit)
       const rate_limit = patch.rate_limit === undefined ? team.rate_limit : patch.rate_limit
       await store.updateTeam(app.db, caller.org_id, team.id, { ...change, rate_limit: jsonOf(rate_limit) })
       return presentTeam(app, { ...team, ...change, rate_limit })

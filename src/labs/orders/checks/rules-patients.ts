@@ -39,12 +39,15 @@ export const recordedProxy = <R extends PatientRecord>(
   record: R | undefined,
 ): R['medical_proxy'] => (details.medical_proxy === undefined && isPersonOfRecord(details, record) ? record?.medical_proxy : undefined)
 
+/** Whether the order is for somebody other than the user. Without demographics, nobody can tell. */
+export const isOtherPerson = (person: Person, record: Person | undefined) => record !== undefined && !isPersonOfRecord(person, record)
+
 export function recordFindings({ patient_details }: Patient, { record }: Pick<PatientContext, 'record'>): Finding[] {
-  return findingIf(record && !isPersonOfRecord(patient_details, record), () =>
+  return findingIf(isOtherPerson(patient_details, record), () =>
     warning(
       'patient_differs_from_user',
       ['patient_details'],
-      'The name or the birth date differs from the demographics of the user, which stay as they are.',
+      'The name or the birth date differs from the demographics of the user, which stay as they are. The recorded insurance does not count.',
       'Create a user for each patient. If the demographics are wrong, correct them with PATCH /v2/user/{user_id}/info.',
     ),
   )

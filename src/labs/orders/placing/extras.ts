@@ -3,6 +3,7 @@ import type { ImageIn, NewOrder } from '../../../contract/labs/new-order.ts'
 import type { App, AppInTransaction } from '../../../platform/app.ts'
 import { type SealingKey, seal } from '../../../platform/sealing/seal.ts'
 import { insertInsurance } from '../../../tenants/users/records.ts'
+import { isOtherPerson } from '../checks/rules-patients.ts'
 import * as store from '../store.ts'
 
 type Image = z.output<typeof ImageIn>
@@ -28,10 +29,13 @@ export async function storeImages(
   if (rows.length) await store.insertImages(app.db, rows)
 }
 
-type Patient = { team_id: string; user_id: string; key: SealingKey }
+type Patient = { team_id: string; user_id: string; key: SealingKey; info: Parameters<typeof isOtherPerson>[1] }
 type InsuredOrder = Pick<NewOrder, 'health_insurance' | 'patient_details' | 'patient_address'>
 
-/** Records the deprecated health_insurance as an insurance of the user if it names payor and member; returns its ID. */
+/**
+ * Records the deprecated health_insurance as an insurance of the user if it names payor and member; returns its ID. That of
+ * another person is not primary, so that later orders do not use it.
+ */
 export async function recordInsurance(
   app: AppInTransaction,
   patient: Patient,
@@ -49,6 +53,6 @@ export async function recordInsurance(
     relationship: health_insurance.responsible_relationship ?? 'Self',
     insured: { first_name, last_name, email, phone_number, gender, dob, address },
     guarantor: responsible ? { ...responsible, household_income: null, household_size: null, email: null } : null,
-    is_primary: true,
+    is_primary: !isOtherPerson(patient_details, patient.info),
   })
 }

@@ -83,7 +83,7 @@ function fieldErrorsOf(app: App, body: NewOrder, patient: Awaited<ReturnType<typ
   return problemFrom(findings.filter(({ status }) => status === 422))
 }
 
-function orderFieldsOf(app: App, { normalized, patient, resolved, zone, payor, findings }: Plan) {
+function orderFieldsOf(app: App, { normalized, patient, resolved, zone, payor, insurance, findings }: Plan) {
   const activate_by = normalized.activate_by ?? null
   return {
     team_id: patient.team_id,
@@ -104,7 +104,7 @@ function orderFieldsOf(app: App, { normalized, patient, resolved, zone, payor, f
       payor_name: payor?.name ?? '',
       icd_codes: [...(normalized.icd_codes ?? []), ...(normalized.health_insurance?.diagnosis_codes ?? [])],
     }),
-    health_insurance_id: isInsured(normalized) ? (patient.insurance?.id ?? null) : null,
+    health_insurance_id: isInsured(normalized) ? (insurance?.id ?? null) : null,
   }
 }
 

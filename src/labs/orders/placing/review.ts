@@ -5,6 +5,7 @@ import { findPayor } from '../../../tenants/insurance/actions.ts'
 import type { loadPatient } from '../../../tenants/users/records.ts'
 import { coverageOf } from '../../coverage/actions.ts'
 import { orderFindings } from '../checks/rules-checks.ts'
+import { isOtherPerson } from '../checks/rules-patients.ts'
 import { zoneOf } from '../checks/rules-zones.ts'
 import type { ResolvedTests } from './tests.ts'
 
@@ -19,8 +20,10 @@ export async function reviewOrder(
 ) {
   const { lab, markers, method, account } = resolved
   const zone = zoneOf(body.patient_address, patient.team_zone)
-  const payor_code = body.health_insurance?.payor_code ?? patient.insurance?.payor_code
   const coverage = await coverageOf(app, lab, method, body.patient_address)
+  // Gap 317: the recorded insurance is that of the user.
+  const insurance = isOtherPerson(body.patient_details, patient.info) ? undefined : patient.insurance
+  const payor_code = body.health_insurance?.payor_code ?? insurance?.payor_code
   const payor = payor_code && usesPayor(body) ? await findPayor(app, caller.team_id, payor_code) : undefined
   const context = {
     ...patientContextOf(app, patient, zone, method),
@@ -28,10 +31,10 @@ export async function reviewOrder(
     markers,
     account,
     coverage,
-    insurance: patient.insurance && { relationship: patient.insurance.relationship, has_guarantor: Boolean(patient.insurance.guarantor) },
+    insurance: insurance && { relationship: insurance.relationship, has_guarantor: Boolean(insurance.guarantor) },
     payor_known: !payor_code || !usesPayor(body) || Boolean(payor),
   }
-  return { zone, payor, findings: orderFindings(body, context) }
+  return { zone, payor, insurance, findings: orderFindings(body, context) }
 }
 
 /** With client_bill the customer pays, so no payor is involved. */
