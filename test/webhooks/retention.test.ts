@@ -7,7 +7,8 @@ import { aWebhook, countPending, emitTo } from '../support/lanes.ts'
 import { lockWaits } from '../support/lock-waits.ts'
 import { eventually } from '../support/process.ts'
 import { asTest, query, runUncommitted } from '../support/query.ts'
-import { replica } from '../support/world.ts'
+import { aUser } from '../support/users.ts'
+import { newSandboxDatabase, replica } from '../support/world.ts'
 
 const w = await replica()
 const { app, url } = w
@@ -49,4 +50,19 @@ test('continues if another process creates a partition at the same time', async 
   await applied
   await applyRetention(app)
   expect(await tableExists(nameOf('events', later(app.wall(), DAY)))).toBe(true)
+})
+
+test('deletes events after EVENT_RETENTION_DAYS, with their payloads', async () => {
+  const kept = await replica({ database: await newSandboxDatabase(), env: { EVENT_RETENTION_DAYS: '3' } })
+  const { api } = await kept.tenant()
+  await aUser(api)
+  const [event] = await query<{ day: string }>(kept.url, "select to_char(logged_at at time zone 'utc', 'YYYY-MM-DD') as day from events")
+  const eventTypesAfter = async (days: number) => {
+    kept.setTime(later(`${event?.day}T12:00:00Z`, days * DAY))
+    await kept.runJobs()
+    return (await api.listEvents({ query: {} })).events.map(({ event_type }) => event_type)
+  }
+  expect(await eventTypesAfter(3)).toEqual(['user.created'])
+  expect(await eventTypesAfter(4)).toEqual([])
+  expect(await query(kept.url, 'select 1 as row from events')).toEqual([])
 })
