@@ -31,7 +31,7 @@ import * as reports from '../labs/results/pdf.ts'
 import { getOverview } from '../operations/overview/actions.ts'
 import * as sandbox from '../operations/sandbox/actions.ts'
 import { deleteUser, undoDeleteUser } from '../operations/user-deletion/actions.ts'
-import { listAudit, verifyAuditLog } from '../tenants/audit/list.ts'
+import { acknowledgeAuditBreak, listAudit, verifyAuditLog } from '../tenants/audit/list.ts'
 import * as insurance from '../tenants/insurance/actions.ts'
 import * as keys from '../tenants/keys/actions.ts'
 import * as keyRotation from '../tenants/keys/rotate.ts'
@@ -178,6 +178,7 @@ export const handlers: HandlersOf<Endpoints> = {
   getOverview: (app, caller) => getOverview(app, caller),
   listAudit: (app, caller, { query }) => listAudit(app, caller, query),
   verifyAuditLog: (app, caller) => verifyAuditLog(app, caller),
+  acknowledgeAuditBreak: (app, caller, { body }) => acknowledgeAuditBreak(app, caller, body),
 
   listMembers: (app, caller, { query }) => people.listMembers(app, caller, query),
   patchMember: (app, caller, { params, body }) => people.patchMember(app, caller, params.person_id, body),

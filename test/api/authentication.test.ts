@@ -216,6 +216,7 @@ describe('a Team Management Key', () => {
 
   test('has a pinned list of organization endpoints it cannot call', () => {
     expect(orgEndpoints.map(([name]) => name).sort()).toEqual([
+      'acknowledgeAuditBreak',
       'createInvite',
       'createManagementKey',
       'createTeam',

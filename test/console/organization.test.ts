@@ -1,16 +1,18 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { createClient } from '../../src/contract/client.ts'
+import { DAY, later } from '../../src/platform/time.ts'
 import { codeAt, fromBase32, stepAt } from '../../src/tenants/people/rules-totp.ts'
 import { fastPasswords, PASSWORD, signIn } from '../support/console.ts'
 import { journey, openPage, openSignedIn, seriousIssues } from '../support/console-page.ts'
 import { screenshot } from '../support/console-tour.ts'
 import { readQrCode } from '../support/qr.ts'
+import { query } from '../support/query.ts'
 import { world } from '../support/world.ts'
 
 const w = await world({ env: fastPasswords })
 
-journey('a key is shown once, works and can be revoked', async (width) => {
+journey('a key is shown once, works, gets a rate, is rotated with an overlap and can be revoked', async (width) => {
   const tenant = await w.tenant()
   const { open, ...opened } = await openSignedIn(w.base, tenant, width)
   const { page } = opened
@@ -26,12 +28,64 @@ journey('a key is shown once, works and can be revoked', async (width) => {
   await page.getByText('night backend').waitFor()
   expect(await page.content()).not.toContain(key)
 
-  await page.getByRole('button', { name: 'Revoke night backend' }).click()
+  await page.getByRole('button', { name: 'Edit night backend' }).click()
+  await page.getByLabel('Requests per second').fill('50')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Key saved.').waitFor()
+  const params = { org_id: tenant.org_id, env: 'sandbox' as const, region: 'us' as const }
+  const keys = async () => (await tenant.admin.listTeamKeys({ params })).api_keys.filter(({ label }) => label === 'night backend')
+  expect(await keys()).toMatchObject([{ rate_limit: { requests_per_second: 50 }, expires_at: null }])
+
+  await page.getByRole('button', { name: 'Rotate night backend' }).click()
+  await page.getByLabel('Keep the old key until').fill(later(w.app.wall(), 2 * DAY).slice(0, 16))
+  await page.getByRole('button', { name: 'Rotate key', exact: true }).click()
+  const successor = (await page.getByRole('dialog', { name: 'Key created' }).locator('code').textContent()) as string
+  await page.getByRole('button', { name: 'Done' }).click()
+  const next = createClient(w.base, { 'x-service-api-key': successor })
+  for (const each of [api, next]) expect((await each.listUsers()).total).toBe(0)
+  expect(await keys()).toMatchObject([{ expires_at: expect.any(String) }, { rate_limit: { requests_per_second: 50 }, expires_at: null }])
+
+  await page.getByRole('button', { name: 'Revoke night backend' }).last().click()
   await page.getByRole('button', { name: 'Revoke key', exact: true }).click()
   await page.getByText('Revoked night backend.').waitFor()
-  await expect(api.listUsers()).rejects.toMatchObject({ status: 401 })
+  await expect(next.listUsers()).rejects.toMatchObject({ status: 401 })
   return opened
 })
+
+journey('a team gets a request rate', async (width) => {
+  const tenant = await w.tenant()
+  const { open, ...opened } = await openSignedIn(w.base, tenant, width)
+  const { page } = opened
+  await open('/settings')
+  await page.getByLabel('Requests per second').fill('500')
+  await page.getByLabel('Burst').fill('900')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Settings saved.').waitFor()
+  expect((await tenant.admin.getTeam({ params: tenant })).rate_limit).toEqual({ requests_per_second: 500, burst: 900 })
+  return opened
+})
+
+journey(
+  'a break of the audit log is listed until it is acknowledged',
+  async (width) => {
+    const tenant = await w.tenant()
+    await tenant.api.listUsers()
+    await w.runJobs()
+    const aBreak = "insert into audit_breaks (chain_id, seq, to_seq, reason, found_at) values ($1, 1, 1, 'changed', now())"
+    await query(w.url, aBreak, [tenant.team_id])
+    const opened = await openSignedIn(w.base, tenant, width)
+    const { page } = opened
+    await page.goto('/console/organization/audit')
+    await page.getByText('Chain broken at row 1: the row was changed').waitFor()
+    await page.getByRole('button', { name: 'Acknowledge rows 1' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Acknowledge' }).click()
+    await page.getByText('Break acknowledged.').waitFor()
+    await page.getByText('Chain verified').waitFor()
+    expect((await tenant.admin.verifyAuditLog({ params: tenant })).breaks).toEqual([])
+    return opened
+  },
+  { checkAccessibility: true },
+)
 
 async function scanQrCode(page: Page) {
   const shot = await page.getByRole('img', { name: /^QR code/ }).screenshot()

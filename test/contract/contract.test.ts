@@ -67,7 +67,7 @@ test('OpenAPI describes the errors that every operation can return, and those of
     info: Record<string, string>
   }
   expect(info['x-interface-version']).toBe('0.4.617')
-  expect(readFileSync(new URL('../../docs/upgrading.md', import.meta.url), 'utf8')).toContain('version 0.4.617 of the Junction interface')
+  expect(readFileSync(new URL('../../docs/versioning.md', import.meta.url), 'utf8')).toContain('version 0.4.617 of the Junction interface')
   for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
     const statuses = operation.requestBody ? ['405', '413', '415', '429', '503'] : ['405', '503']
     expect(Object.keys(operation.responses), operation.operationId).toEqual(expect.arrayContaining(statuses))
@@ -480,6 +480,8 @@ describe('the service', () => {
     }
 
     async function consoleResponses() {
+      const aBreak = "insert into audit_breaks (chain_id, seq, to_seq, reason, found_at) values ($1, 1, 1, 'changed', now())"
+      await query(w.url, aBreak, [org_id])
       const { send } = await signIn(w.base, { management_key: tenant.management_key })
       const begun = await send(endpoints.beginSession, { body: { management_key: tenant.management_key } })
       const person = await joinOrganization(w, tenant)
@@ -513,6 +515,7 @@ describe('the service', () => {
         getOverview: await api.getOverview(),
         listAudit: await admin.listAudit({ params: org }),
         verifyAuditLog: await admin.verifyAuditLog({ params: org }),
+        acknowledgeAuditBreak: await admin.acknowledgeAuditBreak({ params: org, body: { chain_id: org_id, seq: 1, to: 1 } }),
         beginSession: begun.body,
         getSession: (await browser(w.base, cookieOf(begun.headers)).send(endpoints.getSession)).body,
       }

@@ -274,7 +274,7 @@ describe('audit log', () => {
     })
   })
 
-  test('verifies the log, caches the result for a minute and reports a changed row', async () => {
+  test('verifies the log, caches the result for a minute and reports a changed row until it is acknowledged', async () => {
     const instance = await world({ env: fastPasswords })
     const { admin, org_id, team_id } = instance
     await instance.api.listUsers()
@@ -295,6 +295,19 @@ describe('audit log', () => {
       intact: false,
       broken: { seq: seq + 1, reason: 'the row was changed' },
     })
+    const { breaks } = await admin.verifyAuditLog({ params: { org_id } })
+    expect(breaks).toEqual([{ chain_id: team_id, seq: seq + 1, to: seq + 1, reason: 'the row was changed' }])
+    const { reason: _, ...position } = breaks[0] as (typeof breaks)[number]
+    const stranger = await instance.tenant()
+    const notFound = { status: 404, detail: { error_type: 'AUDIT_BREAK_NOT_FOUND' } }
+    expect(await errorOf(stranger.admin.acknowledgeAuditBreak({ params: stranger, body: position }))).toMatchObject(notFound)
+    await admin.acknowledgeAuditBreak({ params: { org_id }, body: position })
+    expect(await admin.verifyAuditLog({ params: { org_id } })).toMatchObject({ intact: true, broken: null, breaks: [] })
+    expect(await errorOf(admin.acknowledgeAuditBreak({ params: { org_id }, body: position }))).toMatchObject(notFound)
+    const recorded = await query(instance.url, "select 1 as row from audit_log where chain_id = $1 and action = 'acknowledgeAuditBreak'", [
+      team_id,
+    ])
+    expect(recorded).toHaveLength(1)
     await setAction('listUsers')
     await query(instance.url, 'alter table audit_log enable trigger user')
   })

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import type { Query } from '../query.ts'
 import { Button, Card, EmptyState, Time } from './basics.tsx'
 import { FormDialog } from './dialog.tsx'
+import { TextField } from './forms.tsx'
 import { PageHeader } from './page-header.tsx'
 import { SecretDialog } from './secret-dialog.tsx'
 import { type Column, QueryView, Table } from './table.tsx'
@@ -20,6 +21,10 @@ type KeyListProps<K extends Key> = {
   canManage: boolean
   /** Renders the dialog that creates a key. */
   form: (props: { onClose: () => void; onCreated: (secret: string) => void }) => ComponentChildren
+  /** Renders the dialog that changes a key. */
+  edit?: (props: { item: K; onClose: () => void }) => ComponentChildren
+  /** Creates the successor of a key and returns its secret. The old key ends at once, or at the given time. */
+  rotate: (key: K, old_key_expires_at: string | null) => Promise<string>
   revoke: (key: K) => Promise<unknown>
   revokeWarning: string
 }
@@ -32,10 +37,14 @@ export function KeyList<K extends Key>({
   columns,
   canManage,
   form,
+  edit,
+  rotate,
   revoke,
   revokeWarning,
 }: KeyListProps<K>) {
   const [isCreating, setIsCreating] = useState(false)
+  const [editing, setEditing] = useState<K>()
+  const [rotating, setRotating] = useState<K>()
   const [newSecret, setNewSecret] = useState<string>()
   const [revoking, setRevoking] = useState<K>()
   const createButton = canManage && (
@@ -45,6 +54,7 @@ export function KeyList<K extends Key>({
   )
   const showSecret = (secret: string) => {
     setIsCreating(false)
+    setRotating(undefined)
     setNewSecret(secret)
   }
   return (
@@ -69,9 +79,19 @@ export function KeyList<K extends Key>({
                   right: true,
                   cell: (key) =>
                     canManage ? (
-                      <Button small kind="danger" onClick={() => setRevoking(key)} aria-label={`Revoke ${key.label}`}>
-                        Revoke
-                      </Button>
+                      <div class="row">
+                        {edit && (
+                          <Button small onClick={() => setEditing(key)} aria-label={`Edit ${key.label}`}>
+                            Edit
+                          </Button>
+                        )}
+                        <Button small onClick={() => setRotating(key)} aria-label={`Rotate ${key.label}`}>
+                          Rotate
+                        </Button>
+                        <Button small kind="danger" onClick={() => setRevoking(key)} aria-label={`Revoke ${key.label}`}>
+                          Revoke
+                        </Button>
+                      </div>
                     ) : null,
                 },
               ]}
@@ -81,6 +101,14 @@ export function KeyList<K extends Key>({
       </Card>
       {isCreating && form({ onClose: () => setIsCreating(false), onCreated: showSecret })}
       {newSecret && <SecretDialog title="Key created" secret={newSecret} what="key" onClose={() => setNewSecret(undefined)} />}
+      {editing && edit?.({ item: editing, onClose: () => setEditing(undefined) })}
+      {rotating && (
+        <Rotate
+          label={rotating.label}
+          onClose={() => setRotating(undefined)}
+          rotate={async (until) => showSecret(await rotate(rotating, until))}
+        />
+      )}
       {revoking && (
         <Revoke label={revoking.label} onClose={() => setRevoking(undefined)} revoke={() => revoke(revoking)}>
           {revokeWarning}
@@ -91,6 +119,29 @@ export function KeyList<K extends Key>({
 }
 
 export const TimeOrNever = ({ at }: { at: string | null }) => (at ? <Time at={at} isRealTime /> : <span class="faint">Never</span>)
+
+type RotateProps = { label: string; rotate: (old_key_expires_at: string | null) => Promise<unknown>; onClose: () => void }
+
+function Rotate({ label, rotate, onClose }: RotateProps) {
+  const [until, setUntil] = useState('')
+  return (
+    <FormDialog
+      title={`Rotate ${label}?`}
+      submit="Rotate key"
+      onClose={onClose}
+      onSubmit={() => rotate(until ? new Date(until).toISOString() : null)}
+    >
+      <p>The new key has the same access. Tokens of the old key keep working and end with the new key.</p>
+      <TextField
+        label="Keep the old key until"
+        type="datetime-local"
+        hint="In your time zone. Leave empty to end the old key now."
+        value={until}
+        onText={setUntil}
+      />
+    </FormDialog>
+  )
+}
 
 type RevokeProps = { label: string; revoke: () => Promise<unknown>; onClose: () => void; children: string }
 

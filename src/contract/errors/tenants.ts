@@ -6,6 +6,11 @@ export const organizationErrors = errors({
     meaning: 'No team API key that the management key has access to has this ID, or the key is revoked.',
     remedy: 'List the keys to find the ID.',
   },
+  AUDIT_BREAK_NOT_FOUND: {
+    kind: 'not_found',
+    meaning: 'No chain of the organization and its teams has an open break at this position.',
+    remedy: 'Get the open breaks with GET /v1/org/{org_id}/audit_log/verification.',
+  },
   TOO_MANY_API_KEYS: {
     kind: 'refused',
     meaning: 'The team has reached the limit of API keys.',

@@ -66,12 +66,21 @@ const AuditEntry = z
   })
   .meta({ id: 'AuditEntry' })
 
+const BreakPosition = z.object({
+  chain_id: Id.describe('The ID of a team, or of the organization for entries without a team.'),
+  seq: z.int().describe('The first entry that cannot be trusted.'),
+  to: z.int().describe('The last one.'),
+})
+
+const AuditBreak = BreakPosition.extend({ reason: Safe }).meta({ id: 'AuditBreak' })
+
 const AuditVerdict = z
   .object({
     intact: z.boolean(),
     rows: z.int().describe('The number of chained entries of the organization and its teams that were verified.'),
     unchained: z.int().describe('The number of entries that are too new to be chained. They are chained within about a second.'),
-    broken: z.object({ seq: z.int(), reason: Safe }).nullable(),
+    broken: z.object({ seq: z.int(), reason: Safe }).nullable().describe('The first break, which can be in the chain of the deployment.'),
+    breaks: z.array(AuditBreak).describe('Breaks of the organization and its teams that are not acknowledged, up to 100.'),
     verified_at: Instant,
   })
   .meta({ id: 'AuditVerdict' })
@@ -120,5 +129,18 @@ export const overviewEndpoints = {
       'Verifies the hash chains of the organization and of its teams, and reports the first broken entry. Assay verifies at most once a minute and returns the last result in between.',
     params: z.object({ org_id: Id }),
     returns: AuditVerdict,
+  }),
+  acknowledgeAuditBreak: endpoint({
+    ...audit,
+    scope: 'org',
+    method: 'post',
+    path: '/v1/org/{org_id}/audit_log/acknowledgement',
+    summary: 'Acknowledge a break of the audit log',
+    description:
+      'Ends the alert of a break in the chain of the organization or of one of its teams, after you found the cause. Verification accepts this break from then on, and the chain records who acknowledged it. Only the operator can acknowledge a break in the chain of the deployment.',
+    params: z.object({ org_id: Id }),
+    body: BreakPosition.meta({ id: 'AuditBreakPosition' }),
+    returns: z.object({ success: z.boolean() }).meta({ id: 'AuditAcknowledgement' }),
+    refusals: { 404: 'No such break.' },
   }),
 }

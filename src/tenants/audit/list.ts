@@ -1,15 +1,18 @@
-import type { App } from '../../platform/app.ts'
+import { type App, inTransaction } from '../../platform/app.ts'
 import { declareCache } from '../../platform/caches.ts'
 import type { ManagementCaller } from '../../platform/callers.ts'
 import { type Page, pageAfter, pageOf } from '../../platform/paging.ts'
+import { problem } from '../../platform/problem.ts'
 import { later, MINUTE } from '../../platform/time.ts'
 import { findPersonName } from '../people/actions.ts'
 import { listErasedTeamIds, listTeamIds } from '../teams/actions.ts'
 import { visibleTeams } from '../teams/rules.ts'
 import { decryptReason } from './actions.ts'
+import { acknowledgeBreak, listStillOpen } from './breaks.ts'
+import { DEPLOYMENT_CHAIN } from './rules.ts'
 import * as store from './store.ts'
 import { verifyAudit } from './verification.ts'
-import type { Verification } from './verify.ts'
+import type { ReportedBreak, Verification } from './verify.ts'
 
 type Query = Omit<store.AuditFilter, 'org_id'> & {
   team_id?: string | null | undefined
@@ -70,19 +73,43 @@ export async function verifyAuditLog(app: App, { org_id }: ManagementCaller) {
   const isFresh = previous && previous.verified_at > later(app.wall(), -MINUTE)
   if (!isFresh && running.get(org_id) === last) running.set(org_id, verify(app, org_id))
   const { verification, verified_at } = await (running.get(org_id) as Promise<Verified>)
-  const { broken, rows, unchained } = verification
+  const { breaks = [], rows, unchained } = verification
+  const open = breaks.length ? await listStillOpen(app, breaks) : []
+  const [broken] = open
   // The row's ID is left out because the row may belong to another organization.
   return {
     intact: !broken,
     rows,
     unchained,
     broken: broken ? { seq: broken.seq, reason: broken.reason } : null,
+    breaks: open
+      .filter(({ chain_id }) => chain_id !== DEPLOYMENT_CHAIN)
+      .map(({ chain_id, seq, to, reason }) => ({ chain_id, seq, to, reason })),
     verified_at,
   }
 }
 
+type BreakPosition = Pick<ReportedBreak, 'chain_id' | 'seq' | 'to'>
+
+/** Acknowledges an open break of a chain of the organization, and records in the chain who did it. */
+export async function acknowledgeAuditBreak(app: App, caller: ManagementCaller, { chain_id, seq, to }: BreakPosition) {
+  const isOwn = (await chainsOf(app, caller.org_id)).includes(chain_id)
+  const { breaks = [] } = isOwn ? await verifyAudit(app, { chain_ids: [chain_id] }) : {}
+  const found = breaks.find((one) => one.chain_id === chain_id && one.seq === seq && one.to === to)
+  if (!found) throw problem('AUDIT_BREAK_NOT_FOUND', 'No open break is at this position. Verify the audit log to list the open breaks.')
+  return inTransaction(app, async (app) => {
+    await acknowledgeBreak(app, found, caller.console?.actor_id ?? caller.key_id ?? 'operator', caller)
+    return { success: true }
+  })
+}
+
 async function verify(app: App, org_id: string): Promise<Verified> {
   const verified_at = app.wall()
-  const chain_ids = [org_id, ...(await listTeamIds(app, { org_id, team_ids: undefined })), ...(await listErasedTeamIds(app, org_id))]
-  return { verified_at, verification: await verifyAudit(app, { chain_ids }) }
+  return { verified_at, verification: await verifyAudit(app, { chain_ids: await chainsOf(app, org_id) }) }
 }
+
+const chainsOf = async (app: App, org_id: string) => [
+  org_id,
+  ...(await listTeamIds(app, { org_id, team_ids: undefined })),
+  ...(await listErasedTeamIds(app, org_id)),
+]

@@ -10,6 +10,7 @@ import { PageHeader } from '../../ui/page-header.tsx'
 import { SearchField } from '../../ui/search-field.tsx'
 import { type Column, CursorPager, ErrorNotice, QueryView, Table } from '../../ui/table.tsx'
 import { teamName } from '../../ui/teams.tsx'
+import { Breaks } from './audit-breaks.tsx'
 
 type Entry = Awaited<ReturnType<typeof api.listAudit>>['entries'][number]
 
@@ -145,11 +146,15 @@ function ChainStatus() {
   const chain = useQuery('audit-verdict', () => api.verifyAuditLog({ params: { org_id } }))
   if (chain.error) return <ErrorNotice error={chain.error} onRetry={chain.reload} />
   if (!chain.data) return null
-  const { intact, rows, unchained, broken, verified_at } = chain.data
+  const { intact, rows, unchained, broken, breaks, verified_at } = chain.data
   return (
-    <Notice tone={intact ? 'good' : 'bad'}>
-      {intact ? `Chain verified: ${pluralize(rows, 'row')} checked` : `Chain broken at row ${broken?.seq}: ${broken?.reason}`}
-      {unchained > 0 && `; ${pluralize(unchained, 'recent row')} not chained yet`}. Checked <Time at={verified_at} isRealTime />.
-    </Notice>
+    <>
+      <Notice tone={intact ? 'good' : 'bad'}>
+        {intact ? `Chain verified: ${pluralize(rows, 'row')} checked` : `Chain broken at row ${broken?.seq}: ${broken?.reason}`}
+        {unchained > 0 && `; ${pluralize(unchained, 'recent row')} not chained yet`}. Checked <Time at={verified_at} isRealTime />.
+        {!intact && !breaks.length && ' Only the operator of the deployment can acknowledge this break.'}
+      </Notice>
+      {breaks.length > 0 && <Breaks breaks={breaks} />}
+    </>
   )
 }

@@ -21,6 +21,11 @@ export function ManagementKeys() {
     await api.deleteManagementKey({ params: { org_id, key_id: id } })
     refresh('management-keys')
   }
+  const rotate = async ({ id }: Key, old_key_expires_at: string | null) => {
+    const { key } = await api.rotateManagementKey({ params: { org_id, key_id: id }, body: { old_key_expires_at } })
+    refresh('management-keys')
+    return key
+  }
   return (
     <KeyList
       title="Management keys"
@@ -30,6 +35,7 @@ export function ManagementKeys() {
       columns={columns}
       canManage={can('org.manage')}
       form={(props) => <NewKey {...props} />}
+      rotate={rotate}
       revoke={revoke}
       revokeWarning="Requests with this key are rejected immediately, and console sessions signed in with it end. You cannot undo this."
     />

@@ -7,7 +7,9 @@ import { Status } from '../../ui/basics.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { Checkbox, TextField } from '../../ui/forms.tsx'
 import { KeyList, TimeOrNever } from '../../ui/key-list.tsx'
+import { Rate, RateFields, type RateText, rateFrom, rateText } from '../../ui/rate.tsx'
 import type { Column } from '../../ui/table.tsx'
+import { showToast } from '../../ui/toasts.tsx'
 
 type Key = Awaited<ReturnType<typeof api.listTeamKeys>>['api_keys'][number]
 
@@ -19,6 +21,12 @@ export function TeamKeys() {
     await api.deleteTeamKeys({ params: deploymentParams(), query: { api_key_id: [id] } })
     refresh('team-keys:')
   }
+  const rotate = async ({ id }: Key, old_key_expires_at: string | null) => {
+    const params = { ...deploymentParams(), api_key_id: id }
+    const { value } = await api.rotateTeamKey({ params, body: { old_key_expires_at } })
+    refresh('team-keys:')
+    return value
+  }
   return (
     <KeyList
       title="API keys"
@@ -28,6 +36,8 @@ export function TeamKeys() {
       columns={columns}
       canManage={can('team.manage')}
       form={(props) => <NewKey {...props} />}
+      edit={(props) => <EditKey {...props} />}
+      rotate={rotate}
       revoke={revoke}
       revokeWarning="Requests with this key are rejected immediately. You cannot undo this."
     />
@@ -39,6 +49,7 @@ const columns: Column<Key>[] = [
     name: 'Access',
     cell: ({ read_only }) => <Status tone={read_only ? 'idle' : 'info'}>{read_only ? 'Read only' : 'Read and write'}</Status>,
   },
+  { name: 'Rate', wide: true, cell: ({ rate_limit }) => <Rate rate={rate_limit} /> },
   { name: 'Expires', wide: true, cell: ({ expires_at }) => <TimeOrNever at={expires_at} /> },
 ]
 
@@ -49,11 +60,18 @@ function NewKey({ onClose, onCreated }: { onClose: () => void; onCreated: (key: 
   const [label, setLabel] = useState('')
   const [isReadOnly, setIsReadOnly] = useState(false)
   const [expiresOn, setExpiresOn] = useState('')
+  const [rate, setRate] = useState<RateText>(rateText(null))
   const create = async () => {
     const { team_id } = teamParams()
     const { value } = await api.createTeamKey({
       params: deploymentParams(),
-      body: { label, team_id, read_only: isReadOnly, ...(expiresOn ? { expires_at: endOfDay(expiresOn) } : {}) },
+      body: {
+        label,
+        team_id,
+        read_only: isReadOnly,
+        rate_limit: rateFrom(rate),
+        ...(expiresOn ? { expires_at: endOfDay(expiresOn) } : {}),
+      },
     })
     refresh('team-keys:')
     onCreated(value)
@@ -68,7 +86,25 @@ function NewKey({ onClose, onCreated }: { onClose: () => void; onCreated: (key: 
         value={expiresOn}
         onText={setExpiresOn}
       />
+      <RateFields value={rate} onChange={setRate} />
       <Checkbox label="Read only" value={isReadOnly} onChange={setIsReadOnly} />
+    </FormDialog>
+  )
+}
+
+function EditKey({ item, onClose }: { item: Key; onClose: () => void }) {
+  const [label, setLabel] = useState(item.label)
+  const [rate, setRate] = useState(rateText(item.rate_limit))
+  const save = async () => {
+    await api.patchTeamKey({ params: { ...deploymentParams(), api_key_id: item.id }, body: { label, rate_limit: rateFrom(rate) } })
+    refresh('team-keys:')
+    onClose()
+    showToast('Key saved.')
+  }
+  return (
+    <FormDialog title={`Edit ${item.label}`} submit="Save" onClose={onClose} onSubmit={save}>
+      <TextField label="Label" required value={label} onText={setLabel} />
+      <RateFields value={rate} onChange={setRate} />
     </FormDialog>
   )
 }

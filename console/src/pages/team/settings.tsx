@@ -6,6 +6,7 @@ import { can, session, teamParams } from '../../session.ts'
 import { AsyncButton, Card, DescriptionList, Id, Notice, Time } from '../../ui/basics.tsx'
 import { Checkbox, SelectField, TextField } from '../../ui/forms.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
+import { RateFields, rateFrom, rateText } from '../../ui/rate.tsx'
 import { QueryView } from '../../ui/table.tsx'
 import { showToast } from '../../ui/toasts.tsx'
 
@@ -38,6 +39,7 @@ function Form({ team }: { team: Team }) {
   const { org_id, team_id, env } = teamParams()
   const [name, setName] = useState(team.name)
   const [settings, setSettings] = useState<TeamSettings | null>(team[env])
+  const [rate, setRate] = useState(rateText(team.rate_limit))
   const [error, setError] = useState<ApiError>()
   if (!settings) return <Notice tone="idle">This team has no settings in this environment.</Notice>
   const save = async () => {
@@ -50,7 +52,8 @@ function Form({ team }: { team: Team }) {
       logo_url: logo_url || null,
       ...(env === 'sandbox' ? { simulator: simulator as 'manual' | 'auto' } : {}),
     }
-    await api.patchTeam({ params: { org_id, team_id }, body: { name, [env]: body } }).then(() => {
+    const rate_limit = rateFrom(rate)
+    await api.patchTeam({ params: { org_id, team_id }, body: { name, rate_limit, [env]: body } }).then(() => {
       refresh('team')
       showToast('Settings saved.')
     }, setError)
@@ -101,6 +104,13 @@ function Form({ team }: { team: Team }) {
               />
             )}
           </div>
+        </Card>
+        <Card title="Request rate">
+          <p class="small muted">
+            All keys and tokens of the team share this rate. An API key can have a rate of its own. Only an administrator of the
+            organization can raise or remove a rate.
+          </p>
+          <RateFields value={rate} onChange={setRate} errors={errors} />
         </Card>
         <Card title="Features">
           {featureSettings.map(([name, label, description]) => (
