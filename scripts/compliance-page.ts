@@ -24,7 +24,7 @@ export function compliancePage() {
     '# Compliance map',
     '',
     ...prose(
-      'This page maps requirements of HIPAA, SOC 2, GDPR and OWASP to features of Assay, and each feature to the tests that prove it.',
+      'This page maps requirements of HIPAA, SOC 2, GDPR and OWASP, and findings of attacks on the service, to features of Assay, and each feature to the tests that prove it.',
       'Assay has no certification or attestation, and using it does not make you compliant. The map covers technical features only. Training, contracts, physical security and policies are yours: see [Shared responsibility](shared-responsibility.md). This page is not legal advice.',
       'This page is generated from `src/operations/compliance` by `npm run generate`, which fails if a named test does not exist.',
     ),

@@ -5,7 +5,7 @@ type Node = { type: string } & Record<string, unknown>
 
 const isNode = (value: unknown): value is Node => typeof (value as Node | null)?.type === 'string'
 
-/** The full titles of the tests in a file: the titles around a test and its own, joined by ` > `. Skipped tests do not count. */
+/** The full titles of the tests in a file: the titles around a test and its own, joined by ` > `. Tests under `skip` and `todo` do not count. */
 export const titlesIn = (text: string) => titlesBelow(parseAst(text, { lang: 'ts' }), [])
 
 function titlesBelow(node: unknown, around: string[]): string[] {
@@ -14,7 +14,7 @@ function titlesBelow(node: unknown, around: string[]): string[] {
   const call = node.type === 'CallExpression' ? testCall(node) : undefined
   if (!call) return Object.values(node).flatMap((value) => titlesBelow(value, around))
   const titles = [...around, call.title]
-  if (/skip|todo/i.test(call.words.join(' '))) return []
+  if (call.words.includes('skip') || call.words.includes('todo')) return []
   return call.words[0] === 'describe' ? titlesBelow(call.rest, titles) : [titles.join(' > ')]
 }
 

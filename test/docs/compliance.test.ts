@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { missingTests, namedTitles } from '../../scripts/compliance-page.ts'
 import { titlesIn } from '../../scripts/test-titles.ts'
@@ -24,6 +25,11 @@ describe('the compliance map', () => {
     expect(controlNames.filter((name) => !used.has(name))).toEqual([])
   })
 
+  test('names every file of attacks', () => {
+    const files = readdirSync(new URL('../attacks/', import.meta.url)).filter((name) => name.endsWith('.test.ts'))
+    expect(files.map((name) => `test/attacks/${name}`).filter((file) => !titles.has(file))).toEqual([])
+  })
+
   test('lists each line of the OWASP API Security Top 10 with a test of the same name', () => {
     const lines = frameworks.at(-1)?.requirements ?? []
     expect(lines).toHaveLength(10)
@@ -39,8 +45,9 @@ test('the titles of a file include those around them, and no skipped tests', () 
     test('alone', () => {})
     describe('around', () => {
       test.each([[1, 'not a title']])('with %s', async (n: number) => {})
+      test.skipIf(process.platform === 'win32').each([1])('not everywhere: %s', () => {})
       test.skip('later', () => {})
     })
     describe.skip('nothing', () => { test('inside', () => {}) })`
-  expect(titlesIn(text)).toEqual(['alone', 'around > with %s'])
+  expect(titlesIn(text)).toEqual(['alone', 'around > with %s', 'around > not everywhere: %s'])
 })

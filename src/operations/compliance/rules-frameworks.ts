@@ -108,6 +108,34 @@ const gdpr: Framework = {
   ],
 }
 
+/** Attacks that go beyond the OWASP list. Every file in test/attacks belongs to one of these lines or to OWASP. */
+const attacks: Framework = {
+  name: 'Attack findings',
+  requirements: [
+    { reference: '1', title: 'Compressed, large and many bodies exhaust memory', controls: ['limits'] },
+    {
+      reference: '2',
+      title: 'Access to the database rewrites the audit log',
+      controls: ['auditLog', 'auditProtection', 'encryptionKeys'],
+    },
+    { reference: '3', title: 'A forged backup runs SQL when it is restored', controls: ['backups'] },
+    { reference: '4', title: 'Copies keep the data of an erased user', controls: ['erasure'] },
+    { reference: '5', title: 'One caller takes the share of the others', controls: ['limits', 'rates'] },
+    { reference: '6', title: 'A guessed, intercepted or forged sign-in', controls: ['signIn', 'singleSignOn', 'sessions'] },
+    { reference: '7', title: 'A token outlives the key that created it', controls: ['accessRemoval', 'thirdParties'] },
+    { reference: '8', title: 'Credentials in webhook URLs', controls: ['encryption', 'declaredFields'] },
+    { reference: '9', title: 'The data of one child serves a sibling', controls: ['patientIdentity'] },
+    { reference: '10', title: 'An order is sent twice, or changed after it was sent', controls: ['scheduling', 'processing'] },
+    {
+      reference: '11',
+      title: 'Malformed requests, dropped connections and restarts',
+      controls: ['hardening', 'transport', 'availability', 'supplyChain'],
+    },
+    { reference: '12', title: 'Requests of existing clients are misread', controls: ['compatibility'] },
+  ],
+  operator: ['Access to the database, its host and its backups, and the key that encrypts them.'],
+}
+
 const owasp: Framework = {
   name: 'OWASP API Security Top 10 (2023)',
   requirements: [
@@ -125,4 +153,4 @@ const owasp: Framework = {
   operator: ['Your own API, your proxy and your webhook receivers.'],
 }
 
-export const frameworks: readonly Framework[] = [hipaa, soc2, gdpr, owasp]
+export const frameworks: readonly Framework[] = [hipaa, soc2, gdpr, attacks, owasp]

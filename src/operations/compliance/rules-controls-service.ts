@@ -1,0 +1,155 @@
+import type { Control } from './rules-controls.ts'
+
+/** Controls of requests, connections and the software itself. */
+export const serviceControls = {
+  transport: {
+    title: 'Encryption in transit',
+    feature: 'In production, outbound requests use TLS with a verified certificate, and responses tell browsers to use HTTPS only.',
+    tests: {
+      'webhooks/send': ['TLS > rejects a certificate that %s', 'TLS > ignores NODE_TLS_REJECT_UNAUTHORIZED'],
+      'rules/webhook-addresses': ['networks the operator opens > production requires https'],
+      'attacks/page-headers': ['a page that %s links to learns no URL, and nobody on the network can ask for it without TLS'],
+    },
+  },
+  signatures: {
+    title: 'Signed webhooks',
+    feature: 'Every webhook message has a signature with its ID and time, so that a receiver detects a changed or repeated message.',
+    tests: {
+      'webhooks/delivery': ['delivers every status change of an order, signed and in order'],
+      'rules/webhook-signatures': ['%s library > rejects a changed body, a changed ID and a timestamp outside the tolerance'],
+    },
+  },
+  outbound: {
+    title: 'Outbound requests',
+    feature: 'Webhooks, brokers and sources cannot lead to private or metadata addresses, not even by DNS rebinding or a redirect.',
+    tests: {
+      'attacks/owasp': ['API7 server side request forgery: no webhook and no broker has an internal address'],
+      'webhooks/send': [
+        'addresses > does not connect to a host that resolves to %s',
+        'addresses > resolves a host once per connection and connects to the checked address',
+        'receiver behavior > reports a redirect to a metadata address without following it',
+      ],
+      'api/oauth': ['OAuth connections > does not contact a private address in production'],
+    },
+  },
+  limits: {
+    title: 'Limits and fair shares',
+    feature: 'Bodies, pages, connections and the share of a team are limited, so that one caller cannot stop the others.',
+    tests: {
+      'attacks/owasp': ['API4 unrestricted resource consumption: no request gets a page or sends a body of any size'],
+      'attacks/bodies': [
+        'eight bodies of nine million empty samples, sent with the token of a user, are refused',
+        'a body of %s is refused while it arrives',
+        'a credential with large bodies in flight is asked to wait, until they are done or their clients are gone',
+      ],
+      'attacks/unfinished-requests': ['an address has a limited number of connections %s'],
+      'attacks/fair-shares': ['a team whose requests hold every connection they can get does not stop another team'],
+      'attacks/docs-search': ['a flood of searches, the first of which build the index, does not hold up a health check'],
+    },
+  },
+  rates: {
+    title: 'Fixed rates',
+    feature: 'A team or a key can have a fixed rate, which also limits how many orders a script places.',
+    tests: {
+      'attacks/owasp': ['API6 unrestricted access to sensitive business flows: a script that places orders is held to the rate of its key'],
+      'api/rates': [
+        'a Team Management Key can lower the rates of its team and its keys, and not raise or remove them',
+        'a team with a fixed rate > is accepted up to its burst, and then at its rate, over all services together',
+      ],
+    },
+  },
+  hardening: {
+    title: 'Hostile requests',
+    feature: 'Malformed requests get an error without internal details, and responses allow no other origin.',
+    tests: {
+      'attacks/owasp': ['API8 security misconfiguration: no response names the software, allows another origin or contains a stack trace'],
+      'api/hostile': ['on a raw socket > %s gets a JSON error', 'a request body > names the field that contains a NUL character'],
+    },
+  },
+  inventory: {
+    title: 'Known endpoints',
+    feature: 'Assay serves only the endpoints of its contract, and sandbox functions and sandbox keys do not work in production.',
+    tests: {
+      'attacks/owasp': ['API9 improper inventory management: production serves no sandbox function and no unlisted path'],
+      'start/deployment': ['rejects a database of another key, environment or region'],
+    },
+  },
+  thirdParties: {
+    title: 'Data from labs and sources',
+    feature: 'Assay validates everything that labs and wearable sources send, and a lab sees only its own orders.',
+    tests: {
+      'attacks/owasp': ['API10 unsafe consumption of APIs: a compromised source connects nobody with a hostile response'],
+      'api/partner-api': [
+        'unusual reports > with %s are rejected and change nothing',
+        'orders the lab may not see > %s returns the same 404 to another lab as for an unknown order',
+      ],
+      'attacks/link-tokens': ['three browsers that use one link token at the same moment connect one source, and the others get 401'],
+    },
+  },
+  availability: {
+    title: 'Availability',
+    feature: 'Assay restarts failed processes, follows the primary database, and reports its state at `/ready`.',
+    tests: {
+      'attacks/restarts': [
+        'a read that loses its connection to a restarted PostgreSQL while it uses %s still succeeds',
+        'a change that loses its connection is not repeated, because it may have been committed',
+      ],
+      'start/processes': ['a killed API process is restarted, and no acknowledged request is lost'],
+      'start/ready': ['reports an unavailable database, keeps running and is ready when it returns'],
+      'db/failover': ['a standby is refused, and with several hosts the connections follow the primary'],
+    },
+  },
+  processing: {
+    title: 'Processing of orders',
+    feature: 'A repeated request places an order once, and an order follows only the defined transitions.',
+    tests: {
+      'api/order-idempotency': ['fifty identical concurrent orders > with one key create one order and return the same response'],
+      'api/order-lifecycles': ['allows only defined transitions of a %s order for any sequence of requests'],
+      'webhooks/lanes': ['delivers every lane completely and in order despite failures, crashes, pauses and rotations'],
+    },
+  },
+  scheduling: {
+    title: 'Dates of orders',
+    feature: 'An order goes to the lab once, on its date, and its date cannot change afterwards.',
+    tests: {
+      'api/order-schedule': [
+        'rescheduling > dispatches the order in the same request when the date is cleared',
+        'rescheduling > rejects an order that was dispatched or canceled',
+        'concurrency > a reschedule and the dispatcher send an order once, and never after it was moved',
+      ],
+    },
+  },
+  compatibility: {
+    title: 'Requests of existing clients',
+    feature: 'Assay accepts the spellings of paths, dates and empty fields that public clients send, but not an empty ID.',
+    tests: {
+      'api/real-callers': [
+        'every API path works with a slash at its end',
+        'empty query fields are ignored, except IDs and cursors',
+        'a summary read with a provider returns only summaries of that provider',
+        'the typed Java client gets null for demographics that an order did not give, if the team asks for it',
+      ],
+    },
+  },
+  supplyChain: {
+    title: 'Supply chain',
+    feature: 'Dependencies have exact versions and hashes, run no install scripts, and are listed in a bill of materials.',
+    tests: {
+      'attacks/supply-chain': [
+        'no dependency has a license that we do not accept, or an install script',
+        'every dependency has an exact version, and every installed file a hash',
+        'the bill of materials lists every package with its version, license and hash',
+      ],
+    },
+  },
+  changes: {
+    title: 'Safe upgrades',
+    feature: 'An upgrade changes no migration that has run, and waits for processes that it would break.',
+    tests: {
+      'upgrade/rolling': ['an upgrade changes no migration that has run'],
+      'db/migrate': [
+        'a migration that would break a running process waits until it has stopped, and then the older version does not start',
+      ],
+    },
+  },
+} as const satisfies Record<string, Control>
