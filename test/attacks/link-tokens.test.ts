@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { aLink } from '../support/connections.ts'
+import { holdLock } from '../support/hold-lock.ts'
 import { lockWaits } from '../support/lock-waits.ts'
 import { eventually } from '../support/process.ts'
-import { stayIdle } from '../support/wearables.ts'
 import { errorOf, world } from '../support/world.ts'
 
 const w = await world()
@@ -11,20 +11,10 @@ const signIn = (password = 'open sesame') => ({ username: 'rider', password })
 const consumed = { status: 401, detail: { error_type: 'LINK_TOKEN_CONSUMED' } }
 
 /** Locks the row of a user, so that requests wait after their authentication. Returns the function that releases it. */
-async function holdUser(user_id: string) {
-  const [held, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const holding = w.app.db.transaction().execute(async (db) => {
-    await stayIdle(db)
-    await db.selectFrom('users').select('user_id').where('team_id', '=', w.team_id).where('user_id', '=', user_id).forUpdate().execute()
-    held.resolve()
-    await end.promise
-  })
-  await held.promise
-  return async () => {
-    end.resolve()
-    await holding
-  }
-}
+const holdUser = (user_id: string) =>
+  holdLock(w.app, (db) =>
+    db.selectFrom('users').select('user_id').where('team_id', '=', w.team_id).where('user_id', '=', user_id).forUpdate().execute(),
+  )
 
 test('three browsers that use one link token at the same moment connect one source, and the others get 401', async () => {
   const { link, user_id } = await aLink(w.base, w.api)

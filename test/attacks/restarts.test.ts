@@ -1,31 +1,21 @@
 import { expect, test } from 'vitest'
+import { holdLock } from '../support/hold-lock.ts'
 import { lockWaits } from '../support/lock-waits.ts'
 import { eventually } from '../support/process.ts'
 import { query } from '../support/query.ts'
 import { aUser } from '../support/users.ts'
-import { stayIdle } from '../support/wearables.ts'
 import { citusServers, errorOf, world } from '../support/world.ts'
 
 const w = await world()
 
 /** Locks a table, so that statements wait for it. Returns the function that releases it. */
-async function holdTable(table: 'users' | 'team_api_keys' | 'audit_log') {
-  const [held, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const holding = w.app.db.transaction().execute(async (db) => {
-    await stayIdle(db)
-    await db.schema
+const holdTable = (table: 'users' | 'team_api_keys' | 'audit_log') =>
+  holdLock(w.app, (db) =>
+    db.schema
       .alterTable(table)
       .alterColumn('team_id', (column) => column.dropDefault())
-      .execute()
-    held.resolve()
-    await end.promise
-  })
-  await held.promise
-  return async () => {
-    end.resolve()
-    await holding
-  }
-}
+      .execute(),
+  )
 
 /** Ends the connections that wait, like a restart of the server. */
 const endWaiting = () =>

@@ -1,9 +1,9 @@
-import { sql } from 'kysely'
 import type { Client } from '../../src/contract/client.ts'
 import { type EventName, messageOf } from '../../src/contract/delivery/events.ts'
 import type { SummaryName } from '../../src/contract/wearables/summaries.ts'
 import type { App } from '../../src/platform/app.ts'
 import { eventsOf } from './events.ts'
+import { holdLock } from './hold-lock.ts'
 
 export const aSample = (start_date: string, value: unknown, change: object = {}) => ({ value, start_date, ...change })
 
@@ -58,21 +58,8 @@ export const aWorkout = (change: object = {}) => ({
   ...change,
 })
 
-/** Lets a transaction that holds a lock outlast a slow machine. The server would end it after a minute without a statement. */
-export const stayIdle = (db: App['db']) => sql`set local idle_in_transaction_session_timeout = 0`.execute(db)
-
 /** Locks the end of every backfill of a user. Returns the function that releases the lock. */
-export async function holdBackfills(app: App, team_id: string, user_id: string) {
-  const [held, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const holding = app.db.transaction().execute(async (db) => {
-    await stayIdle(db)
-    await db.selectFrom('historical_pulls').selectAll().where('team_id', '=', team_id).where('user_id', '=', user_id).forUpdate().execute()
-    held.resolve()
-    await end.promise
-  })
-  await held.promise
-  return async () => {
-    end.resolve()
-    await holding
-  }
-}
+export const holdBackfills = (app: App, team_id: string, user_id: string) =>
+  holdLock(app, (db) =>
+    db.selectFrom('historical_pulls').selectAll().where('team_id', '=', team_id).where('user_id', '=', user_id).forUpdate().execute(),
+  )

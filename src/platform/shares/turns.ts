@@ -2,6 +2,7 @@ import { tooMany } from '../problem.ts'
 import { SECOND } from '../time.ts'
 import { type FairQueue, newFairQueue } from './fair-queue.ts'
 import type { Share } from './share.ts'
+import { sweeper } from './sweep.ts'
 
 /** Limits of the requests that one process executes at the same time. They apply while several teams send requests. */
 export type TurnLimits = {
@@ -31,7 +32,6 @@ export const TURN_LIMITS: TurnLimits = {
 
 /** The contention ends when the others have sent nothing for this long. */
 const CONTENTION_MS = SECOND
-const SWEEP_MS = SECOND / 2
 /** Owners can be addresses, which are many. */
 const MAX_IDLE_OWNERS = 1000
 
@@ -51,7 +51,6 @@ export function newTurns(limits: TurnLimits = TURN_LIMITS, now: () => number = (
   const owners = new Map<string, Owner>()
   const queue = newFairQueue<string>()
   const process: Busy = { running: 0, last: '', othersAt: Number.NEGATIVE_INFINITY }
-  let isSweeping = false
 
   const isContended = ({ othersAt }: Busy) => now() - othersAt < CONTENTION_MS
   const see = (busy: Busy, name: string) => {
@@ -106,14 +105,8 @@ export function newTurns(limits: TurnLimits = TURN_LIMITS, now: () => number = (
         refuse(overloaded())
       }
     startPending()
-    isSweeping = false
-    startSweeping()
   }
-  const startSweeping = () => {
-    if (isSweeping || !queue.size) return
-    isSweeping = true
-    setTimeout(sweep, SWEEP_MS).unref()
-  }
+  const startSweeping = sweeper(() => queue.size > 0, sweep)
   const wait = (owner: Owner, share: Share) =>
     new Promise<void>((start, refuse) => {
       if (queue.sizeOf(share.owner) >= limits.pendingOfOwner) return refuse(overloaded())

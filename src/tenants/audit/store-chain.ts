@@ -7,22 +7,18 @@ import { auditColumns, type NewAuditRow } from '../../platform/db/request-rows.t
 export const searchUnchained = () => sql`
   select ${anyTeam('unchained audit rows')} chain_id from audit_log where chain_seq is null order by chain_id, at`
 
+/** The last row of the chain that a column names. */
+export const lastRowOf = (chain_id: 'head.chain_id' | 'row.chain_id') =>
+  sql<{ chain_seq: number; chain_hash: Buffer | null }>`(
+    select chained.chain_seq, chained.chain_hash from audit_log as chained
+    where chained.chain_id = ${sql.ref(chain_id)} and chained.chain_seq is not null order by chained.chain_seq desc limit 1
+  )`.as('last')
+
 const unchainedQuery = (db: Db, limit: number) =>
   db
     .selectFrom('audit_log as row')
     .leftJoin('audit_chains as head', 'head.chain_id', 'row.chain_id')
-    .leftJoinLateral(
-      (eb) =>
-        eb
-          .selectFrom('audit_log as chained')
-          .select(['chained.chain_seq', 'chained.chain_hash'])
-          .whereRef('chained.chain_id', '=', 'row.chain_id')
-          .where('chained.chain_seq', 'is not', null)
-          .orderBy('chained.chain_seq', 'desc')
-          .limit(1)
-          .as('last'),
-      (join) => join.onTrue(),
-    )
+    .leftJoinLateral(lastRowOf('row.chain_id'), (join) => join.onTrue())
     .select(auditColumns.map((column) => `row.${column}` as const))
     .select(['head.seq as head_seq', 'head.mac as head_mac', 'last.chain_seq as last_seq', 'last.chain_hash as last_hash'])
     .where('row.chain_seq', 'is', null)
@@ -45,18 +41,7 @@ export const listUnchained = (db: Db, after: string | undefined, limit: number) 
 export const findEnd = (db: Db, chain_id: string) =>
   db
     .selectFrom('audit_chains as head')
-    .leftJoinLateral(
-      (eb) =>
-        eb
-          .selectFrom('audit_log as chained')
-          .select(['chained.chain_seq', 'chained.chain_hash'])
-          .whereRef('chained.chain_id', '=', 'head.chain_id')
-          .where('chained.chain_seq', 'is not', null)
-          .orderBy('chained.chain_seq', 'desc')
-          .limit(1)
-          .as('last'),
-      (join) => join.onTrue(),
-    )
+    .leftJoinLateral(lastRowOf('head.chain_id'), (join) => join.onTrue())
     .select(['head.chain_id', 'head.seq', 'head.mac', 'last.chain_hash as hash'])
     .where('head.chain_id', '=', chain_id)
     .executeTakeFirst()

@@ -2,6 +2,7 @@ import { type Insertable, sql } from 'kysely'
 import { anyTeam } from '../../platform/db/any-team.ts'
 import type { Db } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
+import { lastRowOf } from './store-chain.ts'
 
 const chainsIn = (chain_ids: string[]) => sql<string>`any(${chain_ids}::uuid[])`
 
@@ -23,18 +24,7 @@ export const listHeads = (db: Db, after: string | undefined, limit: number, chai
   db
     .selectFrom('audit_chains as head')
     .leftJoin('audit_verified as verified', 'verified.chain_id', 'head.chain_id')
-    .leftJoinLateral(
-      (eb) =>
-        eb
-          .selectFrom('audit_log as chained')
-          .select('chained.chain_seq')
-          .whereRef('chained.chain_id', '=', 'head.chain_id')
-          .where('chained.chain_seq', 'is not', null)
-          .orderBy('chained.chain_seq', 'desc')
-          .limit(1)
-          .as('last'),
-      (join) => join.onTrue(),
-    )
+    .leftJoinLateral(lastRowOf('head.chain_id'), (join) => join.onTrue())
     .select(['head.chain_id', 'head.seq', 'head.mac', 'last.chain_seq as last'])
     .leftJoin('audit_log as row', (join) =>
       join.onRef('row.chain_id', '=', 'verified.chain_id').onRef('row.chain_seq', '=', 'verified.seq'),

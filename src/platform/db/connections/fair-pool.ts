@@ -1,9 +1,7 @@
 import type pg from 'pg'
 import { newFairQueue } from '../../shares/fair-queue.ts'
 import { currentShare } from '../../shares/share.ts'
-import { SECOND } from '../../time.ts'
-
-const SWEEP_MS = SECOND / 2
+import { sweeper } from '../../shares/sweep.ts'
 
 /** Work of the service itself, such as jobs and common writes. It goes first, because requests of all teams can wait for it. */
 const SERVICE = ''
@@ -22,7 +20,6 @@ export function newFairPool(pool: pg.Pool) {
   const queue = newFairQueue<Waiting>()
   const takenBy = new Map<string, number>()
   let taken = 0
-  let isSweeping = false
 
   const hasRoom = (owner: string) =>
     taken < pool.options.max && (owner === SERVICE || (takenBy.get(owner) ?? 0) < pool.options.max - reserveOf(pool.options.max))
@@ -59,19 +56,12 @@ export function newFairPool(pool: pg.Pool) {
     }
     return client
   }
-  /** One timer serves all that wait. */
-  const sweep = () => {
+  const refuseLate = () => {
     const timeoutMs = pool.options.connectionTimeoutMillis ?? 0
     const before = timeoutMs ? performance.now() - timeoutMs : Number.NEGATIVE_INFINITY
     for (const { refuse } of queue.remove(({ since }) => since < before)) refuse(new Error('timeout exceeded when trying to connect'))
-    isSweeping = false
-    startSweeping()
   }
-  const startSweeping = () => {
-    if (isSweeping || !queue.size) return
-    isSweeping = true
-    setTimeout(sweep, SWEEP_MS).unref()
-  }
+  const startSweeping = sweeper(() => queue.size > 0, refuseLate)
   const wait = (owner: string) =>
     new Promise<void>((start, refuse) => {
       queue.push(owner, { owner, since: performance.now(), start, refuse })
