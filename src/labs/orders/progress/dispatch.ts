@@ -7,7 +7,8 @@ import { inParallel } from '../../../platform/in-parallel.ts'
 import { teamSealingKey } from '../../../platform/sealing/vault.ts'
 import { later, MINUTE, SECOND } from '../../../platform/time.ts'
 import { labFor } from '../../adapters/index.ts'
-import { type LoadedOrder, requireOrder } from '../reading/present.ts'
+import { type LoadedOrder, loadOrders, requireOrder } from '../reading/present.ts'
+import { orderNotFound } from '../rules.ts'
 import * as store from '../store.ts'
 import { advanceOrder } from './advance.ts'
 import * as dueStore from './store-due.ts'
@@ -21,7 +22,7 @@ export const DISPATCH_ORDERS = 'dispatch orders'
 /** Sends the orders that are due on their team's clock; returns whether there may be more. */
 export async function dispatchDueOrders(app: App, team_id?: string) {
   const due = await dueStore.listDueDispatches(app.db, app.wall(), { limit: BATCH_SIZE, team_id, except: postponedIds(app) })
-  await forEachOrder(app, due, (order) => dispatch(onOrderClock(app, order.clock_offset_ms), order))
+  await forEachOrder(app, due, 'dispatch_at', sendOrder)
   return due.length === BATCH_SIZE
 }
 
@@ -32,26 +33,43 @@ const postponed = declareCache(() => new Map<string, string>())
 /** The orders to skip for now. A clock move skips none: a skipped order stays due, and the move would never get past it. */
 const postponedIds = (app: App) => (app.transaction ? [] : [...postponed(app)].filter(([, until]) => until > app.wall()).map(([id]) => id))
 
-/** Orders that one process works on at the same time. Most of the work is waiting for the database. */
-const ORDERS_AT_ONCE = 4
+/** Groups of orders that one process works on at the same time. Most of the work is waiting for the database. */
+const GROUPS_AT_ONCE = 4
+/** Orders of a team that change in one transaction. Someone else who changes one of them waits for the others. */
+const GROUP_SIZE = 16
+
+type DueOrder = { id: string; team_id: string }
+type DueOnClock = DueOrder & { clock_offset_ms: number }
+type DueColumn = 'dispatch_at' | 'step_at'
+type Work = (app: AppInTransaction, order: LoadedOrder) => Promise<unknown>
 
 /** An order that fails does not block the others: it is postponed, and the first error is thrown at the end. */
-async function forEachOrder<T extends { id: string }>(app: App, due: T[], work: (order: T) => Promise<unknown>) {
+async function forEachOrder(app: App, due: DueOnClock[], column: DueColumn, work: Work) {
   let isDatabaseLost = false
-  // A clock move is one transaction, so it takes one order after another.
-  await inParallel(due, app.transaction ? 1 : ORDERS_AT_ONCE, async (order) => {
+  const tryGroup = async (group: DueOnClock[]): Promise<void> => {
     if (isDatabaseLost) return
     try {
-      await work(order)
-      postponed(app).delete(order.id)
+      await withDueOrders(app, group, column, work)
+      for (const { id } of group) postponed(app).delete(id)
     } catch (error) {
       // The database is unavailable, so the whole run is retried.
       isDatabaseLost ||= isDatabaseUnavailable(error)
-      if (!isDatabaseLost && !app.transaction) postponed(app).set(order.id, later(app.wall(), POSTPONE_MS))
+      // None of the group has changed, so each runs on its own, and only those that fail are postponed.
+      if (!isDatabaseLost && group.length > 1) return inParallel(group, 1, (order) => tryGroup([order]))
+      if (!isDatabaseLost && !app.transaction) for (const { id } of group) postponed(app).set(id, later(app.wall(), POSTPONE_MS))
       throw error
     }
-  })
+  }
+  // A clock move is one transaction, so it takes one order after another.
+  if (app.transaction) return inParallel(due, 1, (order) => tryGroup([order]))
+  return inParallel(groupsOf(due), GROUPS_AT_ONCE, tryGroup)
 }
+
+/** Splits orders into groups of one team. */
+const groupsOf = (due: DueOnClock[]) =>
+  [...Map.groupBy(due, ({ team_id }) => team_id).values()].flatMap((ofTeam) =>
+    Array.from({ length: Math.ceil(ofTeam.length / GROUP_SIZE) }, (_, i) => ofTeam.slice(i * GROUP_SIZE, (i + 1) * GROUP_SIZE)),
+  )
 
 /** The backlog is counted up to this number. */
 const MAX_COUNTED_DUE = 10_000
@@ -69,28 +87,34 @@ export const findNextDispatch = async (app: App, team_id: string) => (await dueS
 const onOrderClock = (app: App, clock_offset_ms: number): App => (app.transaction ? app : onTeamClock(app, { clock_offset_ms }))
 
 /**
- * Locks an order and runs the work on it if it is still due. Skips an order that another process holds.
- * While a team's clock advances, which is already a transaction, it waits for the lock instead.
+ * Locks orders of a team and runs the work on those that are still due, in one transaction. Skips orders that another process
+ * holds. While a team's clock advances, which is already a transaction, it waits for the lock instead.
  */
-async function withDueOrder(
-  app: App,
-  { id, team_id }: DueOrder,
-  due: 'dispatch_at' | 'step_at',
-  work: (app: AppInTransaction, order: LoadedOrder) => Promise<unknown>,
-) {
+async function withDueOrders(app: App, due: DueOnClock[], column: DueColumn, work: Work) {
+  const [{ team_id, clock_offset_ms }] = due as [DueOnClock]
   const lock = app.transaction ? store.lockOrders : store.lockFreeOrders
   // The transaction would read it each time.
   await teamSealingKey(app, team_id)
-  return inTransaction(app, async (app) => {
-    const [locked] = await lock(app.db, team_id, [id])
-    const at = locked?.[due]
-    if (at && at <= app.now()) await work(app, await requireOrder(app, team_id, id))
+  return inTransaction(onOrderClock(app, clock_offset_ms), async (app) => {
+    const ids = due.map(({ id }) => id)
+    const locked = await lock(app.db, team_id, ids)
+    const now = app.now()
+    const stillDue = new Set(locked.filter(({ [column]: at }) => at && at <= now).map(({ id }) => id))
+    const orders = await loadOrders(
+      app,
+      team_id,
+      ids.filter((id) => stillDue.has(id)),
+    )
+    if (orders.length < stillDue.size) throw orderNotFound()
+    const done = new Set<string>()
+    for (const order of orders) {
+      // Orders of one transaction show each other's status.
+      const isOutdated = order.siblings.some(({ id }) => done.has(id))
+      await work(app, isOutdated ? await requireOrder(app, team_id, order.id) : order)
+      done.add(order.id)
+    }
   })
 }
-
-type DueOrder = { id: string; team_id: string }
-
-const dispatch = (app: App, due: DueOrder) => withDueOrder(app, due, 'dispatch_at', sendOrder)
 
 /** Sends a locked or new order to the lab. */
 export async function sendOrder(app: AppInTransaction, order: LoadedOrder): Promise<LoadedOrder> {
@@ -103,13 +127,9 @@ export async function sendOrder(app: AppInTransaction, order: LoadedOrder): Prom
 }
 
 /** Runs the work on every order whose next simulated step is due; returns whether there may be more. */
-export async function forEachDueStep(
-  app: App,
-  team_id: string | undefined,
-  work: (app: AppInTransaction, order: LoadedOrder) => Promise<unknown>,
-) {
+export async function forEachDueStep(app: App, team_id: string | undefined, work: Work) {
   const due = await dueStore.listDueSteps(app.db, app.wall(), { limit: BATCH_SIZE, team_id, except: postponedIds(app) })
-  await forEachOrder(app, due, (order) => withDueOrder(onOrderClock(app, order.clock_offset_ms), order, 'step_at', work))
+  await forEachOrder(app, due, 'step_at', work)
   return due.length === BATCH_SIZE
 }
 
