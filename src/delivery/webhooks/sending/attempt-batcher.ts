@@ -1,5 +1,6 @@
 const BATCH_SIZE = 64
-const BATCH_WAIT_MS = 2
+/** Runs that waited for an earlier batch. */
+const NEXT_BATCH_MS = 2
 const BUSY_RETRY_MS = 10
 const RETRY_MS = 100
 /** Batches recorded at the same time, each of another team. */
@@ -8,6 +9,8 @@ const BATCHES_AT_ONCE = 4
 type BatcherOptions<T> = {
   /** Records runs of one team. Returns the runs that must be recorded later. */
   record(team_id: string, runs: T[]): Promise<T[]>
+  /** How long a run may wait for others of its batch. */
+  waitMs(run: T): number
   /** A failed batch is retried for this long before it is abandoned. */
   retryForMs: number
   abandon(team_id: string, runs: T[]): void
@@ -15,10 +18,11 @@ type BatcherOptions<T> = {
 }
 
 /** Collects finished runs and records them by team, for each team one batch after another. */
-export function attemptBatcher<T extends { team_id: string }>({ record, retryForMs, abandon, onError }: BatcherOptions<T>) {
+export function attemptBatcher<T extends { team_id: string }>({ record, waitMs, retryForMs, abandon, onError }: BatcherOptions<T>) {
   const pending = new Map<string, T[]>()
   const recording = new Map<string, Promise<void>>()
   let timer: NodeJS.Timeout | undefined
+  let flushAt = Number.POSITIVE_INFINITY
   let ending = false
 
   function add(run: T) {
@@ -26,17 +30,21 @@ export function attemptBatcher<T extends { team_id: string }>({ record, retryFor
     runs.push(run)
     pending.set(run.team_id, runs)
     if (runs.length >= BATCH_SIZE) flush()
-    else flushSoon()
+    else flushWithin(waitMs(run))
   }
 
-  function flushSoon() {
-    timer ??= setTimeout(flush, BATCH_WAIT_MS)
+  function flushWithin(ms: number) {
+    const at = performance.now() + ms
+    if (at >= flushAt) return
+    clearTimeout(timer)
+    flushAt = at
+    timer = setTimeout(flush, ms)
   }
 
   /** Teams that have to wait are flushed when a batch is done. */
   function flush() {
     clearTimeout(timer)
-    timer = undefined
+    flushAt = Number.POSITIVE_INFINITY
     for (const [team_id, runs] of pending) {
       if (recording.size >= BATCHES_AT_ONCE) return
       if (!recording.has(team_id)) startBatch(team_id, runs)
@@ -51,7 +59,7 @@ export function attemptBatcher<T extends { team_id: string }>({ record, retryFor
     const recorded = recordWithRetry(team_id, batch).finally(() => {
       recording.delete(team_id)
       if (runs.length >= BATCH_SIZE) flush()
-      else if (pending.size) flushSoon()
+      else if (pending.size) flushWithin(NEXT_BATCH_MS)
     })
     recording.set(team_id, recorded)
   }

@@ -18,6 +18,9 @@ const FREE_EVERY_MS = SECOND
 /** Runs that cannot be settled for this long are abandoned, and their messages are sent again. */
 const SETTLE_TIMEOUT_MS = 60 * SECOND
 const STOP_TIMEOUT_MS = 10 * SECOND
+/** A worker that holds few lanes is not busy, so an outcome waits longer for others to be recorded with. Only its own lane waits. */
+const FEW_LANES = 16
+const [CALM_WAIT_MS, BUSY_WAIT_MS] = [15, 2]
 
 type WorkerOptions = {
   send: Sender['post']
@@ -44,6 +47,8 @@ export async function startWorker(service: Service, { send, onError, recordMetri
       pump.wake(more)
       return busy
     },
+    // A lane with several messages may have more.
+    waitMs: ({ outcomes }) => (outcomes.length > 1 || context.capacity.total() > FEW_LANES ? BUSY_WAIT_MS : CALM_WAIT_MS),
     retryForMs: SETTLE_TIMEOUT_MS,
     abandon: (team_id, batch) =>
       endLanes(
