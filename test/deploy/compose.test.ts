@@ -50,11 +50,11 @@ describe.each(files)('%s', (file) => {
     expect(names.filter((name) => !settings.includes(name))).toEqual([])
   })
 
-  test('secrets come from the environment and are required', () => {
+  test('secrets come from the environment, and those that every deployment has are required', () => {
     for (const [name, { environment }] of all)
       for (const [variable, value] of Object.entries(environment).filter(([variable]) => isSecret(variable)))
-        expect(value, `${name} ${variable}`).toMatch(/^(postgres:\/\/assay:)?\$\{[A-Z_]+:\?\}(@[a-z]+:\d+\/assay)?$/)
-    const required = [...readText(file).matchAll(/\$\{([A-Z_]+):\?\}/g)].map(([, name]) => name as string)
+        expect(value, `${name} ${variable}`).toMatch(/^(postgres:\/\/assay:)?\$\{[A-Z0-9_]+(:\?|\?|:-)\}(@[a-z]+:\d+\/assay)?$/)
+    const required = [...readText(file).matchAll(/\$\{([A-Z_]+):?\?\}/g)].map(([, name]) => name as string)
     const explained = [...readText(file).matchAll(/^# {3}([A-Z_]+)$/gm)].map(([, name]) => name as string)
     expect(explained.sort()).toEqual([...new Set(required)].sort())
   })

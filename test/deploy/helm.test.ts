@@ -84,6 +84,30 @@ describe.skipIf(!hasHelm)('helm', () => {
     }
   })
 
+  test('every container of Assay gets the settings and files of a key management service and of single sign-on', () => {
+    const settings = {
+      ...{ VAULT_TRANSIT_URL: 'https://vault.internal:8200/v1/transit', VAULT_TRANSIT_KEY: 'assay' },
+      ...{ VAULT_TRANSIT_TOKEN_FILE: '/vault/token', OIDC_ISSUER: 'https://login.example.org', OIDC_CLIENT_ID: 'assay' },
+    }
+    const manifests = render(
+      'postgres',
+      ...Object.entries(settings).map(([name, value]) => `settings.${name}=${JSON.stringify(value)}`),
+      'secret.keys=["DATABASE_URL"]',
+      'extraVolumes=[{"name":"vault","secret":{"secretName":"vault-token"}}]',
+      'extraVolumeMounts=[{"name":"vault","mountPath":"/vault","readOnly":true}]',
+    )
+    expect(manifests.flatMap(schemaProblems)).toEqual([])
+    const workloads = workloadsOf(manifests)
+    expect(workloads.map(({ name }) => name)).toEqual(expect.arrayContaining(['assay-api', 'assay-worker', 'assay-migrate']))
+    for (const { name, pod } of workloads) {
+      const { env = [], volumeMounts } = pod.containers[0] ?? {}
+      expect(env, name).toEqual(expect.arrayContaining(Object.entries(settings).map(([name, value]) => ({ name, value }))))
+      expect(env.map(({ name }) => name)).not.toContain('ENCRYPTION_KEY')
+      expect(pod.volumes, name).toContainEqual({ name: 'vault', secret: { secretName: 'vault-token' } })
+      expect(volumeMounts, name).toContainEqual({ name: 'vault', mountPath: '/vault', readOnly: true })
+    }
+  })
+
   test.each(deployments)('accepts the values of the documentation for %s', (deployment) => {
     const example = blocksOf('docs/deploying.md').find(({ text }) => text.startsWith('image:'))
     const values = Object.entries<object>(parse(example?.text ?? ''))

@@ -82,6 +82,9 @@ spec:
         {{- if $root.Values.database.caConfigMap }}
         {{- include "assay.caMount" $root | nindent 8 }}
         {{- end }}
+        {{- with $root.Values.extraVolumeMounts }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
   volumes:
     {{- if not $isEmbedded }}
     {{- /* It contains credentials.json, so it stays in memory. */}}
@@ -96,5 +99,8 @@ spec:
     {{- end }}
     {{- if $root.Values.database.caConfigMap }}
     {{- include "assay.caVolume" $root | nindent 4 }}
+    {{- end }}
+    {{- with $root.Values.extraVolumes }}
+    {{- toYaml . | nindent 4 }}
     {{- end }}
 {{- end -}}
