@@ -291,6 +291,7 @@ describe('another organization', () => {
     invite: { email: 'new-member@harbor.example' },
     headers: { headers: {} },
     rotate: {},
+    acknowledgement: { chain_id: newUuid(), seq: 1, to: 1 },
     recover: { since: '2026-01-01T00:00:00Z' },
     replay: { from: '2026-01-01T00:00:00Z' },
     example: { event_type: 'labtest.order.updated' },
