@@ -1,22 +1,39 @@
 import pg from 'pg'
-import { expect, test } from 'vitest'
-import { skipUnless } from '../db/support/embedded.ts'
-import { query } from '../support/query.ts'
+import { expect, inject, test } from 'vitest'
+import { atEnd } from '../support/at-end.ts'
+import { databaseName, dropDatabase, joinServers, query as queryOnce } from '../support/databases.ts'
+import { directUrl, onEveryServer } from '../support/query.ts'
+import { newUuid } from '../support/seeded.ts'
 import { TEST_ROLE } from '../support/test-role.ts'
-import { citusServers, emptyDatabase, isPooledRun } from '../support/world.ts'
+import { citusServers, emptyDatabase } from '../support/world.ts'
 import { assay } from './assay.ts'
 
 const production = { ENVIRONMENT: 'production' }
 
-test('the audit log belongs to another role, and the service can only append', async (context) => {
-  skipUnless(context, !citusServers().length && !isPooledRun(), 'the roles exist on the embedded server')
-  const asService = await emptyDatabase()
-  const asAdministrator = `${asService}${asService.includes('?') ? '&' : '?'}options=-c%20role%3D${TEST_ROLE}`
-  const owner = 'assay_test_audit'
-  const exists = await query(asService, 'select from pg_roles where rolname = $1', [owner])
-  if (!exists.length) await query(asService, `create role ${owner} nologin`)
+/** A role that can own the audit log, and the URLs of an empty database for an ordinary role and for an administrator. */
+async function newRoles() {
+  const url = directUrl(await emptyDatabase())
+  const [owner, service, password] = [`assay_test_owner_${process.pid}`, `assay_test_service_${process.pid}`, newUuid()]
+  await onEveryServer(url, `create role ${owner} nologin`)
+  if (!process.env['TEST_DATABASE_URL']) return { owner, asService: url, asAdministrator: `${url}&options=-c%20role%3D${TEST_ROLE}` }
+  // The role of your own server is a superuser, so it is the administrator.
+  await onEveryServer(url, `create role ${service} login password '${password}'`)
+  await onEveryServer(url, `alter database ${databaseName(url)} owner to ${service}`)
+  atEnd(async () => {
+    await dropDatabase(inject('servers'), databaseName(url))
+    for (const server of inject('servers')) await queryOnce(server, `drop role if exists ${owner}, ${service}`)
+  })
+  return { owner, asService: Object.assign(new URL(url), { username: service, password }).href, asAdministrator: url }
+}
+
+test('the audit log belongs to another role, and the service can only append', async () => {
+  const { owner, asService, asAdministrator } = await newRoles()
   const cli = assay(asService, production)
   await cli.json('bootstrap', '--org', 'Reef', '--team', 'Reef one')
+  if (citusServers().length) {
+    await joinServers(citusServers(), databaseName(asService))
+    await assay(asAdministrator, production).json('migrate', '--distribute')
+  }
   const audited = async () => {
     const { checks } = JSON.parse((await cli.run('doctor', '--quick', '--json')).out)
     return checks.find(({ name }: { name: string }) => name === 'audit owner')

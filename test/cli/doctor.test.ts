@@ -8,7 +8,7 @@ import { later, MINUTE } from '../../src/platform/time.ts'
 import { skipUnless } from '../db/support/embedded.ts'
 import { atEnd } from '../support/at-end.ts'
 import { placeOrder } from '../support/orders.ts'
-import { query } from '../support/query.ts'
+import { directUrl, query } from '../support/query.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { openRelay } from '../support/relay.ts'
 import { citusServers, emptyDatabase, isPooledRun, newDatabase, temporaryFolder, world } from '../support/world.ts'
@@ -88,9 +88,8 @@ test.each([
   expect(hostsFinding(states.map((state, i) => ({ host: `db-${i + 1}:5432`, state })))).toMatchObject({ state })
 })
 
-test('asks every host of DATABASE_URL', async (context) => {
-  skipUnless(context, !isPooledRun(), 'the hosts of this run are poolers')
-  const relay = await openRelay(w.url)
+test('asks every host of DATABASE_URL', async () => {
+  const relay = await openRelay(directUrl(w.url))
   atEnd(async () => relay.close())
   const { host } = new URL(relay.url)
   const { code, of } = await runDoctor({ DATABASE_URL: relay.url.replace(host, `${host},127.0.0.1:1`) }, '--quick')
@@ -153,21 +152,19 @@ test('reports an unreachable, missing, unmigrated or foreign database with a rem
 test('reports a pool larger than max_connections', async (context) => {
   const [{ max = 0 } = {}] = await query<{ max: number }>(w.url, "select current_setting('max_connections')::integer as max")
   skipUnless(context, max <= 200, 'your own server allows more connections than the largest pool')
-  skipUnless(context, !isPooledRun(), 'a pooler limits the connections')
-  expect((await runDoctor({ DATABASE_POOL_SIZE: String(Math.min(200, max)) }, '--quick')).of('connections')).toMatchObject({
-    remedy: expect.stringMatching(/DATABASE_POOL_SIZE/),
-  })
+  const settings = { DATABASE_URL: directUrl(w.url), DATABASE_POOL_SIZE: String(max) }
+  expect((await runDoctor(settings, '--quick')).of('connections')).toMatchObject({ remedy: expect.stringMatching(/DATABASE_POOL_SIZE/) })
 })
 
-test('checks that DIRECT_DATABASE_URL and READ_DATABASE_URL lead to this database', async (context) => {
-  skipUnless(context, !isPooledRun(), 'this run has no direct address')
-  const same = await runDoctor({ DIRECT_DATABASE_URL: w.url, READ_DATABASE_URL: w.url }, '--quick')
+test('checks that DIRECT_DATABASE_URL and READ_DATABASE_URL lead to this database', async () => {
+  const direct = directUrl(w.url)
+  const same = await runDoctor({ DIRECT_DATABASE_URL: direct, READ_DATABASE_URL: direct }, '--quick')
   expect([same.code, same.of('direct database'), same.of('read replica')]).toMatchObject([
     0,
     { state: 'ok', text: 'reached without a pooler' },
     { state: 'ok', text: '0 s behind the primary' },
   ])
-  const another = await newDatabase()
+  const another = directUrl(await newDatabase())
   const foreign = await runDoctor({ DIRECT_DATABASE_URL: another, READ_DATABASE_URL: another }, '--quick')
   expect([foreign.code, foreign.of('direct database'), foreign.of('read replica')]).toMatchObject([
     1,

@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest'
-import { skipUnless } from '../db/support/embedded.ts'
 import { databaseName } from '../support/databases.ts'
 import { aNewOrder } from '../support/orders.ts'
 import { reservePort } from '../support/ports.ts'
 import { eventually, readCredentials, type Service } from '../support/process.ts'
-import { query } from '../support/query.ts'
-import { citusServers, errorOf, newDatabase } from '../support/world.ts'
+import { onEveryServer, query } from '../support/query.ts'
+import { errorOf, newDatabase } from '../support/world.ts'
 import { startProxy } from './support/proxy.ts'
 import { adminOf, apiOf, clientsOf, databaseWithCatalog, externalDatabase, startInProcess } from './support/start.ts'
 
@@ -60,17 +59,17 @@ test('reports an unavailable database, keeps running and is ready when it return
   await service.stop()
 })
 
-test('reports a database that accepts no writes as unavailable, until it does', async (context) => {
-  skipUnless(context, !citusServers().length, 'the setting applies to one server of the cluster')
+test('reports a database that accepts no writes as unavailable, until it does', async () => {
   const url = await databaseWithCatalog()
   const env = externalDatabase(url)
   const service = await startInProcess({ ...env, ROLE: 'api' })
   const { api } = clientsOf(service, env['DATA_DIR'] as string)
   const setReadOnly = (value: string) =>
-    query(
+    onEveryServer(
       url,
       `begin read write; alter database ${databaseName(url)} set default_transaction_read_only = ${value}; commit;
-       select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'assay'`,
+       select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and (application_name = 'assay' or application_name like 'citus_internal%')`,
     )
 
   const body = await aNewOrder(api)

@@ -19,8 +19,11 @@ async function holdUser(url: string, user_id: string) {
   await holder.connect()
   onTestFinished(() => holder.end())
   await holder.query('begin')
-  await holder.query('select 1 from users where user_id = $1 for update', [user_id])
-  const blocked = 'select from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))'
+  const [{ team_id } = {}] = await query<{ team_id: string }>(url, 'select team_id from users where user_id = $1', [user_id])
+  await holder.query('select 1 from users where team_id = $1 and user_id = $2 for update', [team_id, user_id])
+  const blocked = citusServers().length
+    ? 'select from citus_lock_waits where blocking_gpid = citus_backend_gpid()'
+    : 'select from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))'
   return {
     /** Only for this lock: the jobs of a service that has just started also wait for locks. */
     isAwaited: async () => ((await holder.query(blocked)).rowCount as number) > 0,
@@ -68,40 +71,36 @@ async function openIdleConnection({ url }: Service) {
   await once(socket, 'data')
 }
 
-test.for(['SIGTERM', 'SIGINT'] as const)(
-  '%s stops accepting requests, finishes those in flight and exits with 0',
-  async (signal, context) => {
-    skipUnless(context, !citusServers().length, 'another server of the cluster has the lock')
-    const database = await databaseWithCatalog()
-    const env = externalDatabase(database)
-    const service = await start(env)
-    const { api, credentials } = clientsOf(service, env['DATA_DIR'] as string)
-    const { user_id } = await api.createUser({ body: { client_user_id: 'slow' } })
-    const { isAwaited, release } = await holdUser(database, user_id)
-    await openIdleConnection(service)
+test.for(['SIGTERM', 'SIGINT'] as const)('%s stops accepting requests, finishes those in flight and exits with 0', async (signal) => {
+  const database = await databaseWithCatalog()
+  const env = externalDatabase(database)
+  const service = await start(env)
+  const { api, credentials } = clientsOf(service, env['DATA_DIR'] as string)
+  const { user_id } = await api.createUser({ body: { client_user_id: 'slow' } })
+  const { isAwaited, release } = await holdUser(database, user_id)
+  await openIdleConnection(service)
 
-    let hasResponse = false
-    const headers = { 'x-service-api-key': credentials.team_api_key }
-    const patch = sendRequest(service.url, endpoints.patchUser, { params: { user_id }, body: { client_user_id: 'patched' }, headers })
-    void patch.finally(() => {
-      hasResponse = true
-    })
-    await eventually(isAwaited)
-    service.child.kill(signal)
-    await eventually(() => refusesConnections(service))
-    service.child.kill(signal)
-    expect(hasResponse).toBe(false)
-    await release()
-    const releasedAt = performance.now()
+  let hasResponse = false
+  const headers = { 'x-service-api-key': credentials.team_api_key }
+  const patch = sendRequest(service.url, endpoints.patchUser, { params: { user_id }, body: { client_user_id: 'patched' }, headers })
+  void patch.finally(() => {
+    hasResponse = true
+  })
+  await eventually(isAwaited)
+  service.child.kill(signal)
+  await eventually(() => refusesConnections(service))
+  service.child.kill(signal)
+  expect(hasResponse).toBe(false)
+  await release()
+  const releasedAt = performance.now()
 
-    expect((await patch).status).toBe(204)
-    const result = await service.exited
-    expect(result).toMatchObject({ code: 0, signal: null, stderr: '' })
-    console.log(`${signal}: exited ${Math.round(performance.now() - releasedAt)} ms after its last request was released`)
-    expect(await query(database, 'select client_user_id from users')).toEqual([{ client_user_id: 'patched' }])
-    expect(await query(database, 'select last_used_at is not null as used from team_api_keys')).toEqual([{ used: true }])
-  },
-)
+  expect((await patch).status).toBe(204)
+  const result = await service.exited
+  expect(result).toMatchObject({ code: 0, signal: null, stderr: '' })
+  console.log(`${signal}: exited ${Math.round(performance.now() - releasedAt)} ms after its last request was released`)
+  expect(await query(database, 'select client_user_id from users')).toEqual([{ client_user_id: 'patched' }])
+  expect(await query(database, 'select last_used_at is not null as used from team_api_keys')).toEqual([{ used: true }])
+})
 
 test('SIGTERM or SIGINT during the first start ends it immediately, and the next start works', async () => {
   const DATA_DIR = newDataDir()

@@ -1,6 +1,4 @@
-import { inject } from 'vitest'
-import { databaseName, databaseUrl } from './databases.ts'
-import { query } from './query.ts'
+import { onEveryServer } from './query.ts'
 
 const WAITING = "wait_event_type = 'Lock' and datname = current_database()"
 
@@ -13,6 +11,3 @@ export const lockWaits = (url: string) =>
 
 /** Cancels the statements that wait for a lock, like the statement timeout of the server. */
 export const cancelLockWaits = (url: string) => onEveryServer(url, `select pg_cancel_backend(pid) from pg_stat_activity where ${WAITING}`)
-
-const onEveryServer = async <T extends object>(url: string, text: string) =>
-  (await Promise.all(inject('servers').map((server) => query<T>(databaseUrl(server, databaseName(url)), text)))).flat()

@@ -17,6 +17,10 @@ export async function query<T extends pg.QueryResultRow>(url: string, text: stri
   return (await poolOf(databaseName(url)).query<T>(text, values)).rows
 }
 
+/** Runs a statement on every server of a cluster, or on the only one. */
+export const onEveryServer = async <T extends pg.QueryResultRow>(url: string, text: string) =>
+  (await Promise.all(inject('servers').map((server) => query<T>(databaseUrl(server, databaseName(url)), text)))).flat()
+
 /** The URL of the same database without a pooler in between, for sessions that belong to one client. */
 export const directUrl = (url: string) => databaseUrl(inject('adminUrl'), databaseName(url))
 
