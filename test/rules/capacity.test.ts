@@ -57,7 +57,8 @@ describe('deployments', () => {
   test('the embedded PostgreSQL is enough for a small installation', () => {
     const { deployment, connections } = plan({ orders_per_day: 200, samples_per_day: 100_000 })
     expect(deployment).toMatchObject({ name: 'embedded', pooler: false, servers: 1, cores: 2, unsolved: [] })
-    expect(connections).toBe(10)
+    // An API process and a worker with ten each.
+    expect(connections).toBe(20)
   })
   test('a growing load never goes back to a smaller deployment', () => {
     const names = Array.from({ length: 25 }, (_, i) => {

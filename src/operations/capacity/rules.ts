@@ -45,7 +45,7 @@ export function planCapacity(input: CapacityInput) {
     input,
     per_day: { orders: order, events, deliveries: delivery, reads: read, pushes: push, samples: sample },
     cores: { api, worker, ...databaseCores(demand, deployment) },
-    connections: deployment.name === 'embedded' ? limits.pool_size.value : (api.provide + worker.provide) * limits.pool_size.value,
+    connections: (api.provide + worker.provide) * limits.pool_size.value,
     disk,
     wal: { per_day: used.wal, peak_per_second: demand.wal },
     network: { received_per_day: used.received, sent_per_day: used.sent, peak_per_second: peak(used.received + used.sent) },
