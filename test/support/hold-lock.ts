@@ -15,7 +15,8 @@ export async function holdLock(app: App, lock: (db: Db) => Promise<unknown>) {
     held.resolve()
     await end.promise
   })
-  await held.promise
+  // A failed lock rejects instead of waiting forever.
+  await Promise.race([held.promise, holding])
   return async () => {
     end.resolve()
     await holding
