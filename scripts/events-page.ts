@@ -61,6 +61,11 @@ export function eventsPage() {
         ['`daily.data.{resource}.created`', 'user and resource', 'Emitted when new data of a resource arrives.'],
         ['`daily.data.{resource}.updated`', 'user and resource', 'Emitted when data of a resource changes.'],
         [
+          '`daily.data.{resource}.deleted`',
+          'user and resource',
+          'Emitted when the source deletes data of a resource. Contains only IDs or times.',
+        ],
+        [
           '`historical.data.{resource}.created`',
           'user and resource, separate from daily events',
           'Emitted once when the backfill of a resource is complete. It contains no data.',
@@ -105,6 +110,7 @@ const ofEachKind: EventName[] = [
   'daily.data.activity.created',
   'daily.data.glucose.created',
   'daily.data.workout_stream.created',
+  'daily.data.sleep.deleted',
   'historical.data.activity.created',
 ]
 

@@ -7,6 +7,7 @@ const modules = new Map<string, () => Promise<object>>([
   ['bootstrap', () => import('./bootstrap.ts')],
   ['capacity', () => import('./capacity.ts')],
   ['catalog', () => import('./catalog.ts')],
+  ['cloud-sim', () => import('./cloud-sim.ts')],
   ['completion', async () => (await import('./table.ts')).commands],
   ['conformance', () => import('./conformance.ts')],
   ['doctor', () => import('./doctor.ts')],

@@ -3,6 +3,7 @@ import { backupCommand, checkBackupCommand, restoreCommand } from './backup.ts'
 import { bootstrapCommand } from './bootstrap.ts'
 import { capacityCommand } from './capacity.ts'
 import { loadCatalogFile, showCatalog } from './catalog.ts'
+import { cloudSimOura } from './cloud-sim.ts'
 import type { Command } from './command.ts'
 import { completions } from './completion.ts'
 import { conformanceCommand } from './conformance.ts'
@@ -88,7 +89,7 @@ export const sections: Record<string, Command[]> = {
     listWebhooks,
     replayCommand,
   ],
-  'Seed, export and sandbox': [seedCommand, seedWearables, exportCommand, importCommand, showClock, advanceClock, resetTeam],
+  'Seed, export and sandbox': [seedCommand, seedWearables, exportCommand, importCommand, showClock, advanceClock, resetTeam, cloudSimOura],
   Conformance: [conformanceCommand],
   'Shell completion': completions(() => commands),
 }

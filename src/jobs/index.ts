@@ -26,6 +26,9 @@ import { pauseAfterIngestion } from '../wearables/connections/actions.ts'
 import { pruneBulk, RUN_BULK_OPERATIONS, runBulk, searchOpenOperations } from '../wearables/connections/bulk/bulk.ts'
 import { deregister, searchDeregistrations } from '../wearables/connections/deregister.ts'
 import { pullDue, searchPulls } from '../wearables/connections/pulls.ts'
+import { pullDueFeeds, searchJobs } from '../wearables/ingestion/run.ts'
+import { PULL_FEEDS } from '../wearables/ingestion/schedule.ts'
+import { searchSubscriptions, subscribeDue } from '../wearables/ingestion/subscribe.ts'
 import { pruneLinks } from '../wearables/link/tokens.ts'
 import type { Job } from './job.ts'
 import { ownMemoryJobs } from './own-memory.ts'
@@ -40,6 +43,8 @@ export const jobs: Job[] = [
   { name: 'pause connections', everyMs: MINUTE, run: pauseAfterIngestion },
   { name: RUN_BULK_OPERATIONS, search: searchOpenOperations, run: runBulk },
   { name: 'pull wearable data', search: searchPulls, run: pullDue },
+  { name: PULL_FEEDS, search: searchJobs, run: pullDueFeeds },
+  { name: 'subscribe to clouds', search: searchSubscriptions, run: subscribeDue },
   { name: 'erase teams', everyMs: MINUTE, run: eraseNextTeam },
   { name: 'chain audit rows', search: searchUnchained, run: chainAudit },
   { name: 'review audit chains', everyMs: MINUTE, run: reviewAudit },

@@ -12,7 +12,8 @@ import { errorOf, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
 beforeAll(async () => {
-  w = await world()
+  // Nothing listens there, so that a test never contacts the source.
+  w = await world({ env: { OAUTH_SOURCES: '{"oura":{"api_url":"http://127.0.0.1:9"}}' } })
 })
 
 const deploymentParams = (t: Tenant) => ({ org_id: t.org_id, env: 'sandbox' as const, region: 'us' as const })
@@ -178,9 +179,11 @@ test('bulk pause pauses the connections of the team and excludes them from refre
 test('bulk historical pull fails for a source without an adapter and for an unknown user', async () => {
   const t = await aTenant()
   const [first, second] = [await aUser(t.api), newUuid()]
-  await t.api.bulkImport({ body: { provider: 'oura', connections: [importEntry(first)], wait_for_completion: true } })
-  const body = { provider: 'oura' as const, user_ids: [first, second], wait_for_completion: true }
-  // No adapter fetches data from Oura.
+  const credential = { team_id: t.team_id, provider: 'wahoo' as const, client_id: 'app', client_secret: 'secret' }
+  await t.admin.putTeamCredential({ params: deploymentParams(t), body: credential })
+  await t.api.bulkImport({ body: { provider: 'wahoo', connections: [importEntry(first)], wait_for_completion: true } })
+  const body = { provider: 'wahoo' as const, user_ids: [first, second], wait_for_completion: true }
+  // No adapter fetches data from Wahoo.
   expect(await t.api.bulkTriggerHistoricalPull({ body })).toEqual({ user_ids_triggered: [], user_ids_failed: [first, second] })
   expect((await t.api.listBulkOps()).data[0]).toMatchObject({
     type: 'link_bulk_historical_trigger',

@@ -13,6 +13,7 @@ beforeAll(async () => {
   const params = { org_id: team.org_id, env: 'sandbox' as const, region: 'us' as const }
   const body = { team_id: team.team_id, provider: 'oura' as const, client_id: 'app', client_secret: 'secret' }
   await team.admin.putTeamCredential({ params, body })
+  await team.admin.putTeamCredential({ params, body: { ...body, provider: 'wahoo' } })
 })
 
 const aUser = async () => (await sdk.user.create({ clientUserId: `sdk-${newUuid()}` })).userId
@@ -80,19 +81,19 @@ describe('the public SDK, unmodified', () => {
       expiresAt: 4_000_000_000,
       oauthScopes: ['daily'],
     }
-    const pendingImport = await sdk.link.bulkImport({ provider: 'oura', connections: [connection] })
+    const pendingImport = await sdk.link.bulkImport({ provider: 'wahoo', connections: [connection] })
     expect(pendingImport).toEqual({ userIdsImported: [], userIdsFailed: [] })
     await w.runJobs()
-    const done = await sdk.link.bulkImport({ provider: 'oura', connections: [connection], waitForCompletion: true })
+    const done = await sdk.link.bulkImport({ provider: 'wahoo', connections: [connection], waitForCompletion: true })
     expect(done).toEqual({ userIdsImported: [userId], userIdsFailed: [] })
     expect((await sdk.link.listBulkOps({ pageSize: 10 })).data).toMatchObject([
       { type: 'link_bulk_import', status: 'success', pending: 0, processed: 1, startedAt: expect.any(Date) },
       { status: 'success' },
     ])
-    expect(await sdk.link.bulkExport({ provider: 'oura' })).toMatchObject({ data: [connection] })
-    expect(await sdk.link.bulkTriggerHistoricalPull({ provider: 'oura', userIds: [userId], waitForCompletion: true })).toMatchObject({
+    expect(await sdk.link.bulkExport({ provider: 'wahoo' })).toMatchObject({ data: [connection] })
+    expect(await sdk.link.bulkTriggerHistoricalPull({ provider: 'wahoo', userIds: [userId], waitForCompletion: true })).toMatchObject({
       user_ids_failed: [userId],
     })
-    expect(await sdk.link.bulkPause({ provider: 'oura', userIds: [userId] })).toMatchObject({ user_ids_paused: [userId] })
+    expect(await sdk.link.bulkPause({ provider: 'wahoo', userIds: [userId] })).toMatchObject({ user_ids_paused: [userId] })
   })
 })

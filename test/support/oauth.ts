@@ -14,7 +14,7 @@ export async function oauthWorld() {
   const { id: client_id, secret: client_secret } = source.client
   const OAUTH_SOURCES = JSON.stringify({
     fitbit: source.setting({ client_id, client_secret }),
-    oura: source.setting({ client_auth: 'body' }),
+    oura: source.setting({ client_auth: 'body', api_url: source.origin }),
     ultrahuman: { client_id, client_secret },
   })
   const w = await world({ env: { OAUTH_SOURCES } })

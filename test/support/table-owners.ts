@@ -19,9 +19,10 @@ const tables: Record<string, string> = {
   'labs/orders': 'orders order_events order_images lab_samples',
   'labs/results': 'results critical_results',
   'wearables/connections': 'connections devices refreshes bulk_ops bulk_items',
+  'wearables/ingestion': 'pull_jobs cloud_changes cloud_clients',
   'wearables/link': 'link_tokens oauth_flows',
   'wearables/team-sources': 'team_credentials scope_requirements pull_preferences',
-  'wearables/data': 'sample_days summaries workout_streams resource_states historical_pulls source_priorities',
+  'wearables/data': 'sample_days summaries deleted_summaries workout_streams resource_states historical_pulls source_priorities',
   'operations/deployment': 'deployment',
 }
 

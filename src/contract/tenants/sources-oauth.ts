@@ -61,8 +61,8 @@ export const oauthSources = {
     description: 'The Oura ring: sleep, activity and temperature.',
     update_model: 'hybrid',
     source_types: ['ring', 'app', 'multiple_sources'],
-    summary_resources: ['activity', 'sleep', 'workouts', 'body', 'profile'],
-    timeseries_resources: ['heartrate', 'hrv', 'respiratory_rate', 'body_temperature_delta'],
+    summary_resources: ['activity', 'sleep', 'sleep_cycle', 'workouts', 'body', 'profile'],
+    timeseries_resources: ['heartrate', 'hrv', 'respiratory_rate', 'body_temperature_delta', 'blood_oxygen', 'vo2_max', 'weight'],
   }),
   whoop_v2: source({
     id: 8,

@@ -59,6 +59,16 @@ const Backfill = z.looseObject({
   provider: Safe,
 })
 
+const DeletedSummaries = z.looseObject({ user_id: Id, provider: Safe, ids: z.array(Id) })
+
+const DeletedSamples = z.looseObject({
+  user_id: Id,
+  provider: Safe,
+  data: z.array(z.looseObject({ timestamp: Instant, type: Safe.nullish() })),
+  chunk_index: z.int().optional(),
+  total_chunks: z.int().optional(),
+})
+
 const { user_id } = exampleValues
 const source = {
   name: 'Tidemark',
@@ -127,12 +137,43 @@ const streamEvent: [string, ResourceEvents] = [
 
 const daily = [...summaryEvents, ...seriesEvents, streamEvent]
 
-type Resource = SummaryName | SeriesEvent | 'workout_stream'
-type Name = `daily.data.${Resource}.${Verb}` | `historical.data.${Resource}.created`
+/** A deletion names what is gone and contains no data. A stream goes with its workout. */
+const deletions = [
+  ...summaryEvents.map(
+    ([resource]) =>
+      [
+        `daily.data.${resource}.deleted`,
+        eventType({
+          description: 'Emitted when the source deletes summaries. The payload has only their IDs; reads no longer return them.',
+          key: 'user and resource',
+          data: DeletedSummaries,
+          example: { user_id, provider: 'tidemark', ids: ['7e2d4b90-6c1a-4f83-a5d9-3b8f0c6e1d27'] },
+        }),
+      ] as const,
+  ),
+  ...seriesEvents.map(
+    ([resource]) =>
+      [
+        `daily.data.${resource}.deleted`,
+        eventType({
+          description: 'Emitted when the source deletes samples. The payload has only their times and types; reads no longer return them.',
+          key: 'user and resource',
+          data: DeletedSamples,
+          example: { user_id, provider: 'tidemark', data: [{ timestamp: exampleValues.at, type: 'automatic' }] },
+        }),
+      ] as const,
+  ),
+]
 
-/** Events of wearable data: one pair for live data of each resource, and one for a complete backfill. */
-export const dataEvents = Object.fromEntries(
-  daily.flatMap(([resource, { when, note, data, example }]) => [
+type Resource = SummaryName | SeriesEvent | 'workout_stream'
+type Name =
+  | `daily.data.${Resource}.${Verb}`
+  | `daily.data.${Exclude<Resource, 'workout_stream'>}.deleted`
+  | `historical.data.${Resource}.created`
+
+/** Events of wearable data: created, updated and deleted for live data of each resource, and one for a complete backfill. */
+export const dataEvents = Object.fromEntries([
+  ...daily.flatMap(([resource, { when, note, data, example }]) => [
     ...(['created', 'updated'] as const).map((verb) => [
       `daily.data.${resource}.${verb}`,
       eventType({ description: `Emitted when ${when[verb]}. ${note}`, key: 'user and resource', data, example }),
@@ -153,4 +194,5 @@ export const dataEvents = Object.fromEntries(
       }),
     ],
   ]),
-) as Record<Name, EventType<z.ZodType<Record<string, unknown>, Record<string, unknown>>>>
+  ...deletions,
+]) as Record<Name, EventType<z.ZodType<Record<string, unknown>, Record<string, unknown>>>>

@@ -43,6 +43,7 @@ export const embeddedSeries = {
   body_mass_index: 'body_mass_index',
   lean_body_mass: 'lean_body_mass',
   waist_circumference: 'waist_circumference',
+  body_temperature_delta: 'body_temperature_delta',
 } as const satisfies Record<string, SeriesName>
 
 export type EmbeddedSeries = keyof typeof embeddedSeries
@@ -287,4 +288,25 @@ export const newSummaries = {
   electrocardiogram: Electrocardiogram,
 } satisfies Record<SummaryName, z.ZodType>
 
-export type NewSummary<N extends SummaryName> = z.output<(typeof newSummaries)[N]>
+/** The lengths of a sleep in seconds, from sources that compute them. They take precedence over those of the stages. */
+const sleepTotals = Object.fromEntries(
+  (['total', 'awake', 'light', 'rem', 'deep'] as const).map((name) => [name, wholeNumber(MAX_SECONDS)]),
+) as Record<'total' | 'awake' | 'light' | 'rem' | 'deep', z.ZodOptional<z.ZodNullable<z.ZodInt>>>
+
+/** Measurements of a body summary that have no time series. */
+export const bodyCompositionFields = ['water_percentage', 'muscle_mass_percentage', 'bone_mass_percentage', 'visceral_fat_index'] as const
+
+const BodyComposition = z.object({
+  field: z.enum(bodyCompositionFields),
+  value: z.number().min(0).max(100),
+  start_date: ZonedInstant,
+})
+
+/** The shapes of summaries that adapters read from a source. They contain more than clients can push. */
+export const pulledSummaries = {
+  ...newSummaries,
+  sleep: Sleep.extend({ ...sleepTotals, efficiency: amount(100), hrv_mean_rmssd: amount(2000), ...embedSeries('body_temperature_delta') }),
+  body: Body.extend({ composition: z.array(BodyComposition).nullish() }),
+} satisfies Record<SummaryName, z.ZodType>
+
+export type NewSummary<N extends SummaryName> = z.output<(typeof pulledSummaries)[N]>

@@ -7,6 +7,8 @@ const Address = z.url({ protocol: /^https?$/, error: 'must be an http or https U
 const setting = {
   authorize_url: Address,
   token_url: Address,
+  /** The base URL of the API, for sources that Assay reads. A stand-in has its own. */
+  api_url: Address,
   /** RFC 7009. Without it, Assay does not revoke tokens when a user disconnects. */
   revoke_url: Address,
   /** The scopes to request, unless a team requires others. */

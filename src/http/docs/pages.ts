@@ -27,6 +27,7 @@ export const groups: { title: string; pages: DocsPage[] }[] = [
       page('guides/users-and-insurance', 'Users and insurance', 'Register patients, record insurance and consents, and delete users.'),
       page('guides/webhook-receivers', 'Receive webhooks', 'Verify messages in TypeScript, Python and Go.'),
       page('guides/wearables', 'Connect wearables', 'Connect a source, read its data, and push your own.'),
+      page('guides/oura', 'Oura', 'Register an application at Oura, and what Assay reads from it.'),
       page('guides/partner-labs', 'Partner labs', 'How a lab reads orders and reports steps and results.'),
       page('guides/production', 'Go to production', 'Everything to set up before the first real patient.'),
       page('guides/moving', 'Migrate from Junction', 'Keep the SDK, change the base URL, and move users, webhooks and orders.'),

@@ -3,6 +3,7 @@ import type { Database } from '../../platform/db/open.ts'
 import { DAY } from '../../platform/time.ts'
 import type { Siblings } from '../connections/siblings.ts'
 import { auditMetrics } from './audit-metrics.ts'
+import { cloudMetrics } from './cloud-metrics.ts'
 import { type DeliveryMetrics, deliveryMetrics } from './delivery-metrics.ts'
 import { orderMetrics } from './order-metrics.ts'
 import { type PipelineMetrics, pipelineMetrics } from './pipeline-metrics.ts'
@@ -49,6 +50,7 @@ export function createMetrics(database: Database): Metrics {
   })
   orderMetrics(backlogs, database)
   auditMetrics(backlogs, database)
+  cloudMetrics({ registry, backlogs }, database)
   return {
     registry,
     backlogs,

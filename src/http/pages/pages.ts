@@ -13,6 +13,7 @@ import { mountReference } from '../docs/reference.ts'
 import { mountDocs } from '../docs/routes.ts'
 import { type Metrics, metricsText } from '../metrics/metrics.ts'
 import { mountAssets } from './assets.ts'
+import { mountCloudWebhooks } from './cloud-webhooks.ts'
 import { mountConsole } from './console.ts'
 import { createFile, type File, sendFile } from './files.ts'
 import { mountLinkPages } from './link-pages.ts'
@@ -39,6 +40,7 @@ export async function mountPages(app: App, server: FastifyInstance, metrics: Met
   mountConsole(server, app.config)
   if (app.config.OIDC_ISSUER) mountSso(app, server)
   await mountLinkPages(app, server)
+  await mountCloudWebhooks(app, server)
   mountDocs(server)
   mountReference(server)
 }

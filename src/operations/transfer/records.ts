@@ -51,7 +51,7 @@ export async function writeRecords(
   const key = await userSealingKey(app, team_id, user_id)
   if (!key) return
   const days = sample_days.map(({ samples, ...day }) => {
-    const sealed = sealDay(key, { team_id, user_id, ...day }, day, [pieceOf(samples.map(renameSampleIds(idOf)))])
+    const sealed = sealDay(key, { team_id, user_id, ...day }, day, samples.length ? [pieceOf(samples.map(renameSampleIds(idOf)))] : [])
     return { ...day, team_id, user_id, samples: samples.length, sealed: byteaText(sealed) }
   })
   const streams = workout_streams.map(({ stream, ...row }) => {

@@ -4,12 +4,20 @@ import { type Failure, failureOfCode, failureOfStatus, type Outcome, retryAfterM
 
 const MAX_BODY = 64 * 1024
 
-type Request = { path: string; headers: Record<string, string>; body: string | Buffer }
+type Request = { method?: string; path: string; headers: Record<string, string>; body?: string | Buffer | null }
+
+/** How much of the response to keep. */
+export type Limits = { maxBytes?: number; keptHeaders?: string[] }
 
 /** Sends one request and returns its outcome. One time limit covers waiting, connecting, status and body. */
-export function exchange(pool: Dispatcher, request: Request, timeoutMs: number) {
+export function exchange(
+  pool: Dispatcher,
+  request: Request,
+  timeoutMs: number,
+  { maxBytes = MAX_BODY, keptHeaders = storedHeaders }: Limits = {},
+) {
   return new Promise<Outcome>((resolve) => {
-    const response = newResponse()
+    const response = newResponse(maxBytes)
     let open = true
     let controller: Dispatcher.DispatchController | undefined
 
@@ -17,7 +25,7 @@ export function exchange(pool: Dispatcher, request: Request, timeoutMs: number) 
       if (!open) return
       open = false
       clearTimeout(timer)
-      resolve(outcomeOf(response, failure))
+      resolve(outcomeOf(response, failure, keptHeaders))
     }
     function abort(failure: Failure | null) {
       settle(failure)
@@ -26,7 +34,7 @@ export function exchange(pool: Dispatcher, request: Request, timeoutMs: number) 
     const timer = setTimeout(() => abort(response.status === null ? 'timeout' : 'too_slow'), timeoutMs)
 
     pool.dispatch(
-      { method: 'POST', ...request },
+      { ...request, method: (request.method ?? 'POST') as Dispatcher.HttpMethod, body: request.body ?? null },
       {
         onRequestStart(started) {
           controller = started
@@ -53,7 +61,8 @@ const finished = new Error('The exchange has ended.')
 
 type Response = ReturnType<typeof newResponse>
 
-const newResponse = () => ({
+const newResponse = (maxBytes: number) => ({
+  maxBytes,
   started: performance.now(),
   connected: null as number | null,
   answered: null as number | null,
@@ -68,16 +77,16 @@ const elapsedMs = ({ started }: Response) => Math.round(performance.now() - star
 
 /** Returns false when the limit cut the chunk. */
 function appendChunk(response: Response, chunk: Buffer) {
-  const part = chunk.subarray(0, MAX_BODY - response.size)
+  const part = chunk.subarray(0, response.maxBytes - response.size)
   response.chunks.push(part)
   response.size += part.length
   response.truncated = part.length < chunk.length
   return !response.truncated
 }
 
-function outcomeOf(response: Response, error: Failure | null): Outcome {
+function outcomeOf(response: Response, error: Failure | null, kept: string[]): Outcome {
   const { status, connected, answered, truncated } = response
-  const response_headers = pickHeaders(response.headers)
+  const response_headers = pickHeaders(response.headers, kept)
   return {
     ok: error === null,
     status,
@@ -93,8 +102,8 @@ function outcomeOf(response: Response, error: Failure | null): Outcome {
 /** Response headers that help to debug. Cookies and others are not stored. */
 const storedHeaders = ['content-type', 'content-length', 'date', 'location', 'retry-after', 'server', 'x-request-id']
 
-const pickHeaders = (headers: IncomingHttpHeaders) =>
-  Object.fromEntries(storedHeaders.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name]).slice(0, 500)]])))
+const pickHeaders = (headers: IncomingHttpHeaders, kept: string[]) =>
+  Object.fromEntries(kept.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name]).slice(0, 500)]])))
 
 /** Some errors of undici's parser have no code. */
 const codeOf = (error: Error & { code?: unknown }) => (typeof error.code === 'string' ? error.code : error.name)

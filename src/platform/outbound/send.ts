@@ -1,6 +1,6 @@
 import { Problem } from '../problem.ts'
 import type { Policy } from './address.ts'
-import { exchange } from './exchange.ts'
+import { exchange, type Limits } from './exchange.ts'
 import { type Failure, type Outcome, outcomeWithoutExchange } from './outcome.ts'
 import { openPools } from './pools.ts'
 import { type Resolve, systemResolve } from './resolve.ts'
@@ -19,9 +19,12 @@ export type Settings = {
 
 export type Message = { url: string; headers: Record<string, string>; body: string | Buffer }
 
+/** A request that is not a webhook message. */
+export type Request = Limits & { method: 'GET' | 'POST' | 'PUT' | 'DELETE'; url: string; headers: Record<string, string>; body?: string }
+
 export type Sender = ReturnType<typeof openSender>
 
-/** Sends POST requests to untrusted receivers. */
+/** Sends requests to untrusted receivers. */
 export function openSender({ policy, resolve = systemResolve(), timeoutMs = 15_000, ca, connections = 256, maxOrigins = 1000 }: Settings) {
   const pools = openPools({ policy, resolve, connectTimeoutMs: timeoutMs, ca, connections, maxOrigins })
   const targets = new Map<string, URL | Failure>()
@@ -29,16 +32,30 @@ export function openSender({ policy, resolve = systemResolve(), timeoutMs = 15_0
 
   /** Never throws: every failure is an outcome. */
   async function post({ url, headers, body }: Message): Promise<Outcome> {
-    if (!isOpen) return failedOutcome('aborted')
     const target = targets.get(url) ?? targetOf(url, policy)
     if (targets.size > maxOrigins) targets.clear()
     targets.set(url, target)
+    return send(target, { method: 'POST', headers: { ...fixedHeaders, ...lowerCaseHeaders(headers) }, body })
+  }
+
+  /** The same for requests of any method. Their URLs differ, so the checked ones are not kept. */
+  const request = ({ method, url, headers, body, ...limits }: Request) =>
+    send(
+      targetOf(url, policy),
+      { method, headers: { accept: 'application/json', ...lowerCaseHeaders(headers) }, body: body ?? null },
+      limits,
+    )
+
+  async function send(
+    target: URL | Failure,
+    { method, headers, body }: { method: string; headers: Record<string, string>; body: string | Buffer | null },
+    limits?: Limits,
+  ): Promise<Outcome> {
+    if (!isOpen) return failedOutcome('aborted')
     if (typeof target === 'string') return failedOutcome(target)
-    const allHeaders = { ...fixedHeaders, ...lowerCaseHeaders(headers) }
     // With this header, TLS would check the certificate against its host instead of the URL's.
-    if ('host' in allHeaders) return failedOutcome('bad_header')
-    const request = { path: target.pathname + target.search, headers: allHeaders, body }
-    return exchange(pools.poolOf(target.origin), request, timeoutMs)
+    if ('host' in headers) return failedOutcome('bad_header')
+    return exchange(pools.poolOf(target.origin), { method, path: target.pathname + target.search, headers, body }, timeoutMs, limits)
   }
 
   async function close() {
@@ -46,7 +63,7 @@ export function openSender({ policy, resolve = systemResolve(), timeoutMs = 15_0
     await pools.close()
   }
 
-  return { post, close, origins: pools.size }
+  return { post, request, close, origins: pools.size }
 }
 
 /** Sends one message over a connection of its own. */

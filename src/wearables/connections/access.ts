@@ -17,11 +17,14 @@ const RENEWAL_MARGIN_MS = 60 * SECOND
 /** Longer than a source can take to respond. */
 const LEASE_MS = 30 * SECOND
 
-/** Returns the access token of an OAuth connection. One process renews it at a time, and the others wait for the result. */
-export async function getAccess(app: App, connection: Connection): Promise<Access> {
+/**
+ * Returns the access token of an OAuth connection. One process renews it at a time, and the others wait for the result.
+ * A token that the source `rejected` is renewed before it expires.
+ */
+export async function getAccess(app: App, connection: Connection, rejected?: string): Promise<Access> {
   const startedAt = Date.now()
   while (Date.now() - startedAt < LEASE_MS) {
-    const claim = await claimRenewal(app, connection)
+    const claim = await claimRenewal(app, connection, rejected)
     if (claim.state !== 'wait') return claim.state === 'renew' ? renew(app, claim.connection, claim.account) : claim
     await pause(100)
   }
@@ -29,7 +32,7 @@ export async function getAccess(app: App, connection: Connection): Promise<Acces
 }
 
 /** Decides under a row lock. The lease keeps other processes away during the request to the source, which runs outside the transaction. */
-const claimRenewal = (app: App, { team_id, user_id, provider, id }: Connection) =>
+const claimRenewal = (app: App, { team_id, user_id, provider, id }: Connection, rejected: string | undefined) =>
   inTransaction(app, async (app) => {
     const row = await store.lockConnection(app.db, team_id, user_id, provider)
     const key = await userSealingKey(app, team_id, user_id)
@@ -37,8 +40,8 @@ const claimRenewal = (app: App, { team_id, user_id, provider, id }: Connection) 
     const account = openAccount(key, row)
     if (!account.tokens) return { state: 'broken' } as const
     const now = app.wall()
-    if (!row.expires_at || row.expires_at > later(now, RENEWAL_MARGIN_MS))
-      return { state: 'ready', access_token: account.tokens.access_token } as const
+    const isValid = !row.expires_at || row.expires_at > later(now, RENEWAL_MARGIN_MS)
+    if (isValid && account.tokens.access_token !== rejected) return { state: 'ready', access_token: account.tokens.access_token } as const
     if (row.renewing_until && row.renewing_until > now) return { state: 'wait' } as const
     const connection = await store.updateConnection(app.db, row, { renewing_until: later(now, LEASE_MS) })
     return { state: 'renew', connection: connection as Connection, account } as const

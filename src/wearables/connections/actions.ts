@@ -20,6 +20,9 @@ type UserScope = { team_id: string; user_id: string }
 export const connectionFor = (app: App, { team_id, user_id }: UserScope, provider: SourceSlug) =>
   store.findConnection(app.db, team_id, user_id, provider)
 
+/** A connection that has not ended. */
+export const connectionById = (app: App, team_id: string, id: string) => store.findConnectionById(app.db, team_id, id)
+
 /** Rejects data of a disconnected source from every sender. */
 export async function rejectEnded(app: App, { team_id, user_id }: UserScope, provider: SourceSlug) {
   if (await store.findEnded(app.db, team_id, user_id, provider)) throw rules.connectionEnded()
@@ -184,6 +187,17 @@ export const connectPushSource = (
 export async function isAccountTaken(app: AppInTransaction, { team_id, user_id }: UserScope, provider: SourceSlug, account_hash: Buffer) {
   if (!(await store.lockIfDuplicatesRejected(app.db, team_id))) return false
   return (await store.findSameAccount(app.db, team_id, user_id, provider, account_hash)) !== undefined
+}
+
+/** Whether a team has connections to a source through OAuth. */
+export const hasConnections = async (app: App, team_id: string, provider: SourceSlug) =>
+  (await store.findOAuthConnection(app.db, team_id, provider)) !== undefined
+
+/** The connections of an account at a source, in one team or in all of them. */
+export async function connectionsOfAccount(app: App, provider: SourceSlug, external_user_id: string, team_id?: string) {
+  const team_ids = team_id ? [team_id] : await store.listTeamsOf(app.db, provider)
+  const hashes = await Promise.all(team_ids.map((id) => accountHash(app, id, provider, { external_user_id })))
+  return hashes.length ? store.findAccounts(app.db, provider, team_ids, hashes as Buffer[]) : []
 }
 
 const PAUSE_BATCH_SIZE = 500

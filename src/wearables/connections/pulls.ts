@@ -1,12 +1,11 @@
 import { type App, inTransaction } from '../../platform/app.ts'
-import { isDatabaseUnavailable, isDeadlock, isLockTimeout } from '../../platform/db/errors.ts'
-import { Problem } from '../../platform/problem.ts'
 import { later, MINUTE } from '../../platform/time.ts'
 import { withTeamClock } from '../../tenants/teams/clock.ts'
 import { beginPulls, endPulls } from '../data/backfill.ts'
 import { adapterFor } from '../providers/index.ts'
 import type { Connection } from './actions.ts'
 import { claimFirst, MAX_CANDIDATES } from './claim.ts'
+import { reasonOf } from './failure-reason.ts'
 import * as rules from './rules-pulls.ts'
 import * as store from './store.ts'
 
@@ -49,12 +48,6 @@ async function attemptPull(app: App, connection: Connection, range: 'history' | 
     app.log.warn({ provider: connection.provider, range, reason, code: (error as { code?: string }).code }, 'source pull failed')
     return failed(reason)
   }
-}
-
-function reasonOf(error: unknown): rules.FailureReason {
-  if (error instanceof Problem) return 'non_retriable_error'
-  if (isLockTimeout(error) || isDeadlock(error)) return 'resource_contention'
-  return isDatabaseUnavailable(error) ? 'transport_failure' : 'unexpected_error'
 }
 
 /** Continues one due pull. Returns whether there can be more. */

@@ -23,6 +23,9 @@ const connectionQuery = prepareRead('find_connection', (db, team_id: string, use
 export const findConnection = async (db: Db, team_id: string, user_id: string, provider: string) =>
   (await connectionQuery(db, team_id, user_id, provider))[0]
 
+export const findConnectionById = (db: Db, team_id: string, id: string) =>
+  liveConnections(db, team_id).where('id', '=', id).executeTakeFirst()
+
 export const lockConnection = (db: Db, team_id: string, user_id: string, provider: string) =>
   liveConnections(db, team_id).where('user_id', '=', user_id).where('provider', '=', provider).forUpdate().executeTakeFirst()
 
@@ -94,6 +97,35 @@ export const findSameAccount = (db: Db, team_id: string, user_id: string, provid
     .where('user_id', '!=', user_id)
     .limit(1)
     .executeTakeFirst()
+
+export const findOAuthConnection = (db: Db, team_id: string, provider: string) =>
+  liveConnections(db, team_id).where('provider', '=', provider).where('kind', '=', 'oauth').limit(1).executeTakeFirst()
+
+/** The teams that have connections to a source. */
+export async function listTeamsOf(db: Db, provider: string) {
+  const rows = await db
+    .selectFrom('connections')
+    .select('team_id')
+    .distinct()
+    .where('provider', '=', provider)
+    .where('kind', '=', 'oauth')
+    .where('ended_at', 'is', null)
+    .modifyEnd(anyTeam('teams with connections to a source'))
+    .execute()
+  return rows.map(({ team_id }) => team_id)
+}
+
+/** Finds an account by its hash in each team. */
+export const findAccounts = (db: Db, provider: string, team_ids: string[], hashes: Buffer[]) =>
+  db
+    .selectFrom('connections')
+    .select(['id', 'team_id', 'user_id'])
+    .where('provider', '=', provider)
+    .where('team_id', '=', sql<string>`any(${team_ids}::uuid[])`)
+    .where('account_hash', 'in', hashes)
+    .where('ended_at', 'is', null)
+    .modifyEnd(anyTeam('an account in the teams of an application'))
+    .execute()
 
 export const pauseConnections = (db: Db, team_id: string, provider: string, user_ids: string[], updated_at: string) =>
   db

@@ -2,14 +2,14 @@ import { isEventName } from '../../contract/delivery/events.ts'
 import { emitRows, eventRow } from '../../delivery/events/emit.ts'
 import type { App, AppInTransaction } from '../../platform/app.ts'
 import { eventHeader } from './emit.ts'
-import type { IncomingPush } from './incoming-push.ts'
+import type { IncomingPush, ResourceChanges } from './incoming-push.ts'
 import * as store from './store-states.ts'
 
-type BackfillScope = Pick<IncomingPush, 'user' | 'key' | 'provider' | 'window'>
-type ResourceChanges = { resource: string; created: unknown[]; updated: unknown[]; days: number }
+type BackfillScope = Pick<IncomingPush, 'user' | 'key' | 'provider' | 'window' | 'pull'>
 
 /** Ends the backfill of resources. Emits one event per resource, unless the window was announced before and nothing is new. */
 export async function endBackfill(app: AppInTransaction, push: BackfillScope, found: ResourceChanges[]) {
+  if (push.pull?.collect) return push.pull.collect(found)
   const { user, key, provider, window } = push
   const { team_id, user_id } = user
   const now = app.now()
@@ -52,7 +52,7 @@ const wasAnnounced = (pull: Pull | undefined, { window }: BackfillScope) =>
 type SourceScope = { team_id: string; user_id: string; provider: string }
 
 /** Marks the historical pulls of an adapter as started, including those that are retried. */
-export async function beginPulls(app: App, scope: SourceScope, resources: string[]) {
+export async function beginPulls(app: App, scope: SourceScope & { resources?: string[] }, resources: string[]) {
   await store.retryPulls(app.db, scope)
   if (resources.length) await store.beginPulls(app.db, scope, resources, app.now())
 }
@@ -60,6 +60,6 @@ export async function beginPulls(app: App, scope: SourceScope, resources: string
 /** Ends the pulls that no push has ended. */
 export const endPulls = (
   app: App,
-  scope: SourceScope,
+  scope: SourceScope & { resources?: string[] },
   { status, error_details }: { status: 'success' | 'retrying' | 'failure'; error_details: string | null },
 ) => store.endPulls(app.db, scope, { status, error_details, ended_at: status === 'retrying' ? null : app.now() })

@@ -20,6 +20,11 @@ export type PushBody = {
   modified_at?: string | null | undefined
 }
 
+/** A backfill has many windows, so it collects the outcome of each and ends after the last one. */
+export type Pull = { collect?(found: ResourceChanges[]): void }
+
+export type ResourceChanges = { resource: string; created: unknown[]; updated: unknown[]; days: number }
+
 /** A checked push: its user, source, clock and time zone. */
 export type IncomingPush = {
   user: UserRow
@@ -38,6 +43,8 @@ export type IncomingPush = {
   version: number | null
   /** The push gives up after waiting this long for a lock. */
   lockTimeoutMs?: number | undefined
+  /** Set for data that an adapter pulled. */
+  pull?: Pull | undefined
 }
 
 /** The zone of a sample comes first, then the push's time_zone, then the user's fallback. */

@@ -77,16 +77,20 @@ export const beginPulls = (db: Db, { team_id, user_id, provider }: SourceScope, 
       status = 'in_progress', error_details = null, ended_at = null,
       scheduled_at = excluded.scheduled_at, started_at = excluded.started_at`.execute(db)
 
-export const retryPulls = (db: Db, { team_id, user_id, provider }: SourceScope) =>
-  unfinishedPulls(db, { team_id, user_id, provider }).set({ status: 'in_progress', error_details: null }).execute()
+export const retryPulls = (db: Db, scope: PullScope) =>
+  unfinishedPulls(db, scope).set({ status: 'in_progress', error_details: null }).execute()
 
-export const endPulls = (db: Db, scope: SourceScope, end: { status: string; error_details: string | null; ended_at: string | null }) =>
+/** Without `resources`, all of them. */
+type PullScope = SourceScope & { resources?: string[] }
+
+export const endPulls = (db: Db, scope: PullScope, end: { status: string; error_details: string | null; ended_at: string | null }) =>
   unfinishedPulls(db, scope).set(end).execute()
 
-const unfinishedPulls = (db: Db, { team_id, user_id, provider }: SourceScope) =>
+const unfinishedPulls = (db: Db, { team_id, user_id, provider, resources }: PullScope) =>
   db
     .updateTable('historical_pulls')
     .where('team_id', '=', team_id)
     .where('user_id', '=', user_id)
     .where('provider', '=', provider)
     .where('status', 'in', ['in_progress', 'retrying'])
+    .$if(resources !== undefined, (query) => query.where('resource', '=', sql<string>`any(${resources}::text[])`))

@@ -4,6 +4,7 @@ import { auditRow } from '../../tenants/audit/actions.ts'
 import { lockUser } from '../../tenants/users/actions.ts'
 import { type Account, accountHash } from '../connections/account.ts'
 import { isAccountTaken, type Kind, linkConnection } from '../connections/actions.ts'
+import { scheduleFeeds } from '../ingestion/schedule.ts'
 import * as rules from './rules.ts'
 import type { LinkToken, LiveToken } from './store.ts'
 import { callerOf, consumeToken } from './tokens.ts'
@@ -23,7 +24,7 @@ export const finishLink = (
     if (hash && (await isAccountTaken(app, user, provider, hash))) return rules.linkFailed('duplicate_connection')
     const tokenError = await consumeToken(app, team_id, id)
     if (tokenError) return rules.linkFailed(tokenError)
-    await linkConnection(app, user, provider, linked)
+    await scheduleFeeds(app, await linkConnection(app, user, provider, linked))
     return rules.linkSucceeded
   })
 

@@ -7,8 +7,10 @@ import { deriveSecret } from '../../platform/sealing/seal.ts'
 import { teamSealingKey } from '../../platform/sealing/vault.ts'
 import { later, MINUTE, secondsUntil } from '../../platform/time.ts'
 import { hashSecret, newTeamSecret, teamOfSecret } from '../../tenants/keys/rules.ts'
-import { exchangeCode, revokeToken, type Tokens } from '../providers/oauth.ts'
+import { identifyAccount } from '../providers/identify.ts'
+import { exchangeCode, type Tokens } from '../providers/oauth.ts'
 import { clientFor, requireClient } from '../providers/oauth-client.ts'
+import { endAccess } from '../providers/revoke.ts'
 import { authorizeUrl, type Client, challengeOf, lacksRequiredScopes, scopesToRequest, verifierOf } from '../providers/rules-oauth.ts'
 import { requirementsOf } from '../team-sources/requirements.ts'
 import { finishLink, withAudit } from './connect.ts'
@@ -86,14 +88,17 @@ async function outcomeOf(app: App, token: Token, flow: OAuthFlow, { state, code,
     return rules.linkFailed(tokens.state === 'refused' && tokens.reason === 'client' ? 'provider_credential_error' : 'provider_api_error')
   const outcome = await connect(app, token, flow, client, tokens)
   // The connection failed, so the granted token is revoked.
-  if (outcome.state === 'error') await revokeToken(app, client, tokens.granted.refresh_token ?? tokens.granted.access_token)
+  if (outcome.state === 'error') await endAccess(app, client, flow.provider, tokens.granted)
   return outcome
 }
 
 async function connect(app: App, token: Token, { provider, scopes }: OAuthFlow, client: Client, tokens: Tokens & { state: 'granted' }) {
-  const { access_token, refresh_token, granted, external_user_id } = tokens.granted
+  const { access_token, refresh_token, granted } = tokens.granted
   if (lacksRequiredScopes(await requirementsOf(app, token.team_id, provider), granted))
     return rules.linkFailed('required_scopes_not_granted')
+  const identity = await identifyAccount(app, client, provider, tokens.granted)
+  if (identity.state === 'unknown') return rules.linkFailed('provider_api_error')
+  const { external_user_id } = identity
   const denied = scopes.filter((scope) => !granted.includes(scope))
   const grant = { granted, denied, needs: client.needs }
   const account = { external_user_id, tokens: { access_token, refresh_token }, grant }

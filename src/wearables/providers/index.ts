@@ -3,10 +3,12 @@ import type { App } from '../../platform/app.ts'
 import { getAccess } from '../connections/access.ts'
 import type { Account } from '../connections/account.ts'
 import type { Connection } from '../connections/actions.ts'
+import { pullConnection } from '../ingestion/run.ts'
+import { cloudOf } from './clouds.ts'
 import { pullDemo } from './demo/index.ts'
 import { demoResources } from './demo/rules-report.ts'
-import { revokeToken } from './oauth.ts'
 import { clientFor } from './oauth-client.ts'
+import { endAccess } from './revoke.ts'
 
 /** The adapter of a kind of connection. Sources that push need none. */
 export type Adapter = {
@@ -22,11 +24,13 @@ export type Adapter = {
 
 const oauth: Adapter = {
   renew: async (app, connection) => (await getAccess(app, connection)).state,
+  pull: async (app, connection) => {
+    if (cloudOf(connection.provider) && !(await pullConnection(app, connection))) throw new Error('The source could not be read')
+  },
   deregister: async (app, { team_id, provider }, { tokens }) => {
     const client = isSource(provider) ? await clientFor(app, team_id, provider) : undefined
     if (!client || !tokens) return
-    if (!(await revokeToken(app, client, tokens.refresh_token ?? tokens.access_token)))
-      throw new Error('The source did not revoke the token')
+    if (!(await endAccess(app, client, provider, tokens))) throw new Error('The source did not revoke the token')
   },
 }
 

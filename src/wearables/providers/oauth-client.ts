@@ -2,6 +2,7 @@ import { type SourceSlug, sources } from '../../contract/tenants/sources.ts'
 import type { App } from '../../platform/app.ts'
 import { problem } from '../../platform/problem.ts'
 import { callbackUrl, findTeamClient } from '../team-sources/credentials.ts'
+import { cloudOf } from './clouds.ts'
 import { knownSources } from './oauth-sources.ts'
 import type { Client } from './rules-oauth.ts'
 
@@ -20,6 +21,8 @@ export async function clientFor(app: App, team_id: string, provider: SourceSlug)
     scope_separator: settings.scope_separator ?? ' ',
     client_auth: settings.client_auth ?? 'basic',
     account_field: settings.account_field,
+    api_url: settings.api_url ?? cloudOf(provider)?.api_url,
+    tokenRules: cloudOf(provider)?.tokens,
     authorize_params: settings.authorize_params ?? {},
     ...credentials,
   }

@@ -42,12 +42,14 @@ export const knownSources: Partial<Record<SourceSlug, SourceSettings>> = {
     token_url: 'https://api.ouraring.com/oauth/token',
     client_auth: 'body',
     reads: {
-      daily: ['activity', 'sleep', 'hrv', 'respiratory_rate', 'body_temperature_delta'],
+      daily: ['activity', 'sleep', 'sleep_cycle', 'hrv', 'respiratory_rate', 'body_temperature_delta'],
       heartrate: ['heartrate'],
       workout: ['workouts'],
-      personal: ['body', 'profile'],
+      personal: ['body', 'profile', 'weight'],
+      spo2: ['blood_oxygen'],
+      heart_health: ['vo2_max'],
     },
-    other: ['email', 'tag', 'session'],
+    other: ['email', 'tag', 'session', 'spo2Daily', 'ring_configuration', 'stress', 'reproductive_cycle'],
   },
   strava: {
     authorize_url: 'https://www.strava.com/oauth/authorize',

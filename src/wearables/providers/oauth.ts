@@ -18,13 +18,21 @@ export const exchangeCode = (
   requestTokens(
     app,
     client,
-    { grant_type: 'authorization_code', code, redirect_uri: client.redirect_uri, code_verifier: verifier },
+    {
+      ...{ grant_type: 'authorization_code', code, redirect_uri: client.redirect_uri, code_verifier: verifier },
+      ...client.tokenRules?.exchangeFields,
+    },
     requestedScopes,
   )
 
 /** Keeps the old refresh token if the source does not rotate it. */
 export async function renewTokens(app: App, client: Client, { refresh_token, scopes }: { refresh_token: string; scopes: string[] }) {
-  const response = await requestTokens(app, client, { grant_type: 'refresh_token', refresh_token }, scopes)
+  const response = await requestTokens(
+    app,
+    client,
+    { grant_type: 'refresh_token', refresh_token, ...client.tokenRules?.renewalFields },
+    scopes,
+  )
   if (response.state !== 'granted') return response
   return { ...response, granted: { ...response.granted, refresh_token: response.granted.refresh_token ?? refresh_token } }
 }
@@ -41,7 +49,9 @@ async function requestTokens(app: App, client: Client, fields: Record<string, st
   const { ok, status, response_body } = await post(app, client.token_url, clientRequest(client, fields))
   const response = jsonOf(response_body)
   if (!ok) return refusalOf(status, response)
-  const granted = parseGrant(client, response, requestedScopes)
+  const opened = client.tokenRules?.open?.(response) ?? { state: 'tokens', tokens: response }
+  if (opened.state !== 'tokens') return opened
+  const granted = parseGrant(client, opened.tokens, requestedScopes)
   if (!granted) return { state: 'unavailable' }
   return { state: 'granted', granted, expires_at: granted.expires_in === null ? null : later(app.wall(), granted.expires_in * SECOND) }
 }

@@ -1,5 +1,19 @@
 import { createHash, createHmac, type KeyObject } from 'node:crypto'
 
+/** How the tokens of a source differ from RFC 6749. */
+export type TokenRules = {
+  /** Additional fields of the request for tokens. */
+  exchangeFields?: Record<string, string>
+  /** Additional fields of the request for new tokens. */
+  renewalFields?: Record<string, string>
+  /** Takes the tokens out of an envelope, and finds errors in responses with status 200. */
+  open?(response: unknown): OpenedResponse
+  /** The name of a granted scope, as the source spells it in requests. */
+  scopeOf?(name: string): string
+}
+
+type OpenedResponse = { state: 'tokens'; tokens: unknown } | { state: 'refused'; reason: 'client' | 'grant' } | { state: 'unavailable' }
+
 /** The endpoints and credentials of an OAuth 2 client. */
 export type Client = {
   authorize_url: string
@@ -13,6 +27,9 @@ export type Client = {
   scope_separator: string
   client_auth: 'basic' | 'body'
   account_field: string | undefined
+  /** The base of the API, if Assay reads the source. */
+  api_url?: string | undefined
+  tokenRules?: TokenRules | undefined
   authorize_params: Record<string, string>
   client_id: string
   client_secret: string
@@ -79,10 +96,16 @@ export function parseGrant(client: Client, response: unknown, requestedScopes: s
     refresh_token: typeof refresh_token === 'string' && refresh_token ? refresh_token : null,
     expires_in: expires_in !== undefined && Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, 10 * YEAR) : null,
     // RFC 6749 §5.1: a response without scope grants the requested scopes.
-    granted: typeof scope === 'string' ? scope.split(/[\s,]+/).filter(Boolean) : requestedScopes,
+    granted: typeof scope === 'string' ? grantedIn(client, scope) : requestedScopes,
     external_user_id: accountIn(client, response),
   }
 }
+
+const grantedIn = ({ tokenRules }: Client, scope: string) =>
+  scope
+    .split(/[\s,]+/)
+    .filter(Boolean)
+    .map((name) => tokenRules?.scopeOf?.(name) ?? name)
 
 const YEAR = 365 * 24 * 3600
 

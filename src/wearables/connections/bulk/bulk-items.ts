@@ -5,6 +5,8 @@ import { open } from '../../../platform/sealing/seal.ts'
 import { later, SECOND } from '../../../platform/time.ts'
 import { withTeamClock } from '../../../tenants/teams/clock.ts'
 import { requireUser, type UserRow, unwrapUserKey } from '../../../tenants/users/actions.ts'
+import { scheduleFeeds } from '../../ingestion/schedule.ts'
+import { cloudOf } from '../../providers/clouds.ts'
 import { adapterFor } from '../../providers/index.ts'
 import { clientFor } from '../../providers/oauth-client.ts'
 import { type Account, accountHash } from '../account.ts'
@@ -45,7 +47,7 @@ async function importConnection(app: App, user: UserRow, provider: SourceSlug, {
   return inTransaction(app, async (app) => {
     const hash = await accountHash(app, user.team_id, provider, account)
     if (hash && (await isAccountTaken(app, user, provider, hash))) return false
-    await linkConnection(app, user, provider, { kind: 'oauth', account, expires_at })
+    await scheduleFeeds(app, await linkConnection(app, user, provider, { kind: 'oauth', account, expires_at }))
     return true
   })
 }
@@ -60,6 +62,11 @@ async function accountOf(app: App, team_id: string, provider: SourceSlug, import
 
 async function pullUser(app: App, user: UserRow, provider: SourceSlug) {
   const connection = await connectionFor(app, user, provider)
-  if (connection?.status !== 'connected' || !adapterFor(connection).pull) return false
+  if (connection?.status !== 'connected') return false
+  if (connection.kind === 'oauth') {
+    await scheduleFeeds(app, connection)
+    return cloudOf(provider) !== undefined
+  }
+  if (!adapterFor(connection).pull) return false
   return (await pullAll(app, await schedulePull(app, connection))) !== 'failure'
 }

@@ -71,3 +71,28 @@ export async function countSamples(db: Db, { team_id, user_id, resource, provide
     .executeTakeFirstOrThrow()
   return Number(count)
 }
+
+/** Locks the days of every source type within a range. */
+export async function lockDaysBetween(db: Db, { team_id, user_id, resource, provider }: SeriesScope, from: string, to: string) {
+  const { rows } = await sql<DayRow>`
+    select day, source_type, revision, sealed from sample_days
+    where team_id = ${team_id} and user_id = ${user_id} and resource = ${resource} and provider = ${provider} and day between ${from} and ${to}
+    order by day, source_type for update`.execute(db)
+  return rows
+}
+
+export const updateDay = (
+  db: Db,
+  { team_id, user_id, resource, provider }: SeriesScope,
+  { day, source_type, samples, revision, sealed }: DayRow & { samples: number },
+) =>
+  db
+    .updateTable('sample_days')
+    .set({ samples, revision, sealed })
+    .where('team_id', '=', team_id)
+    .where('user_id', '=', user_id)
+    .where('resource', '=', resource)
+    .where('provider', '=', provider)
+    .where('source_type', '=', source_type)
+    .where(sql<boolean>`day = ${day}`)
+    .execute()

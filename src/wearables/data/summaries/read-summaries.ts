@@ -5,7 +5,7 @@ import type { TeamCaller } from '../../../platform/callers.ts'
 import { problem } from '../../../platform/problem.ts'
 import { mapInSlices } from '../../../platform/shares/slices.ts'
 import { providerOf } from '../../../tenants/sources/actions.ts'
-import { requireUser, unwrapUserKey } from '../../../tenants/users/actions.ts'
+import { requireUser, type UserRow, unwrapUserKey } from '../../../tenants/users/actions.ts'
 import { listDevices } from '../../connections/devices.ts'
 import { sourceFilter } from '../incoming-push.ts'
 import { priorityOf } from '../priorities.ts'
@@ -67,6 +67,13 @@ async function profileOf(app: App, { team_id }: TeamCaller, user_id: string, que
   const row = await store.findLatestSummary(app.db, { team_id, user_id, resource: 'profile', provider: sourceFilter(query) })
   if (!row) throw problem('PROFILE_NOT_FOUND', 'No source has sent a profile of this user yet.')
   return { row, document: openSummary(await unwrapUserKey(app, user), row) }
+}
+
+/** The profile as the source sent it last. */
+export async function findRawProfile(app: App, user: UserRow, provider: string) {
+  const { team_id, user_id } = user
+  const row = await store.findLatestSummary(app.db, { team_id, user_id, resource: 'profile', provider })
+  return row && (openSummary(await unwrapUserKey(app, user), row).raw as Record<string, unknown>)
 }
 
 export async function listRawDevices(app: App, caller: TeamCaller, user_id: string, query: { provider: string }) {

@@ -1,13 +1,14 @@
 import type { NewSummary } from '../../../contract/wearables/new-summaries.ts'
 import { DAY } from '../../../platform/time.ts'
 import { isoOf } from '../rules-present.ts'
-import { localDay } from '../rules-time.ts'
+import { localDay, zoneIn } from '../rules-time.ts'
 import { dedupeByKey } from '../samples/rules-merge.ts'
 import {
   type BuildContext,
   type BuiltItem,
   type Draft,
   type Part,
+  parseRecordedAt,
   type ReportFault,
   readEmbeddedSamples,
   recorderOf,
@@ -92,6 +93,14 @@ export function buildBody(item: NewSummary<'body'>, _raw: unknown, context: Buil
       parts[bodyFields[field] as string] = { value, at, version, raw: { [field]: { value, timestamp: isoOf(at) } } }
       days.set(day, parts)
     }
+  for (const { field, value, start_date } of item.composition ?? []) {
+    const at = parseRecordedAt(start_date, 'composition', context.now, reportFault)
+    const day = localDay(at, zoneIn(start_date) ?? context.zoneAt(at))
+    const parts = days.get(day) ?? {}
+    const part = { value, at, version: recorder.version, raw: { [field]: { value, timestamp: isoOf(at) } } }
+    if (!(Number(parts[field]?.at) > at)) parts[field] = part
+    days.set(day, parts)
+  }
   const drafts = [...days].map(([day, parts]): Draft => {
     const fields = { ...noBody, calendar_date: day, date: dateOf(day), timezone_offset: context.zoneAt(noonOf(day)) }
     return { resource: 'body', external: day, calendar_date: day, period: wholeDay(day), fields, raw: {}, parts, ...recorder }

@@ -48,17 +48,20 @@ const datesOf = (calendar_date: string, { from, to, zone }: Session) => ({
   ...{ bedtime_start: isoOf(from), bedtime_stop: isoOf(to) },
 })
 
-function durationsOf(stages: Stage[], { from, to }: Session, { type, latency }: NewSummary<'sleep'>) {
+function durationsOf(stages: Stage[], { from, to }: Session, item: NewSummary<'sleep'>) {
+  const { type, latency } = item
   const seconds = (...codes: number[]) =>
     Math.round(stages.filter(({ code }) => codes.includes(code)).reduce((sum, stage) => sum + stage.to - stage.from, 0) / 1000)
   const duration = Math.round((to - from) / 1000)
   const { deep, light, rem, awake, manual } = stageCodes
-  const total = stages.length ? seconds(deep, light, rem, manual) : duration
+  const total = item.total ?? (stages.length ? seconds(deep, light, rem, manual) : duration)
+  const hasTotal = stages.length > 0 || typeof item.total === 'number'
   const firstAsleep = stages.find(({ code }) => code !== awake && code !== stageCodes.missing)
   return {
-    ...{ duration, total, awake: seconds(awake), light: seconds(light), rem: seconds(rem), deep: seconds(deep) },
+    ...{ duration, total, awake: item.awake ?? seconds(awake), light: item.light ?? seconds(light) },
+    ...{ rem: item.rem ?? seconds(rem), deep: item.deep ?? seconds(deep) },
     type: type ?? (duration >= LONG_SLEEP_SECONDS ? 'long_sleep' : 'short_sleep'),
-    efficiency: stages.length && duration ? Math.round((1000 * total) / duration) / 10 : null,
+    efficiency: item.efficiency ?? (hasTotal && duration ? Math.round((1000 * total) / duration) / 10 : null),
     latency: latency ?? (firstAsleep ? Math.max(0, Math.round((firstAsleep.from - from) / 1000)) : null),
   }
 }
@@ -73,7 +76,7 @@ const vitalsOf = (item: NewSummary<'sleep'>) => ({
   skin_temperature: item.skin_temperature ?? null,
   hr_dip: item.hr_dip ?? null,
   state: item.state ?? null,
-  average_hrv: item.hrv_mean_sdnn ?? null,
+  average_hrv: item.hrv_mean_rmssd ?? item.hrv_mean_sdnn ?? null,
   respiratory_rate: item.respiratory_rate_mean ?? null,
 })
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Fault, faultsOf } from '../../../contract/faults.ts'
-import { type EmbeddedSeries, embeddedSeries, newSummaries } from '../../../contract/wearables/new-summaries.ts'
+import { type EmbeddedSeries, embeddedSeries, type newSummaries } from '../../../contract/wearables/new-summaries.ts'
 import type { SeriesName } from '../../../contract/wearables/series.ts'
 import type { SummaryName } from '../../../contract/wearables/summaries.ts'
 import { Problem } from '../../../platform/problem.ts'
@@ -62,13 +62,17 @@ export const tooManySummaries = (most: number) =>
   ])
 
 /** Parses the pushed items by the shape of their resource. */
-export function parseSummaries(resource: SummaryName, data: unknown): { item: unknown; raw: unknown; loc: Fault['loc'] }[] {
+export function parseSummaries(
+  shapes: typeof newSummaries,
+  resource: SummaryName,
+  data: unknown,
+): { item: unknown; raw: unknown; loc: Fault['loc'] }[] {
   const items = Array.isArray(data) ? data : [data]
   const locOf = (i: number) => (Array.isArray(data) ? ['body', 'data', i] : ['body', 'data'])
   if (items.length > MAX_ITEMS) throw tooManySummaries(MAX_ITEMS)
   const faults: Fault[] = []
   const parsed = items.map((raw, i) => {
-    const { data: item, error } = newSummaries[resource].safeParse(raw)
+    const { data: item, error } = shapes[resource].safeParse(raw)
     if (error) faults.push(...faultsOf(error, 'body', raw).map((fault) => ({ ...fault, loc: [...locOf(i), ...fault.loc.slice(1)] })))
     return { item, raw, loc: locOf(i) }
   })

@@ -1,4 +1,4 @@
-import { type Selectable, sql } from 'kysely'
+import { type Insertable, type Selectable, sql } from 'kysely'
 import type { Db } from '../../../platform/db/open.ts'
 import type { Tables } from '../../../platform/db/tables.ts'
 
@@ -71,3 +71,37 @@ export const findSummary = (db: Db, team_id: string, resource: string, id: strin
     .where('summaries.resource', '=', resource)
     .where('users.deleted_at', 'is', null)
     .executeTakeFirst()
+
+export const findSummaries = (db: Db, team_id: string, ids: string[]) =>
+  db.selectFrom('summaries').selectAll().where('team_id', '=', team_id).where('id', '=', sql<string>`any(${ids}::uuid[])`).execute()
+
+export const deleteSummaries = (db: Db, team_id: string, ids: string[]) =>
+  db.deleteFrom('summaries').where('team_id', '=', team_id).where('id', '=', sql<string>`any(${ids}::uuid[])`).execute()
+
+export const insertDeletions = (db: Db, rows: Insertable<Tables['deleted_summaries']>[]) =>
+  db
+    .insertInto('deleted_summaries')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['team_id', 'id'])
+        .doUpdateSet((eb) => ({ deleted_at: eb.fn('greatest', ['deleted_summaries.deleted_at', 'excluded.deleted_at']) })),
+    )
+    .execute()
+
+export const findDeletions = (db: Db, team_id: string, ids: string[]) =>
+  db
+    .selectFrom('deleted_summaries')
+    .select('id')
+    .where('team_id', '=', team_id)
+    .where('id', '=', sql<string>`any(${ids}::uuid[])`)
+    .execute()
+
+/** Forgets deletions before a time. */
+export const deleteDeletions = (db: Db, team_id: string, ids: string[], before: string) =>
+  db
+    .deleteFrom('deleted_summaries')
+    .where('team_id', '=', team_id)
+    .where('id', '=', sql<string>`any(${ids}::uuid[])`)
+    .where('deleted_at', '<', before)
+    .execute()

@@ -1,4 +1,5 @@
 import type { Fault } from '../../../contract/faults.ts'
+import { newSummaries, pulledSummaries } from '../../../contract/wearables/new-summaries.ts'
 import { series } from '../../../contract/wearables/series.ts'
 import type { SummaryName } from '../../../contract/wearables/summaries.ts'
 import { type App, type AppInTransaction, inTransaction, withoutRequestRows } from '../../../platform/app.ts'
@@ -10,6 +11,7 @@ import { connectSource, type IncomingPush, ingestionFilter, openPush, type PushB
 import { retryWrite } from '../samples/days.ts'
 import { countOutcomes, type MergedSeries, mergeSeries, pushResult, resolveDevices, writeMergedSeries } from '../samples/ingest.ts'
 import { checkSpread, readSamples } from '../samples/rules-samples.ts'
+import { withoutDeleted } from './delete-summaries.ts'
 import { buildActivity, buildBody, buildProfile } from './rules-activity.ts'
 import { buildElectrocardiogram, buildMeal, buildMenstrualCycle, buildWorkout } from './rules-sessions.ts'
 import { buildSleep, buildSleepCycle } from './rules-sleep.ts'
@@ -64,9 +66,10 @@ async function fillFallbackBirthDate(app: App, { user, provider }: IncomingPush,
 /** Stores built summaries with their samples, completely or not at all. */
 export async function saveSummaries(app: App, push: IncomingPush, resource: SummaryName, built: BuiltItem[], received: number) {
   const isWithin = ingestionFilter(push)
-  const drafts = built.flatMap(({ drafts }) => drafts)
+  const existing = push.pull ? await withoutDeleted(app, push, built) : built
+  const drafts = existing.flatMap(({ drafts }) => drafts)
   const accepted = drafts.filter(({ period }) => !period || isWithin(period.from, period.to))
-  const embedded = groupEmbedded(built, isWithin)
+  const embedded = groupEmbedded(existing, isWithin)
   const resolved = await resolveDraftDevices(withoutRequestRows(app), push, accepted)
   for (const { samples } of embedded) await resolveDevices(withoutRequestRows(app), push, samples)
   return retryWrite(app, async (locks) => {
@@ -90,7 +93,7 @@ export async function saveSummaries(app: App, push: IncomingPush, resource: Summ
 /** Builds the summaries of a push and reports the faults of all items together. */
 export function buildSummaries(push: IncomingPush, resource: SummaryName, data: unknown): BuiltItem[] {
   const faults: Fault[] = []
-  const built = parseSummaries(resource, data).map(({ item, raw, loc }) => {
+  const built = parseSummaries(push.pull ? pulledSummaries : newSummaries, resource, data).map(({ item, raw, loc }) => {
     const reportFault: ReportFault = (field, msg) => faults.push({ type: 'value_error', loc: [...loc, ...field.split('.')], msg })
     return builders[resource](item, raw, contextOf(push, loc), reportFault)
   })

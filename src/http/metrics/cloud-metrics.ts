@@ -1,0 +1,43 @@
+import { Counter } from 'prom-client'
+import type { Database } from '../../platform/db/open.ts'
+import { cloudBacklog } from '../../wearables/ingestion/backlog.ts'
+import { cloudCounters } from '../../wearables/ingestion/counters.ts'
+import { ageInSeconds, backlogGauges, type Registries } from './backlog-gauges.ts'
+
+/** Reading from wearable clouds, by provider. */
+export function cloudMetrics({ registry, backlogs }: Registries, { db }: Database) {
+  const count = (name: string, help: string, labelNames: string[], counts: Map<string, number>) =>
+    new Counter({
+      name,
+      help,
+      labelNames,
+      registers: [registry],
+      collect() {
+        this.reset()
+        for (const [key, value] of counts) this.inc(Object.fromEntries(key.split(' ').map((text, i) => [labelNames[i], text])), value)
+      },
+    })
+  count('assay_cloud_calls_total', 'Requests to wearable clouds by status.', ['provider', 'status'], cloudCounters.calls)
+  count('assay_cloud_failures_total', 'Failed reads of wearable clouds by cause.', ['provider', 'fault'], cloudCounters.failures)
+  count('assay_cloud_skipped_total', 'Implausible values of wearable clouds that were skipped.', ['provider'], cloudCounters.skipped)
+  backlogGauges(
+    backlogs,
+    () => cloudBacklog(db, new Date().toISOString()),
+    ['provider'],
+    [
+      { name: 'assay_cloud_feeds', help: 'Feeds of connections to wearable clouds.', measure: ({ feeds }) => feeds },
+      { name: 'assay_cloud_feeds_due', help: 'Feeds that are due to be read.', measure: ({ due }) => due },
+      { name: 'assay_cloud_feeds_failing', help: 'Feeds whose last read failed.', measure: ({ failing }) => failing },
+      {
+        name: 'assay_cloud_lag_seconds',
+        help: 'How long the oldest due feed has been due.',
+        measure: ({ oldest_due }) => ageInSeconds(oldest_due),
+      },
+      {
+        name: 'assay_cloud_quota_remaining',
+        help: 'Requests left at the cloud, the lowest of all applications.',
+        measure: ({ remaining }) => remaining,
+      },
+    ],
+  )
+}

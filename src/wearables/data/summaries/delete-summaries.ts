@@ -1,0 +1,79 @@
+import type { EventName } from '../../../contract/delivery/events.ts'
+import type { SummaryName } from '../../../contract/wearables/summaries.ts'
+import { type App, inTransaction } from '../../../platform/app.ts'
+import { emitData } from '../emit.ts'
+import type { IncomingPush } from '../incoming-push.ts'
+import { isoOf } from '../rules-present.ts'
+import { type BuiltItem, type Draft, summaryId } from './rules-summary.ts'
+import { openSummary } from './save-summaries.ts'
+import * as store from './store-summaries.ts'
+
+export type Deletion = {
+  resource: SummaryName
+  external: string
+  /** When the source deleted it, in milliseconds. */
+  at: number
+}
+
+/** A session that is gone, with the period of its samples. */
+export type DeletedSummary = { resource: SummaryName; period: { from: number; to: number } | undefined }
+
+/** Deletes summaries that the source deleted, and emits their IDs. A summary that the source changed later stays. */
+export const deleteSummaries = (app: App, push: IncomingPush, deletions: Deletion[]): Promise<DeletedSummary[]> =>
+  inTransaction(app, async (app) => {
+    const { user, key, provider } = push
+    const { team_id, user_id } = user
+    if (!deletions.length) return []
+    const byId = new Map(deletions.map((deletion) => [summaryId(user_id, provider, deletion.resource, deletion.external), deletion]))
+    const stored = await store.lockSummaries(app.db, team_id, [...byId.keys()].sort())
+    const gone = stored.filter((row) => row.version <= (byId.get(row.id) as Deletion).at)
+    await store.insertDeletions(
+      app.db,
+      [...byId].map(([id, { at }]) => ({ id, team_id, user_id, deleted_at: isoOf(at) })),
+    )
+    if (!gone.length) return []
+    await store.deleteSummaries(
+      app.db,
+      team_id,
+      gone.map(({ id }) => id),
+    )
+    for (const [resource, rows] of Map.groupBy(gone, (row) => row.resource))
+      await emitData(app, push, resource, `daily.data.${resource}.deleted` as EventName, { provider, ids: rows.map(({ id }) => id) })
+    return gone.map((row) => ({ resource: row.resource as SummaryName, period: periodOf(openSummary(key, row).fields) }))
+  })
+
+/** The periods of stored summaries, by their external ID. */
+export async function storedPeriods(app: App, { user, key, provider }: IncomingPush, resource: SummaryName, externals: string[]) {
+  const ids = externals.map((external) => summaryId(user.user_id, provider, resource, external))
+  const rows = await store.findSummaries(app.db, user.team_id, ids)
+  return rows.flatMap((row) => periodOf(openSummary(key, row).fields) ?? [])
+}
+
+function periodOf(fields: Record<string, unknown>) {
+  const [start, end] = [fields['bedtime_start'] ?? fields['time_start'], fields['bedtime_stop'] ?? fields['time_end']]
+  return typeof start === 'string' && typeof end === 'string' ? { from: Date.parse(start), to: Date.parse(end) } : undefined
+}
+
+/** Accepts a summary again that the source has after it deleted it. */
+export const restoreSummary = (app: App, { team_id, user_id, provider }: Source, resource: SummaryName, external: string, at: string) =>
+  store.deleteDeletions(
+    app.db,
+    team_id,
+    [resource, ...(dependents[resource] ?? [])].map((resource) => summaryId(user_id, provider, resource, external)),
+    at,
+  )
+
+type Source = { team_id: string; user_id: string; provider: string }
+
+/** A sleep ends with its cycle. */
+export const dependents: Partial<Record<SummaryName, SummaryName[]>> = { sleep: ['sleep_cycle'] }
+
+/** Leaves out items that the source has deleted since. Only a notification about the object itself restores it. */
+export async function withoutDeleted(app: App, { user, provider }: IncomingPush, built: BuiltItem[]): Promise<BuiltItem[]> {
+  const idOf = ({ resource, external }: Draft) => summaryId(user.user_id, provider, resource, external)
+  const ids = built.flatMap(({ drafts }) => drafts.map(idOf))
+  const found = ids.length ? await store.findDeletions(app.db, user.team_id, ids) : []
+  if (!found.length) return built
+  const deleted = new Set(found.map(({ id }) => id))
+  return built.filter(({ drafts }) => !drafts.some((draft) => deleted.has(idOf(draft))))
+}

@@ -1,0 +1,90 @@
+import type { App } from '../../platform/app.ts'
+import { requireUser } from '../../tenants/users/actions.ts'
+import type { Connection } from '../connections/actions.ts'
+import { restoreSummary } from '../data/summaries/delete-summaries.ts'
+import { findRawProfile } from '../data/summaries/read-summaries.ts'
+import type { Call, DeletedObject, Feed } from '../providers/cloud.ts'
+import { countSkipped } from './counters.ts'
+import * as rules from './rules.ts'
+import { deleteRecords, openPull, saveRecords } from './save.ts'
+import { grantOf } from './schedule.ts'
+import * as store from './store.ts'
+
+export type Reading = { app: App; job: store.PullJob; connection: Connection; feed: Feed; call: Call; beforePage(): Promise<void> }
+
+/** Changed objects of one read. Others wait for the next. */
+const MAX_CHANGES = 50
+
+/** Reads changed objects, and the latest days if they are due. */
+export async function readNew(reading: Reading) {
+  const { app, job, feed } = reading
+  const now = app.wall()
+  const isPoll = job.live_due_at <= now
+  const changes = await store.listChanges(app.db, job, MAX_CHANGES)
+  const live = rules.liveWindow(job.live_until, feed.trailingDays, now)
+  const { windows, deleted } = await resolveChanges(reading, changes)
+  await removeDeleted(reading, deleted, live)
+  for (const window of rules.joinWindows(isPoll ? [live, ...windows] : windows).toReversed())
+    for (const part of rules.splitWindow(window, feed.windowDays)) await readWindow(reading, part, 'daily')
+  for (const change of changes) await store.deleteChange(app.db, change)
+  return { didRead: isPoll || changes.length > 0, isPoll, until: live.to, hasMore: changes.length === MAX_CHANGES }
+}
+
+/** Asks the source when changed objects took place. An object that it does not have anymore was deleted. */
+async function resolveChanges({ call, feed, app, job, beforePage }: Reading, changes: store.ChangeRow[]) {
+  const windows: rules.Window[] = []
+  const deleted: DeletedObject[] = []
+  for (const { kind, object_id, deleted: isDeleted, changed_at, received_at } of changes) {
+    await beforePage()
+    const change = { kind, object_id, deleted: isDeleted, at: changed_at }
+    const window = (await feed.windowOf?.(call, change)) ?? 'deleted'
+    // The clocks of the source and of Assay differ, and the deletion must be later than the last version of the object.
+    const at = [changed_at, received_at, app.wall()].sort().at(-1) as string
+    const deletion = window === 'deleted' ? feed.deletion?.(change) : undefined
+    if (window === 'deleted' && deletion) deleted.push({ ...deletion, at })
+    if (window === 'deleted') continue
+    windows.push(window)
+    const known = feed.deletion?.(change)
+    if (known) await restoreSummary(app, job, known.resource, known.id, changed_at)
+  }
+  return { windows: rules.joinWindows(windows), deleted }
+}
+
+async function removeDeleted({ app, job }: Reading, deleted: DeletedObject[], window: rules.Window) {
+  if (deleted.length) await deleteRecords(app, await openPull(app, { ...job, stage: 'daily', window }), deleted)
+}
+
+/** Reads the newest window of the history that is left. Undefined if there is none. */
+export async function readHistory(reading: Reading) {
+  const { job, feed } = reading
+  const window = rules.nextWindow({ from: job.history_from, to: job.history_to }, feed.windowDays)
+  if (!window) return undefined
+  let found = job.history_found
+  await readWindow(reading, window, 'historical', (changes) => {
+    found = rules.addFound(found, changes)
+  })
+  return { window, found }
+}
+
+async function readWindow(
+  { app, job, connection, feed, call, beforePage }: Reading,
+  window: rules.Window,
+  stage: 'daily' | 'historical',
+  collect?: Parameters<typeof saveRecords>[3],
+) {
+  const { team_id, user_id, provider } = job
+  const context = {
+    now: app.now(),
+    granted: await grantOf(app, connection),
+    lastProfile: async () => findRawProfile(app, await requireUser(app, team_id, user_id), provider),
+  }
+  await beforePage()
+  for await (const records of feed.pull(call, window, context)) {
+    await beforePage()
+    const skipped = await saveRecords(app, { team_id, user_id, provider, stage, window }, records, collect)
+    if (skipped) {
+      countSkipped(provider, skipped)
+      app.log.warn({ provider, feed: job.feed, skipped }, 'implausible data of a source skipped')
+    }
+  }
+}

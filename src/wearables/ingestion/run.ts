@@ -1,0 +1,233 @@
+import { randomUUID } from 'node:crypto'
+import { isSource } from '../../contract/tenants/sources.ts'
+import { type App, inTransaction } from '../../platform/app.ts'
+import { DAY, later, MINUTE } from '../../platform/time.ts'
+import { withTeamClock } from '../../tenants/teams/clock.ts'
+import { getAccess } from '../connections/access.ts'
+import { type Connection, connectionById, failConnection } from '../connections/actions.ts'
+import { reasonOf } from '../connections/failure-reason.ts'
+import { beginPulls, endBackfill, endPulls } from '../data/backfill.ts'
+import { openCloud, quotaOf } from '../providers/call.ts'
+import { type Call, type Feed, isCloudError } from '../providers/cloud.ts'
+import { cloudOf } from '../providers/clouds.ts'
+import { clientFor } from '../providers/oauth-client.ts'
+import { countCall, countFailure } from './counters.ts'
+import { readHistory, readNew } from './read.ts'
+import * as rules from './rules.ts'
+import { openPull } from './save.ts'
+import * as store from './store.ts'
+import * as clients from './store-clients.ts'
+
+export { searchJobs } from './store.ts'
+
+/** Longer than one page takes. The lease is extended before each page. */
+const LEASE_MS = 2 * MINUTE
+/** The feeds that a process reads at the same time, and how many of them may be of one source. */
+const LANES = 8
+const LANES_PER_SOURCE = 4
+
+/** Reads every due feed. A source that does not respond occupies at most half of the lanes. */
+export async function pullDueFeeds(app: App) {
+  const running = new Map<string, number>()
+  const lane = async () => {
+    for (;;) {
+      const job = await claimNext(app, running)
+      if (!job) return
+      running.set(job.provider, (running.get(job.provider) ?? 0) + 1)
+      try {
+        await runJob(app, job)
+      } finally {
+        running.set(job.provider, (running.get(job.provider) ?? 1) - 1)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: LANES }, lane))
+}
+
+async function claimNext(app: App, running: Map<string, number>) {
+  const now = app.wall()
+  const busy = [...running].filter(([, count]) => count >= LANES_PER_SOURCE).map(([provider]) => provider)
+  for (const candidate of await store.findDueJobs(app.db, now, busy, 2 * LANES)) {
+    const claimed = await claim(app, candidate)
+    if (claimed) return claimed
+  }
+  return undefined
+}
+
+const claim = (app: App, candidate: Pick<store.PullJob, 'team_id' | 'connection_id' | 'feed'>) =>
+  store.claimJob(app.db, candidate, app.wall(), { lease: randomUUID(), until: later(app.wall(), LEASE_MS) })
+
+/** Reads the new data of one connection now. Returns whether every feed succeeded. */
+export async function pullConnection(app: App, { team_id, id }: Connection) {
+  const jobs = await store.listJobs(app.db, team_id, id)
+  const feeds = jobs.map(({ feed }) => feed)
+  await store.touchJobs(app.db, team_id, id, feeds, app.wall(), true)
+  const results: boolean[] = []
+  for (const job of jobs) {
+    const claimed = await claim(app, job)
+    // Another process is reading it.
+    if (claimed) results.push(await runJob(app, claimed))
+  }
+  return results.every(Boolean)
+}
+
+/** Reads a claimed feed once: new data if it is due, or else one window of the history. Returns whether it succeeded. */
+async function runJob(app: App, job: store.PullJob): Promise<boolean> {
+  const teamApp = await withTeamClock(app, job.team_id)
+  const connection = await connectionById(teamApp, job.team_id, job.connection_id)
+  const feed = cloudOf(job.provider)?.feeds?.[job.feed]
+  const client = isSource(job.provider) ? await clientFor(teamApp, job.team_id, job.provider) : undefined
+  if (!connection) return forget(app, job)
+  if (connection.status !== 'connected' || !feed || !client?.api_url) return settle(app, job, { due_at: null })
+  const shared = await clients.findClient(app.db, job.team_id, job.provider)
+  if (shared?.blocked_until && shared.blocked_until > app.wall()) return settle(app, job, { due_at: shared.blocked_until })
+  let quota: ReturnType<typeof quotaOf>
+  try {
+    const access = await getAccess(teamApp, connection)
+    if (access.state === 'broken') return settle(app, job, { due_at: null, error: 'unauthorized' })
+    if (access.state === 'unavailable') return await fail(teamApp, job, feed, 'unavailable')
+    const cloud = openCloud(teamApp, client.api_url, {
+      token: access.access_token,
+      renew: (rejected) => renewed(teamApp, connection, rejected),
+      observe: (outcome) => {
+        countCall(job.provider, outcome.status)
+        quota = quotaOf(outcome) ?? quota
+      },
+    })
+    try {
+      await read(teamApp, job, connection, feed, cloud.call, pollMs(feed, shared))
+      return true
+    } finally {
+      await cloud.close()
+      if (shared && quota) await clients.updateClient(app.db, shared, { quota_limit: quota.limit, quota_remaining: quota.remaining })
+    }
+  } catch (error) {
+    return handle(teamApp, job, connection, feed, shared, error)
+  }
+}
+
+/** Without notifications, the feed is read more often. */
+const pollMs = (feed: Feed, shared: clients.CloudClient | undefined) =>
+  shared && shared.subscribe_error === null ? feed.pollMs : Math.min(feed.pollMs, 60 * MINUTE)
+
+async function renewed(app: App, connection: Connection, rejected: string) {
+  const access = await getAccess(app, connection, rejected)
+  return access.state === 'ready' ? access.access_token : undefined
+}
+
+/** The connection has ended. */
+async function forget(app: App, { team_id, connection_id }: store.PullJob) {
+  await store.deleteJobs(app.db, team_id, connection_id, [])
+  await store.deleteChanges(app.db, team_id, connection_id)
+  return false
+}
+
+type Settlement = Omit<Parameters<typeof store.settleJob>[3], 'lease' | 'leased_until'>
+
+async function settle(app: App, job: store.PullJob, change: Settlement) {
+  await store.settleJob(app.db, job, app.wall(), change)
+  return false
+}
+
+async function read(app: App, job: store.PullJob, connection: Connection, feed: Feed, call: Call, pollMs: number) {
+  const reading = { app, job, connection, feed, call, beforePage: () => extendLease(app, job) }
+  if (job.tries > 0) await beginPulls(app, { ...job, resources: feed.resources }, [])
+  const now = app.wall()
+  const live = await readNew(reading)
+  const history = live.didRead ? undefined : await readHistory(reading)
+  const history_to = history ? history.window.from : job.history_to
+  const isOpen = rules.nextWindow({ from: job.history_from, to: history_to }, 1) !== undefined
+  const live_due_at = live.isPoll ? later(now, pollMs) : job.live_due_at
+  await inTransaction(app, async (app) => {
+    const settled = await store.settleJob(app.db, job, now, {
+      ...{ tries: 0, error: null, last_success_at: now, live_due_at, history_to },
+      ...(live.isPoll ? { live_until: live.until } : {}),
+      ...(history ? { history_found: JSON.stringify(history.found) } : {}),
+      due_at: live.hasMore || isOpen ? now : live_due_at,
+    })
+    if (settled && history && !isOpen) await announce(app, job, feed, history.found)
+  })
+}
+
+/** Emits the end of the backfill, once per resource of the feed. */
+async function announce(app: Parameters<typeof endBackfill>[0], job: store.PullJob, feed: Feed, found: rules.Found) {
+  const window = { from: job.history_from as string, to: job.history_end as string }
+  const push = await openPull(app, { ...job, stage: 'historical', window })
+  const changes = feed.resources.map((resource) => {
+    const { changes, days } = found[resource] ?? { changes: 0, days: 0 }
+    // Windows overlap by a day.
+    return { resource, created: Array(changes), updated: [], days: Math.min(days, Math.ceil(daysIn(window))) }
+  })
+  await endBackfill(app, push, changes)
+}
+
+const daysIn = ({ from, to }: rules.Window) => (Date.parse(to) - Date.parse(from)) / DAY
+
+/** Stops a process that lost the lease, because another one reads the feed now. */
+async function extendLease(app: App, job: store.PullJob) {
+  if (!(await store.renewLease(app.db, job, later(app.wall(), LEASE_MS)))) throw lostLease()
+}
+
+const lostLease = () => Object.assign(new Error('Another process reads the feed'), { code: 'LOST_LEASE' })
+
+async function handle(
+  app: App,
+  job: store.PullJob,
+  connection: Connection,
+  feed: Feed,
+  shared: clients.CloudClient | undefined,
+  error: unknown,
+): Promise<boolean> {
+  const { provider } = job
+  if ((error as { code?: string }).code === 'LOST_LEASE') return false
+  const fault = isCloudError(error) ? error.fault : reasonOf(error)
+  countFailure(provider, fault)
+  app.log.warn({ provider, feed: job.feed, fault, code: (error as { code?: string }).code }, 'source pull failed')
+  if (!isCloudError(error)) return fail(app, job, feed, fault)
+  if (error.fault === 'rate_limited') {
+    const waitMs = Math.min(Math.max(error.waitMs ?? rules.DEFAULT_BLOCK_MS, 1000), rules.MAX_BLOCK_MS)
+    const blocked_until = later(app.wall(), waitMs)
+    if (shared) for (const one of await clients.listSharing(app.db, shared)) await clients.updateClient(app.db, one, { blocked_until })
+    return settle(app, job, { due_at: blocked_until, error: error.fault })
+  }
+  if (error.fault === 'unauthorized' || error.fault === 'forbidden') {
+    await failConnection(app, connection, brokenBy[error.fault])
+    await endPulls(app, connection, { status: 'failure', error_details: 'non_retriable_error' })
+    return settle(app, job, { due_at: null, error: error.fault })
+  }
+  return fail(app, job, feed, error.fault)
+}
+
+const brokenBy = {
+  unauthorized: {
+    error_type: 'token_refresh_failed',
+    message: 'The source no longer accepts the connection. The user has to connect again.',
+    details: 'The source rejected a new access token.',
+  },
+  forbidden: {
+    error_type: 'deregistered_per_provider',
+    message: 'The source refuses access to the data. The user has to check their membership there, and connect again.',
+    details: 'The source responded with 403.',
+  },
+}
+
+/** Waits before the next attempt. The history fails after the last one. */
+async function fail(app: App, job: store.PullJob, feed: Feed, fault: string) {
+  const tries = job.tries + 1
+  const error_details = rules.reasons[fault] ?? reasonName(fault)
+  const scope = { ...job, resources: feed.resources }
+  const hasFailed = rules.isExhausted(tries)
+  if (job.history_to)
+    await endPulls(
+      app,
+      scope,
+      hasFailed ? { status: 'failure', error_details: 'retry_quota_exhausted' } : { status: 'retrying', error_details },
+    )
+  const due_at = later(app.wall(), rules.waitAfter(tries))
+  return settle(app, job, {
+    ...{ due_at, tries, error: fault },
+    ...(hasFailed ? { history_from: null, history_to: null, history_end: null } : {}),
+  })
+}
+
+const reasonName = (fault: string) => (fault in rules.reasons ? fault : 'unexpected_error')

@@ -1,0 +1,106 @@
+import type { SeriesName } from '../../contract/wearables/series.ts'
+import type { SummaryName } from '../../contract/wearables/summaries.ts'
+import type { App } from '../../platform/app.ts'
+import { Problem } from '../../platform/problem.ts'
+import { type IncomingPush, openPush, type ResourceChanges } from '../data/incoming-push.ts'
+import { parsePushedSamples, saveSamples } from '../data/samples/ingest.ts'
+import { removeSamples } from '../data/samples/remove.ts'
+import { deleteSummaries, dependents, storedPeriods } from '../data/summaries/delete-summaries.ts'
+import type { BuiltItem } from '../data/summaries/rules-summary.ts'
+import { buildSummaries, saveSummaries } from '../data/summaries/summaries.ts'
+import type { DeletedObject, Records } from '../providers/cloud.ts'
+import type { Window } from './rules.ts'
+
+export type Target = { team_id: string; user_id: string; provider: string; stage: 'daily' | 'historical'; window: Window }
+
+/** Items of one write. Larger pages are several writes. */
+const MAX_ITEMS = 200
+const MAX_SAMPLES = 10_000
+
+/** Stores one page like a push, and returns how many items were not plausible. */
+export async function saveRecords(app: App, target: Target, records: Records, collect?: (found: ResourceChanges[]) => void) {
+  const push = await openPull(app, target, collect)
+  let skipped = 0
+  const kept = new Map<SeriesName, Set<string>>()
+  const keep = (name: SeriesName, samples: { at: number; type: string }[]) => {
+    const keys = kept.get(name) ?? new Set()
+    for (const sample of samples) keys.add(keyOf(sample))
+    kept.set(name, keys)
+  }
+  const periods: Period[] = []
+  for (const { resource, items } of records.summaries ?? [])
+    for (const chunk of chunks(items, MAX_ITEMS)) {
+      const built = chunk.flatMap((item) => plausible(() => buildSummaries(push, resource, [item])) ?? [])
+      skipped += chunk.length - built.length
+      if (records.sessionSeries?.resource === resource) periods.push(...(await periodsOf(app, push, resource, built)))
+      for (const { name, samples } of built.flatMap(({ samples }) => samples)) keep(name, samples)
+      await saveSummaries(app, push, resource, built, built.length)
+    }
+  for (const { name, items } of records.samples ?? [])
+    for (const chunk of chunks(items, MAX_SAMPLES)) {
+      const parse = (data: unknown[]) => plausible(() => parsePushedSamples(push, name, data))
+      const whole = parse(chunk)
+      const parsed = whole ? [whole] : chunk.flatMap((item) => parse([item]) ?? [])
+      skipped += chunk.length - parsed.reduce((sum, { received }) => sum + received, 0)
+      for (const { accepted } of parsed) keep(name, accepted)
+      const accepted = parsed.flatMap((one) => one.accepted)
+      await saveSamples(app, push, [{ name, accepted, received: accepted.length, dropped: 0 }])
+    }
+  for (const name of records.sessionSeries?.series ?? [])
+    await removeSamples(app, push, name, periods, (sample) => kept.get(name)?.has(keyOf(sample)) ?? false)
+  await deleteRecords(app, push, records.deleted ?? [])
+  return skipped
+}
+
+type Period = { from: number; to: number }
+
+const keyOf = ({ at, type }: { at: number; type: string }) => `${at} ${type}`
+
+export const openPull = async (
+  app: App,
+  { team_id, user_id, provider, stage, window }: Target,
+  collect?: (found: ResourceChanges[]) => void,
+) => {
+  const opened = await openPush(app, { team_id }, user_id, { stage, provider, start_date: window.from, end_date: window.to })
+  return { ...opened, pull: collect ? { collect } : {} }
+}
+
+/** The periods of sessions, now and before. Samples that were measured in a period end with it. */
+async function periodsOf(app: App, push: IncomingPush, resource: SummaryName, built: BuiltItem[]) {
+  const drafts = built.flatMap(({ drafts }) => drafts).filter((draft) => draft.resource === resource)
+  const before = await storedPeriods(
+    app,
+    push,
+    resource,
+    drafts.map(({ external }) => external),
+  )
+  return [...before, ...drafts.flatMap(({ period }) => period ?? [])]
+}
+
+/** Deletes objects that the source deleted, with the samples of their sessions. */
+export async function deleteRecords(app: App, push: IncomingPush, objects: DeletedObject[]) {
+  for (const { resource, id: external, at, series } of objects) {
+    const time = Date.parse(at)
+    const resources = [resource, ...(dependents[resource] ?? [])]
+    const gone = await deleteSummaries(
+      app,
+      push,
+      resources.map((resource) => ({ resource, external, at: time })),
+    )
+    const periods = gone.flatMap(({ period }) => period ?? [])
+    for (const name of series) await removeSamples(app, push, name, periods, () => false)
+  }
+}
+
+/** A value that Assay would refuse from a client must not stop the other values of a source. */
+function plausible<T>(parse: () => T): T | undefined {
+  try {
+    return parse()
+  } catch (error) {
+    if (error instanceof Problem) return undefined
+    throw error
+  }
+}
+
+const chunks = <T>(list: T[], size: number) =>
+  Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, (i + 1) * size))

@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto'
+import type { SourceSlug } from '../../contract/tenants/sources.ts'
+import { isSource, sources } from '../../contract/tenants/sources.ts'
+import { type App, inTransaction } from '../../platform/app.ts'
+import { userSealingKey } from '../../platform/sealing/vault.ts'
+import { DAY, later } from '../../platform/time.ts'
+import { openAccount } from '../connections/account.ts'
+import type { Connection } from '../connections/actions.ts'
+import { beginPulls } from '../data/backfill.ts'
+import type { Cloud, Feed } from '../providers/cloud.ts'
+import { cloudOf } from '../providers/clouds.ts'
+import { clientFor } from '../providers/oauth-client.ts'
+import { loadPreferredDays } from '../team-sources/preferences.ts'
+import * as store from './store.ts'
+import * as clients from './store-clients.ts'
+
+/** The job that reads feeds. */
+export const PULL_FEEDS = 'pull feeds of clouds'
+
+/** Schedules new data and the history of a connection in the caller's transaction. Sources without an adapter have none. */
+export const scheduleFeeds = (app: App, connection: Connection) =>
+  inTransaction(app, async (app) => {
+    const { team_id, user_id, provider, id: connection_id, kind } = connection
+    const cloud = cloudOf(provider)
+    if (kind !== 'oauth' || !cloud || !isSource(provider)) return
+    const feeds = await grantedFeeds(app, connection, cloud)
+    const now = app.wall()
+    const daysOf = await historyDays(app, team_id, provider)
+    await store.deleteJobs(
+      app.db,
+      team_id,
+      connection_id,
+      feeds.map(([name]) => name),
+    )
+    const rows = feeds.map(([feed, row]) => {
+      const history_end = later(now, -row.trailingDays * DAY)
+      const history_from = later(now, -daysOf(row) * DAY)
+      return {
+        ...{ team_id, connection_id, feed, user_id, provider, due_at: now, live_due_at: now, history_found: '{}' },
+        ...(history_from < history_end ? { history_from, history_to: history_end, history_end } : noHistory),
+      }
+    })
+    if (rows.length) await store.scheduleJobs(app.db, rows)
+    await beginPulls(
+      app,
+      connection,
+      feeds.flatMap(([, feed]) => (daysOf(feed) > feed.trailingDays ? feed.resources : [])),
+    )
+    const client = await clientFor(app, team_id, provider)
+    if (client) await clients.putClient(app.db, team_id, provider, hashOf(client.client_id), now)
+  })
+
+const noHistory = { history_from: null, history_to: null, history_end: null }
+
+const hashOf = (client_id: string) => createHash('sha256').update(client_id).digest()
+
+/** The feeds whose scopes the user granted. All of them if the scopes are unknown. */
+export async function grantedFeeds(app: App, connection: Connection, { feeds = {} }: Cloud): Promise<[string, Feed][]> {
+  const granted = await grantOf(app, connection)
+  return Object.entries(feeds).filter(([, { scopes }]) => scopes.every(granted))
+}
+
+/** Whether the user granted a scope. */
+export async function grantOf(app: App, connection: Connection) {
+  const key = await userSealingKey(app, connection.team_id, connection.user_id)
+  const granted = key && openAccount(key, connection).grant?.granted
+  return (scope: string) => granted === undefined || granted.includes(scope)
+}
+
+/** The days of history of a feed: the most that the team prefers for one of its resources, and no more than the source has. */
+async function historyDays(app: App, team_id: string, provider: SourceSlug) {
+  const preferred = await loadPreferredDays(app, team_id, provider)
+  const { backfill_days } = sources[provider]
+  return ({ resources, maxDays = backfill_days }: Feed) =>
+    Math.min(maxDays, Math.max(...resources.map((resource) => preferred(resource) ?? backfill_days)))
+}

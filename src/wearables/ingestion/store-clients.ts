@@ -1,0 +1,68 @@
+import { type Selectable, sql, type Updateable } from 'kysely'
+import { anyTeam } from '../../platform/db/any-team.ts'
+import type { Db } from '../../platform/db/open.ts'
+import type { Tables } from '../../platform/db/tables.ts'
+
+export type CloudClient = Selectable<Tables['cloud_clients']>
+
+/** Records the application of a team. A new one has to subscribe to notifications. */
+export const putClient = (db: Db, team_id: string, provider: string, client_hash: Buffer, now: string) =>
+  db
+    .insertInto('cloud_clients')
+    .values({ team_id, provider, client_hash, subscribe_at: now })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['team_id', 'provider'])
+        .doUpdateSet({ client_hash, subscribe_at: now, blocked_until: null, quota_limit: null, quota_remaining: null })
+        .where('cloud_clients.client_hash', '!=', client_hash),
+    )
+    .execute()
+
+export const findClient = (db: Db, team_id: string, provider: string) =>
+  db.selectFrom('cloud_clients').selectAll().where('team_id', '=', team_id).where('provider', '=', provider).executeTakeFirst()
+
+/** The teams that share the application. */
+export const listSharing = (db: Db, { provider, client_hash }: CloudClient) =>
+  db
+    .selectFrom('cloud_clients')
+    .select(['team_id', 'provider'])
+    .where('provider', '=', provider)
+    .where('client_hash', '=', client_hash)
+    .modifyEnd(anyTeam('teams that share an application'))
+    .execute()
+
+export const updateClient = (
+  db: Db,
+  { team_id, provider }: Pick<CloudClient, 'team_id' | 'provider'>,
+  change: Updateable<Tables['cloud_clients']>,
+) => db.updateTable('cloud_clients').set(change).where('team_id', '=', team_id).where('provider', '=', provider).execute()
+
+/** Finds applications of any team whose subscription is due. */
+export const searchSubscriptions = (db: Db, now: string) =>
+  db
+    .selectFrom('cloud_clients')
+    .select(['team_id', 'provider'])
+    .where('subscribe_at', '<=', now)
+    .orderBy('subscribe_at')
+    .modifyEnd(anyTeam('due subscriptions'))
+
+export const findDueSubscriptions = (db: Db, now: string, limit: number) => searchSubscriptions(db, now).limit(limit).execute()
+
+/** Claims a due subscription until `until`. */
+export const claimSubscription = (db: Db, { team_id, provider }: Pick<CloudClient, 'team_id' | 'provider'>, now: string, until: string) =>
+  db
+    .updateTable('cloud_clients')
+    .set({ subscribe_at: until })
+    .where('team_id', '=', team_id)
+    .where('provider', '=', provider)
+    .where('subscribe_at', '<=', now)
+    .returningAll()
+    .executeTakeFirst()
+
+/** The lowest known quota of each source, in every team. */
+export async function summarizeQuotas(db: Db) {
+  const { rows } = await sql<{ provider: string; remaining: number }>`
+    select provider, min(quota_remaining) as remaining from cloud_clients where quota_remaining is not null
+    group by provider ${anyTeam('quotas by source')}`.execute(db)
+  return rows
+}

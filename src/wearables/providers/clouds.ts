@@ -1,0 +1,11 @@
+import type { SourceSlug } from '../../contract/tenants/sources.ts'
+import type { Cloud } from './cloud.ts'
+import { oura } from './oura/index.ts'
+
+/** The clouds that Assay reads. */
+const clouds: Partial<Record<SourceSlug, Cloud>> = { oura }
+
+export const cloudOf = (provider: string): Cloud | undefined =>
+  Object.hasOwn(clouds, provider) ? clouds[provider as SourceSlug] : undefined
+
+export const cloudSlugs = Object.keys(clouds) as SourceSlug[]

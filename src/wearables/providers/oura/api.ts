@@ -1,0 +1,152 @@
+import { z } from 'zod'
+import { type Call, cloudError, type Window } from '../cloud.ts'
+
+const number = z.number().nullish()
+const meta = z.object({ updated_at: z.string().nullish() }).nullish()
+
+/** Evenly spaced measurements. */
+const Measurements = z.object({ interval: z.number(), items: z.array(z.number().nullable()), timestamp: z.string() }).nullish()
+
+export const Sleep = z.object({
+  id: z.string(),
+  day: z.string(),
+  type: z.string().nullish(),
+  bedtime_start: z.string(),
+  bedtime_end: z.string(),
+  total_sleep_duration: number,
+  awake_time: number,
+  light_sleep_duration: number,
+  deep_sleep_duration: number,
+  rem_sleep_duration: number,
+  latency: number,
+  efficiency: number,
+  average_heart_rate: number,
+  lowest_heart_rate: number,
+  average_hrv: number,
+  average_breath: number,
+  heart_rate: Measurements,
+  hrv: Measurements,
+  sleep_phase_5_min: z.string().nullish(),
+  sleep_phase_30_sec: z.string().nullish(),
+  readiness: z.object({ score: number, temperature_deviation: number }).nullish(),
+  meta,
+})
+export type Sleep = z.output<typeof Sleep>
+
+export const DailySleep = z.object({ id: z.string(), day: z.string(), score: number, meta })
+export type DailySleep = z.output<typeof DailySleep>
+
+export const DailyActivity = z.object({
+  id: z.string(),
+  day: z.string(),
+  steps: number,
+  active_calories: number,
+  total_calories: number,
+  equivalent_walking_distance: number,
+  low_activity_time: number,
+  medium_activity_time: number,
+  high_activity_time: number,
+  meta,
+})
+export type DailyActivity = z.output<typeof DailyActivity>
+
+export const Workout = z.object({
+  id: z.string(),
+  day: z.string(),
+  activity: z.string(),
+  calories: number,
+  distance: number,
+  label: z.string().nullish(),
+  start_datetime: z.string(),
+  end_datetime: z.string(),
+})
+export type Workout = z.output<typeof Workout>
+
+export const HeartRate = z.object({ timestamp: z.string(), bpm: z.number(), source: z.string().nullish() })
+export type HeartRate = z.output<typeof HeartRate>
+
+export const DailySpo2 = z.object({ id: z.string(), day: z.string(), spo2_percentage: z.object({ average: number }).nullish() })
+export type DailySpo2 = z.output<typeof DailySpo2>
+
+export const Vo2Max = z.object({ id: z.string(), day: z.string(), timestamp: z.string(), vo2_max: number })
+export type Vo2Max = z.output<typeof Vo2Max>
+
+export const PersonalInfo = z.object({ id: z.string(), weight: number, height: number, biological_sex: z.string().nullish() })
+export type PersonalInfo = z.output<typeof PersonalInfo>
+
+const Subscription = z.object({
+  id: z.string(),
+  callback_url: z.string(),
+  event_type: z.string(),
+  data_type: z.string(),
+  expiration_time: z.string(),
+})
+
+const Page = <S extends z.ZodType>(item: S) => z.object({ data: z.array(item), next_token: z.string().nullish() })
+
+/** A source that never ends its pages would otherwise occupy a worker forever. */
+const MAX_PAGES = 500
+
+/** The pages of a list. Dates include the day before and after, because a day of the user is not a day in UTC. */
+export async function* list<S extends z.ZodType>(call: Call, name: string, shape: S, { from, to }: Window) {
+  yield* pages(call, name, shape, { start_date: dayOf(from, -1), end_date: dayOf(to, 1) })
+}
+
+export async function listAll<S extends z.ZodType>(call: Call, name: string, shape: S, window: Window) {
+  const items: z.output<S>[] = []
+  for await (const page of list(call, name, shape, window)) items.push(...page)
+  return items
+}
+
+export async function* listHeartRate(call: Call, { from, to }: Window) {
+  yield* pages(call, 'heartrate', HeartRate, { start_datetime: from, end_datetime: to })
+}
+
+async function* pages<S extends z.ZodType>(call: Call, name: string, shape: S, query: Record<string, string>) {
+  const seen = new Set<string>()
+  for (let next_token: string | undefined; ; ) {
+    const page = await call({ path: `/v2/usercollection/${name}`, query: { ...query, next_token } }, Page(shape))
+    yield page.data as z.output<S>[]
+    next_token = page.next_token ?? undefined
+    if (!next_token) return
+    if (seen.has(next_token) || seen.size >= MAX_PAGES) throw cloudError('malformed', 'endless pages')
+    seen.add(next_token)
+  }
+}
+
+const dayOf = (instant: string, days: number) => new Date(Date.parse(instant) + days * 86_400_000).toISOString().slice(0, 10)
+
+export const getPersonalInfo = (call: Call) => call({ path: '/v2/usercollection/personal_info' }, PersonalInfo)
+
+/** The day of an object. */
+export const getObject = (call: Call, name: string, id: string) =>
+  call({ path: `/v2/usercollection/${name}/${encodeURIComponent(id)}` }, z.object({ day: z.string() }))
+
+type Credentials = { client_id: string; client_secret: string }
+
+const clientHeaders = ({ client_id, client_secret }: Credentials) => ({ 'x-client-id': client_id, 'x-client-secret': client_secret })
+
+const SUBSCRIPTIONS = '/v2/webhook/subscription'
+
+export const listSubscriptions = (call: Call, client: Credentials) =>
+  call({ path: SUBSCRIPTIONS, headers: clientHeaders(client) }, z.array(Subscription))
+
+type NewSubscription = { callback_url: string; verification_token: string; event_type: string; data_type: string }
+
+export const createSubscription = (call: Call, client: Credentials, json: NewSubscription) =>
+  call({ method: 'POST', path: SUBSCRIPTIONS, headers: clientHeaders(client), json }, Subscription)
+
+export const renewSubscription = (call: Call, client: Credentials, id: string) =>
+  call({ method: 'PUT', path: `${SUBSCRIPTIONS}/renew/${encodeURIComponent(id)}`, headers: clientHeaders(client) }, Subscription)
+
+export const deleteSubscription = (call: Call, client: Credentials, id: string) =>
+  call({ method: 'DELETE', path: `${SUBSCRIPTIONS}/${encodeURIComponent(id)}`, headers: clientHeaders(client) }, z.unknown())
+
+/** The body of a notification. */
+export const Notification = z.object({
+  event_type: z.enum(['create', 'update', 'delete']),
+  data_type: z.string(),
+  object_id: z.string().min(1).max(200),
+  event_time: z.string(),
+  user_id: z.string().min(1).max(200),
+})

@@ -1,0 +1,207 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { z } from 'zod'
+import type { SeriesName } from '../../../contract/wearables/series.ts'
+import { DAY, HOUR, later } from '../../../platform/time.ts'
+import { type Call, type Change, type Cloud, cloudError, type Feed, isCloudError, type Window } from '../cloud.ts'
+import * as api from './api.ts'
+import * as map from './map.ts'
+
+/** The path of each kind of object that notifications name, and the feed that reads it. */
+const kinds: Record<string, { feed: string; path: string }> = {
+  sleep: { feed: 'sleep', path: 'sleep' },
+  daily_sleep: { feed: 'sleep', path: 'daily_sleep' },
+  daily_activity: { feed: 'activity', path: 'daily_activity' },
+  workout: { feed: 'workouts', path: 'workout' },
+  daily_spo2: { feed: 'blood_oxygen', path: 'daily_spo2' },
+  vo2_max: { feed: 'vo2_max', path: 'vO2_max' },
+}
+
+/** Notifications arrive within a minute after the phone synced. Polling finds those that were lost. */
+const notified = { windowDays: 30, pollMs: 12 * HOUR, trailingDays: 2, windowOf }
+
+const sleep: Feed = {
+  resources: ['sleep', 'sleep_cycle', 'hrv', 'respiratory_rate', 'body_temperature_delta'],
+  scopes: ['daily'],
+  ...notified,
+  async *pull(call, window, { now }) {
+    const scores = new Map((await api.listAll(call, 'daily_sleep', api.DailySleep, window)).map((daily) => [daily.day, daily]))
+    for await (const page of api.list(call, 'sleep', api.Sleep, window)) {
+      const sleeps = page.filter(map.isSleep)
+      yield {
+        summaries: [{ resource: 'sleep', items: sleeps.map((sleep) => map.sleepOf(sleep, scores.get(sleep.day))) }],
+        sessionSeries: { resource: 'sleep', series: sleepSeries },
+        deleted: page.filter(map.isDeleted).map(({ id }) => ({ ...deletedSleep(id), at: now })),
+      }
+    }
+  },
+  deletion: ({ kind, object_id }) => (kind === 'sleep' ? deletedSleep(object_id) : undefined),
+}
+
+/** They end with a deleted sleep. Heart rates stay, because they were measured whether or not the user slept. */
+const sleepSeries: SeriesName[] = ['hypnogram', 'hrv', 'respiratory_rate', 'body_temperature_delta']
+
+const deletedSleep = (id: string) => ({ resource: 'sleep' as const, id, series: sleepSeries })
+
+const activity: Feed = {
+  resources: ['activity'],
+  scopes: ['daily'],
+  ...notified,
+  async *pull(call, window) {
+    for await (const page of api.list(call, 'daily_activity', api.DailyActivity, window))
+      yield { summaries: [{ resource: 'activity', items: page.map(map.activityOf) }] }
+  },
+}
+
+const workouts: Feed = {
+  resources: ['workouts'],
+  scopes: ['workout'],
+  ...notified,
+  async *pull(call, window, { granted }) {
+    for await (const page of api.list(call, 'workout', api.Workout, window)) {
+      const items: ReturnType<typeof map.workoutOf>[] = []
+      for (const workout of page) items.push(map.workoutOf(workout, granted('heartrate') ? await beatsDuring(call, workout) : []))
+      yield { summaries: [{ resource: 'workouts', items }] }
+    }
+  },
+  deletion: ({ object_id: id }) => ({ resource: 'workouts', id, series: [] }),
+}
+
+async function beatsDuring(call: Call, { start_datetime, end_datetime }: api.Workout) {
+  const beats: api.HeartRate[] = []
+  for await (const page of api.listHeartRate(call, { from: start_datetime, to: end_datetime })) beats.push(...page)
+  return beats
+}
+
+/** Oura sends no notifications about heart rates. */
+const heartrate: Feed = {
+  resources: ['heartrate'],
+  scopes: ['heartrate'],
+  windowDays: 30,
+  pollMs: HOUR,
+  trailingDays: 2,
+  async *pull(call, window) {
+    for await (const page of api.listHeartRate(call, window)) yield { samples: [{ name: 'heartrate', items: map.heartRatesOf(page) }] }
+  },
+}
+
+const bloodOxygen: Feed = {
+  resources: ['blood_oxygen'],
+  scopes: ['spo2', 'daily'],
+  ...notified,
+  async *pull(call, window) {
+    const sleeps = await api.listAll(call, 'sleep', api.Sleep, window)
+    for await (const page of api.list(call, 'daily_spo2', api.DailySpo2, window))
+      yield { samples: [{ name: 'blood_oxygen', items: map.oxygenOf(page, sleeps) }] }
+  },
+}
+
+const vo2Max: Feed = {
+  resources: ['vo2_max'],
+  scopes: ['heart_health'],
+  ...notified,
+  async *pull(call, window) {
+    for await (const page of api.list(call, 'vO2_max', api.Vo2Max, window))
+      yield { samples: [{ name: 'vo2_max', items: page.flatMap(map.vo2MaxOf) }] }
+  },
+}
+
+/** It has no dates, so one read is the whole history. A weight is a new measurement only if it differs from the last. */
+const profile: Feed = {
+  resources: ['profile', 'body', 'weight'],
+  scopes: ['personal'],
+  maxDays: 0,
+  windowDays: 1,
+  pollMs: DAY,
+  trailingDays: 0,
+  async *pull(call, _, { now, lastProfile }) {
+    const info = await api.getPersonalInfo(call)
+    const isSameWeight = (await lastProfile())?.['weight'] === (info.weight ?? null)
+    yield {
+      summaries: [
+        { resource: 'body', items: isSameWeight ? [] : map.weightOf(info, now) },
+        { resource: 'profile', items: [map.profileOf(info)] },
+      ],
+    }
+  },
+}
+
+/** The list endpoints take days, so the window of an object is its day. */
+async function windowOf(call: Call, { kind, object_id, deleted }: Change): Promise<Window | 'deleted'> {
+  const row = kinds[kind]
+  if (deleted || !row) return 'deleted'
+  try {
+    const { day } = await api.getObject(call, row.path, object_id)
+    const noon = `${day}T12:00:00.000Z`
+    if (Number.isNaN(Date.parse(noon))) throw cloudError('malformed', 'day of an object')
+    return { from: noon, to: noon }
+  } catch (error) {
+    if (isCloudError(error) && error.fault === 'not_found') return 'deleted'
+    throw error
+  }
+}
+
+const eventTypes = ['create', 'update', 'delete']
+const RENEW_BEFORE_MS = 7 * DAY
+const CALLBACK_PATH = '/providers/oura/webhook/'
+
+type Subscription = Parameters<NonNullable<Cloud['subscribe']>>[1]
+
+/** The application can have one subscription for each kind of object and event. One with an earlier URL of Assay is replaced. */
+async function subscribe(call: Call, { callback_url, verification_token, client, wanted, now }: Subscription) {
+  const existing = await api.listSubscriptions(call, client)
+  const ours = existing.filter((one) => one.callback_url === callback_url)
+  const outdated = wanted ? existing.filter((one) => !ours.includes(one) && one.callback_url.includes(CALLBACK_PATH)) : ours
+  for (const { id } of outdated) await api.deleteSubscription(call, client, id)
+  if (!wanted) return
+  for (const data_type of Object.keys(kinds))
+    for (const event_type of eventTypes) {
+      const found = ours.find((one) => one.data_type === data_type && one.event_type === event_type)
+      if (!found) await api.createSubscription(call, client, { callback_url, verification_token, event_type, data_type })
+      else if (!(Date.parse(found.expiration_time) > Date.parse(later(now, RENEW_BEFORE_MS))))
+        await api.renewSubscription(call, client, found.id)
+    }
+}
+
+const receive: NonNullable<Cloud['receive']> = ({ method, query, headers, body }, { client_secret, verification_token }) => {
+  if (method === 'GET') {
+    const { verification_token: sent = '', challenge } = query
+    return challenge && isSame(sent, verification_token) ? { body: { challenge: challenge.slice(0, 1000) }, changes: [] } : undefined
+  }
+  // The cloud retries for an hour with the same timestamp, so its age is not checked. A repeated message changes nothing.
+  const signed = Buffer.concat([Buffer.from(headers['x-oura-timestamp'] ?? ''), body])
+  const signature = createHmac('sha256', client_secret).update(signed).digest('hex').toUpperCase()
+  if (!isSame(headers['x-oura-signature'] ?? '', signature)) return undefined
+  const { data: event } = api.Notification.safeParse(jsonOf(body))
+  const row = event && kinds[event.data_type]
+  if (!row) return { changes: [] }
+  const at = new Date(Number.isNaN(Date.parse(event.event_time)) ? 0 : event.event_time).toISOString()
+  const change = { kind: event.data_type, object_id: event.object_id, deleted: event.event_type === 'delete', at }
+  return { changes: [{ account: event.user_id, feed: row.feed, ...change }] }
+}
+
+const isSame = (a: string, b: string) => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
+
+function jsonOf(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString())
+  } catch {
+    return undefined
+  }
+}
+
+export const oura: Cloud = {
+  api_url: 'https://api.ouraring.com',
+  // Some accounts report granted scopes with a prefix, and older documents spell one of them differently.
+  tokens: { scopeOf: (name) => name.replace(/^extapi:/, '').replace(/^spo2Daily$/, 'spo2') },
+  identify: async (call) => (await api.getPersonalInfo(call)).id,
+  subscribe,
+  receive,
+  feeds: { sleep, activity, workouts, heartrate, blood_oxygen: bloodOxygen, vo2_max: vo2Max, profile },
+  async disconnect(call, { access_token, refresh_token }) {
+    const authorization = `Bearer ${refresh_token ?? access_token}`
+    // A token that is not valid anymore is revoked already.
+    await call({ method: 'POST', path: '/oauth/revoke', headers: { authorization } }, z.unknown()).catch((error) => {
+      if (!isCloudError(error) || error.fault !== 'unauthorized') throw error
+    })
+  },
+}
