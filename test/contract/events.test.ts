@@ -29,6 +29,7 @@ test('the catalog has every published event type', () => {
     'audit.checkpoint',
     'continuous_query.result_table.changed',
     'daily.data.R.created',
+    'daily.data.R.deleted',
     'daily.data.R.updated',
     'endpoint.disabled',
     'historical.data.R.created',
