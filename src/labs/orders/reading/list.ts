@@ -9,18 +9,16 @@ import { requireUser } from '../../../tenants/users/actions.ts'
 import { decryptDocument } from '../encrypted-document.ts'
 import { loadOrders, presentOrder } from './present.ts'
 import * as store from './store-list.ts'
+import { MAX_COUNTED_ORDERS } from './store-list.ts'
 
 type Query = z.output<typeof OrderFilter>
 
-/** Beyond this limit `total` is a lower bound and sorting by name is rejected. */
-const MAX_COUNTED_ORDERS = 10_000
-
 export async function listOrders(app: App, caller: TeamCaller, query: Query) {
-  const [{ found, ids }] = await Promise.all([
+  const [{ found, ids, test_ids }] = await Promise.all([
     findPage(app, caller, query),
     query.user_id ? requireUser(app, caller.team_id, query.user_id) : undefined,
   ])
-  const orders = (await loadOrders(app, caller.team_id, ids)).map((order) => presentOrder(app, order))
+  const orders = (await loadOrders(app, caller.team_id, ids, test_ids)).map((order) => presentOrder(app, order))
   const { page, size } = query
   return { orders, total: Math.min(found, MAX_COUNTED_ORDERS), total_is_lower_bound: found > MAX_COUNTED_ORDERS, page, size }
 }
@@ -31,11 +29,12 @@ async function findPage(app: App, caller: TeamCaller, query: Query) {
   const direction = order_direction ?? (order_key === 'patient_name' ? 'asc' : 'desc')
   const offset = (page - 1) * size
   if (order_key === 'patient_name') {
-    const found = await store.countMatching(app.db, caller.team_id, filter, MAX_COUNTED_ORDERS)
-    return { found, ids: (await sortIdsByName(app, caller, filter, direction, found)).slice(offset, offset + size) }
+    const found = await store.countMatching(app.db, caller.team_id, filter)
+    const ids = (await sortIdsByName(app, caller, filter, direction, found)).slice(offset, offset + size)
+    return { found, ids, test_ids: undefined }
   }
   const sort = { key: order_key ?? 'created_at', direction }
-  return store.findPage(app.db, caller.team_id, filter, sort, { limit: size, offset, countLimit: MAX_COUNTED_ORDERS })
+  return store.findPage(app.db, caller.team_id, filter, sort, { limit: size, offset })
 }
 
 /** Names are encrypted, so sorting decrypts every match. */
@@ -46,7 +45,7 @@ async function sortIdsByName(app: App, { team_id }: TeamCaller, filter: store.Li
       `More than ${MAX_COUNTED_ORDERS} orders match, which is the limit for sorting by patient_name. Narrow the filter, for example by date.`,
     )
   const teamKey = await teamSealingKey(app, team_id)
-  const entries = (await store.listEncryptedDocuments(app.db, team_id, filter, MAX_COUNTED_ORDERS)).map(
+  const entries = (await store.listEncryptedDocuments(app.db, team_id, filter)).map(
     ({ id, user_id, sealed, created_at, key_id, wrapped_key }) => {
       const key = unwrap(teamKey, { team_id, user_id: user_id as string }, { id: key_id, wrapped: wrapped_key })
       const { last_name, first_name } = decryptDocument(key, id, sealed as Buffer).patient_details ?? noName

@@ -1,5 +1,5 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
-import type { Db } from '../../../platform/db/open.ts'
+import { type Db, prepareRead, runPrepared } from '../../../platform/db/open.ts'
 import type { Tables } from '../../../platform/db/tables.ts'
 
 /** `search`, `patient` and `recipient` hold blind-index terms, not plain names. */
@@ -58,44 +58,83 @@ const matchingOrders = (db: Db, team_id: string, filter: ListFilter): OrderQuery
 
 const hasTerms = (terms: string[]) => sql<boolean>`terms @> ${terms}::text[]`
 
+/** Orders are counted up to one more than this. Beyond it, `total` is a lower bound and sorting by name is rejected. */
+export const MAX_COUNTED_ORDERS = 10_000
+
 /** Without a column, the indexes by user and by status answer the count alone. */
-const counted = (db: Db, team_id: string, filter: ListFilter, limit: number) =>
+const counted = (db: Db, team_id: string, filter: ListFilter) =>
   matchingOrders(db, team_id, filter)
     .select(sql<number>`1`.as('one'))
-    .limit(limit + 1)
+    .limit(sql.lit(MAX_COUNTED_ORDERS + 1))
 
-export const countMatching = async (db: Db, team_id: string, filter: ListFilter, limit: number) => {
+export const countMatching = async (db: Db, team_id: string, filter: ListFilter) => {
   const { count } = await db
-    .selectFrom(counted(db, team_id, filter, limit).as('found'))
+    .selectFrom(counted(db, team_id, filter).as('found'))
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
   return count
 }
 
-type ListPage = { limit: number; offset: number; countLimit: number }
+type ListPage = { limit: number; offset: number }
+type FoundPage = { found: number; ids: string[] | null; test_ids: string[] | null }
 
-/** The IDs of a page, and the number of matching orders, counted up to one more than the limit. */
-export async function findPage(
+/** The limits are part of the text. With parameters, a plan for any value would expect a tenth of all orders. */
+function pageQuery(db: Db, team_id: string, filter: ListFilter, { key, direction }: ListSort, { limit, offset }: ListPage) {
+  const columns = [...(key === 'last_status' ? (['low_level'] as const) : []), 'created_at' as const, 'id' as const]
+  const matching = matchingOrders(db, team_id, filter).select([...columns, 'lab_test_id'])
+  const sorted = columns.reduce((query, column) => query.orderBy(column, direction), matching)
+  const sort = sql.join(columns.map((column) => sql`${sql.ref(`sorted.${column}`)} ${sql.raw(direction)}`))
+  return sql<FoundPage>`
+    select counted.found, page.ids, page.test_ids
+    from (select count(*)::int as found from (${counted(db, team_id, filter)}) matching) counted
+    cross join (
+      select array_agg(sorted.id order by ${sort}) as ids, array_agg(distinct sorted.lab_test_id) as test_ids
+      from (${sorted.limit(sql.lit(limit)).offset(sql.lit(offset))}) sorted
+    ) page`
+}
+
+const newestFirst: ListSort = { key: 'created_at', direction: 'desc' }
+
+/** The first pages of a team and of a user, by their size. Other filters need a plan for their values. */
+const firstPages = new Map(
+  [10, 20, 25, 50, 100].map((limit) => {
+    const page = { limit, offset: 0 }
+    const ofTeam = (db: Db, team_id: string) => pageQuery(db, team_id, {}, newestFirst, page)
+    const ofUser = (db: Db, team_id: string, user_id: string) => pageQuery(db, team_id, { user_id }, newestFirst, page)
+    return [
+      limit,
+      {
+        ofTeam: prepareRead(`list_orders_${limit}`, ofTeam, runPrepared),
+        ofUser: prepareRead(`list_orders_of_user_${limit}`, ofUser, runPrepared),
+      },
+    ]
+  }),
+)
+
+function findFirstPage(
   db: Db,
   team_id: string,
-  filter: ListFilter,
+  { user_id, ...filter }: ListFilter,
   { key, direction }: ListSort,
-  { limit, offset, countLimit }: ListPage,
+  { limit, offset }: ListPage,
 ) {
-  const columns = [...(key === 'last_status' ? (['low_level'] as const) : []), 'created_at' as const, 'id' as const]
-  const sorted = columns.reduce((query, column) => query.orderBy(column, direction), matchingOrders(db, team_id, filter).select(columns))
-  const sort = sql.join(columns.map((column) => sql`${sql.ref(`sorted.${column}`)} ${sql.raw(direction)}`))
-  const { rows } = await sql<{ found: number; ids: string[] | null }>`
-    select counted.found, page.ids
-    from (select count(*)::int as found from (${counted(db, team_id, filter, countLimit)}) matching) counted
-    cross join (select array_agg(sorted.id order by ${sort}) as ids from (${sorted.limit(limit).offset(offset)}) sorted) page`.execute(db)
-  return { found: rows[0]?.found ?? 0, ids: rows[0]?.ids ?? [] }
+  const first = firstPages.get(limit)
+  const isFiltered = Object.values(filter).some((value) => value !== undefined)
+  if (!first || offset || isFiltered || key !== newestFirst.key || direction !== newestFirst.direction) return undefined
+  return user_id === undefined ? first.ofTeam(db, team_id) : first.ofUser(db, team_id, user_id)
+}
+
+/** The IDs of a page and of its lab tests, and the number of matching orders, counted up to one more than the limit. */
+export async function findPage(db: Db, team_id: string, filter: ListFilter, sort: ListSort, page: ListPage) {
+  const prepared = findFirstPage(db, team_id, filter, sort, page)
+  const [found] = prepared ? await prepared : (await pageQuery(db, team_id, filter, sort, page).execute(db)).rows
+  return { found: found?.found ?? 0, ids: found?.ids ?? [], test_ids: found?.test_ids ?? [] }
 }
 
 /** The encrypted documents of every matching order. */
-export const listEncryptedDocuments = (db: Db, team_id: string, filter: ListFilter, limit: number) =>
+export const listEncryptedDocuments = (db: Db, team_id: string, filter: ListFilter) =>
   db
-    .selectFrom(matchingOrders(db, team_id, filter).select(['id', 'user_id', 'sealed', 'created_at']).limit(limit).as('found'))
+    .selectFrom(matchingOrders(db, team_id, filter).select(['id', 'user_id', 'sealed', 'created_at']).limit(MAX_COUNTED_ORDERS).as('found'))
     .innerJoin('sealing_keys', 'sealing_keys.user_id', 'found.user_id')
     .where('sealing_keys.team_id', '=', team_id)
     .select([
