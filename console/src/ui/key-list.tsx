@@ -79,7 +79,7 @@ export function KeyList<K extends Key>({
                   right: true,
                   cell: (key) =>
                     canManage ? (
-                      <div class="row">
+                      <div class="row wrap">
                         {edit && (
                           <Button small onClick={() => setEditing(key)} aria-label={`Edit ${key.label}`}>
                             Edit

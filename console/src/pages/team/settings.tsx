@@ -106,11 +106,13 @@ function Form({ team }: { team: Team }) {
           </div>
         </Card>
         <Card title="Request rate">
-          <p class="small muted">
-            All keys and tokens of the team share this rate. An API key can have a rate of its own. Only an administrator of the
-            organization can raise or remove a rate.
-          </p>
-          <RateFields value={rate} onChange={setRate} errors={errors} />
+          <div class="stack">
+            <p class="small muted">
+              All keys and tokens of the team share this rate. An API key can have a rate of its own. Only an administrator of the
+              organization can raise or remove a rate.
+            </p>
+            <RateFields value={rate} onChange={setRate} errors={errors} />
+          </div>
         </Card>
         <Card title="Features">
           {featureSettings.map(([name, label, description]) => (
