@@ -43,6 +43,15 @@ test('closing ends connections that only the pool used, so that a command ends a
   expect(pool.totalCount).toBe(0)
 })
 
+test('reads a time as ISO text with milliseconds', async () => {
+  const readTime = prepareStatement('test_time', 'select $1::timestamptz as at')
+  const read = async (text: string) => (await runHotRead<{ at: string }>(db, readTime, [text]))[0]?.at
+  expect(await read('2026-03-01T09:30:00.123456Z')).toBe('2026-03-01T09:30:00.123Z')
+  expect(await read('2026-03-01T09:30:00.5+02:00')).toBe('2026-03-01T07:30:00.500Z')
+  expect(await read('2026-03-01')).toBe('2026-03-01T00:00:00.000Z')
+  expect(await read('0001-02-03T04:05:06Z')).toBe('0001-02-03T04:05:06.000Z')
+})
+
 test('returns each result to its caller over one connection', async () => {
   const results = await Promise.all(Array.from({ length: 300 }, (_, i) => who(i % 100)))
   expect(results.map(([row]) => row?.value)).toEqual(Array.from({ length: 300 }, (_, i) => i % 100))
