@@ -27,7 +27,10 @@ describe('the source catalog', () => {
     const { name, update_model, timezone_affinity, source_types, summary_resources, timeseries_resources } =
       row as never as typeof sources.oura
     expect(sources[row.slug]).toMatchObject({
-      ...{ id: row.source_id, name, update_model, timezone_affinity, source_types, summary_resources, timeseries_resources },
+      ...{ id: row.source_id, name, update_model, timezone_affinity, source_types },
+      // An adapter can read more resources than the file lists.
+      summary_resources: expect.arrayContaining(summary_resources),
+      timeseries_resources: expect.arrayContaining(timeseries_resources),
     })
   })
 
