@@ -1,4 +1,4 @@
-import { DAY } from '../../../platform/time.ts'
+import { DAY, SECOND } from '../../../platform/time.ts'
 import { countryCode, isUnitedStates, mainZone, stateCode, stateOfZip } from './rules-states.ts'
 
 /** ZIP code prefixes whose time zone differs from the main zone of the state. */
@@ -57,7 +57,7 @@ function formatterFor(timeZone: string) {
 }
 
 /** Local time in the zone, as milliseconds of the same digits in UTC. */
-function wallTime(zone: string, ms: number) {
+export function wallTime(zone: string, ms: number) {
   const [month = 1, day = 1, year = 0, hour = 0, minute = 0, second = 0] = formatterFor(zone).format(ms).split(/\D+/).map(Number)
   return Date.UTC(year, month - 1, day, hour, minute, second)
 }
@@ -71,6 +71,15 @@ export function startOfDay(day: string, zone: string): string {
   const utc = Date.parse(`${day}T00:00:00Z`)
   const candidates = [utc - DAY, utc + DAY].map((ms) => utc - (wallTime(zone, ms) - ms))
   return new Date(Math.min(...candidates.filter((ms) => dayAt(zone, ms) >= day))).toISOString()
+}
+
+/** The instant of a local time without a zone. The earlier of two counts when clocks go back; a skipped time moves forward. */
+export function instantOf(localTime: string, zone: string): string {
+  const utc = Math.floor(Date.parse(`${localTime}Z`) / SECOND) * SECOND
+  const candidates = [utc - DAY, utc + DAY].map((ms) => utc - (wallTime(zone, ms) - ms))
+  const exact = candidates.filter((ms) => wallTime(zone, ms) === utc)
+  const ms = Date.parse(`${localTime}Z`) - utc
+  return new Date((exact.length ? Math.min(...exact) : Math.max(...candidates)) + ms).toISOString()
 }
 
 /** Accepts today or later, in UTC or in the patient's zone. */
