@@ -15,6 +15,8 @@ import { importCommand } from './import.ts'
 import { createKey, listKeys, revokeKey, rotateKey } from './keys.ts'
 import { createAccount, listAccounts, setAccountStatus } from './lab-accounts.ts'
 import { createLabKeyCommand, listLabKeysCommand, revokeLabKeyCommand } from './lab-keys.ts'
+import { checkProfileCommand } from './lab-profiles.ts'
+import { labSimCommand } from './lab-sim.ts'
 import { approveTest, pendingTests } from './lab-tests.ts'
 import { listenCommand } from './listen.ts'
 import { migrateCommand } from './migrate.ts'
@@ -70,6 +72,8 @@ export const sections: Record<string, Command[]> = {
     setAccountStatus,
     pendingTests,
     approveTest,
+    checkProfileCommand,
+    labSimCommand,
   ],
   'Use the API': [
     listUsers,

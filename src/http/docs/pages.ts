@@ -46,6 +46,7 @@ export const groups: { title: string; pages: DocsPage[] }[] = [
       page('cli', 'CLI reference', 'Every assay command with its options, and the exit codes.'),
       page('orders', 'Lab orders', 'Fields, statuses, scheduling, documents, redraws and the simulator.'),
       page('catalog-file', 'Catalog file', 'The file that describes your labs, markers and lab tests.'),
+      page('lab-profiles', 'HL7 lab profiles', 'The file that describes how a lab writes HL7 v2, and how to check it.'),
       page('webhooks', 'Webhooks', 'Create webhooks and verify signatures. Retries, replay and limits.'),
       page('wearables', 'Wearable data', 'Every resource with its fields, units and accepted values.'),
       page('sources', 'Wearable sources', 'Connect sources: link tokens, OAuth settings, sandbox sign-ins and phones.'),

@@ -1,0 +1,446 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { formatMessage, type Message, parseMessage } from '../../src/labs/hl7/codec/rules-message.ts'
+import { fieldOf, readValue, segmentOf, segmentsOf } from '../../src/labs/hl7/codec/rules-read.ts'
+import { formatTime, parseDay, parseTime } from '../../src/labs/hl7/codec/rules-time.ts'
+import { acknowledge, readAcknowledgment } from '../../src/labs/hl7/messages/rules-acknowledgment.ts'
+import { readDocuments } from '../../src/labs/hl7/messages/rules-documents.ts'
+import { messageProblems } from '../../src/labs/hl7/messages/rules-lengths.ts'
+import { type OrderToSend, orderMessages } from '../../src/labs/hl7/messages/rules-order.ts'
+import { readResults } from '../../src/labs/hl7/messages/rules-results.ts'
+import { failureOfRejection } from '../../src/labs/hl7/messages/rules-statuses.ts'
+import { checkProfile, extendProfile } from '../../src/labs/hl7/profiles/rules-check.ts'
+import type { Profile } from '../../src/labs/hl7/profiles/rules-profile.ts'
+import { sampleEnvelope, sampleOrder } from '../../src/labs/hl7/profiles/rules-sample.ts'
+
+const names = ['loi-lri-2.5.1', 'orm-2.3-grouped', 'orm-2.3-per-test'] as const
+const fileOf = (name: string) =>
+  JSON.parse(readFileSync(new URL(`../../catalog/lab-profiles/${name}.json`, import.meta.url), 'utf8')) as Record<string, unknown>
+const profileOf = (name: (typeof names)[number]) => checkProfile(fileOf(name)).profile as Profile
+const [loi, grouped, perTest] = [profileOf('loi-lri-2.5.1'), profileOf('orm-2.3-grouped'), profileOf('orm-2.3-per-test')]
+
+const ordered = (profile: Profile, changes: Partial<OrderToSend> = {}, action: 'NW' | 'CA' = 'NW') =>
+  orderMessages({ profile, order: { ...sampleOrder, ...changes }, envelope: sampleEnvelope(action) })
+const linesOf = (profile: Profile, changes?: Partial<OrderToSend>, action?: 'NW' | 'CA') =>
+  ordered(profile, changes, action).map((message) => formatMessage(message).split('\r').slice(0, -1))
+
+describe('the built-in profiles', () => {
+  test.each(names)('%s is valid, and its messages fit the structure and can be read back', (name) => {
+    expect(checkProfile(fileOf(name)).problems).toEqual([])
+    for (const action of ['NW', 'CA'] as const)
+      for (const message of ordered(profileOf(name), {}, action)) {
+        expect(messageProblems(message)).toEqual([])
+        expect(formatMessage(parseMessage(formatMessage(message)))).toBe(formatMessage(message))
+      }
+  })
+
+  test('loi-lri-2.5.1 sends one OML^O21 per test, tied by ORC-4', () => {
+    const messages = ordered(loi)
+    expect(messages.map(({ segments }) => segments.map(({ name }) => name).join(' '))).toEqual([
+      'MSH PID PV1 IN1 GT1 ORC TQ1 OBR DG1 OBX OBX SPM',
+      'MSH PID PV1 IN1 GT1 ORC TQ1 OBR DG1 SPM',
+    ])
+    expect(messages.map((message) => readValue(segmentOf(message, 'ORC'), 2))).toEqual(['7K2M4Q9X3T1B-1', '7K2M4Q9X3T1B-2'])
+    expect(messages.map((message) => readValue(segmentOf(message, 'ORC'), 4))).toEqual(['7K2M4Q9X3T1B', '7K2M4Q9X3T1B'])
+    expect(new Set(messages.map((message) => readValue(segmentOf(message, 'MSH'), 10))).size).toBe(2)
+    expect(linesOf(loi)[0]).toEqual([
+      'MSH|^~\\&|ASSAY|ACC123|LAB|LAB|20260301111500-0500||OML^O21^OML_O21|A000000000000000101|T|2.5.1|||AL|AL||UNICODE UTF-8|||LOI_NG_PRN_Profile^^2.16.840.1.113883.9.88^ISO',
+      "PID|1||U7F3A9C2^^^ASSAY^PI||O'Fernsby-Núñez^Zoë^^^^^L||19840229|F||2106-3^White^HL70005|12 Saltmarsh Lane^Apt 4^Austin^TX^78701^USA^H||^PRN^PH^^1^512^5550100|||||||||H^Hispanic or Latino^HL70189",
+      'PV1|1|O',
+      expect.stringMatching(
+        /^IN1\|1\|OAKMU\|OAKMU\|Oakmeadow Mutual Health\|\|\|\|GRP77\|{8}O'Fernsby-Núñez\^Zoë\^\^\^\^\^L\|SEL\|19840229\|/,
+      ),
+      expect.stringMatching(/^GT1\|1\|\|O'Fernsby-Núñez\^Zoë.*\|\|19840229\|F\|\|SEL$/),
+      'ORC|NW|7K2M4Q9X3T1B-1^ASSAY||7K2M4Q9X3T1B^ASSAY|||||20260301111500-0500|||1234567893^Smithson^Ada^^^^^^NPI&2.16.840.1.113883.4.6&ISO^L^^^NPI',
+      'TQ1|1||||||||R',
+      'OBR|1|7K2M4Q9X3T1B-1^ASSAY||24331-1^Lipid Panel^LN^QM10007^Lipid Panel^L|||20260301091500-0500||||||Fatigue \\T\\ dizziness \\F\\ since May|||1234567893^Smithson^Ada^^^^^^NPI&2.16.840.1.113883.4.6&ISO^L^^^NPI',
+      'DG1|1||E78.5^Hyperlipidemia, unspecified^I10C|||W',
+      'OBX|1|CWE|FASTING^Was the patient fasting?^L||Y^Yes^L||||||O|||20260301091500-0500|||||||||||||||SCI',
+      'OBX|2|NM|WEIGHT^Weight in pounds^L||142||||||O|||20260301091500-0500|||||||||||||||SCI',
+      'SPM|1|7K2M4Q9X3T1B||119364003^Serum^SCT|||||||||||||20260301091500-0500',
+    ])
+  })
+
+  test('orm-2.3-grouped sends one ORC with an OBR per test, in upper-case ASCII', () => {
+    expect(linesOf(grouped)).toEqual([
+      [
+        'MSH|^~\\&|ASSAY|ACC123|LAB|LAB|20260301111500||ORM^O01|7K2M4Q9X3T1B|T|2.3',
+        "PID|1|U7F3A9C2|U7F3A9C2||O'FERNSBY-NUNEZ^ZOE||19840229|F|||12 Saltmarsh Lane^Apt 4^Austin^TX^78701||(512)555-0100",
+        'PV1|1|O|||||1234567893^SMITHSON^ADA',
+        expect.stringMatching(/^IN1\|1\|OAKMU\|.*\|W123456789\|{11}T$/),
+        expect.stringMatching(/^GT1\|1\|\|O'FERNSBY-NUNEZ\^ZOE\|.*\|1$/),
+        'ORC|NW|7K2M4Q9X3T1B|||||||20260301111500|||1234567893^SMITHSON^ADA||||||||4',
+        'OBR|1|7K2M4Q9X3T1B||^^^QM10007^Lipid Panel|R||20260301091500|||||||||1234567893^SMITHSON^ADA||T',
+        'DG1|1||E78.5^Hyperlipidemia, unspecified^I10',
+        'OBX|1|ST|FASTING^Was the patient fasting?||Y||||||F',
+        'OBX|2|NM|WEIGHT^Weight in pounds||142||||||F',
+        'OBX|3|ST|PR101^CLINICAL INFORMATION||Fatigue \\T\\ dizziness \\F\\ since May||||||F',
+        'OBX|4|ST|PR300^SPECIMEN SOURCE||SERUM||||||F',
+        'OBR|2|7K2M4Q9X3T1B||^^^QM10031^Hemoglobin A1c|R||20260301091500|||||||||1234567893^SMITHSON^ADA||T',
+        'DG1|1||E78.5^Hyperlipidemia, unspecified^I10',
+        'OBX|1|ST|PR101^CLINICAL INFORMATION||Fatigue \\T\\ dizziness \\F\\ since May||||||F',
+        'OBX|2|ST|PR300^SPECIMEN SOURCE||SERUM||||||F',
+      ],
+    ])
+  })
+
+  test('orm-2.3-per-test sends ORC and OBR per test, with the diagnoses before them', () => {
+    expect(linesOf(perTest)).toEqual([
+      [
+        'MSH|^~\\&|ASSAY|ACC123|LAB|LAB|202603011115||ORM^O01|A000000000000000101|T|2.3',
+        "PID|1|U7F3A9C2|||O'FERNSBY-NUNEZ^ZOE||19840229|F||C|12 Saltmarsh Lane^Apt 4^Austin^TX^78701||5125550100|||||ACC123^^^T",
+        expect.stringMatching(/^IN1\|1\|OAKMU\|.*\|W123456789$/),
+        expect.stringMatching(/^GT1\|1\|\|O'FERNSBY-NUNEZ\^ZOE\|/),
+        'DG1|1|I10|E78.5^^I10|Hyperlipidemia, unspecified',
+        'ORC|NW|7K2M4Q9X3T1B|||||||202603011115|||1234567893^SMITHSON^ADA^^^^^N',
+        'OBR|1|7K2M4Q9X3T1B||QM10007^Lipid Panel^L|||202603010915||||N||Fatigue \\T\\ dizziness \\F\\ since May||SER&SERUM|1234567893^SMITHSON^ADA^^^^^N|||||||||||^^^^^R',
+        'OBX|1|ST|FASTING^Was the patient fasting?||Y|||||N|F',
+        'OBX|2|NM|WEIGHT^Weight in pounds||142|||||N|F',
+        'ZCI||||Y',
+        'ORC|NW|7K2M4Q9X3T1B|||||||202603011115|||1234567893^SMITHSON^ADA^^^^^N',
+        'OBR|2|7K2M4Q9X3T1B||QM10031^Hemoglobin A1c^L|||202603010915||||N||Fatigue \\T\\ dizziness \\F\\ since May||SER&SERUM|1234567893^SMITHSON^ADA^^^^^N|||||||||||^^^^^R',
+      ],
+    ])
+  })
+
+  test('a cancellation names the order and its tests, and nothing clinical', () => {
+    const [message] = ordered(grouped, { filler_number: 'ACC-5567' }, 'CA')
+    const { segments } = message as NonNullable<typeof message>
+    expect(segments.map(({ name }) => name)).toEqual(['MSH', 'PID', 'PV1', 'ORC', 'OBR', 'OBR'])
+    expect([1, 2, 3].map((field) => readValue(segments[3], field))).toEqual(['CA', '7K2M4Q9X3T1B', 'ACC-5567'])
+    expect(readValue(segments[0], 10)).toBe('7K2M4Q9X3T1BC')
+    expect(linesOf(perTest, {}, 'CA').flat().join()).not.toMatch(/Fatigue|E78|FASTING/)
+  })
+
+  test('writes the priority, the bill type and an advance beneficiary notice where the lab reads them', () => {
+    const changes = { priority: true, has_abn: true, billing_type: 'client_bill', coverage: null } as const
+    const firstOf = (profile: Profile) => ordered(profile, changes)[0] as Message
+    const [inGrouped, inPerTest, inLoi] = [firstOf(grouped), firstOf(perTest), firstOf(loi)]
+    expect([5, 18].map((field) => readValue(segmentOf(inGrouped, 'OBR'), field))).toEqual(['S', 'C'])
+    expect([readValue(segmentOf(inGrouped, 'ORC'), 20), readValue(segmentOf(inGrouped, 'IN1'), 47)]).toEqual(['2', 'C'])
+    expect(readValue(segmentOf(inPerTest, 'OBR'), 27, 6)).toBe('S')
+    expect(readValue(segmentOf(inPerTest, 'PID'), 18, 4)).toBe('C')
+    expect(readValue(segmentOf(inLoi, 'TQ1'), 9)).toBe('S')
+    expect([inPerTest, inLoi].flatMap((message) => [...segmentsOf(message, 'IN1'), ...segmentsOf(message, 'GT1')])).toEqual([])
+  })
+
+  test('finds a field that is too long for the structure', () => {
+    const [message] = ordered(grouped, { clinical_notes: null, number: 'A'.repeat(23) })
+    expect(messageProblems(message as Message)).toContainEqual({ place: 'ORC-2', message: 'The field has more than 22 characters.' })
+  })
+})
+
+describe('a profile', () => {
+  const problemsWith = (name: string, changes: unknown) =>
+    checkProfile(extendProfile(fileOf(name), changes)).problems.map(({ path }) => path)
+
+  test('can extend another: objects are merged, lists are replaced', () => {
+    const changes = { name: 'quillmoor', message: { sending_application: 'CLINIC' }, patient: { id_in: ['PID-4'] } }
+    const { profile } = checkProfile(extendProfile(fileOf('orm-2.3-grouped'), changes))
+    expect(profile?.message).toEqual({ ...grouped.message, sending_application: 'CLINIC' })
+    expect(profile?.patient.id_in).toEqual(['PID-4'])
+  })
+
+  test.each([
+    ['an unknown field', 'loi-lri-2.5.1', { message: { sender: 'X' } }, 'message'],
+    ['an unknown version', 'loi-lri-2.5.1', { version: '2.7' }, 'version'],
+    ['an invalid zone', 'loi-lri-2.5.1', { time_zone: 'Phoenix' }, 'time_zone'],
+    ['a separator in a header field', 'loi-lri-2.5.1', { message: { sending_application: 'A|B' } }, 'message.sending_application'],
+    ['a place that is not a field', 'loi-lri-2.5.1', { results: { account_in: ['MSH'] } }, 'results.account_in.0'],
+    ['two tests in one OML', 'loi-lri-2.5.1', { order: { grouping: 'orc_per_test' } }, 'order.grouping'],
+    ['one number for several messages', 'loi-lri-2.5.1', { order: { number_per_test: false } }, 'order.number_per_test'],
+    ['OML in 2.3', 'orm-2.3-grouped', { order: { message_type: 'OML^O21', grouping: 'message_per_test' } }, 'order.message_type'],
+    ['SPM in ORM', 'orm-2.3-grouped', { order: { specimen_in: 'SPM' } }, 'order.specimen_in'],
+    ['TQ1 in ORM', 'orm-2.3-grouped', { order: { priority: { in: 'TQ1-9' } } }, 'order.priority.in'],
+    ['five encoding characters in 2.3', 'orm-2.3-grouped', { message: { encoding_characters: '^~\\&#' } }, 'message.encoding_characters'],
+    ['OBX-23 in 2.3', 'orm-2.3-grouped', { results: { performing_lab_in: 'OBX-23' } }, 'results.performing_lab_in'],
+    ['a bill type in an IN1 that is not sent', 'orm-2.3-grouped', { billing: { insurance: 'if_insured' } }, 'billing.type_in'],
+  ])('is rejected with %s', (_, name, changes, path) => {
+    expect(problemsWith(name, changes)).toContain(path)
+  })
+})
+
+const resultOf = (...lines: string[]) => parseMessage(lines.join('\r'))
+const oru = 'MSH|^~\\&|LAB|MAIN|ASSAY|ACC123|20260302093000-0600||ORU^R01^ORU_R01|L000045|P|2.5.1|||AL|NE'
+const pid = 'PID|1||U-7f3a^^^ASSAY^PI||DOE^JANE^A^^^^L||19840229|F'
+const obr = (status: string, rest = '') =>
+  `OBR|1|ORD9-1^ASSAY|ACC-5567^LAB|24331-1^Lipid panel^LN^7600^LIPID PANEL^L|||20260301081500-0600|||||||20260301190000-0600||||||||20260302092500-0600||LAB|${status}${rest}`
+const obx = (type: string, value: string, status = 'F', flags = '') =>
+  `OBX|1|${type}|2093-3^Cholesterol^LN^001065^CHOLESTEROL, TOTAL^L||${value}|mg/dL^mg/dL^UCUM|100-199|${flags}|||${status}|||20260301081500-0600`
+const groupsOf = (...lines: string[]) => readResults(resultOf(oru, pid, ...lines), loi).flatMap(({ groups }) => groups)
+const observationOf = (...lines: string[]) => groupsOf(obr('F'), ...lines)[0]?.observations[0]
+
+describe('reading results', () => {
+  test('a message with a correction, a limit, a failed test, a PDF and a reflex test', () => {
+    const message = resultOf(
+      oru,
+      pid,
+      'NTE|1|L|Fasting specimen',
+      'ORC|RE|ORD9-1^ASSAY|ACC-5567^LAB|ORD9^ASSAY|CM',
+      obr('C'),
+      'NTE|1|L|Panel note',
+      `${obx('NM', '212', 'C', 'H')}|||||20260302090000-0600||||MAIN LAB^L^^^^CLIA&2.16.840.1.113883.4.7&ISO^XX^^^45D0494094|7777 FOREST LN^^DALLAS^TX^75230|^ROE^RICHARD`,
+      'NTE|1|L|Desirable <200 \\T\\ fasting',
+      'NTE|2|L|second line',
+      'OBX|2|SN|13457-7^LDL calculated^LN^001370^LDL^L||<^10|mg/dL^mg/dL^UCUM|0-99|L|||F',
+      'OBX|3|ST|2571-8^Triglyceride^LN^001172^TRIG^L||TNP||||||X',
+      'NTE|1|L|Quantity not sufficient',
+      'OBX|4|ED|PDF^Report^L||LAB^Application^PDF^Base64^JVBERi0xLjQK||||||F',
+      'SPM|1|S-1^S-2||119364003^Serum^SCT|||||||||||||20260301081500-0600|20260301190000-0600|||QS^Quantity not sufficient^HL70490',
+      'OBX|1|NM|3094-0^Volume^LN||2|mL|||||F',
+      'ORC|RE||ACC-5567^LAB|ORD9^ASSAY|CM',
+      'OBR|2||ACC-5567^LAB|18262-6^LDL direct^LN^120295^LDL DIRECT^L|||20260301081500-0600||||G|||||||||||20260302092500-0600||LAB|F|13457-7&LDL calculated&LN^^<10|||ORD9-1&ASSAY^ACC-5567&LAB',
+      'OBX|1|NM|18262-6^LDL direct^LN^120295^LDL DIRECT^L||9.4|mg/dL^mg/dL^UCUM|0-99||||F',
+    )
+    const read = readResults(message, loi)
+    expect(read).toMatchObject([
+      {
+        account: 'ACC123',
+        patient: { ids: ['U-7f3a'], first_name: 'JANE', last_name: 'DOE', dob: '1984-02-29', sex: 'F' },
+        notes: ['Fasting specimen'],
+      },
+    ])
+    const [panel, reflex] = read[0]?.groups ?? []
+    expect(panel).toMatchObject({
+      order_number: 'ORD9',
+      filler_number: 'ACC-5567',
+      order_status: 'CM',
+      code: { loinc: '24331-1', local: '7600', name: 'LIPID PANEL' },
+      status: 'corrected',
+      is_reflex: false,
+      collected_at: '2026-03-01T14:15:00.000Z',
+      received_at: '2026-03-02T01:00:00.000Z',
+      reported_at: '2026-03-02T15:25:00.000Z',
+      notes: ['Panel note'],
+      specimens: [{ id: 'S-1', reject_code: 'QS', reject_text: 'Quantity not sufficient' }],
+    })
+    expect(panel?.observations).toHaveLength(3)
+    expect(panel?.observations[0]).toEqual({
+      code: { loinc: '2093-3', local: '001065', name: 'CHOLESTEROL, TOTAL' },
+      sub_id: null,
+      value: { type: 'numeric', text: '212', code: null },
+      unit: { text: 'mg/dL', ucum: 'mg/dL' },
+      reference_range: '100-199',
+      flags: ['H'],
+      interpretation: 'abnormal',
+      status: 'corrected',
+      status_code: 'C',
+      observed_at: '2026-03-01T14:15:00.000Z',
+      performing_lab: {
+        name: 'MAIN LAB',
+        clia_number: '45D0494094',
+        address: '7777 FOREST LN, DALLAS, TX, 75230',
+        phone_number: null,
+        director: 'RICHARD ROE',
+      },
+      notes: ['Desirable <200 & fasting', 'second line'],
+    })
+    expect(panel?.observations[1]).toMatchObject({ value: { type: 'range', text: '<10' }, interpretation: 'abnormal' })
+    expect(panel?.observations[2]).toMatchObject({ status: 'cancelled', value: { text: 'TNP' }, notes: ['Quantity not sufficient'] })
+    expect(reflex).toMatchObject({ order_number: 'ORD9', is_reflex: true, status: 'final', observations: [{ value: { text: '9.4' } }] })
+    expect(readDocuments(message, loi).map(({ bytes }) => bytes.toString())).toEqual(['%PDF-1.4\n'])
+  })
+
+  const byCode = (table: Record<string, string[]>) =>
+    Object.entries(table).flatMap(([status, codes]) => codes.map((code) => ({ code, status })))
+
+  test.each(
+    byCode({
+      pending: ['O', 'I', 'S', 'N'],
+      partial: ['A', 'P', 'R', 'M'],
+      final: ['F'],
+      corrected: ['C'],
+      cancelled: ['X'],
+      unknown: ['Y', 'Z', 'Q', '', 'FF'],
+    }),
+  )('OBR-25 "$code" is $status', ({ code, status }) => {
+    expect(groupsOf(obr(code))[0]).toMatchObject({ status, status_code: code })
+  })
+
+  test.each(
+    byCode({
+      preliminary: ['P', 'R', 'S', 'I'],
+      final: ['F', 'U', 'V'],
+      corrected: ['C', 'A', 'B'],
+      deleted: ['D'],
+      wrong_patient: ['W'],
+      cancelled: ['X'],
+      not_a_result: ['N', 'O'],
+      unknown: ['Q', '', 'FINAL'],
+    }),
+  )('OBX-11 "$code" is $status', ({ code, status }) => {
+    expect(observationOf(obx('NM', '1', code))).toMatchObject({ status, status_code: code })
+  })
+
+  test.each([
+    ['NM', '4.40', { type: 'numeric', text: '4.40' }],
+    ['ST', '<0.1', { type: 'range', text: '<0.1' }],
+    ['ST', 'Clear', { type: 'comment', text: 'Clear' }],
+    ['TX', '12', { type: 'comment', text: '12' }],
+    ['FT', 'one\\.br\\two', { type: 'comment', text: 'one\ntwo' }],
+    ['SN', '>^100', { type: 'range', text: '>100' }],
+    ['SN', '^7.2', { type: 'numeric', text: '7.2' }],
+    ['SN', '=^7.2', { type: 'numeric', text: '7.2' }],
+    ['SN', '^2^-^4', { type: 'range', text: '2-4' }],
+    ['SN', '^1^:^128', { type: 'comment', text: '1:128' }],
+    ['CE', '260385009^Negative^SCT', { type: 'coded_value', text: 'Negative', code: '260385009' }],
+    ['CWE', '^^^NEG^Negative^L', { type: 'coded_value', text: 'Negative', code: 'NEG' }],
+    ['CWE', '^^^^^^^^as written', { type: 'coded_value', text: 'as written', code: null }],
+    ['ST', 'see note ^ below', { type: 'comment', text: 'see note ^ below' }],
+  ])('reads the value type %s: %s', (type, value, read) => {
+    expect(observationOf(obx(type, value))?.value).toMatchObject(read)
+  })
+
+  test.each(['', '""'])('reads no value from %j', (value) => {
+    expect(observationOf(obx('NM', value))?.value).toBeNull()
+  })
+
+  test('the worst flag is the interpretation, and a finding has none', () => {
+    const interpretation = (flags: string) => observationOf(obx('NM', '1', 'F', flags))?.interpretation
+    expect(['N', 'H', 'A~HH', 'LL', 'AA', '<', 'POS', ''].map(interpretation)).toEqual([
+      ...['normal', 'abnormal', 'critical', 'critical', 'critical', 'abnormal', null, null],
+    ])
+  })
+
+  test('lines of text with the same code are one text, as final as its least final line', () => {
+    const observations = groupsOf(obr('F'), obx('TX', 'first'), obx('TX', 'second', 'P'), obx('TX', 'third'), obx('NM', '1'))[0]
+      ?.observations
+    expect(observations).toMatchObject([{ value: { text: 'first\nsecond\nthird' }, status: 'preliminary' }, { value: { text: '1' } }])
+  })
+
+  test('reads the performing lab of OBX-15 from ZPS', () => {
+    const [read] = readResults(
+      resultOf(
+        'MSH|^~\\&|LCS|LCA|ASSAY|ACC123|202603020930||ORU^R01|L1|P|2.3',
+        'PID|1|U-1|SPEC1||DOE^JANE||19840229|F|||||||||ACC123^^^T',
+        'OBR|1|ORD9|0123456|322000^COMP METABOLIC^L|||202603010815|||||||202603011900||||||||202603020925||0|F',
+        'OBX|1|NM|001032^GLUCOSE^L||91|mg/dL|65-99|N|||F|||202603020925|BN',
+        'ZPS|1|BN|LABCO BURLINGTON|1447 YORK CT^^BURLINGTON^NC^27215|8005550100||HARRY^J^MD||34D0655059',
+      ),
+      perTest,
+    )
+    expect(read?.account).toBe('ACC123')
+    expect(read?.groups[0]).toMatchObject({ order_number: 'ORD9', collected_at: '2026-03-01T13:15:00.000Z', code: { local: '322000' } })
+    expect(read?.groups[0]?.observations[0]).toMatchObject({
+      code: { loinc: null, local: '001032' },
+      unit: { text: 'mg/dL', ucum: null },
+      performing_lab: { name: 'LABCO BURLINGTON', clia_number: '34D0655059', phone_number: '8005550100' },
+    })
+  })
+
+  test('keeps the results of several patients apart', () => {
+    const other = 'PID|2||U-2||ROE^RICHARD||19700101|M'
+    const read = readResults(resultOf(oru, pid, obr('F'), obx('NM', '1'), other, 'NTE|1|L|his note', obr('P'), obx('NM', '2')), loi)
+    const summary = read.map(({ patient, notes, groups }) => [
+      patient.ids,
+      notes,
+      groups.map((group) => group.observations[0]?.value?.text),
+    ])
+    expect(summary).toEqual([
+      [['U-7f3a'], [], ['1']],
+      [['U-2'], ['his note'], ['2']],
+    ])
+  })
+
+  test('results without a PID have no patient, and a message can have no results', () => {
+    expect(readResults(resultOf(oru, obr('F')), loi)).toMatchObject([{ patient: { ids: [], last_name: '', dob: null } }])
+    expect(readResults(resultOf(oru), loi)).toEqual([])
+  })
+
+  test('reads a status message: an ORC without an OBR', () => {
+    expect(groupsOf('ORC|SC|ORD9-1|ACC-5567|ORD9|IP', 'ORC|SC|ORD8-1|ACC-5568|ORD8|CA')).toMatchObject([
+      { order_control: 'SC', order_status: 'IP', order_number: 'ORD9', observations: [], status: 'unknown' },
+      { order_control: 'SC', order_status: 'CA', order_number: 'ORD8', observations: [], status: 'unknown' },
+    ])
+  })
+
+  test('joins a PDF that a lab split, and skips what is not a PDF', () => {
+    const base64 = Buffer.from(`%PDF-1.7\n${'x'.repeat(200)}`).toString('base64')
+    const part = (data: string, name = 'PDF') => `OBX|1|ED|${name}^Report^L||LAB^Application^PDF^Base64^${data}||||||F`
+    const message = resultOf(
+      oru,
+      pid,
+      obr('F'),
+      part(`${base64.slice(0, 80)}\\.br\\${base64.slice(80, 120)}~LAB^Application^PDF^Base64^ ${base64.slice(120, 160)}`),
+      part(base64.slice(160)),
+      part(Buffer.from('<html>').toString('base64'), 'PAGE'),
+      `ZEF|1|${Buffer.from('%PDF-1.4').toString('base64')}`,
+    )
+    expect(readDocuments(message, loi).map(({ bytes }) => bytes.length)).toEqual([209])
+    expect(readDocuments(message, grouped).map(({ bytes }) => bytes.toString().slice(0, 8))).toEqual(['%PDF-1.7', '%PDF-1.4'])
+  })
+
+  test('maps the reason of a rejected specimen to a failure', () => {
+    expect(['QS', 'RH', 'EX', 'RD', '??'].map(failureOfRejection)).toEqual([
+      ...['quantity_not_sufficient_failure', 'collection_process_failure', 'drop_off_failure', 'order_entry_failure', 'unknown_failure'],
+    ])
+  })
+})
+
+describe('times', () => {
+  test.each([
+    ['20260301', 'America/Phoenix', '2026-03-01T07:00:00.000Z'],
+    ['202603010930', 'America/New_York', '2026-03-01T14:30:00.000Z'],
+    ['20260701093000.1234', 'America/New_York', '2026-07-01T13:30:00.123Z'],
+    ['20260301093000-0500', 'America/Phoenix', '2026-03-01T14:30:00.000Z'],
+    ['2026', 'UTC', '2026-01-01T00:00:00.000Z'],
+    // Clocks go back at 2:00; the first 1:30 counts. Clocks go forward at 2:00; 2:30 does not exist.
+    ['20261101013000', 'America/New_York', '2026-11-01T05:30:00.000Z'],
+    ['20260308023000', 'America/New_York', '2026-03-08T07:30:00.000Z'],
+  ])('%s in %s is %s', (text, zone, instant) => {
+    expect(parseTime(text, zone)).toBe(instant)
+  })
+
+  test.each(['', 'yesterday', '20260230', '2026030125', '20261301', '20260301093000+9999x'])('%j is not a time', (text) => {
+    expect(parseTime(text, 'UTC')).toBeNull()
+  })
+
+  test('writes local time with the precision of the lab', () => {
+    expect(formatTime('2026-07-01T13:30:45.678Z', 'America/New_York', { precision: 'second', offset: true })).toBe('20260701093045-0400')
+    expect(formatTime('2026-07-01T13:30:45.678Z', 'Asia/Kolkata', { precision: 'minute', offset: true })).toBe('202607011900+0530')
+    expect(formatTime('2026-07-01T13:30:45.678Z', 'UTC', { precision: 'minute', offset: false })).toBe('202607011330')
+  })
+
+  test('reads a birth date as it is written', () => {
+    expect(['19840229', '198402290000', '1984', '19830229', ''].map(parseDay)).toEqual(['1984-02-29', '1984-02-29', null, null, null])
+  })
+})
+
+describe('acknowledgments', () => {
+  const sent_at = '2026-03-02T15:30:01.000Z'
+
+  test('answer in the version of the message, with sender and receiver exchanged', () => {
+    const text = formatMessage(acknowledge(resultOf(oru, pid), { code: 'AA', control_id: 'A102', sent_at }))
+    expect(text).toBe('MSH|^~\\&|ASSAY|ACC123|LAB|MAIN|20260302153001+0000||ACK^R01^ACK|A102|P|2.5.1\rMSA|AA|L000045\r')
+  })
+
+  test('name the error as each version does', () => {
+    const problem = { code: '202', text: 'MSH-11 must be P.' }
+    const answer = (message: string) => acknowledge(resultOf(message), { code: 'AR', control_id: 'A1', sent_at, problem })
+    const lines = (message: string) => formatMessage(answer(message)).split('\r').slice(1, 3)
+    expect(lines(oru)).toEqual(['MSA|AR|L000045|MSH-11 must be P.', 'ERR|||202^^HL70357|E||||MSH-11 must be P.'])
+    const old = 'MSH#*!%@#LCS#LCA#ASSAY#ACC#2026##ORU*R01#L1#T#2.3'
+    expect(lines(old)).toEqual(['MSA#AR#L1#MSH-11 must be P.', 'ERR#***202@MSH-11 must be P.@HL70357'])
+    for (const message of [oru, old])
+      expect(readAcknowledgment(answer(message))).toMatchObject({ code: 'AR', text: 'MSH-11 must be P.', error_codes: ['202'] })
+  })
+
+  test('of a lab are read with their answer to the order', () => {
+    const refused = resultOf(
+      'MSH|^~\\&|LAB|MAIN|ASSAY|ACC123|2026||ORL^O22^ORL_O22|L9|P|2.5.1',
+      'MSA|AA|A101',
+      'PID|1||U-1',
+      'ORC|UC|ORD9-1|ACC-5567',
+    )
+    expect(readAcknowledgment(refused)).toEqual({
+      code: 'AA',
+      control_id: 'A101',
+      text: null,
+      error_codes: [],
+      order_control: 'UC',
+      filler_number: 'ACC-5567',
+    })
+    expect(readAcknowledgment(resultOf(oru, pid))).toBeUndefined()
+    expect(fieldOf(undefined, 1)).toEqual([])
+  })
+})
