@@ -76,7 +76,7 @@ function judgeWithHapi() {
     execFileSync('curl', ['-sSf', '--retry', '3', '--output-dir', jars, '-O', `https://repo1.maven.org/maven2/${path}`], {
       stdio: 'inherit',
     })
-  return spawnSync('java', ['-cp', join(jars, '*'), join(here, 'Hapi.java'), folder], { stdio: 'inherit' }).status === 0
+  return spawnSync('java', ['-cp', join(jars, '*'), join(here, 'Hapi.java'), folder], { stdio: 'inherit', cwd: folder }).status === 0
 }
 
 function has(command: string, args: string[]) {
