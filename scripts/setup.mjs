@@ -17,9 +17,9 @@ if (!process.exitCode) build('scripts/strip-types.ts')
 
 function isMissing() {
   const installed = at('node_modules/.package-lock.json')
-  if (!existsSync(installed) || (withTools && !existsSync(at('node_modules/vitest')))) return true
   // A linked node_modules belongs to another checkout, and an install would empty it.
-  if (lstatSync(at('node_modules')).isSymbolicLink()) return false
+  if (lstatSync(at('node_modules'), { throwIfNoEntry: false })?.isSymbolicLink()) return false
+  if (!existsSync(installed) || (withTools && !existsSync(at('node_modules/vitest')))) return true
   return statSync(installed).mtimeMs < statSync(at('package-lock.json')).mtimeMs
 }
 
