@@ -1,5 +1,6 @@
 import { checkBackup, restoreBackup, streamBackup, writeBackup } from '../operations/backup/actions.ts'
 import { storageOf } from '../operations/backup/storage.ts'
+import { findLostTeams } from '../operations/epochs/actions.ts'
 import { type Config, readConfig } from '../platform/config.ts'
 import { setupProblem } from '../platform/problem.ts'
 import { keyEncryptionOf } from '../platform/sealing/settings.ts'
@@ -85,7 +86,11 @@ export const restoreCommand = command({
       true,
     )
     bar.end()
-    const { broken, rows: audited } = await withApp(checkAudit)
+    const { broken, rows: audited, lost } = await withApp(async (app) => ({ ...(await checkAudit(app)), lost: await findLostTeams(app) }))
+    if (lost.length)
+      throw setupProblem(
+        `The backup is restored, but the keys of the users of ${lost.length} teams cannot be opened (${lost.slice(0, 3).join(', ')}); if it is older than ERASURE_ESCROW_DAYS, they were destroyed in Vault, so use a newer backup`,
+      )
     if (broken)
       throw setupProblem(
         `The backup is restored, but its audit log is broken at row ${broken.seq} of chain ${broken.chain_id}: ${broken.reason}`,

@@ -11,6 +11,7 @@ const modules = new Map<string, () => Promise<object>>([
   ['completion', async () => (await import('./table.ts')).commands],
   ['conformance', () => import('./conformance.ts')],
   ['doctor', () => import('./doctor.ts')],
+  ['erasure', () => import('./erasure.ts')],
   ['events', () => import('./events.ts')],
   ['evidence', () => import('./evidence.ts')],
   ['export', () => import('./export.ts')],

@@ -1,6 +1,11 @@
+import { Id } from '../contract/common.ts'
+import { findTeamOfUser, rotateData } from '../operations/rotation/data.ts'
 import { rotateEncryption } from '../operations/rotation/encryption.ts'
 import { rotateRoot } from '../operations/rotation/root.ts'
+import type { App } from '../platform/app.ts'
+import { setupProblem } from '../platform/problem.ts'
 import { command, print } from './command.ts'
+import { usageError } from './options.ts'
 import { recordOperator } from './record-operator.ts'
 import { withApp } from './with-app.ts'
 
@@ -43,3 +48,44 @@ export const rotateRootCommand = command({
     print(json, rotated, [`version ${version} is active: ${teams} teams, ${people} people and ${chains} audit chains use it`])
   },
 })
+
+export const rotateDataCommand = command({
+  name: 'keys rotate-data',
+  summary:
+    'Replace the data key of a team, of one user or of all users of a team, and encrypt their data again. The service can keep running. If the command is interrupted, run it again, or a worker continues. The earlier key still decrypts for a day.',
+  options: {
+    team: { value: 'ID', what: 'The team whose key is replaced.', shape: Id },
+    users: { what: 'Replace the keys of all users of the team instead.' },
+    user: { value: 'ID', what: 'The user whose key is replaced.', shape: Id },
+  },
+  examples: [
+    'assay keys rotate-data --team TEAM_ID',
+    'assay keys rotate-data --team TEAM_ID --users',
+    'assay keys rotate-data --user USER_ID',
+  ],
+  async run({ team, users, user, json }) {
+    if ((team === undefined) === (user === undefined)) throw usageError('Use either --team or --user.')
+    if (users && !team) throw usageError('--users needs --team.')
+    const rotated = await withApp(async (app) => {
+      const scope = {
+        team_id: team ?? (await teamOf(app, user as string)),
+        of: user ? { user_id: user } : users ? 'users' : 'team',
+      } as const
+      const rotated = await rotateData(app, scope, (text) => console.error(text))
+      const subject = user ? `user_id:${user}` : `team_id:${team}`
+      return recordOperator(
+        app,
+        users ? 'rotate data keys of users' : 'rotate data key',
+        async () => rotated,
+        () => subject,
+      )
+    })
+    print(json, rotated, [`replaced ${rotated.keys} keys: ${rotated.rows} rows are encrypted again`])
+  },
+})
+
+async function teamOf(app: App, user_id: string) {
+  const team_id = await findTeamOfUser(app, user_id)
+  if (!team_id) throw setupProblem('No user has this ID; list the users with: assay users list')
+  return team_id
+}

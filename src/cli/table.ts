@@ -8,6 +8,7 @@ import type { Command } from './command.ts'
 import { completions } from './completion.ts'
 import { conformanceCommand } from './conformance.ts'
 import { doctorCommand } from './doctor.ts'
+import { erasureKeys, erasureVerify } from './erasure.ts'
 import { listEvents, tailEvents } from './events.ts'
 import { evidenceCommand } from './evidence.ts'
 import { exportCommand } from './export.ts'
@@ -24,7 +25,7 @@ import { cancelOrder, listOrders, placeOrders, showOrder, simulateOrder, watchOr
 import { limitTeamCommand, moveTeamCommand, orgCommand, teamCommand } from './org.ts'
 import { invitePerson, listPeople, removePerson } from './people.ts'
 import { listWebhooks, replayCommand } from './replay.ts'
-import { rotateEncryptionCommand, rotateRootCommand } from './rotate.ts'
+import { rotateDataCommand, rotateEncryptionCommand, rotateRootCommand } from './rotate.ts'
 import { advanceClock, resetTeam, showClock } from './sandbox.ts'
 import { seedCommand } from './seed.ts'
 import { seedWearables } from './seed-wearables.ts'
@@ -42,6 +43,8 @@ export const sections: Record<string, Command[]> = {
     restoreCommand,
     auditVerify,
     auditAcknowledge,
+    erasureVerify,
+    erasureKeys,
     doctorCommand,
     capacityCommand,
     evidenceCommand,
@@ -57,6 +60,7 @@ export const sections: Record<string, Command[]> = {
     revokeKey,
     rotateEncryptionCommand,
     rotateRootCommand,
+    rotateDataCommand,
     invitePerson,
     listPeople,
     removePerson,

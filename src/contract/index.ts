@@ -10,6 +10,7 @@ import { labAccountEndpoints } from './labs/lab-accounts.ts'
 import { resultEndpoints } from './labs/order-results.ts'
 import { orderEndpoints } from './labs/orders.ts'
 import { partnerApiEndpoints } from './labs/partner-api.ts'
+import { erasureEndpoints } from './operations/erasure.ts'
 import { overviewEndpoints } from './operations/overview.ts'
 import { sandboxEndpoints } from './operations/sandbox.ts'
 import { insuranceEndpoints } from './tenants/insurance.ts'
@@ -56,6 +57,7 @@ export const endpoints = {
   ...streamEndpoints,
   ...introspectionEndpoints,
   ...demoEndpoints,
+  ...erasureEndpoints,
   ...sandboxEndpoints,
   ...peopleEndpoints,
   ...overviewEndpoints,

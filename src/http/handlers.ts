@@ -31,6 +31,7 @@ import * as reports from '../labs/results/pdf.ts'
 import { getOverview } from '../operations/overview/actions.ts'
 import * as sandbox from '../operations/sandbox/actions.ts'
 import { deleteUser, undoDeleteUser } from '../operations/user-deletion/actions.ts'
+import { getErasure } from '../operations/user-deletion/certificate.ts'
 import { acknowledgeAuditBreak, listAudit, verifyAuditLog } from '../tenants/audit/list.ts'
 import * as insurance from '../tenants/insurance/actions.ts'
 import * as keys from '../tenants/keys/actions.ts'
@@ -59,6 +60,7 @@ export const handlers: HandlersOf<Endpoints> = {
   getUser: (app, caller, { params }) => users.getUser(app, caller, params.user_id),
   patchUser: (app, caller, { params, body }) => users.patchUser(app, caller, params.user_id, body),
   deleteUser: (app, caller, { params }) => deleteUser(app, caller, params.user_id),
+  getErasure: (app, caller, { params }) => getErasure(app, caller, params.user_id),
   putUserInfo: (app, caller, { params, body }) => records.putUserInfo(app, caller, params.user_id, body),
   getUserInfo: (app, caller, { params }) => records.getUserInfo(app, caller, params.user_id),
   createInsurance: (app, caller, { params, body }) => records.createInsurance(app, caller, params.user_id, body),

@@ -9,6 +9,8 @@ import { SIMULATE_STEPS, takeDueSteps } from '../labs/adapters/simulator/advance
 import { DISPATCH_ORDERS, dispatchDueOrders, searchDispatches, searchSteps } from '../labs/orders/progress/dispatch.ts'
 import { alertAuditBreaks } from '../operations/audit/alerts.ts'
 import { checkpointAudit } from '../operations/audit/checkpoints.ts'
+import { rotateEpochs } from '../operations/epochs/actions.ts'
+import { continueRotations } from '../operations/rotation/data.ts'
 import { eraseDueUsers } from '../operations/user-deletion/actions.ts'
 import { NUMBER_EVENTS } from '../platform/app.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../platform/time.ts'
@@ -59,6 +61,8 @@ export const jobs: Job[] = [
   { name: 'delete idle lanes', everyMs: DAY, run: deleteIdleLanes },
   { name: 'delete finished lanes', everyMs: MINUTE, run: deleteFinishedLanes },
   { name: 'prune idempotency keys', everyMs: 10 * MINUTE, run: pruneIdempotency },
+  { name: 'rotate data keys', everyMs: MINUTE, run: continueRotations },
+  { name: 'rotate epochs', everyMs: MINUTE, run: rotateEpochs },
   { name: 'prune invitations', everyMs: HOUR, run: pruneInvitations },
   { name: 'prune console sessions', everyMs: 10 * MINUTE, run: pruneSessions },
   { name: 'prune access tokens', everyMs: HOUR, run: pruneTokens },

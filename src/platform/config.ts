@@ -108,6 +108,16 @@ export const Settings = z.object({
   VAULT_TRANSIT_TOKEN: z.string().optional().describe('The Vault token. Its policy must allow `encrypt` and `decrypt` with the key.'),
   VAULT_TRANSIT_TOKEN_FILE: z.string().optional().describe('A file with the Vault token, such as the sink of a Vault Agent.'),
   VAULT_TRANSIT_NAMESPACE: z.string().optional().describe('The Vault namespace, if there is one.'),
+  ERASURE_EPOCH_DAYS: wholeNumber(1, 3650)
+    .optional()
+    .describe(
+      'Wraps the keys of users with a key per team in Vault, and replaces it after this many days. Needs `VAULT_TRANSIT_URL`. If unset, no more such keys are created, replaced or destroyed. See [Epoch keys](security.md#epoch-keys).',
+    ),
+  ERASURE_ESCROW_DAYS: wholeNumber(1, 3650)
+    .default(35)
+    .describe(
+      'How many days a replaced key of `ERASURE_EPOCH_DAYS` is kept in Vault before Assay destroys it. Older backups cannot be restored.',
+    ),
   BOOTSTRAP_TEAM_API_KEY: bootstrapKey
     .optional()
     .describe('A fixed API key for the first team, for tests and containers. If unset, Assay generates one.'),

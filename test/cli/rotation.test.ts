@@ -1,8 +1,9 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../../src/contract/client.ts'
 import { rotateRoot } from '../../src/operations/rotation/root.ts'
-import { MINUTE } from '../../src/platform/time.ts'
+import { DAY, MINUTE } from '../../src/platform/time.ts'
 import { findKnownDevice, newDeviceToken } from '../../src/tenants/people/devices.ts'
 import { codeAt, fromBase32, stepAt } from '../../src/tenants/people/rules-totp.ts'
 import { clientsOf, externalDatabase, start } from '../start/support/start.ts'
@@ -107,8 +108,15 @@ describe('assay keys rotate-root', () => {
     const hashes = 'select email_hash, sealed from people'
     const before = await query(w.url, hashes)
 
+    const erased = await aUser(w.api)
+    await w.api.deleteUser({ params: { user_id: erased } })
+    await w.api.moveClock({ body: { advance_seconds: (7 * DAY) / 1000 } })
+    const certificate = join(temporaryFolder(), 'certificate.json')
+    writeFileSync(certificate, JSON.stringify(await w.api.getErasure({ params: { user_id: erased } })))
+
     const rotated = await assay(w.url).json('keys', 'rotate-root')
     expect(rotated).toMatchObject({ version: 2, people: 2 })
+    expect(await assay(w.url).run('erasure', 'verify', '--file', certificate)).toMatchObject({ code: 0 })
     expect(await rootsInUse(w.url)).toEqual([2])
     expect(await query(w.url, hashes)).not.toEqual(before)
     expect(await query(w.url, 'select version, retired_at is null as live from root_keys order by version')).toEqual([

@@ -154,6 +154,14 @@ describe('the service', () => {
     expect(await (await fetch(`${w.base}/openapi.json`)).json()).toEqual(document)
   })
 
+  async function erasureResponse() {
+    const { api } = await w.tenant()
+    const user = await api.createUser({ body: { client_user_id: 'erased' } })
+    await api.deleteUser({ params: user })
+    await api.moveClock({ body: { advance_seconds: 7 * 86_400 } })
+    return api.getErasure({ params: user })
+  }
+
   test('returns responses and refusals that match the document', async () => {
     const tenant = await w.tenant()
     const { api, admin, org_id, team_id } = tenant
@@ -178,6 +186,7 @@ describe('the service', () => {
       getMetrics: await api.getMetrics(),
       deleteUser: await api.deleteUser({ params: user }),
       undoDeleteUser: await api.undoDeleteUser({ query: { user_id: user.user_id } }),
+      getErasure: await erasureResponse(),
       getOrg: await admin.getOrg({ params: org }),
       patchOrg: await admin.patchOrg({ params: org, body: { name: 'Harbor' } }),
       listTeams: await admin.listTeams({ params: org }),

@@ -14,21 +14,26 @@ export const textKeys = (first: string, ...others: string[]): KeyEncryption => (
   texts: [first, ...others],
 })
 
+type TransitKey = { secret: Buffer; deletion_allowed: boolean }
+
 /** Stands in for the transit engine of Vault. */
 export async function aTransit({ key = 'assay' } = {}) {
   const token = newApiKey('hvs.')
-  const secret = newBytes(32)
+  const keys = new Map<string, TransitKey>([[key, { secret: newBytes(32), deletion_allowed: false }]])
   const received: string[] = []
   const server = createServer(async (request, response) => {
     received.push(request.url ?? '')
-    const [, action, name] = /^\/v1\/transit\/(encrypt|decrypt)\/([\w.-]+)$/.exec(request.url ?? '') ?? []
-    const body = JSON.parse(Buffer.concat(await request.toArray()).toString())
+    const [, action = '', name = '', config] = /^\/v1\/transit\/(encrypt|decrypt|keys)\/([\w.-]+)(\/config)?$/.exec(request.url ?? '') ?? []
+    const body = JSON.parse(Buffer.concat(await request.toArray()).toString() || '{}')
     const respond = (status: number, json: unknown) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json))
     if (request.headers['x-vault-token'] !== token) return respond(403, { errors: ['permission denied'] })
-    if (!action || request.method !== 'POST') return respond(404, { errors: [] })
-    if (name !== key) return respond(400, { errors: ['encryption key not found'] })
+    if (!action || (action !== 'keys' && request.method !== 'POST')) return respond(404, { errors: [] })
+    const found = keys.get(name)
+    if (action === 'keys') return manageKey(respond, keys, { method: request.method, name, found, config, body })
+    if (!found) return respond(400, { errors: ['encryption key not found'] })
     try {
+      const { secret } = found
       respond(200, {
         data: action === 'encrypt' ? { ciphertext: encrypt(secret, body.plaintext) } : { plaintext: decrypt(secret, body.ciphertext) },
       })
@@ -44,7 +49,24 @@ export async function aTransit({ key = 'assay' } = {}) {
     })
   atEnd(close)
   const VAULT_TRANSIT_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/transit`
-  return { token, received, close, env: { VAULT_TRANSIT_URL, VAULT_TRANSIT_KEY: key, VAULT_TRANSIT_TOKEN: token } }
+  return { token, received, keys, close, env: { VAULT_TRANSIT_URL, VAULT_TRANSIT_KEY: key, VAULT_TRANSIT_TOKEN: token } }
+}
+
+type KeyRequest = { method: string | undefined; name: string; found: TransitKey | undefined; config: string | undefined; body: object }
+
+/** Like Vault, deletes only a key whose deletion was allowed before. */
+function manageKey(respond: (status: number, json: unknown) => void, keys: Map<string, TransitKey>, request: KeyRequest) {
+  const { method, name, found, config, body } = request
+  if (method === 'POST' && !config) {
+    if (!found) keys.set(name, { secret: newBytes(32), deletion_allowed: false })
+    return respond(200, {})
+  }
+  if (!found) return respond(404, { errors: [] })
+  if (config) Object.assign(found, body)
+  if (method !== 'DELETE') return respond(200, { data: { name } })
+  if (!found.deletion_allowed) return respond(400, { errors: ['deletion is not allowed for this key'] })
+  keys.delete(name)
+  respond(200, {})
 }
 
 function encrypt(secret: Buffer, plaintext: string) {

@@ -1,7 +1,7 @@
 /** The tables of each feature. Only the feature's files and the SQL functions it owns write them. */
 const tables: Record<string, string> = {
   'platform/db': 'migrations heartbeat processes',
-  'platform/sealing': 'sealing_keys root_keys',
+  'platform/sealing': 'sealing_keys root_keys team_epochs',
   'tenants/teams': 'orgs teams erased_teams',
   'tenants/keys': 'management_keys management_key_teams team_api_keys team_api_key_hashes access_tokens user_tokens lab_keys',
   'tenants/rates': 'rate_buckets',
@@ -24,6 +24,7 @@ const tables: Record<string, string> = {
   'wearables/team-sources': 'team_credentials scope_requirements pull_preferences',
   'wearables/data': 'sample_days summaries deleted_summaries workout_streams resource_states historical_pulls source_priorities',
   'operations/deployment': 'deployment',
+  'operations/user-deletion': 'erasures',
 }
 
 /** The SQL functions of each feature. Any statement may call them; each writes tables of its own feature only. */
@@ -52,5 +53,5 @@ function ownersIn(owned: Record<string, string>) {
 export const tableOwners = ownersIn(tables)
 export const functionOwners = ownersIn(functions)
 
-/** Restoring a backup writes every table directly. */
-export const restoreFile = 'platform/db/dump.ts'
+/** Restoring a backup writes every table directly. Encrypting rows again with another key changes their ciphertext only. */
+export const filesOfAllTables = ['platform/db/dump.ts', 'platform/sealing/rings/store-reseal.ts']

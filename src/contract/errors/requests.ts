@@ -93,6 +93,11 @@ export const availabilityErrors = errors({
     meaning: 'The service failed unexpectedly. The failure is logged with the X-Request-Id of the response.',
     remedy: 'Retry. If it happens again, give the X-Request-Id to your operator.',
   },
+  KEY_STORE_UNAVAILABLE: {
+    kind: 'unavailable',
+    meaning: 'The keys of the team are in a key store outside of the database, which cannot be reached or does not open them.',
+    remedy: 'Retry after a few seconds. If it happens again, your operator finds the reason in the log.',
+  },
   NOT_READY: {
     kind: 'unavailable',
     meaning:

@@ -119,6 +119,11 @@ export const userErrors = errors({
     meaning: 'The team has no user with this ID.',
     remedy: 'Check the user_id and the team of the key.',
   },
+  USER_NOT_ERASED: {
+    kind: 'conflict',
+    meaning: 'The user exists or is scheduled for deletion, so there is no erasure certificate yet.',
+    remedy: 'Delete the user, and ask again 7 days later.',
+  },
   USER_SCHEDULED_FOR_DELETION: {
     kind: 'not_found',
     meaning: 'The user is scheduled for deletion.',

@@ -4,6 +4,7 @@ import { asyncapi } from '../../contract/asyncapi.ts'
 import { openapi } from '../../contract/openapi.ts'
 import { dispatchBacklog } from '../../labs/orders/progress/dispatch.ts'
 import { databaseState } from '../../operations/deployment/actions.ts'
+import { publicKeys } from '../../operations/user-deletion/certificate.ts'
 import type { App } from '../../platform/app.ts'
 import { problem } from '../../platform/problem.ts'
 import { SECOND } from '../../platform/time.ts'
@@ -36,6 +37,7 @@ export async function mountPages(app: App, server: FastifyInstance, metrics: Met
   if (app.config.ROLE === 'worker') return
   mountDocument(server, '/openapi.json', openapi)
   mountDocument(server, '/asyncapi.json', asyncapi)
+  server.get('/.well-known/jwks.json', async () => publicKeys(app))
   mountAssets(server)
   mountConsole(server, app.config)
   if (app.config.OIDC_ISSUER) mountSso(app, server)

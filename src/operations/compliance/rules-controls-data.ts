@@ -23,8 +23,13 @@ export const dataControls = {
   },
   encryptionKeys: {
     title: 'Encryption keys',
-    feature: 'You can replace the key of a deployment while it runs, and keep it in a key management service.',
+    feature:
+      'You can replace the keys of a deployment, of teams and of users while it runs, and keep the first in a key management service.',
     tests: {
+      'cli/rotate-data': [
+        'assay keys rotate-data > replaces the key of a user, and everything stays readable, also after the earlier key is gone',
+      ],
+      'cli/rotation-kills': ['assay keys %s continues after kill -9 in the middle, and everything is readable'],
       'cli/rotation': ['assay keys rotate-encryption > replaces ENCRYPTION_KEY while the service runs'],
       'attacks/rotation': ['a root secret that was replaced forges no audit row'],
       'cli/key-management': ['the transit engine of Vault > encrypts the root secret instead of ENCRYPTION_KEY'],
@@ -101,15 +106,22 @@ export const dataControls = {
   },
   erasure: {
     title: 'Erasure',
-    feature: 'Seven days after a deletion, Assay erases the user and destroys their encryption key.',
+    feature:
+      'Seven days after a deletion, Assay erases the user, destroys their encryption key and certifies it. Epoch keys make copies of the key useless.',
     tests: {
       'api/deletion': [
         'after the grace period > only the audit log mentions the user, and the encrypted data cannot be decrypted',
         'after the grace period > the deletion cannot be undone and the user is unknown',
       ],
-      'api/erasure-remains': ['erasing a user leaves anonymous order rows, audit rows and queue keys'],
+      'api/erasure-remains': ['erasing a user leaves anonymous order rows, audit rows, queue keys and the record of the erasure'],
       'api/samples': ['erases every sample, summary and event with the user'],
       'webhooks/health': ['erasing a user removes their attempts and pending messages and unblocks the lane'],
+      'api/erasure': ['an erased user has a signed certificate of what was destroyed, when, and which copies survive'],
+      'attacks/erasure': [
+        'erasure certificates > one that was changed, forged or signed with another key is not valid',
+        'epoch keys > a copy of the wrapped key of an erased user is useless once its epoch is destroyed',
+      ],
+      'cli/rotation-kills': ['a worker killed with kill -9 while it wraps keys with another epoch loses nothing'],
     },
   },
   retention: {

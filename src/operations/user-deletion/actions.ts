@@ -4,6 +4,7 @@ import { type App, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import * as users from '../../tenants/users/actions.ts'
 import { endConnections } from '../../wearables/connections/actions.ts'
+import { recordErasures } from './certificate.ts'
 
 /** Deletes a user and ends the user's connections in one transaction. Undoing the deletion does not restore them. */
 export const deleteUser = (app: App, caller: TeamCaller, user_id: string) =>
@@ -38,6 +39,7 @@ export const eraseDueUsersOf = (app: App, team_id: string) =>
     const user_ids = await users.lockUsersToErase(app, team_id, ERASURE_BATCH)
     if (!user_ids.length) return 0
     await keepDeletionEvents(app, team_id, user_ids)
+    await recordErasures(app, team_id, user_ids)
     await forgetPatients(app, team_id, user_ids)
     await users.eraseUsers(app, team_id, user_ids)
     return user_ids.length

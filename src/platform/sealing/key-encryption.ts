@@ -14,6 +14,19 @@ export type KeyEncryption = {
   keys: [KeyEncryptionKey, ...KeyEncryptionKey[]]
   /** The texts of ENCRYPTION_KEY and ENCRYPTION_KEY_PREVIOUS. The root of a database that had no versions derives from one of them. */
   texts: string[]
+  /** Where epoch keys are, if the settings have such a store. */
+  keyStore?: KeyStore | undefined
+}
+
+/** Keys outside of the database, which never leave their store. Destroying one makes everything that it encrypted useless. */
+export type KeyStore = {
+  /** Creates a key unless it exists. */
+  create(name: string): Promise<void>
+  wrap(name: string, id: string, bytes: Buffer): Promise<Buffer>
+  unwrap(name: string, id: string, wrapped: Buffer): Promise<Buffer>
+  exists(name: string): Promise<boolean>
+  /** Destroys a key unless that has happened, and checks that it is gone. */
+  destroy(name: string): Promise<void>
 }
 
 const associatedData = (id: string) => `root_keys.wrapped.${id}`

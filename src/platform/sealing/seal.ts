@@ -1,4 +1,13 @@
-import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomBytes, randomUUID } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+  randomUUID,
+} from 'node:crypto'
 import { compress, decompress, isCompressed } from './compression.ts'
 
 /** A key and its ID, which every ciphertext authenticates. */
@@ -12,6 +21,14 @@ export type SealingKey = {
   secret: KeyObject
   /** Derived keys by purpose, filled on first use. */
   derived: Map<string, KeyObject>
+  /** Other keys of the same owner, while one replaces another. They only decrypt. The next one, if there is one, is last. */
+  others?: SealingKey[]
+  /** Keyed hashes of a replaced key derive from this, so that they stay the same. It decrypts nothing. */
+  hashBase?: Buffer
+  /** Of a team: the epochs that wrap the keys of its users. They only decrypt. */
+  epochs?: SealingKey[]
+  /** Of a team: the epoch that wraps the keys of its users from now on, instead of the team's key. */
+  wrapsWith?: SealingKey
 }
 
 export const sealingKey = (id: string, bytes: Buffer, owner = ''): SealingKey => ({
@@ -47,16 +64,44 @@ function encrypt(key: SealingKey, associatedData: string, format: number, plain:
 }
 
 export function openBytes(key: SealingKey, associatedData: string, sealed: Buffer): Buffer {
+  const { plain } = decryptAny(key, associatedData, sealed)
+  const format = sealed[0] as number
+  return format === UNCOMPRESSED ? plain : decompress(format, plain, key.owner)
+}
+
+/** Decrypts with the key, or the one of its others and epochs that encrypted. Does not decompress. */
+function decryptAny(key: SealingKey, associatedData: string, sealed: Buffer): { by: SealingKey; plain: Buffer } {
   const format = sealed[0] as number
   if (format !== UNCOMPRESSED && !isCompressed(format))
     throw new Error(`Encrypted in format ${format}, which this version does not support`)
-  if (format === UNCOMPRESSED && !sealed.subarray(1, 1 + ID).equals(key.idBytes)) throw new Error('Encrypted with another key')
+  const keys = key.others || key.epochs ? [key, ...(key.others ?? []), ...(key.epochs ?? [])] : [key]
+  if (format === UNCOMPRESSED) {
+    const by = keys.find(({ idBytes }) => sealed.subarray(1, 1 + ID).equals(idBytes))
+    if (!by) throw new Error('Encrypted with another key')
+    return { by, plain: decrypt(by, associatedData, sealed) }
+  }
+  // A compressed document does not say which key encrypted it.
+  for (const by of keys.slice(0, -1))
+    try {
+      return { by, plain: decrypt(by, associatedData, sealed) }
+    } catch {}
+  const by = keys.at(-1) as SealingKey
+  return { by, plain: decrypt(by, associatedData, sealed) }
+}
+
+function decrypt(key: SealingKey, associatedData: string, sealed: Buffer) {
+  const format = sealed[0] as number
   const start = headerBytes(format)
   const decipher = createDecipheriv('aes-256-gcm', key.secret, sealed.subarray(start, start + IV))
   decipher.setAAD(Buffer.concat([headerOf(format, key), Buffer.from(associatedData)]))
   decipher.setAuthTag(sealed.subarray(sealed.length - TAG))
-  const plain = Buffer.concat([decipher.update(sealed.subarray(start + IV, sealed.length - TAG)), decipher.final()])
-  return format === UNCOMPRESSED ? plain : decompress(format, plain, key.owner)
+  return Buffer.concat([decipher.update(sealed.subarray(start + IV, sealed.length - TAG)), decipher.final()])
+}
+
+/** Encrypts what another key of the same owner encrypted again, with the current one. Undefined if no other key did. */
+export function reseal(key: SealingKey, associatedData: string, sealed: Buffer): Buffer | undefined {
+  const { by, plain } = decryptAny(key, associatedData, sealed)
+  return key.others?.includes(by) ? encrypt(key, associatedData, sealed[0] as number, plain) : undefined
 }
 
 /** Encrypts one document. */
@@ -78,7 +123,14 @@ export const openText = (key: SealingKey, associatedData: string, sealed: Buffer
 export const keyIdOf = (sealed: Buffer) => uuidOf(sealed.subarray(1, 1 + ID))
 
 /** Derives a key for one purpose; it reveals nothing about the key it comes from. */
-export const derive = (key: SealingKey, purpose: string) => Buffer.from(hkdfSync('sha256', key.secret, '', purpose, 32))
+export const derive = ({ secret, hashBase }: SealingKey, purpose: string) =>
+  hashBase
+    ? createHmac('sha256', hashBase).update(purpose).update(Buffer.of(1)).digest()
+    : Buffer.from(hkdfSync('sha256', secret, '', purpose, 32))
+
+/** What `derive` expands: the first step of HKDF. */
+export const hashBaseOf = ({ secret, hashBase }: SealingKey) =>
+  hashBase ?? createHmac('sha256', Buffer.alloc(0)).update(secret.export()).digest()
 
 /** The same as a key object, kept with the key it comes from: a team's for the life of the process, a user's for one request. */
 export function deriveSecret(key: SealingKey, purpose: string): KeyObject {

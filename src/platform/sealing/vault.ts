@@ -1,17 +1,21 @@
 import type { App } from '../app.ts'
 import type { Db } from '../db/open.ts'
+import { HOUR, later, SECOND } from '../time.ts'
+import { type EpochKeys, forgetEpochs, newEpochKeys, openEpochs } from './epochs/keys.ts'
 import type { KeyEncryption } from './key-encryption.ts'
+import { packRing, unpackRing } from './rings/ring.ts'
 import { currentRoot, loadRoots, type Root } from './roots.ts'
 import { derive, keyIdOf, newKey, openBytes, type SealingKey, sealBytes, sealingKey, uuidOf } from './seal.ts'
 import * as store from './store.ts'
 
-/** The versions of the root secret, oldest first, and the team keys unwrapped so far. */
+/** The versions of the root secret, oldest first, and the team keys unwrapped a short time ago. */
 export type Vault = {
   keyEncryption: KeyEncryption
   roots: Root[]
   /** The newest active version, which encrypts and signs. */
   readonly root: SealingKey
-  teams: Map<string, SealingKey>
+  teams: Map<string, { key: SealingKey; until: string }>
+  epochs: EpochKeys
 }
 
 /** A vault. Without `roots` it is not open yet. */
@@ -22,6 +26,7 @@ export const newVault = (keyEncryption: KeyEncryption, roots: Root[] = []): Vaul
     return currentRoot(this.roots).key
   },
   teams: new Map(),
+  epochs: newEpochKeys(keyEncryption.keyStore),
 })
 
 type WrappedKey = { id: string; wrapped: Buffer }
@@ -36,27 +41,41 @@ const associatedData = ({ team_id, user_id = 'team' }: Owner, id: string) => `se
 /** A new key of a team or a user: in plaintext for this transaction, and wrapped for its row. */
 export function newSealingKey(by: SealingKey, owner: Owner) {
   const key = newKey(textOf(owner))
-  return { key, row: { id: key.id, wrapped: sealBytes(by, associatedData(owner, key.id), key.bytes) } }
+  return { key, row: { id: key.id, wrapped: wrap(by, owner, key) } }
 }
 
-export const unwrap = (by: SealingKey, owner: Owner, { id, wrapped }: WrappedKey) =>
-  sealingKey(id, openBytes(by, associatedData(owner, id), wrapped), textOf(owner))
+/** Wraps a key of a user with the epoch of the team if there is one, else with the team's key. */
+export const wrap = (by: SealingKey, owner: Owner, key: SealingKey) =>
+  sealBytes(by.wrapsWith ?? by, associatedData(owner, key.id), packRing(key))
 
-/**
- * The team's key. It never changes, so it is cached after the first read,
- * except inside a transaction, which may still roll back the team.
- */
-export async function teamSealingKey({ vault, db, transaction }: App, team_id: string): Promise<SealingKey> {
+export const unwrap = (by: SealingKey, owner: Owner, { id, wrapped }: WrappedKey) =>
+  unpackRing(id, openBytes(by, associatedData(owner, id), wrapped), textOf(owner))
+
+/** A process notices a new key of a team this late. Rotations wait longer before they use it. */
+const TEAM_KEY_MS = 30 * SECOND
+
+/** The team's key. It is cached for a short time, except inside a transaction, which may still roll back the team. */
+export async function teamSealingKey({ vault, db, transaction, wall }: App, team_id: string): Promise<SealingKey> {
+  const now = wall()
   const cached = vault.teams.get(team_id)
-  if (cached) return cached
-  const row = await store.getTeamSealingKey(db, team_id)
-  const key = unwrap(await rootOf(db, vault, row.wrapped), { team_id }, row)
-  if (!transaction) vault.teams.set(team_id, key)
+  if (cached && cached.until > now) return cached.key
+  const [row, ...rows] = await store.listTeamSealingKeys(db, team_id)
+  if (!row) throw new Error('The team has no key')
+  const alone = unwrap(await rootOf(db, vault, row.wrapped), { team_id }, row)
+  const key = row.epoch_id ? { ...alone, ...(await openEpochs(vault.epochs, alone, { team_id, now }, [row, ...rows])) } : alone
+  if (!transaction) vault.teams.set(team_id, { key, until: later(now, TEAM_KEY_MS) })
   return key
 }
 
+/** Forgets keys of teams that were not used for a while, so that memory holds no key much longer than the database. */
+export async function forgetIdleKeys({ vault, wall }: Pick<App, 'vault' | 'wall'>) {
+  const now = wall()
+  for (const [team_id, { until }] of vault.teams) if (until < now) vault.teams.delete(team_id)
+  forgetEpochs(vault.epochs, later(now, -HOUR))
+}
+
 /** The version of the root that encrypted a key. A version that this process does not know yet is loaded. */
-async function rootOf(db: Db, vault: Vault, wrapped: Buffer) {
+export async function rootOf(db: Db, vault: Vault, wrapped: Buffer) {
   const id = keyIdOf(wrapped)
   const find = () => vault.roots.find(({ key }) => key.id === id)?.key
   if (!find()) await loadRoots(db, vault)
@@ -71,7 +90,7 @@ export async function rewrapTeamKeys({ db, vault }: Pick<App, 'db' | 'vault'>, l
   for (const row of rows) {
     const owner = { team_id: row.team_id }
     const key = unwrap(await rootOf(db, vault, row.wrapped), owner, row)
-    await store.rewrapKey(db, row, sealBytes(vault.root, associatedData(owner, row.id), key.bytes))
+    await store.rewrapKey(db, row, wrap(vault.root, owner, key))
   }
   return rows.length
 }

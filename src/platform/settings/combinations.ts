@@ -23,6 +23,7 @@ export function checkCombinations(config: Config) {
 }
 
 function checkTransit({ VAULT_TRANSIT_URL: url, VAULT_TRANSIT_KEY: key, ...config }: Config) {
+  if (config.ERASURE_EPOCH_DAYS && !url) throw setupProblem('ERASURE_EPOCH_DAYS needs VAULT_TRANSIT_URL')
   const tokens = [config.VAULT_TRANSIT_TOKEN, config.VAULT_TRANSIT_TOKEN_FILE].filter((value) => value !== undefined)
   if (!url && !key && !tokens.length) return
   if (!url || !key) throw setupProblem('VAULT_TRANSIT_URL and VAULT_TRANSIT_KEY must be set together')

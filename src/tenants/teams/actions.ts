@@ -119,6 +119,9 @@ export const listConsoleTeams = (app: App, { org_id, team_ids }: TeamScope) =>
   store.listTeamNames(app.db, org_id, team_ids, MAX_CONSOLE_TEAMS)
 
 /** The IDs of the organization's teams, or of those in scope, including deleted teams. */
+/** The teams of the deployment, also those that are scheduled for deletion. */
+export const listEveryTeam = (app: App) => store.listEveryTeam(app.db)
+
 export const listTeamIds = async (app: App, { org_id, team_ids }: TeamScope) =>
   (await store.listTeamIds(app.db, org_id, team_ids)).map(({ id }) => id)
 

@@ -44,6 +44,9 @@ export const listTeamIds = (db: Db, org_id: string, team_ids: string[] | undefin
     .$if(team_ids !== undefined, (query) => query.where('id', '=', sql<string>`any(${team_ids}::uuid[])`))
     .execute()
 
+/** All teams, also those that are scheduled for deletion. */
+export const listEveryTeam = (db: Db) => db.selectFrom('teams').select(['id', 'deleted_at']).execute()
+
 export const lockTeam = (db: Db, org_id: string, id: string) =>
   liveTeamsOf(db, org_id).where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
 

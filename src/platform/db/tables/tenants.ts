@@ -5,7 +5,27 @@ import type { Json, Optional, Time } from '../tables.ts'
 
 /** Organizations, teams, keys, people, users and the audit log. */
 export type TenantTables = {
-  sealing_keys: { team_id: string; id: string; user_id: Optional<string>; wrapped: Buffer; created_at: Generated<Time> }
+  sealing_keys: {
+    team_id: string
+    id: string
+    user_id: Optional<string>
+    wrapped: Buffer
+    created_at: Generated<Time>
+    phase: Optional<'prepared' | 'active' | 'resealed'>
+    phase_at: Optional<Time>
+  }
+  team_epochs: {
+    team_id: string
+    id: string
+    wrapped: Optional<Buffer>
+    created_at: Time
+    prepared_at: Optional<Time>
+    active_at: Optional<Time>
+    complete_at: Optional<Time>
+    retired_at: Optional<Time>
+    destroyed_at: Optional<Time>
+  }
+  erasures: { team_id: string; user_id: string; erased_at: Time; record: string; mac: Buffer }
   orgs: { id: string; name: string; plan: Plan; expires_at: Optional<Time>; created_at: Generated<Time> }
   teams: {
     id: string

@@ -1,0 +1,62 @@
+import { sql } from 'kysely'
+import type { Db } from '../../db/open.ts'
+
+/** A column of ciphertexts. */
+export type SealedColumn = {
+  table: string
+  column: string
+  /** The primary key without the team. */
+  key: string[]
+  /** The columns in the associated data. */
+  in: string[]
+  /** Whose key encrypts: the user's, the team's, or the user's where the row has one. */
+  owner: 'user' | 'team' | 'either'
+}
+
+export type KeyOwner = { team_id: string; user_id: string | null }
+
+/** Columns as text. */
+export type Row = Record<string, string>
+
+/** As text, because a time in the code is less precise than in the database. */
+const namesOf = ({ key, in: columns }: SealedColumn) =>
+  sql.join([...new Set([...key, ...columns])].map((name) => sql`${sql.ref(name)}::text as ${sql.ref(name)}`))
+
+const teamColumnOf = ({ table }: SealedColumn) => sql.ref(table === 'teams' ? 'id' : 'team_id')
+
+const ofOwner = ({ table, owner }: SealedColumn, { team_id, user_id }: KeyOwner) => {
+  if (owner === 'team') return sql`true`
+  if (!user_id) return sql`user_id is null`
+  return table === 'results' || table === 'order_images'
+    ? sql`order_id in (select id from orders where team_id = ${team_id} and user_id = ${user_id})`
+    : sql`user_id = ${user_id}`
+}
+
+/** The rows that another key may have encrypted. A compressed ciphertext does not say which key it was. */
+export async function listOthers(db: Db, column: SealedColumn, owner: KeyOwner, ids: Buffer[]) {
+  const sealed = sql.ref(column.column)
+  const { rows } = await sql<Row>`
+    select ${namesOf(column)} from ${sql.table(column.table)}
+    where ${teamColumnOf(column)} = ${owner.team_id} and ${ofOwner(column, owner)} and ${sealed} is not null
+      and (get_byte(${sealed}, 0) <> 1 or substring(${sealed} from 2 for 16) = any(${ids}::bytea[]))`.execute(db)
+  return rows
+}
+
+export async function loadBatch(db: Db, column: SealedColumn, { team_id }: KeyOwner, rows: Row[]) {
+  const tuples = rows.map((row) => sql`(${sql.join(column.key.map((name) => row[name]))})`)
+  const { rows: found } = await sql<Row & { before: Buffer }>`
+    select ${namesOf(column)}, ${sql.ref(column.column)} as before from ${sql.table(column.table)}
+    where ${teamColumnOf(column)} = ${team_id} and (${sql.join(column.key.map((name) => sql.ref(name)))}) in (${sql.join(tuples)})
+      and ${sql.ref(column.column)} is not null`.execute(db)
+  return found
+}
+
+/** Changes nothing if the row was written meanwhile. */
+export async function replaceSealed(db: Db, column: SealedColumn, { team_id }: KeyOwner, row: Row, before: Buffer, after: Buffer) {
+  const sealed = sql.ref(column.column)
+  const isKey = column.key.map((name) => sql`${sql.ref(name)} = ${row[name]}`)
+  const { numAffectedRows } = await sql`
+    update ${sql.table(column.table)} set ${sealed} = ${after}
+    where ${teamColumnOf(column)} = ${team_id} and ${sql.join(isKey, sql` and `)} and ${sealed} = ${before}`.execute(db)
+  return numAffectedRows === 1n
+}
