@@ -9,6 +9,7 @@ import { openapi } from '../src/contract/openapi.ts'
 import { architectureSvg } from './architecture-svg.ts'
 import { clearColumnsTable } from './clear-columns.ts'
 import { cliPage } from './cli-page.ts'
+import { compatibilityTable } from './compatibility-page.ts'
 import { compliancePage } from './compliance-page.ts'
 import { configPage } from './config-page.ts'
 import { deprecationTables } from './deprecation-tables.ts'
@@ -29,6 +30,7 @@ const generated: Record<string, () => string> = {
   'openapi.json': () => `${JSON.stringify(openapi(), null, 2)}\n`,
   'docs/cli.md': cliPage,
   'docs/comparison.md': comparisonPage,
+  'docs/compatibility.md': () => withTables('docs/compatibility.md', { 'lab-operations': compatibilityTable() }),
   'docs/compliance.md': compliancePage,
   'docs/config.md': configPage,
   'docs/errors.md': errorsPage,

@@ -1,7 +1,7 @@
 import { authenticationErrors, permissionErrors } from './errors/access.ts'
 import { pipelineErrors, webhookErrors } from './errors/delivery.ts'
 import type { ErrorType } from './errors/kinds.ts'
-import { catalogErrors, orderErrors, placementErrors, resultErrors } from './errors/labs.ts'
+import { appointmentErrors, catalogErrors, orderErrors, placementErrors, resultErrors } from './errors/labs.ts'
 import { availabilityErrors, idempotencyErrors, requestErrors } from './errors/requests.ts'
 import { sandboxErrors } from './errors/sandbox.ts'
 import { consoleErrors, organizationErrors, userErrors } from './errors/tenants.ts'
@@ -18,6 +18,7 @@ export const errorTypes = {
   ...catalogErrors,
   ...placementErrors,
   ...orderErrors,
+  ...appointmentErrors,
   ...resultErrors,
   ...webhookErrors,
   ...pipelineErrors,
@@ -41,6 +42,7 @@ export const errorTopics: Record<string, Record<string, ErrorType>> = {
   'Catalog and lab accounts': catalogErrors,
   'Placing orders': placementErrors,
   'Order progress': orderErrors,
+  Appointments: appointmentErrors,
   'Results and documents': resultErrors,
   'Events and webhooks': webhookErrors,
   Pipelines: pipelineErrors,

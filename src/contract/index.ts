@@ -4,12 +4,17 @@ import { webhookKeyEndpoints } from './delivery/webhook-keys.ts'
 import { webhookRepairEndpoints } from './delivery/webhook-repair.ts'
 import { webhookEndpoints } from './delivery/webhooks.ts'
 import type { Row } from './endpoint.ts'
+import { appointmentEndpoints } from './labs/appointments.ts'
+import { calendarEndpoints } from './labs/calendars.ts'
 import { catalogEndpoints } from './labs/catalog.ts'
+import { communicationEndpoints } from './labs/communication.ts'
+import { compendiumEndpoints } from './labs/compendium.ts'
 import { coverageEndpoints } from './labs/coverage.ts'
 import { labAccountEndpoints } from './labs/lab-accounts.ts'
 import { resultEndpoints } from './labs/order-results.ts'
 import { orderEndpoints } from './labs/orders.ts'
 import { partnerApiEndpoints } from './labs/partner-api.ts'
+import { physicianEndpoints } from './labs/physicians.ts'
 import { erasureEndpoints } from './operations/erasure.ts'
 import { overviewEndpoints } from './operations/overview.ts'
 import { sandboxEndpoints } from './operations/sandbox.ts'
@@ -37,6 +42,11 @@ export const endpoints = {
   ...insuranceEndpoints,
   ...orderEndpoints,
   ...coverageEndpoints,
+  ...appointmentEndpoints,
+  ...calendarEndpoints,
+  ...communicationEndpoints,
+  ...compendiumEndpoints,
+  ...physicianEndpoints,
   ...resultEndpoints,
   ...managementEndpoints,
   ...eventEndpoints,

@@ -6,26 +6,6 @@ type NotOffered = { feature: string; paths: string[]; instead: string }
  */
 export const notOffered: NotOffered[] = [
   {
-    feature: 'appointments',
-    paths: [
-      '/v3/order/phlebotomy/appointment/…',
-      '/v3/order/{}/phlebotomy/appointment…',
-      '/v3/order/psc/appointment/…',
-      '/v3/order/{}/psc/appointment…',
-    ],
-    instead: 'The lab schedules appointments with the patient and reports them as order events.',
-  },
-  {
-    feature: 'messages to patients',
-    paths: ['/v3/order/{}/communication_settings'],
-    instead: 'Assay sends no messages to patients. Send them from your own system.',
-  },
-  {
-    feature: 'search across labs',
-    paths: ['/v3/compendium/…'],
-    instead: 'Search markers with GET /v3/lab_tests/markers and lab tests with GET /v3/lab_test.',
-  },
-  {
     feature: 'unmatched results',
     paths: ['/v3/unmatched_result…', '/v3/unmatched_result_test…'],
     instead: 'Partner labs report results for an order, so unmatched results do not occur.',
@@ -40,7 +20,7 @@ export const notOffered: NotOffered[] = [
   { feature: 'user portal', paths: ['/v2/user/{}/create_portal_url'], instead: 'Send users to the link_web_url of POST /v2/link/token.' },
   {
     feature: 'team details by team API key',
-    paths: ['/v2/team/{}', '/v2/team/{}/physicians', '/v2/team/svix/url'],
+    paths: ['/v2/team/{}', '/v2/team/svix/url'],
     instead: 'Read teams and webhooks with a management key under /v1/org/{org_id}/team, or in the console.',
   },
   {

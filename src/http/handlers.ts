@@ -14,8 +14,14 @@ import * as repairs from '../delivery/webhooks/repair/jobs.ts'
 import * as messages from '../delivery/webhooks/repair/messages.ts'
 import * as partnerApi from '../labs/adapters/partner-api/actions.ts'
 import { simulateOrder } from '../labs/adapters/simulator/advance.ts'
+import * as appointments from '../labs/appointments/actions.ts'
+import * as availability from '../labs/appointments/availability.ts'
+import { listCancellationReasons } from '../labs/appointments/reasons.ts'
+import { requestVisit } from '../labs/appointments/requests.ts'
 import * as catalog from '../labs/catalog/actions.ts'
 import * as markers from '../labs/catalog/markers.ts'
+import * as communication from '../labs/communication/actions.ts'
+import * as compendium from '../labs/compendium/actions.ts'
 import * as coverage from '../labs/coverage/actions.ts'
 import * as labAccounts from '../labs/lab-accounts/actions.ts'
 import { importOrder } from '../labs/orders/placing/import.ts'
@@ -25,6 +31,7 @@ import { validateOrder } from '../labs/orders/placing/preflight.ts'
 import * as orders from '../labs/orders/progress/actions.ts'
 import { listOrders } from '../labs/orders/reading/list.ts'
 import * as orderPdfs from '../labs/orders/reading/order-pdfs.ts'
+import * as physicians from '../labs/physicians/actions.ts'
 import * as results from '../labs/results/actions.ts'
 import * as critical from '../labs/results/critical.ts'
 import * as reports from '../labs/results/pdf.ts'
@@ -99,6 +106,36 @@ export const handlers: HandlersOf<Endpoints> = {
   getAreaInfo: (app, caller, { query }) => coverage.getAreaInfo(app, caller, query),
   getPscInfo: (app, caller, { query }) => coverage.getPscInfo(app, caller, query),
   getOrderPscInfo: (app, caller, { params, query }) => coverage.getOrderPscInfo(app, caller, params.order_id, query),
+  listHomeSlots: (app, caller, { body, query }) => availability.listHomeSlots(app, caller, body, query),
+  bookHomeVisit: (app, caller, { params, body }) => appointments.bookVisit(app, caller, 'phlebotomy', params.order_id, body),
+  requestHomeVisit: (app, caller, { params, body }) => requestVisit(app, caller, params.order_id, body),
+  rescheduleHomeVisit: (app, caller, { params, body }) => appointments.moveVisit(app, caller, 'phlebotomy', params.order_id, body),
+  cancelHomeVisit: (app, caller, { params, body }) =>
+    appointments.cancelVisit(app, caller, 'phlebotomy', params.order_id, { reason_id: body.cancellation_reason_id, notes: body.notes }),
+  listHomeCancellationReasons: async () => listCancellationReasons('phlebotomy'),
+  getHomeVisit: (app, caller, { params }) => appointments.getVisit(app, caller, 'phlebotomy', params.order_id),
+  listCenterSlots: (app, caller, { query }) => availability.listCenterSlots(app, caller, query),
+  bookCenterVisit: (app, caller, { params, body }) => appointments.bookVisit(app, caller, 'patient_service_center', params.order_id, body),
+  rescheduleCenterVisit: (app, caller, { params, body }) =>
+    appointments.moveVisit(app, caller, 'patient_service_center', params.order_id, body),
+  cancelCenterVisit: (app, caller, { params, body }) =>
+    appointments.cancelVisit(app, caller, 'patient_service_center', params.order_id, {
+      reason_id: body.cancellationReasonId,
+      notes: body.note,
+    }),
+  listCenterCancellationReasons: async () => listCancellationReasons('patient_service_center'),
+  getCenterVisit: (app, caller, { params }) => appointments.getVisit(app, caller, 'patient_service_center', params.order_id),
+  reportVisit: (app, caller, { params, body }) => appointments.reportVisit(app, caller, params.order_id, body.status),
+  getSchedule: (app, caller) => availability.getSchedule(app, caller),
+  putSchedule: (app, caller, { body }) => availability.putSchedule(app, caller, body.calendars),
+  getCommunicationSettings: (app, caller, { params }) => communication.getCommunicationSettings(app, caller, params.order_id),
+  patchCommunicationSettings: (app, caller, { params, body }) =>
+    communication.patchCommunicationSettings(app, caller, params.order_id, body.sms_enabled),
+  searchCompendium: (app, _, { body }) => compendium.searchCompendium(app, body),
+  convertCompendium: (app, caller, { body }) => compendium.convertCompendium(app, caller, body),
+  searchOrderableTests: (app, _, { body }) => compendium.searchOrderableTests(app, body),
+  listPhysicians: (app, caller, { params }) => physicians.listPhysicians(app, caller, params.team_id),
+  putPhysicians: (app, caller, { params, body }) => physicians.putPhysicians(app, caller, params.team_id, body.physicians),
   getResults: (app, caller, { params }) => results.getResults(app, caller, params.order_id),
   getResultsMetadata: (app, caller, { params }) => results.getResultsMetadata(app, caller, params.order_id),
   getResultsPdf: (app, caller, { params }) => reports.resultsPdf(app, caller, params.order_id),

@@ -5,6 +5,7 @@ import { type Client, createClient } from '../../src/contract/client.ts'
 import type { Row } from '../../src/contract/endpoint.ts'
 import { type EndpointName, endpoints, rows } from '../../src/contract/index.ts'
 import { emitForTeam } from '../../src/delivery/events/emit.ts'
+import { listCancellationReasons } from '../../src/labs/appointments/reasons.ts'
 import { inTransaction } from '../../src/platform/app.ts'
 import { requireUser } from '../../src/tenants/users/actions.ts'
 import { recordDevice } from '../../src/wearables/connections/devices.ts'
@@ -21,8 +22,10 @@ import { errorOf, type Tenant, world } from '../support/world.ts'
 let w: Awaited<ReturnType<typeof world>>
 let otherOrg: TenantData
 let kitTest: string
+let bookingKeys: { home: string[]; site: string[] }
 beforeAll(async () => {
   w = await world({ env: fastPasswords })
+  bookingKeys = { home: await homeKeys(), site: await siteKeys() }
   otherOrg = await createTenantData(await w.tenant(), true)
   kitTest = await testId(w.api, 'heart-and-sugar-card')
 })
@@ -96,6 +99,8 @@ const externalIds = new Set([
   'insurance_id',
   // All teams share the catalog.
   'lab_id',
+  'cancellation_reason_id',
+  'cancellationReasonId',
   'marker_ids',
   'marker_id',
   'question_id',
@@ -218,11 +223,56 @@ async function someOrders(api: Client) {
   const critical = await aCriticalOrder(api)
   const { sample_id } = await api.getOrder({ params: { order_id: kit.id } })
   const transaction_id = done.order_transaction?.id as string
-  return { held, open, atLab, done, canceled, drawn, billed, critical, sample_id: sample_id as string, transaction_id }
+  const visits = await someVisits(api)
+  return { held, open, atLab, done, canceled, drawn, billed, critical, ...visits, sample_id: sample_id as string, transaction_id }
 }
 
+const once = <T>(create: () => T) => {
+  let value: T | undefined
+  return () => {
+    value ??= create()
+    return value
+  }
+}
+
+const patientHome = { first_line: '77 Marrowbone Crescent', city: 'Phoenix', state: 'AZ', zip_code: '85004' }
+
+/** Booking keys of free slots, the same for every team: each books in its own calendars. The first ones may pass during the tests. */
+const keysOf = ({ slots }: Awaited<ReturnType<Client['listHomeSlots']>>) =>
+  slots
+    .flatMap((day) => day.slots)
+    .slice(20)
+    .map((slot) => slot.booking_key)
+const homeKeys = once(async () => keysOf(await w.api.listHomeSlots({ body: patientHome })))
+const siteKeys = once(async () => keysOf(await w.api.listCenterSlots({ query: { lab: 'quest', zip_code: '85004' } })))
+
+/** Orders to book, and orders with a booked visit. */
+async function someVisits(api: Client) {
+  const place = (method: 'walk_in_test' | 'at_home_phlebotomy') => placeOrder(api, method)
+  const [home, asked, movedHome, endedHome, visited] = await Promise.all(Array.from({ length: 5 }, () => place('at_home_phlebotomy')))
+  const [site, movedSite, endedSite] = await Promise.all(Array.from({ length: 3 }, () => place('walk_in_test')))
+  await w.runJobs()
+  for (const [i, order] of [movedHome, endedHome, visited].entries())
+    await api.bookHomeVisit({ params: { order_id: order?.id as string }, body: { booking_key: (await homeKeys())[i] as string } })
+  for (const [i, order] of [movedSite, endedSite].entries())
+    await api.bookCenterVisit({ params: { order_id: order?.id as string }, body: { booking_key: (await siteKeys())[i] as string } })
+  return { home, asked, movedHome, endedHome, visited, site, movedSite, endedSite } as Record<VisitOrder, { id: string }>
+}
+
+type VisitOrder = 'home' | 'asked' | 'movedHome' | 'endedHome' | 'visited' | 'site' | 'movedSite' | 'endedSite'
+
 /** The order that each endpoint can act on. The other endpoints read a completed order. */
-const orderOf: Partial<Record<EndpointName, 'held' | 'open' | 'atLab' | 'canceled' | 'drawn' | 'billed' | 'critical'>> = {
+const orderOf: Partial<Record<EndpointName, 'held' | 'open' | 'atLab' | 'canceled' | 'drawn' | 'billed' | 'critical' | VisitOrder>> = {
+  bookHomeVisit: 'home',
+  requestHomeVisit: 'asked',
+  rescheduleHomeVisit: 'movedHome',
+  getHomeVisit: 'movedHome',
+  cancelHomeVisit: 'endedHome',
+  reportVisit: 'visited',
+  bookCenterVisit: 'site',
+  rescheduleCenterVisit: 'movedSite',
+  getCenterVisit: 'movedSite',
+  cancelCenterVisit: 'endedSite',
   getCriticalResult: 'critical',
   acknowledgeCritical: 'critical',
   rescheduleOrder: 'held',
@@ -285,6 +335,17 @@ test('every ID field of the contract has a known kind', () => {
 
 /** The body fields that an endpoint needs besides its IDs to have an effect. */
 const effectiveBodies = (me: Ids): Partial<Record<EndpointName, object>> => ({
+  bookHomeVisit: { booking_key: bookingKeys.home[5] },
+  rescheduleHomeVisit: { booking_key: bookingKeys.home[6] },
+  requestHomeVisit: { address: patientHome, provider: 'getlabs' },
+  cancelHomeVisit: { cancellation_reason_id: listCancellationReasons('phlebotomy')[0]?.id },
+  bookCenterVisit: { booking_key: bookingKeys.site[5] },
+  rescheduleCenterVisit: { booking_key: bookingKeys.site[6] },
+  cancelCenterVisit: { cancellationReasonId: listCancellationReasons('patient_service_center')[0]?.id },
+  reportVisit: { status: 'in_progress' },
+  putPhysicians: { physicians: [] },
+  convertCompendium: { lab_test_id: me.labTest, provider_ids: null, target_lab: 'quillmoor' },
+  patchCommunicationSettings: { sms_enabled: false },
   createInvite: { role: 'support', team_role_bindings: [{ team_id: me.team }] },
   patchMember: { role: 'support', team_role_bindings: [{ team_id: me.team }] },
   patchUser: { fallback_time_zone: 'UTC' },
@@ -449,14 +510,6 @@ async function tenantsFor(name: EndpointName, row: Row) {
 async function newTenants() {
   const me = await createTenantData(await w.tenant())
   return { me, others: { otherOrg, sibling: await createSibling(me.tenant) } }
-}
-
-const once = <T>(create: () => T) => {
-  let value: T | undefined
-  return () => {
-    value ??= create()
-    return value
-  }
 }
 
 const sharedTenants = once(newTenants)

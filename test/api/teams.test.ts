@@ -27,6 +27,7 @@ const defaults = {
   minor_ordering_enabled: true,
   patient_experience: false,
   strict_enums: false,
+  booking_before_requisition: false,
   simulator: 'manual',
   time_zone: null,
 }

@@ -23,6 +23,7 @@ import { world } from '../support/world.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
+type Visit = { params: { order_id: string } }
 type Json = Record<string, unknown>
 type Operation = {
   operationId: string
@@ -329,6 +330,63 @@ describe('the service', () => {
         getAreaInfo: await api.getAreaInfo({ query: { zip_code: '85004' } }),
         getPscInfo: await api.getPscInfo({ query: { zip_code: '85001', lab_id: 1 } }),
         getOrderPscInfo: await api.getOrderPscInfo(walkIn),
+        ...(await visitResponses()),
+        getCommunicationSettings: await api.getCommunicationSettings(walkIn),
+        patchCommunicationSettings: await api.patchCommunicationSettings({ ...walkIn, body: { sms_enabled: false } }),
+        searchCompendium: await api.searchCompendium({ body: { mode: 'crosswalk', query: 'lipid panel' } }),
+        convertCompendium: await api.convertCompendium({ body: { provider_ids: ['QM10007'], target_lab: 'wrenfield' } }),
+        searchOrderableTests: await api.searchOrderableTests({ body: { provider_ids: ['QM10007'], target_lab: 'wrenfield' } }),
+        putPhysicians: await api.putPhysicians({
+          params: { team_id },
+          body: { physicians: [{ first_name: 'Isolde', last_name: 'Fenwright', npi: '1234567893' }] },
+        }),
+        listPhysicians: await api.listPhysicians({ params: { team_id } }),
+      }
+    }
+
+    async function visitResponses() {
+      const [walkIn, atHome, asked] = await Promise.all([
+        placeOrder(api),
+        placeOrder(api, 'at_home_phlebotomy'),
+        placeOrder(api, 'at_home_phlebotomy'),
+      ])
+      await w.runJobs()
+      const [center, home] = [walkIn, atHome].map(({ id }) => ({ params: { order_id: id } })) as [Visit, Visit]
+      const address = { first_line: '1 Pier', city: 'Phoenix', state: 'AZ', zip_code: '85004' }
+      const listHomeSlots = await api.listHomeSlots({ body: address })
+      const listCenterSlots = await api.listCenterSlots({ query: { lab: 'quest', zip_code: '85004' } })
+      const keyOf = ({ slots }: typeof listHomeSlots, i: number) => slots.flatMap((day) => day.slots)[i]?.booking_key as string
+      const listHomeCancellationReasons = await api.listHomeCancellationReasons()
+      const listCenterCancellationReasons = await api.listCenterCancellationReasons()
+      const reasonOf = (reasons: { id: string }[]) => reasons[0]?.id as string
+      return {
+        listHomeSlots,
+        listCenterSlots,
+        listHomeCancellationReasons,
+        listCenterCancellationReasons,
+        bookHomeVisit: await api.bookHomeVisit({ ...home, body: { booking_key: keyOf(listHomeSlots, 0) } }),
+        rescheduleHomeVisit: await api.rescheduleHomeVisit({ ...home, body: { booking_key: keyOf(listHomeSlots, 1) } }),
+        getHomeVisit: await api.getHomeVisit(home),
+        cancelHomeVisit: await api.cancelHomeVisit({
+          ...home,
+          body: { cancellation_reason_id: reasonOf(listHomeCancellationReasons) },
+        }),
+        requestHomeVisit: await api.requestHomeVisit({ params: { order_id: asked.id }, body: { address, provider: 'getlabs' } }),
+        bookCenterVisit: await api.bookCenterVisit({ ...center, body: { booking_key: keyOf(listCenterSlots, 0) } }),
+        rescheduleCenterVisit: await api.rescheduleCenterVisit({ ...center, body: { booking_key: keyOf(listCenterSlots, 1) } }),
+        getCenterVisit: await api.getCenterVisit(center),
+        reportVisit: await api.reportVisit({ ...center, body: { status: 'completed' } }),
+        cancelCenterVisit: await cancelledVisit(),
+        getSchedule: await api.getSchedule(),
+        putSchedule: await api.putSchedule({ body: { calendars: [] } }),
+      }
+
+      async function cancelledVisit() {
+        const { id } = await placeOrder(api)
+        await w.runJobs()
+        const params = { order_id: id }
+        await api.bookCenterVisit({ params, body: { booking_key: keyOf(listCenterSlots, 2) } })
+        return api.cancelCenterVisit({ params, body: { cancellationReasonId: reasonOf(listCenterCancellationReasons) } })
       }
     }
 

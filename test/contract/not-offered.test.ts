@@ -12,9 +12,7 @@ test('no operation of the API is listed as not offered', () => {
 })
 
 test.each([
-  ['/v3/order/psc/appointment/availability', 'appointments'],
-  ['/v3/order/6f1c/phlebotomy/appointment', 'appointments'],
-  ['/v3/order/6f1c/phlebotomy/appointment/book', 'appointments'],
+  ['/lab_report/v1/parser/job', 'lab report parsing'],
   ['/v3/unmatched_result', 'unmatched results'],
   ['/v3/unmatched_result/6f1c/accept', 'unmatched results'],
   ['/v1/org/6f1c/team/7a2b/sandbox/continuous_query', 'queries over wearable data'],

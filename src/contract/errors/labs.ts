@@ -51,6 +51,11 @@ export const catalogErrors = errors({
     meaning: 'The lab does not offer this collection method.',
     remedy: 'Use a collection method listed in error_message, or another lab.',
   },
+  NPI_INVALID: {
+    kind: 'refused',
+    meaning: 'An NPI in the list of physicians is listed twice, or its check digit is wrong.',
+    remedy: 'Check the ten digits of each NPI.',
+  },
   NO_COMMON_SAMPLE_TYPE: {
     kind: 'refused',
     meaning: 'The markers need different specimen types.',
@@ -284,5 +289,77 @@ export const resultErrors = errors({
     kind: 'not_found',
     meaning: 'The lab has not reported results yet.',
     remedy: 'Wait for a labtest.order.updated event with partial_results or `completed`.',
+  },
+})
+
+export const appointmentErrors = errors({
+  APPOINTMENT_EXISTS: {
+    kind: 'conflict',
+    meaning: 'The order already has an active appointment.',
+    remedy: 'Reschedule the appointment, or cancel it first.',
+  },
+  APPOINTMENT_NOT_FOUND: { kind: 'not_found', meaning: 'The order has no appointment.', remedy: 'Book one first.' },
+  AREA_NOT_SERVED: {
+    kind: 'refused',
+    meaning: 'The phlebotomy service does not visit patients at the address.',
+    remedy: 'Choose a service that GET /v3/order/area/info lists for the ZIP code.',
+  },
+  BOOKING_KEY_INVALID: {
+    kind: 'refused',
+    meaning: 'booking_key does not name a slot for this kind of visit.',
+    remedy: 'Send the booking_key of a free slot unchanged.',
+  },
+  CALENDAR_TWICE: {
+    kind: 'refused',
+    meaning: 'Two calendars of the schedule have the same code.',
+    remedy: 'Give each calendar its own code.',
+  },
+  MINOR_AT_HOME: {
+    kind: 'refused',
+    meaning: 'The patient is under 18, and phlebotomists visit only adults at home.',
+    remedy: 'Choose another collection method.',
+  },
+  NOT_A_HOME_DRAW: {
+    kind: 'not_found',
+    meaning: 'The specimen of the order is not collected at home.',
+    remedy: 'Book visits at home for at_home_phlebotomy orders only.',
+  },
+  NO_REQUISITION: {
+    kind: 'refused',
+    meaning: 'The lab has not accepted the order yet.',
+    remedy: 'Wait for requisition_created, or turn on the team setting booking_before_requisition.',
+  },
+  NO_SLOTS: { kind: 'not_found', meaning: 'No slot is free at the collection sites.', remedy: 'Try later days, or other sites.' },
+  PLACE_REQUIRED: {
+    kind: 'refused',
+    meaning: 'The request does not say where to look for slots.',
+    remedy: 'Send one to three site_codes, or zip_code with radius.',
+  },
+  SLOT_TAKEN: {
+    kind: 'refused',
+    meaning: 'The slot is booked, past, or no longer offered.',
+    remedy: 'List the free slots again and choose another.',
+  },
+  START_DATE_PASSED: { kind: 'refused', meaning: 'start_date has passed.', remedy: 'Send today or a later day.' },
+  UNKNOWN_CANCELLATION_REASON: {
+    kind: 'refused',
+    meaning: 'No cancellation reason has this ID.',
+    remedy: 'List the reasons for this kind of visit first.',
+  },
+  UNKNOWN_SITE: {
+    kind: 'refused',
+    meaning: 'The lab has no bookable collection site with this code.',
+    remedy: 'Find sites with GET /v3/order/psc/info and the capability appointment_scheduling_via_junction.',
+  },
+  VISIT_ENDED: { kind: 'refused', meaning: 'The appointment is completed or canceled.', remedy: 'Book another one.' },
+  VISIT_NOT_MOVABLE: {
+    kind: 'refused',
+    meaning: 'The visit has no time yet, has begun or has ended.',
+    remedy: 'Reschedule only a booked visit that has not begun.',
+  },
+  VISIT_NOT_POSSIBLE: {
+    kind: 'refused',
+    meaning: 'The order or its appointment cannot take this step now.',
+    remedy: 'Read the order and its appointment to see their status.',
   },
 })

@@ -1,43 +1,11 @@
 import { z } from 'zod'
 import { Id, Instant, openEnum } from '../common.ts'
 import { eventType, exampleValues, NOT_YET } from '../delivery/event.ts'
-import { PersonalText, personal, Safe } from '../personal.ts'
+import { personal, Safe } from '../personal.ts'
+import { Appointment } from './appointments.ts'
 import { aNewOrder, anAppointment, anOrder } from './lab-examples.ts'
 import { Order } from './orders.ts'
 import { interpretations } from './results.ts'
-
-const appointmentTypes = ['phlebotomy', 'patient_service_center'] as const
-const appointmentStatuses = ['confirmed', 'pending', 'reserved', 'in_progress', 'completed', 'cancelled'] as const
-const appointmentSteps = ['pending', 'reserved', 'scheduled', 'completed', 'cancelled', 'in_progress'] as const
-
-const Appointment = z.looseObject({
-  id: Id,
-  user_id: Id,
-  order_id: Id,
-  order_transaction_id: Id.nullish(),
-  address: z.looseObject({
-    first_line: PersonalText,
-    second_line: PersonalText.nullish(),
-    city: PersonalText,
-    state: Safe,
-    zip_code: PersonalText,
-    access_notes: PersonalText.nullish(),
-  }),
-  location: z.object({ lng: personal(z.number()), lat: personal(z.number()) }),
-  start_at: Instant.nullable(),
-  end_at: Instant.nullable(),
-  iana_timezone: Safe.nullish(),
-  type: openEnum(appointmentTypes),
-  provider: Safe,
-  status: openEnum(appointmentStatuses),
-  provider_id: Safe,
-  external_id: Safe.nullish(),
-  can_reschedule: z.boolean(),
-  appointment_notes: PersonalText.nullish(),
-  event_status: openEnum(appointmentSteps),
-  event_data: personal(z.looseObject({})).nullish(),
-  events: z.array(z.looseObject({ created_at: Instant, status: openEnum(appointmentSteps), data: personal(z.looseObject({})).nullish() })),
-})
 
 const CriticalResult = z.looseObject({
   order_id: Id,
@@ -119,20 +87,20 @@ export const labEvents = {
   }),
   'labtest.appointment.created': eventType({
     ...appointment,
-    description: `An appointment is booked. ${NOT_YET}`,
+    description: 'Emitted when a visit is booked, reserved or requested.',
     example: anAppointment,
   }),
   'labtest.appointment.updated': eventType({
     ...appointment,
-    description: `The status or the time of an appointment changes. ${NOT_YET}`,
+    description: 'Emitted when the status or the time of a visit changes.',
     example: {
       ...anAppointment,
       status: 'confirmed',
       event_status: 'scheduled',
-      event_data: { origin: 'patient', is_reschedule: true },
+      event_data: { origin: 'customer', is_reschedule: true },
       events: [
         ...anAppointment.events,
-        { created_at: exampleValues.later, status: 'scheduled', data: { origin: 'patient', is_reschedule: true } },
+        { created_at: exampleValues.later, status: 'scheduled', data: { origin: 'customer', is_reschedule: true } },
       ],
     },
   }),

@@ -50,6 +50,7 @@ export const featureSettings = {
   minor_ordering_enabled: true,
   patient_experience: false,
   strict_enums: false,
+  booking_before_requisition: false,
 }
 
 /** Junction settings that Assay stores but does not act on. Their descriptions must say so. */
@@ -61,6 +62,7 @@ const NO_DUPLICATES = 'True rejects a connection to a source account that anothe
 const PARTIAL_RESULTS = 'True sends partial results to webhooks and pipelines. The event log always has them.'
 const STRICT_ENUMS =
   'True shows null instead of Not Specified for demographics that an order did not give, in responses and events. For clients that reject values outside their enumerations.'
+const EARLY_BOOKING = 'True lets a visit be booked before the lab has accepted the order. The visit is reserved until then.'
 const MINORS = 'False rejects every order for a minor.'
 
 const settingNotes: Record<keyof typeof featureSettings, string> = {
@@ -72,6 +74,7 @@ const settingNotes: Record<keyof typeof featureSettings, string> = {
   minor_ordering_enabled: MINORS,
   patient_experience: STORED_ONLY,
   strict_enums: STRICT_ENUMS,
+  booking_before_requisition: EARLY_BOOKING,
 }
 
 const simulators = ['manual', 'auto'] as const

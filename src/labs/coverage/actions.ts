@@ -1,12 +1,13 @@
+import type { Calendar } from '../../contract/labs/calendars.ts'
 import type { App } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { problem } from '../../platform/problem.ts'
+import { schedulerOf } from '../appointments/scheduler.ts'
 import { findLabOfAccount, type getLab, listLabAccounts, listLabs } from '../catalog/markers.ts'
-import { loadPlaces, type PhlebotomyArea, type Places, type Site } from '../catalog/places.ts'
-import { stateCode, stateOfZip } from '../orders/checks/rules-states.ts'
+import { loadPlaces, type Places, type Site } from '../catalog/places.ts'
 import { requireOrder } from '../orders/reading/present.ts'
+import { locateHome } from './homes.ts'
 import * as rules from './rules.ts'
-import { findZipLocation } from './zip-locations.ts'
 
 type Lab = Awaited<ReturnType<typeof getLab>>
 type AreaQuery = {
@@ -21,17 +22,20 @@ type AreaQuery = {
 export async function getAreaInfo(app: App, caller: TeamCaller, query: AreaQuery) {
   const { zip_code, radius } = query
   const places = await loadPlaces(app)
-  const home = await locateHome(places, zip_code)
+  const home = await locateHome(app, zip_code)
   const { data: accounts } = await listLabAccounts(app, caller, { lab_account_id: query.lab_account_id })
   const labs = await namedLabs(app, caller, query)
-  const providers = providersIn(places, home)
+  const providers = await providersIn(app, caller.team_id, places, home)
+  const areas = await Promise.all(
+    labs.map(async ({ name, lab }) => ({ name, lab, sites: await sitesOf(app, caller.team_id, lab, places) })),
+  )
   return {
     zip_code,
     distance_known: Boolean(home.point),
     phlebotomy: { is_served: providers.length > 0, providers },
     central_labs: Object.fromEntries(
-      labs.map(({ name, lab }) => {
-        const sites = rules.sitesNear(lab, places.sites.get(lab.id) ?? [], home, Number(radius))
+      areas.map(({ name, lab, sites: all }) => {
+        const sites = rules.sitesNear(lab, all, home, Number(radius))
         const patient_service_centers = {
           appointment_with_vital: sites.some(rules.isBookable),
           within_radius: sites.length,
@@ -49,34 +53,42 @@ async function namedLabs(app: App, caller: TeamCaller, { lab, labs, lab_account_
   const names = [...new Set([...(lab ? [lab] : []), ...(labs ?? [])])]
   const lab_id = await findLabOfAccount(app, caller, lab_account_id)
   const known = (await listLabs(app)).filter(({ id }) => lab_id === undefined || id === lab_id)
-  if (names.length) return names.map((name) => ({ name, lab: requireNamedLab(known, name) }))
+  if (names.length) return names.map((name) => ({ name, lab: rules.requireNamedLab(known, name) }))
   return known
     .filter(({ collection_methods }) => collection_methods.includes('walk_in_test'))
-    .map((lab) => ({ name: publicName(lab), lab }))
-}
-
-/** The name that typed clients of the Junction API accept, if the lab has one. */
-export const publicName = ({ slug, aliases }: Pick<Lab, 'slug' | 'aliases'>) => aliases[0] ?? slug
-
-export function requireNamedLab<L extends Pick<Lab, 'slug' | 'aliases'>>(labs: L[], name: string): L {
-  const lab = labs.find(({ slug, aliases }) => slug === name || aliases.includes(name))
-  if (!lab) throw problem('UNKNOWN_LAB', 'No lab has this slug or alias. List the labs with GET /v3/lab_tests/labs.')
-  return lab
-}
-
-/** A home in a ZIP code. The state of an address is better than the state of its ZIP code. */
-export async function locateHome(places: Places, zip_code: string, state?: string): Promise<rules.Home> {
-  const zip = zip_code.slice(0, 5)
-  return { zip, state: stateCode(state ?? '') ?? stateOfZip(zip), point: places.zips.get(zip) ?? (await findZipLocation(zip)) }
+    .map((lab) => ({ name: rules.publicName(lab), lab }))
 }
 
 const serviceTypes: Record<string, string> = { appointment_ready: 'appointment-ready', appointment_request: 'appointment-request' }
 
-const providersIn = ({ areas }: Places, { zip }: rules.Home) =>
-  [...Map.groupBy(areas.get(zip) ?? [], ({ provider }: PhlebotomyArea) => provider)].map(([name, served]) => ({
+/** The services that visit patients at a home: those of the catalog, and the phlebotomists of the schedule. */
+async function providersIn(app: App, team_id: string, { areas }: Places, home: rules.Home) {
+  const calendars = await schedulerOf(app).calendars(app, team_id, { home })
+  const served = [...(areas.get(home.zip) ?? []), ...calendars.map(({ provider }) => ({ provider, tier: 'appointment_ready' }))]
+  return [...Map.groupBy(served, ({ provider }) => provider)].map(([name, ofService]) => ({
     name,
-    service_types: [...new Set(served.map(({ tier }) => serviceTypes[tier] as string))],
+    service_types: [...new Set(ofService.map(({ tier }) => serviceTypes[tier] as string))],
   }))
+}
+
+/** The sites of a lab: those of the catalog, and those of the schedule, whose visits can be booked. */
+async function sitesOf(app: App, team_id: string, lab: Lab, { sites }: Places): Promise<Site[]> {
+  const calendars = await schedulerOf(app).calendars(app, team_id, { lab })
+  const listed = sites.get(lab.id) ?? []
+  const isScheduled = (code: string) => calendars.some((calendar) => calendar.code === code)
+  const own = calendars.filter(({ code }) => !listed.some(({ site_code }) => site_code === code))
+  return [
+    ...listed.map((site) => ({ ...site, capabilities: rules.withBooking(site, isScheduled(site.site_code)) })),
+    ...own.flatMap((calendar) => (calendar.kind === 'site' ? [siteOf(calendar, lab.id)] : [])),
+  ]
+}
+
+const siteOf = ({ code, name, iana_timezone, address, location }: SiteCalendar, lab_id: number): Site => ({
+  ...{ site_code: code, lab_id, name, iana_timezone, capabilities: rules.withBooking({ capabilities: [] }, true), ...location },
+  ...{ first_line: address.first_line, city: address.city, state: address.state, zip: address.zip_code },
+})
+
+type SiteCalendar = Extract<Calendar, { kind: 'site' }>
 
 type SiteQuery = { radius: string; capabilities?: string[] | null | undefined; lab_account_id?: string | null | undefined }
 
@@ -89,7 +101,7 @@ export async function getPscInfo(
   const lab = (await listLabs(app)).find(({ id }) => id === lab_id)
   if (!lab) throw problem('UNKNOWN_LAB', 'No lab has this lab_id. List the labs with GET /v3/lab_tests/labs.')
   const places = await loadPlaces(app)
-  return sitesReply(app, caller, { lab, places, home: await locateHome(places, zip_code), query })
+  return sitesReply(app, caller, { lab, places, home: await locateHome(app, zip_code), query })
 }
 
 /** The collection sites of the order's lab near the patient. */
@@ -99,7 +111,7 @@ export async function getOrderPscInfo(app: App, caller: TeamCaller, order_id: st
   if (method !== 'walk_in_test' || !address)
     throw problem('NOT_A_WALK_IN', 'The specimen of this order is not collected at a site. Only walk_in_test orders have sites.')
   const places = await loadPlaces(app)
-  const home = await locateHome(places, address.zip, address.state)
+  const home = await locateHome(app, address.zip, address.state)
   return sitesReply(app, caller, { lab: lab_test.lab, places, home, query: { ...query, lab_account_id } })
 }
 
@@ -111,7 +123,7 @@ async function sitesReply(app: App, caller: TeamCaller, { lab, places, home, que
   const { data: accounts } = await listLabAccounts(app, caller, { lab_account_id })
   const supported_bill_types = rules.billTypesAt(accounts, lab.id, home.state)
   const sites = rules
-    .sitesNear(lab, places.sites.get(lab.id) ?? [], home, Number(radius))
+    .sitesNear(lab, await sitesOf(app, caller.team_id, lab, places), home, Number(radius))
     .filter((site) => (capabilities ?? []).every((capability) => rules.capabilitiesOf(site).includes(capability)))
   return {
     lab_id: lab.id,
@@ -141,12 +153,17 @@ const presentSite = (site: Site & { distance: number | null }, supported_bill_ty
   capabilities: rules.capabilitiesOf(site),
 })
 
+type Collection = { lab: Lab; method: string; address: { zip: string; state: string } }
+
 /** Whether the specimen of an order can be collected where the patient lives. Kits and on-site collection reach everyone. */
-export async function coverageOf(app: App, lab: Lab, method: string, address: { zip: string; state: string }): Promise<rules.Coverage> {
+export async function coverageOf(app: App, team_id: string, { lab, method, address }: Collection): Promise<rules.Coverage> {
   if (method !== 'walk_in_test' && method !== 'at_home_phlebotomy') return 'served'
   const places = await loadPlaces(app)
-  const home = await locateHome(places, address.zip, address.state)
-  if (method === 'walk_in_test') return rules.siteCoverage(lab, places.sites.get(lab.id) ?? [], home)
-  if (!places.areas.size) return 'unlisted'
-  return providersIn(places, home).length ? 'served' : 'not_served'
+  const home = await locateHome(app, address.zip, address.state)
+  if (method === 'walk_in_test') {
+    const coverage = rules.siteCoverage(lab, places.sites.get(lab.id) ?? [], home)
+    return coverage === 'served' ? coverage : rules.siteCoverage(lab, await sitesOf(app, team_id, lab, places), home)
+  }
+  if (places.areas.has(home.zip) || (await providersIn(app, team_id, places, home)).length) return 'served'
+  return places.areas.size ? 'not_served' : 'unlisted'
 }

@@ -1,4 +1,5 @@
 import { billingTypes } from '../../contract/labs/catalog.ts'
+import { problem } from '../../platform/problem.ts'
 
 export type Point = { lat: number; lng: number }
 
@@ -50,6 +51,14 @@ const capabilityNames: Record<string, string> = { appointment_scheduling: 'appoi
 
 export const capabilitiesOf = ({ capabilities }: Pick<Site, 'capabilities'>) => capabilities.map((name) => capabilityNames[name] ?? name)
 
+const bookings = ['appointment_scheduling', 'appointment_scheduling_via_junction']
+
+/** The capabilities of a site. Only the schedule says whether visits can be booked. */
+export const withBooking = ({ capabilities }: Pick<Site, 'capabilities'>, isScheduled: boolean) => [
+  ...capabilities.filter((name) => !bookings.includes(name)),
+  ...(isScheduled ? ['appointment_scheduling_via_junction'] : []),
+]
+
 export const isBookable = (site: Pick<Site, 'capabilities'>) => capabilitiesOf(site).includes('appointment_scheduling_via_junction')
 
 type Account = { lab_id: number; status: string; org_id: string | null; allowed_billing: Record<string, string[]> }
@@ -72,4 +81,15 @@ export function siteCoverage<S extends Site>(lab: Lab, sites: S[], home: Home): 
   if (!sites.length) return 'unlisted'
   if (!home.point) return 'distance_unknown'
   return sitesNear(lab, sites, home, MAX_RADIUS_MILES).length ? 'served' : 'not_served'
+}
+
+type Named = { slug: string; aliases: string[] }
+
+/** The name that typed clients of the Junction API accept, if the lab has one. */
+export const publicName = ({ slug, aliases }: Named) => aliases[0] ?? slug
+
+export function requireNamedLab<L extends Named>(labs: L[], name: string): L {
+  const lab = labs.find(({ slug, aliases }) => slug === name || aliases.includes(name))
+  if (!lab) throw problem('UNKNOWN_LAB', 'No lab has this slug or alias. List the labs with GET /v3/lab_tests/labs.')
+  return lab
 }

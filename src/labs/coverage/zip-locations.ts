@@ -8,12 +8,14 @@ const entry = /"(\d{5})",\{"latitude":(-?[\d.]+),"longitude":(-?[\d.]+)\}/g
 /** Latitude and longitude by ZIP code, in one array: as objects, the list would take ten times the memory. */
 let locations: Promise<Float32Array> | undefined
 
-/** The center of a ZIP code in the list of the US Census Bureau. The list has no ZIP codes that are post office boxes only. */
-export async function findZipLocation(zip: string): Promise<Point | undefined> {
+/** Finds the center of a ZIP code in the list of the US Census Bureau, which has no ZIP codes that are post office boxes only. */
+export async function loadZipLocations(): Promise<(zip: string) => Point | undefined> {
   locations ??= readLocations()
-  const at = Number(zip) * 2
-  const [lat = Number.NaN, lng = Number.NaN] = (await locations).subarray(at, at + 2)
-  return Number.isNaN(lat) ? undefined : { lat, lng }
+  const all = await locations
+  return (zip) => {
+    const [lat = Number.NaN, lng = Number.NaN] = all.subarray(Number(zip) * 2, Number(zip) * 2 + 2)
+    return Number.isNaN(lat) ? undefined : { lat, lng }
+  }
 }
 
 /** Reads the text instead of importing the module, which would stay in memory. */

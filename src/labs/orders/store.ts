@@ -17,6 +17,8 @@ export type LoadedRow = OrderRow & {
   wrapped_key: Buffer
   events: EventRow[]
   siblings: Sibling[]
+  /** The latest appointment. */
+  appointment: { id: string; status: string; type: string; start_at: string | null; end_at: string | null } | null
 }
 
 const orderColumns = [
@@ -71,6 +73,11 @@ const loadedOrders = (db: Db, team_id: string, ids: string[]) =>
         'created_at', ${isoText('s.created_at')}, 'updated_at', ${isoText('s.updated_at')}, 'transaction_id', s.transaction_id)
         order by s.created_at, s.id)
         from orders s where s.team_id = ${team_id} and s.transaction_id = orders.transaction_id)`.as('siblings'),
+      sql<LoadedRow['appointment']>`(select json_build_object('id', a.id, 'status', a.status, 'type', a.type,
+        'start_at', ${isoText('a.start_at')}, 'end_at', ${isoText('a.end_at')})
+        from appointments a where a.team_id = ${team_id} and a.order_id = orders.id order by a.created_at desc, a.id limit 1)`.as(
+        'appointment',
+      ),
     ])
     .where('orders.team_id', '=', team_id)
     .where('orders.id', '=', sql<string>`any(${ids}::uuid[])`)

@@ -1,4 +1,5 @@
 import { takeDueSteps } from '../../labs/adapters/simulator/advance.ts'
+import { changeDueVisits, findNextVisitChange } from '../../labs/appointments/due.ts'
 import { dispatchDueOrders, findNextDispatch, findNextStep } from '../../labs/orders/progress/dispatch.ts'
 import type { App } from '../../platform/app.ts'
 import { findNextErasure } from '../../tenants/users/actions.ts'
@@ -15,5 +16,6 @@ export type DueWork = {
 export const timeline: DueWork[] = [
   { nextDue: findNextDispatch, run: dispatchDueOrders },
   { nextDue: findNextStep, run: takeDueSteps },
+  { nextDue: findNextVisitChange, run: changeDueVisits },
   { nextDue: findNextErasure, run: eraseDueUsersOf },
 ]

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 /** Reads: work that is then handled per team, and lists across the teams of an organization or a deployment. */
 const reads = [
   'an account in the teams of an application',
+  'appointments that change',
   'audit chains',
   'backup',
   'bulk operations in progress',

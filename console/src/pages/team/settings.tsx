@@ -17,6 +17,7 @@ const featureSettings: [name: keyof TeamSettings & string, label: string, about:
   ['lab_tests_patient_sms_communication_enabled', 'Patient text messages', 'Stored only. Assay does not message patients.'],
   ['lab_tests_patient_email_communication_enabled', 'Patient emails', 'Stored only. Assay does not message patients.'],
   ['partial_webhooks_enabled', 'Partial result webhooks', 'Send partial results to webhooks and pipelines.'],
+  ['booking_before_requisition', 'Early booking', 'Visits can be reserved before the lab has accepted the order.'],
   ['minor_ordering_enabled', 'Orders for minors', 'Requires a medical proxy.'],
   ['strict_enums', 'Strict enumerations', 'Show null instead of Not Specified, for typed clients.'],
   ['reject_duplicate_connection', 'Reject duplicate connections', 'A source account can connect to one user only.'],

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { later } from '../../../platform/time.ts'
+import { isActive } from '../../appointments/rules.ts'
 import type { LoadedOrder } from '../../orders/reading/present.ts'
 import { nextStep } from '../../orders/rules.ts'
 import type { Lab } from '../index.ts'
@@ -14,9 +15,14 @@ export const simulator: Lab = {
   cancel: async () => {},
   nextStepAt: (order, now) => {
     const step = nextStep(order)
-    return step && !isCustomerStep(step) ? later(now, delayTo(order, step)) : null
+    if (!step || isCustomerStep(step) || (step === 'draw_completed' && visitEnd(order))) return null
+    const from = visitEnd(order) ?? now
+    return later(from > now ? from : now, delayTo(order, step))
   },
 }
+
+/** The end of a booked visit. The visit itself completes a draw at home. */
+const visitEnd = ({ appointment }: LoadedOrder) => (appointment && isActive(appointment) ? appointment.end_at : null)
 
 const delayTo = ({ method, low_level, seed, lab_test }: LoadedOrder, to: string) =>
   stepDelay({ method, from: low_level, to, seed, common_tat_days: lab_test.common_tat_days })

@@ -66,21 +66,23 @@ export const dayIn = (zone: string, instant: string) => dayAt(zone, Date.parse(i
 
 const dayAt = (zone: string, ms: number) => new Date(wallTime(zone, ms)).toISOString().slice(0, 10)
 
-/** Local midnight. Both UTC offsets around it are candidates, because daylight saving time may change on that day. */
-export function startOfDay(day: string, zone: string): string {
-  const utc = Date.parse(`${day}T00:00:00Z`)
-  const candidates = [utc - DAY, utc + DAY].map((ms) => utc - (wallTime(zone, ms) - ms))
-  return new Date(Math.min(...candidates.filter((ms) => dayAt(zone, ms) >= day))).toISOString()
-}
-
-/** The instant of a local time without a zone. The earlier of two counts when clocks go back; a skipped time moves forward. */
+/**
+ * The instant of a local time without a zone. Both UTC offsets around it are candidates, because daylight saving time may change on
+ * that day. A time that the clock skips is as much later, and of a time that it repeats the first counts.
+ */
 export function instantOf(localTime: string, zone: string): string {
-  const utc = Math.floor(Date.parse(`${localTime}Z`) / SECOND) * SECOND
+  const local = Date.parse(`${localTime}Z`)
+  const utc = Math.floor(local / SECOND) * SECOND
   const candidates = [utc - DAY, utc + DAY].map((ms) => utc - (wallTime(zone, ms) - ms))
   const exact = candidates.filter((ms) => wallTime(zone, ms) === utc)
-  const ms = Date.parse(`${localTime}Z`) - utc
-  return new Date((exact.length ? Math.min(...exact) : Math.max(...candidates)) + ms).toISOString()
+  return new Date((exact.length ? Math.min(...exact) : Math.max(...candidates)) + local - utc).toISOString()
 }
+
+/** The instant of a time such as 09:30 on a day. */
+export const instantAt = (day: string, time: string, zone: string) => instantOf(`${day}T${time}:00`, zone)
+
+/** Local midnight. */
+export const startOfDay = (day: string, zone: string) => instantAt(day, '00:00', zone)
 
 /** Accepts today or later, in UTC or in the patient's zone. */
 export const canActivateOn = (day: string, now: string, zone: string) => day >= now.slice(0, 10) || day >= dayIn(zone, now)

@@ -61,6 +61,7 @@ export function newOrder({ parent, origin, ...fields }: NewOrderFields, at: stri
     has_missing_results: null,
     result_version: 0,
     sealed: encryptDocument(fields.key, id, fields.document),
+    appointment: null,
     events: [{ id: 1, low_level: 'ordered', status_detail: null, created_at: at }],
   }
   return { ...row, siblings: [...(parent?.siblings ?? []), row] }

@@ -20,7 +20,7 @@ export async function reviewOrder(
 ) {
   const { lab, markers, method, account } = resolved
   const zone = zoneOf(body.patient_address, patient.team_zone)
-  const coverage = await coverageOf(app, lab, method, body.patient_address)
+  const coverage = await coverageOf(app, caller.team_id, { lab, method, address: body.patient_address })
   // Gap 317: the recorded insurance is that of the user.
   const insurance = isOtherPerson(body.patient_details, patient.info) ? undefined : patient.insurance
   const payor_code = body.health_insurance?.payor_code ?? insurance?.payor_code

@@ -4,6 +4,7 @@ import type { TeamCaller } from '../../../platform/callers.ts'
 import { invalid, problem } from '../../../platform/problem.ts'
 import { DAY, later } from '../../../platform/time.ts'
 import { labFor } from '../../adapters/index.ts'
+import { forgetVisits } from '../../appointments/actions.ts'
 import { canActivateOn, dispatchAt } from '../checks/rules-zones.ts'
 import { orderReply } from '../placing/insert.ts'
 import { loadTransactionOrders, lockOrder, lockOrders, presentOrder, requireOrder } from '../reading/present.ts'
@@ -100,5 +101,7 @@ export async function deleteOrdersOf(app: AppInTransaction, team_id: string) {
 /** Detaches the orders of users who are being erased, and deletes the personal data in them. Call it before the users are deleted. */
 export async function forgetPatients(app: AppInTransaction, team_id: string, user_ids: string[]) {
   const order_ids = await store.forgetPatients(app.db, team_id, user_ids)
-  if (order_ids.length) await samples.deleteSamplesOfOrders(app.db, team_id, order_ids)
+  if (!order_ids.length) return
+  await samples.deleteSamplesOfOrders(app.db, team_id, order_ids)
+  await forgetVisits(app, team_id, order_ids)
 }

@@ -3,6 +3,7 @@ import { eventRow } from '../../../delivery/events/emit.ts'
 import { type App, type AppInTransaction, wakeAfterEvent } from '../../../platform/app.ts'
 import { problem } from '../../../platform/problem.ts'
 import { labFor } from '../../adapters/index.ts'
+import { followOrder } from '../../appointments/visit.ts'
 import { dueDatesOf } from '../../results/rules.ts'
 import { dayIn } from '../checks/rules-zones.ts'
 import { encryptDocument, type OrderDocument } from '../encrypted-document.ts'
@@ -32,7 +33,7 @@ export type Change = Partial<
  * The only function that moves an order to a later status: appends the step, changes the row and emits the event in the caller's transaction.
  * The caller holds the lock and has classified the step; the transition is checked again.
  */
-export async function advanceOrder(app: AppInTransaction, order: LoadedOrder, step: string, change: Change = {}) {
+export async function advanceOrder(app: AppInTransaction, order: LoadedOrder, step: string, change: Change = {}): Promise<LoadedOrder> {
   const { status_detail = null, ...rest } = change
   if (rules.classifyReport(order, step) !== 'accept') throw problem('STATUS_NOT_REACHABLE', `The order is already past ${step}.`)
   const at = app.now()
@@ -46,7 +47,10 @@ export async function advanceOrder(app: AppInTransaction, order: LoadedOrder, st
   const event = orderEvent(app, updated, 'labtest.order.updated', at, { partial: step === 'partial_results' })
   await changeSample(app, order, updated)
   wakeAfterEvent(app, order.team_id, await updateOrder(app.db, updated, event, { status_detail }))
-  return updated
+  const followed = await followOrder(app, updated, step)
+  let latest = followed.order
+  for (const next of followed.steps) latest = await advanceOrder(app, latest, next)
+  return latest
 }
 
 /** Changes the order without a new step and emits the update. */

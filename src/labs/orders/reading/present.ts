@@ -135,11 +135,11 @@ function presentPatient(patient: OrderDocument['patient_details'], absent: 'Not 
 }
 
 /** Gap 43: the details contain the ID and times of the order. */
-function detailsOf({ id, created_at, updated_at, method, document }: LoadedOrder) {
+function detailsOf({ id, created_at, updated_at, method, document, appointment }: LoadedOrder) {
   const data = { id, created_at, updated_at }
   if (method === 'testkit') return { type: method, data: { ...data, shipment: document.shipment } }
   if (method === 'on_site_collection') return { type: method, data }
-  return { type: method, data: { ...data, appointment_id: null } }
+  return { type: method, data: { ...data, appointment_id: appointment?.id ?? null } }
 }
 
 export const hasRequisition = ({ events }: Pick<LoadedOrder, 'events'>) => events.some((event) => event.low_level === 'requisition_created')

@@ -1,5 +1,7 @@
 import type { Generated, GeneratedAlways } from 'kysely'
 import type { CriticalLimits, ReferenceRanges, SimulationParameters } from '../../../contract/labs/analyte.ts'
+import type { AppointmentEventData } from '../../../contract/labs/appointments.ts'
+import type { Calendar } from '../../../contract/labs/calendars.ts'
 import type { AoE } from '../../../contract/labs/catalog.ts'
 import type { Method } from '../../../contract/labs/lifecycle.ts'
 import type { Simulation } from '../../../contract/labs/orders.ts'
@@ -102,6 +104,35 @@ export type LabTables = {
     lng: number
     capabilities: string[]
   }
+  calendars: { team_id: string; code: string; calendar: Json<Calendar>; updated_at: Time }
+  appointments: {
+    team_id: string
+    id: string
+    order_id: string
+    type: string
+    provider: string
+    calendar_code: Optional<string>
+    status: string
+    start_at: Optional<Time>
+    end_at: Optional<Time>
+    iana_timezone: Optional<string>
+    due_at: Optional<Time>
+    created_at: Time
+    updated_at: Time
+    sealed: Buffer
+  }
+  appointment_events: {
+    team_id: string
+    order_id: string
+    appointment_id: string
+    id: number
+    status: string
+    data: Json<AppointmentEventData | null>
+    created_at: Time
+  }
+  booked_cells: { team_id: string; calendar_code: string; seat: number; cell_at: Time; appointment_id: string }
+  physicians: { team_id: string; npi: string; sealed: Buffer; updated_at: Time }
+  communication_settings: { team_id: string; order_id: string; sms_enabled: boolean; updated_at: Time }
   phlebotomy_areas: { zip: string; provider: string; state: string; tier: string; iana_timezone: string }
   zip_codes: { zip: string; lat: number; lng: number }
   lab_accounts: {

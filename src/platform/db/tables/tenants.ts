@@ -44,6 +44,7 @@ export type TenantTables = {
     sdk_per_device_activity_timeseries: boolean
     partial_webhooks_enabled: boolean
     minor_ordering_enabled: boolean
+    booking_before_requisition: Generated<boolean>
     strict_enums: Generated<boolean>
     patient_experience: boolean
     simulator: Generated<'manual' | 'auto'>

@@ -1,0 +1,102 @@
+import type { Calendar } from '../../contract/labs/calendars.ts'
+import type { App, AppInTransaction } from '../../platform/app.ts'
+import { DAY, later } from '../../platform/time.ts'
+import { zipLocator } from '../coverage/homes.ts'
+import type { Home } from '../coverage/rules.ts'
+import * as rules from './rules.ts'
+import * as slotRules from './rules-slots.ts'
+import { sandboxCalendars } from './sandbox.ts'
+import * as store from './store-cells.ts'
+
+/** The site or the home of a visit. */
+export type Place = { lab: { slug: string; aliases: string[] }; codes?: string[] | undefined } | { home: Home }
+export type FreeSlot = slotRules.Span & { calendar: Calendar; day: string; free: number }
+type VisitRef = { team_id: string; id: string }
+type Search = { start_date?: string | null | undefined; now: string }
+/** The time of a slot. With an end, only slots of that length count. */
+export type SlotTime = { start: string; end?: string | undefined }
+export type BookedSlot = slotRules.Span & { calendar: Calendar }
+
+/**
+ * Where visits are booked. Book and cancel run in the transaction of the appointment, so an adapter that needs the network
+ * queues the work in its own table, and the visit is pending until it reports. The progress of visits comes in through `reportVisit`.
+ */
+export type Scheduler = {
+  /** The calendars of a place: its sites, or the phlebotomists who travel there. `further` calendars count too. */
+  calendars(app: App, team_id: string, place: Place, further?: Calendar[]): Promise<Calendar[]>
+  slots(app: App, team_id: string, calendars: Calendar[], search: Search): Promise<FreeSlot[]>
+  /** Books the slot that begins at a time in the first calendar that has it free; throws if none has. */
+  book(app: AppInTransaction, visit: VisitRef, calendars: Calendar[], time: SlotTime): Promise<BookedSlot>
+  /** Books another slot, and releases the present one. */
+  move(app: AppInTransaction, visit: VisitRef, calendars: Calendar[], time: SlotTime): Promise<BookedSlot>
+  cancel(app: AppInTransaction, visit: VisitRef): Promise<unknown>
+}
+
+type Source = (app: App, team_id: string) => Promise<Calendar[]>
+
+/** Books against calendars. The database makes sure that a seat is booked once. */
+const scheduleOf = (source: Source): Scheduler => ({
+  calendars: async (app, team_id, place, further = []) => calendarsAt(app, [...(await source(app, team_id)), ...further], place),
+  slots: freeSlots,
+  book: bookSlot,
+  move: async (app, visit, calendars, time) => {
+    // Its own time is free for the visit, and comes back with the rollback if the booking fails.
+    await store.releaseCells(app.db, visit.team_id, visit.id)
+    return bookSlot(app, visit, calendars, time)
+  },
+  cancel: (app, { team_id, id }) => store.releaseCells(app.db, team_id, id),
+})
+
+async function calendarsAt(app: App, calendars: Calendar[], place: Place) {
+  if ('home' in place) {
+    const locate = await zipLocator(app)
+    return calendars.filter((calendar) => slotRules.travelsTo(calendar, place.home, locate))
+  }
+  const { lab, codes } = place
+  return calendars.filter(
+    (calendar) =>
+      calendar.kind === 'site' && [lab.slug, ...lab.aliases].includes(calendar.provider) && (!codes || codes.includes(calendar.code)),
+  )
+}
+
+async function freeSlots(app: App, team_id: string, calendars: Calendar[], { start_date, now }: Search): Promise<FreeSlot[]> {
+  const slots = calendars.flatMap((calendar) =>
+    slotRules.shownDays(calendar, start_date, now).flatMap((day) =>
+      slotRules
+        .slotsOn(calendar, day)
+        .filter((slot) => slotRules.isAhead(calendar, slot, now))
+        .map((slot) => ({ ...slot, calendar, day })),
+    ),
+  )
+  if (!slots.length) return []
+  const starts = slots.map(({ start }) => start).sort()
+  const period = { from: starts[0] as string, to: later(starts.at(-1) as string, DAY) }
+  const codes = calendars.map(({ code }) => code)
+  const taken = new Set((await store.listTaken(app.db, team_id, codes, period)).map(slotRules.cellKey))
+  return slots.map((slot) => ({ ...slot, free: slotRules.freeSeats(slot.calendar, slot, taken) })).filter(({ free }) => free > 0)
+}
+
+async function bookSlot(app: AppInTransaction, { team_id, id }: VisitRef, calendars: Calendar[], { start, end }: SlotTime) {
+  for (const calendar of calendars) {
+    const slot = slotRules.slotAt(calendar, start)
+    if (!slot || (end && slot.end !== end) || !slotRules.isAhead(calendar, slot, app.now())) continue
+    for (let seat = 1; seat <= slotRules.seatsOf(calendar); seat++)
+      if (await store.claimSeat(app.db, { team_id, calendar_code: calendar.code, seat, appointment_id: id }, slotRules.cellsOf(slot)))
+        return { ...slot, calendar }
+  }
+  throw rules.slotTaken()
+}
+
+const ownCalendars: Source = (app, team_id) => store.listCalendars(app.db, team_id)
+
+/** The sandbox has calendars for the places of its catalog, besides the team's own. */
+async function allSandboxCalendars(app: App, team_id: string) {
+  const own = await ownCalendars(app, team_id)
+  const builtIn = await sandboxCalendars(app)
+  return [...own, ...builtIn.filter(({ code }) => !own.some((calendar) => calendar.code === code))]
+}
+
+const ownSchedule = scheduleOf(ownCalendars)
+const sandboxSchedule = scheduleOf(allSandboxCalendars)
+
+export const schedulerOf = ({ config }: App): Scheduler => (config.ENVIRONMENT === 'sandbox' ? sandboxSchedule : ownSchedule)
