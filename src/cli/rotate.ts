@@ -58,11 +58,7 @@ export const rotateDataCommand = command({
     users: { what: 'Replace the keys of all users of the team instead.' },
     user: { value: 'ID', what: 'The user whose key is replaced.', shape: Id },
   },
-  examples: [
-    'assay keys rotate-data --team TEAM_ID',
-    'assay keys rotate-data --team TEAM_ID --users',
-    'assay keys rotate-data --user USER_ID',
-  ],
+  examples: ['assay keys rotate-data --team ID', 'assay keys rotate-data --team ID --users', 'assay keys rotate-data --user ID'],
   async run({ team, users, user, json }) {
     if ((team === undefined) === (user === undefined)) throw usageError('Use either --team or --user.')
     if (users && !team) throw usageError('--users needs --team.')

@@ -6,6 +6,7 @@ import type { Row } from '../../src/contract/endpoint.ts'
 import { type EndpointName, endpoints, rows } from '../../src/contract/index.ts'
 import { emitForTeam } from '../../src/delivery/events/emit.ts'
 import { listCancellationReasons } from '../../src/labs/appointments/reasons.ts'
+import { eraseDueUsersOf } from '../../src/operations/user-deletion/actions.ts'
 import { inTransaction } from '../../src/platform/app.ts'
 import { requireUser } from '../../src/tenants/users/actions.ts'
 import { recordDevice } from '../../src/wearables/connections/devices.ts'
@@ -119,7 +120,7 @@ const assignedIds = new Set(['createTeam body id', 'importOrder body sample_id',
 
 type Ids = Record<Kind, string>
 /** A tenant with one object of every kind. The `deleted` user awaits erasure, and each of `orders` is in the state that an endpoint needs. */
-type TenantData = { ids: Ids; deleted: { user: string; client: string }; orders?: Orders | undefined; tenant: Tenant }
+type TenantData = { ids: Ids; deleted: { user: string; client: string }; erased: string; orders?: Orders | undefined; tenant: Tenant }
 type Orders = Awaited<ReturnType<typeof someOrders>>
 
 async function createTenantData(tenant: Tenant, withOrders = false): Promise<TenantData> {
@@ -129,6 +130,7 @@ async function createTenantData(tenant: Tenant, withOrders = false): Promise<Ten
   await api.createInsurance({ params: user, body: someInsurance() })
   const deleted = await api.createUser({ body: { client_user_id: `client-${newUuid()}` } })
   await api.deleteUser({ params: deleted })
+  const erased = await anErasedUser(tenant)
   const integration = `integration-${newUuid()}`
   await admin.patchTeam({ params: { org_id, team_id }, body: { integration_team_id: integration } })
   const bindings = [{ team_id }]
@@ -161,7 +163,16 @@ async function createTenantData(tenant: Tenant, withOrders = false): Promise<Ten
     transaction: newUuid(),
     sample: newUuid(),
   }
-  return { orders, ids, deleted: { user: deleted.user_id, client: deleted.client_user_id }, tenant }
+  return { orders, ids, erased, deleted: { user: deleted.user_id, client: deleted.client_user_id }, tenant }
+}
+
+/** A user whose grace period has ended, without moving the clock of the team. */
+async function anErasedUser({ api, team_id }: Tenant) {
+  const user = await api.createUser({ body: { client_user_id: `client-${newUuid()}` } })
+  await api.deleteUser({ params: user })
+  await sql`update users set erase_at = deleted_at where team_id = ${team_id} and user_id = ${user.user_id}`.execute(w.app.db)
+  await eraseDueUsersOf(w.app, team_id)
+  return user.user_id
 }
 
 /** Pushes a profile, a workout with its stream, and a sleep summary. */
@@ -286,7 +297,8 @@ const orderOf: Partial<Record<EndpointName, 'held' | 'open' | 'atLab' | 'cancele
 }
 
 /** The IDs to send to an endpoint. */
-function idsFor(name: EndpointName, { ids, orders }: TenantData): Ids {
+function idsFor(name: EndpointName, { ids, orders, erased }: TenantData): Ids {
+  if (name === 'getErasure') return { ...ids, user: erased }
   if (!orders) return ids
   const { sample_id: sample, transaction_id: transaction } = orders
   return { ...ids, order: orders[orderOf[name] ?? 'done'].id, transaction, sample }

@@ -30,6 +30,7 @@ const notRun = [
   ['docs/deploying.md', 'needs Kubernetes'],
   ['docs/deploying.md', 'needs Kubernetes'],
   ['docs/guides/production.md', 'needs your own PostgreSQL and domain'],
+  ['docs/operating.md', 'needs S3-compatible storage'],
   ['docs/pipelines.md', 'needs a broker and stays in the foreground'],
   ['docs/pipelines.md', 'needs the Pub/Sub emulator; both commands stay in the foreground'],
   ['docs/pipelines.md', 'needs the Pub/Sub emulator'],

@@ -24,10 +24,13 @@ const namesOf = ({ key, in: columns }: SealedColumn) =>
 
 const teamColumnOf = ({ table }: SealedColumn) => sql.ref(table === 'teams' ? 'id' : 'team_id')
 
+/** Their owner is the user of the order. */
+const partsOfOrders = ['appointments', 'order_images', 'results']
+
 const ofOwner = ({ table, owner }: SealedColumn, { team_id, user_id }: KeyOwner) => {
   if (owner === 'team') return sql`true`
   if (!user_id) return sql`user_id is null`
-  return table === 'results' || table === 'order_images'
+  return partsOfOrders.includes(table)
     ? sql`order_id in (select id from orders where team_id = ${team_id} and user_id = ${user_id})`
     : sql`user_id = ${user_id}`
 }
