@@ -91,6 +91,8 @@ const kinds: Record<string, Kind> = {
   invite_id: 'invite',
   actor_id: 'key',
   subject_id: 'user',
+  // An organization has an audit chain with its ID.
+  chain_id: 'org',
 }
 
 const externalIds = new Set([
@@ -131,6 +133,8 @@ async function createTenantData(tenant: Tenant, withOrders = false): Promise<Ten
   const deleted = await api.createUser({ body: { client_user_id: `client-${newUuid()}` } })
   await api.deleteUser({ params: deleted })
   const erased = await anErasedUser(tenant)
+  await sql`insert into audit_breaks (chain_id, seq, to_seq, reason, found_at) values (${org_id}, 1, 1, 'changed', now())
+    on conflict do nothing`.execute(w.app.db)
   const integration = `integration-${newUuid()}`
   await admin.patchTeam({ params: { org_id, team_id }, body: { integration_team_id: integration } })
   const bindings = [{ team_id }]
@@ -347,6 +351,7 @@ test('every ID field of the contract has a known kind', () => {
 
 /** The body fields that an endpoint needs besides its IDs to have an effect. */
 const effectiveBodies = (me: Ids): Partial<Record<EndpointName, object>> => ({
+  acknowledgeAuditBreak: { seq: 1, to: 1 },
   bookHomeVisit: { booking_key: bookingKeys.home[5] },
   rescheduleHomeVisit: { booking_key: bookingKeys.home[6] },
   requestHomeVisit: { address: patientHome, provider: 'getlabs' },
