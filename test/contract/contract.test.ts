@@ -318,7 +318,7 @@ describe('the service', () => {
         getTransactionResults: await api.getTransactionResults({ params: { transaction_id: order.order_transaction?.id as string } }),
         getResults: await api.getResults(ours),
         getCriticalResult: await api.getCriticalResult({ params: { order_id: critical.id } }),
-        acknowledgeCritical: await api.acknowledgeCritical({ params: { order_id: critical.id } }),
+        acknowledgeCritical: await api.acknowledgeCritical({ params: { order_id: critical.id }, body: {} }),
         getResultsMetadata: await api.getResultsMetadata(ours),
       }
       return result

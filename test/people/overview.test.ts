@@ -184,13 +184,13 @@ describe('critical results', () => {
       { action: 'acknowledgeCritical', actor_id: person, subject: expect.stringContaining(`order_id:${order_id}`) },
     ])
     expect((await api.getOverview()).critical_unacknowledged).toEqual({ ...none, newest: [] })
-    expect(await api.acknowledgeCritical({ params: { order_id } })).toEqual(body)
+    expect(await api.acknowledgeCritical({ params: { order_id }, body: {} })).toEqual(body)
   })
 
   test('reopens a result that becomes critical again in a later report', async () => {
     const { api } = await w.tenant()
     const { id: order_id } = await aCriticalOrder(api)
-    await api.acknowledgeCritical({ params: { order_id } })
+    await api.acknowledgeCritical({ params: { order_id }, body: {} })
     const correct = (interpretation: 'normal' | 'critical') =>
       api.simulateOrder({ params: { order_id }, query: { final_status: 'completed.walk_in_test.corrected' }, body: { interpretation } })
     await correct('normal')
@@ -199,12 +199,33 @@ describe('critical results', () => {
     expect((await api.getOverview()).critical_unacknowledged.count).toBe(1)
   })
 
+  test('acknowledging the version that was seen leaves a newer critical version open', async () => {
+    const { api } = await w.tenant()
+    const { id: order_id } = await aCriticalOrder(api)
+    const params = { order_id }
+    const seen = await api.getCriticalResult({ params })
+    for (const interpretation of ['normal', 'critical'] as const)
+      await api.simulateOrder({ params, query: { final_status: 'completed.walk_in_test.corrected' }, body: { interpretation } })
+    const answer = await api.acknowledgeCritical({ params, body: { result_version: seen.result_version } })
+    expect(answer.acknowledged_at).toBeNull()
+    expect(answer.result_version).toBeGreaterThan(seen.result_version)
+    expect((await api.getOverview()).critical_unacknowledged).toMatchObject({
+      count: 1,
+      newest: [{ result_version: answer.result_version }],
+    })
+    await api.acknowledgeCritical({ params, body: { result_version: answer.result_version } })
+    expect((await api.getOverview()).critical_unacknowledged.count).toBe(0)
+  })
+
   test('returns 404 for an order without a critical result', async () => {
     const { api } = await w.tenant()
     const { id: order_id } = await placeOrder(api)
-    for (const call of [api.getCriticalResult, api.acknowledgeCritical])
-      expect(await errorOf(call({ params: { order_id } }))).toMatchObject({ status: 404, detail: { error_type: 'NOTHING_CRITICAL' } })
-    expect(await errorOf(api.acknowledgeCritical({ params: { order_id: newUuid() } }))).toMatchObject({
+    for (const call of [
+      () => api.getCriticalResult({ params: { order_id } }),
+      () => api.acknowledgeCritical({ params: { order_id }, body: {} }),
+    ])
+      expect(await errorOf(call())).toMatchObject({ status: 404, detail: { error_type: 'NOTHING_CRITICAL' } })
+    expect(await errorOf(api.acknowledgeCritical({ params: { order_id: newUuid() }, body: {} }))).toMatchObject({
       status: 404,
       detail: { error_type: 'ORDER_NOT_FOUND' },
     })

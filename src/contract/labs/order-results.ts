@@ -84,8 +84,19 @@ export const resultEndpoints = {
     path: '/v3/order/{order_id}/result/critical/acknowledge',
     summary: 'Acknowledge a critical result',
     description:
-      'Records the person or key that acknowledges the result. Only the first acknowledgment of a report counts; later requests return it unchanged.',
+      'Records the person or key that acknowledges the result. Only the first acknowledgment of a report counts; later requests return it unchanged. A later report in which a result became critical stays open, and the response shows it.',
     params: OrderId,
+    body: z
+      .object({
+        result_version: z
+          .int()
+          .min(1)
+          .max(2_147_483_647)
+          .nullish()
+          .describe('The version of the results that was seen. Default: every version so far, also one that arrived in the meantime.'),
+      })
+      .meta({ id: 'CriticalAcknowledgment' })
+      .nullish(),
     returns: CriticalResult,
     refusals: { 404: 'No such order in the team, or none of its results was ever critical.' },
   }),

@@ -11,7 +11,8 @@ export async function getCriticalResult(app: App, { team_id }: TeamCaller, order
   return presentCriticalResult(app, team_id, order_id)
 }
 
-export const acknowledgeCritical = (app: App, caller: TeamCaller, order_id: string) =>
+/** Acknowledges the versions that the caller has seen. A newer critical version stays open. */
+export const acknowledgeCritical = (app: App, caller: TeamCaller, order_id: string, result_version?: number | null) =>
   inTransaction(app, async (app) => {
     await requireOrder(app, caller.team_id, order_id)
     const acknowledgement = {
@@ -19,7 +20,7 @@ export const acknowledgeCritical = (app: App, caller: TeamCaller, order_id: stri
       acknowledged_kind: actorKindOf(caller),
       acknowledged_by: caller.console?.actor_id ?? caller.key_id,
     }
-    await store.acknowledge(app.db, caller.team_id, order_id, acknowledgement)
+    await store.acknowledge(app.db, caller.team_id, order_id, acknowledgement, result_version)
     return presentCriticalResult(app, caller.team_id, order_id)
   })
 

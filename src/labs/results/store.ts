@@ -48,12 +48,13 @@ export const findLatestCritical = (db: Db, team_id: string, order_id: string) =>
 
 type Acknowledgement = { acknowledged_at: string; acknowledged_kind: string; acknowledged_by: string | null }
 
-/** The first acknowledgement stays. */
-export const acknowledge = (db: Db, team_id: string, order_id: string, by: Acknowledgement) =>
+/** Acknowledges every version, or those up to `version`. The first acknowledgement stays. */
+export const acknowledge = (db: Db, team_id: string, order_id: string, by: Acknowledgement, version?: number | null) =>
   db
     .updateTable('critical_results')
     .set(by)
     .where('team_id', '=', team_id)
     .where('order_id', '=', order_id)
     .where('acknowledged_at', 'is', null)
+    .$if(typeof version === 'number', (query) => query.where('version', '<=', version as number))
     .execute()

@@ -5,16 +5,17 @@ import { can } from '../../session.ts'
 import { AsyncButton, Notice, Time } from '../../ui/basics.tsx'
 import { showToast } from '../../ui/toasts.tsx'
 
-export async function acknowledge(order_id: string) {
-  await api.acknowledgeCritical({ params: { order_id } })
+/** Acknowledges the version that the page shows. A newer one stays open. */
+export async function acknowledge({ order_id, result_version }: { order_id: string; result_version: number }) {
+  const { acknowledged_at } = await api.acknowledgeCritical({ params: { order_id }, body: { result_version } })
   refresh('overview', `critical:${order_id}`)
-  showToast('Critical result acknowledged.')
+  showToast(acknowledged_at ? 'Critical result acknowledged.' : 'Acknowledged. A newer report has a critical result too.')
 }
 
 export function CriticalNotice({ order_id }: { order_id: string }) {
   const critical = useQuery(`critical:${order_id}`, () => api.getCriticalResult({ params: { order_id } }))
   if (!critical.data) return null
-  const { acknowledged_at, acknowledged_by, reported_at } = critical.data
+  const { acknowledged_at, acknowledged_by, reported_at, result_version } = critical.data
   if (acknowledged_at)
     return (
       <Notice tone="idle">
@@ -28,7 +29,7 @@ export function CriticalNotice({ order_id }: { order_id: string }) {
           Critical result reported <Time at={reported_at} />. Not acknowledged yet.
         </span>
         {can('critical.acknowledge') && (
-          <AsyncButton small action={() => acknowledge(order_id)}>
+          <AsyncButton small action={() => acknowledge({ order_id, result_version })}>
             Acknowledge
           </AsyncButton>
         )}

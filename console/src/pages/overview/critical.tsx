@@ -9,7 +9,7 @@ export const CriticalResults = ({ results: { newest } }: { results: Overview['cr
   <Card bare title="Critical results">
     {newest.length ? (
       <ul class="body stack tight">
-        {newest.map(({ order_id, reported_at }) => (
+        {newest.map(({ order_id, result_version, reported_at }) => (
           <li key={order_id} class="row between">
             <Link to={`/orders/${order_id}?tab=results`}>Order {shortId(order_id)}</Link>
             <span class="row">
@@ -17,7 +17,11 @@ export const CriticalResults = ({ results: { newest } }: { results: Overview['cr
                 <Time at={reported_at} />
               </span>
               {can('critical.acknowledge') && (
-                <AsyncButton small action={() => acknowledge(order_id)} aria-label={`Acknowledge order ${shortId(order_id)}`}>
+                <AsyncButton
+                  small
+                  action={() => acknowledge({ order_id, result_version })}
+                  aria-label={`Acknowledge order ${shortId(order_id)}`}
+                >
                   Acknowledge
                 </AsyncButton>
               )}
