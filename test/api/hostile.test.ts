@@ -238,13 +238,12 @@ describe('a URL', () => {
   })
 
   test('of an endpoint that is not offered returns 404 with an alternative', async () => {
-    const { status, body } = await send('POST', `/v3/order/${newUuid()}/phlebotomy/appointment/book`)
+    const { status, body } = await send('POST', '/v2/link/code/create')
     expect([status, body.detail]).toEqual([
       404,
       {
         error_type: 'ROUTE_NOT_OFFERED',
-        error_message:
-          'Assay does not offer this endpoint of the Junction API. The lab schedules appointments with the patient and reports them as order events.',
+        error_message: 'Assay does not offer this endpoint of the Junction API. Use POST /v2/link/token.',
       },
     ])
   })

@@ -365,7 +365,7 @@ describe('deleted teams', () => {
     )
     w.advanceTime(60_000)
     await w.runJobs()
-    expect(await tablesWith(w.url, ...ids)).toEqual(['audit_chains', 'audit_log', 'erased_teams'])
+    expect(await tablesWith(w.url, ...ids)).toEqual(['audit_chains', 'audit_log', 'audit_reviews', 'erased_teams'])
     expect(await query(w.url, "select actor_kind, subject from audit_log where action = 'eraseTeam' and team_id = $1", [team_id])).toEqual([
       { actor_kind: 'job', subject: `team_id:${team_id}` },
     ])
@@ -381,6 +381,6 @@ describe('deleted teams', () => {
     expect(await tablesWith(w.url, tenant.team_id)).toContain('teams')
     w.advanceTime(7 * DAY + 1)
     await w.runJobs()
-    expect(await tablesWith(w.url, tenant.team_id)).toEqual(['audit_chains', 'audit_log', 'erased_teams'])
+    expect(await tablesWith(w.url, tenant.team_id)).toEqual(['audit_chains', 'audit_log', 'audit_reviews', 'erased_teams'])
   })
 })

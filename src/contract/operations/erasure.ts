@@ -37,7 +37,7 @@ export const ErasureCertificate = z
     erased_at: Instant.describe('When Assay deleted the rows and destroyed the key.'),
     key_ids: z.array(Id).describe('The encryption keys of the user that were destroyed.'),
     wrapped_key_sha256: Safe.describe('The SHA-256 of the wrapped key, by which a surviving copy of it can be recognized.'),
-    deleted_rows: z.record(z.string(), z.int()).describe('The number of deleted rows by table.'),
+    deleted_rows: z.record(Safe, z.int()).describe('The number of deleted rows by table.'),
     anonymized_orders: z.int().describe('Lab orders that stay without a user, a patient or results.'),
     epoch: Epoch.nullable().describe('Null if the key of the team, not one of a key store, wrapped the key of the user.'),
     copies: z.array(Copy),
@@ -61,7 +61,7 @@ export const erasureEndpoints = {
     path: '/v2/user/{user_id}/erasure',
     summary: 'Get the erasure certificate of a user',
     description:
-      'A signed certificate for a user that was erased, 7 days after the deletion: which keys and rows were destroyed and when, and which copies can survive. It contains no personal data besides the IDs.',
+      'Returns a signed certificate for a user that was erased, which is 7 days after the deletion. It says which keys and rows were destroyed, when, and which copies can survive. It contains no personal data besides the IDs.',
     subjects: { user_id: 'path.user_id' },
     params: z.object({ user_id: Id }),
     returns: Erasure,
