@@ -1,8 +1,8 @@
-import { once } from 'node:events'
 import { z } from 'zod'
 import { newOuraUser } from '../wearables/providers/oura/stand-in/data.ts'
 import { openOuraStandIn } from '../wearables/providers/oura/stand-in/server.ts'
 import { command } from './command.ts'
+import { untilStopped } from './until-stopped.ts'
 
 const Whole = (least: number, most: number) => z.coerce.number().int().min(least).max(most)
 
@@ -20,7 +20,7 @@ export const cloudSimOura = command({
     const now = new Date().toISOString()
     const accounts = Array.from({ length: users }, (_, i) => newOuraUser(`oura-user-${i + 1}`, now, days))
     const client = { client_id: 'simulated-client', client_secret: 'simulated-secret' }
-    const cloud = await openOuraStandIn({ client, users: accounts, port: port })
+    const cloud = await openOuraStandIn({ client, users: accounts, port })
     const setting = JSON.stringify({ oura: cloud.setting })
     console.log(
       json
@@ -28,7 +28,7 @@ export const cloudSimOura = command({
         : textOf(cloud.origin, setting),
     )
     const timer = setInterval(() => void cloud.deliver(), 1000)
-    await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
+    await untilStopped()
     clearInterval(timer)
     await cloud.close()
   },

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { z } from 'zod'
 import { builtInText, readProfile } from '../labs/hl7/profiles/read.ts'
@@ -6,6 +5,7 @@ import { misbehaviors, startStandIn } from '../labs/hl7/stand-in/lab.ts'
 import { setupProblem } from '../platform/problem.ts'
 import { command } from './command.ts'
 import { readText } from './service.ts'
+import { untilStopped } from './until-stopped.ts'
 
 const Port = z
   .string()
@@ -35,6 +35,6 @@ export const labSimCommand = command({
       onMessage: (received) => show(received, `${received.control_id}  ${received.actions.join(' ')}  ${received.code}`),
     })
     show({ listening: `127.0.0.1:${lab.port}` }, `listening on 127.0.0.1:${lab.port}`)
-    await once(process, 'SIGINT')
+    await untilStopped()
   },
 })

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Message } from '../../src/labs/hl7/codec/rules-message.ts'
 import { orderMessages } from '../../src/labs/hl7/messages/rules-order.ts'
 import { builtInProfiles, readBuiltIn } from '../../src/labs/hl7/profiles/read.ts'
@@ -9,6 +9,7 @@ import { sampleEnvelope, sampleOrder } from '../../src/labs/hl7/profiles/rules-s
 import { type Misbehavior, startStandIn } from '../../src/labs/hl7/stand-in/lab.ts'
 import { judgeOrder } from '../../src/labs/hl7/stand-in/rules-answers.ts'
 import { atEnd } from '../support/at-end.ts'
+import { assay as bin, run } from '../support/process.ts'
 import { temporaryFolder } from '../support/world.ts'
 import { assay } from './assay.ts'
 
@@ -146,11 +147,10 @@ describe('--send', () => {
   })
 
   test('lab-sim listens on loopback until it is interrupted', async () => {
-    const running = cli.run('lab-sim', '--profile', 'orm-2.3-grouped', '--port', '0')
-    const log = vi.mocked(console.log)
-    await vi.waitFor(() => expect(log.mock.calls.flat()).toContainEqual(expect.stringMatching(/^listening on 127\.0\.0\.1:\d+$/)))
-    process.emit('SIGINT')
-    expect((await running).out).toMatch(/^listening on 127\.0\.0\.1:\d+\n$/)
+    const running = run([process.execPath, bin, 'lab-sim', '--profile', 'orm-2.3-grouped', '--port', '0'], { env: {} })
+    await running.waitForOutput(/^listening on 127\.0\.0\.1:\d+\n/)
+    running.child.kill('SIGINT')
+    expect(await running.exited).toMatchObject({ code: 0, stderr: '' })
     expect(await cli.run('lab-sim', '--profile', aProfile({ extends: 'orm-2.3-grouped', version: '9' }))).toMatchObject({
       code: 1,
       err: 'The profile has problems; list them with: assay labs check\n',
