@@ -1,5 +1,13 @@
+import pg from 'pg'
 import { expect, inject, type TestContext, test } from 'vitest'
-import { delegatedFunctions, localTables, referenceTables, spreadTables } from '../../src/platform/db/schema/distribute.ts'
+import {
+  delegatedFunctions,
+  distribute as distributeOn,
+  localTables,
+  referenceTables,
+  spreadTables,
+} from '../../src/platform/db/schema/distribute.ts'
+import { migrate, migrationFiles } from '../../src/platform/db/schema/migrate.ts'
 import { DAY, later } from '../../src/platform/time.ts'
 import { assay } from '../cli/assay.ts'
 import { atEnd } from '../support/at-end.ts'
@@ -23,6 +31,9 @@ import {
   world,
 } from '../support/world.ts'
 import { skipUnless } from './support/embedded.ts'
+
+/** The migrations of the first release. */
+const FIRST_MIGRATIONS = 6
 
 const onServer = (server: string, url: string) => databaseUrl(server, databaseName(url))
 
@@ -135,18 +146,44 @@ test('tables that an upgrade adds are distributed by the next run, and one witho
   await expect(query(url, 'insert into later_facts values ($1, 1)', [newUuid()])).rejects.toMatchObject({ code: '23503' })
 })
 
+const templateUrl = () => databaseUrl(inject('adminUrl'), inject('template'))
+
+/** The functions that run on the server of the team in their first argument. */
+const delegatedNames = async (url: string) =>
+  (
+    await query<{ name: string }>(
+      url,
+      `select p.proname as name from pg_dist_object o join pg_proc p on p.oid = o.objid
+       where o.classid = 'pg_proc'::regclass and o.distribution_argument_index = 0 and o.force_delegation order by 1`,
+    )
+  ).map(({ name }) => name)
+
+test('a cluster is upgraded from the first migrations to the last', async (context) => {
+  const servers = clusterFor(context)
+  const url = await emptyDatabase()
+  const pool = new pg.Pool({ connectionString: url, max: 1 })
+  await migrate(pool, { only: (await migrationFiles()).slice(0, FIRST_MIGRATIONS) })
+  await joinServers(servers, databaseName(url))
+  const client = await pool.connect()
+  await distributeOn(client).finally(() => client.release())
+  await pool.end()
+
+  const { code, out } = await assay(url).run('migrate')
+  expect([code, out]).toEqual([0, expect.stringMatching(/^ran 0007_\S+\n/)])
+  const distributed = async (url: string) => (await placedTables(url)).filter(({ type }) => type !== 'local')
+  expect(await distributed(url)).toEqual(await distributed(templateUrl()))
+  expect(await delegatedNames(url)).toEqual(await delegatedNames(templateUrl()))
+  const { api } = await world({ database: url })
+  await placeOrder(api)
+})
+
 test('every server has every function, and those of a team run where the team is', async (context) => {
   const servers = clusterFor(context)
-  const url = databaseUrl(inject('adminUrl'), inject('template'))
+  const url = templateUrl()
   const names = "select oid::regprocedure::text as name from pg_proc where pronamespace = 'public'::regnamespace order by 1"
   const [expected, ...others] = await Promise.all(servers.map((server) => queryOnce(onServer(server, url), names)))
   for (const found of others) expect(found).toEqual(expected)
-  const delegated = await query<{ name: string }>(
-    url,
-    `select p.proname as name from pg_dist_object o join pg_proc p on p.oid = o.objid
-     where o.classid = 'pg_proc'::regclass and o.distribution_argument_index = 0 and o.force_delegation order by 1`,
-  )
-  expect(delegated.map(({ name }) => name)).toEqual(Object.values(delegatedFunctions).flat().toSorted())
+  expect(await delegatedNames(url)).toEqual(Object.values(delegatedFunctions).flat().toSorted())
 })
 
 test('partitions of later days are distributed, and old ones are dropped on every server', async (context) => {

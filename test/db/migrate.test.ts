@@ -4,10 +4,12 @@ import pg from 'pg'
 import { expect, test } from 'vitest'
 import { migrate, migrationFiles, pendingMigrations } from '../../src/platform/db/schema/migrate.ts'
 import { registerProcess } from '../../src/platform/db/schema/processes.ts'
+import { splitStatements } from '../../src/platform/db/schema/statements.ts'
 import { atEnd } from '../support/at-end.ts'
 import { eventually, root } from '../support/process.ts'
 import { directUrl, query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
+import { parseStatements } from '../support/sql-tree.ts'
 import { emptyDatabase, newDatabase, temporaryFolder } from '../support/world.ts'
 
 const migrations = join(root, 'migrations')
@@ -23,6 +25,19 @@ test('processes that start together run each migration once', async () => {
   const ran = await Promise.all([1, 2, 3].map(() => migrate(poolFor(url))))
   expect(ran.flat().sort()).toEqual(await migrationFiles())
   expect(await migrate(poolFor(url))).toEqual([])
+})
+
+test('the text of a migration is split into its statements', async () => {
+  const tricky = `-- It's one; not two.
+    create function f() returns text language sql as $body$ select ';' || $$;$$ $body$; /* a; b */
+    comment on table ";" is 'it''s; here';;
+    -- the end;`
+  const texts = (await migrationFiles()).map((name) => readFileSync(join(migrations, name), 'utf8'))
+  for (const text of [...texts, tricky]) {
+    const statements = splitStatements(text)
+    expect(statements.map((statement) => parseStatements(statement).length)).toEqual(statements.map(() => 1))
+    expect(statements).toHaveLength(parseStatements(text).length)
+  }
 })
 
 test('a failed migration leaves the ones before it and releases the lock', async () => {

@@ -97,6 +97,10 @@ async function checkCluster(client: pg.ClientBase) {
   if (nodes.rows.length < 2) throw setupProblem("The cluster has no workers. Run SELECT citus_add_node('HOST', PORT) for each of them.")
 }
 
+/**
+ * Reads the metadata of Citus, in which only reference tables have the replication model t. The view citus_tables would measure every
+ * shard on connections of its own, and wait there for the tables that this transaction has changed.
+ */
 async function undistributedTables(client: pg.ClientBase): Promise<Table[]> {
   const { rows } = await client.query<{ name: string; first: string }>(
     `select c.relname as name, a.attname as first
@@ -104,7 +108,7 @@ async function undistributedTables(client: pg.ClientBase): Promise<Table[]> {
      join pg_index i on i.indrelid = c.oid and i.indisprimary
      join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0]
      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and c.relname <> all ($1)
-       and not exists (select from citus_tables t where t.table_name = c.oid::regclass and t.citus_table_type in ('distributed', 'reference'))
+       and not exists (select from pg_dist_partition d where d.logicalrelid = c.oid and (d.partmethod <> 'n' or d.repmodel = 't'))
      order by c.relname`,
     [localTables],
   )

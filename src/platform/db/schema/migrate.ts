@@ -8,6 +8,7 @@ import { isDeadlock, isLockTimeout } from '../errors.ts'
 import { distributeNewTables, isDistributed } from './distribute.ts'
 import { type Connection, LEASE_SECONDS, listRunningVersions, type Process, registerProcess } from './processes.ts'
 import { beginSchemaChange } from './schema-change.ts'
+import { splitStatements } from './statements.ts'
 
 const migrationsFolder = join(import.meta.dirname, '../../../../migrations')
 
@@ -81,7 +82,7 @@ async function runNextMigration(client: pg.PoolClient, { folder, files, only, pr
     const text = await readFile(join(folder, name), 'utf8')
     const oldest = oldestBeside(name, text)
     await checkRunning(client, name, oldest)
-    await client.query(text)
+    for (const statement of splitStatements(text)) await client.query(statement)
     if (await isDistributed((text) => client.query(text))) await distributeNewTables(client)
     await client.query('insert into migrations (name, oldest) values ($1, $2)', [name, oldest])
   } else if (process) await registerProcess(client, process)
