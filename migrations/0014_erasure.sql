@@ -1,6 +1,7 @@
 -- Runs beside 0006_processes.sql
 -- A key that is being replaced. Null means that it is the only key of its owner.
-alter table sealing_keys add column phase text check (phase in ('prepared', 'active', 'resealed'));
+alter table sealing_keys add column phase text;
+alter table sealing_keys add constraint sealing_keys_phase_check check (phase in ('prepared', 'active', 'resealed'));
 alter table sealing_keys add column phase_at timestamptz;
 create index sealing_keys_phase on sealing_keys (team_id, phase_at) where phase is not null;
 
