@@ -10,7 +10,7 @@ type Options = { seconds: number; rounds: number; burst: number; idleSeconds: nu
 type Subject = { name: string; deployment: Deployment; pusher: Pusher; results: Record<string, number[]> }
 
 export const RATE = 200
-const WARM_UP_SECONDS = 5
+const WARM_UP_SECONDS = 15
 
 /** Measures and prints; it does not assert any number. Versions take turns, so that both run under the same conditions. */
 export async function benchCalm(options: Options) {
@@ -36,7 +36,8 @@ export async function measureSubjects(subjects: Subject[], options: Omit<Options
   for (const { pusher } of subjects) await pusher.pushAtRate(RATE, WARM_UP_SECONDS)
   await inTurn(subjects, options.rounds, (subject) => measureCalm(subject, options.seconds))
   await inTurn(subjects, options.rounds, (subject) => measureBurst(subject, options.burst))
-  await sleep(2000)
+  // After work, a process collects garbage and PostgreSQL cleans its tables.
+  await sleep(2 * options.idleSeconds * 1000)
   await Promise.all(subjects.map((subject) => measureIdle(subject, options.idleSeconds)))
   await inTurn(subjects, options.singles, measureSingle)
 }

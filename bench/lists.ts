@@ -11,7 +11,7 @@ import type { Running, Site } from './site.ts'
 const NEWEST = 120
 const TIMES = 200
 /** The process compiles what it runs often. */
-const WARM_UP_TIMES = 100
+const WARM_UP_TIMES = 300
 
 export type Pages = Record<string, { p95: number; cpu: number }>
 type Requests = Record<string, Load['requests'][number]>

@@ -101,7 +101,7 @@ async function measureDeployment({ calm }: Sizes, report: Report) {
 /** How each section is measured, and the command that prints more detail. */
 const methods = {
   deployment: ({ calm: { seconds, rounds, burst, idleSeconds, singles } }: Sizes) =>
-    `The default deployment with its embedded PostgreSQL. A push has 5 samples and makes one event for one webhook. Calm is ${RATE} pushes per second for ${seconds} s, and a burst is ${burst.toLocaleString('en')} pushes on 16 connections; values are medians of ${rounds}. Idle is ${idleSeconds} s without work, and a single push is the median of ${singles}. The limit is undici alone, which posts signed messages to the same receiver. Memory is PSS. More: \`npm run bench -- calm\`.`,
+    `The default deployment with its embedded PostgreSQL. A push has 5 samples and makes one event for one webhook. Calm is ${RATE} pushes per second for ${seconds} s, and a burst is ${burst.toLocaleString('en')} pushes on 16 connections; values are medians of ${rounds}. Idle is ${idleSeconds} s without work, ${2 * idleSeconds} s after the burst, and a single push is the median of ${singles}. The limit is undici alone, which posts signed messages to the same receiver. Memory is PSS. More: \`npm run bench -- calm\`.`,
   startUp: ({ restarts }: Sizes) =>
     `From the start of the process until it is ready, with an empty data folder and, as the median of ${restarts}, with its database.`,
   backlog: ({ backlog: { rounds, perKey } }: Sizes) =>

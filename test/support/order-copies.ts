@@ -1,6 +1,9 @@
 import type pg from 'pg'
 import { query } from './databases.ts'
 
+/** Orders of one statement, which the role ends after a minute. */
+const SLICE = 100_000
+
 /**
  * Fills the table up to `total` orders with copies of the existing ones under other IDs and past days.
  * A copy can be listed and counted but not read, because its encrypted data is bound to the original order.
@@ -10,7 +13,7 @@ export async function fillOrdersTo(database: string | pg.ClientConfig, total: nu
   const missing = total - Number(row?.count)
   if (missing <= 0) return
   const indexes = await dropIndexes(database)
-  await query(database, insertCopies, [missing])
+  for (let done = 0; done < missing; done += SLICE) await query(database, insertCopies, [done + 1, Math.min(done + SLICE, missing)])
   for (const definition of indexes) await query(database, definition)
   for (const table of ['orders', 'order_events']) await query(database, `vacuum analyze ${table}`)
 }
@@ -35,7 +38,7 @@ const insertCopies = `
 with templates as (select row_number() over () - 1 as n, orders as one from orders limit 1000),
 copies as (
   insert into orders select copy.*
-  from (select i, now() - interval '1 hour' - (i % 1051200) * interval '1 minute' as at from generate_series(1, $1::int) i) made
+  from (select i, now() - interval '1 hour' - (i % 1051200) * interval '1 minute' as at from generate_series($1::int, $2::int) i) made
   join templates on templates.n = i % (select count(*) from templates)
   join ${statusMix} on standing.n = i % 10,
   jsonb_populate_record(one, jsonb_build_object('id', gen_random_uuid(), 'transaction_id', gen_random_uuid(),
