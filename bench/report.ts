@@ -27,17 +27,17 @@ const sizesOf = (small: boolean) => ({
   calm: {
     seconds: small ? 2 : 10,
     rounds: small ? 1 : 3,
-    burst: small ? 2000 : 20_000,
-    idleSeconds: small ? 5 : 60,
-    singles: small ? 3 : 20,
+    burst: small ? 2000 : 10_000,
+    idleSeconds: small ? 5 : 30,
+    singles: small ? 3 : 10,
   },
-  restarts: small ? 1 : 5,
-  backlog: { seconds: small ? 2 : 10, rounds: small ? 1 : 3, backlog: small ? 50_000 : 1_000_000, perKey: small ? 4 : 16, pooler },
-  orders: { seconds: small ? 2 : 8, rounds: small ? 2 : 5, connections: 16, pooler },
+  restarts: small ? 1 : 3,
+  backlog: { seconds: small ? 2 : 8, rounds: small ? 1 : 2, backlog: small ? 50_000 : 200_000, perKey: small ? 4 : 16, pooler },
+  orders: { seconds: small ? 2 : 8, rounds: small ? 2 : 3, connections: 16, pooler },
   lists: small ? [10_000, 20_000] : [10_000, 100_000, 1_000_000],
-  ingest: { users: small ? 12 : 60, perDay: 5760, connections: 4, reads: small ? 50 : 300, yearly: small ? 24 : 288, pooler },
+  ingest: { users: small ? 12 : 60, perDay: 5760, connections: 4, reads: small ? 50 : 300, yearly: small ? 24 : 96, pooler },
   bytes: { users: small ? 20 : 60, connections: 4, pooler },
-  reads: { users: small ? 100 : 2000, days: 30, samples: 300, times: 200, pooler },
+  reads: { users: small ? 100 : 1000, days: 30, samples: 300, times: 200, pooler },
 })
 
 /** Measures everything that needs no other product, and writes bench/report.md. */
