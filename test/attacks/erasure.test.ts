@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../../src/contract/client.ts'
-import { keyIdOf, openBytes } from '../../src/platform/sealing/seal.ts'
-import { teamSealingKey, unwrap } from '../../src/platform/sealing/vault.ts'
+import { keyIdOf, openBytes, type SealingKey } from '../../src/platform/sealing/seal.ts'
+import { teamSealingKey, unwrap, wrap } from '../../src/platform/sealing/vault.ts'
 import { DAY, HOUR, MINUTE } from '../../src/platform/time.ts'
 import { assay } from '../cli/assay.ts'
 import { aTransit } from '../support/key-encryption.ts'
@@ -98,7 +98,26 @@ describe('epoch keys', () => {
     expect(unwrap(await teamSealingKey(early.app, w.team_id), owner, copy).id).toBe(copy.id)
     expect(await w.api.getUserInfo({ params: { user_id: kept } })).toMatchObject(someInfo())
 
+    // A request that took over an hour stored a key that the retired epoch wraps.
+    const slow = await aUser(w.api)
+    await w.api.putUserInfo({ params: { user_id: slow }, body: someInfo() })
+    const { id, wrapped } = await keyOf(slow)
+    const opened = unwrap(await teamSealingKey(w.app, w.team_id), { team_id: w.team_id, user_id: slow }, { id, wrapped })
+    const retired = (await teamSealingKey(w.app, w.team_id)).epochs?.[0] as SealingKey
+    expect(retired.id).toBe(keyIdOf(copy.wrapped))
+    await query(w.url, 'update sealing_keys set wrapped = $2 where user_id = $1', [
+      slow,
+      wrap(retired, { team_id: w.team_id, user_id: slow }, opened),
+    ])
+    const other = await replica({ database: w.url, env: settings })
+    const reader = createClient(other.base, { 'x-service-api-key': w.team_api_key })
+    expect(await reader.getUserInfo({ params: { user_id: slow } })).toMatchObject(someInfo())
+
+    // The next epoch takes it over, and only then the retired one is destroyed.
     await later(35 * DAY)
+    expect((await epochs()).map(({ state }) => state)).toEqual(['live', 'live', 'live'])
+    expect((await cli.run('doctor')).out).toContain('epoch keys')
+    await later(MINUTE, HOUR, MINUTE)
     expect((await epochs()).map(({ state }) => state)).toEqual(['gone', 'live', 'live'])
     expect((await certificate()).epoch).toMatchObject({ state: 'destroyed', destroyed_at: expect.any(String) })
     expect([...transit.keys.keys()]).not.toContain(`assay-epoch-${keyIdOf(copy.wrapped)}`)

@@ -16,6 +16,7 @@ import { checkAudit } from '../../tenants/audit/verification.ts'
 import { describeCluster, isClustered } from '../cluster/actions.ts'
 import { findDeployment, identityOf, openVault } from '../deployment/actions.ts'
 import { checkDatabase, checkDeployment } from '../deployment/rules.ts'
+import { countEpochs, findLostTeams } from '../epochs/actions.ts'
 import type { Finding, RunCheck } from './finding.ts'
 import { countWaitingCommits, findUnnumberedAge, inspectServer, type Server, withDatabase } from './store.ts'
 
@@ -42,6 +43,8 @@ export async function databaseChecks(config: Config, database: Database, quick: 
   const skipped: Finding = { state: 'skipped', text: 'not checked' }
   const app = key.finding.state === 'ok' && !quick ? await appFor(config, database) : undefined
   results.push(await runCheck('webhooks', async () => (app ? reachabilityFinding(await listSomeUrls(app, 5)) : skipped)))
+  const epochs = app && (await countEpochs(app))
+  if (app && epochs?.epochs) results.push(await runCheck('epoch keys', async () => epochsFinding(epochs, await findLostTeams(app))))
   results.push(await runCheck('audit owner', () => auditOwnerFinding(config, database)))
   results.push(await runCheck('audit chain', async () => (app ? auditFinding(app) : skipped)))
   return results
@@ -52,6 +55,21 @@ function serverFinding({ DATABASE_URL, ENVIRONMENT }: Config, { version, fsync }
   const text = `PostgreSQL ${version}${DATABASE_URL ? '' : ', embedded'}${fsync ? '' : ', without fsync'}`
   if (!fsync) return { state: isProduction ? 'wrong' : 'warning', text, remedy: 'set fsync = on; without it a power failure loses data' }
   if (!DATABASE_URL && isProduction) return { state: 'warning', text, remedy: 'set DATABASE_URL to a PostgreSQL server with backups' }
+  return { state: 'ok', text }
+}
+
+function epochsFinding({ epochs, overdue }: { epochs: number; overdue: number }, lost: string[]): Finding {
+  const text = `${epochs} in use or in escrow`
+  if (lost.length) {
+    const remedy = 'check VAULT_TRANSIT_URL, its token and policy; a backup older than the escrow cannot be opened any more'
+    return { state: 'wrong', text: `Vault does not open the epochs of ${lost.length} teams`, remedy }
+  }
+  if (overdue)
+    return {
+      state: 'warning',
+      text: `${text}, ${overdue} should be destroyed by now`,
+      remedy: 'look for "epoch not rotated" in the log of the worker',
+    }
   return { state: 'ok', text }
 }
 

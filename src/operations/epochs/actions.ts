@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type App, inTransaction } from '../../platform/app.ts'
 import { beginLateChange } from '../../platform/db/schema/late-changes.ts'
-import { setupProblem } from '../../platform/problem.ts'
 import { keyNameOf, unwrapEpoch, wrapNewEpoch } from '../../platform/sealing/epochs/keys.ts'
 import * as store from '../../platform/sealing/epochs/store.ts'
 import type { KeyStore } from '../../platform/sealing/key-encryption.ts'
@@ -88,7 +87,8 @@ async function rewrapAll(app: App, epoch: store.Epoch) {
 async function destroy(app: App, keyStore: KeyStore, epoch: store.Epoch) {
   const { team_id, id } = epoch
   const current = (await store.listEpochsOf(app.db, team_id)).filter(({ retired_at, active_at }) => active_at && !retired_at).at(-1)
-  if (!current?.wrapped || (await store.isUsed(app.db, epoch))) throw setupProblem(`The epoch ${id} still wraps keys; it stays`)
+  // The next epoch takes over such keys.
+  if (!current?.wrapped || (await store.isUsed(app.db, epoch))) return app.log.warn({ team_id }, 'epoch kept, because it still wraps keys')
   await unwrapEpoch(app.vault.epochs, await teamSealingKey(app, team_id), { ...current, wrapped: current.wrapped })
   await keyStore.destroy(keyNameOf(id))
   await inTransaction(app, async (app) => {
@@ -106,6 +106,13 @@ async function destroyErased(app: App, keyStore: KeyStore, { ofTeam, escrowDays 
       await store.deleteEpoch(app.db, epoch)
     }
   }
+}
+
+/** How many epochs there are, and how many should have been destroyed a day ago. */
+export async function countEpochs({ db, config, wall }: App) {
+  const epochs = await store.listEpochs(db)
+  const isOverdue = (epoch: store.Epoch) => rules.isEscrowOver(epoch, config.ERASURE_ESCROW_DAYS + 1, wall())
+  return { epochs: epochs.length, overdue: config.ERASURE_EPOCH_DAYS ? epochs.filter(isOverdue).length : 0 }
 }
 
 /** The teams whose epochs the key store does not open, such as those of a backup that is older than the escrow. */

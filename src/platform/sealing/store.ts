@@ -7,7 +7,10 @@ export const insertSealingKey = (db: Db, row: Insertable<Tables['sealing_keys']>
 
 const keysOfTeam = (db: Db, team_id: string) => db.selectFrom('sealing_keys').select(['id', 'wrapped']).where('team_id', '=', team_id)
 
-/** The team's key with each epoch that wraps keys of its users, the one that wraps new keys last. */
+/**
+ * The team's key with each epoch that can open keys of its users, the one that wraps new keys last. A slow request may have wrapped a
+ * key with an epoch that was retired meanwhile.
+ */
 export const listTeamSealingKeys = (db: Db, team_id: string) =>
   db
     .selectFrom('sealing_keys')
@@ -15,10 +18,11 @@ export const listTeamSealingKeys = (db: Db, team_id: string) =>
       join
         .onRef('team_epochs.team_id', '=', 'sealing_keys.team_id')
         .on('team_epochs.prepared_at', 'is not', null)
-        .on('team_epochs.retired_at', 'is', null),
+        .on('team_epochs.destroyed_at', 'is', null),
     )
     .select(['sealing_keys.id', 'sealing_keys.wrapped', 'team_epochs.id as epoch_id', 'team_epochs.wrapped as epoch_wrapped'])
     .select(sql<boolean>`team_epochs.active_at is not null`.as('epoch_active'))
+    .select(sql<boolean>`team_epochs.retired_at is not null`.as('epoch_retired'))
     .where('sealing_keys.team_id', '=', team_id)
     .where('sealing_keys.user_id', 'is', null)
     .orderBy(sql`team_epochs.active_at nulls first`)

@@ -10,9 +10,9 @@ export const newEpochKeys = (keyStore: KeyStore | undefined): EpochKeys => ({ ke
 /** A key takes a few hundred bytes. One that does not fit is opened again by the store when it is needed. */
 export const MAX_OPENED = 10_000
 
-type EpochRow = { epoch_id: string | null; epoch_wrapped: Buffer | null; epoch_active: boolean }
+type EpochRow = { epoch_id: string | null; epoch_wrapped: Buffer | null; epoch_active: boolean; epoch_retired: boolean }
 
-/** The epochs of a team, opened by the key store or from memory. The last active one wraps. */
+/** The epochs of a team, opened by the key store or from memory. The last active one wraps. The store may have no retired one. */
 export async function openEpochs(
   epochs: EpochKeys,
   team: SealingKey,
@@ -20,12 +20,15 @@ export async function openEpochs(
   rows: EpochRow[],
 ) {
   const opened = await Promise.all(
-    rows.flatMap(({ epoch_id: id, epoch_wrapped: wrapped, epoch_active: isActive }) =>
-      id && wrapped ? [openEpoch(epochs, team, { team_id, id, wrapped }, now).then((key) => ({ key, isActive }))] : [],
-    ),
+    rows.flatMap(({ epoch_id: id, epoch_wrapped: wrapped, epoch_active: isActive, epoch_retired: isRetired }) => {
+      if (!id || !wrapped) return []
+      const opening = openEpoch(epochs, team, { team_id, id, wrapped }, now).then((key) => ({ key, isActive }))
+      return [isRetired ? opening.catch(() => undefined) : opening]
+    }),
   )
-  const wrapsWith = opened.findLast(({ isActive }) => isActive)?.key
-  return { epochs: opened.map(({ key }) => key), ...(wrapsWith && { wrapsWith }) }
+  const known = opened.filter((epoch) => epoch !== undefined)
+  const wrapsWith = known.findLast(({ isActive }) => isActive)?.key
+  return { epochs: known.map(({ key }) => key), ...(wrapsWith && { wrapsWith }) }
 }
 
 type StoredEpoch = { team_id: string; id: string; wrapped: Buffer }
@@ -39,7 +42,7 @@ async function openEpoch(epochs: EpochKeys, team: SealingKey, epoch: StoredEpoch
   return key
 }
 
-/** Forgets the keys that nobody used since then, such as those of retired epochs. */
+/** Forgets the keys that nobody used since then, such as those of destroyed epochs. */
 export function forgetEpochs({ opened }: EpochKeys, since: string) {
   for (const [id, { usedAt }] of opened) if (usedAt < since) opened.delete(id)
 }
