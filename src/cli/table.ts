@@ -3,7 +3,7 @@ import { backupCommand, checkBackupCommand, restoreCommand } from './backup.ts'
 import { bootstrapCommand } from './bootstrap.ts'
 import { capacityCommand } from './capacity.ts'
 import { loadCatalogFile, showCatalog } from './catalog.ts'
-import { cloudSimOura } from './cloud-sim.ts'
+import { cloudSimOura, cloudSimWhoop, cloudSimWithings } from './cloud-sim.ts'
 import type { Command } from './command.ts'
 import { completions } from './completion.ts'
 import { conformanceCommand } from './conformance.ts'
@@ -97,7 +97,18 @@ export const sections: Record<string, Command[]> = {
     listWebhooks,
     replayCommand,
   ],
-  'Seed, export and sandbox': [seedCommand, seedWearables, exportCommand, importCommand, showClock, advanceClock, resetTeam, cloudSimOura],
+  'Seed, export and sandbox': [
+    seedCommand,
+    seedWearables,
+    exportCommand,
+    importCommand,
+    showClock,
+    advanceClock,
+    resetTeam,
+    cloudSimOura,
+    cloudSimWithings,
+    cloudSimWhoop,
+  ],
   Conformance: [conformanceCommand],
   'Shell completion': completions(() => commands),
 }

@@ -23,6 +23,7 @@ import * as samples from '../wearables/data/samples/read.ts'
 import * as streams from '../wearables/data/streams/streams.ts'
 import * as summaries from '../wearables/data/summaries/read-summaries.ts'
 import { pushSummaries } from '../wearables/data/summaries/summaries.ts'
+import { prepareCredential } from '../wearables/ingestion/prepare.ts'
 import * as deprecatedLinks from '../wearables/link/deprecated.ts'
 import { startOAuth } from '../wearables/link/oauth.ts'
 import * as signIn from '../wearables/link/sign-in.ts'
@@ -60,7 +61,7 @@ export const wearableHandlers: HandlersOf<WearableEndpoints> = {
   createLinkToken: (app, caller, { body }) => linkTokens.createLinkToken(app, caller, body),
   checkLinkToken: (app, caller, { body }) => linkTokens.isTokenValid(app, caller, body.token),
   listLinkSources: (app, caller) => listLinkSources(app, caller),
-  startOAuth: (app, caller, { params }) => startOAuth(app, caller, params.oauth_provider),
+  startOAuth: (app, caller, { params, query }) => startOAuth(app, caller, params.oauth_provider, query),
   connectByPassword: (app, caller, { params, body }) => signIn.connectByPassword(app, caller, params.provider, body),
   completeMfa: (app, caller, { params, body }) => signIn.completeMfa(app, caller, params.provider, body.mfa_code),
   connectByEmail: (app, caller, { params, body }) => signIn.connectByEmail(app, caller, params.provider, body),
@@ -79,7 +80,7 @@ export const wearableHandlers: HandlersOf<WearableEndpoints> = {
   listTeamCredentials: (app, caller, { query }) => teamCredentials.listCredentials(app, caller, query),
   putTeamCredential: (app, caller, { body }) => teamCredentials.putCredential(app, caller, body),
   deleteTeamCredentials: (app, caller, { query }) => teamCredentials.deleteCredentials(app, caller, query.credential_id),
-  prepareTeamCredential: (app, caller, { body }) => teamCredentials.prepareCredential(app, caller, body),
+  prepareTeamCredential: (app, caller, { body }) => prepareCredential(app, caller, body),
   listPullPreferences: (app, caller, { query }) => preferences.listPreferences(app, caller, query),
   putPullPreferences: (app, caller, { body }) => preferences.putPreferences(app, caller, body),
   deletePullPreferences: (app, caller, { query }) => preferences.deletePreferences(app, caller, query),

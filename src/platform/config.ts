@@ -175,7 +175,7 @@ export const Settings = z.object({
     .pipe(OAuthSettings)
     .default({})
     .describe(
-      'OAuth clients of this deployment at wearable providers, as JSON by provider: `{"fitbit":{"client_id":"…","client_secret":"…"}}`. See [Wearable sources](sources.md). If unset, each team sets its own client credentials.',
+      'OAuth clients of this deployment at wearable providers, as JSON by provider: `{"oura":{"client_id":"…","client_secret":"…"}}`. See [Wearable sources](sources.md). If unset, each team sets its own client credentials.',
     ),
   AUDIT_OWNER_ROLE: z
     .string()

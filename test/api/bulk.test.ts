@@ -107,8 +107,14 @@ describe('bulk import', () => {
   test('rejects a source without credentials, an empty or oversized list, and invalid fields', async () => {
     const t = await aTenant()
     const entry = importEntry(await aUser(t.api))
-    const body = { provider: 'fitbit' as const, connections: [entry] }
-    expect(await errorOf(t.api.bulkImport({ body }))).toMatchObject({ status: 400, detail: { error_type: 'SOURCE_NOT_CONFIGURED' } })
+    for (const [provider, error_type] of [
+      ['strava', 'SOURCE_NOT_CONFIGURED'],
+      ['fitbit', 'SOURCE_RETIRED'],
+    ] as const)
+      expect(await errorOf(t.api.bulkImport({ body: { provider, connections: [entry] } }))).toMatchObject({
+        status: 400,
+        detail: { error_type },
+      })
     for (const connections of [[], Array(1001).fill(entry), [{ ...entry, access_token: '' }], [{ ...entry, expires_at: 1.5 }]])
       expect(await errorOf(t.api.bulkImport({ body: { provider: 'oura', connections } }))).toMatchObject({ status: 422 })
   })

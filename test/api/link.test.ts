@@ -66,6 +66,16 @@ describe('a link token', () => {
     })
   })
 
+  test('refuses an account of a retired source, and connects its demo data', async () => {
+    const { link, user_id } = await linkOf(w)
+    expect(await errorOf(link.startOAuth({ params: { oauth_provider: 'fitbit' } }))).toMatchObject({
+      status: 400,
+      detail: { error_type: 'SOURCE_RETIRED', error_message: expect.stringContaining('Connect google_health instead.') },
+    })
+    await w.api.connectDemo({ body: { user_id, provider: 'fitbit' } })
+    expect((await w.api.listConnections({ params: { user_id } })).providers).toMatchObject([{ slug: 'fitbit', status: 'connected' }])
+  })
+
   test('works only for link endpoints, which accept no API key', async () => {
     const { link_token } = await linkOf(w)
     const calls = [

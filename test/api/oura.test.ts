@@ -2,14 +2,11 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/platform/time.ts'
 import { newOuraUser } from '../../src/wearables/providers/oura/stand-in/data.ts'
 import { openOuraStandIn } from '../../src/wearables/providers/oura/stand-in/server.ts'
-import { atEnd } from '../support/at-end.ts'
-import { aLink, localUrl } from '../support/connections.ts'
+import { cloudWorld, HISTORY_DAYS } from '../support/clouds.ts'
+import { localUrl } from '../support/connections.ts'
 import { query } from '../support/query.ts'
 import { userEvents } from '../support/wearables.ts'
-import { errorOf, type Tenant, world } from '../support/world.ts'
-
-const client = { client_id: 'harbor-oura', client_secret: 'oura secret' }
-const HISTORY_DAYS = 90
+import { errorOf, type Tenant } from '../support/world.ts'
 
 /** The fields of the cloud's objects that the tests compare. */
 type Held = { id: string; day: string; bedtime_start: string; hrv: { items: (number | null)[]; timestamp: string } } & Record<
@@ -18,66 +15,19 @@ type Held = { id: string; day: string; bedtime_start: string; hrv: { items: (num
 >
 type Night = { id: string; bedtime_start: string } & Record<'total' | 'deep' | 'efficiency' | 'score' | 'average_hrv', number>
 
-/** A cloud and a service that share one clock, which stands still at noon. */
-async function ouraWorld() {
-  const shared = { base: '', wall: () => new Date().toISOString() }
-  const noon = new Date(Math.ceil(Date.now() / DAY) * DAY + DAY / 2).toISOString()
-  const users = ['ada', 'ben', 'cora', 'dora', 'eve'].map((id) => newOuraUser(id, noon, HISTORY_DAYS + 5))
-  const cloud = await openOuraStandIn({ client, users, now: () => shared.wall(), reach: (url) => localUrl(shared.base, url) })
-  atEnd(cloud.close)
-  const w = await world({ env: { OAUTH_SOURCES: JSON.stringify({ oura: cloud.setting }) } })
-  w.stopTime(Date.parse(noon))
-  Object.assign(shared, { base: w.base, wall: w.app.wall })
-
-  /** Grants access at the consent page like a browser does. */
-  async function connect(t: Tenant, user: string, { without = [] as string[], user_id = undefined as string | undefined } = {}) {
-    const link = await aLink(w.base, t.api, { ...(user_id ? { user_id } : {}), redirect_url: 'https://shop.example/back' })
-    const { oauth_url } = await link.link.startOAuth({ params: { oauth_provider: 'oura' } })
-    const page = await fetch(oauth_url as string)
-    expect(page.status).toBe(200)
-    const form = new URLSearchParams([...new URL(oauth_url as string).searchParams, ['user', user], ['decision', 'allow']])
-    const offered = [...(await page.text()).matchAll(/name="granted" value="([^"]+)"/g)].map(([, scope]) => scope as string)
-    for (const scope of offered.filter((name) => !without.includes(name))) form.append('granted', scope)
-    const consent = await fetch(`${cloud.origin}/oauth/authorize`, { method: 'POST', body: form, redirect: 'manual' })
-    const back = await fetch(localUrl(w.base, consent.headers.get('location') as string), { redirect: 'manual' })
-    expect(new URL(back.headers.get('location') as string).searchParams.get('state')).toBe('success')
-    return link.user_id
-  }
-
-  const daysAgo = (days: number) => new Date(Date.parse(w.app.wall()) - days * DAY).toISOString().slice(0, 10)
-  const window = { start_date: daysAgo(HISTORY_DAYS - 1), end_date: daysAgo(0) }
-  const objects = (user: string, name: string) =>
-    [...(cloud.users.get(user)?.objects.get(name)?.values() ?? [])].filter(({ day }) => day >= window.start_date) as unknown as Held[]
-  return { w, cloud, connect, objects, window, daysAgo }
-}
-
-let o: Awaited<ReturnType<typeof ouraWorld>>
-beforeAll(async () => {
-  o = await ouraWorld()
+const o = await cloudWorld({
+  slug: 'oura',
+  accounts: ['ada', 'ben', 'cora', 'dora', 'eve'],
+  newUser: newOuraUser,
+  open: openOuraStandIn,
 })
+const { samplesOf, typesSince, statusOf, pullsOf } = o
 
-/** Every page of samples. */
-async function samplesOf(t: Tenant, user_id: string, resource: string) {
-  const samples: { timestamp: string; value: number }[] = []
-  for (let next_cursor: string | null | undefined; ; ) {
-    const page = await t.api.listSamples({ params: { user_id, resource }, query: { ...o.window, provider: 'oura', next_cursor } })
-    samples.push(...((page.groups['oura'] ?? []).flatMap(({ data }) => data) as typeof samples))
-    next_cursor = page.next_cursor
-    if (!next_cursor) return samples
-  }
-}
+const objects = (user: string, name: string) =>
+  [...(o.cloud.users.get(user)?.objects.get(name)?.values() ?? [])].filter(({ day }) => day >= o.window.start_date) as unknown as Held[]
 
 const sleepsOf = async (t: Tenant, user_id: string) =>
   (await t.api.listSleep({ params: { user_id }, query: { ...o.window, provider: 'oura' } })).sleep as unknown as Night[]
-
-/** The events since a number of them, by type. */
-const typesSince = async (t: Tenant, user_id: string, count = 0) =>
-  (await userEvents(o.w.app, t.team_id, user_id)).slice(count).map(({ event_type }) => event_type)
-
-const statusOf = async (t: Tenant, user_id: string) => (await t.api.listConnections({ params: { user_id } })).providers[0]
-
-const pullsOf = async (t: Tenant, user_id: string) =>
-  (await t.api.getHistoricalPulls({ query: { user_id } })).data[0]?.provider['oura']?.pulled ?? {}
 
 describe('the story of an Oura account', () => {
   let t: Tenant
@@ -98,9 +48,9 @@ describe('the story of an Oura account', () => {
   test('connects with the account of the cloud, and reads new data and ninety days of history', async () => {
     expect(await statusOf(t, user_id)).toMatchObject({ slug: 'oura', status: 'connected', external_user_id: 'ada' })
     const nights = await sleepsOf(t, user_id)
-    const held = o.objects('ada', 'sleep')
+    const held = objects('ada', 'sleep')
     expect(nights.map(({ bedtime_start }) => Date.parse(bedtime_start))).toEqual(held.map(({ bedtime_start }) => Date.parse(bedtime_start)))
-    const scores = new Map(o.objects('ada', 'daily_sleep').map(({ day, score }) => [day, score]))
+    const scores = new Map(objects('ada', 'daily_sleep').map(({ day, score }) => [day, score]))
     expect(nights.map(({ total, deep, efficiency, score, average_hrv }) => [total, deep, efficiency, score, average_hrv])).toEqual(
       held.map((night) => [
         night.total_sleep_duration,
@@ -116,10 +66,10 @@ describe('the story of an Oura account', () => {
     const expected = measured.filter(({ timestamp, value }) => value !== null && timestamp >= o.window.start_date)
     expect((await samplesOf(t, user_id, 'hrv')).map(({ timestamp, value }) => ({ timestamp, value }))).toEqual(expected)
     const workouts = (await t.api.listWorkouts({ params: { user_id }, query: o.window })).workouts
-    expect(workouts).toHaveLength(o.objects('ada', 'workout').length)
+    expect(workouts).toHaveLength(objects('ada', 'workout').length)
     expect(workouts[0]).toMatchObject({ calories: 320.5, average_hr: expect.any(Number) })
     const activity = (await t.api.listActivity({ params: { user_id }, query: o.window })).activity
-    expect(activity.map(({ steps }) => steps)).toEqual(o.objects('ada', 'daily_activity').map(({ steps }) => steps))
+    expect(activity.map(({ steps }) => steps)).toEqual(objects('ada', 'daily_activity').map(({ steps }) => steps))
     expect(activity[0]).toMatchObject({ calories_active: 400, calories_total: 2100, low: 180, medium: 30, high: 10 })
     const beats = [...(o.cloud.users.get('ada')?.heartrate ?? [])].filter(({ timestamp }) => timestamp >= o.window.start_date)
     const heartRates = new Map((await samplesOf(t, user_id, 'heartrate')).map(({ timestamp, value }) => [timestamp, value]))
@@ -142,7 +92,7 @@ describe('the story of an Oura account', () => {
     expect(o.cloud.subscriptions.size).toBe(18)
     expect(o.cloud.subscriptions.has('old')).toBe(false)
     const before = (await typesSince(t, user_id)).length
-    const [night] = o.objects('ada', 'sleep').slice(-10)
+    const [night] = objects('ada', 'sleep').slice(-10)
     // The user edits the bed time of a night ten days ago.
     o.cloud.put('ada', 'sleep', { ...(night as Held), average_hrv: 99, sleep_phase_5_min: '4'.repeat(48) + '1'.repeat(48) } as never)
     expect(await o.cloud.deliver()).toEqual([200])
@@ -161,7 +111,7 @@ describe('the story of an Oura account', () => {
 
   test('a repeated notification changes nothing, and a forged one is refused', async () => {
     const before = (await typesSince(t, user_id)).length
-    const night = o.objects('ada', 'sleep').at(-10) as never as { id: string; day: string }
+    const night = objects('ada', 'sleep').at(-10) as never as { id: string; day: string }
     const [subscription] = [...o.cloud.subscriptions.values()]
     const url = localUrl(o.w.base, subscription?.callback_url as string)
     const body = JSON.stringify({
@@ -183,8 +133,26 @@ describe('the story of an Oura account', () => {
     expect(await typesSince(t, user_id, before)).toEqual([])
   })
 
+  test('deletes days and samples whose notification does not name the day', async () => {
+    const [day, oxygen] = [objects('ada', 'daily_activity').at(-30), objects('ada', 'daily_spo2').at(-40)]
+    const daysOf = async () => (await t.api.listActivity({ params: { user_id }, query: o.window })).activity.map((one) => one.calendar_date)
+    const [days, oxygens] = [await daysOf(), await samplesOf(t, user_id, 'blood_oxygen')]
+    const before = (await typesSince(t, user_id)).length
+    o.cloud.remove('ada', 'daily_activity', day?.id as string)
+    o.cloud.remove('ada', 'daily_spo2', oxygen?.id as string)
+    await o.cloud.deliver()
+    await o.w.runJobs()
+    expect(await daysOf()).toEqual(days.filter((one) => one !== day?.day))
+    expect(await samplesOf(t, user_id, 'blood_oxygen')).toHaveLength(oxygens.length - 1)
+    expect((await typesSince(t, user_id, before)).sort()).toEqual(['daily.data.activity.deleted', 'daily.data.blood_oxygen.deleted'])
+    o.cloud.put('ada', 'daily_activity', day as never)
+    await o.cloud.deliver()
+    await o.w.runJobs()
+    expect(await daysOf()).toEqual(days)
+  })
+
   test('deletes what the cloud deleted, and an earlier page does not restore it', async () => {
-    const [deleted] = o.objects('ada', 'sleep').slice(-20)
+    const [deleted] = objects('ada', 'sleep').slice(-20)
     const { id, day } = deleted as never as { id: string; day: string }
     const count = (await sleepsOf(t, user_id)).length
     const beats = (await samplesOf(t, user_id, 'hrv')).length
@@ -241,19 +209,8 @@ describe('the story of an Oura account', () => {
 })
 
 describe('trouble with the cloud', () => {
-  /** A team that wants little history, so that the tests are short. */
-  async function aTenant() {
-    const t = await o.w.tenant()
-    const providers = { oura: { default: { historical_days_to_pull: 5 } } }
-    await t.admin.putPullPreferences({
-      params: { org_id: t.org_id, env: 'sandbox', region: 'us' },
-      body: { team_ids: [t.team_id], providers },
-    })
-    return t
-  }
-
   test('reads only what the user granted', async () => {
-    const t = await aTenant()
+    const t = await o.shortTenant()
     const user_id = await o.connect(t, 'ben', { without: ['heartrate', 'personal', 'workout'] })
     await o.w.runJobs()
     expect((await statusOf(t, user_id))?.resource_availability).toMatchObject({
@@ -265,7 +222,7 @@ describe('trouble with the cloud', () => {
   })
 
   test('waits as long as the limit of the cloud says, without losing a window', async () => {
-    const t = await aTenant()
+    const t = await o.shortTenant()
     o.cloud.behavior.remaining = 5
     const user_id = await o.connect(t, 'ben')
     await o.w.runJobs()
@@ -281,7 +238,7 @@ describe('trouble with the cloud', () => {
   })
 
   test('retries through an outage of an hour, and reports it', async () => {
-    const t = await aTenant()
+    const t = await o.shortTenant()
     const user_id = await o.connect(t, 'cora')
     o.cloud.behavior.down = true
     for (const wait of [0, 10 * SECOND, MINUTE, 10 * MINUTE, 40 * MINUTE]) {
@@ -297,7 +254,7 @@ describe('trouble with the cloud', () => {
   })
 
   test('another process continues when the one that reads dies', async () => {
-    const t = await aTenant()
+    const t = await o.shortTenant()
     const user_id = await o.connect(t, 'cora')
     // A process claimed every feed and was killed.
     const dead =
@@ -312,7 +269,7 @@ describe('trouble with the cloud', () => {
   })
 
   test('contains hostile responses to the connection, which goes on afterwards', async () => {
-    const t = await aTenant()
+    const t = await o.shortTenant()
     const user_id = await o.connect(t, 'dora')
     await o.w.runJobs()
     const hostile = {
@@ -334,7 +291,7 @@ describe('trouble with the cloud', () => {
   })
 
   test('breaks the connection once if the user revoked the access, or their membership lapsed', async () => {
-    const t = await aTenant()
+    const t = await o.shortTenant()
     const user_id = await o.connect(t, 'eve')
     await o.w.runJobs()
     o.cloud.tokens.revokeUser('eve')

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import * as api from '../../src/wearables/providers/oura/api.ts'
 import { oura } from '../../src/wearables/providers/oura/index.ts'
 import * as map from '../../src/wearables/providers/oura/map.ts'
+import { profileRecords } from '../../src/wearables/providers/profile.ts'
 
 const aNight = (change: object = {}) =>
   api.Sleep.parse({
@@ -112,13 +113,23 @@ describe('a day of Oura', () => {
     expect(map.oxygenOf([spo2(0), spo2(null), spo2(97, '2026-03-03')], nights)).toEqual([])
   })
 
-  test('vO2 max, profile and weight', () => {
+  test('vO2 max and profile', () => {
     const vo2 = api.Vo2Max.parse({ ...day, timestamp: '2026-03-02T12:00:00+01:00', vo2_max: 42 })
     expect(map.vo2MaxOf(vo2)).toEqual([{ start_date: vo2.timestamp, value: 42, type: 'ring' }])
     const info = api.PersonalInfo.parse({ id: 'u', height: 1.72, weight: 68.5, biological_sex: 'female' })
     expect(map.profileOf(info)).toEqual({ height: 172, biological_sex: 'female', weight: 68.5 })
-    expect(map.weightOf(info, '2026-03-02T12:00:00Z')).toMatchObject([{ body_mass: [{ value: 68.5, start_date: '2026-03-02T12:00:00Z' }] }])
-    expect(map.weightOf({ ...info, weight: null }, '2026-03-02T12:00:00Z')).toEqual([])
+  })
+
+  test.each([
+    [undefined, 68.5, [{ value: 68.5, unit: 'kg', start_date: '2026-03-02T12:00:00Z', type: 'app' }]],
+    [70, 68.5, [{ value: 68.5, unit: 'kg', start_date: '2026-03-02T12:00:00Z', type: 'app' }]],
+    [68.5, 68.5, undefined],
+    [undefined, null, undefined],
+  ])('after a weight of %s, the weight %s of a profile is the measurement %j', async (last, weight, measured) => {
+    const context = { now: '2026-03-02T12:00:00Z', lastProfile: async () => ({ weight: last }) }
+    const { summaries = [] } = await profileRecords({ height: 172, weight }, context as never)
+    expect(summaries[0]?.items[0]?.['body_mass']).toEqual(measured)
+    expect(summaries[1]).toEqual({ resource: 'profile', items: [{ height: 172, weight }] })
   })
 })
 

@@ -41,6 +41,11 @@ export const connectionErrors = errors({
     meaning: 'Neither the team nor the operator has credentials for this source.',
     remedy: 'Set the credentials of the team, or ask the operator to set OAUTH_SOURCES.',
   },
+  SOURCE_RETIRED: {
+    kind: 'refused',
+    meaning: 'The source ended its API, so accounts cannot be connected anymore.',
+    remedy: 'Connect the source that the message names.',
+  },
   SOURCE_NOT_OFFERED: {
     kind: 'refused',
     meaning: 'The link token does not allow this source.',

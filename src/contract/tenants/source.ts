@@ -20,6 +20,8 @@ export type Source = {
   timeseries_resources: string[]
   /** The maximum number of days of history. */
   backfill_days: number
+  /** Set if the source ended its API: when, and the slug of the source that replaces it. */
+  retired?: { since: string; successor: string }
 }
 
 const defaults = {

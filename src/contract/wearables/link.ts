@@ -124,6 +124,7 @@ export const linkEndpoints = {
     description:
       'Send the user to `oauth_url`. Afterwards the browser goes to the redirect_url of the token with `state=success`, or with `state=error`, `error_type` and `error`. A connection emits `provider.connection.created`.',
     params: z.object({ oauth_provider: OAuthSourceIn }),
+    query: z.object({ region: Text(10).nullish().describe('Where the user has their account, for a source with several regions.') }),
     returns: StartedSource,
     refusals: { ...sourceNotAvailable, 429: 'The token was used to start a connection too often.' },
   }),

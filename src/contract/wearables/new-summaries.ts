@@ -305,6 +305,7 @@ const BodyComposition = z.object({
 /** The shapes of summaries that adapters read from a source. They contain more than clients can push. */
 export const pulledSummaries = {
   ...newSummaries,
+  activity: Activity.extend({ day_summary: DaySummary.extend({ total_energy_burned_sum: amount(MAX_KCAL) }).nullish() }),
   sleep: Sleep.extend({ ...sleepTotals, efficiency: amount(100), hrv_mean_rmssd: amount(2000), ...embedSeries('body_temperature_delta') }),
   body: Body.extend({ composition: z.array(BodyComposition).nullish() }),
 } satisfies Record<SummaryName, z.ZodType>

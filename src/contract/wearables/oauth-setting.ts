@@ -18,6 +18,8 @@ const setting = {
   client_auth: z.enum(['basic', 'body']),
   /** The path of the account ID in the token response, such as `athlete.id`. */
   account_field: z.string(),
+  /** The servers of each region, for sources that have several. */
+  regions: z.record(z.string(), z.strictObject({ name: z.string(), authorize_url: Address, token_url: Address, api_url: Address })),
   /** Extra parameters of authorize_url. */
   authorize_params: z.record(z.string(), z.string()),
   client_id: z.string().min(1),

@@ -73,13 +73,13 @@ function send(reply: FastifyReply, response: sessions.PageResponse) {
 async function startConnection(
   app: App,
   session: sessions.BrowserSession,
-  { params, headers }: Request,
+  { params, query, headers }: Request,
   reply: FastifyReply,
 ): Promise<sessions.PageResponse> {
   const { slug } = params
   if (!isSource(slug)) throw problem('SOURCE_NOT_OFFERED', 'No such source.')
   const browser = cookieIn(headers.cookie)?.browser ?? newBrowserSecret()
-  const { oauth_url } = await startOAuth(app, session.caller, slug, browser)
+  const { oauth_url } = await startOAuth(app, session.caller, slug, { browser, region: firstValue(query['region']) })
   const secure = publicUrl(app.config).startsWith('https:') ? '; Secure' : ''
   reply.header(
     'set-cookie',

@@ -4,13 +4,13 @@ import { type App, inTransaction } from '../../platform/app.ts'
 import { userSealingKey } from '../../platform/sealing/vault.ts'
 import { later, SECOND } from '../../platform/time.ts'
 import { renewTokens } from '../providers/oauth.ts'
-import { clientFor } from '../providers/oauth-client.ts'
+import { clientFor, retirementOf } from '../providers/oauth-client.ts'
 import { type Account, openAccount, sealAccount } from './account.ts'
 import { type Connection, failConnection } from './actions.ts'
 import * as store from './store.ts'
 
 /** `broken` is permanent: the user must connect again. `unavailable` is temporary. */
-type Access = { state: 'ready'; access_token: string } | { state: 'broken' } | { state: 'unavailable' }
+type Access = { state: 'ready'; access_token: string; region: string | undefined } | { state: 'broken' } | { state: 'unavailable' }
 
 /** A token that expires sooner is renewed before use. */
 const RENEWAL_MARGIN_MS = 60 * SECOND
@@ -41,7 +41,8 @@ const claimRenewal = (app: App, { team_id, user_id, provider, id }: Connection, 
     if (!account.tokens) return { state: 'broken' } as const
     const now = app.wall()
     const isValid = !row.expires_at || row.expires_at > later(now, RENEWAL_MARGIN_MS)
-    if (isValid && account.tokens.access_token !== rejected) return { state: 'ready', access_token: account.tokens.access_token } as const
+    const { access_token } = account.tokens
+    if (isValid && access_token !== rejected) return { state: 'ready', access_token, region: account.region } as const
     if (row.renewing_until && row.renewing_until > now) return { state: 'wait' } as const
     const connection = await store.updateConnection(app.db, row, { renewing_until: later(now, LEASE_MS) })
     return { state: 'renew', connection: connection as Connection, account } as const
@@ -49,9 +50,12 @@ const claimRenewal = (app: App, { team_id, user_id, provider, id }: Connection, 
 
 async function renew(app: App, connection: Connection, account: Account): Promise<Access> {
   const { team_id, user_id, provider } = connection
-  const client = isSource(provider) ? await clientFor(app, team_id, provider) : undefined
+  const client = isSource(provider) ? await clientFor(app, team_id, provider, account.region) : undefined
   const refresh_token = account.tokens?.refresh_token
-  if (!client || !refresh_token) return breakConnection(app, connection, 'The connection has no refresh token.')
+  if (!client || !refresh_token) {
+    const retirement = isSource(provider) ? retirementOf(provider) : undefined
+    return breakConnection(app, connection, retirement ?? 'The connection has no refresh token.', retirement)
+  }
   const response = await renewTokens(app, client, { refresh_token, scopes: account.grant?.granted ?? [] })
   if (response.state === 'refused' && response.reason === 'grant')
     return breakConnection(app, connection, 'The source rejected the refresh token.')
@@ -66,11 +70,12 @@ async function renew(app: App, connection: Connection, account: Account): Promis
   const { access_token, refresh_token: next } = response.granted
   const sealed = sealAccount(key, connection.id, { ...account, tokens: { access_token, refresh_token: next } })
   const isStored = await store.endRenewal(app.db, connection, { sealed, expires_at: response.expires_at, updated_at: app.now() })
-  return isStored ? { state: 'ready', access_token } : { state: 'unavailable' }
+  return isStored ? { state: 'ready', access_token, region: account.region } : { state: 'unavailable' }
 }
 
-async function breakConnection(app: App, connection: Connection, details: string): Promise<Access> {
-  const message = 'The source no longer accepts the connection. The user has to connect again.'
+const REJECTED = 'The source no longer accepts the connection. The user has to connect again.'
+
+async function breakConnection(app: App, connection: Connection, details: string, message = REJECTED): Promise<Access> {
   await failConnection(app, connection, { error_type: 'token_refresh_failed', message, details })
   return { state: 'broken' }
 }

@@ -8,7 +8,7 @@ import type { ConnectionRow } from './store.ts'
 type Tokens = { access_token: string; refresh_token: string | null }
 
 /** The encrypted part of a connection: the user's account at the source and its tokens. */
-export type Account = { external_user_id: string | null; tokens?: Tokens; grant?: Grant }
+export type Account = { external_user_id: string | null; tokens?: Tokens; grant?: Grant; region?: string }
 
 export const noAccount: Account = { external_user_id: null }
 

@@ -2,7 +2,7 @@ import { type App, inTransaction } from '../../platform/app.ts'
 import { userSealingKey } from '../../platform/sealing/vault.ts'
 import { later, MINUTE } from '../../platform/time.ts'
 import { adapterFor } from '../providers/index.ts'
-import { noAccount, openAccount, sealAccount } from './account.ts'
+import { type Account, noAccount, openAccount, sealAccount } from './account.ts'
 import { claimFirst, MAX_CANDIDATES } from './claim.ts'
 import * as store from './store.ts'
 
@@ -17,7 +17,9 @@ export async function deregister(app: App): Promise<boolean> {
   try {
     const { team_id, user_id } = connection
     const key = await userSealingKey(app, team_id, user_id)
-    if (key) await adapterFor(connection).deregister?.(app, connection, openAccount(key, connection))
+    const save = (account: Account) =>
+      key ? store.updateEnded(app.db, connection, { sealed: sealAccount(key, connection.id, account) }) : Promise.resolve()
+    if (key) await adapterFor(connection).deregister?.(app, connection, openAccount(key, connection), save)
   } catch {
     app.log.warn({ provider: connection.provider, attempts: connection.deregister_tries + 1 }, 'source deregistration failed')
     if (connection.deregister_tries + 1 < MAX_ATTEMPTS) return true
@@ -31,7 +33,7 @@ async function eraseAccount(app: App, connection: store.ConnectionRow) {
   const { id, team_id, user_id, provider } = connection
   const key = await userSealingKey(app, team_id, user_id)
   if (!key) return
-  await store.closeEnded(app.db, connection, { sealed: sealAccount(key, id, noAccount), account_hash: null })
+  await store.updateEnded(app.db, connection, { sealed: sealAccount(key, id, noAccount), account_hash: null, deregister_at: null })
   if (await store.findConnection(app.db, team_id, user_id, provider)) await store.deleteClosed(app.db, team_id, user_id, provider)
 }
 

@@ -206,19 +206,13 @@ export const postponeDeregistration = (db: Db, { team_id, id }: ConnectionRow, d
     .where('id', '=', id)
     .execute()
 
-/** A closed connection is deregistered. Its row records only that the user disconnected the source. */
-export const closeEnded = (
+/** Without deregister_at, a connection is deregistered. Its row records only that the user disconnected the source. */
+export const updateEnded = (
   db: Db,
   { team_id, id }: ConnectionRow,
-  erased: Pick<Updateable<Tables['connections']>, 'sealed' | 'account_hash'>,
+  change: Pick<Updateable<Tables['connections']>, 'sealed' | 'account_hash' | 'deregister_at'>,
 ) =>
-  db
-    .updateTable('connections')
-    .set({ ...erased, deregister_at: null })
-    .where('team_id', '=', team_id)
-    .where('id', '=', id)
-    .where('ended_at', 'is not', null)
-    .execute()
+  db.updateTable('connections').set(change).where('team_id', '=', team_id).where('id', '=', id).where('ended_at', 'is not', null).execute()
 
 export const deleteClosed = (db: Db, team_id: string, user_id: string, provider: string) =>
   db

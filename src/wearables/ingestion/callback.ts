@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import type { SourceSlug } from '../../contract/tenants/sources.ts'
 import type { App } from '../../platform/app.ts'
 import { publicUrl } from '../../platform/config.ts'
@@ -6,6 +6,7 @@ import { deriveSecret, type SealingKey } from '../../platform/sealing/seal.ts'
 import { teamSealingKey } from '../../platform/sealing/vault.ts'
 import { derivedTeamSecret, teamOfSecret } from '../../tenants/keys/rules.ts'
 import { clientFor } from '../providers/oauth-client.ts'
+import { isSameText } from '../providers/untrusted.ts'
 import { findTeamClient } from '../team-sources/credentials.ts'
 
 /** Stands for the deployment in secrets of its own application. */
@@ -21,11 +22,15 @@ export async function callbackOf(app: App, team_id: string, provider: SourceSlug
   const application = isOwn
     ? { team_id, key: await teamSealingKey(app, team_id), provider }
     : { team_id: undefined, key: app.vault.root, provider }
-  return {
-    callback_url: `${publicUrl(app.config)}/providers/${provider}/webhook/${secretOf(application)}`,
-    verification_token: verificationOf(application),
-  }
+  return { callback_url: urlOf(app, application), verification_token: verificationOf(application) }
 }
+
+/** The callback URL of the application of a team, which it registers before it sets the credentials. */
+export const teamCallbackUrl = async (app: App, team_id: string, provider: SourceSlug) =>
+  urlOf(app, { team_id, key: await teamSealingKey(app, team_id), provider })
+
+const urlOf = (app: App, application: Application) =>
+  `${publicUrl(app.config)}/providers/${application.provider}/webhook/${secretOf(application)}`
 
 const secretOf = ({ team_id, key, provider }: Application) =>
   derivedTeamSecret(PREFIX, team_id ?? DEPLOYMENT, derived(key, provider, 'path'))
@@ -41,7 +46,7 @@ export async function applicationOf(app: App, provider: SourceSlug, secret: stri
   if (!named) return undefined
   const team_id = named === DEPLOYMENT ? undefined : named
   const keys = team_id ? await teamKey(app, team_id) : app.vault.roots.map(({ key }) => key)
-  const key = keys.find((key) => isSame(secretOf({ team_id, key, provider }), secret))
+  const key = keys.find((key) => isSameText(secretOf({ team_id, key, provider }), secret))
   if (!key) return undefined
   const own = team_id ? await findTeamClient(app, team_id, provider) : undefined
   const client = team_id && !own ? undefined : await clientFor(app, team_id ?? DEPLOYMENT, provider)
@@ -54,5 +59,3 @@ const teamKey = (app: App, team_id: string) =>
     (key) => [key],
     () => [],
   )
-
-const isSame = (a: string, b: string) => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))

@@ -1,9 +1,11 @@
+import type { SourceSlug } from '../../contract/tenants/sources.ts'
 import type { App } from '../../platform/app.ts'
 import { requireUser } from '../../tenants/users/actions.ts'
 import type { Connection } from '../connections/actions.ts'
 import { restoreSummary } from '../data/summaries/delete-summaries.ts'
 import { findRawProfile } from '../data/summaries/read-summaries.ts'
 import type { Call, DeletedObject, Feed } from '../providers/cloud.ts'
+import { callbackOf } from './callback.ts'
 import { countSkipped } from './counters.ts'
 import * as rules from './rules.ts'
 import { deleteRecords, openPull, saveRecords } from './save.ts'
@@ -25,7 +27,8 @@ export async function readNew(reading: Reading) {
   const { windows, deleted } = await resolveChanges(reading, changes)
   await removeDeleted(reading, deleted, live)
   for (const window of rules.joinWindows(isPoll ? [live, ...windows] : windows).toReversed())
-    for (const part of rules.splitWindow(window, feed.windowDays)) await readWindow(reading, part, 'daily')
+    for (const part of rules.splitWindow(window, feed.windowDays))
+      await readWindow(reading, part, 'daily', { changedSince: isPoll && part.to === live.to ? part.from : undefined })
   for (const change of changes) await store.deleteChange(app.db, change)
   return { didRead: isPoll || changes.length > 0, isPoll, until: live.to, hasMore: changes.length === MAX_CHANGES }
 }
@@ -34,8 +37,12 @@ export async function readNew(reading: Reading) {
 async function resolveChanges({ call, feed, app, job, beforePage }: Reading, changes: store.ChangeRow[]) {
   const windows: rules.Window[] = []
   const deleted: DeletedObject[] = []
-  for (const { kind, object_id, deleted: isDeleted, changed_at, received_at } of changes) {
+  for (const { kind, object_id, deleted: isDeleted, changed_at, received_at, window_from, window_to } of changes) {
     await beforePage()
+    if (window_from && window_to) {
+      windows.push({ from: window_from, to: window_to })
+      continue
+    }
     const change = { kind, object_id, deleted: isDeleted, at: changed_at }
     const window = (await feed.windowOf?.(call, change)) ?? 'deleted'
     // The clocks of the source and of Assay differ, and the deletion must be later than the last version of the object.
@@ -60,9 +67,10 @@ export async function readHistory(reading: Reading) {
   const window = rules.nextWindow({ from: job.history_from, to: job.history_to }, feed.windowDays)
   if (!window) return undefined
   let found = job.history_found
-  await readWindow(reading, window, 'historical', (changes) => {
+  const collect = (changes: Parameters<typeof rules.addFound>[1]) => {
     found = rules.addFound(found, changes)
-  })
+  }
+  await readWindow(reading, window, 'historical', { collect })
   return { window, found }
 }
 
@@ -70,12 +78,14 @@ async function readWindow(
   { app, job, connection, feed, call, beforePage }: Reading,
   window: rules.Window,
   stage: 'daily' | 'historical',
-  collect?: Parameters<typeof saveRecords>[3],
+  { collect, changedSince }: { collect?: Parameters<typeof saveRecords>[3]; changedSince?: string | undefined },
 ) {
   const { team_id, user_id, provider } = job
   const context = {
     now: app.now(),
     granted: await grantOf(app, connection),
+    changedSince,
+    callback: () => callbackOf(app, team_id, provider as SourceSlug),
     lastProfile: async () => findRawProfile(app, await requireUser(app, team_id, user_id), provider),
   }
   await beforePage()

@@ -1,29 +1,35 @@
 import { isSource, type SourceSlug } from '../../contract/tenants/sources.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
-import { connectionsOfAccount } from '../connections/actions.ts'
+import { withTeamClock } from '../../tenants/teams/clock.ts'
+import { connectionById, connectionsOfAccount, failConnection } from '../connections/actions.ts'
+import { endPulls } from '../data/backfill.ts'
+import { openCloud } from '../providers/call.ts'
 import type { IncomingRequest, Reception } from '../providers/cloud.ts'
 import { cloudOf } from '../providers/clouds.ts'
 import { applicationOf } from './callback.ts'
 import { PULL_FEEDS } from './schedule.ts'
 import * as store from './store.ts'
 
-export type ReceptionResponse = { status: 200 | 401 | 404; body: object }
+export type ReceptionResponse = { status: 200 | 201 | 204 | 401 | 404; body: object }
 
 const unknown: ReceptionResponse = { status: 404, body: { detail: 'No such callback URL.' } }
 const refused: ReceptionResponse = { status: 401, body: { detail: 'The signature or the verification token is not valid.' } }
 
 /** Verifies a notification of a source, stores what changed, and responds. A job reads the data afterwards. */
 export async function receiveNotification(app: App, slug: string, secret: string, request: IncomingRequest): Promise<ReceptionResponse> {
-  const receive = cloudOf(slug)?.receive
-  if (!receive || !isSource(slug)) return unknown
+  const cloud = cloudOf(slug)
+  if (!cloud?.receive || !isSource(slug)) return unknown
   const application = await applicationOf(app, slug, secret)
   if (!application) return unknown
   const { client, verification_token, team_id } = application
-  const reception = receive(request, { ...client, verification_token })
+  const { call, close } = openCloud(app, slug, client)
+  const receiver = { ...client, verification_token, api_url: client.api_url ?? cloud.api_url, now: app.wall() }
+  const reception = await Promise.resolve(cloud.receive(request, receiver, call)).finally(close)
   if (!reception) return refused
   for (const change of reception.changes) await storeChange(app, slug, team_id, change)
+  for (const account of reception.ended ?? []) await endAccount(app, slug, team_id, account)
   if (reception.changes.length) app.wake(PULL_FEEDS)
-  return { status: 200, body: reception.body ?? {} }
+  return { status: reception.status ?? 200, body: reception.body ?? {} }
 }
 
 type NewChange = Reception['changes'][number]
@@ -34,8 +40,26 @@ async function storeChange(app: App, provider: SourceSlug, team_id: string | und
   for (const connection of await connectionsOfAccount(app, provider, account, team_id))
     await inTransaction(app, async (app) => {
       const { team_id, user_id, id: connection_id } = connection
-      const { kind, object_id, deleted, at: changed_at } = change
-      await store.insertChanges(app.db, [{ team_id, connection_id, user_id, feed, kind, object_id, deleted, changed_at, received_at }])
+      const { kind, object_id, deleted, at: changed_at, window } = change
+      const period = { window_from: window?.from ?? null, window_to: window?.to ?? null }
+      const row = { team_id, connection_id, user_id, feed, kind, object_id, deleted, changed_at, received_at, ...period }
+      await store.insertChanges(app.db, [row])
       await store.touchJobs(app.db, team_id, connection_id, [feed], received_at, false)
+    })
+}
+
+/** The user ended the access at the source. */
+async function endAccount(app: App, provider: SourceSlug, team_id: string | undefined, account: string) {
+  for (const { team_id: owner, id } of await connectionsOfAccount(app, provider, account, team_id))
+    await inTransaction(await withTeamClock(app, owner), async (app) => {
+      const connection = await connectionById(app, owner, id)
+      if (!connection) return
+      await failConnection(app, connection, {
+        error_type: 'deregistered_per_provider',
+        message: 'The user ended the access at the source. They have to connect again.',
+        details: 'The source reported that the user ended the access.',
+      })
+      await endPulls(app, connection, { status: 'failure', error_details: 'non_retriable_error' })
+      await store.stopJobs(app.db, owner, id)
     })
 }

@@ -12,6 +12,7 @@ import { type Call, type Feed, isCloudError } from '../providers/cloud.ts'
 import { cloudOf } from '../providers/clouds.ts'
 import { clientFor } from '../providers/oauth-client.ts'
 import { countCall, countFailure } from './counters.ts'
+import { ENROLLMENT, feedsOf } from './feeds.ts'
 import { readHistory, readNew } from './read.ts'
 import * as rules from './rules.ts'
 import { openPull } from './save.ts'
@@ -66,7 +67,7 @@ export async function pullConnection(app: App, { team_id, id }: Connection) {
   for (const job of jobs) {
     const claimed = await claim(app, job)
     // Another process is reading it.
-    if (claimed) results.push(await runJob(app, claimed))
+    if (claimed) results.push((await runJob(app, claimed)) || job.feed === ENROLLMENT)
   }
   return results.every(Boolean)
 }
@@ -75,10 +76,10 @@ export async function pullConnection(app: App, { team_id, id }: Connection) {
 async function runJob(app: App, job: store.PullJob): Promise<boolean> {
   const teamApp = await withTeamClock(app, job.team_id)
   const connection = await connectionById(teamApp, job.team_id, job.connection_id)
-  const feed = cloudOf(job.provider)?.feeds?.[job.feed]
-  const client = isSource(job.provider) ? await clientFor(teamApp, job.team_id, job.provider) : undefined
+  const cloud = cloudOf(job.provider)
+  const feed = cloud && feedsOf(cloud)[job.feed]
   if (!connection) return forget(app, job)
-  if (connection.status !== 'connected' || !feed || !client?.api_url) return settle(app, job, { due_at: null })
+  if (connection.status !== 'connected' || !feed) return settle(app, job, { due_at: null })
   const shared = await clients.findClient(app.db, job.team_id, job.provider)
   if (shared?.blocked_until && shared.blocked_until > app.wall()) return settle(app, job, { due_at: shared.blocked_until })
   let quota: ReturnType<typeof quotaOf>
@@ -86,7 +87,9 @@ async function runJob(app: App, job: store.PullJob): Promise<boolean> {
     const access = await getAccess(teamApp, connection)
     if (access.state === 'broken') return settle(app, job, { due_at: null, error: 'unauthorized' })
     if (access.state === 'unavailable') return await fail(teamApp, job, feed, 'unavailable')
-    const cloud = openCloud(teamApp, client.api_url, {
+    const client = isSource(job.provider) ? await clientFor(teamApp, job.team_id, job.provider, access.region) : undefined
+    if (!client) return settle(app, job, { due_at: null })
+    const api = openCloud(teamApp, job.provider, client, {
       token: access.access_token,
       renew: (rejected) => renewed(teamApp, connection, rejected),
       observe: (outcome) => {
@@ -95,10 +98,10 @@ async function runJob(app: App, job: store.PullJob): Promise<boolean> {
       },
     })
     try {
-      await read(teamApp, job, connection, feed, cloud.call, pollMs(feed, shared))
+      await read(teamApp, job, connection, feed, api.call, await pollMs(app, job, feed, shared))
       return true
     } finally {
-      await cloud.close()
+      await api.close()
       if (shared && quota) await clients.updateClient(app.db, shared, { quota_limit: quota.limit, quota_remaining: quota.remaining })
     }
   } catch (error) {
@@ -107,8 +110,11 @@ async function runJob(app: App, job: store.PullJob): Promise<boolean> {
 }
 
 /** Without notifications, the feed is read more often. */
-const pollMs = (feed: Feed, shared: clients.CloudClient | undefined) =>
-  shared && shared.subscribe_error === null ? feed.pollMs : Math.min(feed.pollMs, 60 * MINUTE)
+async function pollMs(app: App, job: store.PullJob, feed: Feed, shared: clients.CloudClient | undefined) {
+  const enrollment = job.feed === ENROLLMENT ? undefined : await store.findJob(app.db, { ...job, feed: ENROLLMENT })
+  const isNotified = shared?.subscribe_error === null && !enrollment?.error
+  return isNotified || job.feed === ENROLLMENT ? feed.pollMs : Math.min(feed.pollMs, 60 * MINUTE)
+}
 
 async function renewed(app: App, connection: Connection, rejected: string) {
   const access = await getAccess(app, connection, rejected)

@@ -3,9 +3,10 @@ import type { SummaryName } from '../../contract/wearables/summaries.ts'
 import type { App } from '../../platform/app.ts'
 import { Problem } from '../../platform/problem.ts'
 import { type IncomingPush, openPush, type ResourceChanges } from '../data/incoming-push.ts'
+import { dayOf } from '../data/rules-time.ts'
 import { parsePushedSamples, saveSamples } from '../data/samples/ingest.ts'
 import { removeSamples } from '../data/samples/remove.ts'
-import { deleteSummaries, dependents, storedPeriods } from '../data/summaries/delete-summaries.ts'
+import { deleteDays, deleteSummaries, dependents, storedPeriods } from '../data/summaries/delete-summaries.ts'
 import type { BuiltItem } from '../data/summaries/rules-summary.ts'
 import { buildSummaries, saveSummaries } from '../data/summaries/summaries.ts'
 import type { DeletedObject, Records } from '../providers/cloud.ts'
@@ -28,12 +29,14 @@ export async function saveRecords(app: App, target: Target, records: Records, co
     kept.set(name, keys)
   }
   const periods: Period[] = []
+  const keptDays = new Set<string>()
   for (const { resource, items } of records.summaries ?? [])
     for (const chunk of chunks(items, MAX_ITEMS)) {
       const built = chunk.flatMap((item) => plausible(() => buildSummaries(push, resource, [item])) ?? [])
       skipped += chunk.length - built.length
       if (records.sessionSeries?.resource === resource) periods.push(...(await periodsOf(app, push, resource, built)))
       for (const { name, samples } of built.flatMap(({ samples }) => samples)) keep(name, samples)
+      for (const { resource, external } of built.flatMap(({ drafts }) => drafts)) keptDays.add(`${resource} ${external}`)
       await saveSummaries(app, push, resource, built, built.length)
     }
   for (const { name, items } of records.samples ?? [])
@@ -46,8 +49,10 @@ export async function saveRecords(app: App, target: Target, records: Records, co
       const accepted = parsed.flatMap((one) => one.accepted)
       await saveSamples(app, push, [{ name, accepted, received: accepted.length, dropped: 0 }])
     }
-  for (const name of records.sessionSeries?.series ?? [])
-    await removeSamples(app, push, name, periods, (sample) => kept.get(name)?.has(keyOf(sample)) ?? false)
+  const isKept = (name: SeriesName, sample: { at: number; type: string }) => kept.get(name)?.has(keyOf(sample)) ?? false
+  for (const name of records.sessionSeries?.series ?? []) await removeSamples(app, push, name, periods, (sample) => isKept(name, sample))
+  // An implausible item does not mean that the source deleted the earlier one.
+  if (records.complete && !skipped) await removeOthers(app, push, records.complete, keptDays, isKept)
   await deleteRecords(app, push, records.deleted ?? [])
   return skipped
 }
@@ -63,6 +68,20 @@ export const openPull = async (
 ) => {
   const opened = await openPush(app, { team_id }, user_id, { stage, provider, start_date: window.from, end_date: window.to })
   return { ...opened, pull: collect ? { collect } : {} }
+}
+
+/** Deletes what the source does not have anymore in a period. */
+async function removeOthers(
+  app: App,
+  push: IncomingPush,
+  { series = [], days = [], window }: NonNullable<Records['complete']>,
+  keptDays: Set<string>,
+  isKept: (name: SeriesName, sample: { at: number; type: string }) => boolean,
+) {
+  const period = { from: Date.parse(window.from), to: Date.parse(window.to) }
+  for (const name of series) await removeSamples(app, push, name, [period], (sample) => isKept(name, sample))
+  for (const resource of days)
+    await deleteDays(app, push, resource, dayOf(period.from), dayOf(period.to), (day) => keptDays.has(`${resource} ${day}`))
 }
 
 /** The periods of sessions, now and before. Samples that were measured in a period end with it. */

@@ -11,6 +11,7 @@ import type { Cloud, Feed } from '../providers/cloud.ts'
 import { cloudOf } from '../providers/clouds.ts'
 import { clientFor } from '../providers/oauth-client.ts'
 import { loadPreferredDays } from '../team-sources/preferences.ts'
+import { feedsOf } from './feeds.ts'
 import * as store from './store.ts'
 import * as clients from './store-clients.ts'
 
@@ -55,9 +56,9 @@ const noHistory = { history_from: null, history_to: null, history_end: null }
 const hashOf = (client_id: string) => createHash('sha256').update(client_id).digest()
 
 /** The feeds whose scopes the user granted. All of them if the scopes are unknown. */
-export async function grantedFeeds(app: App, connection: Connection, { feeds = {} }: Cloud): Promise<[string, Feed][]> {
+export async function grantedFeeds(app: App, connection: Connection, cloud: Cloud): Promise<[string, Feed][]> {
   const granted = await grantOf(app, connection)
-  return Object.entries(feeds).filter(([, { scopes }]) => scopes.every(granted))
+  return Object.entries(feedsOf(cloud)).filter(([, { scopes }]) => scopes.every(granted))
 }
 
 /** Whether the user granted a scope. */
@@ -72,5 +73,5 @@ async function historyDays(app: App, team_id: string, provider: SourceSlug) {
   const preferred = await loadPreferredDays(app, team_id, provider)
   const { backfill_days } = sources[provider]
   return ({ resources, maxDays = backfill_days }: Feed) =>
-    Math.min(maxDays, Math.max(...resources.map((resource) => preferred(resource) ?? backfill_days)))
+    Math.min(maxDays, Math.max(0, ...resources.map((resource) => preferred(resource) ?? backfill_days)))
 }

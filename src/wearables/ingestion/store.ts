@@ -36,6 +36,19 @@ export const deleteJobs = (db: Db, team_id: string, connection_id: string, excep
     .where((eb) => eb.not(eb('feed', '=', sql<string>`any(${except}::text[])`)))
     .execute()
 
+export const findJob = (db: Db, { team_id, connection_id, feed }: JobId) =>
+  db
+    .selectFrom('pull_jobs')
+    .selectAll()
+    .where('team_id', '=', team_id)
+    .where('connection_id', '=', connection_id)
+    .where('feed', '=', feed)
+    .executeTakeFirst()
+
+/** Nothing is due until the user connects again. */
+export const stopJobs = (db: Db, team_id: string, connection_id: string) =>
+  db.updateTable('pull_jobs').set({ due_at: null }).where('team_id', '=', team_id).where('connection_id', '=', connection_id).execute()
+
 export const listJobs = (db: Db, team_id: string, connection_id: string) =>
   db.selectFrom('pull_jobs').selectAll().where('team_id', '=', team_id).where('connection_id', '=', connection_id).execute()
 
@@ -131,7 +144,7 @@ export const touchJobs = (db: Db, team_id: string, connection_id: string, feeds:
 
 export type ChangeRow = Selectable<Tables['cloud_changes']>
 
-/** Stores changes. Of several about one object, the latest counts. */
+/** Stores changes. Of several about one object, the latest counts, and periods are joined. */
 export const insertChanges = (db: Db, rows: Insertable<Tables['cloud_changes']>[]) =>
   db
     .insertInto('cloud_changes')
@@ -141,6 +154,8 @@ export const insertChanges = (db: Db, rows: Insertable<Tables['cloud_changes']>[
         deleted: sql<boolean>`case when excluded.changed_at >= cloud_changes.changed_at then excluded.deleted else cloud_changes.deleted end`,
         changed_at: eb.fn('greatest', ['excluded.changed_at', 'cloud_changes.changed_at']),
         received_at: eb.ref('excluded.received_at'),
+        window_from: eb.fn('least', ['excluded.window_from', 'cloud_changes.window_from']),
+        window_to: eb.fn('greatest', ['excluded.window_to', 'cloud_changes.window_to']),
       })),
     )
     .execute()

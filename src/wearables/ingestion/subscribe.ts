@@ -34,7 +34,7 @@ async function subscribe(app: App, shared: clients.CloudClient) {
   const subscribe = cloudOf(provider)?.subscribe
   const client = isSource(provider) ? await clientFor(app, team_id, provider) : undefined
   if (!subscribe || !client?.api_url || !isSource(provider)) return null
-  const cloud = openCloud(app, client.api_url, { observe: ({ status }) => countCall(provider, status) })
+  const cloud = openCloud(app, provider, client, { observe: ({ status }) => countCall(provider, status) })
   try {
     const wanted = await isInUse(app, shared)
     await subscribe(cloud.call, { ...(await callbackOf(app, team_id, provider)), client, wanted, now: app.wall() })

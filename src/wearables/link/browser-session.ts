@@ -114,6 +114,7 @@ export function close({ token, frame }: BrowserSession): PageResponse {
 const endUserTexts: Record<string, string> = {
   NO_SIGN_IN_WAITING: 'Start the sign-in again.',
   CONNECTION_IS_NO_DEMO: 'This source is already connected with your own data. Choose another one.',
+  SOURCE_RETIRED: 'This source has ended its service. Choose another one.',
   TOO_MANY_LINKS: 'Too many attempts. Wait ten minutes and try again.',
 }
 

@@ -23,11 +23,17 @@ const FLOW_LIFETIME_MS = 10 * MINUTE
 export const MAX_OPEN_FLOWS = 20
 const STATE_PREFIX = 'st_'
 
-/** Starts an OAuth flow. `browser` is a secret of the browser that binds the flow to it, on the link page. */
-export async function startOAuth(app: App, { team_id, key_id }: LinkCaller, provider: SourceSlug, browser?: string) {
+type StartOptions = {
+  /** A secret of the browser that binds the flow to it, on the link page. */
+  browser?: string | undefined
+  region?: string | null | undefined
+}
+
+/** Starts an OAuth flow. */
+export async function startOAuth(app: App, { team_id, key_id }: LinkCaller, provider: SourceSlug, { browser, region }: StartOptions = {}) {
   const token = await store.getToken(app.db, team_id, key_id)
   rules.checkCovered(token, provider)
-  const client = await requireClient(app, team_id, provider)
+  const client = await requireClient(app, team_id, provider, region ?? undefined)
   const scopes = scopesToRequest(client, await requirementsOf(app, team_id, provider))
   const state = newTeamSecret(STATE_PREFIX, team_id)
   await inTransaction(app, async (app) => {
@@ -41,7 +47,7 @@ export async function startOAuth(app: App, { team_id, key_id }: LinkCaller, prov
       )
     await store.insertFlow(app.db, {
       ...{ state_hash: hashSecret(state), team_id, link_token_id: key_id, provider, scopes, redirect_uri: client.redirect_uri },
-      ...{ browser_hash: browser ? hashSecret(browser) : null, expires_at: later(app.wall(), FLOW_LIFETIME_MS) },
+      ...{ browser_hash: browser ? hashSecret(browser) : null, expires_at: later(app.wall(), FLOW_LIFETIME_MS), region: region ?? null },
     })
   })
   const challenge = challengeOf(await pkceVerifier(app, team_id, state))
@@ -76,7 +82,7 @@ type OAuthFlow = Omit<store.Flow, 'provider'> & { provider: SourceSlug }
 async function outcomeOf(app: App, token: Token, flow: OAuthFlow, { state, code, error }: OAuthCallback & { state: string }) {
   if (error === 'access_denied') return rules.linkFailed('user_cancelled')
   if (error || !code) return rules.linkFailed('provider_api_error')
-  const configured = await clientFor(app, flow.team_id, flow.provider)
+  const configured = await clientFor(app, flow.team_id, flow.provider, flow.region ?? undefined)
   if (!configured) return rules.linkFailed('provider_credential_error')
   const client = { ...configured, redirect_uri: flow.redirect_uri }
   const tokens = await exchangeCode(app, client, {
@@ -88,11 +94,20 @@ async function outcomeOf(app: App, token: Token, flow: OAuthFlow, { state, code,
     return rules.linkFailed(tokens.state === 'refused' && tokens.reason === 'client' ? 'provider_credential_error' : 'provider_api_error')
   const outcome = await connect(app, token, flow, client, tokens)
   // The connection failed, so the granted token is revoked.
-  if (outcome.state === 'error') await endAccess(app, client, flow.provider, tokens.granted)
+  if (outcome.state === 'error') {
+    const { external_user_id, granted: scopes } = tokens.granted
+    await endAccess(app, client, flow.provider, { external_user_id, tokens: tokens.granted, scopes })
+  }
   return outcome
 }
 
-async function connect(app: App, token: Token, { provider, scopes }: OAuthFlow, client: Client, tokens: Tokens & { state: 'granted' }) {
+async function connect(
+  app: App,
+  token: Token,
+  { provider, scopes, region }: OAuthFlow,
+  client: Client,
+  tokens: Tokens & { state: 'granted' },
+) {
   const { access_token, refresh_token, granted } = tokens.granted
   if (lacksRequiredScopes(await requirementsOf(app, token.team_id, provider), granted))
     return rules.linkFailed('required_scopes_not_granted')
@@ -101,7 +116,7 @@ async function connect(app: App, token: Token, { provider, scopes }: OAuthFlow, 
   const { external_user_id } = identity
   const denied = scopes.filter((scope) => !granted.includes(scope))
   const grant = { granted, denied, needs: client.needs }
-  const account = { external_user_id, tokens: { access_token, refresh_token }, grant }
+  const account = { external_user_id, tokens: { access_token, refresh_token }, grant, ...(region ? { region } : {}) }
   return finishLink(withAudit(app, token, 'finishOAuth'), token, provider, { kind: 'oauth', account, expires_at: tokens.expires_at })
 }
 

@@ -41,11 +41,11 @@ const sourceLink = ({ token }: Frame, { slug, demo }: Offer) => {
 const demoBadge = html` <span class="badge">Demo data</span>`
 
 /** The page that connects one source. */
-export function sourcePage(frame: Frame, { slug, demo }: Offer, failure?: string) {
+export function sourcePage(frame: Frame, { slug, demo, regions = {} }: Offer, failure?: string) {
   const source = sources[slug]
   const methods: Partial<Record<Source['auth_type'], Html>> = {
     oauth: html`<p class="lead">You will sign in to ${source.name} and choose what ${frame.team} can read. ${frame.team} does not see your password.</p>
-<p><a class="button" href="/link/oauth/${slug}?token=${frame.token}">Continue to ${source.name}</a></p>`,
+${oauthLinks(frame, slug, Object.entries(regions))}`,
     password: html`<p class="lead">Sign in with your ${source.name} account. Your password is used once and not stored.</p>
 ${form(frame, `/link/password/${slug}`, [field('username', 'Username or email address', 'username'), field('password', 'Password', 'current-password', 'password')])}`,
     email: html`<p class="lead">Enter the email address of your ${source.name} account.</p>
@@ -60,6 +60,12 @@ ${demo ? demoForm(frame, slug) : (methods[source.auth_type] ?? html`<p class="le
 ${frame.canChoose && html`<p><a href="/link?token=${frame.token}">Choose another source</a></p>`}`,
   )
 }
+
+/** One link, or one per region with servers of its own. */
+const oauthLinks = ({ token }: Frame, slug: SourceSlug, regions: [string, { name: string }][]) =>
+  regions.length
+    ? html`<p>Where is your account?</p>${regions.map(([region, { name }]) => html`<p><a class="button" href="/link/oauth/${slug}?token=${token}&amp;region=${region}">${name}</a></p>`)}`
+    : html`<p><a class="button" href="/link/oauth/${slug}?token=${token}">Continue to ${sources[slug].name}</a></p>`
 
 const demoForm = (
   frame: Frame,

@@ -2,7 +2,7 @@ import { type SourceSlug, sources } from '../../contract/tenants/sources.ts'
 import type { App } from '../../platform/app.ts'
 import type { LinkCaller } from '../../platform/callers.ts'
 import { providerOf } from '../../tenants/sources/actions.ts'
-import { isSetUp } from '../providers/oauth-client.ts'
+import { isSetUp, regionsOf } from '../providers/oauth-client.ts'
 import { listCustomSources } from '../team-sources/credentials.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
@@ -14,7 +14,7 @@ export const listLinkSources = async (app: App, caller: TokenScope) =>
   (await offersOf(app, caller)).filter(({ demo }) => !demo).map(({ slug }) => linkSource(app, slug))
 
 /** A source on the link page. `demo` means that the sandbox connects it with demo data. */
-export type Offer = { slug: SourceSlug; demo: boolean }
+export type Offer = { slug: SourceSlug; demo: boolean; regions?: Record<string, { name: string }> }
 
 /** Lists the sources of the link page. The sandbox offers every source. */
 export async function offersOf(app: App, { team_id, key_id }: TokenScope): Promise<Offer[]> {
@@ -22,7 +22,7 @@ export async function offersOf(app: App, { team_id, key_id }: TokenScope): Promi
   const teamSources = await listCustomSources(app, team_id)
   return rules
     .sourcesOf(token)
-    .map((slug) => ({ slug, demo: !canBeLinked(app, slug, teamSources) }))
+    .map((slug) => ({ slug, demo: !canBeLinked(app, slug, teamSources), regions: regionsOf(app, slug) }))
     .filter(({ demo }) => !demo || app.config.ENVIRONMENT === 'sandbox')
 }
 

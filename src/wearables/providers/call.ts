@@ -4,6 +4,9 @@ import type { Outcome } from '../../platform/outbound/outcome.ts'
 import { openSender } from '../../platform/outbound/send.ts'
 import { SECOND } from '../../platform/time.ts'
 import { type Call, type CloudRequest, cloudError, faultOf } from './cloud.ts'
+import { cloudOf } from './clouds.ts'
+import type { Client } from './rules-oauth.ts'
+import { parseJson } from './untrusted.ts'
 
 /** A page of a month of heart rates has about 2 MB. */
 const MAX_BYTES = 8 * 1024 * 1024
@@ -19,33 +22,35 @@ type Access = {
 }
 
 /** A connection to the API of a cloud, with the same protection as webhooks: no private addresses, no redirects, bounded time and size. */
-export function openCloud(app: App, api_url: string, { token, renew, observe }: Access = {}) {
+export function openCloud(app: App, provider: string, { api_url }: Pick<Client, 'api_url'>, { token, renew, observe }: Access = {}) {
+  const cloud = cloudOf(provider)
   const sender = openSender({ policy: policyOf(app.config), timeoutMs: TIMEOUT_MS, connections: 1, maxOrigins: 1 })
   let access = token
   let isRenewed = false
   const send = async (request: CloudRequest) => {
-    const outcome = await sender.request({ ...messageOf(api_url, request, access), maxBytes: MAX_BYTES, keptHeaders })
+    const message = messageOf(api_url ?? cloud?.api_url ?? '', request, access)
+    const outcome = await sender.request({ ...message, maxBytes: MAX_BYTES, keptHeaders })
     observe?.(outcome)
-    return outcome
+    const { status, error } = outcome
+    if (!outcome.ok)
+      return { error: cloudError(faultOf(status, error), `${error} ${status ?? ''}`.trim(), waitOf(outcome, app.wall())), body: undefined }
+    if (outcome.truncated) return { error: cloudError('malformed', 'too large'), body: undefined }
+    const body = outcome.response_body.length ? parseJson(outcome.response_body) : null
+    const found = cloud?.faultIn?.(body)
+    return { error: found && cloudError(found.fault, found.detail), body }
   }
   const call: Call = async (request, shape) => {
-    let outcome = await send(request)
-    if (outcome.status === 401 && access && renew && !isRenewed) {
+    let response = await send(request)
+    if (response.error?.fault === 'unauthorized' && access && renew && !isRenewed) {
       isRenewed = true
       const next = await renew(access)
       if (next) {
         access = next
-        outcome = await send(request)
+        response = await send(request)
       }
     }
-    if (!outcome.ok)
-      throw cloudError(
-        faultOf(outcome.status, outcome.error),
-        `${outcome.error} ${outcome.status ?? ''}`.trim(),
-        waitOf(outcome, app.wall()),
-      )
-    if (outcome.truncated) throw cloudError('malformed', 'too large')
-    const parsed = shape.safeParse(jsonOf(outcome.response_body))
+    if (response.error) throw response.error
+    const parsed = shape.safeParse(response.body)
     // The message of the parser would contain health data.
     if (!parsed.success) throw cloudError('malformed', `shape of ${request.path.split('/').slice(0, 4).join('/')}`)
     return parsed.data
@@ -72,15 +77,6 @@ function messageOf(
     url: url.href,
     headers: { ...authorization, 'user-agent': 'Assay/1', ...type, ...headers },
     ...(body === undefined ? {} : { body }),
-  }
-}
-
-function jsonOf(bytes: Buffer): unknown {
-  if (!bytes.length) return null
-  try {
-    return JSON.parse(bytes.toString())
-  } catch {
-    return undefined
   }
 }
 

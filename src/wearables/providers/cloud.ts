@@ -11,17 +11,41 @@ import type { TokenRules } from './rules-oauth.ts'
 export type Cloud = {
   /** The base of the API. OAUTH_SOURCES overrides it. */
   api_url: string
+  /** Regions with servers of their own, by their name in requests. An account is in one of them. */
+  regions?: Record<string, Region>
   /** Connect: how its tokens differ from RFC 6749, and whose account they belong to. */
   tokens?: TokenRules
   identify?(call: Call): Promise<string | null>
+  /** Connect: what an account needs afterwards, such as subscriptions of its own. It is checked daily. */
+  enroll?(call: Call, enrollment: Enrollment): Promise<void>
   /** Subscribe: creates, renews and deletes the notifications of the application. */
   subscribe?(call: Call, subscription: Subscription): Promise<void>
+  /** The operator registers the callback URL at the cloud, which has no API for it. */
+  registersByHand?: boolean
   /** Receive: verifies a notification, and says whose data changed. Undefined refuses it. */
-  receive?(request: IncomingRequest, client: ReceivingClient): Reception | undefined
+  receive?(request: IncomingRequest, client: ReceivingClient, call: Call): MaybePromise<Reception | undefined>
   /** Pull: what it has, by name. */
   feeds?: Record<string, Feed>
-  /** Disconnect: ends the access in the cloud's own form. */
-  disconnect?(call: Call, tokens: { access_token: string; refresh_token: string | null }): Promise<void>
+  /** The error in a response with status 200. */
+  faultIn?(response: unknown): { fault: Fault; detail: string } | undefined
+  /** Disconnect: ends the access in the cloud's own form. `call` has the token of the user. */
+  disconnect?(call: Call, ending: Ending): Promise<void>
+}
+
+type MaybePromise<T> = T | Promise<T>
+
+/** The servers of a region, and its name for users. */
+export type Region = { name: string; authorize_url: string; token_url: string; api_url: string }
+
+export type Callback = { callback_url: string; verification_token: string }
+
+export type Enrollment = Callback & { now: string; granted(scope: string): boolean }
+
+export type Ending = {
+  tokens: { access_token: string; refresh_token: string | null }
+  account: string | null
+  client: ClientCredentials
+  now: string
 }
 
 /** Sends a request to the API of the cloud and checks the shape of the response. Throws a cloud error. */
@@ -62,8 +86,12 @@ export type Feed = {
 export type PullContext = {
   now: string
   granted(scope: string): boolean
+  /** The last read of the latest data. Sources that can tell what changed since then find late corrections too. */
+  changedSince: string | undefined
   /** The profile of the last pull, as `Records` had it. */
   lastProfile(): Promise<Record<string, unknown> | undefined>
+  /** Where notifications about the account go. */
+  callback(): Promise<Callback>
 }
 
 /** One page in the shapes of `pulledSummaries` and of pushed samples. */
@@ -72,16 +100,18 @@ export type Records = {
   samples?: { name: SeriesName; items: unknown[] }[]
   /** Series that only sessions of this resource contain. Those of an earlier version of a session are deleted. */
   sessionSeries?: { resource: SummaryName; series: SeriesName[] }
+  /** The page has every sample of these series, and every day of these summaries, in a period. Others of the source are deleted. */
+  complete?: { series?: SeriesName[]; days?: SummaryName[]; window: Window }
   deleted?: DeletedObject[]
 }
 
 export type DeletedObject = { resource: SummaryName; id: string; at: string; series: SeriesName[] }
 
-/** An object that changed, as a notification names it. */
-export type Change = { kind: string; object_id: string; deleted: boolean; at: string }
+/** An object that changed, as a notification names it. If the notification names a period instead, the period is read again. */
+export type Change = { kind: string; object_id: string; deleted: boolean; at: string; window?: Window | undefined }
 
-export type Subscription = { callback_url: string; verification_token: string; client: ClientCredentials; wanted: boolean; now: string }
-type ClientCredentials = { client_id: string; client_secret: string }
+export type Subscription = Callback & { client: ClientCredentials; wanted: boolean; now: string }
+export type ClientCredentials = { client_id: string; client_secret: string }
 
 export type IncomingRequest = {
   method: string
@@ -89,10 +119,15 @@ export type IncomingRequest = {
   headers: Record<string, string | undefined>
   body: Buffer
 }
-export type ReceivingClient = ClientCredentials & { verification_token: string }
+export type ReceivingClient = ClientCredentials & { verification_token: string; api_url: string; now: string }
 
-/** The response to a notification, and the changes to store before it is sent. */
-export type Reception = { body?: object; changes: ({ account: string; feed: string } & Change)[] }
+/** The response to a notification, and what to store before it is sent: changes, and the accounts whose access the user ended. */
+export type Reception = {
+  status?: 200 | 201 | 204
+  body?: object
+  changes: ({ account: string; feed: string } & Change)[]
+  ended?: string[]
+}
 
 /**
  * `unauthorized` and `forbidden` need the user; `not_found` is about one object; `rate_limited` and `unavailable` pass;

@@ -1,9 +1,11 @@
 import type { SourceSlug } from '../../contract/tenants/sources.ts'
 import type { Cloud } from './cloud.ts'
 import { oura } from './oura/index.ts'
+import { whoop } from './whoop/index.ts'
+import { withings } from './withings/index.ts'
 
 /** The clouds that Assay reads. */
-const clouds: Partial<Record<SourceSlug, Cloud>> = { oura }
+const clouds: Partial<Record<SourceSlug, Cloud>> = { oura, withings, whoop_v2: whoop }
 
 export const cloudOf = (provider: string): Cloud | undefined =>
   Object.hasOwn(clouds, provider) ? clouds[provider as SourceSlug] : undefined

@@ -10,7 +10,7 @@ type Identity = { state: 'known'; external_user_id: string | null } | { state: '
 export async function identifyAccount(app: App, client: Client, provider: string, granted: GrantedTokens): Promise<Identity> {
   const identify = cloudOf(provider)?.identify
   if (granted.external_user_id || !identify || !client.api_url) return { state: 'known', external_user_id: granted.external_user_id }
-  const { call, close } = openCloud(app, client.api_url, { token: granted.access_token })
+  const { call, close } = openCloud(app, provider, client, { token: granted.access_token })
   try {
     return { state: 'known', external_user_id: await identify(call) }
   } catch (error) {

@@ -19,7 +19,7 @@ export type Adapter = {
   /** Fetches new data, or the history. */
   pull?(app: App, connection: Connection, range: 'new' | 'history'): Promise<void>
   /** Deregisters the user at the source. Throws if it must be retried. */
-  deregister?(app: App, connection: Connection, account: Account): Promise<void>
+  deregister?(app: App, connection: Connection, account: Account, save: (account: Account) => Promise<unknown>): Promise<void>
 }
 
 const oauth: Adapter = {
@@ -27,10 +27,13 @@ const oauth: Adapter = {
   pull: async (app, connection) => {
     if (cloudOf(connection.provider) && !(await pullConnection(app, connection))) throw new Error('The source could not be read')
   },
-  deregister: async (app, { team_id, provider }, { tokens }) => {
-    const client = isSource(provider) ? await clientFor(app, team_id, provider) : undefined
+  deregister: async (app, { team_id, provider }, account, save) => {
+    const { tokens, external_user_id, grant, region } = account
+    const client = isSource(provider) ? await clientFor(app, team_id, provider, region) : undefined
     if (!client || !tokens) return
-    if (!(await endAccess(app, client, provider, tokens))) throw new Error('The source did not revoke the token')
+    const ended = { external_user_id, tokens, scopes: grant?.granted ?? [] }
+    if (!(await endAccess(app, client, provider, ended, (tokens) => save({ ...account, tokens }))))
+      throw new Error('The source did not revoke the token')
   },
 }
 

@@ -1,14 +1,18 @@
 import { type SourceSlug, sources } from '../../contract/tenants/sources.ts'
 import type { App } from '../../platform/app.ts'
-import { problem } from '../../platform/problem.ts'
+import { invalid, problem } from '../../platform/problem.ts'
 import { callbackUrl, findTeamClient } from '../team-sources/credentials.ts'
+import type { Region } from './cloud.ts'
 import { cloudOf } from './clouds.ts'
 import { knownSources } from './oauth-sources.ts'
 import type { Client } from './rules-oauth.ts'
 
 /** The OAuth client for a team: its own, or the deployment's. Undefined if neither is set up. */
-export async function clientFor(app: App, team_id: string, provider: SourceSlug): Promise<Client | undefined> {
-  const { client_id, client_secret, authorize_url, token_url, ...settings } = settingOf(app, provider)
+export async function clientFor(app: App, team_id: string, provider: SourceSlug, region?: string): Promise<Client | undefined> {
+  const { client_id, client_secret, authorize_url, token_url, ...settings } = {
+    ...settingOf(app, provider),
+    ...regionOf(app, provider, region),
+  }
   const shared = client_id && client_secret ? { client_id, client_secret, redirect_uri: callbackUrl(app) } : undefined
   const credentials = (await findTeamClient(app, team_id, provider)) ?? shared
   if (!credentials || !authorize_url || !token_url) return undefined
@@ -34,11 +38,22 @@ export function isSetUp(app: App, provider: SourceSlug, teamSources: Set<string>
   return Boolean(authorize_url && token_url && (teamSources.has(provider) || (client_id && client_secret)))
 }
 
-export async function requireClient(app: App, team_id: string, provider: SourceSlug) {
-  const client = await clientFor(app, team_id, provider)
-  if (!client) throw notConfigured(provider)
+export async function requireClient(app: App, team_id: string, provider: SourceSlug, region?: string) {
+  const regions = Object.keys(regionsOf(app, provider))
+  if (region && !regions.includes(region))
+    throw invalid(['query', 'region'], regions.length ? `Must be one of ${regions.join(', ')}.` : 'The source has no regions.')
+  const client = await clientFor(app, team_id, provider, region)
+  if (!client) throw sources[provider].retired ? retired(provider) : notConfigured(provider)
   return client
 }
+
+/** What to tell about a source that ended its API. Undefined for others. */
+export function retirementOf(provider: SourceSlug) {
+  const { name, retired } = sources[provider]
+  return retired && `${name} ended its API on ${retired.since}. Connect ${retired.successor} instead.`
+}
+
+const retired = (provider: SourceSlug) => problem('SOURCE_RETIRED', retirementOf(provider) ?? '')
 
 const notConfigured = (provider: SourceSlug) =>
   problem(
@@ -51,6 +66,15 @@ export function allScopesOf(app: App, provider: SourceSlug) {
   const { reads, other, scopes } = settingOf(app, provider)
   const all = [...new Set([...Object.keys(reads ?? {}), ...(other ?? []), ...(scopes ?? [])])]
   return all.length ? all : undefined
+}
+
+/** The regions of a source, by their name in requests. */
+export const regionsOf = (app: App, provider: SourceSlug): Record<string, Region> =>
+  settingOf(app, provider).regions ?? cloudOf(provider)?.regions ?? {}
+
+function regionOf(app: App, provider: SourceSlug, region: string | undefined) {
+  const { name: _, ...urls } = (region === undefined ? undefined : regionsOf(app, provider)[region]) ?? { name: '' }
+  return urls
 }
 
 const settingOf = ({ config }: App, provider: SourceSlug) => ({

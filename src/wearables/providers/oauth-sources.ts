@@ -20,10 +20,8 @@ const health = (name: string) => `https://www.googleapis.com/auth/googlehealth.$
  * OAUTH_SOURCES overrides them and adds other sources.
  */
 export const knownSources: Partial<Record<SourceSlug, SourceSettings>> = {
+  // Its servers are gone.
   fitbit: {
-    authorize_url: 'https://www.fitbit.com/oauth2/authorize',
-    token_url: 'https://api.fitbit.com/oauth2/token',
-    revoke_url: 'https://api.fitbit.com/oauth2/revoke',
     client_auth: 'basic',
     account_field: 'user_id',
     reads: {
@@ -51,6 +49,32 @@ export const knownSources: Partial<Record<SourceSlug, SourceSettings>> = {
     },
     other: ['email', 'tag', 'session', 'spo2Daily', 'ring_configuration', 'stress', 'reproductive_cycle'],
   },
+  withings: {
+    authorize_url: 'https://account.withings.com/oauth2_user/authorize2',
+    token_url: 'https://wbsapi.withings.net/v2/oauth2',
+    client_auth: 'body',
+    scope_separator: ',',
+    account_field: 'userid',
+    scopes: ['user.info', 'user.metrics', 'user.activity'],
+    reads: {
+      'user.metrics': [
+        'body',
+        'profile',
+        'weight',
+        'fat',
+        'lean_body_mass',
+        'blood_pressure',
+        'blood_oxygen',
+        'body_temperature',
+        'vo2_max',
+      ],
+      'user.activity': [
+        ...['activity', 'sleep', 'sleep_cycle', 'workouts', 'steps', 'distance', 'calories_active', 'floors_climbed'],
+        ...['heartrate', 'hrv', 'respiratory_rate'],
+      ],
+    },
+    other: ['user.info', 'user.sleepevents'],
+  },
   strava: {
     authorize_url: 'https://www.strava.com/oauth/authorize',
     token_url: 'https://www.strava.com/oauth/token',
@@ -64,15 +88,15 @@ export const knownSources: Partial<Record<SourceSlug, SourceSettings>> = {
     authorize_url: 'https://api.prod.whoop.com/oauth/oauth2/auth',
     token_url: 'https://api.prod.whoop.com/oauth/oauth2/token',
     client_auth: 'body',
-    scopes: ['read:sleep', 'read:workout', 'read:cycles', 'read:profile', 'read:body_measurement', 'offline'],
+    scopes: ['read:sleep', 'read:recovery', 'read:workout', 'read:cycles', 'read:profile', 'read:body_measurement', 'offline'],
     reads: {
-      'read:sleep': ['sleep'],
+      'read:sleep': ['sleep', 'respiratory_rate'],
+      'read:recovery': ['hrv', 'blood_oxygen', 'heartrate'],
       'read:workout': ['workouts'],
-      'read:cycles': ['sleep_cycle'],
-      'read:profile': ['profile'],
-      'read:body_measurement': ['body'],
+      'read:cycles': ['activity'],
+      'read:body_measurement': ['body', 'profile', 'weight'],
     },
-    other: ['read:recovery', 'offline'],
+    other: ['read:profile', 'offline'],
   },
   wahoo: {
     authorize_url: 'https://api.wahooligan.com/oauth/authorize',

@@ -3,6 +3,7 @@ import { policyOf } from '../../platform/outbound/address.ts'
 import { postOnce } from '../../platform/outbound/send.ts'
 import { later, SECOND } from '../../platform/time.ts'
 import { type Client, clientRequest, type GrantedTokens, parseGrant } from './rules-oauth.ts'
+import { parseJson } from './untrusted.ts'
 
 /** `refused` is permanent; `unavailable` is temporary. */
 export type Tokens =
@@ -47,7 +48,7 @@ export async function revokeToken(app: App, client: Client, token: string) {
 
 async function requestTokens(app: App, client: Client, fields: Record<string, string>, requestedScopes: string[]): Promise<Tokens> {
   const { ok, status, response_body } = await post(app, client.token_url, clientRequest(client, fields))
-  const response = jsonOf(response_body)
+  const response = parseJson(response_body)
   if (!ok) return refusalOf(status, response)
   const opened = client.tokenRules?.open?.(response) ?? { state: 'tokens', tokens: response }
   if (opened.state !== 'tokens') return opened
@@ -66,11 +67,3 @@ function refusalOf(status: number | null, response: unknown): Tokens {
 /** Sources get the same limits as webhooks: no private addresses, no redirects, bounded time and size. */
 const post = (app: App, url: string, { headers, body }: { headers: Record<string, string>; body: string }) =>
   postOnce(policyOf(app.config), { url, headers, body })
-
-function jsonOf(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString())
-  } catch {
-    return undefined
-  }
-}

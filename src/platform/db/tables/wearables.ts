@@ -84,6 +84,7 @@ export type WearableTables = {
     redirect_uri: string
     scopes: string[]
     expires_at: Time
+    region: Optional<string>
   }
   team_credentials: {
     id: string
@@ -188,6 +189,8 @@ export type WearableTables = {
     deleted: boolean
     changed_at: Time
     received_at: Time
+    window_from: Optional<Time>
+    window_to: Optional<Time>
   }
   cloud_clients: {
     team_id: string

@@ -1,6 +1,6 @@
 import type { EventName } from '../../../contract/delivery/events.ts'
 import type { SummaryName } from '../../../contract/wearables/summaries.ts'
-import { type App, inTransaction } from '../../../platform/app.ts'
+import { type App, type AppInTransaction, inTransaction } from '../../../platform/app.ts'
 import { emitData } from '../emit.ts'
 import type { IncomingPush } from '../incoming-push.ts'
 import { isoOf } from '../rules-present.ts'
@@ -31,15 +31,38 @@ export const deleteSummaries = (app: App, push: IncomingPush, deletions: Deletio
       app.db,
       [...byId].map(([id, { at }]) => ({ id, team_id, user_id, deleted_at: isoOf(at) })),
     )
-    if (!gone.length) return []
-    await store.deleteSummaries(
-      app.db,
-      team_id,
-      gone.map(({ id }) => id),
-    )
-    for (const [resource, rows] of Map.groupBy(gone, (row) => row.resource))
-      await emitData(app, push, resource, `daily.data.${resource}.deleted` as EventName, { provider, ids: rows.map(({ id }) => id) })
+    await removeRows(app, push, gone)
     return gone.map((row) => ({ resource: row.resource as SummaryName, period: periodOf(openSummary(key, row).fields) }))
+  })
+
+async function removeRows(app: AppInTransaction, push: IncomingPush, rows: { id: string; resource: string }[]) {
+  if (!rows.length) return
+  const ids = rows.map(({ id }) => id)
+  await store.deleteSummaries(app.db, push.user.team_id, ids)
+  for (const [resource, found] of Map.groupBy(rows, (row) => row.resource))
+    await emitData(app, push, resource, `daily.data.${resource}.deleted` as EventName, {
+      provider: push.provider,
+      ids: found.map(({ id }) => id),
+    })
+}
+
+/** Deletes daily summaries that the source no longer has. One that it has again is accepted again. */
+export const deleteDays = (
+  app: App,
+  push: IncomingPush,
+  resource: SummaryName,
+  first: string,
+  last: string,
+  isKept: (day: string) => boolean,
+) =>
+  inTransaction(app, async (app) => {
+    const { team_id, user_id } = push.user
+    const stored = await store.lockDays(app.db, { team_id, user_id, resource, provider: push.provider }, first, last)
+    await removeRows(
+      app,
+      push,
+      stored.filter(({ calendar_date }) => !isKept(calendar_date)),
+    )
   })
 
 /** The periods of stored summaries, by their external ID. */

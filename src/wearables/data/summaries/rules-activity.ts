@@ -33,7 +33,7 @@ export function buildActivity(item: NewSummary<'activity'>, raw: unknown, contex
   const fields = {
     ...{ calendar_date: date, date: dateOf(date), time_zone: context.time_zone, timezone_offset: context.zoneAt(noonOf(date)) },
     calories_active: active,
-    calories_total: active === null || basal === null ? null : active + basal,
+    calories_total: day.total_energy_burned_sum ?? (active === null || basal === null ? null : active + basal),
     steps: roundOrNull(day.steps_sum),
     ...{ distance, daily_movement: distance },
     floors_climbed: roundOrNull(day.floors_climbed_sum),

@@ -57,6 +57,9 @@ export const listSummaries = (db: Db, filter: SummaryFilter, { from, to }: { fro
     .limit(limit)
     .execute()
 
+export const lockDays = (db: Db, filter: SummaryFilter, first: string, last: string) =>
+  summariesOf(db, filter).where(sql<boolean>`calendar_date between ${first} and ${last}`).orderBy('id').forUpdate().execute()
+
 export const findLatestSummary = (db: Db, filter: SummaryFilter) =>
   summariesOf(db, filter).orderBy('updated_at', 'desc').orderBy('id').limit(1).executeTakeFirst()
 

@@ -1,5 +1,7 @@
 import { z } from 'zod'
-import { type Call, cloudError, type Window } from '../cloud.ts'
+import type { Call, Window } from '../cloud.ts'
+import { allItems, followPages } from '../pages.ts'
+import { daysAround } from '../rules-clock.ts'
 
 const number = z.number().nullish()
 const meta = z.object({ updated_at: z.string().nullish() }).nullish()
@@ -84,37 +86,24 @@ const Subscription = z.object({
 
 const Page = <S extends z.ZodType>(item: S) => z.object({ data: z.array(item), next_token: z.string().nullish() })
 
-/** A source that never ends its pages would otherwise occupy a worker forever. */
-const MAX_PAGES = 500
-
-/** The pages of a list. Dates include the day before and after, because a day of the user is not a day in UTC. */
-export async function* list<S extends z.ZodType>(call: Call, name: string, shape: S, { from, to }: Window) {
-  yield* pages(call, name, shape, { start_date: dayOf(from, -1), end_date: dayOf(to, 1) })
+/** The pages of a list. */
+export async function* list<S extends z.ZodType>(call: Call, name: string, shape: S, window: Window) {
+  const { first, last } = daysAround(window)
+  yield* pages(call, name, shape, { start_date: first, end_date: last })
 }
 
-export async function listAll<S extends z.ZodType>(call: Call, name: string, shape: S, window: Window) {
-  const items: z.output<S>[] = []
-  for await (const page of list(call, name, shape, window)) items.push(...page)
-  return items
-}
+export const listAll = <S extends z.ZodType>(call: Call, name: string, shape: S, window: Window) =>
+  allItems(list(call, name, shape, window))
 
 export async function* listHeartRate(call: Call, { from, to }: Window) {
   yield* pages(call, 'heartrate', HeartRate, { start_datetime: from, end_datetime: to })
 }
 
 async function* pages<S extends z.ZodType>(call: Call, name: string, shape: S, query: Record<string, string>) {
-  const seen = new Set<string>()
-  for (let next_token: string | undefined; ; ) {
-    const page = await call({ path: `/v2/usercollection/${name}`, query: { ...query, next_token } }, Page(shape))
-    yield page.data as z.output<S>[]
-    next_token = page.next_token ?? undefined
-    if (!next_token) return
-    if (seen.has(next_token) || seen.size >= MAX_PAGES) throw cloudError('malformed', 'endless pages')
-    seen.add(next_token)
-  }
+  const load = (next_token: string | undefined) =>
+    call({ path: `/v2/usercollection/${name}`, query: { ...query, next_token } }, Page(shape))
+  for await (const { data } of followPages(load, (page) => page.next_token)) yield data as z.output<S>[]
 }
-
-const dayOf = (instant: string, days: number) => new Date(Date.parse(instant) + days * 86_400_000).toISOString().slice(0, 10)
 
 export const getPersonalInfo = (call: Call) => call({ path: '/v2/usercollection/personal_info' }, PersonalInfo)
 

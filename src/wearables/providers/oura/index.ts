@@ -1,8 +1,11 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import type { SeriesName } from '../../../contract/wearables/series.ts'
 import { DAY, HOUR, later } from '../../../platform/time.ts'
 import { type Call, type Change, type Cloud, cloudError, type Feed, isCloudError, type Window } from '../cloud.ts'
+import { allItems } from '../pages.ts'
+import { profileRecords, undated } from '../profile.ts'
+import { isSameText, parseJson } from '../untrusted.ts'
 import * as api from './api.ts'
 import * as map from './map.ts'
 
@@ -47,8 +50,8 @@ const activity: Feed = {
   scopes: ['daily'],
   ...notified,
   async *pull(call, window) {
-    for await (const page of api.list(call, 'daily_activity', api.DailyActivity, window))
-      yield { summaries: [{ resource: 'activity', items: page.map(map.activityOf) }] }
+    const days = await api.listAll(call, 'daily_activity', api.DailyActivity, window)
+    yield { summaries: [{ resource: 'activity', items: days.map(map.activityOf) }], complete: { days: ['activity'], window } }
   },
 }
 
@@ -66,10 +69,8 @@ const workouts: Feed = {
   deletion: ({ object_id: id }) => ({ resource: 'workouts', id, series: [] }),
 }
 
-async function beatsDuring(call: Call, { start_datetime, end_datetime }: api.Workout) {
-  const beats: api.HeartRate[] = []
-  for await (const page of api.listHeartRate(call, { from: start_datetime, to: end_datetime })) beats.push(...page)
-  return beats
+function beatsDuring(call: Call, { start_datetime, end_datetime }: api.Workout) {
+  return allItems(api.listHeartRate(call, { from: start_datetime, to: end_datetime }))
 }
 
 /** Oura sends no notifications about heart rates. */
@@ -90,8 +91,8 @@ const bloodOxygen: Feed = {
   ...notified,
   async *pull(call, window) {
     const sleeps = await api.listAll(call, 'sleep', api.Sleep, window)
-    for await (const page of api.list(call, 'daily_spo2', api.DailySpo2, window))
-      yield { samples: [{ name: 'blood_oxygen', items: map.oxygenOf(page, sleeps) }] }
+    const days = await api.listAll(call, 'daily_spo2', api.DailySpo2, window)
+    yield { samples: [{ name: 'blood_oxygen', items: map.oxygenOf(days, sleeps) }], complete: { series: ['blood_oxygen'], window } }
   },
 }
 
@@ -100,34 +101,29 @@ const vo2Max: Feed = {
   scopes: ['heart_health'],
   ...notified,
   async *pull(call, window) {
-    for await (const page of api.list(call, 'vO2_max', api.Vo2Max, window))
-      yield { samples: [{ name: 'vo2_max', items: page.flatMap(map.vo2MaxOf) }] }
+    const found = await api.listAll(call, 'vO2_max', api.Vo2Max, window)
+    yield { samples: [{ name: 'vo2_max', items: found.flatMap(map.vo2MaxOf) }], complete: { series: ['vo2_max'], window } }
   },
 }
 
-/** It has no dates, so one read is the whole history. A weight is a new measurement only if it differs from the last. */
 const profile: Feed = {
   resources: ['profile', 'body', 'weight'],
   scopes: ['personal'],
-  maxDays: 0,
-  windowDays: 1,
+  ...undated,
   pollMs: DAY,
-  trailingDays: 0,
-  async *pull(call, _, { now, lastProfile }) {
-    const info = await api.getPersonalInfo(call)
-    const isSameWeight = (await lastProfile())?.['weight'] === (info.weight ?? null)
-    yield {
-      summaries: [
-        { resource: 'body', items: isSameWeight ? [] : map.weightOf(info, now) },
-        { resource: 'profile', items: [map.profileOf(info)] },
-      ],
-    }
+  async *pull(call, _, context) {
+    yield await profileRecords(map.profileOf(await api.getPersonalInfo(call)), context)
   },
 }
 
+/** Objects of a day. Their deletion does not name the day, so the days of the history are compared. */
+const daily = ['daily_activity', 'daily_spo2', 'vo2_max']
+const HISTORY_MS = 90 * DAY
+
 /** The list endpoints take days, so the window of an object is its day. */
-async function windowOf(call: Call, { kind, object_id, deleted }: Change): Promise<Window | 'deleted'> {
+async function windowOf(call: Call, { kind, object_id, deleted, at }: Change): Promise<Window | 'deleted'> {
   const row = kinds[kind]
+  if (deleted && daily.includes(kind)) return { from: later(at, -HISTORY_MS), to: at }
   if (deleted || !row) return 'deleted'
   try {
     const { day } = await api.getObject(call, row.path, object_id)
@@ -165,28 +161,18 @@ async function subscribe(call: Call, { callback_url, verification_token, client,
 const receive: NonNullable<Cloud['receive']> = ({ method, query, headers, body }, { client_secret, verification_token }) => {
   if (method === 'GET') {
     const { verification_token: sent = '', challenge } = query
-    return challenge && isSame(sent, verification_token) ? { body: { challenge: challenge.slice(0, 1000) }, changes: [] } : undefined
+    return challenge && isSameText(sent, verification_token) ? { body: { challenge: challenge.slice(0, 1000) }, changes: [] } : undefined
   }
   // The cloud retries for an hour with the same timestamp, so its age is not checked. A repeated message changes nothing.
   const signed = Buffer.concat([Buffer.from(headers['x-oura-timestamp'] ?? ''), body])
   const signature = createHmac('sha256', client_secret).update(signed).digest('hex').toUpperCase()
-  if (!isSame(headers['x-oura-signature'] ?? '', signature)) return undefined
-  const { data: event } = api.Notification.safeParse(jsonOf(body))
+  if (!isSameText(headers['x-oura-signature'] ?? '', signature)) return undefined
+  const { data: event } = api.Notification.safeParse(parseJson(body))
   const row = event && kinds[event.data_type]
   if (!row) return { changes: [] }
   const at = new Date(Number.isNaN(Date.parse(event.event_time)) ? 0 : event.event_time).toISOString()
   const change = { kind: event.data_type, object_id: event.object_id, deleted: event.event_type === 'delete', at }
   return { changes: [{ account: event.user_id, feed: row.feed, ...change }] }
-}
-
-const isSame = (a: string, b: string) => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
-
-function jsonOf(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString())
-  } catch {
-    return undefined
-  }
 }
 
 export const oura: Cloud = {
@@ -197,7 +183,7 @@ export const oura: Cloud = {
   subscribe,
   receive,
   feeds: { sleep, activity, workouts, heartrate, blood_oxygen: bloodOxygen, vo2_max: vo2Max, profile },
-  async disconnect(call, { access_token, refresh_token }) {
+  async disconnect(call, { tokens: { access_token, refresh_token } }) {
     const authorization = `Bearer ${refresh_token ?? access_token}`
     // A token that is not valid anymore is revoked already.
     await call({ method: 'POST', path: '/oauth/revoke', headers: { authorization } }, z.unknown()).catch((error) => {

@@ -1,3 +1,4 @@
+import { isNumber, offsetOf } from '../rules-clock.ts'
 import type * as oura from './api.ts'
 
 const RING = 'ring'
@@ -139,9 +140,6 @@ export const profileOf = ({ height, weight, biological_sex }: oura.PersonalInfo)
   weight: weight ?? null,
 })
 
-export const weightOf = ({ weight }: oura.PersonalInfo, now: string) =>
-  isNumber(weight) && weight > 0 ? [{ body_mass: [{ value: weight, unit: 'kg', start_date: now, type: 'app' }], source_type: 'app' }] : []
-
 const measurementsOf = (list: oura.Sleep['hrv']) => {
   const start = Date.parse(list?.timestamp ?? '')
   const offset = offsetIn(list?.timestamp ?? '')
@@ -153,8 +151,8 @@ const measurementsOf = (list: oura.Sleep['hrv']) => {
 
 /** Computed times are written in UTC, so the offset of the list goes along. */
 function offsetIn(text: string) {
-  const [, sign, hours, minutes] = /([+-])(\d\d):(\d\d)$/.exec(text) ?? []
-  return sign ? { timezone_offset: (sign === '-' ? -1 : 1) * (Number(hours) * 3600 + Number(minutes) * 60) } : {}
+  const timezone_offset = offsetOf(text)
+  return timezone_offset === undefined ? {} : { timezone_offset }
 }
 
 const sampleAt = (start_date: string, value: number) => ({ start_date, value, type: RING })
@@ -164,5 +162,3 @@ const latest = (...times: (string | null | undefined)[]) => {
   const known = times.map((time) => Date.parse(time ?? '')).filter((time) => !Number.isNaN(time))
   return known.length ? new Date(Math.max(...known)).toISOString() : null
 }
-
-const isNumber = (value: unknown): value is number => typeof value === 'number'

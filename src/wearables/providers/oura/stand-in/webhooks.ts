@@ -1,7 +1,9 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { DAY, later, SECOND } from '../../../../platform/time.ts'
-import type { OAuthClient, Response } from './oauth.ts'
+import { newDeliveries } from '../../stand-in/deliveries.ts'
+import type { OAuthClient } from '../../stand-in/oauth.ts'
+import type { Response } from '../../stand-in/server.ts'
 
 const dataTypes =
   'tag enhanced_tag workout session sleep daily_sleep daily_readiness daily_activity daily_spo2 sleep_time rest_mode_period ring_configuration daily_stress daily_cardiovascular_age daily_resilience vo2_max meal'
@@ -16,14 +18,12 @@ const NewSubscription = z.strictObject({
 type Subscription = z.output<typeof NewSubscription> & { id: string; expiration_time: string }
 type Event = { event_type: 'create' | 'update' | 'delete'; data_type: string; object_id: string; user_id: string }
 
-const MAX_ATTEMPTS = 10
-
 type Options = { client: OAuthClient; now(): string; reach(url: string): string }
 
 /** The subscriptions of the application, and the notifications to them. */
 export function newWebhooks({ client, now, reach }: Options) {
   const subscriptions = new Map<string, Subscription>()
-  let pending: { subscription: Subscription; body: string; timestamp: string; attempts: number }[] = []
+  const deliveries = newDeliveries(reach)
   const present = ({ verification_token: _, ...shown }: Subscription) => shown
 
   /** The handshake of a new subscription. */
@@ -48,7 +48,7 @@ export function newWebhooks({ client, now, reach }: Options) {
     if (method === 'DELETE') subscriptions.delete(subscription.id)
     else if (method === 'PUT' && first === 'renew') subscription.expiration_time = later(now(), 90 * DAY)
     else if (method !== 'GET') return error(405, 'Method not allowed.')
-    return method === 'DELETE' ? { status: 204, body: {} } : { status: 200, body: present(subscription) }
+    return method === 'DELETE' ? { status: 204 } : { status: 200, body: present(subscription) }
   }
 
   async function create(json: unknown): Promise<Response> {
@@ -68,32 +68,17 @@ export function newWebhooks({ client, now, reach }: Options) {
       const matches = subscription.event_type === event.event_type && subscription.data_type === event.data_type
       if (!matches || subscription.expiration_time <= now()) continue
       const body = JSON.stringify({ ...event, event_time: now() })
-      pending.push({ subscription, body, timestamp: String(Math.floor(Date.parse(now()) / SECOND)), attempts: 0 })
-    }
-  }
-
-  /** Sends what is pending, and returns the status of each. A failed one is sent again at the next call, up to ten times. */
-  async function deliver() {
-    const sending = pending
-    pending = []
-    const statuses: (number | undefined)[] = []
-    for (const message of sending) {
-      const { subscription, body, timestamp } = message
+      const timestamp = String(Math.floor(Date.parse(now()) / SECOND))
       const signature = createHmac('sha256', client.client_secret)
         .update(timestamp + body)
         .digest('hex')
         .toUpperCase()
       const headers = { 'content-type': 'application/json', 'x-oura-timestamp': timestamp, 'x-oura-signature': signature }
-      const url = reach(subscription.callback_url)
-      const response = await fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(10 * SECOND) }).catch(() => undefined)
-      statuses.push(response?.status)
-      if (response?.status === 410) subscriptions.delete(subscription.id)
-      else if (!response?.ok && ++message.attempts < MAX_ATTEMPTS) pending.push(message)
+      deliveries.add({ url: subscription.callback_url, headers, body, gone: () => void subscriptions.delete(subscription.id) })
     }
-    return statuses
   }
 
-  return { handle, notify, deliver, subscriptions }
+  return { handle, notify, deliver: deliveries.deliver, subscriptions }
 }
 
 const error = (status: number, detail: string): Response => ({ status, body: { detail } })

@@ -1,0 +1,33 @@
+import { zoneClock } from '../data/rules-time.ts'
+
+/** A moment with its offset from UTC in seconds, or in UTC if the offset is unknown. */
+export function withOffset(at: number, offset: number | null) {
+  if (offset === null) return new Date(at).toISOString()
+  const minutes = Math.abs(Math.round(offset / 60))
+  const digits = (value: number) => String(value).padStart(2, '0')
+  const local = new Date(at + (offset < 0 ? -minutes : minutes) * 60_000).toISOString().slice(0, -1)
+  return `${local}${offset < 0 ? '-' : '+'}${digits(Math.floor(minutes / 60))}:${digits(minutes % 60)}`
+}
+
+/** A moment in a named zone. A name that this machine does not know leaves it in UTC. */
+export function inZone(at: number, zone: string | null | undefined) {
+  try {
+    return withOffset(at, zoneClock(zone)(at))
+  } catch {
+    return withOffset(at, null)
+  }
+}
+
+/** The offset in `+01:00`, in seconds. `Z` is 0. Undefined if the text has another form. */
+export function offsetOf(text: string) {
+  if (text === 'Z') return 0
+  const [, sign, hours, minutes] = /([+-])(\d\d):(\d\d)$/.exec(text) ?? []
+  return sign ? (sign === '-' ? -1 : 1) * (Number(hours) * 3600 + Number(minutes) * 60) : undefined
+}
+
+/** The days around a window, because a day of the user is not a day in UTC. */
+export const daysAround = ({ from, to }: { from: string; to: string }) => ({ first: dayAt(from, -1), last: dayAt(to, 1) })
+
+const dayAt = (instant: string, days: number) => new Date(Date.parse(instant) + days * 86_400_000).toISOString().slice(0, 10)
+
+export const isNumber = (value: unknown): value is number => typeof value === 'number'

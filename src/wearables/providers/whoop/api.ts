@@ -1,0 +1,104 @@
+import { z } from 'zod'
+import type { Call, Window } from '../cloud.ts'
+import { followPages } from '../pages.ts'
+
+const number = z.number().nullish()
+const time = z.iso.datetime({ offset: true })
+
+/** The score is there once WHOOP has computed it. */
+const scored = <S extends z.ZodRawShape>(score: S) => ({
+  updated_at: z.string().nullish(),
+  score_state: z.string(),
+  score: z.object(score).nullish(),
+})
+
+const session = { start: time, end: time, timezone_offset: z.string() }
+
+export const Sleep = z.object({
+  id: z.string(),
+  ...session,
+  nap: z.boolean(),
+  ...scored({
+    stage_summary: z
+      .object({
+        total_awake_time_milli: number,
+        total_light_sleep_time_milli: number,
+        total_slow_wave_sleep_time_milli: number,
+        total_rem_sleep_time_milli: number,
+      })
+      .nullish(),
+    respiratory_rate: number,
+    sleep_performance_percentage: number,
+    sleep_efficiency_percentage: number,
+  }),
+})
+export type Sleep = z.output<typeof Sleep>
+
+export const Recovery = z.object({
+  sleep_id: z.string(),
+  ...scored({
+    recovery_score: number,
+    resting_heart_rate: number,
+    hrv_rmssd_milli: number,
+    spo2_percentage: number,
+    skin_temp_celsius: number,
+  }),
+})
+export type Recovery = z.output<typeof Recovery>
+
+export const Cycle = z.object({
+  start: time,
+  end: time.nullish(),
+  timezone_offset: z.string(),
+  ...scored({ kilojoule: number, average_heart_rate: number, max_heart_rate: number }),
+})
+export type Cycle = z.output<typeof Cycle>
+
+const zones = ['zero', 'one', 'two', 'three', 'four', 'five'] as const
+export const zoneNames = zones.map((zone) => `zone_${zone}_milli` as const)
+
+export const Workout = z.object({
+  id: z.string(),
+  ...session,
+  sport_name: z.string().nullish(),
+  ...scored({
+    average_heart_rate: number,
+    max_heart_rate: number,
+    kilojoule: number,
+    distance_meter: number,
+    altitude_gain_meter: number,
+    zone_durations: z.object(Object.fromEntries(zoneNames.map((name) => [name, number]))).nullish(),
+  }),
+})
+export type Workout = z.output<typeof Workout>
+
+export const BodyMeasurement = z.object({ height_meter: number, weight_kilogram: number })
+export type BodyMeasurement = z.output<typeof BodyMeasurement>
+
+export const Notification = z.object({ user_id: z.union([z.number(), z.string()]), id: z.string(), type: z.string() })
+
+const BASE = '/developer/v2'
+const MAX_RECORDS = '25'
+const MARGIN_MS = 86_400_000
+
+const Page = <S extends z.ZodType>(record: S) => z.object({ records: z.array(record), next_token: z.string().nullish() })
+
+/** The pages of a list, with a day before and after the window, because the end of a record can lie outside. */
+export async function* list<S extends z.ZodType>(call: Call, path: string, shape: S, { from, to }: Window) {
+  const [start, end] = [new Date(Date.parse(from) - MARGIN_MS).toISOString(), new Date(Date.parse(to) + MARGIN_MS).toISOString()]
+  const load = (nextToken: string | undefined) =>
+    call({ path: `${BASE}${path}`, query: { limit: MAX_RECORDS, start, end, nextToken } }, Page(shape))
+  for await (const { records } of followPages(load, (page) => page.next_token)) yield records as z.output<S>[]
+}
+
+/** When a sleep or a workout took place. */
+export const getSession = (call: Call, kind: 'sleep' | 'workout', id: string) =>
+  call({ path: `${BASE}/activity/${kind}/${encodeURIComponent(id)}` }, z.object({ start: time, end: time }))
+
+export const getBodyMeasurement = (call: Call) => call({ path: `${BASE}/user/measurement/body` }, BodyMeasurement)
+
+export const getUserId = async (call: Call) =>
+  String((await call({ path: `${BASE}/user/profile/basic` }, z.object({ user_id: z.union([z.number(), z.string()]) }))).user_id)
+
+/** Ends the access and the notifications of the user. */
+export const endAccess = (call: Call) => call({ method: 'DELETE', path: `${BASE}/user/access` }, z.unknown())

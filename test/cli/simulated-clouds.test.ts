@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { simulateClouds } from '../../src/cli/simulated-clouds.ts'
+import { DAY } from '../../src/platform/time.ts'
+import { atEnd } from '../support/at-end.ts'
+import { aLink, localUrl } from '../support/connections.ts'
+import { world } from '../support/world.ts'
+
+test('a simulated Oura account is connected on the link page, through the real adapter', async () => {
+  const env: NodeJS.ProcessEnv = { OAUTH_SOURCES: '{"strava":{"client_id":"a","client_secret":"b"}}' }
+  const clouds = await simulateClouds('oura', env)
+  atEnd(() => clouds.stop())
+  const w = await world({ env: { OAUTH_SOURCES: env['OAUTH_SOURCES'] as string } })
+  const { user_id, link_web_url } = await aLink(w.base, w.api, { filter_on_providers: ['oura', 'strava'] })
+  const token = new URL(link_web_url).searchParams.get('token') as string
+  const page = await (await fetch(`${w.base}/link/source/oura?token=${token}`)).text()
+  expect(page).toContain('Continue to Oura')
+  const started = await fetch(`${w.base}/link/oauth/oura?token=${token}`, { redirect: 'manual' })
+  const cookie = started.headers.get('set-cookie')?.split(';')[0] as string
+  const consent = new URL(started.headers.get('location') as string)
+  expect(await (await fetch(consent)).text()).toContain('Simulated Oura account')
+  const form = new URLSearchParams([...consent.searchParams, ['user', 'oura-user-1'], ['decision', 'allow'], ['granted', 'daily']])
+  const decided = await fetch(`${consent.origin}${consent.pathname}`, { method: 'POST', body: form, redirect: 'manual' })
+  const callback = localUrl(w.base, decided.headers.get('location') as string)
+  expect(await (await fetch(callback, { headers: { cookie } })).text()).toContain('Oura is connected')
+  await w.runJobs()
+  expect((await w.api.listConnections({ params: { user_id } })).providers).toMatchObject([
+    { slug: 'oura', external_user_id: 'oura-user-1' },
+  ])
+  const start_date = new Date(Date.now() - 95 * DAY).toISOString().slice(0, 10)
+  expect((await w.api.listSleep({ params: { user_id }, query: { start_date } })).sleep.length).toBeGreaterThan(80)
+})
+
+test.each([
+  ['fitbit', {}, /does not know fitbit. It knows oura/],
+  ['oura', { ENVIRONMENT: 'production' }, /needs the sandbox/],
+])('--simulate %s with %j is refused', async (list, env, message) => {
+  await expect(simulateClouds(list, env)).rejects.toThrow(message)
+})

@@ -1,0 +1,85 @@
+import { expect } from 'vitest'
+import { DAY } from '../../src/platform/time.ts'
+import type { StandInOptions } from '../../src/wearables/providers/stand-in/server.ts'
+import { atEnd } from './at-end.ts'
+import { aLink } from './connections.ts'
+import { userEvents } from './wearables.ts'
+import { type Tenant, world } from './world.ts'
+
+const client = { client_id: 'harbor-app', client_secret: 'cloud secret' }
+export const HISTORY_DAYS = 90
+
+type RunningCloud = { origin: string; setting: { authorize_url: string }; close(): Promise<void> }
+type OAuthSlug = Parameters<Awaited<ReturnType<typeof aLink>>['link']['startOAuth']>[0]['params']['oauth_provider']
+
+type Setup<User, Cloud> = {
+  slug: OAuthSlug
+  accounts: string[]
+  newUser(id: string, until: string, days: number): User
+  open(options: StandInOptions<User>): Promise<Cloud>
+  env?: Record<string, string>
+}
+
+/** A stand-in of a cloud and a service that share one clock, which stands still at noon. */
+export async function cloudWorld<User, Cloud extends RunningCloud>({ slug, accounts, newUser, open, env = {} }: Setup<User, Cloud>) {
+  const shared = { base: '', wall: () => new Date().toISOString() }
+  const noon = new Date(Math.ceil(Date.now() / DAY) * DAY + DAY / 2).toISOString()
+  const users = accounts.map((id) => newUser(id, noon, HISTORY_DAYS + 5))
+  const reach = (url: string) => `${shared.base}${new URL(url).pathname}${new URL(url).search}`
+  const cloud = await open({ client, users, now: () => shared.wall(), reach })
+  atEnd(cloud.close)
+  const w = await world({ env: { OAUTH_SOURCES: JSON.stringify({ [slug]: cloud.setting }), ...env } })
+  w.stopTime(Date.parse(noon))
+  Object.assign(shared, { base: w.base, wall: w.app.wall })
+
+  /** Grants access at the consent page like a browser does. */
+  async function connect(t: Tenant, account: string, { without = [] as string[], user_id = undefined as string | undefined } = {}) {
+    const link = await aLink(w.base, t.api, { ...(user_id ? { user_id } : {}), redirect_url: 'https://shop.example/back' })
+    const { oauth_url } = await link.link.startOAuth({ params: { oauth_provider: slug }, query: {} })
+    const page = await fetch(oauth_url as string)
+    expect(page.status).toBe(200)
+    const form = new URLSearchParams([...new URL(oauth_url as string).searchParams, ['user', account], ['decision', 'allow']])
+    const offered = [...(await page.text()).matchAll(/name="granted" value="([^"]+)"/g)].map(([, scope]) => scope as string)
+    for (const scope of offered.filter((name) => !without.includes(name))) form.append('granted', scope)
+    const consent = await fetch(cloud.setting.authorize_url, { method: 'POST', body: form, redirect: 'manual' })
+    const back = await fetch(reach(consent.headers.get('location') as string), { redirect: 'manual' })
+    expect(new URL(back.headers.get('location') as string).searchParams.get('state')).toBe('success')
+    return link.user_id
+  }
+
+  /** A team that wants little history, so that the tests are short. */
+  async function shortTenant() {
+    const t = await w.tenant()
+    const providers = { [slug]: { default: { historical_days_to_pull: 5 } } }
+    await t.admin.putPullPreferences({
+      params: { org_id: t.org_id, env: 'sandbox', region: 'us' },
+      body: { team_ids: [t.team_id], providers },
+    })
+    return t
+  }
+
+  const daysAgo = (days: number) => new Date(Date.parse(w.app.wall()) - days * DAY).toISOString().slice(0, 10)
+  const window = { start_date: daysAgo(HISTORY_DAYS - 1), end_date: daysAgo(0) }
+
+  /** Every page of samples. */
+  async function samplesOf(t: Tenant, user_id: string, resource: string) {
+    const samples: ({ timestamp: string; value: number } & Record<string, unknown>)[] = []
+    for (let next_cursor: string | null | undefined; ; ) {
+      const page = await t.api.listSamples({ params: { user_id, resource }, query: { ...window, provider: slug, next_cursor } })
+      samples.push(...((page.groups[slug] ?? []).flatMap(({ data }) => data) as unknown as typeof samples))
+      next_cursor = page.next_cursor
+      if (!next_cursor) return samples
+    }
+  }
+
+  /** The events since a number of them, by type. */
+  const typesSince = async (t: Tenant, user_id: string, count = 0) =>
+    (await userEvents(w.app, t.team_id, user_id)).slice(count).map(({ event_type }) => event_type)
+
+  const statusOf = async (t: Tenant, user_id: string) => (await t.api.listConnections({ params: { user_id } })).providers[0]
+
+  const pullsOf = async (t: Tenant, user_id: string) =>
+    (await t.api.getHistoricalPulls({ query: { user_id } })).data[0]?.provider[slug]?.pulled ?? {}
+
+  return { w, cloud, connect, shortTenant, daysAgo, window, samplesOf, typesSince, statusOf, pullsOf }
+}
