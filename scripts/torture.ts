@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { SEED } from '../test/support/seeded.ts'
+import { tortureBookings } from '../test/torture/bookings.ts'
 import { endings, type Mode, type Plan, summaryOfFailovers, tortureFailover } from '../test/torture/failover.ts'
 import { openSite as openFailoverSite } from '../test/torture/failover-site.ts'
 import { summaryOfHostile, tortureHostile } from '../test/torture/hostile.ts'
@@ -15,7 +16,7 @@ const subjects = {
   orders: (kind: Kind, rounds: number) => torture(orders, kind, { rounds, print: console.log }),
 }
 const usage =
-  'npm run torture -- users|orders [--rounds N] [--external], webhooks|pipelines|failover [--rounds N], or hostile [--seconds N]'
+  'npm run torture -- users|orders [--rounds N] [--external], webhooks|pipelines|failover|bookings [--rounds N], or hostile [--seconds N]'
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -29,7 +30,7 @@ const seconds = Number(values.seconds)
 const subject = positionals.join()
 const kill = subjects[subject as keyof typeof subjects]
 if (
-  (!kill && !['webhooks', 'pipelines', 'failover', 'hostile'].includes(subject)) ||
+  (!kill && !['webhooks', 'pipelines', 'failover', 'bookings', 'hostile'].includes(subject)) ||
   ![rounds, seconds].every((value) => Number.isInteger(value) && value > 0)
 ) {
   console.error(
@@ -38,6 +39,7 @@ users, orders: kills the service, then PostgreSQL, while users are created or or
 webhooks: kills a worker, an API process or PostgreSQL during delivery.
 pipelines: kills RabbitMQ, the publishing process or PostgreSQL during publishing.
 failover: kills, hangs or stops a primary with a synchronous standby, which takes over; then some rounds with an asynchronous one.
+bookings: books the last slot twice at the same time; one request gets a visit, and the other is refused.
 hostile: sends fuzzed, oversized, compressed, slow and half-open requests for N seconds, beside a team that behaves well.`,
   )
   process.exit(2)
@@ -48,6 +50,13 @@ if (subject === 'pipelines') {
   const published = await torturePipelines({ rounds, print: console.log })
   console.log(summaryOfPipelines(published))
   process.exit(published.some(({ lost, misplaced }) => lost || misplaced) ? 1 : 0)
+}
+
+if (subject === 'bookings') {
+  const faults = await tortureBookings({ rounds, print: console.log })
+  for (const fault of faults) console.error(fault)
+  console.log(`${rounds} rounds: ${rounds - faults.length} with one visit and one refusal`)
+  process.exit(faults.length ? 1 : 0)
 }
 
 if (subject === 'hostile') {

@@ -2,7 +2,7 @@ import { createReadStream, existsSync, truncateSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { Id } from '../contract/common.ts'
-import { headerOf, testsOf, usersOf } from '../operations/transfer/read.ts'
+import { headerOf, settingsOf, testsOf, usersOf } from '../operations/transfer/read.ts'
 import type { App } from '../platform/app.ts'
 import { setupProblem } from '../platform/problem.ts'
 import { command, print } from './command.ts'
@@ -14,7 +14,7 @@ import { withApp } from './with-app.ts'
 export const exportCommand = command({
   name: 'export',
   summary:
-    'Export a team to a file of JSON lines. The file contains users with demographics, insurance, orders, results and wearable data, and the lab tests of the team. Personal data in it is not encrypted, so store it on an encrypted disk.',
+    'Export a team to a file of JSON lines. The file contains users with demographics, insurance, orders, visits, results and wearable data, and the lab tests, schedule, physicians and couriers of the team. Personal data in it is not encrypted, so store it on an encrypted disk.',
   options: {
     team: { value: 'ID', what: 'Team to export.', shape: Id, required: true },
     file: { value: 'FILE', what: 'Export file to write.', required: true, file: true },
@@ -66,6 +66,7 @@ async function writeExport(app: App, team: string, path: string, resumed: Resume
 
 async function writeHeader(app: App, team: string, file: FileHandle, header: object) {
   await file.write(`${JSON.stringify(header)}\n`)
+  await file.write(`${JSON.stringify(await settingsOf(app, team))}\n`)
   for (const test of await testsOf(app, team)) await file.write(`${JSON.stringify(test)}\n`)
 }
 

@@ -4,7 +4,7 @@ import { Id } from '../contract/common.ts'
 import { requireTeam } from '../operations/transfer/read.ts'
 import type { Records } from '../operations/transfer/records.ts'
 import { lineProblem, type Row } from '../operations/transfer/rules.ts'
-import { type Line, type Target, writeRecordLine, writeTest, writeUser } from '../operations/transfer/write.ts'
+import { type Line, type Target, writeRecordLine, writeSettings, writeTest, writeUser } from '../operations/transfer/write.ts'
 import type { App } from '../platform/app.ts'
 import { setupProblem } from '../platform/problem.ts'
 import { command, print } from './command.ts'
@@ -52,6 +52,7 @@ async function readExport(app: App, path: string, target: Target) {
     if (!line) throw lineProblem(lineNumber, 'the line is not JSON; repeat or resume the export')
     if (lineNumber === 1) checkHeader(line)
     if (lineNumber === 1) bar = progress('users', line.users)
+    if (line.team_settings) await writeSettings(app, target, line.team_settings, lineNumber)
     if (line.lab_test) await writeTest(app, target, line, lineNumber)
     if (line.user) (await writeUser(app, target, line, lineNumber)) ? counts.written++ : counts.there++
     if (line.user) bar?.add()

@@ -30,6 +30,7 @@ const modules = new Map<string, () => Promise<object>>([
   ['replay', () => import('./replay.ts')],
   ['restore', () => import('./backup.ts')],
   ['sandbox', () => import('./sandbox.ts')],
+  ['schedule', () => import('./schedule.ts')],
   ['seed', async () => ({ ...(await import('./seed.ts')), ...(await import('./seed-wearables.ts')) })],
   ['serve', () => import('./serve.ts')],
   ['team', () => import('./org.ts')],

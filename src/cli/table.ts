@@ -27,6 +27,7 @@ import { invitePerson, listPeople, removePerson } from './people.ts'
 import { listWebhooks, replayCommand } from './replay.ts'
 import { rotateDataCommand, rotateEncryptionCommand, rotateRootCommand } from './rotate.ts'
 import { advanceClock, resetTeam, showClock } from './sandbox.ts'
+import { loadSchedule, showSchedule } from './schedule.ts'
 import { seedCommand } from './seed.ts'
 import { seedWearables } from './seed-wearables.ts'
 import { serveCommand } from './serve.ts'
@@ -76,6 +77,8 @@ export const sections: Record<string, Command[]> = {
     setAccountStatus,
     pendingTests,
     approveTest,
+    loadSchedule,
+    showSchedule,
     checkProfileCommand,
     labSimCommand,
   ],

@@ -1,7 +1,7 @@
 import { authenticationErrors, permissionErrors } from './errors/access.ts'
 import { pipelineErrors, webhookErrors } from './errors/delivery.ts'
 import type { ErrorType } from './errors/kinds.ts'
-import { appointmentErrors, catalogErrors, orderErrors, placementErrors, resultErrors } from './errors/labs.ts'
+import { appointmentErrors, catalogErrors, kitErrors, orderErrors, placementErrors, resultErrors } from './errors/labs.ts'
 import { availabilityErrors, idempotencyErrors, requestErrors } from './errors/requests.ts'
 import { sandboxErrors } from './errors/sandbox.ts'
 import { consoleErrors, organizationErrors, userErrors } from './errors/tenants.ts'
@@ -19,6 +19,7 @@ export const errorTypes = {
   ...placementErrors,
   ...orderErrors,
   ...appointmentErrors,
+  ...kitErrors,
   ...resultErrors,
   ...webhookErrors,
   ...pipelineErrors,
@@ -43,6 +44,7 @@ export const errorTopics: Record<string, Record<string, ErrorType>> = {
   'Placing orders': placementErrors,
   'Order progress': orderErrors,
   Appointments: appointmentErrors,
+  Kits: kitErrors,
   'Results and documents': resultErrors,
   'Events and webhooks': webhookErrors,
   Pipelines: pipelineErrors,

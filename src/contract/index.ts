@@ -10,6 +10,7 @@ import { catalogEndpoints } from './labs/catalog.ts'
 import { communicationEndpoints } from './labs/communication.ts'
 import { compendiumEndpoints } from './labs/compendium.ts'
 import { coverageEndpoints } from './labs/coverage.ts'
+import { kitEndpoints } from './labs/kits.ts'
 import { labAccountEndpoints } from './labs/lab-accounts.ts'
 import { resultEndpoints } from './labs/order-results.ts'
 import { orderEndpoints } from './labs/orders.ts'
@@ -46,6 +47,7 @@ export const endpoints = {
   ...calendarEndpoints,
   ...communicationEndpoints,
   ...compendiumEndpoints,
+  ...kitEndpoints,
   ...physicianEndpoints,
   ...resultEndpoints,
   ...managementEndpoints,

@@ -64,6 +64,7 @@ const tags = {
   Orders: 'Lab test orders, from creation to completion.',
   Coverage: 'Where specimens can be collected: phlebotomists and collection sites near a ZIP code.',
   Appointments: 'Visits of phlebotomists at home and visits to collection sites, and the schedule that they are booked in.',
+  Kits: 'Shipments of test kits: couriers, labels, tracking notifications and limits.',
   Results: 'Results and documents of orders.',
   Events: 'The event catalog and the event log.',
   Webhooks: 'Signed, ordered delivery of events to your URLs.',

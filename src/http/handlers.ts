@@ -23,6 +23,8 @@ import * as markers from '../labs/catalog/markers.ts'
 import * as communication from '../labs/communication/actions.ts'
 import * as compendium from '../labs/compendium/actions.ts'
 import * as coverage from '../labs/coverage/actions.ts'
+import * as shipments from '../labs/kits/actions.ts'
+import { reportShipment } from '../labs/kits/report.ts'
 import * as labAccounts from '../labs/lab-accounts/actions.ts'
 import { importOrder } from '../labs/orders/placing/import.ts'
 import * as kits from '../labs/orders/placing/kits.ts'
@@ -128,6 +130,13 @@ export const handlers: HandlersOf<Endpoints> = {
   reportVisit: (app, caller, { params, body }) => appointments.reportVisit(app, caller, params.order_id, body.status),
   getSchedule: (app, caller) => availability.getSchedule(app, caller),
   putSchedule: (app, caller, { body }) => availability.putSchedule(app, caller, body.calendars),
+  listCouriers: (app, caller) => shipments.listCouriers(app, caller),
+  putCourier: (app, caller, { params, body }) => shipments.putCourier(app, caller, params.courier, body),
+  deleteCourier: (app, caller, { params }) => shipments.deleteCourier(app, caller, params.courier),
+  getKitLimits: (app, caller) => shipments.getKitLimits(app, caller),
+  putKitLimits: (app, caller, { body }) => shipments.putKitLimits(app, caller, body),
+  putShipment: (app, caller, { params, body }) => shipments.putShipment(app, caller, params.order_id, body),
+  reportShipment: (app, caller, { params, body }) => reportShipment(app, caller, params.order_id, body.status),
   getCommunicationSettings: (app, caller, { params }) => communication.getCommunicationSettings(app, caller, params.order_id),
   patchCommunicationSettings: (app, caller, { params, body }) =>
     communication.patchCommunicationSettings(app, caller, params.order_id, body.sms_enabled),

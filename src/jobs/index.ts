@@ -7,6 +7,7 @@ import { applyRetention, deleteFinishedLanes } from '../delivery/webhooks/repair
 import { encryptUrls } from '../delivery/webhooks/urls.ts'
 import { SIMULATE_STEPS, takeDueSteps } from '../labs/adapters/simulator/advance.ts'
 import { changeDueVisits, searchDueVisits } from '../labs/appointments/due.ts'
+import { markOverdueKits, searchOverdue } from '../labs/kits/due.ts'
 import { DISPATCH_ORDERS, dispatchDueOrders, searchDispatches, searchSteps } from '../labs/orders/progress/dispatch.ts'
 import { alertAuditBreaks } from '../operations/audit/alerts.ts'
 import { checkpointAudit } from '../operations/audit/checkpoints.ts'
@@ -42,6 +43,7 @@ export const jobs: Job[] = [
   { name: NUMBER_EVENTS, search: searchUnnumbered, run: numberEvents },
   { name: SIMULATE_STEPS, search: searchSteps, run: (app) => takeDueSteps(app) },
   { name: 'change appointments', search: searchDueVisits, run: (app) => changeDueVisits(app) },
+  { name: 'mark overdue kits', search: searchOverdue, run: (app) => markOverdueKits(app) },
   { name: 'erase users', search: searchErasable, run: (app) => eraseDueUsers(app) },
   { name: 'deregister connections', search: searchDeregistrations, run: deregister },
   { name: 'pause connections', everyMs: MINUTE, run: pauseAfterIngestion },

@@ -1,9 +1,10 @@
 import { VitalClient } from '@tryvital/vital-node'
 import { describe, expect, test } from 'vitest'
 import type { Client } from '../../src/contract/client.ts'
+import { changeDueVisits } from '../../src/labs/appointments/due.ts'
 import { loadCatalogText } from '../../src/labs/catalog/file/actions.ts'
 import { dispatchDueOrders } from '../../src/labs/orders/progress/dispatch.ts'
-import { DAY, HOUR, SECOND } from '../../src/platform/time.ts'
+import { DAY, HOUR, later, SECOND } from '../../src/platform/time.ts'
 import { catalogFile } from '../support/catalog.ts'
 import { eventsOf } from '../support/events.ts'
 import { aPatient, placeOrder, statusesOf } from '../support/orders.ts'
@@ -281,6 +282,21 @@ test('erasing a user erases the visit and frees its time', async () => {
   expect(free?.find(({ start }) => start === slots[100]?.start)?.num_appointments_available).toBe(2)
 })
 
+test('deleting a user cancels the visits that have not begun', async () => {
+  const { api } = await w.tenant()
+  const { id, user_id } = await acceptedOrder(api, 'at_home_phlebotomy')
+  const [slot] = await homeSlots(api)
+  await bookHome(api, id, slot?.booking_key as string)
+  await api.deleteUser({ params: { user_id } })
+  expect((await homeSlots(api))[0]?.start).toBe(slot?.start)
+  await api.undoDeleteUser({ query: { user_id } })
+  expect(await api.getHomeVisit({ params: { order_id: id } })).toMatchObject({
+    status: 'cancelled',
+    event_data: { origin: 'automatic', cancellation_reason: 'User was deleted' },
+  })
+  expect((await statuses(api, id)).at(-1)).toBe('appointment_cancelled')
+})
+
 test('the public SDK books and reads visits', async () => {
   const { api, team_api_key } = await w.tenant()
   const sdk = new VitalClient({ apiKey: team_api_key, environment: w.base, maxRetries: 0 })
@@ -331,6 +347,22 @@ describe('races', () => {
     const { id } = await acceptedOrder(api, 'at_home_phlebotomy')
     const [slot] = await homeSlots(api)
     await Promise.all([errorOf(bookHome(api, id, slot?.booking_key as string)), api.cancelOrder({ params: { order_id: id } })])
+    expect((await homeSlots(api))[0]?.start).toBe(slot?.start)
+  })
+
+  test('a reserved visit that is canceled while the lab accepts the order stays canceled', async () => {
+    const { api, admin, org_id, team_id } = await w.tenant()
+    await admin.patchTeam({ params: { org_id, team_id }, body: { sandbox: { booking_before_requisition: true } } })
+    const { id } = await placeOrder(api, 'at_home_phlebotomy')
+    const [slot] = await homeSlots(api)
+    await bookHome(api, id, slot?.booking_key as string)
+    const [reason] = await api.listHomeCancellationReasons()
+    const body = { cancellation_reason_id: reason?.id as string }
+    await Promise.all([api.cancelHomeVisit({ params: { order_id: id }, body }), sendOrders()])
+    // Dispatching skips an order that someone else changes.
+    await sendOrders()
+    expect(await api.getHomeVisit({ params: { order_id: id } })).toMatchObject({ status: 'cancelled' })
+    expect(['requisition_created', 'appointment_cancelled']).toContain((await statuses(api, id)).at(-1))
     expect((await homeSlots(api))[0]?.start).toBe(slot?.start)
   })
 
@@ -401,4 +433,16 @@ test("production books against the team's own schedule, and staff report the vis
   expect(await api.reportVisit({ params, body: { status: 'completed' } })).toMatchObject({ status: 'completed' })
   expect(await errorOf(api.reportVisit({ params, body: { status: 'completed' } }))).toMatchObject({ status: 400 })
   expect((await statuses(api, order.id)).at(-1)).toBe('draw_completed')
+
+  // A job ends a reservation without a requisition.
+  const { admin, org_id, team_id } = production
+  await admin.patchTeam({ params: { org_id, team_id }, body: { production: { booking_before_requisition: true } } })
+  const waiting = await placeOrder(api, 'at_home_phlebotomy')
+  await bookHome(api, waiting.id, keyAt(await homeSlots(api), 1))
+  await changeDueVisits(production.app)
+  const visit = () => api.getHomeVisit({ params: { order_id: waiting.id } })
+  expect((await visit()).status).toBe('reserved')
+  production.setTime(later(NOW, 9 * HOUR))
+  await changeDueVisits(production.app)
+  expect(await visit()).toMatchObject({ status: 'cancelled', event_data: { origin: 'automatic' } })
 })

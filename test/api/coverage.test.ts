@@ -35,7 +35,10 @@ test('a ZIP code of unknown location has sites at an unknown distance', async ()
   // 85001 has post office boxes only, so the Census Bureau gives it no area.
   const info = await api.getPscInfo({ query: { zip_code: '85001', lab_id: 1, radius: '10' } })
   expect(info.distance_known).toBe(false)
-  expect(info.patient_service_centers.map(({ site_code, distance }) => [site_code, distance])).toEqual([['QM-PHX-01', null]])
+  expect(info.patient_service_centers.map(({ site_code, distance }) => [site_code, distance])).toEqual([['QM-PHX-01', -1]])
+  const sdk = new VitalClient({ apiKey: w.team_api_key, environment: w.base, maxRetries: 0 })
+  const typed = await sdk.labTests.getPscInfo({ zipCode: '85001', labId: 1, radius: '10' })
+  expect(typed.patientServiceCenters.map(({ siteCode, distance }) => [siteCode, distance])).toEqual([['QM-PHX-01', -1]])
   expect(await sitesNear({ zip_code: '10099' })).toHaveLength(3)
   const area = await api.getAreaInfo({ query: { zip_code: '85001', labs: ['quest'] } })
   expect(area).toMatchObject({ distance_known: false, central_labs: { quest: { patient_service_centers: { within_radius: 1 } } } })
@@ -105,10 +108,17 @@ test('rejects unknown labs, accounts and ZIP codes, and orders that visit no sit
   })
 })
 
-test("the operator's catalog adds the location of a ZIP code", async () => {
+test("the operator's catalog adds the location of a ZIP code, and the hours and phone number of a site", async () => {
   const production = await world({ env: { ENVIRONMENT: 'production' }, database: await newDatabase() })
-  const text = JSON.stringify({ ...catalogFile, zip_codes: [{ zip: '85001', lat: 33.451, lng: -112.071 }], phlebotomy_coverage: [] })
+  const zip_codes = [{ zip: '85001', lat: 33.451, lng: -112.071 }]
+  const catalog = catalogFile as { patient_service_centers: object[] }
+  const hours = { monday: [{ from: '07:00', to: '15:00' }] }
+  const patient_service_centers = catalog.patient_service_centers.map((site) => ({ ...site, phone_number: '+16025550100', hours }))
+  const text = JSON.stringify({ ...catalogFile, zip_codes, patient_service_centers, phlebotomy_coverage: [] })
   await loadCatalogText(production.app, text)
   const info = await production.api.getPscInfo({ query: { zip_code: '85001', lab_id: 1 } })
-  expect(info).toMatchObject({ distance_known: true, patient_service_centers: [{ site_code: 'QM-PHX-01', distance: 0 }] })
+  expect(info).toMatchObject({
+    distance_known: true,
+    patient_service_centers: [{ site_code: 'QM-PHX-01', distance: 0, metadata: { phone_number: '+16025550100', hours } }],
+  })
 })

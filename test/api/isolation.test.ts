@@ -239,7 +239,8 @@ async function someOrders(api: Client) {
   const { sample_id } = await api.getOrder({ params: { order_id: kit.id } })
   const transaction_id = done.order_transaction?.id as string
   const visits = await someVisits(api)
-  return { held, open, atLab, done, canceled, drawn, billed, critical, ...visits, sample_id: sample_id as string, transaction_id }
+  const parcel = await placeOrder(api, 'testkit')
+  return { parcel, held, open, atLab, done, canceled, drawn, billed, critical, ...visits, sample_id: sample_id as string, transaction_id }
 }
 
 const once = <T>(create: () => T) => {
@@ -277,7 +278,11 @@ async function someVisits(api: Client) {
 type VisitOrder = 'home' | 'asked' | 'movedHome' | 'endedHome' | 'visited' | 'site' | 'movedSite' | 'endedSite'
 
 /** The order that each endpoint can act on. The other endpoints read a completed order. */
-const orderOf: Partial<Record<EndpointName, 'held' | 'open' | 'atLab' | 'canceled' | 'drawn' | 'billed' | 'critical' | VisitOrder>> = {
+const orderOf: Partial<
+  Record<EndpointName, 'held' | 'open' | 'atLab' | 'canceled' | 'drawn' | 'billed' | 'critical' | 'parcel' | VisitOrder>
+> = {
+  putShipment: 'parcel',
+  reportShipment: 'parcel',
   bookHomeVisit: 'home',
   requestHomeVisit: 'asked',
   rescheduleHomeVisit: 'movedHome',
@@ -360,6 +365,8 @@ const effectiveBodies = (me: Ids): Partial<Record<EndpointName, object>> => ({
   rescheduleCenterVisit: { booking_key: bookingKeys.site[6] },
   cancelCenterVisit: { cancellationReasonId: listCancellationReasons('patient_service_center')[0]?.id },
   reportVisit: { status: 'in_progress' },
+  putShipment: { notes: 'Fragile' },
+  reportShipment: { status: 'transit_customer' },
   putPhysicians: { physicians: [] },
   convertCompendium: { lab_test_id: me.labTest, provider_ids: null, target_lab: 'quillmoor' },
   patchCommunicationSettings: { sms_enabled: false },

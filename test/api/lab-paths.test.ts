@@ -10,8 +10,8 @@ import { aUser } from '../support/users.ts'
 import { world } from '../support/world.ts'
 
 const file = new URL('../contract/lab-paths.json', import.meta.url)
-/** The fields that the Junction API requires in a response, or the operation with the same ones. */
-const required: Record<string, string[] | string> = JSON.parse(readFileSync(file, 'utf8'))
+/** The fields of a response with their types, as the Junction API describes them, or the operation with the same ones. */
+const fieldsOf: Record<string, string[] | string> = JSON.parse(readFileSync(file, 'utf8'))
 
 const w = await world()
 const { api, team_id } = w
@@ -60,6 +60,8 @@ const insuredUser = async () => {
 }
 const request = { address: { ...home, zip_code: '54650', state: 'WI' }, provider: 'phlebfinders' }
 const inSparta = { patient_address: anAddress({ state: 'WI', zip: '54650' }) }
+
+const payorAddress = { first_line: '1 Pier', city: 'Boston', state: 'MA', zip: '02110', country: 'US' }
 
 /** A valid request for every implemented operation. */
 const requests: Partial<Record<EndpointName, () => Promise<Parts> | Parts>> = {
@@ -135,6 +137,11 @@ const requests: Partial<Record<EndpointName, () => Promise<Parts> | Parts>> = {
   patchCommunicationSettings: async () => ({ params: await accepted('walk_in_test'), body: { sms_enabled: false } }),
   getCollectionInstructionPdf: async () => ({ params: await accepted('walk_in_test') }),
   getRequisitionPdf: async () => ({ params: await accepted('walk_in_test') }),
+  getAbnPdf: async () => {
+    const { payor_code } = await api.createPayor({ body: { name: 'Medicare Part B', address: payorAddress } })
+    const health_insurance = { payor_code, insurance_id: 'MEMBER-55501' }
+    return { params: await accepted('walk_in_test', { billing_type: 'commercial_insurance', health_insurance, icd_codes: ['Z00.00'] }) }
+  },
   getOrder: async () => ({ params: await completed() }),
   rescheduleOrder: async () => {
     const { order } = await api.createOrder({ body: { ...(await newOrder()), activate_by: '2999-01-01' } })
@@ -152,34 +159,70 @@ const requests: Partial<Record<EndpointName, () => Promise<Parts> | Parts>> = {
   searchPayors: () => ({ query: { insurance_name: 'Oakmeadow' } }),
   searchDiagnoses: () => ({ query: { diagnosis_query: 'lipid' } }),
   validateIcdCodes: () => ({ body: { codes: ['E78.5'] } }),
-  createPayor: () => ({
-    body: { name: 'Tidewater Health', address: { first_line: '1 Pier', city: 'Boston', state: 'MA', zip: '02110', country: 'US' } },
-  }),
+  createPayor: () => ({ body: { name: 'Tidewater Health', address: payorAddress } }),
 }
 
-/** The required fields that a response lacks. A null ends the search: the schema marks which fields may be null. */
-function missingFields(value: unknown, fields: string[]): string[] {
-  return fields.filter((field) => !hasField(value, field.replaceAll('[]', '.[]').replaceAll('{}', '.{}').split('.').filter(Boolean)))
+const isUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const isDateTime = (text: string) => /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(text) && !Number.isNaN(Date.parse(text))
+
+/** Enumerations are open, so their values are texts. */
+const types: Record<string, (value: unknown) => boolean> = {
+  any: () => true,
+  array: Array.isArray,
+  boolean: (value) => typeof value === 'boolean',
+  date: (value) => typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value),
+  'date-time': (value) => typeof value === 'string' && isDateTime(value),
+  integer: Number.isInteger,
+  null: (value) => value === null,
+  number: (value) => typeof value === 'number',
+  object: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  string: (value) => typeof value === 'string',
+  uuid: (value) => typeof value === 'string' && isUuid.test(value),
 }
 
-function hasField(value: unknown, [step, ...rest]: string[]): boolean {
-  if (step === undefined || value === null) return value !== undefined
-  if (step === '[]') return Array.isArray(value) && value.every((item) => hasField(item, rest))
-  const fields = value as Record<string, unknown>
-  if (step === '{}') return Object.values(fields).every((item) => hasField(item, rest))
-  return step in fields && hasField(fields[step], rest)
+/** The fields of a response that are missing or have another type. A field with ? can be absent. */
+function faultsIn(body: unknown, fields: string[]) {
+  return fields.flatMap((field) => {
+    const [path = '', allowed = ''] = field.split(': ')
+    const isOptional = path.endsWith('?')
+    const steps = path.replace('?', '').replaceAll('[]', '.[]').replaceAll('{}', '.{}').split('.').filter(Boolean)
+    const isWrong = (value: unknown) =>
+      value === undefined ? !isOptional : !allowed.split('|').some((type) => (types[type] as (value: unknown) => boolean)(value))
+    return valuesAt(body, steps).some(isWrong) ? [field] : []
+  })
 }
+
+/** Every value at a path. A field that is absent is undefined, and its own fields are not searched. */
+function valuesAt(value: unknown, [step, ...rest]: string[]): unknown[] {
+  if (step === undefined) return [value]
+  if (typeof value !== 'object' || value === null) return []
+  if (step === '[]' || step === '{}') return Object.values(value).flatMap((item) => valuesAt(item, rest))
+  return valuesAt((value as Record<string, unknown>)[step], rest)
+}
+
+test('the check finds a field that is missing or has another type', () => {
+  const fields = ['id: uuid', 'orders: array', 'orders[].at: date-time|null', 'note?: string', 'by?: object', 'by.name: string']
+  const body = { id: '6b0c2f0e-4a51-4f0e-9d57-2f3f6f1c9a10', orders: [{ at: null }, { at: '2026-03-01T09:30:00.000Z' }] }
+  expect(faultsIn(body, fields)).toEqual([])
+  expect(faultsIn({ ...body, id: 7, orders: [{ at: 'noon' }], note: 1, by: {} }, fields)).toEqual([
+    fields[0],
+    fields[2],
+    fields[3],
+    fields[5],
+  ])
+  expect(faultsIn({}, fields)).toEqual(fields.slice(0, 2))
+})
 
 test('every lab operation of the Junction API is implemented, or names an alternative', () => {
   expect(labOperations.filter(({ name, reason }) => !name && !reason)).toEqual([])
-  expect(labOperations.filter(({ name }) => name && !(name in requests)).map(({ name }) => name)).toEqual(['getAbnPdf'])
+  expect(labOperations.filter(({ name }) => name && !(name in requests))).toEqual([])
 })
 
-test.each(labOperations.filter(({ name }) => name && name in requests))('$operation', async ({ operation, name }) => {
+test.each(labOperations.filter(({ name }) => name))('$operation', async ({ operation, name }) => {
   const row: Row = endpoints[name as EndpointName]
   const parts = await (requests[name as EndpointName] as () => Promise<Parts> | Parts)()
   const { status, body } = await sendRequest(w.base, row, { ...parts, headers: { 'x-service-api-key': w.team_api_key } })
   expect(status, JSON.stringify(body)).toBe(200)
-  const listed = required[operation] as string[] | string
-  expect(missingFields(body, typeof listed === 'string' ? (required[listed] as string[]) : listed)).toEqual([])
+  const listed = fieldsOf[operation] as string[] | string
+  expect(faultsIn(body, typeof listed === 'string' ? (fieldsOf[listed] as string[]) : listed)).toEqual([])
 })

@@ -2,13 +2,14 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../../src/contract/client.ts'
+import { dispatchDueOrders } from '../../src/labs/orders/progress/dispatch.ts'
 import { requireUser } from '../../src/tenants/users/actions.ts'
 import { linkConnection } from '../../src/wearables/connections/actions.ts'
 import { placeOrder } from '../support/orders.ts'
 import { people, someInfo, someInsurance } from '../support/people.ts'
 import { query } from '../support/query.ts'
 import { aNight, aSample, aWorkout, push, pushSummary } from '../support/wearables.ts'
-import { citusServers, newSandboxDatabase, replica, temporaryFolder, world } from '../support/world.ts'
+import { citusServers, errorOf, newSandboxDatabase, replica, temporaryFolder, world } from '../support/world.ts'
 import { assay } from './assay.ts'
 
 const w = await world()
@@ -33,11 +34,53 @@ beforeAll(async () => {
     body: { name: 'Own panel', description: '', method: 'walk_in_test', marker_ids: markers.map(({ id }) => id) },
   })
   await placeOrder(w.api, 'walk_in_test', { user_id: one.user_id, order_set: { lab_test_ids: [own.id] } })
-  await placeOrder(w.api, 'testkit')
+  const kit = await placeOrder(w.api, 'testkit')
+  await setUpCollection(one.user_id, kit.id)
   for (const client_user_id of ['three', 'four', 'five']) await w.api.createUser({ body: { client_user_id } })
   await pushWearableData(one.user_id)
   await w.runJobs()
   expect(await cli.json('export', '--team', w.team_id, '--file', path)).toMatchObject({ users: USERS })
+})
+
+const site = {
+  kind: 'site' as const,
+  code: 'OWN-1',
+  name: 'Harbor Clinic',
+  provider: 'quillmoor',
+  iana_timezone: 'America/Phoenix',
+  slot_minutes: 60,
+  hours: Object.fromEntries(['monday', 'tuesday', 'wednesday', 'thursday', 'friday'].map((day) => [day, [{ from: '08:00', to: '12:00' }]])),
+  address: { first_line: '1 Pier', city: 'Phoenix', state: 'AZ', zip_code: '85004' },
+  location: { lng: -112.07, lat: 33.45 },
+}
+const label = { courier: 'swift', tracking_number: 'OUT1001' }
+
+/** A schedule with a visit, a kit with a label, physicians and settings. */
+async function setUpCollection(user_id: string, kit_id: string) {
+  await w.api.putSchedule({ body: { calendars: [site] } })
+  await w.api.putPhysicians({
+    params: { team_id: w.team_id },
+    body: { physicians: [{ first_name: 'Isolde', last_name: 'Fenwright', npi: '1234567893' }] },
+  })
+  await w.api.putCourier({ params: { courier: 'swift' }, body: { name: 'Swift Parcel' } })
+  await w.api.putKitLimits({ body: { to_customer_days: 4, with_customer_days: null, to_lab_days: 5 } })
+  await w.api.putShipment({ params: { order_id: kit_id }, body: { outbound: label } })
+  const visited = await placeOrder(w.api, 'walk_in_test', { user_id })
+  await dispatchDueOrders(w.app)
+  const params = { order_id: visited.id }
+  await w.api.bookCenterVisit({ params, body: { booking_key: (await siteSlots(w.api))[0]?.booking_key as string } })
+  await w.api.patchCommunicationSettings({ params, body: { sms_enabled: true } })
+}
+
+const siteSlots = async (api: Client) =>
+  (await api.listCenterSlots({ query: { lab: 'quest', site_codes: ['OWN-1'] } })).slots.flatMap(({ slots }) => slots)
+
+/** The settings of a team for the collection of specimens. */
+const collectionSettings = async (api: Client, team_id: string) => ({
+  schedule: await api.getSchedule(),
+  physicians: await api.listPhysicians({ params: { team_id } }),
+  couriers: (await api.listCouriers()).couriers.map(({ code, name }) => [code, name]),
+  limits: await api.getKitLimits(),
 })
 
 const ACCESS = 'access-of-the-source-4711'
@@ -94,12 +137,16 @@ async function readEverything(api: Client) {
     const params = { user_id: user.user_id }
     const missing = () => null
     const { orders } = await api.listOrders({ query: { user_id: user.user_id, order_direction: 'asc' } })
+    const visits = await Promise.all(orders.map(({ id }) => api.getCenterVisit({ params: { order_id: id } }).catch(missing)))
+    const communication = await Promise.all(orders.map(({ id }) => api.getCommunicationSettings({ params: { order_id: id } })))
     const results = await Promise.all(orders.map(({ id }) => api.getResults({ params: { order_id: id } }).catch(missing)))
     read.push({
       user,
       info: await api.getUserInfo({ params }).catch(missing),
       insurance: await api.getInsurance({ params }).catch(missing),
       orders,
+      visits: visits.map((visit) => visit && { ...visit, provider_id: '' }),
+      communication,
       results,
       wearables: await wearableData(api, user.user_id),
     })
@@ -135,11 +182,16 @@ test('import into another deployment keeps every ID and encrypts with the keys o
         .replaceAll(/"account_id":"[^"]*"/g, '"account_id":null'),
     )
   expect(plain(await readEverything(team.api), team.team_id)).toEqual(plain(await readEverything(w.api), w.team_id))
+  expect(await collectionSettings(team.api, team.team_id)).toEqual(await collectionSettings(w.api, w.team_id))
+  expect((await siteSlots(team.api))[0]?.start).toBe((await siteSlots(w.api))[0]?.start)
   expect(await team.api.findPeople({ body: { query: people[0].last_name } })).toContainEqual(
     expect.objectContaining({ client_user_id: 'one' }),
   )
   expect(await assay(other.url).json('import', '--team', team.team_id, '--file', path)).toMatchObject({ written: 0, there: USERS })
   expect(await query(other.url, 'select count(*)::integer from events')).toEqual([{ count: 0 }])
+  const second = await placeOrder(team.api, 'testkit')
+  expect(await errorOf(team.api.putShipment({ params: { order_id: second.id }, body: { outbound: label } }))).toMatchObject({ status: 409 })
+  await team.api.deleteUser({ params: { user_id: second.user_id } })
 })
 
 test('import includes wearable data but no access tokens', async () => {

@@ -331,6 +331,7 @@ describe('the service', () => {
         getPscInfo: await api.getPscInfo({ query: { zip_code: '85001', lab_id: 1 } }),
         getOrderPscInfo: await api.getOrderPscInfo(walkIn),
         ...(await visitResponses()),
+        ...(await kitResponses()),
         getCommunicationSettings: await api.getCommunicationSettings(walkIn),
         patchCommunicationSettings: await api.patchCommunicationSettings({ ...walkIn, body: { sms_enabled: false } }),
         searchCompendium: await api.searchCompendium({ body: { mode: 'crosswalk', query: 'lipid panel' } }),
@@ -341,6 +342,21 @@ describe('the service', () => {
           body: { physicians: [{ first_name: 'Isolde', last_name: 'Fenwright', npi: '1234567893' }] },
         }),
         listPhysicians: await api.listPhysicians({ params: { team_id } }),
+      }
+    }
+
+    async function kitResponses() {
+      const kit = { params: { order_id: (await placeOrder(api, 'testkit')).id } }
+      const courier = { params: { courier: 'swift' } }
+      const outbound = { courier: 'swift', tracking_number: 'OUT1001' }
+      const limits = { to_customer_days: 10, with_customer_days: null, to_lab_days: 7 }
+      return {
+        putCourier: await api.putCourier({ ...courier, body: { name: 'Swift Parcel' } }),
+        listCouriers: await api.listCouriers(),
+        putShipment: await api.putShipment({ ...kit, body: { outbound } }),
+        reportShipment: await api.reportShipment({ ...kit, body: { status: 'transit_customer' } }),
+        getKitLimits: await api.getKitLimits(),
+        putKitLimits: await api.putKitLimits({ body: limits }),
       }
     }
 

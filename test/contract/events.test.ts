@@ -37,6 +37,7 @@ test('the catalog has every published event type', () => {
     'lab_report.parsing_job.updated',
     'labtest.appointment.created',
     'labtest.appointment.updated',
+    'labtest.kit.alert',
     'labtest.match_review.created',
     'labtest.match_review.updated',
     'labtest.order.created',

@@ -292,6 +292,29 @@ export const resultErrors = errors({
   },
 })
 
+export const kitErrors = errors({
+  COURIER_NOT_FOUND: {
+    kind: 'not_found',
+    meaning: 'The team has no courier with this code.',
+    remedy: 'List the couriers with GET /v3/courier.',
+  },
+  NOT_A_KIT: {
+    kind: 'refused',
+    meaning: 'The order is not collected with a test kit, so it has no shipment.',
+    remedy: 'Record shipments of testkit orders only.',
+  },
+  TRACKING_NUMBER_TAKEN: {
+    kind: 'conflict',
+    meaning: 'Another order of the team has a parcel with this tracking number.',
+    remedy: 'Check the number on the label.',
+  },
+  UNKNOWN_COURIER: {
+    kind: 'refused',
+    meaning: 'The label names a courier that the team does not have.',
+    remedy: 'Create the courier with PUT /v3/courier/{courier}.',
+  },
+})
+
 export const appointmentErrors = errors({
   APPOINTMENT_EXISTS: {
     kind: 'conflict',

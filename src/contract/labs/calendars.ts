@@ -3,18 +3,10 @@ import { Day, Text } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
 import { safe } from '../personal.ts'
 import { ZipCode } from './coverage.ts'
+import { Hours } from './hours.ts'
 
 /** Visits occupy whole cells of this length. */
 export const CELL_MINUTES = 5
-
-export const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const
-
-const Time = safe(z.string().regex(/^([01]\d|2[0-3]):[0-5][05]$|^24:00$/, 'Must be a time in steps of five minutes, such as 08:30.'))
-
-const Span = z
-  .object({ from: Time, to: Time })
-  .refine(({ from, to }) => from < to, 'from must be before to.')
-  .describe('Local time.')
 
 const Code = safe(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,59}$/, 'Must be 1 to 60 letters, digits, . - or _.'))
 
@@ -25,7 +17,7 @@ const shared = {
   slot_minutes: z.int().min(CELL_MINUTES).max(480).multipleOf(CELL_MINUTES).default(20),
   notice_minutes: z.int().min(0).max(43_200).default(60).describe('How long before its start a slot can be booked.'),
   price: z.int().min(0).max(10_000_000).default(0).describe('In US cents.'),
-  hours: z.partialRecord(z.enum(weekdays), z.array(Span).max(10)).describe('Working hours by day of the week. A missing day is a day off.'),
+  hours: Hours.describe('Working hours by day of the week. A missing day is a day off.'),
   holidays: z.array(safe(Day)).max(400).default([]).describe('Days off.'),
 }
 
@@ -39,6 +31,7 @@ const SiteCalendar = z.object({
   capacity: z.int().min(1).max(100).default(1).describe('Visits at the same time.'),
   address: z.object({ first_line: safe(Text(200)), city: safe(Text(100)), state: safe(Text(60)), zip_code: Zip }),
   location: z.object({ lng: z.number().min(-180).max(180), lat: z.number().min(-90).max(90) }),
+  phone_number: safe(Text(40)).nullish().describe('How patients reach the site.'),
 })
 
 const PhlebotomistCalendar = z.object({
@@ -56,7 +49,7 @@ export const Calendar = z.discriminatedUnion('kind', [SiteCalendar, Phlebotomist
 export type Calendar = z.output<typeof Calendar>
 
 const Schedule = z.object({ calendars: z.array(Calendar) }).meta({ id: 'Schedule' })
-const NewSchedule = z.object({ calendars: z.array(Calendar).max(500) }).meta({ id: 'NewSchedule' })
+export const NewSchedule = z.object({ calendars: z.array(Calendar).max(500) }).meta({ id: 'NewSchedule' })
 
 const schedule = { auth: 'team', tag: 'Appointments', path: '/v3/schedule', subjects: {}, returns: Schedule } as const
 

@@ -4,6 +4,7 @@ import { deprecated } from '../deprecation.ts'
 import { endpoint } from '../endpoint.ts'
 import { Safe } from '../personal.ts'
 import { billingTypes, IntegerId } from './catalog.ts'
+import { Hours } from './hours.ts'
 
 const capabilities = ['stat', 'appointment_scheduling_via_junction', 'appointment_scheduling_with_lab'] as const
 const serviceTypes = ['appointment-ready', 'appointment-request'] as const
@@ -63,10 +64,12 @@ const CollectionSite = z
       second_line: Safe.nullable(),
       phone_number: Safe.nullable(),
       fax_number: Safe.nullable(),
-      hours: z.null(),
+      hours: Hours.nullable().describe('Opening hours by day of the week, in local time. Null if they are unknown.'),
       website: Safe.nullable(),
     }),
-    distance: z.int().nullable().describe('In miles, from the center of the ZIP code. Null if it is unknown.'),
+    distance: z
+      .int()
+      .describe('In miles, from the center of the ZIP code. -1 if it is unknown, because clients of the Junction API require a number.'),
     site_code: Safe,
     supported_bill_types: BillTypes,
     location: LngLat,

@@ -4,6 +4,7 @@ import { eventType, exampleValues, NOT_YET } from '../delivery/event.ts'
 import { personal, Safe } from '../personal.ts'
 import { Appointment } from './appointments.ts'
 import { aNewOrder, anAppointment, anOrder } from './lab-examples.ts'
+import { orderStatuses } from './lifecycle.ts'
 import { Order } from './orders.ts'
 import { interpretations } from './results.ts'
 
@@ -17,6 +18,18 @@ const CriticalResult = z.looseObject({
   created_at: Instant,
   updated_at: Instant,
   marker: z.object({ name: Safe, slug: Safe }).nullish().describe('The marker that is critical. Its value is never included.'),
+})
+
+const KitAlert = z.looseObject({
+  order_id: Id,
+  sample_id: Safe.nullable(),
+  team_id: Id,
+  user_id: Id,
+  reason: openEnum(['overdue', 'delayed', 'arrived_after_cancellation']),
+  status: openEnum(orderStatuses).describe('The status of the order, which stays as it is.'),
+  since: Instant.describe('When the order took this status.'),
+  limit_days: z.int().nullable().describe('The limit that has passed. Null for other reasons.'),
+  created_at: Instant,
 })
 
 const MatchReview = z.looseObject({
@@ -118,6 +131,23 @@ export const labEvents = {
       created_at: exampleValues.at,
       updated_at: exampleValues.later,
       marker: { name: 'Glucose', slug: 'glucose' },
+    },
+  }),
+  'labtest.kit.alert': eventType({
+    key: 'order',
+    description:
+      'Emitted when a kit is overdue or delayed and no status shows it, and when a canceled kit reaches the lab. Someone has to look after it.',
+    data: KitAlert,
+    example: {
+      order_id: exampleValues.order_id,
+      sample_id: 'HRB-204417',
+      team_id: exampleValues.team_id,
+      user_id: exampleValues.user_id,
+      reason: 'overdue',
+      status: 'collecting_sample.testkit.with_customer',
+      since: exampleValues.at,
+      limit_days: 30,
+      created_at: exampleValues.later,
     },
   }),
   'labtest.match_review.created': eventType({

@@ -186,7 +186,7 @@ export const Order = z
   })
   .meta({ id: 'Order' })
 
-const OrderReply = z.object({ order: Order, status: Safe, message: Safe }).meta({ id: 'OrderReply' })
+export const OrderReply = z.object({ order: Order, status: Safe, message: Safe }).meta({ id: 'OrderReply' })
 
 const Finding = z
   .object({

@@ -268,7 +268,7 @@ export const userEndpoints = {
     summary: 'Delete a user',
     subjects: { user_id: 'path.user_id' },
     description:
-      'No request can read the user from now on. After 7 days Assay destroys the encryption key of the user and erases all data. Until then you can undo the deletion.',
+      'No request can read the user from now on. After 7 days Assay destroys the encryption key of the user and erases all data. Until then you can undo the deletion. Visits that have not begun are canceled, and connections end.',
     params: UserId,
     returns: Success,
     refusals: userNotFound,

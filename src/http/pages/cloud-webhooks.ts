@@ -25,5 +25,5 @@ export async function mountCloudWebhooks(app: App, server: FastifyInstance) {
   })
 }
 
-const firstValues = (values: Record<string, string | string[] | undefined>) =>
+export const firstValues = (values: Record<string, string | string[] | undefined>) =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]))

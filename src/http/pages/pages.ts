@@ -16,6 +16,7 @@ import { type Metrics, metricsText } from '../metrics/metrics.ts'
 import { mountAssets } from './assets.ts'
 import { mountCloudWebhooks } from './cloud-webhooks.ts'
 import { mountConsole } from './console.ts'
+import { mountCourierWebhooks } from './courier-webhooks.ts'
 import { createFile, type File, sendFile } from './files.ts'
 import { mountLinkPages } from './link-pages.ts'
 import { mountSso } from './sso.ts'
@@ -43,6 +44,7 @@ export async function mountPages(app: App, server: FastifyInstance, metrics: Met
   if (app.config.OIDC_ISSUER) mountSso(app, server)
   await mountLinkPages(app, server)
   await mountCloudWebhooks(app, server)
+  await mountCourierWebhooks(app, server)
   mountDocs(server)
   mountReference(server)
 }

@@ -11,6 +11,7 @@ import { requireReason } from './reasons.ts'
 import * as rules from './rules.ts'
 import { type BookedSlot, type Place, schedulerOf } from './scheduler.ts'
 import * as store from './store.ts'
+import { releaseShared } from './store-cells.ts'
 import { loadVisit, presentVisit, requireVisit, sealVisit, summaryOf, type Visit, type VisitDocument, writeVisit } from './visit.ts'
 
 type Booking = { booking_key: string; appointment_notes?: string | null | undefined }
@@ -90,9 +91,23 @@ export async function recordProgress(app: AppInTransaction, order: LoadedOrder, 
   return takeSteps(app, order, changed, isDrawn ? ['draw_completed'] : [])
 }
 
-/** Deletes the appointments of orders whose user is erased. */
-export const forgetVisits = (app: AppInTransaction, team_id: string, order_ids: string[]) =>
-  store.deleteAppointmentsOf(app.db, team_id, order_ids)
+/** Deletes the appointments of orders whose user is erased, and frees their time. */
+export async function forgetVisits(app: AppInTransaction, team_id: string, order_ids: string[]) {
+  for (const visit of await store.listBooked(app.db, team_id, order_ids)) await schedulerOf(app).cancel(app, visit)
+  await store.deleteAppointmentsOf(app.db, team_id, order_ids)
+}
+
+/** Frees the shared time of a team whose orders are deleted. */
+export const releaseSharedTime = ({ db }: AppInTransaction, team_id: string) => releaseShared(db, team_id)
+
+/** Cancels the visits of a user who is deleted, unless they have begun. */
+export async function cancelVisitsOf(app: AppInTransaction, team_id: string, user_id: string) {
+  for (const { order_id } of await store.listUpcoming(app.db, team_id, user_id)) {
+    const order = await lockOrder(app, team_id, order_id)
+    const visit = await requireVisit(app, order)
+    if (rules.isUpcoming(visit)) await endVisit(app, order, visit, { origin: 'automatic', cancellation_reason: 'User was deleted' })
+  }
+}
 
 export function withOrder<T>(
   app: App,

@@ -1,4 +1,5 @@
-import { type Calendar, CELL_MINUTES, weekdays } from '../../contract/labs/calendars.ts'
+import { type Calendar, CELL_MINUTES } from '../../contract/labs/calendars.ts'
+import { weekdays } from '../../contract/labs/hours.ts'
 import { DAY, MINUTE } from '../../platform/time.ts'
 import { type Home, milesBetween, type Point } from '../coverage/rules.ts'
 import { dayIn, instantAt } from '../orders/checks/rules-zones.ts'

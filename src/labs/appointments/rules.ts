@@ -11,6 +11,9 @@ export const methodOf: Record<AppointmentType, Method> = { phlebotomy: 'at_home_
 
 export const isActive = ({ status }: { status: string }) => status !== 'completed' && status !== 'cancelled'
 
+/** Whether the visit has not begun. */
+export const isUpcoming = ({ status }: { status: string }) => ['pending', 'reserved', 'confirmed'].includes(status)
+
 /** The name of a status in the list of events. */
 export const eventStatus = (status: string) => (status === 'confirmed' ? 'scheduled' : status)
 

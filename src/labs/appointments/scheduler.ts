@@ -10,12 +10,14 @@ import * as store from './store-cells.ts'
 
 /** The site or the home of a visit. */
 export type Place = { lab: { slug: string; aliases: string[] }; codes?: string[] | undefined } | { home: Home }
-export type FreeSlot = slotRules.Span & { calendar: Calendar; day: string; free: number }
-type VisitRef = { team_id: string; id: string }
+/** A calendar of the team, or of the operator, whose time all teams share. */
+export type Planned = Calendar & { isShared?: boolean }
+export type FreeSlot = slotRules.Span & { calendar: Planned; day: string; free: number }
+type VisitRef = { team_id: string; id: string; calendar_code: string | null }
 type Search = { start_date?: string | null | undefined; now: string }
 /** The time of a slot. With an end, only slots of that length count. */
 export type SlotTime = { start: string; end?: string | undefined }
-export type BookedSlot = slotRules.Span & { calendar: Calendar }
+export type BookedSlot = slotRules.Span & { calendar: Planned }
 
 /**
  * Where visits are booked. Book and cancel run in the transaction of the appointment, so an adapter that needs the network
@@ -23,31 +25,39 @@ export type BookedSlot = slotRules.Span & { calendar: Calendar }
  */
 export type Scheduler = {
   /** The calendars of a place: its sites, or the phlebotomists who travel there. `further` calendars count too. */
-  calendars(app: App, team_id: string, place: Place, further?: Calendar[]): Promise<Calendar[]>
-  slots(app: App, team_id: string, calendars: Calendar[], search: Search): Promise<FreeSlot[]>
+  calendars(app: App, team_id: string, place: Place, further?: Planned[]): Promise<Planned[]>
+  /** The calendar with a code. */
+  find(app: App, team_id: string, code: string): Promise<Planned | undefined>
+  slots(app: App, team_id: string, calendars: Planned[], search: Search): Promise<FreeSlot[]>
   /** Books the slot that begins at a time in the first calendar that has it free; throws if none has. */
-  book(app: AppInTransaction, visit: VisitRef, calendars: Calendar[], time: SlotTime): Promise<BookedSlot>
+  book(app: AppInTransaction, visit: VisitRef, calendars: Planned[], time: SlotTime): Promise<BookedSlot>
   /** Books another slot, and releases the present one. */
-  move(app: AppInTransaction, visit: VisitRef, calendars: Calendar[], time: SlotTime): Promise<BookedSlot>
+  move(app: AppInTransaction, visit: VisitRef, calendars: Planned[], time: SlotTime): Promise<BookedSlot>
   cancel(app: AppInTransaction, visit: VisitRef): Promise<unknown>
 }
 
-type Source = (app: App, team_id: string) => Promise<Calendar[]>
+type Source = (app: App, team_id: string) => Promise<Planned[]>
 
 /** Books against calendars. The database makes sure that a seat is booked once. */
 const scheduleOf = (source: Source): Scheduler => ({
   calendars: async (app, team_id, place, further = []) => calendarsAt(app, [...(await source(app, team_id)), ...further], place),
+  find: async (app, team_id, code) => (await source(app, team_id)).find((calendar) => calendar.code === code),
   slots: freeSlots,
   book: bookSlot,
   move: async (app, visit, calendars, time) => {
     // Its own time is free for the visit, and comes back with the rollback if the booking fails.
-    await store.releaseCells(app.db, visit.team_id, visit.id)
+    await releaseTime(app, visit)
     return bookSlot(app, visit, calendars, time)
   },
-  cancel: (app, { team_id, id }) => store.releaseCells(app.db, team_id, id),
+  cancel: releaseTime,
 })
 
-async function calendarsAt(app: App, calendars: Calendar[], place: Place) {
+/** A requested visit has no time yet. */
+async function releaseTime({ db }: App, { team_id, id: appointment_id, calendar_code }: VisitRef) {
+  if (calendar_code) await store.releaseCells(db, { team_id, calendar_code, appointment_id })
+}
+
+async function calendarsAt(app: App, calendars: Planned[], place: Place) {
   if ('home' in place) {
     const locate = await zipLocator(app)
     return calendars.filter((calendar) => slotRules.travelsTo(calendar, place.home, locate))
@@ -59,7 +69,7 @@ async function calendarsAt(app: App, calendars: Calendar[], place: Place) {
   )
 }
 
-async function freeSlots(app: App, team_id: string, calendars: Calendar[], { start_date, now }: Search): Promise<FreeSlot[]> {
+async function freeSlots(app: App, team_id: string, calendars: Planned[], { start_date, now }: Search): Promise<FreeSlot[]> {
   const slots = calendars.flatMap((calendar) =>
     slotRules.shownDays(calendar, start_date, now).flatMap((day) =>
       slotRules
@@ -71,23 +81,48 @@ async function freeSlots(app: App, team_id: string, calendars: Calendar[], { sta
   if (!slots.length) return []
   const starts = slots.map(({ start }) => start).sort()
   const period = { from: starts[0] as string, to: later(starts.at(-1) as string, DAY) }
-  const codes = calendars.map(({ code }) => code)
-  const taken = new Set((await store.listTaken(app.db, team_id, codes, period)).map(slotRules.cellKey))
+  const taken = new Set((await takenCells(app, team_id, calendars, period)).map(slotRules.cellKey))
   return slots.map((slot) => ({ ...slot, free: slotRules.freeSeats(slot.calendar, slot, taken) })).filter(({ free }) => free > 0)
 }
 
-async function bookSlot(app: AppInTransaction, { team_id, id }: VisitRef, calendars: Calendar[], { start, end }: SlotTime) {
+async function takenCells({ db }: App, team_id: string, calendars: Planned[], period: { from: string; to: string }) {
+  const [shared, own] = [calendars.filter(({ isShared }) => isShared), calendars.filter(({ isShared }) => !isShared)]
+  const codesOf = (some: Planned[]) => some.map(({ code }) => code)
+  return [
+    ...(own.length ? await store.listTaken(db, team_id, codesOf(own), period) : []),
+    ...(shared.length ? await store.listSharedTaken(db, codesOf(shared), period) : []),
+  ]
+}
+
+async function bookSlot(app: AppInTransaction, { team_id, id }: VisitRef, calendars: Planned[], { start, end }: SlotTime) {
   for (const calendar of calendars) {
     const slot = slotRules.slotAt(calendar, start)
     if (!slot || (end && slot.end !== end) || !slotRules.isAhead(calendar, slot, app.now())) continue
-    for (let seat = 1; seat <= slotRules.seatsOf(calendar); seat++)
-      if (await store.claimSeat(app.db, { team_id, calendar_code: calendar.code, seat, appointment_id: id }, slotRules.cellsOf(slot)))
-        return { ...slot, calendar }
+    if (await claimTime(app, { team_id, id }, calendar, slot)) return { ...slot, calendar }
   }
   throw rules.slotTaken()
 }
 
-const ownCalendars: Source = (app, team_id) => store.listCalendars(app.db, team_id)
+/** Occupies the first free seat of a calendar; returns whether there was one. */
+export async function claimTime(
+  { db }: AppInTransaction,
+  { team_id, id: appointment_id }: { team_id: string; id: string },
+  calendar: Planned,
+  slot: slotRules.Span,
+) {
+  const cells = slotRules.cellsOf(slot)
+  const table = calendar.isShared ? 'shared_cells' : 'booked_cells'
+  for (let seat = 1; seat <= slotRules.seatsOf(calendar); seat++)
+    if (await store.claimSeat(db, table, { team_id, calendar_code: calendar.code, seat, appointment_id }, cells)) return true
+  return false
+}
+
+/** The team's own schedule, and the calendars that all teams share. Of equal codes, the team's own counts. */
+const ownCalendars: Source = async ({ db }, team_id) => {
+  const own: Planned[] = await store.listCalendars(db, team_id)
+  const shared = (await store.listSharedCalendars(db)).map((calendar) => ({ ...calendar, isShared: true }))
+  return [...own, ...shared.filter(({ code }) => !own.some((calendar) => calendar.code === code))]
+}
 
 /** The sandbox has calendars for the places of its catalog, besides the team's own. */
 async function allSandboxCalendars(app: App, team_id: string) {

@@ -43,6 +43,32 @@ export const insertEvent = (db: Db, row: Insertable<Tables['appointment_events']
 export const deleteAppointmentsOf = (db: Db, team_id: string, order_ids: string[]) =>
   db.deleteFrom('appointments').where('team_id', '=', team_id).where('order_id', 'in', order_ids).execute()
 
+/** The appointments of orders that occupy time. */
+export const listBooked = (db: Db, team_id: string, order_ids: string[]) =>
+  db
+    .selectFrom('appointments')
+    .select(['team_id', 'id', 'calendar_code'])
+    .where('team_id', '=', team_id)
+    .where('order_id', 'in', order_ids)
+    .where('status', 'not in', ['cancelled'])
+    .where('calendar_code', 'is not', null)
+    .execute()
+
+/** The orders of a user with a visit that has not begun. */
+export const listUpcoming = (db: Db, team_id: string, user_id: string) =>
+  db
+    .selectFrom('appointments')
+    .innerJoin('orders', (join) =>
+      join.onRef('orders.team_id', '=', 'appointments.team_id').onRef('orders.id', '=', 'appointments.order_id'),
+    )
+    .select('appointments.order_id')
+    .where('appointments.team_id', '=', team_id)
+    .where('orders.team_id', '=', team_id)
+    .where('orders.user_id', '=', user_id)
+    .where('appointments.status', 'in', ['pending', 'reserved', 'confirmed'])
+    .orderBy('appointments.order_id')
+    .execute()
+
 export const findBookingSetting = async (db: Db, team_id: string) =>
   (await db.selectFrom('teams').select('booking_before_requisition').where('id', '=', team_id).executeTakeFirst())
     ?.booking_before_requisition ?? false

@@ -1,4 +1,5 @@
 import type { Insertable } from 'kysely'
+import { insertJson, type JsonRow } from '../../platform/db/json-rows.ts'
 import type { Db } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
@@ -29,3 +30,8 @@ export const putSmsSetting = (db: Db, row: Insertable<Tables['communication_sett
         .doUpdateSet((eb) => ({ sms_enabled: eb.ref('excluded.sms_enabled'), updated_at: eb.ref('excluded.updated_at') })),
     )
     .execute()
+
+/** Inserts rows from a team's export. */
+export const inserts = {
+  communication_settings: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('communication_settings'), 'communication_settings', rows),
+}

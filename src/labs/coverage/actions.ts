@@ -75,16 +75,24 @@ async function providersIn(app: App, team_id: string, { areas }: Places, home: r
 async function sitesOf(app: App, team_id: string, lab: Lab, { sites }: Places): Promise<Site[]> {
   const calendars = await schedulerOf(app).calendars(app, team_id, { lab })
   const listed = sites.get(lab.id) ?? []
-  const isScheduled = (code: string) => calendars.some((calendar) => calendar.code === code)
+  const calendarOf = (code: string) => calendars.find((calendar) => calendar.code === code)
   const own = calendars.filter(({ code }) => !listed.some(({ site_code }) => site_code === code))
   return [
-    ...listed.map((site) => ({ ...site, capabilities: rules.withBooking(site, isScheduled(site.site_code)) })),
+    ...listed.map((site) => withCalendar(site, calendarOf(site.site_code))),
     ...own.flatMap((calendar) => (calendar.kind === 'site' ? [siteOf(calendar, lab.id)] : [])),
   ]
 }
 
-const siteOf = ({ code, name, iana_timezone, address, location }: SiteCalendar, lab_id: number): Site => ({
+/** Visits can be booked in the hours of the calendar, so they replace those of the catalog. */
+const withCalendar = (site: Site, calendar: Calendar | undefined): Site => ({
+  ...site,
+  capabilities: rules.withBooking(site, calendar !== undefined),
+  hours: calendar?.hours ?? site.hours,
+})
+
+const siteOf = ({ code, name, iana_timezone, address, location, hours, phone_number }: SiteCalendar, lab_id: number): Site => ({
   ...{ site_code: code, lab_id, name, iana_timezone, capabilities: rules.withBooking({ capabilities: [] }, true), ...location },
+  ...{ hours, phone_number: phone_number ?? null },
   ...{ first_line: address.first_line, city: address.city, state: address.state, zip: address.zip_code },
 })
 
@@ -141,17 +149,20 @@ const presentSite = (site: Site & { distance: number | null }, supported_bill_ty
     zip_code: site.zip,
     first_line: site.first_line,
     second_line: null,
-    phone_number: null,
+    phone_number: site.phone_number,
     fax_number: null,
-    hours: null,
+    hours: site.hours,
     website: null,
   },
-  distance: site.distance === null ? null : Math.round(site.distance),
+  distance: site.distance === null ? UNKNOWN_DISTANCE : Math.round(site.distance),
   site_code: site.site_code,
   supported_bill_types,
   location: { lng: site.lng, lat: site.lat },
   capabilities: rules.capabilitiesOf(site),
 })
+
+/** Clients of the Junction API require a number. */
+const UNKNOWN_DISTANCE = -1
 
 type Collection = { lab: Lab; method: string; address: { zip: string; state: string } }
 

@@ -4,9 +4,10 @@ import { servesState } from '../coverage/rules.ts'
 
 type Order = { method: Method; low_level: string; registrable: boolean; events: { low_level: string }[] }
 
-const hasPassed = (order: Order, step: string) => order.events.some((event) => event.low_level === step)
+export const hasPassed = (order: Order, step: string) => order.events.some((event) => event.low_level === step)
 
-const outbound = ['transit_customer', 'out_for_delivery', 'with_customer']
+/** The steps of a kit to the patient. */
+export const outbound = ['transit_customer', 'out_for_delivery', 'with_customer']
 
 /** The next step toward results. For a kit it depends on whether the kit shipped before it had a patient. */
 export function nextStep(order: Order): string | undefined {
@@ -90,14 +91,21 @@ const cancellations = ['cancelled', 'do_not_process']
  * A step that the order already passed is late and changes nothing.
  */
 export function classifyReport(order: Order, step: string): 'accept' | 'late' {
-  if (canFollow(order, step)) return 'accept'
-  const ahead = reachableFrom(order.method, order.low_level, (candidate) => canEnter(order, candidate))
-  if (ahead.has(step) && !isRepeatedScan(order, step) && !cancellations.includes(step) && step !== order.low_level) return 'accept'
-  if (step === order.low_level || hasPassed(order, step) || reachableFrom(order.method, step).has(order.low_level)) return 'late'
+  const kind = kindOfReport(order, step)
+  if (kind !== 'impossible') return kind
   throw problem(
     'STATUS_NOT_REACHABLE',
     `An order in ${order.low_level} cannot reach ${step}. The lifecycle reference lists the statuses that can follow.`,
   )
+}
+
+/** The same without an error, for reports that nobody can correct. */
+export function kindOfReport(order: Order, step: string): 'accept' | 'late' | 'impossible' {
+  if (canFollow(order, step)) return 'accept'
+  const ahead = reachableFrom(order.method, order.low_level, (candidate) => canEnter(order, candidate))
+  if (ahead.has(step) && !isRepeatedScan(order, step) && !cancellations.includes(step) && step !== order.low_level) return 'accept'
+  const isLate = step === order.low_level || hasPassed(order, step) || reachableFrom(order.method, step).has(order.low_level)
+  return isLate ? 'late' : 'impossible'
 }
 
 export const isCancelled = (order: Order) => cancellations.includes(order.low_level)

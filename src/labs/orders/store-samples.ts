@@ -30,6 +30,10 @@ export const findSample = (db: Db, { lab_id, sample_id }: SampleKey) =>
     .where('sample_id', '=', sample_id)
     .executeTakeFirst()
 
+/** Moves a specimen to another order of its team. */
+export const moveSample = (db: Db, { lab_id, sample_id }: SampleKey, order_id: string) =>
+  db.updateTable('lab_samples').set({ order_id }).where('lab_id', '=', lab_id).where('sample_id', '=', sample_id).execute()
+
 export const deleteSample = (db: Db, { lab_id, sample_id }: SampleKey) =>
   db.deleteFrom('lab_samples').where('lab_id', '=', lab_id).where('sample_id', '=', sample_id).execute()
 

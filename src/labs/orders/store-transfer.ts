@@ -5,12 +5,15 @@ import type { Db } from '../../platform/db/open.ts'
 export const inserts = {
   orders: async (db: Db, rows: JsonRow[]) => {
     await insertJson(db.insertInto('orders'), 'orders', rows)
-    await insertJson(db.insertInto('lab_samples'), 'lab_samples', rows.filter(hasSample).map(sampleOf))
+    await insertJson(db.insertInto('lab_samples'), 'lab_samples', samplesOf(rows))
   },
   order_events: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('order_events'), 'order_events', rows),
   order_images: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('order_images'), 'order_images', rows),
 }
 
-const hasSample = ({ sample_id }: JsonRow) => typeof sample_id === 'string'
-
-const sampleOf = ({ lab_id, sample_id, team_id, id: order_id }: JsonRow) => ({ lab_id, sample_id, team_id, order_id })
+/** Of orders with the same specimen, the latest has it: it continues the others. */
+function samplesOf(rows: JsonRow[]) {
+  const sampled = rows.filter(({ sample_id }) => typeof sample_id === 'string')
+  const latest = new Map(sampled.map((row) => [`${row['lab_id']} ${row['sample_id']}`, row]))
+  return [...latest.values()].map(({ lab_id, sample_id, team_id, id: order_id }) => ({ lab_id, sample_id, team_id, order_id }))
+}

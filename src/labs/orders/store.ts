@@ -127,7 +127,7 @@ export const lockFreeOrders = prepareRead(
   runPrepared,
 )
 
-/** Prefers a kit, because another lab may use the same sample_id for an order that is not one. */
+/** Prefers a kit, because another lab may use the same sample_id for an order that is not one, and the order that continues a kit. */
 export const findBySample = (db: Db, team_id: string, sample_id: string) =>
   db
     .selectFrom('orders')
@@ -136,6 +136,7 @@ export const findBySample = (db: Db, team_id: string, sample_id: string) =>
     .where('sample_id', '=', sample_id)
     .where('user_id', 'is not', null)
     .orderBy('registrable', 'desc')
+    .orderBy('created_at', 'desc')
     .limit(1)
     .executeTakeFirst()
 

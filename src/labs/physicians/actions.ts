@@ -1,4 +1,4 @@
-import { type App, inTransaction } from '../../platform/app.ts'
+import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { problem } from '../../platform/problem.ts'
 import { open, type SealingKey, seal } from '../../platform/sealing/seal.ts'
@@ -7,11 +7,15 @@ import { isNpi } from '../orders/checks/rules-people.ts'
 import * as store from './store.ts'
 
 type Names = { first_name: string; last_name: string }
-type Physician = Names & { npi: string }
+export type Physician = Names & { npi: string }
 
 /** The physicians of the caller's team, by name. */
-export async function listPhysicians(app: App, { team_id }: TeamCaller, requested_id: string): Promise<Physician[]> {
+export async function listPhysicians(app: App, { team_id }: TeamCaller, requested_id: string) {
   checkOwnTeam(team_id, requested_id)
+  return loadPhysicians(app, team_id)
+}
+
+export async function loadPhysicians(app: App, team_id: string): Promise<Physician[]> {
   const key = await teamSealingKey(app, team_id)
   const rows = await store.listPhysicians(app.db, team_id)
   const physicians = rows.map(({ npi, sealed }) => ({ npi, ...open<Names>(key, associatedData(npi), sealed) }))
@@ -23,14 +27,18 @@ export const putPhysicians = (app: App, caller: TeamCaller, requested_id: string
     const { team_id } = caller
     checkOwnTeam(team_id, requested_id)
     checkNpis(physicians.map(({ npi }) => npi))
-    const key = await teamSealingKey(app, team_id)
-    await store.replacePhysicians(
-      app.db,
-      team_id,
-      physicians.map((physician) => ({ team_id, npi: physician.npi, sealed: sealNames(key, physician), updated_at: app.wall() })),
-    )
+    await writePhysicians(app, team_id, physicians)
     return listPhysicians(app, caller, requested_id)
   })
+
+export async function writePhysicians(app: AppInTransaction, team_id: string, physicians: Physician[]) {
+  const key = await teamSealingKey(app, team_id)
+  await store.replacePhysicians(
+    app.db,
+    team_id,
+    physicians.map((physician) => ({ team_id, npi: physician.npi, sealed: sealNames(key, physician), updated_at: app.wall() })),
+  )
+}
 
 const associatedData = (npi: string) => `physicians.sealed.${npi}`
 

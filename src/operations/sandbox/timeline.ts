@@ -1,5 +1,6 @@
 import { takeDueSteps } from '../../labs/adapters/simulator/advance.ts'
 import { changeDueVisits, findNextVisitChange } from '../../labs/appointments/due.ts'
+import { findNextOverdue, markOverdueKits } from '../../labs/kits/due.ts'
 import { dispatchDueOrders, findNextDispatch, findNextStep } from '../../labs/orders/progress/dispatch.ts'
 import type { App } from '../../platform/app.ts'
 import { findNextErasure } from '../../tenants/users/actions.ts'
@@ -17,5 +18,6 @@ export const timeline: DueWork[] = [
   { nextDue: findNextDispatch, run: dispatchDueOrders },
   { nextDue: findNextStep, run: takeDueSteps },
   { nextDue: findNextVisitChange, run: changeDueVisits },
+  { nextDue: findNextOverdue, run: markOverdueKits },
   { nextDue: findNextErasure, run: eraseDueUsersOf },
 ]

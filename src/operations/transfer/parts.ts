@@ -1,3 +1,6 @@
+import * as appointments from '../../labs/appointments/transfer.ts'
+import * as communication from '../../labs/communication/transfer.ts'
+import * as kits from '../../labs/kits/transfer.ts'
 import type { OrderDocument } from '../../labs/orders/encrypted-document.ts'
 import { searchTermsOf } from '../../labs/orders/placing/insert.ts'
 import * as orders from '../../labs/orders/transfer.ts'
@@ -43,6 +46,15 @@ export const parts: Part[] = [
     { table: 'order_events', by: 'order_id', ids: ['order_id'], order: 'id' },
     { table: 'order_images', by: 'order_id', sealed: ['order_id', 'name'], ids: ['order_id'], order: 'name' },
   ]),
+  ...ownedBy(appointments, [
+    { table: 'appointments', by: 'order_id', sealed: ['id'], ids: ['id', 'order_id'], order: 'created_at' },
+    { table: 'appointment_events', by: 'order_id', ids: ['order_id', 'appointment_id'], order: 'id' },
+  ]),
+  ...ownedBy(communication, [{ table: 'communication_settings', by: 'order_id', ids: ['order_id'], order: 'updated_at' }]),
+  ...ownedBy(kits, [
+    { table: 'kits', by: 'order_id', ids: ['order_id'], order: 'since' },
+    { table: 'parcels', by: 'order_id', ids: ['order_id'], order: 'direction', drop: ['number_hash'] },
+  ]),
   ...ownedBy(results, [{ table: 'results', by: 'order_id', sealed: ['order_id', 'version'], ids: ['order_id'], order: 'version' }]),
   ...ownedBy(connections, [
     {
@@ -66,12 +78,16 @@ export const parts: Part[] = [
 type Keys = { team_id: string; user: SealingKey }
 
 /** Recomputes search terms and hashes of a row with the keys of the target team and user. */
-export async function recomputeHashes(app: App, { team_id, user }: Keys, table: string, row: Row): Promise<Row> {
+export async function recomputeHashes(app: App, { team_id, user }: Keys, table: string, row: Row, line: Row): Promise<Row> {
   const document = row['sealed']
   if (table === 'user_info') return { terms: indexTerms(await teamSealingKey(app, team_id), searchableTexts(document as Info)) }
   if (table === 'orders') return { terms: await searchTermsOf(app, team_id, document as OrderDocument) }
   if (table === 'devices') return { fingerprint: byteaText(fingerprintOf(user, document as DeviceDescription)) }
+  if (table === 'parcels') return { number_hash: byteaText(await kits.hashOfParcel(app, team_id, row, documentOf(line, row['order_id']))) }
   if (table !== 'connections') return {}
   const hash = await accountHash(app, team_id, row['provider'] as string, document as Account)
   return { account_hash: hash && byteaText(hash) }
 }
+
+const documentOf = (line: Row, order_id: unknown) =>
+  ((line['orders'] ?? []) as Row[]).find(({ id }) => id === order_id)?.['sealed'] as OrderDocument | undefined

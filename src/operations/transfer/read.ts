@@ -1,3 +1,6 @@
+import { listCalendars } from '../../labs/appointments/transfer.ts'
+import * as kits from '../../labs/kits/transfer.ts'
+import { loadPhysicians } from '../../labs/physicians/transfer.ts'
 import type { App } from '../../platform/app.ts'
 import { deploymentName } from '../../platform/config.ts'
 import { setupProblem } from '../../platform/problem.ts'
@@ -27,6 +30,16 @@ export async function headerOf(app: App, team_id: string) {
 
 /** Reads the lab tests that the team created, because its orders refer to them. */
 export const testsOf = async (app: App, team_id: string) => (await store.listTeamTests(app.db, team_id)).map((lab_test) => ({ lab_test }))
+
+/** Reads the schedule, the physicians, the couriers and the limits of kits of a team. */
+export const settingsOf = async (app: App, team_id: string) => ({
+  team_settings: {
+    calendars: await listCalendars(app.db, team_id),
+    physicians: await loadPhysicians(app, team_id),
+    ...(await kits.exportSettings(app, team_id)),
+  },
+})
+export type TeamSettings = Awaited<ReturnType<typeof settingsOf>>['team_settings']
 
 const BATCH_SIZE = 50
 

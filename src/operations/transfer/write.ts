@@ -1,10 +1,14 @@
+import { importSchedule } from '../../labs/appointments/transfer.ts'
 import { insertExportedRows as insertTests } from '../../labs/catalog/transfer.ts'
+import * as kits from '../../labs/kits/transfer.ts'
+import { importPhysicians } from '../../labs/physicians/transfer.ts'
 import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import { type SealingKey, seal } from '../../platform/sealing/seal.ts'
 import { insertSealingKey } from '../../platform/sealing/store.ts'
 import { newSealingKey, teamSealingKey } from '../../platform/sealing/vault.ts'
 import { insertExportedRows as insertUsers } from '../../tenants/users/transfer.ts'
 import { parts, recomputeHashes } from './parts.ts'
+import type { TeamSettings } from './read.ts'
 import { type Records, writeRecords } from './records.ts'
 import {
   associatedDataOf,
@@ -21,7 +25,7 @@ import {
 } from './rules.ts'
 import * as store from './store.ts'
 
-export type Line = Row & { user?: Row; lab_test?: Row }
+export type Line = Row & { user?: Row; lab_test?: Row; team_settings?: TeamSettings }
 export type Target = { team_id: string; new_ids: boolean; own_tests: Set<string> }
 
 const idsOf = ({ team_id, new_ids }: Target): IdOf => (new_ids ? newIdMapper(team_id) : (id) => id)
@@ -36,6 +40,14 @@ export const writeTest = (app: App, target: Target, { lab_test = {} }: Line, lin
     await checkMarkers(app, row?.['marker_ids'] as number[], lineNumber)
     await insertTests(app, 'team_lab_tests', [{ ...row, team_id }]).catch(rethrowAt(lineNumber))
   })
+
+/** Writes settings that the team does not have. */
+export const writeSettings = (app: App, { team_id }: Target, settings: TeamSettings, lineNumber: number) =>
+  inTransaction(app, async (app) => {
+    await importSchedule(app, team_id, settings.calendars)
+    await importPhysicians(app, team_id, settings.physicians)
+    await kits.importSettings(app, team_id, settings)
+  }).catch(rethrowAt(lineNumber))
 
 async function checkMarkers(app: App, ids: number[], lineNumber: number) {
   const existing = await store.findExistingMarkers(app.db, ids)
@@ -71,7 +83,7 @@ async function writeParts(app: AppInTransaction, target: Target, key: SealingKey
     const rows = ((line[table] ?? []) as Row[]).map((row) => renameIds(row, ids, idsOf(target)))
     const written = []
     for (const row of await adaptRows(app, target, table, rows, line, lineNumber)) {
-      const recomputed = await recomputeHashes(app, { team_id, user: key }, table, row)
+      const recomputed = await recomputeHashes(app, { team_id, user: key }, table, row, line)
       written.push({ ...(sealed ? encryptRow(key, table, sealed, row) : row), ...recomputed, team_id })
     }
     await insert(app, written).catch(rethrowAt(lineNumber))
@@ -80,6 +92,9 @@ async function writeParts(app: AppInTransaction, target: Target, key: SealingKey
 
 async function adaptRows(app: App, target: Target, table: string, rows: Row[], line: Line, lineNumber: number): Promise<Row[]> {
   if (table === 'orders') return orderRows(app, target, rows, lineNumber)
+  // A copied order is history: its visit takes nobody's time, and nobody waits for its kit.
+  if (table === 'appointments' && target.new_ids) return rows.map((row) => ({ ...row, due_at: null, calendar_code: null }))
+  if ((table === 'kits' || table === 'parcels') && target.new_ids) return []
   if (table === 'connections') return rows.map((row) => requireReconnect(row, app.now()))
   if (table === 'historical_pulls') return rows.map((row) => endRunningPull(row, app.now()))
   if (table !== 'summaries' || !target.new_ids) return rows

@@ -1,4 +1,5 @@
 import { emitUserDeleted, emitUserDeletionUndone, keepDeletionEvents } from '../../delivery/events/user-events.ts'
+import { cancelVisitsOf } from '../../labs/appointments/actions.ts'
 import { forgetPatients } from '../../labs/orders/progress/actions.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
@@ -6,10 +7,11 @@ import * as users from '../../tenants/users/actions.ts'
 import { endConnections } from '../../wearables/connections/actions.ts'
 import { recordErasures } from './certificate.ts'
 
-/** Deletes a user and ends the user's connections in one transaction. Undoing the deletion does not restore them. */
+/** Deletes a user, cancels visits and ends connections in one transaction. Undoing the deletion does not restore them. */
 export const deleteUser = (app: App, caller: TeamCaller, user_id: string) =>
   inTransaction(app, async (app) => {
     const user = await users.scheduleDeletion(app, caller, user_id)
+    await cancelVisitsOf(app, caller.team_id, user_id)
     await endConnections(app, caller, user_id)
     await emitUserDeleted(app, user)
     return { success: true }

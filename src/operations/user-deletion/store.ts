@@ -8,7 +8,7 @@ const tables = [
   ...['devices', 'refreshes', 'link_tokens', 'bulk_items', 'sample_days', 'summaries', 'workout_streams', 'resource_states'],
   ...['historical_pulls', 'pull_jobs', 'cloud_changes', 'deleted_summaries'],
 ]
-const tablesOfOrders = ['results', 'order_images', 'appointments']
+const tablesOfOrders = ['results', 'order_images', 'appointments', 'kits', 'parcels']
 
 type Count = { name: string; user_id: string; rows: number }
 

@@ -7,6 +7,9 @@ import { cursorAt, pageAfter, pageOf } from '../../../platform/paging.ts'
 import { problem } from '../../../platform/problem.ts'
 import { teamSealingKey } from '../../../platform/sealing/vault.ts'
 import { later, SECOND } from '../../../platform/time.ts'
+import { reappears } from '../../kits/rules.ts'
+import { continueKit } from '../../kits/scans.ts'
+import { claimReportedParcels, mergeShipment } from '../../kits/shipments.ts'
 import { transmissionName } from '../../orders/checks/rules-people.ts'
 import { advanceOrder } from '../../orders/progress/advance.ts'
 import { offerRedraw, recreateOrder } from '../../orders/progress/redraw.ts'
@@ -64,10 +67,12 @@ export async function getLabOrder(app: App, { lab_id }: LabCaller, id: string) {
 /** Records a step that the lab or its courier reports. A late or repeated report changes nothing. */
 export const reportStep = (app: App, caller: LabCaller, id: string, step: Step) =>
   withOrder(app, caller, id, async (app, order) => {
+    if (reappears(order, step.status)) return continueKit(app, order, step.status)
     const changes = changesIn(order, step, app.now())
     // A repeated step is a retry unless it carries new data.
     const isRepeat = step.status === order.low_level && !Object.keys(changes).length
     if (isRepeat || rules.classifyReport(order, step.status) === 'late') return order
+    if (changes.document) await claimReportedParcels(app, order, changes.document.shipment)
     const change = { ...changes, status_detail: step.status_detail ?? null }
     return step.status === 'redraw_available' ? offerRedraw(app, order, change) : advanceOrder(app, order, step.status, change)
   })
@@ -76,23 +81,8 @@ export const reportStep = (app: App, caller: LabCaller, id: string, step: Step) 
 const changesIn = (order: LoadedOrder, { sample_id, collected_at, shipment }: Step, now: string) => ({
   ...(sample_id && sample_id !== order.sample_id ? { sample_id } : {}),
   ...(collected_at && collected_at !== order.collected_at ? { collected_at } : {}),
-  ...(shipment ? { document: { shipment: shipmentOf(order, shipment, now) } } : {}),
+  ...(shipment ? { document: { shipment: mergeShipment(order, shipment, now) } } : {}),
 })
-
-const emptyShipment = {
-  outbound_tracking_number: null,
-  outbound_tracking_url: null,
-  inbound_tracking_number: null,
-  inbound_tracking_url: null,
-  outbound_courier: null,
-  inbound_courier: null,
-  notes: null,
-}
-
-function shipmentOf({ document, id }: LoadedOrder, reported: NonNullable<Step['shipment']>, at: string) {
-  const reportedFields = Object.fromEntries(Object.entries(reported).filter(([, value]) => value !== undefined))
-  return { id, created_at: at, ...emptyShipment, ...document.shipment, ...reportedFields, updated_at: at }
-}
 
 export const reportResults = (app: App, caller: LabCaller, id: string, newResults: NewResults) =>
   withOrder(app, caller, id, (app, order) => recordResults(app, order, newResults))

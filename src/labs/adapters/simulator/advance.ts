@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { OrderedMeasurements } from '../../../contract/labs/analyte.ts'
+import { directions } from '../../../contract/labs/kits.ts'
 import { type Simulation, SimulationFlags, type StatusDetail } from '../../../contract/labs/orders.ts'
 import type { NewResults, ReportStatus } from '../../../contract/labs/results.ts'
 import { type App, type AppInTransaction, inTransaction } from '../../../platform/app.ts'
@@ -7,6 +8,9 @@ import type { TeamCaller } from '../../../platform/callers.ts'
 import { problem } from '../../../platform/problem.ts'
 import { later, SECOND } from '../../../platform/time.ts'
 import { loadMeasurements } from '../../catalog/actions.ts'
+import { sandboxCourier, sandboxScans } from '../../kits/couriers.ts'
+import { recordScan } from '../../kits/scans.ts'
+import { claimParcel } from '../../kits/shipments.ts'
 import { registerKit } from '../../orders/placing/kits.ts'
 import { advanceOrder } from '../../orders/progress/advance.ts'
 import { clearPlannedSteps, forEachDueStep, planSteps } from '../../orders/progress/dispatch.ts'
@@ -78,12 +82,20 @@ async function takeStep(app: AppInTransaction, order: LoadedOrder, step: string,
   if (step === 'redraw_available') return offerRedraw(app, order)
   if (step === 'registered') return registerKit(app, order, simulatePatient(order), [])
   const isLast = !simulation?.steps.length
-  return advanceOrder(app, order, step, {
+  const change = {
     sent_at: order.sent_at ?? app.now(),
     sample_id: order.sample_id ?? newSampleId(),
     status_detail: isLast ? (simulation?.status_detail ?? defaultDetail(step)) : defaultDetail(step),
-    ...(step === 'transit_customer' && !order.document.shipment ? { document: { shipment: simulateShipment(order, app.now()) } } : {}),
-  })
+    ...(step === 'transit_customer' && !order.document.shipment ? { document: { shipment: await shipKit(app, order) } } : {}),
+  }
+  const scan = order.method === 'testkit' ? sandboxScans[step] : undefined
+  return scan ? recordScan(app, order, scan, change) : advanceOrder(app, order, step, change)
+}
+
+/** Tracking notifications find the order by these parcels. Orders of equal seeds have equal numbers, and the first keeps them. */
+async function shipKit(app: AppInTransaction, order: LoadedOrder) {
+  for (const direction of directions) await claimParcel(app, order, direction, sandboxCourier.label(order, direction))
+  return simulateShipment(order, app.now())
 }
 
 const defaultDetail = (step: string): StatusDetail | null =>

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Shipment } from '../../../contract/labs/orders.ts'
 import { randomInteger, randomItem, seededRandom } from '../../../platform/seeded-random.ts'
+import { sandboxCourier } from '../../kits/couriers.ts'
 import type { LoadedOrder } from '../../orders/reading/present.ts'
 
 /** A fictitious patient for a simulated kit registration, named after the recipient if there is one. */
@@ -21,23 +22,17 @@ export function simulatePatient({ document: { shipping_details: shipping }, seed
   return { patient_details, patient_address, consents: [] }
 }
 
-const COURIER = 'Sandbox Courier'
-
 /** A shipped kit with its return label. */
 export function simulateShipment({ seed, id: order_id }: LoadedOrder, at: string): Shipment {
-  const trackingNumber = (direction: string) => {
-    const random = seededRandom(seed, 'tracking', direction)
-    return `SC${Array.from({ length: 12 }, () => randomInteger(random, 0, 9)).join('')}`
-  }
-  const url = (number: string) => `https://tracking.example.com/${number}`
+  const [outbound, inbound] = [sandboxCourier.label({ seed }, 'outbound'), sandboxCourier.label({ seed }, 'inbound')]
   return {
     id: uuidFrom(order_id),
-    outbound_tracking_number: trackingNumber('out'),
-    outbound_tracking_url: url(trackingNumber('out')),
-    inbound_tracking_number: trackingNumber('in'),
-    inbound_tracking_url: url(trackingNumber('in')),
-    outbound_courier: COURIER,
-    inbound_courier: COURIER,
+    outbound_tracking_number: outbound.number,
+    outbound_tracking_url: outbound.url,
+    inbound_tracking_number: inbound.number,
+    inbound_tracking_url: inbound.url,
+    outbound_courier: outbound.name,
+    inbound_courier: inbound.name,
     notes: null,
     created_at: at,
     updated_at: at,

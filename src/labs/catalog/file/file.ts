@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Id, Text } from '../../../contract/common.ts'
 import { AoE, billingTypes, IntegerId, labTestStatuses, sampleTypes, usStates } from '../../../contract/labs/catalog.ts'
+import { Hours } from '../../../contract/labs/hours.ts'
 import { methods } from '../../../contract/labs/lifecycle.ts'
 import { setupProblem } from '../../../platform/problem.ts'
 import { isTimeZone } from '../../../tenants/users/rules.ts'
@@ -104,6 +105,8 @@ const ServiceCenterInFile = z.object({
   lat: z.number().min(-90).max(90),
   lng: z.number().min(-180).max(180),
   capabilities: z.array(Text(60)),
+  phone_number: Text(40).nullable().default(null),
+  hours: Hours.nullable().default(null),
 })
 
 const ZipCode = z.string().regex(/^\d{5}$/, 'Must be a ZIP code of five digits.')

@@ -51,5 +51,9 @@ export const testRow = ({ status, ...test }: Catalog['lab_tests'][number], at: s
 
 export function centerRows({ labs, patient_service_centers }: Catalog) {
   const labIds = new Map(labs.map(({ slug, id }) => [slug, id]))
-  return patient_service_centers.map(({ lab_slug, ...center }) => ({ ...center, lab_id: labIds.get(lab_slug) as number }))
+  return patient_service_centers.map(({ lab_slug, hours, ...center }) => ({
+    ...center,
+    hours: hours && JSON.stringify(hours),
+    lab_id: labIds.get(lab_slug) as number,
+  }))
 }

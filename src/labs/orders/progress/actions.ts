@@ -4,7 +4,8 @@ import type { TeamCaller } from '../../../platform/callers.ts'
 import { invalid, problem } from '../../../platform/problem.ts'
 import { DAY, later } from '../../../platform/time.ts'
 import { labFor } from '../../adapters/index.ts'
-import { forgetVisits } from '../../appointments/actions.ts'
+import { forgetVisits, releaseSharedTime } from '../../appointments/actions.ts'
+import { forgetKits } from '../../kits/follow.ts'
 import { canActivateOn, dispatchAt } from '../checks/rules-zones.ts'
 import { orderReply } from '../placing/insert.ts'
 import { loadTransactionOrders, lockOrder, lockOrders, presentOrder, requireOrder } from '../reading/present.ts'
@@ -95,6 +96,7 @@ export const resendOrderEvents = (app: App, { team_id }: TeamCaller, { order_ids
 export async function deleteOrdersOf(app: AppInTransaction, team_id: string) {
   const deleted = await store.deleteOrdersOf(app.db, team_id)
   await samples.deleteSamplesOfTeam(app.db, team_id)
+  await releaseSharedTime(app, team_id)
   return deleted
 }
 
@@ -104,4 +106,5 @@ export async function forgetPatients(app: AppInTransaction, team_id: string, use
   if (!order_ids.length) return
   await samples.deleteSamplesOfOrders(app.db, team_id, order_ids)
   await forgetVisits(app, team_id, order_ids)
+  await forgetKits(app, team_id, order_ids)
 }

@@ -4,6 +4,7 @@ import { type App, type AppInTransaction, wakeAfterEvent } from '../../../platfo
 import { problem } from '../../../platform/problem.ts'
 import { labFor } from '../../adapters/index.ts'
 import { followOrder } from '../../appointments/visit.ts'
+import { followKit } from '../../kits/follow.ts'
 import { dueDatesOf } from '../../results/rules.ts'
 import { dayIn } from '../checks/rules-zones.ts'
 import { encryptDocument, type OrderDocument } from '../encrypted-document.ts'
@@ -47,6 +48,7 @@ export async function advanceOrder(app: AppInTransaction, order: LoadedOrder, st
   const event = orderEvent(app, updated, 'labtest.order.updated', at, { partial: step === 'partial_results' })
   await changeSample(app, order, updated)
   wakeAfterEvent(app, order.team_id, await updateOrder(app.db, updated, event, { status_detail }))
+  await followKit(app, updated)
   const followed = await followOrder(app, updated, step)
   let latest = followed.order
   for (const next of followed.steps) latest = await advanceOrder(app, latest, next)

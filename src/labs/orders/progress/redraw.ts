@@ -4,6 +4,7 @@ import { problem } from '../../../platform/problem.ts'
 import { insertOrder, newOrder } from '../placing/insert.ts'
 import { type LoadedOrder, requireOrder } from '../reading/present.ts'
 import * as rules from '../rules.ts'
+import { moveSample } from '../store-samples.ts'
 import { advanceOrder, type Change } from './advance.ts'
 import { sendOrder } from './dispatch.ts'
 
@@ -27,7 +28,15 @@ export async function recreateOrder(app: AppInTransaction, order: LoadedOrder): 
   return sendOrder(app, await insertFollowUp(app, order, 'recreation'))
 }
 
-async function insertFollowUp(app: App, parent: LoadedOrder, origin: 'redraw' | 'recreation') {
+/** The specimen of an order that ended turned up, so a new order has its sample_id. */
+export async function recreateWithSample(app: AppInTransaction, order: LoadedOrder): Promise<LoadedOrder> {
+  const { sample_id } = order
+  const recreated = await insertFollowUp(app, order, 'recreation', { sample_id })
+  if (sample_id) await moveSample(app.db, { lab_id: order.lab_id, sample_id }, recreated.id)
+  return sendOrder(app, recreated)
+}
+
+async function insertFollowUp(app: App, parent: LoadedOrder, origin: 'redraw' | 'recreation', fields: { sample_id?: string | null } = {}) {
   const now = app.now()
   const { team_id, user_id, client_user_id, strict_enums, key, document, lab_test, lab_account_id, method, zone } = parent
   const { billing_type, priority, has_abn, health_insurance_id } = parent
@@ -42,6 +51,7 @@ async function insertFollowUp(app: App, parent: LoadedOrder, origin: 'redraw' | 
       seed: `${parent.seed}/${origin}`,
       parent,
       origin,
+      ...fields,
     },
     now,
   )

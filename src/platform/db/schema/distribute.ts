@@ -8,7 +8,7 @@ export const referenceTables = [
   ...['orgs', 'teams', 'management_keys', 'management_key_teams', 'team_api_key_hashes', 'lab_keys'],
   ...['people', 'person_teams', 'recovery_codes', 'invitations', 'payors', 'icd_codes'],
   ...['catalog', 'labs', 'analytes', 'markers', 'lab_tests', 'lab_accounts', 'lab_account_teams', 'service_centers'],
-  ...['phlebotomy_areas', 'zip_codes'],
+  ...['phlebotomy_areas', 'zip_codes', 'shared_calendars'],
 ]
 
 /** Tables that stay on the coordinator. */
@@ -25,7 +25,7 @@ export const localTables = [
 ]
 
 /** Tables of values that are unique across teams and grow with them, with their distribution column. */
-export const spreadTables: Record<string, string> = { lab_samples: 'sample_id' }
+export const spreadTables: Record<string, string> = { lab_samples: 'sample_id', shared_cells: 'calendar_code' }
 
 /** Functions that run on the server of the team or audit chain in their first argument, by a table that they write. */
 export const delegatedFunctions = {

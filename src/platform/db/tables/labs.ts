@@ -103,6 +103,8 @@ export type LabTables = {
     lat: number
     lng: number
     capabilities: string[]
+    phone_number: Optional<string>
+    hours: Json<Calendar['hours'] | null>
   }
   calendars: { team_id: string; code: string; calendar: Json<Calendar>; updated_at: Time }
   appointments: {
@@ -131,6 +133,26 @@ export type LabTables = {
     created_at: Time
   }
   booked_cells: { team_id: string; calendar_code: string; seat: number; cell_at: Time; appointment_id: string }
+  shared_calendars: { code: string; calendar: Json<Calendar>; updated_at: Time }
+  shared_cells: { calendar_code: string; seat: number; cell_at: Time; team_id: string; appointment_id: string }
+  couriers: {
+    team_id: string
+    code: string
+    name: string
+    format: string
+    tracking_url: Optional<string>
+    updated_at: Time
+    sealed: Buffer
+  }
+  parcels: { team_id: string; courier: string; number_hash: Buffer; order_id: string; direction: string }
+  kit_limits: {
+    team_id: string
+    to_customer_days: Optional<number>
+    with_customer_days: Optional<number>
+    to_lab_days: Optional<number>
+    updated_at: Time
+  }
+  kits: { team_id: string; order_id: string; leg: string; since: Time; due_at: Optional<Time>; alerted: boolean }
   physicians: { team_id: string; npi: string; sealed: Buffer; updated_at: Time }
   communication_settings: { team_id: string; order_id: string; sms_enabled: boolean; updated_at: Time }
   phlebotomy_areas: { zip: string; provider: string; state: string; tier: string; iana_timezone: string }

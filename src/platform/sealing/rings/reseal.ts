@@ -13,6 +13,7 @@ export const sealedColumns: store.SealedColumn[] = [
   { ...byId, table: 'pipeline_destinations', key: ['destination'], in: ['team_id', 'destination'], owner: 'team' },
   { ...byId, table: 'team_credentials', owner: 'team' },
   { ...byId, table: 'physicians', key: ['npi'], in: ['npi'], owner: 'team' },
+  { ...byId, table: 'couriers', key: ['code'], in: ['code'], owner: 'team' },
   { ...byId, table: 'events', key: ['id', 'logged_at'], owner: 'either' },
   { ...byId, table: 'attempts', key: ['id', 'at'], owner: 'either' },
   { ...byId, table: 'inbox_messages', owner: 'either' },

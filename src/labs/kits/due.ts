@@ -1,0 +1,32 @@
+import { type App, type AppInTransaction, inTransaction, onTeamClock } from '../../platform/app.ts'
+import { advanceOrder } from '../orders/progress/advance.ts'
+import { lockOrder } from '../orders/reading/present.ts'
+import { loadLimits } from './follow.ts'
+import * as rules from './rules.ts'
+import { emitAlert } from './scans.ts'
+import * as store from './store.ts'
+
+export { searchOverdue } from './store.ts'
+
+const BATCH_SIZE = 100
+
+/** Marks the kits that are overdue on their team's clock; returns whether there may be more. */
+export async function markOverdueKits(app: App, team_id?: string) {
+  const due = await store.listOverdue(app.db, app.wall(), BATCH_SIZE, team_id)
+  for (const { clock_offset_ms, ...kit } of due)
+    await inTransaction(app.transaction ? app : onTeamClock(app, { clock_offset_ms }), (app) => markOverdue(app, kit))
+  return due.length === BATCH_SIZE
+}
+
+/** The kit may have moved since it was found, so it is read again under the lock of its order. */
+async function markOverdue(app: AppInTransaction, { team_id, order_id }: { team_id: string; order_id: string }) {
+  const order = await lockOrder(app, team_id, order_id)
+  const kit = await store.findKit(app.db, team_id, order_id)
+  if (!kit?.due_at || kit.due_at > app.now()) return
+  const step = rules.overdueStep(order)
+  if (step) return advanceOrder(app, order, step)
+  await store.markAlerted(app.db, team_id, order_id)
+  await emitAlert(app, order, 'overdue', rules.limitOf(await loadLimits(app, team_id), kit.leg as rules.Leg))
+}
+
+export const findNextOverdue = async (app: App, team_id: string) => (await store.findNextDue(app.db, team_id))?.at ?? undefined

@@ -1,0 +1,100 @@
+import { type Insertable, sql } from 'kysely'
+import type { KitLimits } from '../../contract/labs/kits.ts'
+import { anyTeam } from '../../platform/db/any-team.ts'
+import { latestTeamTime, teamTime } from '../../platform/db/due-work.ts'
+import { insertJson, type JsonRow } from '../../platform/db/json-rows.ts'
+import { type Db, prepareSearch } from '../../platform/db/open.ts'
+import type { Tables } from '../../platform/db/tables.ts'
+
+const limitColumns = ['to_customer_days', 'with_customer_days', 'to_lab_days'] as const
+
+export const findLimits = (db: Db, team_id: string): Promise<KitLimits | undefined> =>
+  db.selectFrom('kit_limits').select(limitColumns).where('team_id', '=', team_id).executeTakeFirst()
+
+export const putLimits = (db: Db, row: Insertable<Tables['kit_limits']>) =>
+  db
+    .insertInto('kit_limits')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict.column('team_id').doUpdateSet((eb) => ({
+        to_customer_days: eb.ref('excluded.to_customer_days'),
+        with_customer_days: eb.ref('excluded.with_customer_days'),
+        to_lab_days: eb.ref('excluded.to_lab_days'),
+        updated_at: eb.ref('excluded.updated_at'),
+      })),
+    )
+    .execute()
+
+/** Applies a limit to the kits of a team on a leg. Kits that were already overdue stay as they are. */
+export const setLegLimit = (db: Db, team_id: string, leg: string, days: number | null) =>
+  db
+    .updateTable('kits')
+    .set({ due_at: days === null ? null : sql<string>`since + ${days} * interval '1 day'` })
+    .where('team_id', '=', team_id)
+    .where('leg', '=', leg)
+    .where('alerted', '=', false)
+    .execute()
+
+export const putKit = (db: Db, row: Insertable<Tables['kits']>) =>
+  db
+    .insertInto('kits')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict.columns(['team_id', 'order_id']).doUpdateSet((eb) => ({
+        leg: eb.ref('excluded.leg'),
+        since: eb.ref('excluded.since'),
+        due_at: eb.ref('excluded.due_at'),
+        alerted: eb.ref('excluded.alerted'),
+      })),
+    )
+    .execute()
+
+export const findKit = (db: Db, team_id: string, order_id: string) =>
+  db
+    .selectFrom('kits')
+    .select(['leg', 'since', 'due_at'])
+    .where('team_id', '=', team_id)
+    .where('order_id', '=', order_id)
+    .executeTakeFirst()
+
+export const markAlerted = (db: Db, team_id: string, order_id: string) =>
+  db.updateTable('kits').set({ due_at: null, alerted: true }).where('team_id', '=', team_id).where('order_id', '=', order_id).execute()
+
+export const deleteKit = (db: Db, team_id: string, order_id: string) =>
+  db.deleteFrom('kits').where('team_id', '=', team_id).where('order_id', '=', order_id).execute()
+
+export async function deleteKitsOf(db: Db, team_id: string, order_ids: string[]) {
+  await db.deleteFrom('kits').where('team_id', '=', team_id).where('order_id', 'in', order_ids).execute()
+  await db.deleteFrom('parcels').where('team_id', '=', team_id).where('order_id', 'in', order_ids).execute()
+}
+
+/** Finds kits of any team that are overdue. */
+export const searchOverdue = (db: Db, wall: string) =>
+  db
+    .selectFrom('kits')
+    .innerJoin('teams', 'teams.id', 'kits.team_id')
+    .select(['kits.order_id', 'kits.team_id', 'kits.due_at as at', 'teams.clock_offset_ms'])
+    .where('kits.due_at', '<=', latestTeamTime(wall))
+    .where('kits.due_at', '<=', teamTime(wall))
+    .orderBy('kits.due_at')
+    .modifyEnd(anyTeam('kits that are overdue'))
+
+const overdueKits = prepareSearch('overdue_kits', (db, wall: string, limit: number) => searchOverdue(db, wall).limit(limit))
+
+/** Kits of any team, or of one, that are overdue. */
+export const listOverdue = (db: Db, wall: string, limit: number, team_id?: string) =>
+  team_id === undefined ? overdueKits(db, wall, limit) : searchOverdue(db, wall).where('kits.team_id', '=', team_id).limit(limit).execute()
+
+export const findNextDue = (db: Db, team_id: string) =>
+  db
+    .selectFrom('kits')
+    .select((eb) => eb.fn.min('due_at').as('at'))
+    .where('team_id', '=', team_id)
+    .where('due_at', 'is not', null)
+    .executeTakeFirst()
+
+/** Inserts rows from a team's export. */
+export const inserts = {
+  kits: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('kits'), 'kits', rows),
+  parcels: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('parcels'), 'parcels', rows),
+}
