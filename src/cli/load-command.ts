@@ -34,6 +34,7 @@ const modules = new Map<string, () => Promise<object>>([
   ['seed', async () => ({ ...(await import('./seed.ts')), ...(await import('./seed-wearables.ts')) })],
   ['serve', () => import('./serve.ts')],
   ['team', () => import('./org.ts')],
+  ['unmatched-results', () => import('./unmatched-results.ts')],
   ['users', () => import('./users.ts')],
   ['webhooks', () => import('./replay.ts')],
 ])

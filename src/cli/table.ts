@@ -31,6 +31,7 @@ import { loadSchedule, showSchedule } from './schedule.ts'
 import { seedCommand } from './seed.ts'
 import { seedWearables } from './seed-wearables.ts'
 import { serveCommand } from './serve.ts'
+import { assignUnmatched, listUnmatched } from './unmatched-results.ts'
 import { createUser, deleteUser, listUsers, showUser, undeleteUser } from './users.ts'
 
 /** Every command, in the order of the help. */
@@ -81,6 +82,8 @@ export const sections: Record<string, Command[]> = {
     showSchedule,
     checkProfileCommand,
     labSimCommand,
+    listUnmatched,
+    assignUnmatched,
   ],
   'Use the API': [
     listUsers,

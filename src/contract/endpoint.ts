@@ -24,6 +24,8 @@ export type Row = {
   plan?: 'scale'
   /** A closed beta, available only to teams that the operator enabled for this name. */
   beta?: string
+  /** The Junction API responds with 400 to a team that is not enabled for this beta. Others get 403. */
+  betaStatus?: 400
   /** Exists in the sandbox only. Elsewhere the path is unknown. */
   sandbox?: true
   /** Also accepts the sign-in token of the user in the request. */

@@ -1,7 +1,7 @@
 import { authenticationErrors, permissionErrors } from './errors/access.ts'
 import { pipelineErrors, webhookErrors } from './errors/delivery.ts'
 import type { ErrorType } from './errors/kinds.ts'
-import { appointmentErrors, catalogErrors, kitErrors, orderErrors, placementErrors, resultErrors } from './errors/labs.ts'
+import { appointmentErrors, catalogErrors, kitErrors, orderErrors, placementErrors, resultErrors, unmatchedErrors } from './errors/labs.ts'
 import { availabilityErrors, idempotencyErrors, requestErrors } from './errors/requests.ts'
 import { sandboxErrors } from './errors/sandbox.ts'
 import { consoleErrors, organizationErrors, userErrors } from './errors/tenants.ts'
@@ -21,6 +21,7 @@ export const errorTypes = {
   ...appointmentErrors,
   ...kitErrors,
   ...resultErrors,
+  ...unmatchedErrors,
   ...webhookErrors,
   ...pipelineErrors,
   ...connectionErrors,
@@ -46,6 +47,7 @@ export const errorTopics: Record<string, Record<string, ErrorType>> = {
   Appointments: appointmentErrors,
   Kits: kitErrors,
   'Results and documents': resultErrors,
+  'Unmatched results': unmatchedErrors,
   'Events and webhooks': webhookErrors,
   Pipelines: pipelineErrors,
   'Wearable connections': connectionErrors,

@@ -16,6 +16,7 @@ import { resultEndpoints } from './labs/order-results.ts'
 import { orderEndpoints } from './labs/orders.ts'
 import { partnerApiEndpoints } from './labs/partner-api.ts'
 import { physicianEndpoints } from './labs/physicians.ts'
+import { unmatchedResultEndpoints } from './labs/unmatched-results.ts'
 import { erasureEndpoints } from './operations/erasure.ts'
 import { overviewEndpoints } from './operations/overview.ts'
 import { sandboxEndpoints } from './operations/sandbox.ts'
@@ -50,6 +51,7 @@ export const endpoints = {
   ...kitEndpoints,
   ...physicianEndpoints,
   ...resultEndpoints,
+  ...unmatchedResultEndpoints,
   ...managementEndpoints,
   ...eventEndpoints,
   ...webhookEndpoints,

@@ -5,11 +5,6 @@ type NotOffered = { feature: string; paths: string[]; instead: string }
  * docs/comparison.md come from this list. `{}` matches one path segment, and `…` at the end matches any remainder.
  */
 export const notOffered: NotOffered[] = [
-  {
-    feature: 'unmatched results',
-    paths: ['/v3/unmatched_result…', '/v3/unmatched_result_test…'],
-    instead: 'Partner labs report results for an order, so unmatched results do not occur.',
-  },
   { feature: 'lab report parsing', paths: ['/lab_report/v1/…'], instead: 'Partner labs report results as structured data.' },
   {
     feature: 'queries over wearable data',

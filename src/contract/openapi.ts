@@ -66,6 +66,7 @@ const tags = {
   Appointments: 'Visits of phlebotomists at home and visits to collection sites, and the schedule that they are booked in.',
   Kits: 'Shipments of test kits: couriers, labels, tracking notifications and limits.',
   Results: 'Results and documents of orders.',
+  'Unmatched results': 'Results of lab connections that fit no order with certainty, for review. A closed beta.',
   Events: 'The event catalog and the event log.',
   Webhooks: 'Signed, ordered delivery of events to your URLs.',
   Pipelines: 'Ordered delivery of events to message brokers and topics.',

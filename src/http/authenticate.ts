@@ -135,7 +135,10 @@ export function checkGates({ name, row, mask }: Route, caller: Caller | undefine
   if (caller.console) checkConsole(name, row, caller.console, Boolean(mask))
   if (caller.kind === 'management') return checkScope(row, caller)
   if (row.beta && !caller.betas.includes(row.beta))
-    throw problem('CLOSED_BETA', `This endpoint is in closed beta (${row.beta}). Ask your operator to enable the beta for your team.`)
+    throw problem(
+      row.betaStatus ? 'BETA_NOT_ENABLED' : 'CLOSED_BETA',
+      `This endpoint is in closed beta (${row.beta}). Ask your operator to enable the beta for your team.`,
+    )
   if (caller.read_only && row.method !== 'get' && !row.reads)
     throw problem('READ_ONLY_KEY', 'This key is read-only. Use a key without read_only to make changes.')
 }

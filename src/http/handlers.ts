@@ -37,6 +37,9 @@ import * as physicians from '../labs/physicians/actions.ts'
 import * as results from '../labs/results/actions.ts'
 import * as critical from '../labs/results/critical.ts'
 import * as reports from '../labs/results/pdf.ts'
+import { acceptUnmatchedResult } from '../labs/unmatched/accept.ts'
+import * as reviews from '../labs/unmatched/reviews.ts'
+import * as unmatchedTests from '../labs/unmatched/sandbox-tests.ts'
 import { getOverview } from '../operations/overview/actions.ts'
 import * as sandbox from '../operations/sandbox/actions.ts'
 import { deleteUser, undoDeleteUser } from '../operations/user-deletion/actions.ts'
@@ -145,11 +148,18 @@ export const handlers: HandlersOf<Endpoints> = {
   searchOrderableTests: (app, _, { body }) => compendium.searchOrderableTests(app, body),
   listPhysicians: (app, caller, { params }) => physicians.listPhysicians(app, caller, params.team_id),
   putPhysicians: (app, caller, { params, body }) => physicians.putPhysicians(app, caller, params.team_id, body.physicians),
-  getResults: (app, caller, { params }) => results.getResults(app, caller, params.order_id),
+  getResults: (app, caller, { params, query }) => results.getResults(app, caller, params.order_id, query.version),
   getResultsMetadata: (app, caller, { params }) => results.getResultsMetadata(app, caller, params.order_id),
-  getResultsPdf: (app, caller, { params }) => reports.resultsPdf(app, caller, params.order_id),
+  getResultsPdf: (app, caller, { params, query }) => reports.resultsPdf(app, caller, params.order_id, query),
   getCriticalResult: (app, caller, { params }) => critical.getCriticalResult(app, caller, params.order_id),
   acknowledgeCritical: (app, caller, { params, body }) => critical.acknowledgeCritical(app, caller, params.order_id, body?.result_version),
+  listUnmatchedResults: (app, caller, { query }) => reviews.listUnmatchedResults(app, caller, query),
+  getUnmatchedResult: (app, caller, { params }) => reviews.getUnmatchedResult(app, caller, params.raw_result_id),
+  acceptUnmatchedResult: (app, caller, { params, body }) => acceptUnmatchedResult(app, caller, params.raw_result_id, body),
+  resolveUnmatchedResult: (app, caller, { params, body }) => reviews.resolveUnmatchedResult(app, caller, params.raw_result_id, body),
+  listUnmatchedResultTestCases: () => unmatchedTests.listUnmatchedResultTestCases(),
+  createUnmatchedResultTest: (app, caller, { body }) => unmatchedTests.createUnmatchedResultTest(app, caller, body),
+  getUnmatchedResultTest: (app, caller, { params }) => unmatchedTests.getUnmatchedResultTest(app, caller, params.run_id),
   getTransactionResults: (app, caller, { params }) => results.getTransactionResults(app, caller, params.transaction_id),
   getTransactionResultsPdf: (app, caller, { params }) => reports.transactionResultsPdf(app, caller, params.transaction_id),
   getRequisitionPdf: (app, caller, { params }) => orderPdfs.requisitionPdf(app, caller, params.order_id),

@@ -10,7 +10,7 @@ import { setPlan } from '../../src/tenants/teams/orgs.ts'
 import { newUuid } from '../support/seeded.ts'
 import { errorOf, type Tenant, world } from '../support/world.ts'
 
-/** An endpoint that exists only in this test, because the contract has none in closed beta. */
+/** An endpoint that exists only in this test, because it must not change. */
 const preview: Row = {
   method: 'get',
   path: '/v3/preview',

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { z } from 'zod'
 import type { Row } from '../../src/contract/endpoint.ts'
 import { rows } from '../../src/contract/index.ts'
+import { setBetas } from '../../src/tenants/teams/actions.ts'
 import { aLink } from '../support/connections.ts'
 import { expectClientError, sendRaw } from '../support/raw-requests.ts'
 import { garbage, invalidInput, oddCursors, oddTimes, validInput } from '../support/shapes.ts'
@@ -19,6 +20,7 @@ beforeAll(async () => {
 async function newTarget() {
   const tenant = await w.tenant()
   const { org_id, team_id } = tenant
+  await setBetas(w.app, team_id, ['unmatched_results'])
   const { user_id } = await tenant.api.createUser({ body: { client_user_id: 'hostile-user' } })
   const labTest = { name: 'Hostile', description: '', method: 'walk_in_test' as const, marker_ids: [1001] }
   const { id: lab_test_id } = await tenant.api.createLabTest({ body: labTest })

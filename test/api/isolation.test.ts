@@ -8,6 +8,7 @@ import { emitForTeam } from '../../src/delivery/events/emit.ts'
 import { listCancellationReasons } from '../../src/labs/appointments/reasons.ts'
 import { eraseDueUsersOf } from '../../src/operations/user-deletion/actions.ts'
 import { inTransaction } from '../../src/platform/app.ts'
+import { setBetas } from '../../src/tenants/teams/actions.ts'
 import { requireUser } from '../../src/tenants/users/actions.ts'
 import { recordDevice } from '../../src/wearables/connections/devices.ts'
 import { fastPasswords, joinOrganization } from '../support/console.ts'
@@ -56,6 +57,8 @@ type Kind =
   | 'credential'
   | 'person'
   | 'invite'
+  | 'review'
+  | 'reviewTest'
 
 /** The kind of object behind each ID field of the contract. A new ID field fails a test until it is listed. */
 const kinds: Record<string, Kind> = {
@@ -89,6 +92,9 @@ const kinds: Record<string, Kind> = {
   credential_id: 'credential',
   person_id: 'person',
   invite_id: 'invite',
+  raw_result_id: 'review',
+  run_id: 'reviewTest',
+  wrong_lab_test_id: 'labTest',
   actor_id: 'key',
   subject_id: 'user',
   // An organization has an audit chain with its ID.
@@ -122,8 +128,16 @@ const assignedIds = new Set(['createTeam body id', 'importOrder body sample_id',
 
 type Ids = Record<Kind, string>
 /** A tenant with one object of every kind. The `deleted` user awaits erasure, and each of `orders` is in the state that an endpoint needs. */
-type TenantData = { ids: Ids; deleted: { user: string; client: string }; erased: string; orders?: Orders | undefined; tenant: Tenant }
+type TenantData = {
+  ids: Ids
+  reviews: Reviews
+  deleted: { user: string; client: string }
+  erased: string
+  orders?: Orders | undefined
+  tenant: Tenant
+}
 type Orders = Awaited<ReturnType<typeof someOrders>>
+type Reviews = Awaited<ReturnType<typeof someReviews>>
 
 async function createTenantData(tenant: Tenant, withOrders = false): Promise<TenantData> {
   const { api, admin, org_id, team_id } = tenant
@@ -147,6 +161,7 @@ async function createTenantData(tenant: Tenant, withOrders = false): Promise<Ten
   await api.createPayor({ body: { name: 'Our insurer', address: anAddress } })
   // Orders come first, because a lab account of the team limits the tests it can order.
   const orders = withOrders ? await someOrders(api) : undefined
+  const reviews = await someReviews(tenant)
   const labAccount = await aLabAccount(w.app.db, { org_id, team_id })
   const webhookIds = await someWebhook(tenant)
   const ids = {
@@ -166,8 +181,10 @@ async function createTenantData(tenant: Tenant, withOrders = false): Promise<Ten
     order: newUuid(),
     transaction: newUuid(),
     sample: newUuid(),
+    review: reviews.read.id,
+    reviewTest: reviews.read.run_id,
   }
-  return { orders, ids, erased, deleted: { user: deleted.user_id, client: deleted.client_user_id }, tenant }
+  return { orders, reviews, ids, erased, deleted: { user: deleted.user_id, client: deleted.client_user_id }, tenant }
 }
 
 /** A user whose grace period has ended, without moving the clock of the team. */
@@ -197,6 +214,23 @@ async function someConnection({ api, admin, org_id, team_id }: Tenant, user_id: 
   const body = { team_id, provider: 'fitbit' as const, client_id: 'app', client_secret: 'secret' }
   const { id: credential } = await admin.putTeamCredential({ params: deploymentParams(org_id), body })
   return { credential, device: await recordDevice(w.app, user, 'apple_health_kit', { source_type: 'watch' }) }
+}
+
+/** Unmatched results: one to read, and one for each endpoint that ends the review. */
+async function someReviews({ api, team_id }: Tenant) {
+  await setBetas(w.app, team_id, ['unmatched_results'])
+  const create = async () => {
+    const headers = { 'x-idempotency-key': newUuid() }
+    const { run_id } = await api.createUnmatchedResultTest({ headers, body: { case: 'match_demo', order_source: 'managed' } })
+    const run = await api.getUnmatchedResultTest({ params: { run_id } })
+    return {
+      run_id,
+      id: run.raw_result_id as string,
+      order: run.orders['order']?.order_id as string,
+      user: run.orders['order']?.user_id as string,
+    }
+  }
+  return { read: await create(), accepted: await create(), resolved: await create() }
 }
 
 /** Adds a member and a pending invite to the organization. */
@@ -306,8 +340,11 @@ const orderOf: Partial<
 }
 
 /** The IDs to send to an endpoint. */
-function idsFor(name: EndpointName, { ids, orders, erased }: TenantData): Ids {
+function idsFor(name: EndpointName, { ids, orders, reviews, erased }: TenantData): Ids {
   if (name === 'getErasure') return { ...ids, user: erased }
+  const { id: review, order, user } = reviews.accepted
+  if (name === 'acceptUnmatchedResult') return { ...ids, review, order, user }
+  if (name === 'resolveUnmatchedResult') return { ...ids, review: reviews.resolved.id }
   if (!orders) return ids
   const { sample_id: sample, transaction_id: transaction } = orders
   return { ...ids, order: orders[orderOf[name] ?? 'done'].id, transaction, sample }
@@ -357,6 +394,7 @@ test('every ID field of the contract has a known kind', () => {
 /** The body fields that an endpoint needs besides its IDs to have an effect. */
 const effectiveBodies = (me: Ids): Partial<Record<EndpointName, object>> => ({
   acknowledgeAuditBreak: { seq: 1, to: 1 },
+  acceptUnmatchedResult: { order_id: me.order, user_id: me.user },
   bookHomeVisit: { booking_key: bookingKeys.home[5] },
   rescheduleHomeVisit: { booking_key: bookingKeys.home[6] },
   requestHomeVisit: { address: patientHome, provider: 'getlabs' },
@@ -458,9 +496,10 @@ async function send(headers: Record<string, string>, row: Row, { params, query, 
   const search = new URLSearchParams(
     Object.entries(query).flatMap(([name, value]) => [value].flat().map((item): [string, string] => [name, String(item)])),
   )
+  const key = row.idempotent ? { 'x-idempotency-key': newUuid() } : {}
   const response = await fetch(`${w.base}${path}?${search}`, {
     method: row.method.toUpperCase(),
-    headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    headers: { ...headers, ...key, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
   const head = [...response.headers].filter(([name]) => !['date', 'x-request-id'].includes(name))

@@ -4,8 +4,10 @@ import { labOperations } from '../../scripts/compatibility-page.ts'
 import { sendRequest } from '../../src/contract/client.ts'
 import type { Row } from '../../src/contract/endpoint.ts'
 import { type EndpointName, endpoints } from '../../src/contract/index.ts'
+import { setBetas } from '../../src/tenants/teams/actions.ts'
 import { aPatient, placeKit, placeOrder, testId } from '../support/orders.ts'
 import { anAddress, someInfo, someInsurance } from '../support/people.ts'
+import { newUuid } from '../support/seeded.ts'
 import { aUser } from '../support/users.ts'
 import { world } from '../support/world.ts'
 
@@ -15,8 +17,9 @@ const fieldsOf: Record<string, string[] | string> = JSON.parse(readFileSync(file
 
 const w = await world()
 const { api, team_id } = w
+await setBetas(w.app, team_id, ['unmatched_results'])
 
-type Parts = { params?: object; query?: object; body?: unknown }
+type Parts = { params?: object; query?: object; body?: unknown; headers?: Record<string, string> }
 type Method = Parameters<typeof placeOrder>[1]
 
 async function accepted(method: Method, change: object = {}) {
@@ -62,6 +65,13 @@ const request = { address: { ...home, zip_code: '54650', state: 'WI' }, provider
 const inSparta = { patient_address: anAddress({ state: 'WI', zip: '54650' }) }
 
 const payorAddress = { first_line: '1 Pier', city: 'Boston', state: 'MA', zip: '02110', country: 'US' }
+
+async function unmatchedResult() {
+  const headers = { 'x-idempotency-key': newUuid() }
+  const { run_id } = await api.createUnmatchedResultTest({ headers, body: { case: 'match_demo', order_source: 'managed' } })
+  const { raw_result_id, orders } = await api.getUnmatchedResultTest({ params: { run_id } })
+  return { run_id, raw_result_id, order_id: orders['order']?.order_id }
+}
 
 /** A valid request for every implemented operation. */
 const requests: Partial<Record<EndpointName, () => Promise<Parts> | Parts>> = {
@@ -155,6 +165,19 @@ const requests: Partial<Record<EndpointName, () => Promise<Parts> | Parts>> = {
   cancelOrder: async () => ({ params: await accepted('walk_in_test') }),
   simulateOrder: async () => ({ params: await accepted('walk_in_test') }),
   completeDraw: async () => ({ params: await accepted('on_site_collection') }),
+  listUnmatchedResultTestCases: () => ({}),
+  createUnmatchedResultTest: () => ({
+    headers: { 'x-idempotency-key': newUuid() },
+    body: { case: 'no_match', order_source: 'managed' },
+  }),
+  getUnmatchedResultTest: async () => ({ params: await unmatchedResult() }),
+  listUnmatchedResults: () => ({}),
+  getUnmatchedResult: async () => ({ params: await unmatchedResult() }),
+  acceptUnmatchedResult: async () => {
+    const { order_id, ...params } = await unmatchedResult()
+    return { params, body: { order_id } }
+  },
+  resolveUnmatchedResult: async () => ({ params: await unmatchedResult(), body: { action: 'reject' } }),
   searchPayorsByBody: () => ({ body: { insurance_name: 'Oakmeadow' } }),
   searchPayors: () => ({ query: { insurance_name: 'Oakmeadow' } }),
   searchDiagnoses: () => ({ query: { diagnosis_query: 'lipid' } }),
@@ -221,8 +244,8 @@ test('every lab operation of the Junction API is implemented, or names an altern
 test.each(labOperations.filter(({ name }) => name))('$operation', async ({ operation, name }) => {
   const row: Row = endpoints[name as EndpointName]
   const parts = await (requests[name as EndpointName] as () => Promise<Parts> | Parts)()
-  const { status, body } = await sendRequest(w.base, row, { ...parts, headers: { 'x-service-api-key': w.team_api_key } })
-  expect(status, JSON.stringify(body)).toBe(200)
+  const { status, body } = await sendRequest(w.base, row, { ...parts, headers: { ...parts.headers, 'x-service-api-key': w.team_api_key } })
+  expect(status, JSON.stringify(body)).toBe(name === 'createUnmatchedResultTest' ? 202 : 200)
   const listed = fieldsOf[operation] as string[] | string
   expect(faultsIn(body, typeof listed === 'string' ? (fieldsOf[listed] as string[]) : listed)).toEqual([])
 })

@@ -85,6 +85,7 @@ describe('results', () => {
         result: '104',
         type: 'numeric',
         unit: 'mg/dL',
+        unit_ucum: 'mg/dL',
         timestamp: '2026-03-02T10:00:00.000Z',
         notes: 'Fasting.',
         reference_range: '70-99',

@@ -10,12 +10,14 @@ import { openapi } from '../../src/contract/openapi.ts'
 import { version } from '../../src/contract/version.ts'
 import { handlers } from '../../src/http/handlers.ts'
 import { codeAt, fromBase32, stepAt } from '../../src/tenants/people/rules-totp.ts'
+import { setBetas } from '../../src/tenants/teams/actions.ts'
 import { aConnectedUser, aLink } from '../support/connections.ts'
 import { browser, cookieOf, joinOrganization, PASSWORD, signIn } from '../support/console.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
 import { aCriticalOrder, aNewOrder, aPatient, placeKit, placeOrder } from '../support/orders.ts'
 import { anAddress, someInfo, someInsurance } from '../support/people.ts'
 import { query } from '../support/query.ts'
+import { newUuid } from '../support/seeded.ts'
 import { aUser } from '../support/users.ts'
 import { aSampleOf, pushEverything, someSummaries } from '../support/wearable-data.ts'
 import { push, pushSummary } from '../support/wearables.ts'
@@ -155,6 +157,28 @@ describe('the service', () => {
     expect(await (await fetch(`${w.base}/openapi.json`)).json()).toEqual(document)
   })
 
+  async function unmatchedResponses() {
+    const { api, team_id } = await w.tenant()
+    await setBetas(w.app, team_id, ['unmatched_results'])
+    const create = () =>
+      api.createUnmatchedResultTest({ headers: { 'x-idempotency-key': newUuid() }, body: { case: 'match_demo', order_source: 'managed' } })
+    const runOf = async () => api.getUnmatchedResultTest({ params: await create() })
+    const [accepted, rejected] = [await runOf(), await runOf()]
+    const idOf = ({ raw_result_id }: typeof accepted) => ({ raw_result_id: raw_result_id as string })
+    return {
+      createUnmatchedResultTest: await create(),
+      getUnmatchedResultTest: accepted,
+      listUnmatchedResultTestCases: await api.listUnmatchedResultTestCases(),
+      listUnmatchedResults: await api.listUnmatchedResults(),
+      getUnmatchedResult: await api.getUnmatchedResult({ params: idOf(accepted) }),
+      acceptUnmatchedResult: await api.acceptUnmatchedResult({
+        params: idOf(accepted),
+        body: { order_id: accepted.orders['order']?.order_id as string },
+      }),
+      resolveUnmatchedResult: await api.resolveUnmatchedResult({ params: idOf(rejected), body: { action: 'reject' } }),
+    }
+  }
+
   async function erasureResponse() {
     const { api } = await w.tenant()
     const user = await api.createUser({ body: { client_user_id: 'erased' } })
@@ -201,6 +225,7 @@ describe('the service', () => {
       ...(await labResponses()),
       ...(await orderResponses()),
       ...(await collectionResponses()),
+      ...(await unmatchedResponses()),
       ...(await webhookResponses()),
       ...(await pipelineResponses()),
       ...(await connectionResponses()),

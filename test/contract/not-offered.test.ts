@@ -13,15 +13,13 @@ test('no operation of the API is listed as not offered', () => {
 
 test.each([
   ['/lab_report/v1/parser/job', 'lab report parsing'],
-  ['/v3/unmatched_result', 'unmatched results'],
-  ['/v3/unmatched_result/6f1c/accept', 'unmatched results'],
   ['/v1/org/6f1c/team/7a2b/sandbox/continuous_query', 'queries over wearable data'],
   ['/v2/team/6f1c', 'team details by team API key'],
 ])('%s is listed', (path, feature) => {
   expect(findNotOffered(path)?.feature).toBe(feature)
 })
 
-test.each(['/nowhere', '/v3/order', '/v3/unmatched_resulting', '/v2/team/6f1c/users/search'])('%s is not listed', (path) => {
+test.each(['/nowhere', '/v3/order', '/v3/unmatched_result', '/v2/team/6f1c/users/search'])('%s is not listed', (path) => {
   expect(findNotOffered(path)).toBeUndefined()
 })
 

@@ -31,5 +31,5 @@ test('the columns for words and passwords, which are text, contain hashes', asyn
     await newDatabase(),
     "select table_name || '.' || column_name as name from information_schema.columns where table_schema = 'public' and column_name in ('terms', 'password')",
   )
-  expect(rows.map(({ name }) => name).sort()).toEqual(['orders.terms', 'people.password', 'user_info.terms'])
+  expect(rows.map(({ name }) => name).sort()).toEqual(['orders.terms', 'people.password', 'unmatched_results.terms', 'user_info.terms'])
 })

@@ -229,7 +229,7 @@ describe('reading results', () => {
       performing_lab: {
         name: 'MAIN LAB',
         clia_number: '45D0494094',
-        address: '7777 FOREST LN, DALLAS, TX, 75230',
+        address: { first_line: '7777 FOREST LN', second_line: null, city: 'DALLAS', state: 'TX', zip: '75230', country: 'USA' },
         phone_number: null,
         director: 'RICHARD ROE',
       },

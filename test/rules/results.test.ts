@@ -40,6 +40,7 @@ describe('completing a result from the lab', () => {
       result: '104',
       type: 'numeric',
       unit: 'mg/dL',
+      unit_ucum: 'mg/dL',
       timestamp: '2026-03-02T08:00:00.000Z',
       notes: null,
       reference_range: '70-99',

@@ -2,13 +2,13 @@ import { createLabAccount } from '../../src/labs/lab-accounts/actions.ts'
 import type { App } from '../../src/platform/app.ts'
 import type { Db } from '../../src/platform/db/open.ts'
 
-type Account = { org_id: string; team_id: string; lab_id?: number; status?: string }
+type Account = { org_id: string; team_id: string; lab_id?: number; status?: string; number?: string }
 
 /** A lab account of an organization, available to one team. */
-export async function aLabAccount(db: Db, { org_id, team_id, lab_id = 1, status = 'active' }: Account) {
+export async function aLabAccount(db: Db, { org_id, team_id, lab_id = 1, status = 'active', number = 'AC-1' }: Account) {
   // The action uses only these two members of the app.
   const app = { db, wall: () => new Date().toISOString() } as App
-  const account = { org_id, lab_id, status, delegated_flow: 'order_delegated', provider_account_id: 'AC-1' }
+  const account = { org_id, lab_id, status, delegated_flow: 'order_delegated', provider_account_id: number }
   const { id } = await createLabAccount(app, { ...account, billing: { client_bill: ['AZ', 'CA'] }, team_ids: [team_id] })
   return id
 }

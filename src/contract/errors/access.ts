@@ -89,6 +89,11 @@ export const authenticationErrors = errors({
 })
 
 export const permissionErrors = errors({
+  BETA_NOT_ENABLED: {
+    kind: 'refused',
+    meaning: 'The team is not enabled for this closed beta.',
+    remedy: 'Ask your operator to enable the beta for the team.',
+  },
   CLOSED_BETA: {
     kind: 'forbidden',
     meaning: 'The endpoint is in closed beta, and the team is not enabled for it.',

@@ -315,6 +315,29 @@ export const kitErrors = errors({
   },
 })
 
+export const unmatchedErrors = errors({
+  ORDER_OF_ANOTHER_LAB: {
+    kind: 'refused',
+    meaning: 'An unmatched result was accepted for an order of another lab.',
+    remedy: 'Import an order of the lab that sent the result, and accept the result there.',
+  },
+  UNMATCHED_ORDER_REQUIRED: {
+    kind: 'refused',
+    meaning: 'No order of the user can take the unmatched result.',
+    remedy: 'Send the order_id of an order with a patient at the lab of the result.',
+  },
+  UNMATCHED_RESULT_NOT_FOUND: {
+    kind: 'not_found',
+    meaning: 'The team has no such unmatched result, or it is no longer reviewable.',
+    remedy: 'List the results with GET /v3/unmatched_result, and check allowed_actions.',
+  },
+  UNMATCHED_TEST_NOT_FOUND: {
+    kind: 'not_found',
+    meaning: 'The team has no test of unmatched results with this ID.',
+    remedy: 'Use the run_id of POST /v3/unmatched_result_test.',
+  },
+})
+
 export const appointmentErrors = errors({
   APPOINTMENT_EXISTS: {
     kind: 'conflict',

@@ -26,4 +26,11 @@ export type Analyte = {
 
 /** The measurements of an order. `analytes` can contain more than the markers expect, because labs report extra measurements. */
 export type OrderedMeasurements = { markers: OrderedMarker[]; analytes: Analyte[] }
-type OrderedMarker = { id: number; name: string; slug: string; provider_id: string | null; expected_results: string[] }
+type OrderedMarker = {
+  id: number
+  name: string
+  slug: string
+  provider_id: string | null
+  loinc?: string | null
+  expected_results: string[]
+}

@@ -5,6 +5,7 @@ import { personal, Safe } from '../personal.ts'
 import { Appointment } from './appointments.ts'
 import { aNewOrder, anAppointment, anOrder } from './lab-examples.ts'
 import { orderStatuses } from './lifecycle.ts'
+import { decisionCodes, resolutionActions, reviewStatuses, subReasonCodes } from './match-review.ts'
 import { Order } from './orders.ts'
 import { interpretations } from './results.ts'
 
@@ -34,20 +35,11 @@ const KitAlert = z.looseObject({
 
 const MatchReview = z.looseObject({
   id: Id,
-  status: openEnum(['matched', 'pending_customer_review', 'pending_ops_review', 'resolved']),
-  decision_code: openEnum([
-    'match_sample_id',
-    'match_completed',
-    'match_cancelled',
-    'wrong_collection',
-    'wrong_lab',
-    'multiple_demo_match',
-    'match_sample_id_mismatch_demo',
-    'match_demo',
-    'no_match',
-  ]),
-  sub_reason_codes: z.array(openEnum(['lab_account_mismatch'])).nullish(),
-  resolution_action: openEnum(['accept', 'reject', 'unsure']).nullish(),
+  status: openEnum(reviewStatuses),
+  decision_code: openEnum(decisionCodes),
+  sub_reason_codes: z.array(openEnum(subReasonCodes)).nullish(),
+  interpretation: openEnum(interpretations).nullish().describe('The worst interpretation in the result. Look at critical results at once.'),
+  resolution_action: openEnum(resolutionActions).nullish(),
   resolved_user_id: Id.nullish(),
   resolved_order_id: Id.nullish(),
 })
@@ -73,6 +65,7 @@ const aReview = {
   status: 'pending_customer_review',
   decision_code: 'match_demo',
   sub_reason_codes: [],
+  interpretation: 'normal',
   resolution_action: null,
   resolved_user_id: null,
   resolved_order_id: null,
@@ -152,12 +145,12 @@ export const labEvents = {
   }),
   'labtest.match_review.created': eventType({
     ...review,
-    description: `A result cannot be matched to an order with certainty and needs review. ${NOT_YET}`,
+    description: 'Emitted when a result fits no order with certainty and needs review.',
     example: aReview,
   }),
   'labtest.match_review.updated': eventType({
     ...review,
-    description: `The review of an unmatched result progresses. ${NOT_YET}`,
+    description: 'Emitted when someone accepts or rejects an unmatched result, or is unsure about it.',
     example: {
       ...aReview,
       status: 'resolved',

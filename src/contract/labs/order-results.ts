@@ -36,6 +36,12 @@ const document = {
   returns: personal(PatientPdf),
 } as const
 const instructions = { ...results, media: 'application/pdf', returns: safe(Pdf) } as const
+const Version = z
+  .int()
+  .min(1)
+  .max(2_147_483_647)
+  .nullish()
+  .describe('The number of a report, from 1. Default: the latest. Earlier reports stay readable.')
 const noResults = { 404: 'No such order in the team, or the order has no results yet.' }
 const noDocument = { 404: 'No such order in the team, or the order does not have this document.' }
 
@@ -48,6 +54,7 @@ export const resultEndpoints = {
     description:
       'Returns all reports of the lab combined, with the newest result of each measurement. Results are partial until metadata.status is final.',
     params: OrderId,
+    query: z.object({ version: Version }),
     returns: LabResults,
     refusals: noResults,
   }),
@@ -65,8 +72,18 @@ export const resultEndpoints = {
     ...document,
     path: '/v3/order/{order_id}/result/pdf',
     summary: 'Get the result report as a PDF',
-    description: 'Available once the lab has sent its first report. Assay generates the PDF from the stored results.',
+    description:
+      'Available once the lab has sent its first report. If the report came with a PDF of the lab, returns that PDF. Otherwise Assay generates the PDF from the stored results.',
     params: OrderId,
+    query: z.object({
+      version: Version,
+      document: z
+        .int()
+        .min(0)
+        .max(100)
+        .nullish()
+        .describe('The number of the PDF of the lab, from 1. With 0, Assay generates the PDF. Default: the first one that exists.'),
+    }),
     refusals: noResults,
   }),
   getCriticalResult: endpoint({

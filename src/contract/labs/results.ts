@@ -9,6 +9,9 @@ export type Interpretation = (typeof interpretations)[number]
 export const resultTypes = ['numeric', 'range', 'comment', 'coded_value'] as const
 export type ResultType = (typeof resultTypes)[number]
 const reportStatuses = ['partial', 'final', 'corrected'] as const
+/** A status that no table has is `unknown`, and never final. */
+export const resultStatuses = ['preliminary', 'final', 'corrected', 'withdrawn', 'unknown'] as const
+export type ResultStatus = (typeof resultStatuses)[number]
 export type ReportStatus = (typeof reportStatuses)[number]
 const failureTypes = [
   'quantity_not_sufficient_failure',
@@ -50,7 +53,8 @@ export const BiomarkerResult = z
     value: deprecated(z.number().nullable(), 'Use `result`. The value is -1 if the result is not a number.'),
     result: Safe,
     type: openEnum(resultTypes),
-    unit: Safe.nullable(),
+    unit: Safe.nullable().describe('As the lab wrote it.'),
+    unit_ucum: Safe.nullish().describe('The UCUM code of the unit, if it is known. Assay converts nothing.'),
     timestamp: Instant.nullable().describe('When the lab reported the result.'),
     notes: PersonalText.nullable(),
     reference_range: Safe.nullable(),
@@ -62,6 +66,10 @@ export const BiomarkerResult = z
     source_interpretation: Safe.describe('The interpretation of the lab. Empty if the lab sent none.'),
     performing_laboratory: Safe.nullable(),
     source_sample_id: Safe.nullable(),
+    status: openEnum(resultStatuses)
+      .nullish()
+      .describe('The status that a lab connection reports. A withdrawn result belongs to another patient and has no value.'),
+    sub_id: Safe.nullish().describe('Tells several results of the same measurement apart.'),
   })
   .meta({ id: 'BiomarkerResult' })
 export type BiomarkerResult = z.output<typeof BiomarkerResult>
@@ -76,11 +84,13 @@ const SampleMoment = z.union([z.object({ timestamp: Instant, timezone_offset: z.
 const PerformingLaboratory = z
   .object({
     name: Safe,
+    clia_number: Safe.nullish(),
     phone_number: Safe.nullish(),
     medical_director: Safe.nullish(),
     address: safe(AddressOut).nullish(),
   })
   .meta({ id: 'PerformingLaboratory' })
+export type PerformingLaboratory = z.output<typeof PerformingLaboratory>
 
 const ClinicalInformation = z
   .object({

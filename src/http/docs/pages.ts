@@ -50,6 +50,7 @@ export const groups: { title: string; pages: DocsPage[] }[] = [
       page('orders', 'Lab orders', 'Fields, statuses, scheduling, documents, redraws and the simulator.'),
       page('appointments', 'Appointments', 'Book visits at home and at collection sites, and set up your own schedule.'),
       page('catalog-file', 'Catalog file', 'The file that describes your labs, markers and lab tests.'),
+      page('results', 'Results', 'States of results, corrections, versions and PDFs, and results that fit no order.'),
       page('lab-profiles', 'HL7 lab profiles', 'The file that describes how a lab writes HL7 v2, and how to check it.'),
       page('webhooks', 'Webhooks', 'Create webhooks and verify signatures. Retries, replay and limits.'),
       page('wearables', 'Wearable data', 'Every resource with its fields, units and accepted values.'),

@@ -7,6 +7,7 @@ import { cloudMetrics } from './cloud-metrics.ts'
 import { type DeliveryMetrics, deliveryMetrics } from './delivery-metrics.ts'
 import { orderMetrics } from './order-metrics.ts'
 import { type PipelineMetrics, pipelineMetrics } from './pipeline-metrics.ts'
+import { unmatchedMetrics } from './unmatched-metrics.ts'
 
 export type Metrics = {
   /** What this process counts. */
@@ -51,6 +52,7 @@ export function createMetrics(database: Database): Metrics {
   orderMetrics(backlogs, database)
   auditMetrics(backlogs, database)
   cloudMetrics({ registry, backlogs }, database)
+  unmatchedMetrics(backlogs, database)
   return {
     registry,
     backlogs,

@@ -12,6 +12,14 @@ type ReportStatus = 'partial' | 'final' | 'corrected'
 
 type MissingResult = { name: string; slug: string; inferred_failure_type: string; note: string | null }
 
+type PerformingLaboratory = {
+  name: string
+  clia_number?: string | null | undefined
+  medical_director?: string | null | undefined
+  phone_number?: string | null | undefined
+  address?: { first_line: string; second_line?: string | null | undefined; city: string; state: string; zip: string } | null | undefined
+}
+
 export type ReportSection = { title?: string | null; results: Result[]; missing: MissingResult[] }
 
 export type ResultReport = {
@@ -29,6 +37,7 @@ export type ResultReport = {
   status: ReportStatus
   interpretation: Interpretation | null
   notes: string | null
+  performing_laboratories?: PerformingLaboratory[]
   /** One per order of a transaction, in print order. */
   sections: ReportSection[]
 }
@@ -41,6 +50,7 @@ export function resultReport(input: ResultReport): Promise<Buffer> {
   writeInterpretation(page, input.interpretation)
   for (const section of input.sections) writeSection(page, section)
   if (input.notes) writeNotes(page, input.notes)
+  if (input.performing_laboratories?.length) writePerformingLabs(page, input.performing_laboratories)
   page.y += 8
   writeText(page, 'End of report', textStyle.small, { x: page.left, width: page.width, align: 'center' })
   return closePage(page, footer(page, `${nameOf(input.patient)} · Order ${input.order_id}`))
@@ -121,4 +131,19 @@ function writeMissing(page: Page, missing: MissingResult[]) {
 function writeNotes(page: Page, notes: string) {
   drawHeading(page, 'Notes')
   writeText(page, notes)
+}
+
+/** CLIA requires the name and address of the laboratory that performed a test. */
+function writePerformingLabs(page: Page, labs: PerformingLaboratory[]) {
+  drawHeading(page, 'Performing laboratories')
+  for (const { name, clia_number, address, medical_director, phone_number } of labs) {
+    const place = address && [address.first_line, address.second_line, address.city, `${address.state} ${address.zip}`.trim()]
+    const facts = [
+      place?.filter(Boolean).join(', '),
+      clia_number && `CLIA ${clia_number}`,
+      medical_director && `Director: ${medical_director}`,
+      phone_number,
+    ]
+    writeText(page, [name, ...facts].filter(Boolean).join(' · '))
+  }
 }

@@ -48,6 +48,13 @@ export const createLabAccount = (app: App, { billing, team_ids, ...account }: Ne
 /** Writes the platform's accounts, one per lab, in the caller's transaction. */
 export const putPlatformAccounts = (app: AppInTransaction, rows: store.PlatformAccount[]) => store.upsertPlatformAccounts(app.db, rows)
 
+/** The team that alone holds the account with this number. The platform's own account is open to every team. */
+export async function findSoleHolder(app: App, lab_id: number, number: string | null): Promise<string | undefined> {
+  const accounts = number ? await store.listByNumber(app.db, lab_id, number) : []
+  const teams = new Set(accounts.flatMap(({ team_id_allowlist }) => team_id_allowlist))
+  return accounts.every(({ org_id }) => org_id) && teams.size === 1 ? [...teams][0] : undefined
+}
+
 export const listAllLabAccounts = (app: App) => store.listAllAccounts(app.db)
 
 /** Undefined if the account does not exist. */

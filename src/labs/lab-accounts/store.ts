@@ -52,6 +52,10 @@ export const lockAccount = (db: Db, org_id: string, id: string) =>
 /** All accounts, for the operator. */
 export const listAllAccounts = (db: Db) => accounts(db).execute()
 
+/** The accounts of a lab with this number, with the live teams that they are open to. */
+export const listByNumber = (db: Db, lab_id: number, provider_account_id: string) =>
+  accounts(db).where('lab_accounts.lab_id', '=', lab_id).where('lab_accounts.provider_account_id', '=', provider_account_id).execute()
+
 export const insertAccount = (db: Db, row: Insertable<Tables['lab_accounts']>) => db.insertInto('lab_accounts').values(row).execute()
 
 /** Opens the account to exactly these live teams of the organization and returns how many there were. */

@@ -1,4 +1,4 @@
-import type { AppInTransaction } from '../../platform/app.ts'
+import type { App, AppInTransaction } from '../../platform/app.ts'
 import { invalid } from '../../platform/problem.ts'
 import type { OrderRow } from './store.ts'
 import * as store from './store-samples.ts'
@@ -17,9 +17,24 @@ export async function claimSample(app: AppInTransaction, { team_id, id: order_id
     )
 }
 
+/** The sample_id, or null if another order of the lab has it. */
+export const freeSample = async ({ db }: App, lab_id: number, sample_id: string) =>
+  (await store.findSample(db, { lab_id, sample_id })) ? null : sample_id
+
 /** Reserves the new sample_id of an order and releases the old one. */
 export async function changeSample(app: AppInTransaction, before: SampledOrder, after: SampledOrder) {
   if (before.sample_id === after.sample_id) return
   await claimSample(app, after)
   if (before.sample_id) await store.deleteSample(app.db, { lab_id: before.lab_id, sample_id: before.sample_id })
+}
+
+export type NumberedOrder = { team_id: string; id: string; clock_offset_ms: number }
+
+/** The order that a lab knows by the first of these numbers, of any team. */
+export async function findNumberedOrder({ db }: App, lab_id: number, numbers: string[]): Promise<NumberedOrder | undefined> {
+  for (const sample_id of new Set(numbers)) {
+    const found = await store.findSampledOrder(db, { lab_id, sample_id })
+    if (found) return found
+  }
+  return undefined
 }

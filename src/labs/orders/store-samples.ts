@@ -33,6 +33,15 @@ export const findSample = (db: Db, { lab_id, sample_id }: SampleKey) =>
 /** Moves a specimen to another order of its team. */
 export const moveSample = (db: Db, { lab_id, sample_id }: SampleKey, order_id: string) =>
   db.updateTable('lab_samples').set({ order_id }).where('lab_id', '=', lab_id).where('sample_id', '=', sample_id).execute()
+/** The order of a specimen, of any team. */
+export const findSampledOrder = (db: Db, { lab_id, sample_id }: SampleKey) =>
+  db
+    .selectFrom('lab_samples')
+    .innerJoin('teams', 'teams.id', 'lab_samples.team_id')
+    .select(['lab_samples.team_id', 'lab_samples.order_id as id', 'teams.clock_offset_ms'])
+    .where('lab_samples.lab_id', '=', lab_id)
+    .where('lab_samples.sample_id', '=', sample_id)
+    .executeTakeFirst()
 
 export const deleteSample = (db: Db, { lab_id, sample_id }: SampleKey) =>
   db.deleteFrom('lab_samples').where('lab_id', '=', lab_id).where('sample_id', '=', sample_id).execute()

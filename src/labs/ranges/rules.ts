@@ -1,5 +1,6 @@
 import type { Analyte, CriticalLimits, ReferenceRange } from '../../contract/labs/analyte.ts'
 import { type Interpretation, type NewResult, numberText, type ResultType, rangeText } from '../../contract/labs/results.ts'
+import { ucumOf } from './rules-units.ts'
 
 /** An open end is not part of the interval. */
 type Interval = { low: number; high: number; low_open: boolean; high_open: boolean }
@@ -60,7 +61,12 @@ function catalogRange(analyte: Analyte | undefined, gender: string): Range {
 
 /** `12.5`, `<5`, `>=0.5` or `2-4` as numbers; null for any other text. */
 function parseInterval(text: string): Interval | null {
-  const normalized = text.replace(/\s/g, '').replace(/[–—]/g, '-').replace('≤', '<=').replace('≥', '>=')
+  const normalized = text
+    .replace(/\s/g, '')
+    .replace(/[–—]/g, '-')
+    .replace('≤', '<=')
+    .replace('≥', '>=')
+    .replace(/^([<>])or=/i, '$1=')
   if (numberText.test(normalized)) return closedInterval(Number(normalized), Number(normalized))
   if (!rangeText.test(normalized)) return null
   if (!/^[<>]/.test(normalized)) {
@@ -164,8 +170,9 @@ function interpretText(text: string, expected: string | null): Interpretation {
 /** Labs write Nonreactive, Non-Reactive and NON REACTIVE. */
 const normalizeText = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}+]/gu, '')
 
-/** Catalog limits apply only in the same unit. Case, brackets and the micro sign do not matter. */
-const isSameUnit = (a: string | null | undefined, b: string | null | undefined) => !a || !b || normalizeUnit(a) === normalizeUnit(b)
+/** Catalog limits apply only in the same unit. Case, brackets, the micro sign and the spelling of labs do not matter. */
+const isSameUnit = (a: string | null | undefined, b: string | null | undefined) =>
+  !a || !b || normalizeUnit(a) === normalizeUnit(b) || (ucumOf(a) !== null && ucumOf(a) === ucumOf(b))
 
 const normalizeUnit = (unit: string) =>
   unit

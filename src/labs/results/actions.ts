@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { OrderedMeasurements } from '../../contract/labs/analyte.ts'
-import type { BiomarkerResult, MissingResult, NewResults } from '../../contract/labs/results.ts'
+import type { BiomarkerResult, MissingResult, NewResults, PerformingLaboratory } from '../../contract/labs/results.ts'
 import { emit } from '../../delivery/events/emit.ts'
 import type { App, AppInTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
@@ -10,6 +10,7 @@ import { loadMeasurements } from '../catalog/actions.ts'
 import { advanceOrder, changeOrder } from '../orders/progress/advance.ts'
 import { type LoadedOrder, loadTransactionOrders, presentTransaction, requireOrder } from '../orders/reading/present.ts'
 import { checkAcceptsResults, classifyReport } from '../orders/rules.ts'
+import { storeDocuments } from './lab-documents.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
@@ -22,11 +23,27 @@ export type Report = {
   received_at: string | null
   reported_at: string
   notes: string | null
+  performing_laboratories?: PerformingLaboratory[]
+  /** Whether the results of each ordered marker are final, by the ID of the marker. A lab connection reports them one by one. */
+  finished?: Record<string, boolean>
+}
+
+/** A report of the partner lab API, of the simulator, or of a lab connection, which says more. */
+export type NewReport = Omit<NewResults, 'results'> & {
+  results: rules.ReportedResult[]
+  /** Results that the lab deleted. */
+  removed?: rules.RemovedResult[]
+  performing_laboratories?: PerformingLaboratory[]
+  finished?: Record<string, boolean>
+  /** PDFs of the lab. */
+  documents?: Buffer[]
+  /** What identifies a repeated report, if the other fields depend on earlier reports. */
+  received?: unknown
 }
 
 /** Stores a lab report unless it is a repeat. A report without reported_at may restore the values of an earlier report. */
 export async function recordResults(app: AppInTransaction, order: LoadedOrder, newResults: NewResults): Promise<LoadedOrder> {
-  const stored = order.result_version ? await store.findByDigest(app.db, order, digestOf(order, newResults)) : undefined
+  const stored = await findRepeat(app, order, newResults)
   if (stored && (newResults.reported_at || stored.version === order.result_version)) return order
   const ordered = await loadMeasurements(app, order.lab_test)
   const faults = rules.resultFaults(ordered, newResults.results)
@@ -34,23 +51,36 @@ export async function recordResults(app: AppInTransaction, order: LoadedOrder, n
   return storeReport(app, order, newResults, ordered)
 }
 
-const digestOf = ({ key }: LoadedOrder, newResults: NewResults) =>
-  createHmac('sha256', derive(key, 'report digest')).update(JSON.stringify(newResults)).digest()
+/** Stores the report of a lab connection unless it is a repeat of any earlier one. */
+export async function recordReport(app: AppInTransaction, order: LoadedOrder, newReport: NewReport): Promise<LoadedOrder> {
+  if (await findRepeat(app, order, newReport)) return order
+  return storeReport(app, order, newReport, await loadMeasurements(app, order.lab_test))
+}
+
+const findRepeat = async (app: App, order: LoadedOrder, newReport: NewReport) =>
+  order.result_version ? store.findByDigest(app.db, order, digestOf(order, newReport)) : undefined
+
+const digestOf = ({ key }: LoadedOrder, newReport: NewReport) =>
+  createHmac('sha256', derive(key, 'report digest'))
+    .update(JSON.stringify(newReport.received ?? newReport))
+    .digest()
 
 /** Stores a new report version, advances the order and emits new critical results. A late report changes nothing. */
 export async function storeReport(
   app: AppInTransaction,
   order: LoadedOrder,
-  newResults: NewResults,
+  newReport: NewReport,
   ordered: OrderedMeasurements,
 ): Promise<LoadedOrder> {
-  const status = statusOf(order, newResults)
+  const status = statusOf(order, newReport)
   const step = stepOf[status]
-  const hasNoStep = status === 'partial' && order.method === 'testkit'
+  const withdraws = newReport.results.some((result) => result.status === 'withdrawn')
+  // Webhooks receive no event of a partial report, but they must hear of a withdrawal.
+  const hasNoStep = status === 'partial' && (order.method === 'testkit' || (withdraws && order.low_level === step))
   checkAcceptsResults(order)
   if (classifyReport(order, hasNoStep ? 'completed' : step) === 'late') return order
   const previous = order.result_version ? await loadLatestReport(app, order) : undefined
-  const report = buildReport(order, { ...newResults, status, reported_at: newResults.reported_at ?? app.now() }, previous, ordered)
+  const report = buildReport(order, { ...newReport, status, reported_at: newReport.reported_at ?? app.now() }, previous, ordered)
   const version = order.result_version + 1
   const interpretation = rules.interpretationOf(report.results) ?? 'unknown'
   await store.insertVersion(app.db, {
@@ -59,28 +89,30 @@ export async function storeReport(
     version,
     status,
     interpretation,
-    digest: digestOf(order, newResults),
+    digest: digestOf(order, newReport),
     sealed: seal(order.key, associatedData(order.id, version), report),
     created_at: app.now(),
   })
+  await storeDocuments(app, order, version, newReport.documents ?? [])
   const change = {
     result_version: version,
     interpretation,
     has_missing_results: rules.hasMissing(status, report.missing_results),
-    ...(newResults.collected_at ? { collected_at: newResults.collected_at } : {}),
+    ...(newReport.collected_at ? { collected_at: newReport.collected_at } : {}),
   }
   const updated = hasNoStep ? await changeOrder(app, order, change) : await advanceOrder(app, order, step, change)
   const critical = rules.findNewCritical(previous?.results ?? [], report.results)
   if (critical.length)
     await store.insertCriticalResult(app.db, { order_id: order.id, version, team_id: order.team_id, reported_at: app.now() })
   for (const result of critical) await emitCritical(app, updated, status, result)
+  if (withdraws) app.log.error({ team_id: order.team_id, order_id: order.id, version }, 'lab withdrew a result')
   return updated
 }
 
 const stepOf = { partial: 'partial_results', final: 'completed', corrected: 'corrected' }
 
 /** Gap 44: a final report on a completed order is a correction; a correction before any final report is the final report. */
-function statusOf({ low_level }: LoadedOrder, { status }: NewResults): NewResults['status'] {
+function statusOf({ low_level }: LoadedOrder, { status }: Pick<NewResults, 'status'>): NewResults['status'] {
   const isFinal = ['completed', 'corrected'].includes(low_level)
   if (status === 'partial') return status
   return isFinal ? 'corrected' : 'final'
@@ -88,22 +120,26 @@ function statusOf({ low_level }: LoadedOrder, { status }: NewResults): NewResult
 
 function buildReport(
   order: LoadedOrder,
-  newResults: NewResults & { reported_at: string },
+  newReport: NewReport & { reported_at: string },
   previous: Report | undefined,
   ordered: OrderedMeasurements,
 ): Report {
   const patient = { gender: order.document.patient_details?.gender ?? 'unknown', sample_id: order.sample_id }
-  const completed = rules.completeResults(ordered, patient, newResults)
-  const merged = rules.mergeReports([...(previous ? [previous] : []), { results: completed, missing_results: [] }])
+  const completed = rules.completeResults(ordered, patient, newReport)
+  const kept = rules.withoutRemoved(ordered, previous?.results ?? [], newReport.removed ?? [])
+  const merged = rules.mergeReports([{ results: [...kept, ...completed], missing_results: [] }])
   const results = rules.sortResults(ordered, merged.results)
+  const labs = [...(previous?.performing_laboratories ?? []), ...(newReport.performing_laboratories ?? [])]
   return {
-    status: newResults.status,
+    status: newReport.status,
     results,
-    missing_results: rules.missingResults(ordered, results, [...(previous?.missing_results ?? []), ...newResults.missing_results]),
-    collected_at: newResults.collected_at ?? previous?.collected_at ?? null,
-    received_at: newResults.received_at ?? previous?.received_at ?? null,
-    reported_at: newResults.reported_at,
-    notes: newResults.notes ?? previous?.notes ?? null,
+    missing_results: rules.missingResults(ordered, results, [...(previous?.missing_results ?? []), ...newReport.missing_results]),
+    collected_at: newReport.collected_at ?? previous?.collected_at ?? null,
+    received_at: newReport.received_at ?? previous?.received_at ?? null,
+    reported_at: newReport.reported_at,
+    notes: newReport.notes ?? previous?.notes ?? null,
+    ...(labs.length ? { performing_laboratories: rules.performingLabs(results, labs) } : {}),
+    ...(newReport.finished ? { finished: newReport.finished } : {}),
   }
 }
 
@@ -124,28 +160,34 @@ const emitCritical = (app: AppInTransaction, order: LoadedOrder, status: string,
   })
 }
 
-async function loadLatestReport(app: App, order: LoadedOrder): Promise<Report | undefined> {
-  const row = await store.findLatestVersion(app.db, order)
+export const loadLatestReport = async (app: App, order: LoadedOrder): Promise<Report | undefined> =>
+  order.result_version ? loadReport(app, order) : undefined
+
+async function loadReport(app: App, order: LoadedOrder, version?: number | null): Promise<Report | undefined> {
+  const row = version ? await store.findVersion(app.db, order, version) : await store.findLatestVersion(app.db, order)
   return row && open<Report>(order.key, associatedData(order.id, row.version), row.sealed)
 }
 
 const associatedData = (order_id: string, version: number) => `results.sealed.${order_id}.${version}`
 
-export const getResults = async (app: App, { team_id }: TeamCaller, order_id: string) => {
+export const getResults = async (app: App, { team_id }: TeamCaller, order_id: string, version?: number | null) => {
   const order = await requireOrder(app, team_id, order_id)
-  return presentResults(order, await requireReport(app, order))
+  return presentResults(order, await requireReport(app, order, version))
 }
 
 export const getResultsMetadata = async (app: App, caller: TeamCaller, order_id: string) =>
   (await getResults(app, caller, order_id)).metadata
 
-export async function requireReport(app: App, order: LoadedOrder) {
-  const report = await loadLatestReport(app, order)
+export async function requireReport(app: App, order: LoadedOrder, version?: number | null) {
+  const report = await loadReport(app, order, version)
   if (report) return report
-  throw noResults()
+  throw version && order.result_version ? noVersion(order.result_version) : noResults()
 }
 
 const noResults = () => problem('RESULTS_NOT_AVAILABLE', 'The order has no results yet. Wait for labtest.order.updated.')
+
+const noVersion = (latest: number) =>
+  problem('RESULTS_NOT_AVAILABLE', `The order has no report with this version. Its versions are 1 to ${latest}.`)
 
 function presentResults(order: LoadedOrder, report: Report) {
   const { document, lab_test, sample_id } = order

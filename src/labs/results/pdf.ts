@@ -1,14 +1,23 @@
 import type { App } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
+import { problem } from '../../platform/problem.ts'
 import type { ReportSection } from '../documents/result-report.ts'
 import { documentHeader, drawForPatient } from '../orders/reading/order-pdfs.ts'
 import { type LoadedOrder, requireOrder } from '../orders/reading/present.ts'
 import { loadTransactionReports, type Report, requireReport } from './actions.ts'
+import { loadDocument } from './lab-documents.ts'
 import * as rules from './rules.ts'
 
-export async function resultsPdf(app: App, { team_id }: TeamCaller, order_id: string) {
+type Query = { version?: number | null | undefined; document?: number | null | undefined }
+
+/** The PDF that the report came with; without one, Assay draws it. A report without a PDF does not show that of an earlier report. */
+export async function resultsPdf(app: App, { team_id }: TeamCaller, order_id: string, { version, document }: Query) {
   const order = await requireOrder(app, team_id, order_id)
-  const report = await requireReport(app, order)
+  const report = await requireReport(app, order, version)
+  const bytes = document === 0 ? undefined : await loadDocument(app, order, version ?? order.result_version, document ?? 1)
+  if (bytes) return { user_id: order.user_id, bytes }
+  if (document)
+    throw problem('DOCUMENT_NOT_AVAILABLE', 'The report came with fewer PDFs. Send document=0 for the PDF that Assay generates.')
   return reportPdf(app, order, report, [{ results: report.results, missing: rules.missingIn(report) }])
 }
 
@@ -46,6 +55,7 @@ const reportPdf = (
     status: report.status,
     interpretation: rules.interpretationOf(sections.flatMap(({ results }) => results)),
     notes: report.notes,
+    performing_laboratories: report.performing_laboratories ?? [],
     // The service itself wrote these enum values before they were encrypted.
     sections: sections as ReportSection[],
   })

@@ -9,6 +9,8 @@ import {
   type NewResult,
   type NewResults,
   numberText,
+  type PerformingLaboratory,
+  type ResultStatus,
   type ResultsMetadata,
   type ResultType,
   rangeText,
@@ -16,8 +18,19 @@ import {
 } from '../../contract/labs/results.ts'
 import { DAY } from '../../platform/time.ts'
 import { interpret } from '../ranges/rules.ts'
+import { ucumOf } from '../ranges/rules-units.ts'
 
-type PostedReport = Pick<NewResults, 'results' | 'reported_at'>
+/** A result of a lab connection says more than one of the partner lab API. */
+export type ReportedResult = NewResult & {
+  sub_id?: string | null
+  status?: ResultStatus
+  unit_ucum?: string | null
+  /** The flags of the lab as they were received. */
+  source_interpretation?: string
+  reported_at?: string | null
+}
+
+type PostedReport = Pick<NewResults, 'reported_at'> & { results: ReportedResult[] }
 type Patient = { gender: string; sample_id?: string | null }
 
 /** Completes posted results with the data of the catalog. */
@@ -29,18 +42,22 @@ export const completeResults = (
   results.map((newResult) => {
     const analyte = findAnalyte(ordered, newResult)
     const type = typeOf(newResult, analyte)
+    const unit = newResult.unit === undefined ? (analyte?.unit ?? null) : newResult.unit
     return {
       ...identityOf(ordered, newResult, analyte),
       value: type === 'numeric' ? Number(newResult.result) : -1,
       result: newResult.result,
       type,
-      unit: newResult.unit === undefined ? (analyte?.unit ?? null) : newResult.unit,
-      timestamp: reported_at ?? null,
+      unit,
+      unit_ucum: newResult.unit_ucum ?? ucumOf(unit),
+      timestamp: newResult.reported_at ?? reported_at ?? null,
       notes: newResult.notes ?? null,
       ...interpret(newResult, type, analyte, patient.gender),
-      source_interpretation: newResult.interpretation ?? '',
+      source_interpretation: newResult.source_interpretation ?? newResult.interpretation ?? '',
       performing_laboratory: newResult.performing_laboratory ?? null,
       source_sample_id: patient.sample_id ?? null,
+      ...(newResult.status ? { status: newResult.status } : {}),
+      ...(newResult.sub_id ? { sub_id: newResult.sub_id } : {}),
     }
   })
 
@@ -66,7 +83,7 @@ export function resultFaults(ordered: OrderedMeasurements, results: NewResult[])
   })
 }
 
-type MeasurementName = Pick<NewResult, 'slug' | 'loinc' | 'provider_id' | 'name'>
+export type MeasurementName = Pick<NewResult, 'slug' | 'loinc' | 'provider_id' | 'name'>
 
 /** A provider_id names a marker; it identifies the measurement only if the marker has one expected result. */
 function findAnalyte({ analytes, markers }: OrderedMeasurements, { slug, loinc, provider_id }: MeasurementName): Analyte | undefined {
@@ -132,8 +149,8 @@ export function missingResults(ordered: OrderedMeasurements, results: BiomarkerR
     inferred_failure_type: 'unknown_failure' as const,
     note: null,
   }))
-  const reportedKeys = new Set(results.map(keyOf))
-  return latestByKey([...expected, ...reportedMissing]).filter((missing) => !reportedKeys.has(keyOf(missing)))
+  const reportedKeys = measuredKeys(results)
+  return latestByKey([...expected, ...reportedMissing]).filter((missing) => !reportedKeys.has(nameKeyOf(missing)))
 }
 
 type MissingInReport = { status: string; missing_results: MissingResult[] }
@@ -158,9 +175,9 @@ type ReportResults = { results: BiomarkerResult[]; missing_results: MissingResul
 /** Merges reports, oldest first: the newest result of each measurement wins. */
 export function mergeReports(reports: ReportResults[]) {
   const results = latestByKey(reports.flatMap((report) => report.results))
-  const reportedKeys = new Set(results.map(keyOf))
+  const reportedKeys = measuredKeys(results)
   const missing = latestByKey(reports.flatMap((report) => report.missing_results))
-  return { results, missing_results: missing.filter((missing) => !reportedKeys.has(keyOf(missing))) }
+  return { results, missing_results: missing.filter((missing) => !reportedKeys.has(nameKeyOf(missing))) }
 }
 
 /** Returns the results that no later result replaces. */
@@ -169,9 +186,25 @@ export const resultsNotIn = (results: BiomarkerResult[], later: BiomarkerResult[
   return results.filter((result) => !newer.has(keyOf(result)))
 }
 
-type Identity = Pick<BiomarkerResult, 'slug' | 'loinc' | 'provider_id' | 'name'>
+/** The results without those that the lab removed. */
+export function withoutRemoved(ordered: OrderedMeasurements, results: BiomarkerResult[], removed: RemovedResult[]) {
+  const keys = new Set(removed.map((name) => keyOf({ ...identityOf(ordered, name, findAnalyte(ordered, name)), sub_id: name.sub_id })))
+  return results.filter((result) => !keys.has(keyOf(result)))
+}
 
-const keyOf = ({ slug, loinc, provider_id, name }: Identity) => slug || loinc || provider_id || name
+export type RemovedResult = MeasurementName & { sub_id?: string | null }
+
+/** The slug of the measurement in the catalog, if it has one. */
+export const slugOf = (ordered: OrderedMeasurements, name: MeasurementName) => findAnalyte(ordered, name)?.slug
+
+type Identity = Pick<BiomarkerResult, 'slug' | 'loinc' | 'provider_id' | 'name'> & { sub_id?: string | null | undefined }
+
+const nameKeyOf = ({ slug, loinc, provider_id, name }: Identity) => slug || loinc || provider_id || name
+
+const keyOf = (result: Identity) => (result.sub_id ? `${nameKeyOf(result)} ${result.sub_id}` : nameKeyOf(result))
+
+/** A withdrawn result has no value, so the measurement is still missing. */
+const measuredKeys = (results: BiomarkerResult[]) => new Set(results.filter(({ status }) => status !== 'withdrawn').map(nameKeyOf))
 
 const latestByKey = <T extends Identity>(list: T[]) => [...new Map(list.map((item) => [keyOf(item), item])).values()]
 
@@ -205,7 +238,11 @@ export const metadataOf = (report: Report): ResultsMetadata => ({
 
 const nameOf = ({ first_name, last_name }: Person) => `${first_name} ${last_name}`
 
-type Sample = Pick<Report, 'sample_id' | 'collected_at' | 'received_at' | 'reported_at'> & { fasting: boolean; notes: string | null }
+type Sample = Pick<Report, 'sample_id' | 'collected_at' | 'received_at' | 'reported_at'> & {
+  fasting: boolean
+  notes: string | null
+  performing_laboratories?: PerformingLaboratory[]
+}
 
 export const sampleInformationOf = (sample: Sample): Record<string, SampleData> | null =>
   sample.sample_id
@@ -215,10 +252,19 @@ export const sampleInformationOf = (sample: Sample): Record<string, SampleData> 
           date_collected: sample.collected_at,
           date_received: sample.received_at,
           date_reported: sample.reported_at,
+          ...(sample.performing_laboratories?.length
+            ? { performing_laboratories: Object.fromEntries(sample.performing_laboratories.map((lab) => [lab.name, lab])) }
+            : {}),
           clinical_information: { fasting: sample.fasting, notes: sample.notes },
         },
       }
     : null
+
+/** The laboratories that performed one of the results, each as it was last reported. */
+export const performingLabs = (results: BiomarkerResult[], reported: PerformingLaboratory[]) =>
+  [...new Map(reported.map((lab) => [lab.name, lab])).values()].filter(({ name }) =>
+    results.some(({ performing_laboratory }) => performing_laboratory === name),
+  )
 
 /** The age in full years on a day. A birthday on February 29 counts as March 1 in other years. */
 export function ageOn(dob: string, day: string) {

@@ -4,4 +4,5 @@ import type { Db } from '../../platform/db/open.ts'
 /** Inserts rows from a team's export. */
 export const inserts = {
   results: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('results'), 'results', rows),
+  result_documents: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('result_documents'), 'result_documents', rows),
 }

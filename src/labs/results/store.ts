@@ -30,6 +30,29 @@ const versionByDigest = prepareRead('find_report_by_digest', (db, team_id: strin
 
 export const findLatestVersion = async (db: Db, { team_id, id }: OrderKey) => (await latestVersion(db, team_id, id))[0]
 
+/** A report by its number. */
+export const findVersion = (db: Db, { team_id, id }: OrderKey, version: number) =>
+  db
+    .selectFrom('results')
+    .select(['version', 'sealed'])
+    .where('team_id', '=', team_id)
+    .where('order_id', '=', id)
+    .where('version', '=', version)
+    .executeTakeFirst()
+
+export const insertDocuments = (db: Db, rows: Insertable<Tables['result_documents']>[]) =>
+  db.insertInto('result_documents').values(rows).execute()
+
+export const findDocument = (db: Db, { team_id, id }: OrderKey, version: number, n: number) =>
+  db
+    .selectFrom('result_documents')
+    .select('sealed')
+    .where('team_id', '=', team_id)
+    .where('order_id', '=', id)
+    .where('version', '=', version)
+    .where('n', '=', n)
+    .executeTakeFirst()
+
 export const findByDigest = async (db: Db, { team_id, id }: OrderKey, digest: Buffer) => (await versionByDigest(db, team_id, id, digest))[0]
 
 export const insertCriticalResult = (db: Db, row: Insertable<Tables['critical_results']>) =>

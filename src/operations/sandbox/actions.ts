@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { emptyInbox } from '../../delivery/webhooks/inbox.ts'
 import { deleteOrdersOf } from '../../labs/orders/progress/actions.ts'
+import { deleteReviewsOf } from '../../labs/unmatched/reviews.ts'
 import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { later, SECOND } from '../../platform/time.ts'
@@ -23,6 +24,7 @@ export const resetTeam = (app: App, caller: TeamCaller, confirmed_id: string) =>
   rules.checkConfirmation(team_id, confirmed_id)
   return withLockedClock(app, team_id, async (app) => {
     const orders = await deleteOrdersOf(app, team_id)
+    await deleteReviewsOf(app, team_id)
     const users = await deleteUsersOf(app, team_id)
     await deleteOutcomesOf(app, team_id)
     await emptyInbox(app, caller)

@@ -55,7 +55,10 @@ export const parts: Part[] = [
     { table: 'kits', by: 'order_id', ids: ['order_id'], order: 'since' },
     { table: 'parcels', by: 'order_id', ids: ['order_id'], order: 'direction', drop: ['number_hash'] },
   ]),
-  ...ownedBy(results, [{ table: 'results', by: 'order_id', sealed: ['order_id', 'version'], ids: ['order_id'], order: 'version' }]),
+  ...ownedBy(results, [
+    { table: 'results', by: 'order_id', sealed: ['order_id', 'version'], ids: ['order_id'], order: 'version' },
+    { table: 'result_documents', by: 'order_id', sealed: ['order_id', 'version', 'n'], ids: ['order_id'], order: 'n' },
+  ]),
   ...ownedBy(connections, [
     {
       table: 'connections',

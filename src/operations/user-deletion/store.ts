@@ -6,9 +6,9 @@ import type { Tables } from '../../platform/db/tables.ts'
 const tables = [
   ...['user_info', 'user_insurances', 'user_tokens', 'idempotency_keys', 'events', 'attempts', 'inbox_messages', 'connections'],
   ...['devices', 'refreshes', 'link_tokens', 'bulk_items', 'sample_days', 'summaries', 'workout_streams', 'resource_states'],
-  ...['historical_pulls', 'pull_jobs', 'cloud_changes', 'deleted_summaries'],
+  ...['historical_pulls', 'pull_jobs', 'cloud_changes', 'deleted_summaries', 'unmatched_results'],
 ]
-const tablesOfOrders = ['results', 'order_images', 'appointments', 'kits', 'parcels']
+const tablesOfOrders = ['results', 'result_documents', 'order_images', 'appointments', 'kits', 'parcels']
 
 type Count = { name: string; user_id: string; rows: number }
 

@@ -52,6 +52,7 @@ const reads = [
   'the team of a lab test',
   'the team of a user',
   'unchained audit rows',
+  'unmatched results to review',
   'webhook URLs',
   'webhook URLs to encrypt',
   'webhooks with due messages',

@@ -2,11 +2,13 @@ import type { Message, Segment } from '../codec/rules-message.ts'
 import { readValue, segmentsOf } from '../codec/rules-read.ts'
 import type { Profile } from '../profiles/rules-profile.ts'
 
+type LabAddress = { first_line: string; second_line: string | null; city: string; state: string; zip: string; country: string }
+
 /** The laboratory that did the test, as CLIA requires it on a report. */
 export type PerformingLab = {
   name: string
   clia_number: string | null
-  address: string | null
+  address: LabAddress | null
   phone_number: string | null
   director: string | null
 }
@@ -29,7 +31,7 @@ function fromObservation(obx: Segment): PerformingLab | null {
     ? {
         name,
         clia_number: readValue(obx, 23, 10) || readValue(obx, 23, 3) || null,
-        address: addressText(obx, 24),
+        address: readAddress(obx, 24),
         phone_number: null,
         director: [readValue(obx, 25, 3), readValue(obx, 25, 2)].filter(Boolean).join(' ') || null,
       }
@@ -44,7 +46,7 @@ function fromSite(obx: Segment, sites: Sites): PerformingLab | null {
     return {
       name,
       clia_number: readValue(zps, 9) || null,
-      address: addressText(zps, 4),
+      address: readAddress(zps, 4),
       phone_number: readValue(zps, 5) || null,
       director:
         [1, 2, 3]
@@ -56,8 +58,9 @@ function fromSite(obx: Segment, sites: Sites): PerformingLab | null {
   return producer ? { name: producer, clia_number: null, address: null, phone_number: null, director: null } : null
 }
 
-const addressText = (segment: Segment, field: number) =>
-  [1, 2, 3, 4, 5]
-    .map((component) => readValue(segment, field, component))
-    .filter(Boolean)
-    .join(', ') || null
+/** Street, other designation, city, state, ZIP code and country. */
+function readAddress(segment: Segment, field: number): LabAddress | null {
+  const part = (component: number) => readValue(segment, field, component)
+  if (![1, 2, 3, 4, 5].some(part)) return null
+  return { first_line: part(1), second_line: part(2) || null, city: part(3), state: part(4), zip: part(5), country: part(6) || 'USA' }
+}

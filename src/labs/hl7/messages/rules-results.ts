@@ -3,7 +3,7 @@ import { fieldOf, partOf, readValue, segmentOf, textOf } from '../codec/rules-re
 import { parseDay, parseTime } from '../codec/rules-time.ts'
 import type { Profile } from '../profiles/rules-profile.ts'
 import { type ReportedCode, type ReportedUnit, readCode, readUnit } from './rules-codes.ts'
-import { isDocument } from './rules-documents.ts'
+import { type EmbeddedDocument, isDocument, readDocuments } from './rules-documents.ts'
 import { type PerformingLab, readPerformingLab, type Sites, sitesOf } from './rules-performing-lab.ts'
 import { type GroupStatus, groupStatusOf, interpretationOfFlags, type ObservationStatus, observationStatusOf } from './rules-statuses.ts'
 import { type ReportedValue, readObservationValue } from './rules-values.ts'
@@ -48,6 +48,7 @@ export type ResultGroup = {
   notes: string[]
   observations: Observation[]
   specimens: Specimen[]
+  documents: EmbeddedDocument[]
 }
 
 export type ReportedPatient = { ids: string[]; first_name: string; last_name: string; dob: string | null; sex: string | null }
@@ -128,6 +129,7 @@ function readGroup(segments: Segment[], context: Segment[], reading: Reading): R
     notes: notesAfter(segments, 'OBR', message),
     observations: readObservations(segments, reading),
     specimens,
+    documents: readDocuments({ ...message, segments }, profile),
   }
 }
 

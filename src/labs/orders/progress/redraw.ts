@@ -2,8 +2,9 @@ import { isEnd } from '../../../contract/labs/lifecycle.ts'
 import type { App, AppInTransaction } from '../../../platform/app.ts'
 import { problem } from '../../../platform/problem.ts'
 import { insertOrder, newOrder } from '../placing/insert.ts'
-import { type LoadedOrder, requireOrder } from '../reading/present.ts'
+import { type LoadedOrder, lockOrder, requireOrder } from '../reading/present.ts'
 import * as rules from '../rules.ts'
+import { claimSample, freeSample } from '../samples.ts'
 import { moveSample } from '../store-samples.ts'
 import { advanceOrder, type Change } from './advance.ts'
 import { sendOrder } from './dispatch.ts'
@@ -36,7 +37,22 @@ export async function recreateWithSample(app: AppInTransaction, order: LoadedOrd
   return sendOrder(app, recreated)
 }
 
-async function insertFollowUp(app: App, parent: LoadedOrder, origin: 'redraw' | 'recreation', fields: { sample_id?: string | null } = {}) {
+/**
+ * A result exists that belongs to an order, but the order cannot take it. A new order of its transaction does; the lab, which has
+ * done the test already, does not get it. It has the number of the result, so that corrections find it.
+ */
+export async function recreateForResult(app: AppInTransaction, order: LoadedOrder, number: string | null): Promise<LoadedOrder> {
+  const recreated = order.siblings.find((sibling) => sibling.parent_id === order.id && sibling.origin === 'recreation')
+  if (recreated && !isEnd(recreated.method, recreated.low_level)) return lockOrder(app, order.team_id, recreated.id)
+  const sample_id = number && (await freeSample(app, order.lab_id, number))
+  const followUp = await insertFollowUp(app, order, 'recreation', { dispatch_at: null, sent_at: app.now(), sample_id })
+  await claimSample(app, followUp)
+  return advanceOrder(app, followUp, 'requisition_bypassed')
+}
+
+type Sent = Partial<Pick<LoadedOrder, 'dispatch_at' | 'sent_at' | 'sample_id'>>
+
+async function insertFollowUp(app: App, parent: LoadedOrder, origin: 'redraw' | 'recreation', change: Sent = {}) {
   const now = app.now()
   const { team_id, user_id, client_user_id, strict_enums, key, document, lab_test, lab_account_id, method, zone } = parent
   const { billing_type, priority, has_abn, health_insurance_id } = parent
@@ -51,7 +67,7 @@ async function insertFollowUp(app: App, parent: LoadedOrder, origin: 'redraw' | 
       seed: `${parent.seed}/${origin}`,
       parent,
       origin,
-      ...fields,
+      ...change,
     },
     now,
   )

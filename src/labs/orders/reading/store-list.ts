@@ -146,3 +146,16 @@ export const listEncryptedDocuments = (db: Db, team_id: string, filter: ListFilt
       'sealing_keys.wrapped as wrapped_key',
     ])
     .execute()
+
+/** The latest orders with these search terms. */
+export const findIdsByTerms = (db: Db, team_id: string, terms: string[], limit: number) =>
+  db
+    .selectFrom('orders')
+    .select('id')
+    .where('team_id', '=', team_id)
+    .where('user_id', 'is not', null)
+    .where(sql<boolean>`terms @> ${terms}::text[]`)
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .limit(limit)
+    .execute()

@@ -22,6 +22,7 @@ export const localTables = [
   'sign_in_attempts',
   'workers',
   'processes',
+  'unassigned_results',
 ]
 
 /** Tables of values that are unique across teams and grow with them, with their distribution column. */

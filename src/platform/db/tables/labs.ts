@@ -4,6 +4,7 @@ import type { AppointmentEventData } from '../../../contract/labs/appointments.t
 import type { Calendar } from '../../../contract/labs/calendars.ts'
 import type { AoE } from '../../../contract/labs/catalog.ts'
 import type { Method } from '../../../contract/labs/lifecycle.ts'
+import type { UnmatchedResultTestRun } from '../../../contract/labs/match-review.ts'
 import type { Simulation } from '../../../contract/labs/orders.ts'
 import type { Json, Optional, Time } from '../tables.ts'
 
@@ -222,6 +223,45 @@ export type LabTables = {
     interpretation: string
     digest: Buffer
     sealed: Buffer
+    created_at: Time
+  }
+  result_documents: { team_id: string; order_id: string; version: number; n: number; sealed: Buffer }
+  unmatched_results: {
+    team_id: string
+    id: string
+    lab_id: number
+    user_id: Optional<string>
+    order_id: Optional<string>
+    status: string
+    decision_code: string
+    sub_reason_codes: string[]
+    result_status: string
+    interpretation: string
+    resolution_action: Optional<string>
+    message_ref: string
+    digest: Buffer
+    sealed: Buffer
+    terms: string[]
+    created_at: Time
+    updated_at: Time
+    reviewed_at: Optional<Time>
+  }
+  unassigned_results: {
+    id: string
+    lab_id: number
+    result_status: string
+    interpretation: string
+    message_ref: string
+    digest: Buffer
+    sealed: Buffer
+    created_at: Time
+    assigned_at: Optional<Time>
+    assigned_team_id: Optional<string>
+  }
+  unmatched_result_tests: {
+    team_id: string
+    id: string
+    run: Json<UnmatchedResultTestRun>
     created_at: Time
   }
   critical_results: {

@@ -31,6 +31,8 @@ export const sealedColumns: store.SealedColumn[] = [
   { ...byId, table: 'order_images', key: ['order_id', 'name'], in: ['order_id', 'name'], owner: 'user' },
   { ...byId, table: 'appointments', owner: 'user' },
   { ...byId, table: 'results', key: ['order_id', 'version'], in: ['order_id', 'version'], owner: 'user' },
+  { ...byId, table: 'result_documents', key: ['order_id', 'version', 'n'], in: ['order_id', 'version', 'n'], owner: 'user' },
+  { ...byId, table: 'unmatched_results', owner: 'either' },
   { ...byId, table: 'connections', owner: 'user' },
   { ...byId, table: 'devices', owner: 'user' },
   { ...byId, table: 'bulk_items', key: ['op_id', 'n'], in: ['op_id', 'n'], owner: 'user' },

@@ -1,0 +1,82 @@
+import { type App, inTransaction, onTeamClock } from '../../../platform/app.ts'
+import { teamSealingKey } from '../../../platform/sealing/vault.ts'
+import { loadMeasurements } from '../../catalog/actions.ts'
+import { loadAccountNumber } from '../../catalog/markers.ts'
+import { type LoadedOrder, lockOrders } from '../../orders/reading/present.ts'
+import { findNumberedOrder, type NumberedOrder } from '../../orders/samples.ts'
+import { loadLatestReport, recordReport } from '../../results/actions.ts'
+import { type Queued, queueUnmatched } from '../../unmatched/queue.ts'
+import type { PatientResults } from '../messages/rules-results.ts'
+import type { Profile } from '../profiles/rules-profile.ts'
+import { isSamePatient, numbersOf, stateOf, withNumbers } from './rules-match.ts'
+import { fingerprintOf, hasResults, type OrderResults, reportOf } from './rules-report.ts'
+
+/** A lab of the catalog, and how it writes HL7. */
+export type ConnectedLab = { id: number; profile: Profile }
+
+export type Filed = {
+  /** The orders that the report belongs to. `changed` is false for a repeated report. */
+  orders: { team_id: string; order_id: string; changed: boolean }[]
+  /** Parts of the report in a queue for review; `team_id` is null in the queue of the operator. */
+  unmatched: Queued[]
+}
+
+/**
+ * Files the results of one patient. They are stored on an order only if its number, the lab account and the patient agree;
+ * otherwise a person decides. Filing the same report again changes nothing. Each order is a transaction, unless one is open.
+ */
+export async function fileReport(app: App, lab: ConnectedLab, report: PatientResults, message_ref: string): Promise<Filed> {
+  const filed: Filed = { orders: [], unmatched: [] }
+  for (const part of await partsOf(app, lab, report)) {
+    if (!hasResults(part.received.groups)) continue
+    const stored = part.order && (await fileOnOrder(app, lab, report, { ...part, order: part.order }))
+    if (stored) filed.orders.push(stored)
+    else filed.unmatched.push(await queueUnmatched(app, { lab, report, received: part.received, number: part.number, message_ref }))
+  }
+  return filed
+}
+
+type Part = { number: string | null; order: NumberedOrder | undefined; received: OrderResults }
+
+/** The results by order. Tests of one order can have numbers of their own. */
+async function partsOf(app: App, { id, profile }: ConnectedLab, { groups, notes }: PatientResults): Promise<Part[]> {
+  const parts = new Map<string, Part>()
+  for (const group of withNumbers(groups)) {
+    const number = group.order_number
+    const order = number ? await findNumberedOrder(app, id, numbersOf(number, profile)) : undefined
+    const key = order?.id ?? (number && numbersOf(number, profile).at(-1)) ?? ''
+    const part = parts.get(key) ?? { number, order, received: { notes, groups: [], number_per_test: profile.order.number_per_test } }
+    part.received.groups.push(group)
+    parts.set(key, part)
+  }
+  return [...parts.values()]
+}
+
+/** Undefined if the account or the patient differs, or the order cannot have results. */
+async function fileOnOrder(app: App, lab: ConnectedLab, report: PatientResults, { order: ref, received }: Part & { order: NumberedOrder }) {
+  // The transaction would read it each time.
+  await teamSealingKey(app, ref.team_id)
+  return inTransaction(onTeamClock(app, ref), async (app) => {
+    const [order] = await lockOrders(app, ref.team_id, [ref.id])
+    if (!order || !(await agrees(app, lab, report, order))) return undefined
+    const updated = await recordReport(app, order, await newReport(app, order, received))
+    return { team_id: order.team_id, order_id: order.id, changed: updated.result_version !== order.result_version }
+  })
+}
+
+async function agrees(app: App, { profile }: ConnectedLab, { account, patient }: PatientResults, order: LoadedOrder) {
+  const expected = await loadAccountNumber(app, order.lab_account_id)
+  const isSameAccount = account !== null && account === expected
+  return isSameAccount && isSamePatient(patient, order.document.patient_details, profile) && ['open', 'completed'].includes(stateOf(order))
+}
+
+/** The report to store for an order. */
+export async function newReport(app: App, order: LoadedOrder, received: OrderResults) {
+  const context = {
+    ordered: await loadMeasurements(app, order.lab_test),
+    isComplete: stateOf(order) === 'completed',
+    previous: await loadLatestReport(app, order),
+  }
+  const documents = received.groups.flatMap(({ documents }) => documents.map(({ bytes }) => bytes))
+  return { ...reportOf(received, context), documents, received: fingerprintOf(received) }
+}

@@ -1,0 +1,196 @@
+import { createHash } from 'node:crypto'
+import type { OrderedMeasurements } from '../../../contract/labs/analyte.ts'
+import type { BiomarkerResult, NewMissingResult, PerformingLaboratory, ResultStatus } from '../../../contract/labs/results.ts'
+import { type RemovedResult, type ReportedResult, slugOf } from '../../results/rules.ts'
+import type { PerformingLab } from '../messages/rules-performing-lab.ts'
+import type { Observation, ResultGroup } from '../messages/rules-results.ts'
+import { failureOfRejection } from '../messages/rules-statuses.ts'
+
+/** The results that a lab sent for one order. */
+export type OrderResults = { notes: string[]; groups: ResultGroup[]; number_per_test: boolean }
+
+export type Context = {
+  ordered: OrderedMeasurements
+  /** The order is complete, so every change of its results is a correction. */
+  isComplete: boolean
+  previous?: { results: BiomarkerResult[]; finished?: Record<string, boolean> } | undefined
+}
+
+/** The report of an order. It is final once every ordered marker is; a status that no table has is never final. */
+export function reportOf(received: OrderResults, context: Context) {
+  const rows = received.groups.flatMap((group) => rowsOf(group, context.ordered))
+  const results = distinct(rows.flatMap((row) => (row.result ? [{ ...row.result, panel: row.panel }] : [])))
+  const finished = finishedMarkers(received.groups, context)
+  const isFinal = isFinished(received, finished, context, results)
+  const times = (field: 'collected_at' | 'received_at' | 'reported_at') => received.groups.flatMap((group) => group[field] ?? []).sort()
+  return {
+    status: context.isComplete ? ('corrected' as const) : isFinal ? ('final' as const) : ('partial' as const),
+    results,
+    missing_results: rows.flatMap((row) => row.missing ?? []),
+    removed: rows.flatMap((row) => row.removed ?? []),
+    collected_at: times('collected_at')[0] ?? null,
+    received_at: times('received_at')[0] ?? null,
+    reported_at: times('reported_at').at(-1) ?? null,
+    notes: notesOf(received),
+    performing_laboratories: received.groups.flatMap(({ observations }) =>
+      observations.flatMap(({ performing_lab: lab }) => (lab ? laboratoryOf(lab) : [])),
+    ),
+    finished,
+  }
+}
+
+/** Whether the message says anything about results. A group can also only report a status. */
+export const hasResults = (groups: ResultGroup[]) =>
+  groups.some(
+    ({ status, observations, documents }) =>
+      status === 'cancelled' || documents.length > 0 || observations.some((observation) => observation.status !== 'not_a_result'),
+  )
+
+type Row = { panel: string; result?: ReportedResult; missing?: NewMissingResult[]; removed?: RemovedResult[] }
+
+function rowsOf(group: ResultGroup, ordered: OrderedMeasurements): Row[] {
+  const panel = group.code.local ?? group.code.loinc ?? ''
+  const rows = group.observations.map((observation): Row => ({ panel, ...rowOf(observation, group) }))
+  if (group.status !== 'cancelled' || group.observations.length) return rows
+  const cancelled = cancelledNames(group, ordered)
+  return [{ panel, missing: cancelled.map((name) => ({ ...name, ...failureOf(group, []) })), removed: cancelled }]
+}
+
+const nameOf = ({ code, sub_id }: Observation) => ({ loinc: code.loinc, provider_id: code.local, name: code.name, sub_id })
+
+function rowOf(observation: Observation, group: ResultGroup): Omit<Row, 'panel'> {
+  const name = nameOf(observation)
+  if (observation.status === 'not_a_result') return {}
+  if (observation.status === 'deleted') return { removed: [name] }
+  if (observation.status === 'wrong_patient') return { result: withdrawn(name, group) }
+  if (observation.status === 'cancelled') return { missing: [{ ...name, ...failureOf(group, textsOf(observation)) }], removed: [name] }
+  // U repeats no value, and a comment can stand in for one.
+  const text = observation.value?.text ?? observation.notes.join('\n')
+  return text ? { result: { ...name, ...measured(observation, group), result: text } } : {}
+}
+
+const textsOf = ({ value, notes }: Observation) => [...(value ? [value.text] : []), ...notes]
+
+const statuses: Partial<Record<Observation['status'], ResultStatus>> = {
+  preliminary: 'preliminary',
+  final: 'final',
+  corrected: 'corrected',
+}
+
+/** Value and unit are stored as received. The lab's range and flags win; without them, those of the catalog count. */
+const measured = (observation: Observation, group: ResultGroup) => ({
+  type: observation.value?.type ?? ('comment' as const),
+  unit: observation.unit.text,
+  unit_ucum: observation.unit.ucum,
+  reference_range: observation.reference_range ?? undefined,
+  interpretation: observation.interpretation ?? undefined,
+  source_interpretation: observation.flags.join(' '),
+  notes: observation.value ? observation.notes.join('\n') || null : null,
+  performing_laboratory: observation.performing_lab?.name ?? null,
+  status: statuses[observation.status] ?? ('unknown' as const),
+  reported_at: group.reported_at,
+})
+
+export const WITHDRAWN = 'Withdrawn'
+
+/** What is left of a result that belongs to another patient. */
+const withdrawn = (name: ReturnType<typeof nameOf>, group: ResultGroup): ReportedResult => ({
+  ...name,
+  result: WITHDRAWN,
+  type: 'comment',
+  unit: null,
+  reference_range: null,
+  interpretation: 'unknown',
+  source_interpretation: '',
+  notes: 'The lab withdrew this result because it belongs to another patient. Do not use it.',
+  status: 'withdrawn',
+  reported_at: group.reported_at,
+})
+
+/** The measurements of a canceled test: those of its marker, or the test itself if it was not ordered. */
+function cancelledNames(group: ResultGroup, ordered: OrderedMeasurements): RemovedResult[] {
+  const slugs = ordered.markers.filter((marker) => isGroupOf(group, marker)).flatMap(({ expected_results }) => expected_results)
+  if (slugs.length) return slugs.map((slug) => ({ slug }))
+  return [{ loinc: group.code.loinc, provider_id: group.code.local, name: group.code.name }]
+}
+
+/** Why there is no result: the reason of a rejected specimen, or what the lab wrote. */
+function failureOf({ specimens, notes }: ResultGroup, texts: string[]) {
+  const rejected = specimens.find(({ reject_code }) => reject_code)
+  const note = [...texts, ...(texts.length ? [] : notes), ...(rejected?.reject_text ? [rejected.reject_text] : [])].join('\n')
+  const fromSpecimen = rejected?.reject_code ? failureOfRejection(rejected.reject_code) : 'unknown_failure'
+  return { inferred_failure_type: fromSpecimen === 'unknown_failure' ? failureInText(note) : fromSpecimen, note: note || null }
+}
+
+function failureInText(text: string) {
+  if (/\bqns\b|quantity not sufficient|insufficient (quantity|volume)/i.test(text)) return 'quantity_not_sufficient_failure' as const
+  if (/h(a)?emoly[sz]ed|clotted|contaminated|mislabel|unlabel/i.test(text)) return 'collection_process_failure' as const
+  return 'unknown_failure' as const
+}
+
+/** One result per measurement and sub-ID: the last one of a panel. Another panel with the same measurement keeps its own. */
+function distinct(results: (ReportedResult & { panel: string })[]): ReportedResult[] {
+  const byKey = new Map<string, ReportedResult & { panel: string }>()
+  for (const result of results) {
+    const keyOf = (sub_id: string | null | undefined) => [result.loinc ?? result.provider_id ?? result.name, sub_id].join(' ')
+    const taken = byKey.get(keyOf(result.sub_id))
+    const sub_id = taken && taken.panel !== result.panel ? [result.panel, result.sub_id].filter(Boolean).join('/') : (result.sub_id ?? null)
+    byKey.set(keyOf(sub_id), { ...result, sub_id })
+  }
+  return [...byKey.values()].map(({ panel: _, ...result }) => result)
+}
+
+type Marker = OrderedMeasurements['markers'][number]
+
+export const isGroupOf = ({ code }: ResultGroup, { provider_id, loinc }: Marker) =>
+  (code.local !== null && code.local === provider_id) || (code.loinc !== null && code.loinc === loinc)
+
+/** A test without results can be final too: canceled, or nothing but a comment. */
+export const isGroupFinal = ({ status, observations }: ResultGroup) =>
+  ['final', 'corrected', 'cancelled'].includes(status) &&
+  !observations.some((observation) => ['preliminary', 'unknown', 'wrong_patient'].includes(observation.status))
+
+/** The markers whose test the lab reported, now or before, and whether it is final. */
+function finishedMarkers(groups: ResultGroup[], { ordered, previous }: Context): Record<string, boolean> {
+  const now = ordered.markers.flatMap((marker): [string, boolean][] => {
+    const ofMarker = groups.filter((group) => isGroupOf(group, marker))
+    return ofMarker.length ? [[String(marker.id), ofMarker.every(isGroupFinal)]] : []
+  })
+  return { ...previous?.finished, ...Object.fromEntries(now) }
+}
+
+/** If the codes of the lab name no ordered marker, the tests of the message decide. */
+function isFinished(
+  { groups, number_per_test }: OrderResults,
+  finished: Record<string, boolean>,
+  context: Context,
+  results: ReportedResult[],
+) {
+  if (!groups.every(isGroupFinal)) return false
+  if (!number_per_test && groups.some(({ order_status }) => order_status === 'CM')) return true
+  const { markers } = context.ordered
+  if (!Object.keys(finished).length) return groups.some(({ is_reflex }) => !is_reflex)
+  const slugs = finalSlugs(results, context)
+  return markers.every(
+    ({ id, expected_results }) => finished[id] ?? (expected_results.length > 0 && expected_results.every((slug) => slugs.has(slug))),
+  )
+}
+
+function finalSlugs(results: ReportedResult[], { ordered, previous }: Context) {
+  const before = (previous?.results ?? []).filter(({ status }) => !status || status === 'final' || status === 'corrected')
+  return new Set([...before.map(({ slug }) => slug), ...results.flatMap((result) => slugOf(ordered, result) ?? [])])
+}
+
+const notesOf = ({ notes, groups }: OrderResults) =>
+  [...notes, ...groups.filter(({ status }) => status !== 'cancelled').flatMap((group) => group.notes)].filter(Boolean).join('\n') || null
+
+const laboratoryOf = ({ director, ...lab }: PerformingLab): PerformingLaboratory => ({ ...lab, medical_director: director })
+
+/** What the lab sent, with a hash in place of each PDF. A repeated report has the same. */
+export const fingerprintOf = (received: OrderResults) => ({
+  ...received,
+  groups: received.groups.map(({ documents, ...group }) => ({
+    ...group,
+    documents: documents.map(({ bytes }) => createHash('sha256').update(bytes).digest('hex')),
+  })),
+})

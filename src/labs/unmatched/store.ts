@@ -1,0 +1,150 @@
+import { type Insertable, type Selectable, sql } from 'kysely'
+import { anyTeam } from '../../platform/db/any-team.ts'
+import type { Db } from '../../platform/db/open.ts'
+import { descendingPage } from '../../platform/db/page.ts'
+import type { Tables } from '../../platform/db/tables.ts'
+import type { Page } from '../../platform/paging.ts'
+
+export type ReviewRow = Selectable<Tables['unmatched_results']>
+
+/** Returns whether the result is new. */
+export const insertReview = async (db: Db, row: Insertable<Tables['unmatched_results']>) =>
+  (await db
+    .insertInto('unmatched_results')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['team_id', 'digest']).doNothing())
+    .returning('id')
+    .executeTakeFirst()) !== undefined
+
+export const requireByDigest = (db: Db, team_id: string, digest: Buffer) =>
+  db.selectFrom('unmatched_results').select('id').where('team_id', '=', team_id).where('digest', '=', digest).executeTakeFirstOrThrow()
+
+export const insertUnassigned = async (db: Db, row: Insertable<Tables['unassigned_results']>) =>
+  (await db
+    .insertInto('unassigned_results')
+    .values(row)
+    .onConflict((conflict) => conflict.column('digest').doNothing())
+    .returning('id')
+    .executeTakeFirst()) !== undefined
+
+export const requireUnassigned = (db: Db, digest: Buffer) =>
+  db.selectFrom('unassigned_results').select('id').where('digest', '=', digest).executeTakeFirstOrThrow()
+
+type Filter = {
+  decision_code?: string | null | undefined
+  lab_slug?: string | null | undefined
+  status?: string | null | undefined
+  created_from?: string | undefined
+  created_before?: string | undefined
+  terms?: string[] | undefined
+}
+
+const reviews = (db: Db, team_id: string) =>
+  db
+    .selectFrom('unmatched_results')
+    .innerJoin('labs', 'labs.id', 'unmatched_results.lab_id')
+    .where('unmatched_results.team_id', '=', team_id)
+
+const filtered = (db: Db, team_id: string, filter: Filter) =>
+  reviews(db, team_id)
+    .$if(!!filter.decision_code, (query) => query.where('unmatched_results.decision_code', '=', filter.decision_code as string))
+    .$if(!!filter.status, (query) => query.where('unmatched_results.status', '=', filter.status as string))
+    .$if(!!filter.lab_slug, (query) =>
+      query.where(sql<boolean>`(labs.slug = ${filter.lab_slug} or ${filter.lab_slug} = any(labs.aliases))`),
+    )
+    .$if(!!filter.created_from, (query) => query.where('unmatched_results.created_at', '>=', filter.created_from as string))
+    .$if(!!filter.created_before, (query) => query.where('unmatched_results.created_at', '<', filter.created_before as string))
+    .$if(filter.terms !== undefined, (query) => query.where(sql<boolean>`unmatched_results.terms @> ${filter.terms}::text[]`))
+
+export type LoadedReview = ReviewRow & { lab_name: string; lab_slug: string }
+
+export const listReviews = (db: Db, team_id: string, filter: Filter, page: Page): Promise<LoadedReview[]> =>
+  filtered(db, team_id, filter)
+    .selectAll('unmatched_results')
+    .select(['labs.name as lab_name', 'labs.slug as lab_slug'])
+    .$call(descendingPage(page, 'unmatched_results.created_at', 'unmatched_results.id'))
+    .execute()
+
+export const countReviews = async (db: Db, team_id: string, filter: Filter) =>
+  Number(
+    (
+      await filtered(db, team_id, filter)
+        .select((eb) => eb.fn.countAll().as('count'))
+        .executeTakeFirstOrThrow()
+    ).count,
+  )
+
+export const findReview = (db: Db, team_id: string, id: string): Promise<LoadedReview | undefined> =>
+  reviews(db, team_id)
+    .selectAll('unmatched_results')
+    .select(['labs.name as lab_name', 'labs.slug as lab_slug'])
+    .where('unmatched_results.id', '=', id)
+    .executeTakeFirst()
+
+/** Locks the review until the transaction ends. */
+export const lockReview = (db: Db, team_id: string, id: string) =>
+  db.selectFrom('unmatched_results').select('id').where('team_id', '=', team_id).where('id', '=', id).forUpdate().executeTakeFirst()
+
+type Resolution = Pick<ReviewRow, 'status' | 'resolution_action' | 'user_id' | 'order_id' | 'sealed' | 'updated_at' | 'reviewed_at'>
+
+export const updateReview = (db: Db, team_id: string, id: string, change: Resolution) =>
+  db.updateTable('unmatched_results').set(change).where('team_id', '=', team_id).where('id', '=', id).execute()
+
+export async function deleteReviewsOf(db: Db, team_id: string) {
+  await db.deleteFrom('unmatched_results').where('team_id', '=', team_id).execute()
+  await db.deleteFrom('unmatched_result_tests').where('team_id', '=', team_id).execute()
+}
+
+export const insertRun = (db: Db, row: Insertable<Tables['unmatched_result_tests']>) =>
+  db.insertInto('unmatched_result_tests').values(row).execute()
+
+export const findRun = (db: Db, team_id: string, id: string) =>
+  db.selectFrom('unmatched_result_tests').select('run').where('team_id', '=', team_id).where('id', '=', id).executeTakeFirst()
+
+export const listUnassigned = (db: Db, limit: number) =>
+  db
+    .selectFrom('unassigned_results')
+    .innerJoin('labs', 'labs.id', 'unassigned_results.lab_id')
+    .select(['unassigned_results.id', 'labs.slug as lab', 'result_status', 'interpretation', 'message_ref', 'created_at'])
+    .where('assigned_at', 'is', null)
+    .orderBy('created_at')
+    .orderBy('unassigned_results.id')
+    .limit(limit)
+    .execute()
+
+export const lockUnassigned = (db: Db, id: string) =>
+  db
+    .selectFrom('unassigned_results')
+    .select(['id', 'sealed', 'message_ref', 'assigned_at'])
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst()
+
+/** The copy of the team replaces the report. */
+export const markAssigned = (db: Db, id: string, assigned_team_id: string, assigned_at: string) =>
+  db
+    .updateTable('unassigned_results')
+    .set({ assigned_at, assigned_team_id, sealed: Buffer.alloc(0) })
+    .where('id', '=', id)
+    .execute()
+
+type PendingCount = { queue: 'team' | 'operator'; interpretation: string; count: number }
+
+export async function countPending(db: Db): Promise<PendingCount[]> {
+  const ofTeams = await db
+    .selectFrom('unmatched_results')
+    .select((eb) => ['interpretation', eb.fn.countAll<number>().as('count')])
+    .where('status', 'like', 'pending%')
+    .groupBy('interpretation')
+    .modifyEnd(anyTeam('unmatched results to review'))
+    .execute()
+  const ofOperator = await db
+    .selectFrom('unassigned_results')
+    .select((eb) => ['interpretation', eb.fn.countAll<number>().as('count')])
+    .where('assigned_at', 'is', null)
+    .groupBy('interpretation')
+    .execute()
+  const inQueue = (queue: PendingCount['queue'], rows: typeof ofTeams) =>
+    rows.map(({ interpretation, count }) => ({ queue, interpretation, count: Number(count) }))
+  return [...inQueue('team', ofTeams), ...inQueue('operator', ofOperator)]
+}

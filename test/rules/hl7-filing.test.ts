@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest'
+import { parseMessage } from '../../src/labs/hl7/codec/rules-message.ts'
+import { foldName } from '../../src/labs/hl7/filing/rules-match.ts'
+import { reportOf } from '../../src/labs/hl7/filing/rules-report.ts'
+import { readResults } from '../../src/labs/hl7/messages/rules-results.ts'
+import { readBuiltIn } from '../../src/labs/hl7/profiles/read.ts'
+import { ucumOf } from '../../src/labs/ranges/rules-units.ts'
+import { hba1c, obr, obx, potassium } from '../support/hl7.ts'
+
+const analyte = (slug: string, { loinc, name, unit }: { loinc: string; name: string; unit: string }) => ({
+  ...{
+    slug,
+    name,
+    loinc,
+    unit,
+    result_type: 'numeric',
+    reference_range: null,
+    critical: null,
+    decimals: 1,
+    sim: null,
+    expected_value: null,
+  },
+})
+const ordered = {
+  analytes: [analyte('potassium', potassium), analyte('hba1c', hba1c)],
+  markers: [
+    { id: 1, name: 'Potassium', slug: 'potassium', provider_id: potassium.order, expected_results: ['potassium'] },
+    { id: 2, name: 'A1c', slug: 'hba1c', provider_id: hba1c.order, expected_results: ['hba1c'] },
+  ],
+}
+
+function report(lines: string[], isComplete = false, finished?: Record<string, boolean>) {
+  const message = parseMessage(['MSH|^~\\&|LAB|MAIN|ASSAY|ACC|20260302||ORU^R01|1|T|2.5.1', 'PID|1', ...lines].join('\r'))
+  const [patient] = readResults(message, readBuiltIn('loi-lri-2.5.1'))
+  const received = { notes: [], groups: patient?.groups ?? [], number_per_test: true }
+  return reportOf(received, { ordered, isComplete, previous: finished && { results: [], finished } })
+}
+
+const tests = (group: string, observation = 'F') => [
+  ...[obr('N1', potassium.order, group), obx(potassium, '4.4', observation), obr('N1', hba1c.order, group), obx(hba1c, '5.1')],
+]
+const cases = (codes: string, expected: string) => codes.split(' ').map((code) => [code, expected] as const)
+
+describe('the status of a report', () => {
+  test.each([...cases('F C X', 'final'), ...cases('A P R M O I S N Y Z Q', 'partial')])('OBR-25 %s on every test is %s', (code, status) => {
+    expect(report(tests(code)).status).toBe(status)
+  })
+
+  test.each([...cases('F C X A P R M Q', 'corrected')])('OBR-25 %s on a complete order is %s', (code, status) => {
+    expect(report(tests(code), true).status).toBe(status)
+  })
+
+  test.each([
+    ...cases('F U V', 'final final'),
+    ...cases('C A B', 'final corrected'),
+    ...cases('P R S I', 'partial preliminary'),
+    ...cases('Q FF', 'partial unknown'),
+    ...cases('W', 'partial withdrawn'),
+    ...cases('X', 'final missing removed'),
+    ...cases('D', 'final removed'),
+    ...cases('N O', 'final'),
+  ])('OBX-11 %s is %s', (code, expected) => {
+    const { status, results, missing_results, removed } = report(tests('F', code))
+    const found = results.find(({ loinc }) => loinc === potassium.loinc)?.status
+    expect([status, found, missing_results.length && 'missing', removed.length && 'removed'].filter(Boolean).join(' ')).toBe(expected)
+  })
+
+  test('is final once every ordered test is, in any number of messages', () => {
+    const one = [obr('N1', potassium.order), obx(potassium, '4.4')]
+    expect(report(one)).toMatchObject({ status: 'partial', finished: { 1: true } })
+    expect(report(one, false, { 2: true }).status).toBe('final')
+    expect(report(one, false, { 2: false }).status).toBe('partial')
+    // The lab names the test by another code, but its only result is there.
+    expect(report([...one, obr('N1', 'OTHER'), obx(hba1c, '5.1')]).status).toBe('final')
+    expect(report([obr('N1', 'REFLEX', 'F', { action: 'G' }), obx({ loinc: '2951-2', name: 'Sodium', unit: '' }, '140')]).status).toBe(
+      'partial',
+    )
+  })
+
+  test('a canceled test lists its measurements as missing, with the reason', () => {
+    const lines = [
+      obr('N1', potassium.order, 'X'),
+      'NTE|1|L|Specimen hemolyzed',
+      obr('N1', hba1c.order, 'X'),
+      'SPM|1|S|||||||||||||||||||QS^Too little^HL70490',
+    ]
+    expect(report(lines)).toMatchObject({
+      status: 'final',
+      missing_results: [
+        { slug: 'potassium', inferred_failure_type: 'collection_process_failure', note: 'Specimen hemolyzed' },
+        { slug: 'hba1c', inferred_failure_type: 'quantity_not_sufficient_failure', note: 'Too little' },
+      ],
+    })
+  })
+
+  test('keeps results of one measurement apart by their sub-ID and panel', () => {
+    const withSubId = (line: string, sub: string) => line.replace('^L||', `^L|${sub}|`)
+    const { results } = report([
+      ...[obr('N1', potassium.order), withSubId(obx(potassium, '4.1'), '1'), withSubId(obx(potassium, '4.2'), '2'), obx(potassium, '4.3')],
+      ...[obr('N1', 'PANEL'), obx(potassium, '4.4')],
+    ])
+    expect(results.map(({ result, sub_id }) => [result, sub_id])).toEqual([
+      ['4.1', '1'],
+      ['4.2', '2'],
+      ['4.3', null],
+      ['4.4', 'PANEL'],
+    ])
+  })
+})
+
+test.each([
+  ['mg/dL', 'mg/dL'],
+  ['MG/DL (calc)', 'mg/dL'],
+  ['K/uL', '10*3/uL'],
+  ['µIU/mL', 'u[IU]/mL'],
+  ['mL/min/1.73m2', 'mL/min/{1.73_m2}'],
+  ['furlongs', null],
+  ['', null],
+])('the UCUM code of %s is %s', (unit, code) => {
+  expect(ucumOf(unit)).toBe(code)
+})
+
+test('names are compared without case, accents and punctuation, and other scripts as they are', () => {
+  expect(foldName("O'Thistle-Wick Núñez")).toBe('OTHISTLEWICKNUNEZ')
+  expect(foldName('Иванова')).not.toBe(foldName('Петрова'))
+})

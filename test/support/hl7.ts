@@ -1,0 +1,38 @@
+import { parseMessage } from '../../src/labs/hl7/codec/rules-message.ts'
+import { fileReport } from '../../src/labs/hl7/filing/actions.ts'
+import { readResults } from '../../src/labs/hl7/messages/rules-results.ts'
+import { readBuiltIn } from '../../src/labs/hl7/profiles/read.ts'
+import type { App } from '../../src/platform/app.ts'
+import { people } from './people.ts'
+
+type Sender = { account?: string; patient?: string }
+
+export const pidOf = ({ first_name, last_name, dob }: { first_name: string; last_name: string; dob: string }, sex = 'F') =>
+  `PID|1||U-1^^^ASSAY^PI||${last_name}^${first_name}^^^^^L||${dob.replaceAll('-', '')}|${sex}`
+
+/** A test of a result message, with the code of the lab and a status. */
+export const obr = (number: string, code: string, status = 'F', { action = '' } = {}) =>
+  `OBR|1|${number}|ACC-1^LAB|${code}^${code}^L|||20260301081500-0600||||${action}|||20260301190000-0600||||||||20260302092500-0600||LAB|${status}`
+
+export const potassium = { order: 'QM10119', loinc: '2823-3', name: 'Potassium', unit: 'mmol/L^mmol/L^UCUM' }
+export const hba1c = { order: 'QM10133', loinc: '4548-4', name: 'Hemoglobin A1c', unit: '%' }
+
+type Measurement = { loinc: string; name: string; unit: string }
+
+export const obx = (
+  { loinc, name, unit }: Measurement,
+  value: string,
+  status = 'F',
+  { type = 'NM', range = '', flags = '', rest = '' } = {},
+) =>
+  `OBX|1|${type}|${loinc}^${name}^LN^${name.toUpperCase()}^${name}^L||${value}|${unit}|${range}|${flags}|||${status}|||20260301081500-0600${rest}`
+
+/** Reads the lines of a result as a message of the lab and files it. */
+export async function file(app: App, { account = 'ACC123', patient = pidOf(people[0]) }: Sender, lines: string[], ref = 'message-1') {
+  const header = `MSH|^~\\&|LAB|MAIN|ASSAY|${account}|20260302093000-0600||ORU^R01^ORU_R01|${ref}|T|2.5.1|||AL|NE`
+  const profile = readBuiltIn('loi-lri-2.5.1')
+  const message = parseMessage([header, patient, ...lines].join('\r'), 'UNICODE UTF-8')
+  const filed = []
+  for (const report of readResults(message, profile)) filed.push(await fileReport(app, { id: 1, profile }, report, ref))
+  return { orders: filed.flatMap(({ orders }) => orders), unmatched: filed.flatMap(({ unmatched }) => unmatched) }
+}
