@@ -22,7 +22,7 @@ const allowedLibraries: Record<string, string> = {
   contract: 'zod',
   platform: 'kysely pg pino undici zod',
   tenants: '@zxcvbn-ts/core @zxcvbn-ts/language-common kysely openid-client zod',
-  delivery: 'amqplib google-auth-library kysely undici zod',
+  delivery: 'amqplib google-auth-library kysely nodemailer undici zod',
   labs: 'fontkit kysely pdfkit zod',
   wearables: 'kysely zod',
   operations: 'kysely pino zod',

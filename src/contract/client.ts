@@ -34,14 +34,23 @@ export async function sendRequest(baseUrl: string, row: Row, parts: RequestParts
   const hasBody = parts.body !== undefined
   const response = await fetch(baseUrl + pathOf(row.path, parts.params) + queryOf(parts.query), {
     method: row.method.toUpperCase(),
-    headers: { ...(hasBody ? { 'content-type': 'application/json' } : {}), ...parts.headers },
-    ...(hasBody ? { body: JSON.stringify(parts.body) } : {}),
+    // A form sets its media type itself, because that contains the boundary of its parts.
+    headers: { ...(hasBody && !row.multipart ? { 'content-type': 'application/json' } : {}), ...parts.headers },
+    ...(hasBody ? { body: row.multipart ? formOf(parts.body as object) : JSON.stringify(parts.body) } : {}),
   })
   const { status, headers: responseHeaders } = response
   if (row.media === 'text/event-stream' && status < 300) return { status, headers: responseHeaders, body: response.body }
   if (row.media && status < 300) return { status, headers: responseHeaders, body: new Uint8Array(await response.arrayBuffer()) }
   const text = await response.text()
   return { status, headers: responseHeaders, body: text ? JSON.parse(text) : undefined }
+}
+
+function formOf(fields: object) {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(fields))
+    for (const item of [value].flat())
+      if (item !== undefined && item !== null) form.append(name, item instanceof Blob ? item : String(item))
+  return form
 }
 
 const pathOf = (path: string, params: object = {}) =>

@@ -42,6 +42,8 @@ export type Row = {
   idempotent?: true
   /** Allows a body as large as several images. */
   largeBody?: true
+  /** The body is multipart/form-data instead of JSON. */
+  multipart?: true
   /** The tokens of a fixed rate that a request takes. Default 1. A long period takes more. */
   cost?: number
   /** Waits for other work for seconds, without working itself. It does not count as one of the requests that a team has at the same time. */

@@ -14,6 +14,7 @@ export const faultTypes = {
   too_big: { meaning: 'The value is too long or too large.', remedy: 'Stay within the bound named in `msg`.' },
   value_error: { meaning: 'The value is not valid.', remedy: 'Follow `msg`.' },
   json_invalid: { meaning: 'The body is not valid JSON.', remedy: 'Correct the JSON at the position named in `msg`.' },
+  form_invalid: { meaning: 'The body is not a valid form.', remedy: 'Send multipart/form-data with the boundary in its Content-Type.' },
   gzip_invalid: { meaning: 'The body is not valid gzip.', remedy: 'Compress the body with gzip, or send it uncompressed.' },
   measurement_unknown: {
     meaning: 'A lab reported a measurement that the catalog does not have. Only the partner lab API returns this type.',

@@ -16,6 +16,7 @@ import { resultEndpoints } from './labs/order-results.ts'
 import { orderEndpoints } from './labs/orders.ts'
 import { partnerApiEndpoints } from './labs/partner-api.ts'
 import { physicianEndpoints } from './labs/physicians.ts'
+import { reportParserEndpoints } from './labs/report-parser.ts'
 import { unmatchedResultEndpoints } from './labs/unmatched-results.ts'
 import { erasureEndpoints } from './operations/erasure.ts'
 import { overviewEndpoints } from './operations/overview.ts'
@@ -52,6 +53,7 @@ export const endpoints = {
   ...physicianEndpoints,
   ...resultEndpoints,
   ...unmatchedResultEndpoints,
+  ...reportParserEndpoints,
   ...managementEndpoints,
   ...eventEndpoints,
   ...webhookEndpoints,

@@ -5,7 +5,6 @@ type NotOffered = { feature: string; paths: string[]; instead: string }
  * docs/comparison.md come from this list. `{}` matches one path segment, and `…` at the end matches any remainder.
  */
 export const notOffered: NotOffered[] = [
-  { feature: 'lab report parsing', paths: ['/lab_report/v1/…'], instead: 'Partner labs report results as structured data.' },
   {
     feature: 'queries over wearable data',
     paths: ['/aggregate/v1/…', '/v1/org/{}/team/{}/{}/continuous_query…', '/v1/org/{}/team/{}/{}/validate_continuous_query'],
@@ -23,7 +22,7 @@ export const notOffered: NotOffered[] = [
     paths: ['/v1/org/{}/team/{}/{}/event_delivery_metric'],
     instead: 'Read them in the console overview or from /metrics.',
   },
-  { feature: 'email domains', paths: ['/v1/org/{}/domain…'], instead: 'Assay sends no email.' },
+  { feature: 'email domains', paths: ['/v1/org/{}/domain…'], instead: 'Set MAIL_FROM to an address of your own domain.' },
   {
     feature: 'EHR integrations',
     paths: ['/v1/org/{}/ehr_integration/…', '/v1/org/{}/team_ehr_pipelines/…'],

@@ -160,6 +160,7 @@ const errorSchemas = {
 }
 
 const json = (schema: Json) => ({ content: { 'application/json': { schema } } })
+const requestOf = ({ multipart }: Row, schema: Json) => (multipart ? { content: { 'multipart/form-data': { schema } } } : json(schema))
 const refusal = (description: string) => ({ description, ...json({ $ref: '#/components/schemas/Refusal' }) })
 
 const responseHeader = (description: string, example: string) => ({ description, schema: { type: 'string' }, example })
@@ -185,7 +186,9 @@ const errorResponses = {
   },
   MethodNotAllowed: refusal('The path does not accept the method. The header `Allow` lists those that it accepts.'),
   TooLarge: refusal('The body is too large, or a list in it is too long.'),
-  UnsupportedType: refusal('The body is not JSON with `Content-Type: application/json`.'),
+  UnsupportedType: refusal(
+    'The body does not have the media type of the operation, which is `application/json` if nothing else is documented.',
+  ),
   Unavailable: refusal('The database is unavailable. Retry after the seconds in `Retry-After`.'),
   Unauthenticated: refusal('The credential is missing, unknown, revoked, expired, or of the wrong kind.'),
   Forbidden: refusal('The credential does not allow this: the key is read-only, or the role, plan or beta is missing.'),
@@ -206,7 +209,9 @@ function operation(name: string, row: Row, schemas: Schemas): Json {
     ...describe(row),
     security: [...securityOf[row.auth], ...(row.userToken ? [{ userToken: [] }] : [])],
     ...parametersOf(row, schemaOf),
-    ...(row.body ? { requestBody: { required: !row.body.safeParse(undefined).success, ...json(schemaOf(row.body, 'input')) } } : {}),
+    ...(row.body
+      ? { requestBody: { required: !row.body.safeParse(undefined).success, ...requestOf(row, schemaOf(row.body, 'input')) } }
+      : {}),
     responses: {
       ...(row.status === 204 ? { 204: { description: 'Success.' } } : { 200: { description: 'Success.', ...response() } }),
       ...(row.isStillRunning ? { 202: { description: 'Accepted. The work continues after the response.', ...response() } } : {}),

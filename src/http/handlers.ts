@@ -3,6 +3,7 @@ import * as eventTypes from '../delivery/events/catalog.ts'
 import { listEvents } from '../delivery/events/log.ts'
 import { streamEvents } from '../delivery/events/stream.ts'
 import { createUser } from '../delivery/events/user-events.ts'
+import { listMessages } from '../delivery/messages/log.ts'
 import * as pipelines from '../delivery/pipelines/actions.ts'
 import * as inbox from '../delivery/webhooks/inbox.ts'
 import * as webhooks from '../delivery/webhooks/management/actions.ts'
@@ -34,6 +35,7 @@ import * as orders from '../labs/orders/progress/actions.ts'
 import { listOrders } from '../labs/orders/reading/list.ts'
 import * as orderPdfs from '../labs/orders/reading/order-pdfs.ts'
 import * as physicians from '../labs/physicians/actions.ts'
+import * as parser from '../labs/report-parser/actions.ts'
 import * as results from '../labs/results/actions.ts'
 import * as critical from '../labs/results/critical.ts'
 import * as reports from '../labs/results/pdf.ts'
@@ -142,7 +144,11 @@ export const handlers: HandlersOf<Endpoints> = {
   reportShipment: (app, caller, { params, body }) => reportShipment(app, caller, params.order_id, body.status),
   getCommunicationSettings: (app, caller, { params }) => communication.getCommunicationSettings(app, caller, params.order_id),
   patchCommunicationSettings: (app, caller, { params, body }) =>
-    communication.patchCommunicationSettings(app, caller, params.order_id, body.sms_enabled),
+    communication.patchCommunicationSettings(app, caller, params.order_id, body),
+  createParsingJob: (app, caller, { body }) => parser.createParsingJob(app, caller, body),
+  getParsingJob: (app, caller, { params }) => parser.getParsingJob(app, caller, params.parsing_job_id),
+  previewMessages: (app, caller, { query }) => communication.previewMessages(app, caller, query.language),
+  listMessages: (app, caller, { query }) => listMessages(app, caller, query),
   searchCompendium: (app, _, { body }) => compendium.searchCompendium(app, body),
   convertCompendium: (app, caller, { body }) => compendium.convertCompendium(app, caller, body),
   searchOrderableTests: (app, _, { body }) => compendium.searchOrderableTests(app, body),

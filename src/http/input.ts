@@ -17,7 +17,7 @@ export function parseInput(row: Row, { params, query, body, headers }: RawInput)
   const input = {
     params: parse('path', row.params, row.params && coerceFields(row.params, params as Record<string, unknown>)),
     query: parse('query', row.query, row.query && coerceFields(row.query, withoutEmpty(row.query, query as Record<string, unknown>))),
-    body: parse('body', row.body, body),
+    body: parse('body', row.body, row.multipart ? coerceForm(row.body, body) : body),
     headers: parse('header', row.headers, headers),
   }
   if (faults.length) throw new Problem('invalid', faults)
@@ -35,6 +35,10 @@ const withoutEmpty = (shape: z.ZodObject, fields: Record<string, unknown>) =>
         value !== '' || mustNotBeEmpty(name) || !(shape.shape[name] as z.ZodType | undefined)?.safeParse(undefined).success,
     ),
   )
+
+/** The values of a form are text, too. */
+const coerceForm = (shape: z.ZodType | undefined, body: unknown) =>
+  typeof body === 'object' && body !== null ? coerceFields(shape as z.ZodObject, body as Record<string, unknown>) : body
 
 /** Converts path and query text to the numbers, booleans and lists that the row declares. */
 function coerceFields(shape: z.ZodObject, fields: Record<string, unknown>) {

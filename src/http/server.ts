@@ -7,7 +7,7 @@ import type { Caller } from '../platform/callers.ts'
 import { runForShare } from '../platform/shares/share.ts'
 import { SECOND } from '../platform/time.ts'
 import { newBodiesInFlight } from './body/in-flight.ts'
-import { readBody } from './body/read-body.ts'
+import { readBody, readForm } from './body/read-body.ts'
 import { closeConnectionsOnStop } from './connections/close-on-stop.ts'
 import type { Siblings } from './connections/siblings.ts'
 import { limitUnfinished } from './connections/unfinished.ts'
@@ -62,6 +62,7 @@ export async function buildServer(
   server.removeAllContentTypeParsers()
   const inFlight = newBodiesInFlight()
   server.addContentTypeParser('application/json', (request: FastifyRequest, sent: IncomingMessage) => readBody(inFlight, request, sent))
+  server.addContentTypeParser('multipart/form-data', (request: FastifyRequest, sent: IncomingMessage) => readForm(inFlight, request, sent))
   server.setErrorHandler((error, request, reply) => sendProblem(app, error, request, reply))
   observeResponses(app, server, metrics)
   refuseUnknown(app, server, table)

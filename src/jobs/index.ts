@@ -1,4 +1,6 @@
 import { numberEvents, searchUnnumbered } from '../delivery/events/log.ts'
+import { queueDueMessages, searchPlanned } from '../delivery/messages/outbox.ts'
+import { searchDueMessages, sendDueMessages } from '../delivery/messages/send.ts'
 import { pruneInboxes } from '../delivery/webhooks/inbox.ts'
 import { deleteIdleLanes, PURGE_WEBHOOKS, purgeWebhooks } from '../delivery/webhooks/management/purge.ts'
 import { REPAIR_WEBHOOKS } from '../delivery/webhooks/repair/jobs.ts'
@@ -9,6 +11,8 @@ import { SIMULATE_STEPS, takeDueSteps } from '../labs/adapters/simulator/advance
 import { changeDueVisits, searchDueVisits } from '../labs/appointments/due.ts'
 import { markOverdueKits, searchOverdue } from '../labs/kits/due.ts'
 import { DISPATCH_ORDERS, dispatchDueOrders, searchDispatches, searchSteps } from '../labs/orders/progress/dispatch.ts'
+import { PARSE_REPORTS, parseDueReports, searchParsing } from '../labs/report-parser/actions.ts'
+import { escalateCriticals, searchEscalations } from '../labs/results/escalation.ts'
 import { alertAuditBreaks } from '../operations/audit/alerts.ts'
 import { checkpointAudit } from '../operations/audit/checkpoints.ts'
 import { rotateEpochs } from '../operations/epochs/actions.ts'
@@ -44,6 +48,10 @@ export const jobs: Job[] = [
   { name: SIMULATE_STEPS, search: searchSteps, run: (app) => takeDueSteps(app) },
   { name: 'change appointments', search: searchDueVisits, run: (app) => changeDueVisits(app) },
   { name: 'mark overdue kits', search: searchOverdue, run: (app) => markOverdueKits(app) },
+  { name: 'escalate critical results', search: searchEscalations, run: escalateCriticals },
+  { name: PARSE_REPORTS, search: searchParsing, run: parseDueReports },
+  { name: 'queue planned messages', search: searchPlanned, run: (app) => queueDueMessages(app) },
+  { name: 'send messages', search: searchDueMessages, run: sendDueMessages },
   { name: 'erase users', search: searchErasable, run: (app) => eraseDueUsers(app) },
   { name: 'deregister connections', search: searchDeregistrations, run: deregister },
   { name: 'pause connections', everyMs: MINUTE, run: pauseAfterIngestion },

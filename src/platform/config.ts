@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { environments, Id, regions } from '../contract/common.ts'
+import { Email, environments, Id, regions } from '../contract/common.ts'
 import { ProjectId } from '../contract/delivery/pipelines.ts'
 import { OAuthSettings } from '../contract/wearables/oauth-setting.ts'
 import { urlsOfHosts } from './db/connections/hosts.ts'
@@ -212,6 +212,13 @@ export const Settings = z.object({
     .describe(
       'S3-compatible storage for `assay backup --file s3://BUCKET/KEY`, as JSON: `{"endpoint":"https://s3.us-east-1.amazonaws.com","region":"us-east-1","access_key_id":"…","secret_access_key":"…"}`. `session_token` is for temporary credentials. `part_mb` is the size of the parts of an upload in MiB, by default 64. A backup has at most 10,000 parts.',
     ),
+  SMTP_URL: url(/^smtps?$/, 'must be an smtp or smtps URL')
+    .refine((text) => new URL(text).hostname !== '', 'must have a host')
+    .optional()
+    .describe(
+      'The mail server for messages to patients and contacts, such as `smtps://USER:PASSWORD@mail.example.com:465`, or `smtp://…:587` for STARTTLS. Percent-encode special characters in the password. Without TLS, only a server on this machine is accepted. If unset, Assay sends no email.',
+    ),
+  MAIL_FROM: Email.optional().describe('The address that messages come from. Required with `SMTP_URL`.'),
   OIDC_ISSUER: url(/^https?$/, 'must be an https URL')
     .refine((text) => text.startsWith('https:') || isLoopbackUrl(text), 'must be an https URL')
     .optional()

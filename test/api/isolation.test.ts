@@ -51,6 +51,7 @@ type Kind =
   | 'attempt'
   | 'event'
   | 'webhookJob'
+  | 'parsingJob'
   | 'device'
   | 'workout'
   | 'sleep'
@@ -86,6 +87,7 @@ const kinds: Record<string, Kind> = {
   attempt_id: 'attempt',
   event_id: 'event',
   job_id: 'webhookJob',
+  parsing_job_id: 'parsingJob',
   device_id: 'device',
   workout_id: 'workout',
   sleep_id: 'sleep',
@@ -164,6 +166,7 @@ async function createTenantData(tenant: Tenant, withOrders = false): Promise<Ten
   const reviews = await someReviews(tenant)
   const labAccount = await aLabAccount(w.app.db, { org_id, team_id })
   const webhookIds = await someWebhook(tenant)
+  const parsingJob = await api.createParsingJob({ body: { file: [aReportFile()], user_id: user.user_id } })
   const ids = {
     ...webhookIds,
     ...(await someWearables(api, user.user_id)),
@@ -178,6 +181,7 @@ async function createTenantData(tenant: Tenant, withOrders = false): Promise<Ten
     teamKey: teamKey.id,
     labTest: labTest.id,
     labAccount,
+    parsingJob: parsingJob.id,
     order: newUuid(),
     transaction: newUuid(),
     sample: newUuid(),
@@ -499,11 +503,20 @@ async function send(headers: Record<string, string>, row: Row, { params, query, 
   const key = row.idempotent ? { 'x-idempotency-key': newUuid() } : {}
   const response = await fetch(`${w.base}${path}?${search}`, {
     method: row.method.toUpperCase(),
-    headers: { ...headers, ...key, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    headers: { ...headers, ...key, ...(body === undefined || row.multipart ? {} : { 'content-type': 'application/json' }) },
+    ...(body === undefined ? {} : { body: row.multipart ? formOf(body as Record<string, string>) : JSON.stringify(body) }),
   })
   const head = [...response.headers].filter(([name]) => !['date', 'x-request-id'].includes(name))
   return { status: response.status, head: JSON.stringify(head), text: await textOf(response) }
+}
+
+const aReportFile = () => new File(['test,result\nFerritin,48'], 'report.csv')
+
+const formOf = ({ file: _, ...fields }: Record<string, string>) => {
+  const form = new FormData()
+  form.append('file', aReportFile())
+  for (const [name, value] of Object.entries(fields)) form.append(name, value)
+  return form
 }
 
 /** Masks the requested ID. A success is also stripped of generated IDs, timestamps and keys. */

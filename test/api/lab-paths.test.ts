@@ -73,6 +73,8 @@ async function unmatchedResult() {
   return { run_id, raw_result_id, order_id: orders['order']?.order_id }
 }
 
+const newParsingJob = async () => ({ file: [new File(['test,result\nFerritin,48'], 'report.csv')], user_id: await aUser(api) })
+
 /** A valid request for every implemented operation. */
 const requests: Partial<Record<EndpointName, () => Promise<Parts> | Parts>> = {
   createInsurance: async () => ({ params: { user_id: await aUser(api) }, body: someInsurance() }),
@@ -182,6 +184,8 @@ const requests: Partial<Record<EndpointName, () => Promise<Parts> | Parts>> = {
   searchPayors: () => ({ query: { insurance_name: 'Oakmeadow' } }),
   searchDiagnoses: () => ({ query: { diagnosis_query: 'lipid' } }),
   validateIcdCodes: () => ({ body: { codes: ['E78.5'] } }),
+  createParsingJob: async () => ({ body: await newParsingJob() }),
+  getParsingJob: async () => ({ params: { parsing_job_id: (await api.createParsingJob({ body: await newParsingJob() })).id } }),
   createPayor: () => ({ body: { name: 'Tidewater Health', address: payorAddress } }),
 }
 

@@ -30,6 +30,9 @@ const defaults = {
   booking_before_requisition: false,
   simulator: 'manual',
   time_zone: null,
+  patient_language: 'en',
+  critical_result_contacts: [],
+  critical_escalation_minutes: [],
 }
 const noBrand = { company_website: '', support_email: '', support_contact: '', company_address: '', brand_color: '' }
 

@@ -9,6 +9,7 @@ import { type EndpointName, endpoints, rows } from '../../src/contract/index.ts'
 import { openapi } from '../../src/contract/openapi.ts'
 import { version } from '../../src/contract/version.ts'
 import { handlers } from '../../src/http/handlers.ts'
+import { parseDueReports } from '../../src/labs/report-parser/actions.ts'
 import { codeAt, fromBase32, stepAt } from '../../src/tenants/people/rules-totp.ts'
 import { setBetas } from '../../src/tenants/teams/actions.ts'
 import { aConnectedUser, aLink } from '../support/connections.ts'
@@ -244,7 +245,7 @@ describe('the service', () => {
     expect([...Object.keys(responses), ...silent].sort()).toEqual(Object.keys(endpoints).sort())
     for (const [name, response] of Object.entries(responses)) expect([name, faultsOf(schemaOf(name, 200), response)]).toEqual([name, []])
     // These lists can be empty here, and the attempt is an example. Other tests check their subjects.
-    const elsewhere = ['listLabOrders', 'getWebhookAttempt', 'readInbox']
+    const elsewhere = ['listLabOrders', 'listMessages', 'getWebhookAttempt', 'readInbox']
     expect(await unauditedSubjects(Object.keys(responses).filter((name) => !elsewhere.includes(name)))).toEqual([])
 
     /** Declared subjects that the audit log does not name. */
@@ -349,6 +350,13 @@ describe('the service', () => {
       return result
     }
 
+    async function parsingResponses() {
+      const file = [new File(['test,result\nFerritin,48'], 'report.csv')]
+      const createParsingJob = await api.createParsingJob({ body: { file, user_id: (await placeOrder(api)).user_id } })
+      await parseDueReports(w.app)
+      return { createParsingJob, getParsingJob: await api.getParsingJob({ params: { parsing_job_id: createParsingJob.id } }) }
+    }
+
     async function collectionResponses() {
       const walkIn = { params: { order_id: (await placeOrder(api)).id } }
       return {
@@ -359,6 +367,9 @@ describe('the service', () => {
         ...(await kitResponses()),
         getCommunicationSettings: await api.getCommunicationSettings(walkIn),
         patchCommunicationSettings: await api.patchCommunicationSettings({ ...walkIn, body: { sms_enabled: false } }),
+        previewMessages: await api.previewMessages({}),
+        listMessages: await api.listMessages({}),
+        ...(await parsingResponses()),
         searchCompendium: await api.searchCompendium({ body: { mode: 'crosswalk', query: 'lipid panel' } }),
         convertCompendium: await api.convertCompendium({ body: { provider_ids: ['QM10007'], target_lab: 'wrenfield' } }),
         searchOrderableTests: await api.searchOrderableTests({ body: { provider_ids: ['QM10007'], target_lab: 'wrenfield' } }),

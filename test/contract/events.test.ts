@@ -43,6 +43,7 @@ test('the catalog has every published event type', () => {
     'labtest.order.created',
     'labtest.order.updated',
     'labtest.result.critical',
+    'labtest.result.critical.escalated',
     'message.attempt.exhausted',
     'provider.connection.created',
     'provider.connection.error',

@@ -12,7 +12,6 @@ test('no operation of the API is listed as not offered', () => {
 })
 
 test.each([
-  ['/lab_report/v1/parser/job', 'lab report parsing'],
   ['/v1/org/6f1c/team/7a2b/sandbox/continuous_query', 'queries over wearable data'],
   ['/v2/team/6f1c', 'team details by team API key'],
 ])('%s is listed', (path, feature) => {

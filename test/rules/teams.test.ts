@@ -45,7 +45,7 @@ describe('brand and contact', () => {
     company_address: '',
     brand_color: '#123456',
   }
-  const known = { critical_result_notification_email: 'lab@harbor.example', brand_information: brand, logo_url: null }
+  const known = { ...rules.noContact, critical_result_notification_email: 'lab@harbor.example', brand_information: brand }
 
   test('keeps absent fields', () => {
     expect(rules.mergeContact(known, {})).toEqual(known)

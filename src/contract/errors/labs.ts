@@ -345,6 +345,11 @@ export const appointmentErrors = errors({
     remedy: 'Reschedule the appointment, or cancel it first.',
   },
   APPOINTMENT_NOT_FOUND: { kind: 'not_found', meaning: 'The order has no appointment.', remedy: 'Book one first.' },
+  PARSING_JOB_NOT_FOUND: {
+    kind: 'not_found',
+    meaning: 'The team has no parsing job with this ID.',
+    remedy: 'Send the id that POST /lab_report/v1/parser/job returned.',
+  },
   AREA_NOT_SERVED: {
     kind: 'refused',
     meaning: 'The phlebotomy service does not visit patients at the address.',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Id, Instant, openEnum } from '../common.ts'
-import { eventType, exampleValues, NOT_YET } from '../delivery/event.ts'
+import { eventType, exampleValues } from '../delivery/event.ts'
 import { personal, Safe } from '../personal.ts'
 import { Appointment } from './appointments.ts'
 import { aNewOrder, anAppointment, anOrder } from './lab-examples.ts'
@@ -19,6 +19,18 @@ const CriticalResult = z.looseObject({
   created_at: Instant,
   updated_at: Instant,
   marker: z.object({ name: Safe, slug: Safe }).nullish().describe('The marker that is critical. Its value is never included.'),
+})
+
+const EscalatedResult = z.looseObject({
+  order_id: Id,
+  sample_id: Safe.nullable(),
+  team_id: Id,
+  user_id: Id,
+  result_version: z.int(),
+  reported_at: Instant,
+  escalation: z.int().describe('How often this result has been escalated.'),
+  recipients: openEnum(['contacts', 'administrators']).describe('Who gets the email: the contacts of the team, or the administrators too.'),
+  next_escalation_at: Instant,
 })
 
 const KitAlert = z.looseObject({
@@ -126,6 +138,23 @@ export const labEvents = {
       marker: { name: 'Glucose', slug: 'glucose' },
     },
   }),
+  'labtest.result.critical.escalated': eventType({
+    key: 'critical results of the order',
+    description:
+      'Emitted when a critical result is not acknowledged within a wait of the team setting critical_escalation_minutes, and again until it is. The payload has no marker and no value.',
+    data: EscalatedResult,
+    example: {
+      order_id: exampleValues.order_id,
+      sample_id: 'HRB-204417',
+      team_id: exampleValues.team_id,
+      user_id: exampleValues.user_id,
+      result_version: 1,
+      reported_at: exampleValues.at,
+      escalation: 1,
+      recipients: 'contacts',
+      next_escalation_at: '2026-03-01T10:30:00.000Z',
+    },
+  }),
   'labtest.kit.alert': eventType({
     key: 'order',
     description:
@@ -161,12 +190,12 @@ export const labEvents = {
   }),
   'lab_report.parsing_job.created': eventType({
     ...job,
-    description: `A lab report is submitted for parsing. ${NOT_YET}`,
+    description: 'Emitted when a lab report is submitted for parsing.',
     example: aJob,
   }),
   'lab_report.parsing_job.updated': eventType({
     ...job,
-    description: `The parsing of a lab report progresses. ${NOT_YET}`,
+    description: 'Emitted when the parsing of a lab report has completed or failed.',
     example: {
       ...aJob,
       status: 'completed',

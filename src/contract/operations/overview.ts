@@ -22,7 +22,18 @@ const Overview = z
     steps: z.array(z.object({ status: Safe, ...Count.shape })).describe('Orders by status. Only statuses that occur are listed.'),
     results_waiting: Count.describe('Orders whose specimen is at the lab.'),
     critical_unacknowledged: z
-      .object({ ...Count.shape, newest: z.array(z.object({ order_id: Id, result_version: z.int(), reported_at: Instant })) })
+      .object({
+        ...Count.shape,
+        newest: z.array(
+          z.object({
+            order_id: Id,
+            result_version: z.int(),
+            reported_at: Instant,
+            escalations: z.int().describe('How often the result has been escalated.'),
+            next_escalation_at: Instant.nullable(),
+          }),
+        ),
+      })
       .describe('Orders with a critical result that is not acknowledged, and the newest ten of them.'),
     deliveries: z
       .object({

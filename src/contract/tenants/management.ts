@@ -55,8 +55,15 @@ export const featureSettings = {
 
 /** Junction settings that Assay stores but does not act on. Their descriptions must say so. */
 const STORED_ONLY = 'Assay stores this setting but does not act on it yet.'
-const NO_MESSAGES = 'Assay stores this setting but sends no messages to patients.'
-const NO_MAIL = 'Assay stores this address but sends no email. Use the webhook event labtest.result.critical instead.'
+const NO_SMS = 'Assay stores this setting but sends no SMS.'
+const PATIENT_EMAIL =
+  'False sends no email to patients, unless the communication settings of the order say so. Without SMTP_URL, the service sends none.'
+const CRITICAL_EMAIL = 'A contact for critical results that are not acknowledged. See critical_escalation_minutes.'
+const CRITICAL_CONTACTS = 'More contacts for critical results, up to 20.'
+const ESCALATION =
+  'The waits in minutes after which an open critical result is escalated to the contacts, up to 10. From the last one on, the administrators of the organization get the email too. The last wait repeats until the result is acknowledged. Empty for none.'
+const LANGUAGE = 'The language of messages to patients.'
+const BRAND = 'The name, the website and the support address appear in messages to patients. Assay only stores the other fields.'
 
 const NO_DUPLICATES = 'True rejects a connection to a source account that another user of the team has connected.'
 const PARTIAL_RESULTS = 'True sends partial results to webhooks and pipelines. The event log always has them.'
@@ -66,8 +73,8 @@ const EARLY_BOOKING = 'True lets a visit be booked before the lab has accepted t
 const MINORS = 'False rejects every order for a minor.'
 
 const settingNotes: Record<keyof typeof featureSettings, string> = {
-  lab_tests_patient_sms_communication_enabled: NO_MESSAGES,
-  lab_tests_patient_email_communication_enabled: NO_MESSAGES,
+  lab_tests_patient_sms_communication_enabled: NO_SMS,
+  lab_tests_patient_email_communication_enabled: PATIENT_EMAIL,
   reject_duplicate_connection: NO_DUPLICATES,
   sdk_per_device_activity_timeseries: STORED_ONLY,
   partial_webhooks_enabled: PARTIAL_RESULTS,
@@ -77,6 +84,7 @@ const settingNotes: Record<keyof typeof featureSettings, string> = {
   booking_before_requisition: EARLY_BOOKING,
 }
 
+export const patientLanguages = ['en', 'es'] as const
 const simulators = ['manual', 'auto'] as const
 
 const mapSettings = <S extends z.ZodType>(shape: S) =>
@@ -98,13 +106,13 @@ export const NewTeam = z
     lab_tests_patient_sms_communication_enabled: z
       .boolean()
       .default(featureSettings.lab_tests_patient_sms_communication_enabled)
-      .describe(NO_MESSAGES),
+      .describe(NO_SMS),
     lab_tests_patient_email_communication_enabled: z
       .boolean()
       .default(featureSettings.lab_tests_patient_email_communication_enabled)
-      .describe(NO_MESSAGES),
-    critical_result_notification_email: Email.nullish().describe(NO_MAIL),
-    brand_information: z.object(brand).meta({ id: 'BrandInformationInput' }).nullish().describe(STORED_ONLY),
+      .describe(PATIENT_EMAIL),
+    critical_result_notification_email: Email.nullish().describe(CRITICAL_EMAIL),
+    brand_information: z.object(brand).meta({ id: 'BrandInformationInput' }).nullish().describe(BRAND),
     logo_url: LogoUrl.nullish().describe(STORED_ONLY),
     reject_duplicate_connection: z.boolean().default(featureSettings.reject_duplicate_connection).describe(NO_DUPLICATES),
     sdk_per_device_activity_timeseries: z.boolean().default(featureSettings.sdk_per_device_activity_timeseries).describe(STORED_ONLY),
@@ -117,7 +125,7 @@ export const NewTeam = z
 const TeamSettingsPatch = z
   .object({
     ...mapSettings(z.boolean().nullish()),
-    critical_result_notification_email: Email.nullish().describe(NO_MAIL),
+    critical_result_notification_email: Email.nullish().describe(CRITICAL_EMAIL),
     brand_information: z
       .object({
         company_name: Text(200).nullish(),
@@ -129,7 +137,7 @@ const TeamSettingsPatch = z
       })
       .meta({ id: 'BrandInformationPatch' })
       .nullish()
-      .describe(STORED_ONLY),
+      .describe(BRAND),
     logo_url: LogoUrl.nullish().describe(STORED_ONLY),
     simulator: z
       .enum(simulators)
@@ -140,6 +148,13 @@ const TeamSettingsPatch = z
     time_zone: Text(64)
       .nullish()
       .meta({ description: 'An IANA time zone, used for orders whose address has no known zone.', example: 'America/New_York' }),
+    patient_language: z.enum(patientLanguages).nullish().describe(`${LANGUAGE} Default en.`),
+    critical_result_contacts: z.array(Email).max(20, 'Must have at most 20 addresses.').nullish().describe(CRITICAL_CONTACTS),
+    critical_escalation_minutes: z
+      .array(z.int().min(1).max(10_080))
+      .max(10, 'Must have at most 10 waits.')
+      .nullish()
+      .describe(`${ESCALATION} Default none.`),
   })
   .meta({ id: 'TeamSettingsPatch' })
 
@@ -156,7 +171,7 @@ export const TeamPatch = z
 const TeamSettings = z
   .object({
     ...mapSettings(z.boolean()),
-    critical_result_notification_email: Safe.nullable().describe(NO_MAIL),
+    critical_result_notification_email: Safe.nullable().describe(CRITICAL_EMAIL),
     brand_information: z
       .object({
         company_name: Safe,
@@ -168,10 +183,13 @@ const TeamSettings = z
       })
       .meta({ id: 'BrandInformation' })
       .nullable()
-      .describe(STORED_ONLY),
+      .describe(BRAND),
     logo_url: Safe.nullable().describe(STORED_ONLY),
     simulator: openEnum(simulators),
     time_zone: Safe.nullable(),
+    patient_language: openEnum(patientLanguages).describe(LANGUAGE),
+    critical_result_contacts: z.array(Safe).describe(CRITICAL_CONTACTS),
+    critical_escalation_minutes: z.array(z.int()).describe(ESCALATION),
   })
   .meta({ id: 'TeamSettings' })
 

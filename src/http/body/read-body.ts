@@ -2,7 +2,9 @@ import type { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../../platform/callers.ts'
 import { invalid, problem } from '../../platform/problem.ts'
+import { unsupportedType } from '../problems/problems.ts'
 import type { RequestState } from '../request.ts'
+import { parseForm } from './form.ts'
 import type { BodiesInFlight } from './in-flight.ts'
 import { inflated } from './inflate.ts'
 import { LONG_BODY, parseJson } from './json.ts'
@@ -13,7 +15,21 @@ const MIB = 1024 * 1024
 export const USER_TOKEN_LIMIT = MIB
 
 /** Reads and parses a JSON body. Refuses one that is too large while it arrives, before it is in memory. */
-export async function readBody(inFlight: BodiesInFlight, request: FastifyRequest, sent: Readable) {
+export const readBody = (inFlight: BodiesInFlight, request: FastifyRequest, sent: Readable) =>
+  receive(inFlight, request, sent, (body, limit, grow) => collect(body, limit, jsonSize(grow)).then(parseJson))
+
+/** The same for a form with files. Only operations that declare a form accept one. */
+export async function readForm(inFlight: BodiesInFlight, request: FastifyRequest, sent: Readable) {
+  if (request.state && !request.state.route.row.multipart) throw unsupportedType()
+  return receive(inFlight, request, sent, async (body, limit, grow) =>
+    parseForm(await collect(body, limit, byteSize(grow)), request.headers['content-type'] as string),
+  )
+}
+
+type Grow = (bytes: number) => void
+type Parse = (body: Readable, limit: number, grow: Grow) => Promise<unknown>
+
+async function receive(inFlight: BodiesInFlight, request: FastifyRequest, sent: Readable, parse: Parse) {
   const { state } = request
   // Nothing reads the body of an unknown path.
   if (!state) return void sent.resume()
@@ -23,7 +39,7 @@ export async function readBody(inFlight: BodiesInFlight, request: FastifyRequest
   state.releaseBody = claim.release
   const body = inflated(request.headers, sent)
   try {
-    return parseJson(await collect(body, limit, claim.grow))
+    return await parse(body, limit, claim.grow)
   } catch (error) {
     // The rest is discarded, so that the client can read the response.
     if (body !== sent) {
@@ -45,12 +61,25 @@ const credentialOf = ({ caller, address }: RequestState) => (caller ? `${caller.
 const idOf = (caller: Caller) =>
   ('console' in caller && caller.console?.session_id) || `${'key_id' in caller && caller.key_id} ${'user_id' in caller && caller.user_id}`
 
-/** Collects the bytes. A long body is also measured, because a small text can become large values. */
-function collect(body: Readable, limit: number, grow: (bytes: number) => void) {
+/** Measures a long body, because a small text can become large values. */
+function jsonSize(grow: Grow) {
+  let meter: ReturnType<typeof jsonMeter> | undefined
+  return (chunks: Buffer[], length: number) => {
+    if (length <= LONG_BODY) return
+    const unmeasured = meter ? chunks.slice(-1) : chunks
+    meter ??= jsonMeter()
+    for (const bytes of unmeasured) grow(meter(bytes))
+  }
+}
+
+/** The parts of a form are copies of its bytes. */
+const byteSize = (grow: Grow) => (_: Buffer[], length: number) => grow(2 * length)
+
+/** Collects the bytes and measures them while they arrive. */
+function collect(body: Readable, limit: number, measure: (chunks: Buffer[], length: number) => void) {
   return new Promise<Buffer>((resolve, reject) => {
     const chunks: Buffer[] = []
     let length = 0
-    let meter: ReturnType<typeof jsonMeter> | undefined
     const fail = (error: unknown) => {
       body.off('data', onData).off('end', onEnd)
       reject(error)
@@ -60,11 +89,7 @@ function collect(body: Readable, limit: number, grow: (bytes: number) => void) {
         length += chunk.length
         if (length > limit) throw overLimit(limit)
         chunks.push(chunk)
-        if (length > LONG_BODY) {
-          const unmeasured = meter ? [chunk] : chunks
-          meter ??= jsonMeter()
-          for (const bytes of unmeasured) grow(meter(bytes))
-        }
+        measure(chunks, length)
       } catch (error) {
         fail(error)
       }

@@ -49,6 +49,7 @@ export const groups: { title: string; pages: DocsPage[] }[] = [
       page('cli', 'CLI reference', 'Every assay command with its options, and the exit codes.'),
       page('orders', 'Lab orders', 'Fields, statuses, scheduling, documents, redraws and the simulator.'),
       page('appointments', 'Appointments', 'Book visits at home and at collection sites, and set up your own schedule.'),
+      page('messages', 'Messages', 'Email to patients, opt-out, and the escalation of critical results.'),
       page('catalog-file', 'Catalog file', 'The file that describes your labs, markers and lab tests.'),
       page('results', 'Results', 'States of results, corrections, versions and PDFs, and results that fit no order.'),
       page('lab-profiles', 'HL7 lab profiles', 'The file that describes how a lab writes HL7 v2, and how to check it.'),

@@ -4,6 +4,7 @@ import { DAY } from '../../platform/time.ts'
 import type { Siblings } from '../connections/siblings.ts'
 import { auditMetrics } from './audit-metrics.ts'
 import { cloudMetrics } from './cloud-metrics.ts'
+import { criticalMetrics } from './critical-metrics.ts'
 import { type DeliveryMetrics, deliveryMetrics } from './delivery-metrics.ts'
 import { orderMetrics } from './order-metrics.ts'
 import { type PipelineMetrics, pipelineMetrics } from './pipeline-metrics.ts'
@@ -50,6 +51,7 @@ export function createMetrics(database: Database): Metrics {
     registers: [registry],
   })
   orderMetrics(backlogs, database)
+  criticalMetrics(backlogs, database)
   auditMetrics(backlogs, database)
   cloudMetrics({ registry, backlogs }, database)
   unmatchedMetrics(backlogs, database)

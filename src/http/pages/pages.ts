@@ -19,6 +19,7 @@ import { mountConsole } from './console.ts'
 import { mountCourierWebhooks } from './courier-webhooks.ts'
 import { createFile, type File, sendFile } from './files.ts'
 import { mountLinkPages } from './link-pages.ts'
+import { mountOptOut } from './opt-out.ts'
 import { mountSso } from './sso.ts'
 
 type Options = { isReady(): boolean; siblings: Siblings | undefined }
@@ -43,6 +44,7 @@ export async function mountPages(app: App, server: FastifyInstance, metrics: Met
   mountConsole(server, app.config)
   if (app.config.OIDC_ISSUER) mountSso(app, server)
   await mountLinkPages(app, server)
+  await mountOptOut(app, server)
   await mountCloudWebhooks(app, server)
   await mountCourierWebhooks(app, server)
   mountDocs(server)

@@ -26,10 +26,12 @@ export function problemOf(error: unknown): Problem {
 function fromFramework(error: unknown) {
   const { code, statusCode } = error as { code?: string; statusCode?: number }
   if (statusCode === 413) return problem('BODY_TOO_LARGE', 'The form is too large. Send shorter values.')
-  if (statusCode === 415) return problem('UNSUPPORTED_CONTENT_TYPE', 'Send JSON with Content-Type: application/json.')
+  if (statusCode === 415) return unsupportedType()
   if (code === 'FST_ERR_BAD_URL' || code === 'FST_ERR_MAX_PARAM_LENGTH') return badUrl()
   if (statusCode && statusCode < 500) return problem('BAD_REQUEST', 'The request is not valid HTTP.')
   return undefined
 }
 
 const badUrl = () => problem('BAD_URL', 'The URL is malformed, or a path segment is too long. Percent-encode the path and the query.')
+
+export const unsupportedType = () => problem('UNSUPPORTED_CONTENT_TYPE', 'Send JSON with Content-Type: application/json.')

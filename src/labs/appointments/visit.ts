@@ -2,6 +2,7 @@ import type { AppointmentEventData, AppointmentStatus } from '../../contract/lab
 import { emit } from '../../delivery/events/emit.ts'
 import type { App, AppInTransaction } from '../../platform/app.ts'
 import { open, seal } from '../../platform/sealing/seal.ts'
+import { notifyOfVisit } from '../communication/notify.ts'
 import type { LoadedOrder } from '../orders/reading/present.ts'
 import * as rules from './rules.ts'
 import { schedulerOf } from './scheduler.ts'
@@ -76,6 +77,7 @@ export async function writeVisit(
     data: presentVisit(app, order, changed),
     at,
   })
+  await notifyOfVisit(app, order, visit, changed)
   return changed
 }
 

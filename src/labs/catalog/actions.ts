@@ -121,7 +121,7 @@ export const loadMeasurements = async (app: App, { markers }: Pick<LabTestRow, '
 const analyteCache = declareCache((): { version: string | undefined; analytes: Analyte[] } => ({ version: undefined, analytes: [] }))
 
 /** All analytes, cached until the catalog changes. The version is read first, so that a change in between is noticed by the next call. */
-async function loadAnalytes(app: App) {
+export async function loadAnalytes(app: App) {
   const cache = analyteCache(app)
   const version = await store.findCatalogVersion(app.db)
   if (version === undefined) return store.listAnalytes(app.db)

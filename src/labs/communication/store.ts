@@ -3,31 +3,25 @@ import { insertJson, type JsonRow } from '../../platform/db/json-rows.ts'
 import type { Db } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
-/** The setting of the order, or else of the team. */
-export async function findSmsSetting(db: Db, team_id: string, order_id: string) {
-  const found = await db
+export const findSettings = (db: Db, team_id: string, order_id: string) =>
+  db
     .selectFrom('communication_settings')
-    .select('sms_enabled')
+    .select(['sms_enabled', 'email_enabled', 'language'])
     .where('team_id', '=', team_id)
     .where('order_id', '=', order_id)
     .executeTakeFirst()
-  if (found) return found.sms_enabled
-  const team = await db
-    .selectFrom('teams')
-    .select('lab_tests_patient_sms_communication_enabled as sms_enabled')
-    .where('id', '=', team_id)
-    .executeTakeFirstOrThrow()
-  return team.sms_enabled
-}
 
-export const putSmsSetting = (db: Db, row: Insertable<Tables['communication_settings']>) =>
+export const putSettings = (db: Db, row: Insertable<Tables['communication_settings']>) =>
   db
     .insertInto('communication_settings')
     .values(row)
     .onConflict((conflict) =>
-      conflict
-        .columns(['team_id', 'order_id'])
-        .doUpdateSet((eb) => ({ sms_enabled: eb.ref('excluded.sms_enabled'), updated_at: eb.ref('excluded.updated_at') })),
+      conflict.columns(['team_id', 'order_id']).doUpdateSet((eb) => ({
+        sms_enabled: eb.ref('excluded.sms_enabled'),
+        email_enabled: eb.ref('excluded.email_enabled'),
+        language: eb.ref('excluded.language'),
+        updated_at: eb.ref('excluded.updated_at'),
+      })),
     )
     .execute()
 

@@ -10,6 +10,7 @@ import { loadMeasurements } from '../catalog/actions.ts'
 import { advanceOrder, changeOrder } from '../orders/progress/advance.ts'
 import { type LoadedOrder, loadTransactionOrders, presentTransaction, requireOrder } from '../orders/reading/present.ts'
 import { checkAcceptsResults, classifyReport } from '../orders/rules.ts'
+import { firstEscalationAt } from './escalation.ts'
 import { storeDocuments } from './lab-documents.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
@@ -103,7 +104,10 @@ export async function storeReport(
   const updated = hasNoStep ? await changeOrder(app, order, change) : await advanceOrder(app, order, step, change)
   const critical = rules.findNewCritical(previous?.results ?? [], report.results)
   if (critical.length)
-    await store.insertCriticalResult(app.db, { order_id: order.id, version, team_id: order.team_id, reported_at: app.now() })
+    await store.insertCriticalResult(app.db, {
+      ...{ order_id: order.id, version, team_id: order.team_id, reported_at: app.now() },
+      escalate_at: await firstEscalationAt(app, order.team_id),
+    })
   for (const result of critical) await emitCritical(app, updated, status, result)
   if (withdraws) app.log.error({ team_id: order.team_id, order_id: order.id, version }, 'lab withdrew a result')
   return updated

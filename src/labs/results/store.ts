@@ -75,7 +75,7 @@ type Acknowledgement = { acknowledged_at: string; acknowledged_kind: string; ack
 export const acknowledge = (db: Db, team_id: string, order_id: string, by: Acknowledgement, version?: number | null) =>
   db
     .updateTable('critical_results')
-    .set(by)
+    .set({ ...by, escalate_at: null })
     .where('team_id', '=', team_id)
     .where('order_id', '=', order_id)
     .where('acknowledged_at', 'is', null)

@@ -20,7 +20,7 @@ export async function listUnacknowledgedCriticals(db: Db, team_id: string, limit
     .innerJoin('orders', (join) =>
       join.onRef('orders.team_id', '=', 'critical_results.team_id').onRef('orders.id', '=', 'critical_results.order_id'),
     )
-    .select(['order_id', 'version as result_version', 'reported_at'])
+    .select(['order_id', 'version as result_version', 'reported_at', 'escalations', 'escalate_at as next_escalation_at'])
     .where('critical_results.team_id', '=', team_id)
     .where('acknowledged_at', 'is', null)
     .where('orders.user_id', 'is not', null)

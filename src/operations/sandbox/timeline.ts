@@ -1,3 +1,4 @@
+import { findNextPlanned, queueDueMessages } from '../../delivery/messages/outbox.ts'
 import { takeDueSteps } from '../../labs/adapters/simulator/advance.ts'
 import { changeDueVisits, findNextVisitChange } from '../../labs/appointments/due.ts'
 import { findNextOverdue, markOverdueKits } from '../../labs/kits/due.ts'
@@ -19,5 +20,6 @@ export const timeline: DueWork[] = [
   { nextDue: findNextStep, run: takeDueSteps },
   { nextDue: findNextVisitChange, run: changeDueVisits },
   { nextDue: findNextOverdue, run: markOverdueKits },
+  { nextDue: findNextPlanned, run: queueDueMessages },
   { nextDue: findNextErasure, run: eraseDueUsersOf },
 ]

@@ -6,7 +6,8 @@ import type { Tables } from '../../platform/db/tables.ts'
 const tables = [
   ...['user_info', 'user_insurances', 'user_tokens', 'idempotency_keys', 'events', 'attempts', 'inbox_messages', 'connections'],
   ...['devices', 'refreshes', 'link_tokens', 'bulk_items', 'sample_days', 'summaries', 'workout_streams', 'resource_states'],
-  ...['historical_pulls', 'pull_jobs', 'cloud_changes', 'deleted_summaries', 'unmatched_results'],
+  ...['historical_pulls', 'pull_jobs', 'cloud_changes', 'deleted_summaries', 'unmatched_results', 'messages', 'message_opt_outs'],
+  ...['parsing_jobs', 'parsing_files'],
 ]
 const tablesOfOrders = ['results', 'result_documents', 'order_images', 'appointments', 'kits', 'parcels']
 

@@ -15,6 +15,7 @@ export function checkCombinations(config: Config) {
     throw setupProblem('AUDIT_CHECKPOINT_S3 must have an https URL in production')
   if (config.ENVIRONMENT === 'production' && config.BACKUP_S3?.endpoint.startsWith('http:'))
     throw setupProblem('BACKUP_S3 must have an https endpoint in production')
+  if (!config.SMTP_URL !== !config.MAIL_FROM) throw setupProblem('SMTP_URL and MAIL_FROM must be set together')
   checkTransit(config)
   if (config.ENCRYPTION_KEY || config.ENCRYPTION_KEY_COMMAND || config.VAULT_TRANSIT_URL) return
   if (config.ENVIRONMENT === 'production')

@@ -44,6 +44,12 @@ export async function findPersonName(app: App, id: string) {
   return { id, name, email }
 }
 
+const MAX_ADMINISTRATORS = 50
+
+/** The addresses of the organization's administrators, the earliest first. */
+export const listAdministratorEmails = async (app: App, org_id: string) =>
+  (await store.listAdministrators(app.db, org_id, MAX_ADMINISTRATORS)).map((person) => decryptPerson(app, person).email)
+
 type ListQuery = { search_query?: string | null | undefined; next_cursor?: string | null | undefined }
 
 /** Names are encrypted, so a search reads up to this many people and filters them. */

@@ -56,6 +56,15 @@ export const listPeople = (db: Db, org_id: string, page: Page) =>
     .$call(ascendingPage(page, 'people.created_on', 'people.id'))
     .execute()
 
+export const listAdministrators = (db: Db, org_id: string, limit: number) =>
+  people(db)
+    .where('people.org_id', '=', org_id)
+    .where('people.role', '=', 'org_admin')
+    .orderBy('people.created_on')
+    .orderBy('people.id')
+    .limit(limit)
+    .execute()
+
 export const insertPerson = (db: Db, row: Insertable<Tables['people']>) => db.insertInto('people').values(row).execute()
 
 export const updatePerson = (db: Db, org_id: string, id: string, change: Updateable<Tables['people']>) =>

@@ -162,10 +162,16 @@ export async function requireTeam(app: App, caller: TeamScope, team_id: string, 
   return rules.requireReachable(caller, await find(app.db, caller.org_id, team_id))
 }
 
+/** A team, also one that is being deleted, with its decrypted contacts. */
+export async function loadContact(app: App, team_id: string) {
+  const team = await store.getTeam(app.db, team_id)
+  return { team, contact: await decryptContact(app, team) }
+}
+
 type TeamRow = NonNullable<Awaited<ReturnType<typeof store.findTeam>>>
 
 async function presentTeam(app: App, team: TeamRow) {
-  const settings = { ...team, ...(await decryptContact(app, team)) }
+  const settings = { ...rules.noContact, ...team, ...(await decryptContact(app, team)) }
   const { ENVIRONMENT } = app.config
   return {
     ...team,

@@ -43,14 +43,22 @@ export function featureSettingsFrom(input: FeatureSettingsInput): Partial<Featur
   return Object.fromEntries(names.filter((name) => input[name] !== undefined).map((name) => [name, input[name] ?? featureSettings[name]]))
 }
 
-type OrderSettings = { simulator?: 'manual' | 'auto' | null | undefined; time_zone?: string | null | undefined }
+type OrderSettings = {
+  simulator?: 'manual' | 'auto' | null | undefined
+  time_zone?: string | null | undefined
+  patient_language?: string | null | undefined
+  critical_escalation_minutes?: number[] | null | undefined
+}
 
 /** The order settings in the request; null means the default. */
-export function orderSettingsFrom({ simulator, time_zone }: OrderSettings, environment: string) {
+export function orderSettingsFrom(input: OrderSettings, environment: string) {
+  const { simulator, time_zone, patient_language, critical_escalation_minutes } = input
   if (time_zone) checkTimeZone(time_zone, ['body', environment, 'time_zone'])
   return {
     ...(simulator === undefined ? {} : { simulator: simulator ?? ('manual' as const) }),
     ...(time_zone === undefined ? {} : { time_zone }),
+    ...(patient_language === undefined ? {} : { patient_language: patient_language ?? 'en' }),
+    ...(critical_escalation_minutes === undefined ? {} : { critical_escalation_minutes: critical_escalation_minutes ?? [] }),
   }
 }
 
@@ -64,15 +72,27 @@ type Brand = {
 }
 
 /** The personal fields of a team's settings, encrypted as one document. */
-export type Contact = { critical_result_notification_email: string | null; brand_information: Brand | null; logo_url: string | null }
+export type Contact = {
+  critical_result_notification_email: string | null
+  /** Absent in documents from before there was more than one contact. */
+  critical_result_contacts?: string[]
+  brand_information: Brand | null
+  logo_url: string | null
+}
 type BrandInput = { [K in keyof Brand]?: Brand[K] | null | undefined }
 export type ContactInput = {
   critical_result_notification_email?: string | null | undefined
+  critical_result_contacts?: string[] | null | undefined
   brand_information?: BrandInput | null | undefined
   logo_url?: string | null | undefined
 }
 
-export const noContact: Contact = { critical_result_notification_email: null, brand_information: null, logo_url: null }
+export const noContact = {
+  critical_result_notification_email: null,
+  critical_result_contacts: [] as string[],
+  brand_information: null,
+  logo_url: null,
+} satisfies Contact
 
 /** Applies a patch: an absent field stays, null clears it. */
 export function mergeContact(stored: Contact, input: ContactInput): Contact {
@@ -80,6 +100,7 @@ export function mergeContact(stored: Contact, input: ContactInput): Contact {
   return {
     ...stored,
     ...Object.fromEntries(Object.entries(rest).filter(([name, value]) => name in noContact && value !== undefined)),
+    ...(rest.critical_result_contacts === null ? { critical_result_contacts: [] } : {}),
     brand_information: brand === undefined ? stored.brand_information : brand && mergeBrand(stored.brand_information, brand),
   }
 }

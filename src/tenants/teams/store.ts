@@ -23,6 +23,8 @@ const liveTeamsOf = (db: Db, org_id: string) =>
 
 export const findTeam = (db: Db, org_id: string, id: string) => liveTeamsOf(db, org_id).where('id', '=', id).executeTakeFirst()
 
+export const getTeam = (db: Db, id: string) => db.selectFrom('teams').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+
 /** ID and name of the teams in scope, oldest first. */
 export const listTeamNames = (db: Db, org_id: string, team_ids: string[] | undefined, limit: number) =>
   db

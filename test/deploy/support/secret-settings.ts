@@ -7,6 +7,7 @@ const secrets = [
   'ENCRYPTION_KEY_PREVIOUS',
   'OAUTH_SOURCES',
   'OIDC_CLIENT_SECRET',
+  'SMTP_URL',
   'VAULT_TRANSIT_TOKEN',
 ]
 

@@ -1,7 +1,7 @@
-import { shortId } from '../../format.ts'
+import { pluralize, shortId } from '../../format.ts'
 import { Link } from '../../router.tsx'
 import { can } from '../../session.ts'
-import { AsyncButton, Card, EmptyState, Time } from '../../ui/basics.tsx'
+import { AsyncButton, Card, EmptyState, Status, Time } from '../../ui/basics.tsx'
 import { acknowledge } from '../orders/acknowledge.tsx'
 import type { Overview } from './count.ts'
 
@@ -9,10 +9,11 @@ export const CriticalResults = ({ results: { newest } }: { results: Overview['cr
   <Card bare title="Critical results">
     {newest.length ? (
       <ul class="body stack tight">
-        {newest.map(({ order_id, result_version, reported_at }) => (
-          <li key={order_id} class="row between">
+        {newest.map(({ order_id, result_version, reported_at, escalations }) => (
+          <li key={`${order_id} ${result_version}`} class="row between">
             <Link to={`/orders/${order_id}?tab=results`}>Order {shortId(order_id)}</Link>
             <span class="row">
+              {escalations > 0 && <Status tone="bad">Escalated {pluralize(escalations, 'time')}</Status>}
               <span class="small muted">
                 <Time at={reported_at} />
               </span>

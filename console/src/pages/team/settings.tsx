@@ -14,8 +14,12 @@ type Team = Awaited<ReturnType<typeof api.getTeam>>
 type TeamSettings = NonNullable<Team['sandbox']>
 
 const featureSettings: [name: keyof TeamSettings & string, label: string, about: string][] = [
-  ['lab_tests_patient_sms_communication_enabled', 'Patient text messages', 'Stored only. Assay does not message patients.'],
-  ['lab_tests_patient_email_communication_enabled', 'Patient emails', 'Stored only. Assay does not message patients.'],
+  ['lab_tests_patient_sms_communication_enabled', 'Patient text messages', 'Stored only. Assay sends no text messages.'],
+  [
+    'lab_tests_patient_email_communication_enabled',
+    'Patient emails',
+    'Sent about visits, kits and results if the service has a mail server.',
+  ],
   ['partial_webhooks_enabled', 'Partial result webhooks', 'Send partial results to webhooks and pipelines.'],
   ['booking_before_requisition', 'Early booking', 'Visits can be reserved before the lab has accepted the order.'],
   ['minor_ordering_enabled', 'Orders for minors', 'Requires a medical proxy.'],
@@ -24,6 +28,12 @@ const featureSettings: [name: keyof TeamSettings & string, label: string, about:
   ['sdk_per_device_activity_timeseries', 'Activity per device', 'Stored only. No effect yet.'],
   ['patient_experience', 'Patient experience', 'Stored only. No effect yet.'],
 ]
+
+const listFrom = (text: string) =>
+  text
+    .split(',')
+    .map((item) => item.trim())
+    .filter(Boolean)
 
 export function Settings() {
   const { org_id, team_id } = teamParams()
@@ -41,16 +51,21 @@ function Form({ team }: { team: Team }) {
   const [name, setName] = useState(team.name)
   const [settings, setSettings] = useState<TeamSettings | null>(team[env])
   const [rate, setRate] = useState(rateText(team.rate_limit))
+  const [contacts, setContacts] = useState(settings?.critical_result_contacts.join(', ') ?? '')
+  const [waits, setWaits] = useState(settings?.critical_escalation_minutes.join(', ') ?? '')
   const [error, setError] = useState<ApiError>()
   if (!settings) return <Notice tone="idle">This team has no settings in this environment.</Notice>
   const save = async () => {
     setError(undefined)
-    const { critical_result_notification_email, simulator, time_zone, logo_url } = settings
+    const { critical_result_notification_email, simulator, time_zone, logo_url, patient_language } = settings
     const body = {
       ...Object.fromEntries(featureSettings.map(([name]) => [name, settings[name]])),
       critical_result_notification_email: critical_result_notification_email || null,
       time_zone: time_zone || null,
       logo_url: logo_url || null,
+      patient_language: patient_language as 'en' | 'es',
+      critical_result_contacts: listFrom(contacts),
+      critical_escalation_minutes: listFrom(waits).map(Number),
       ...(env === 'sandbox' ? { simulator: simulator as 'manual' | 'auto' } : {}),
     }
     const rate_limit = rateFrom(rate)
@@ -77,11 +92,35 @@ function Form({ team }: { team: Team }) {
             />
             <TextField
               label="Critical result email"
-              hint="Stored only. Assay sends no email; use a webhook for labtest.result.critical."
+              hint="A contact for critical results that are not acknowledged."
               type="email"
               value={settings.critical_result_notification_email ?? ''}
               onText={(critical_result_notification_email) => change({ critical_result_notification_email })}
               error={errors[`${env}.critical_result_notification_email`]}
+            />
+            <TextField
+              label="More contacts for critical results"
+              placeholder="desk@clinic.example, lead@clinic.example"
+              value={contacts}
+              onText={setContacts}
+              error={errors[`${env}.critical_result_contacts`]}
+            />
+            <TextField
+              label="Escalate critical results after"
+              placeholder="15, 30, 60"
+              hint="Minutes until each email to the contacts. The last wait repeats, and includes the administrators."
+              value={waits}
+              onText={setWaits}
+              error={errors[`${env}.critical_escalation_minutes`]}
+            />
+            <SelectField
+              label="Language of patient messages"
+              value={settings.patient_language}
+              options={[
+                ['en', 'English'],
+                ['es', 'Spanish'],
+              ]}
+              onSelect={(patient_language) => change({ patient_language })}
             />
             <TextField
               label="Logo URL"

@@ -4,6 +4,7 @@ import { type App, type AppInTransaction, wakeAfterEvent } from '../../../platfo
 import { problem } from '../../../platform/problem.ts'
 import { labFor } from '../../adapters/index.ts'
 import { followOrder } from '../../appointments/visit.ts'
+import { notifyOfStep } from '../../communication/notify.ts'
 import { followKit } from '../../kits/follow.ts'
 import { dueDatesOf } from '../../results/rules.ts'
 import { dayIn } from '../checks/rules-zones.ts'
@@ -49,6 +50,7 @@ export async function advanceOrder(app: AppInTransaction, order: LoadedOrder, st
   await changeSample(app, order, updated)
   wakeAfterEvent(app, order.team_id, await updateOrder(app.db, updated, event, { status_detail }))
   await followKit(app, updated)
+  await notifyOfStep(app, updated, step)
   const followed = await followOrder(app, updated, step)
   let latest = followed.order
   for (const next of followed.steps) latest = await advanceOrder(app, latest, next)

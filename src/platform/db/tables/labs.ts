@@ -155,7 +155,14 @@ export type LabTables = {
   }
   kits: { team_id: string; order_id: string; leg: string; since: Time; due_at: Optional<Time>; alerted: boolean }
   physicians: { team_id: string; npi: string; sealed: Buffer; updated_at: Time }
-  communication_settings: { team_id: string; order_id: string; sms_enabled: boolean; updated_at: Time }
+  communication_settings: {
+    team_id: string
+    order_id: string
+    sms_enabled: boolean
+    email_enabled: Optional<boolean>
+    language: Optional<string>
+    updated_at: Time
+  }
   phlebotomy_areas: { zip: string; provider: string; state: string; tier: string; iana_timezone: string }
   zip_codes: { zip: string; lat: number; lng: number }
   lab_accounts: {
@@ -264,6 +271,20 @@ export type LabTables = {
     run: Json<UnmatchedResultTestRun>
     created_at: Time
   }
+  parsing_jobs: {
+    team_id: string
+    id: string
+    user_id: string
+    status: string
+    failure_reason: Optional<string>
+    needs_human_review: boolean
+    due_at: Optional<Time>
+    tries: Generated<number>
+    created_at: Time
+    updated_at: Time
+    sealed: Optional<Buffer>
+  }
+  parsing_files: { team_id: string; job_id: string; n: number; user_id: string; sealed: Buffer }
   critical_results: {
     order_id: string
     version: number
@@ -272,5 +293,8 @@ export type LabTables = {
     acknowledged_at: Optional<Time>
     acknowledged_kind: Optional<string>
     acknowledged_by: Optional<string>
+    escalate_at: Optional<Time>
+    escalations: Generated<number>
+    escalated_at: Optional<Time>
   }
 }

@@ -49,6 +49,8 @@ export type TenantTables = {
     patient_experience: boolean
     simulator: Generated<'manual' | 'auto'>
     time_zone: Optional<string>
+    patient_language: Generated<string>
+    critical_escalation_minutes: Generated<number[]>
     contact: Buffer
     rate_limit: Json<RateLimit | null>
   }

@@ -17,6 +17,7 @@ export const sealedColumns: store.SealedColumn[] = [
   { ...byId, table: 'events', key: ['id', 'logged_at'], owner: 'either' },
   { ...byId, table: 'attempts', key: ['id', 'at'], owner: 'either' },
   { ...byId, table: 'inbox_messages', owner: 'either' },
+  { ...byId, table: 'messages', owner: 'either' },
   {
     table: 'idempotency_keys',
     column: 'sealed',
@@ -33,6 +34,8 @@ export const sealedColumns: store.SealedColumn[] = [
   { ...byId, table: 'results', key: ['order_id', 'version'], in: ['order_id', 'version'], owner: 'user' },
   { ...byId, table: 'result_documents', key: ['order_id', 'version', 'n'], in: ['order_id', 'version', 'n'], owner: 'user' },
   { ...byId, table: 'unmatched_results', owner: 'either' },
+  { ...byId, table: 'parsing_jobs', owner: 'user' },
+  { ...byId, table: 'parsing_files', key: ['job_id', 'n'], in: ['job_id', 'n'], owner: 'user' },
   { ...byId, table: 'connections', owner: 'user' },
   { ...byId, table: 'devices', owner: 'user' },
   { ...byId, table: 'bulk_items', key: ['op_id', 'n'], in: ['op_id', 'n'], owner: 'user' },

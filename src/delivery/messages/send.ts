@@ -1,0 +1,69 @@
+import type { App } from '../../platform/app.ts'
+import { inParallel } from '../../platform/in-parallel.ts'
+import { open } from '../../platform/sealing/seal.ts'
+import { teamSealingKey, userSealingKey } from '../../platform/sealing/vault.ts'
+import { later } from '../../platform/time.ts'
+import { unsubscribeUrl } from './opt-out.ts'
+import { associatedData, type MessageDocument } from './outbox.ts'
+import * as rules from './rules.ts'
+import * as store from './store.ts'
+import { canSendMail, type Mailer, openMailer } from './transport.ts'
+
+export { searchDueMessages } from './store.ts'
+
+const BATCH_SIZE = 50
+const AT_ONCE = 4
+
+/** Sends the messages that are due; returns whether there may be more. Nothing is sent inside a transaction. */
+export async function sendDueMessages(app: App) {
+  if (!canSendMail(app.config)) return false
+  const due = await store.listDueMessages(app.db, app.wall(), BATCH_SIZE)
+  if (!due.length) return false
+  const mailer = openMailer(app.config)
+  try {
+    await inParallel(due, AT_ONCE, (message) => sendMessage(app, mailer, message))
+  } finally {
+    mailer.close()
+  }
+  return due.length === BATCH_SIZE
+}
+
+async function sendMessage(app: App, mailer: Mailer, found: { team_id: string; id: string }) {
+  const message = await store.claimMessage(app.db, found, app.wall(), later(app.wall(), rules.LEASE_MS))
+  if (!message) return
+  const error = await findReasonToCancel(app, message)
+  if (error) return store.updateMessage(app.db, message, { status: 'canceled', send_at: null, error })
+  const outcome = await mailer.send(await emailOf(app, message))
+  if (!outcome.sent)
+    app.log.warn({ team_id: message.team_id, message_id: message.id, attempt: message.tries, error: outcome.error }, 'email failed')
+  await store.updateMessage(app.db, message, rules.afterAttempt(message.tries, outcome, app.wall()))
+}
+
+async function findReasonToCancel(app: App, { team_id, user_id, order_id, expires_at }: store.ClaimedMessage) {
+  const recipient = user_id ? await store.findRecipient(app.db, team_id, user_id, order_id) : undefined
+  return rules.reasonToCancel(
+    {
+      expires_at,
+      is_patient: user_id !== null,
+      is_deleted: !recipient || recipient.deleted_at !== null,
+      email_enabled: recipient?.email_enabled ?? false,
+      opted_out: user_id !== null && (await store.isOptedOut(app.db, team_id, user_id)),
+    },
+    app.wall(),
+  )
+}
+
+async function emailOf(app: App, message: store.ClaimedMessage) {
+  const { team_id, user_id, id } = message
+  const { language, ...email } = await openMessage(app, message)
+  return { ...email, id, unsubscribe_url: user_id ? unsubscribeUrl(app, { team_id, user_id }, language) : null }
+}
+
+type Encrypted = { team_id: string; user_id: string | null; id: string; sealed: Buffer }
+
+/** Decrypts a message with the key of its user, or of its team. */
+export async function openMessage(app: App, { team_id, user_id, id, sealed }: Encrypted): Promise<MessageDocument> {
+  const key = user_id ? await userSealingKey(app, team_id, user_id) : await teamSealingKey(app, team_id)
+  if (!key) throw new Error('The user of the message is erased')
+  return open<MessageDocument>(key, associatedData(id), sealed)
+}

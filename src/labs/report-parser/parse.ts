@@ -1,0 +1,27 @@
+import { Worker } from 'node:worker_threads'
+import type { ParsedReport, ParsingFailure } from '../../contract/labs/report-parser.ts'
+import { SECOND } from '../../platform/time.ts'
+
+export type Parsed = { data: ParsedReport } | { failure: ParsingFailure }
+
+const TIMEOUT_MS = 20 * SECOND
+const MEMORY_MB = 512
+
+/** Parses files in a thread of its own, which ends with the job. A file that takes too much time or memory fails. */
+export function parseFiles(files: Buffer[]): Promise<Parsed> {
+  const thread = new Worker(new URL('./thread.ts', import.meta.url), {
+    workerData: files,
+    resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
+    // An error could quote the file.
+    stderr: true,
+  })
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => void thread.terminate(), TIMEOUT_MS)
+    thread.on('message', resolve)
+    thread.on('error', () => {})
+    thread.on('exit', () => {
+      clearTimeout(timer)
+      resolve({ failure: 'processing_error' })
+    })
+  })
+}

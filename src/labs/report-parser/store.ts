@@ -1,0 +1,57 @@
+import { type Insertable, sql, type Updateable } from 'kysely'
+import { anyTeam } from '../../platform/db/any-team.ts'
+import { type Db, prepareSearch } from '../../platform/db/open.ts'
+import type { Tables } from '../../platform/db/tables.ts'
+
+type JobKey = { team_id: string; id: string }
+
+export type JobRow = NonNullable<Awaited<ReturnType<typeof findJob>>>
+
+export const insertJob = (db: Db, row: Insertable<Tables['parsing_jobs']>) =>
+  db.insertInto('parsing_jobs').values(row).returningAll().executeTakeFirstOrThrow()
+
+export const insertFile = (db: Db, row: Insertable<Tables['parsing_files']>) => db.insertInto('parsing_files').values(row).execute()
+
+export const findJob = (db: Db, { team_id, id }: JobKey) =>
+  db.selectFrom('parsing_jobs').selectAll().where('team_id', '=', team_id).where('id', '=', id).executeTakeFirst()
+
+export const listFiles = (db: Db, { team_id, id }: JobKey) =>
+  db.selectFrom('parsing_files').select(['n', 'sealed']).where('team_id', '=', team_id).where('job_id', '=', id).orderBy('n').execute()
+
+export const deleteFiles = (db: Db, { team_id, id }: JobKey) =>
+  db.deleteFrom('parsing_files').where('team_id', '=', team_id).where('job_id', '=', id).execute()
+
+/** Finds jobs of any team that are due to be parsed. */
+export const searchParsing = (db: Db, wall: string) =>
+  db
+    .selectFrom('parsing_jobs')
+    .select(['parsing_jobs.team_id', 'parsing_jobs.id'])
+    .where('parsing_jobs.due_at', '<=', sql<string>`${wall}::timestamptz`)
+    .orderBy('parsing_jobs.due_at')
+    .modifyEnd(anyTeam('lab reports to parse'))
+
+const dueJobs = prepareSearch('due_parsing', (db, wall: string, limit: number) => searchParsing(db, wall).limit(limit))
+
+export const listDueJobs = (db: Db, wall: string, limit: number) => dueJobs(db, wall, limit)
+
+/** Takes a job, unless another process has taken it. It is due again after the lease. */
+export const claimJob = (db: Db, { team_id, id }: JobKey, wall: string, leased_until: string) =>
+  db
+    .updateTable('parsing_jobs')
+    .set((eb) => ({ due_at: leased_until, tries: eb('tries', '+', 1) }))
+    .where('team_id', '=', team_id)
+    .where('id', '=', id)
+    .where('due_at', '<=', wall)
+    .returningAll()
+    .executeTakeFirst()
+
+/** Ends a job that this process still holds. */
+export const endJob = (db: Db, { team_id, id }: JobKey, leased_until: string, change: Updateable<Tables['parsing_jobs']>) =>
+  db
+    .updateTable('parsing_jobs')
+    .set({ ...change, due_at: null })
+    .where('team_id', '=', team_id)
+    .where('id', '=', id)
+    .where('due_at', '=', leased_until)
+    .returningAll()
+    .executeTakeFirst()
