@@ -125,6 +125,20 @@ describe('a change of a result', () => {
     expect(await errorOf(results(id, 9))).toMatchObject({ status: 404, detail: { error_type: 'RESULTS_NOT_AVAILABLE' } })
   })
 
+  test('a message that was overtaken changes nothing', async () => {
+    const { id, number } = await sentOrder()
+    await file(app, {}, both(number))
+    const early = { reported: '20260302080000' }
+    const overtaken = await file(app, {}, [obr(number, potassium.order, 'P', early), obx(potassium, '4.1', 'P')])
+    expect(overtaken.orders).toEqual([{ team_id, order_id: id, changed: false }])
+    await file(app, {}, [obr(number, potassium.order, 'P'), obx(potassium, '4.1', 'P')])
+    expect([await statusOf(id), (await resultOf(id, 'potassium'))?.result]).toEqual(['completed', '4.4'])
+    const later = { reported: '20260303080000' }
+    await file(app, {}, [obr(number, potassium.order, 'M', later), obx(potassium, '4.2', 'P')])
+    expect(await statusOf(id)).toBe('corrected')
+    expect(await resultOf(id, 'potassium')).toMatchObject({ result: '4.2', status: 'preliminary' })
+  })
+
   test('W withdraws: a tombstone without a value, an event and an alert', async () => {
     const { id, number } = await sentOrder()
     await file(app, {}, [obr(number, potassium.order), obx(potassium, '7.1')])

@@ -132,7 +132,7 @@ type Ids = Record<Kind, string>
 /** A tenant with one object of every kind. The `deleted` user awaits erasure, and each of `orders` is in the state that an endpoint needs. */
 type TenantData = {
   ids: Ids
-  reviews: Reviews
+  reviews?: Reviews | undefined
   deleted: { user: string; client: string }
   erased: string
   orders?: Orders | undefined
@@ -151,6 +151,7 @@ async function createTenantData(tenant: Tenant, withOrders = false): Promise<Ten
   const erased = await anErasedUser(tenant)
   await sql`insert into audit_breaks (chain_id, seq, to_seq, reason, found_at) values (${org_id}, 1, 1, 'changed', now())
     on conflict do nothing`.execute(w.app.db)
+  await setBetas(w.app, team_id, ['unmatched_results'])
   const integration = `integration-${newUuid()}`
   await admin.patchTeam({ params: { org_id, team_id }, body: { integration_team_id: integration } })
   const bindings = [{ team_id }]
@@ -163,7 +164,7 @@ async function createTenantData(tenant: Tenant, withOrders = false): Promise<Ten
   await api.createPayor({ body: { name: 'Our insurer', address: anAddress } })
   // Orders come first, because a lab account of the team limits the tests it can order.
   const orders = withOrders ? await someOrders(api) : undefined
-  const reviews = await someReviews(tenant)
+  const reviews = withOrders ? await someReviews(tenant) : undefined
   const labAccount = await aLabAccount(w.app.db, { org_id, team_id })
   const webhookIds = await someWebhook(tenant)
   const parsingJob = await api.createParsingJob({ body: { file: [aReportFile()], user_id: user.user_id } })
@@ -185,8 +186,8 @@ async function createTenantData(tenant: Tenant, withOrders = false): Promise<Ten
     order: newUuid(),
     transaction: newUuid(),
     sample: newUuid(),
-    review: reviews.read.id,
-    reviewTest: reviews.read.run_id,
+    review: reviews?.read.id ?? newUuid(),
+    reviewTest: reviews?.read.run_id ?? newUuid(),
   }
   return { orders, reviews, ids, erased, deleted: { user: deleted.user_id, client: deleted.client_user_id }, tenant }
 }
@@ -221,8 +222,7 @@ async function someConnection({ api, admin, org_id, team_id }: Tenant, user_id: 
 }
 
 /** Unmatched results: one to read, and one for each endpoint that ends the review. */
-async function someReviews({ api, team_id }: Tenant) {
-  await setBetas(w.app, team_id, ['unmatched_results'])
+async function someReviews({ api }: Tenant) {
   const create = async () => {
     const headers = { 'x-idempotency-key': newUuid() }
     const { run_id } = await api.createUnmatchedResultTest({ headers, body: { case: 'match_demo', order_source: 'managed' } })
@@ -346,10 +346,10 @@ const orderOf: Partial<
 /** The IDs to send to an endpoint. */
 function idsFor(name: EndpointName, { ids, orders, reviews, erased }: TenantData): Ids {
   if (name === 'getErasure') return { ...ids, user: erased }
+  if (!orders || !reviews) return ids
   const { id: review, order, user } = reviews.accepted
   if (name === 'acceptUnmatchedResult') return { ...ids, review, order, user }
   if (name === 'resolveUnmatchedResult') return { ...ids, review: reviews.resolved.id }
-  if (!orders) return ids
   const { sample_id: sample, transaction_id: transaction } = orders
   return { ...ids, order: orders[orderOf[name] ?? 'done'].id, transaction, sample }
 }
@@ -566,7 +566,9 @@ test.each(endpointsWithIds)('%s treats a foreign ID like an unknown one', async 
 
 const isAboutOrders = (name: EndpointName) =>
   name === 'createTestkitOrder' ||
-  cases.some((one) => one.name === name && ['order', 'transaction', 'sample'].includes(kinds[nameOf(one.location)] as Kind))
+  cases.some(
+    (one) => one.name === name && ['order', 'transaction', 'sample', 'review', 'reviewTest'].includes(kinds[nameOf(one.location)] as Kind),
+  )
 
 /** Endpoints that store an ID that the caller chooses, and the audit log, which shows earlier requests. */
 const dependsOnEarlierRequests = (name: EndpointName) =>

@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/contract/client.ts'
+import { file, obr, obx, potassium } from '../support/hl7.ts'
+import { people } from '../support/people.ts'
 import { query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
 import { errorOf, newDatabase, type Replica, replica } from '../support/world.ts'
@@ -140,4 +142,23 @@ describe('lab-accounts', () => {
     await expectOneLineError(/^No lab account has this ID/, 'lab-accounts', 'set-status', '--id', newUuid(), '--status', 'active')
     expect(await cli.json('lab-accounts', 'list')).toEqual(accounts)
   })
+})
+
+test('unmatched-results lists the results of accounts without a team, and assigns one to a team', async () => {
+  const { unmatched } = await file(service.app, { account: 'NOBODY' }, [obr('7K2M', potassium.order), obx(potassium, '7.9')])
+  const id = unmatched[0]?.id as string
+  const { out } = await cli.run('unmatched-results', 'list')
+  expect(out).toMatch(new RegExp(`${id}  quillmoor  final +critical +message-1 +2\\d{3}-`))
+  expect(out).not.toContain(people[0].last_name)
+  await expectOneLineError('No team has this ID', 'unmatched-results', 'assign', '--id', id, '--team', newUuid())
+  const { raw_result_id } = await cli.json('unmatched-results', 'assign', '--id', id, '--team', first.team_id)
+  expect(await lastOperatorRow()).toEqual(['operator assign unmatched result', `raw_result_id:${raw_result_id} team_id:${first.team_id}`])
+  await cli.json('team', '--team', first.team_id, '--betas', 'unmatched_results')
+  expect(await api().getUnmatchedResult({ params: { raw_result_id } })).toMatchObject({
+    decision_code: 'no_match',
+    interpretation: 'critical',
+  })
+  // The test cases exist in the sandbox only.
+  expect(await errorOf(api().listUnmatchedResultTestCases())).toMatchObject({ status: 404 })
+  await expectOneLineError('no open result', 'unmatched-results', 'assign', '--id', id, '--team', first.team_id)
 })

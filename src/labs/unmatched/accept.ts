@@ -4,11 +4,10 @@ import { type App, type AppInTransaction, inTransaction } from '../../platform/a
 import type { TeamCaller } from '../../platform/callers.ts'
 import { invalid, problem } from '../../platform/problem.ts'
 import { requireUser } from '../../tenants/users/actions.ts'
-import { newReport } from '../hl7/filing/actions.ts'
+import { recordOn } from '../hl7/filing/actions.ts'
 import { stateOf } from '../hl7/filing/rules-match.ts'
 import { recreateForResult } from '../orders/progress/redraw.ts'
 import { type LoadedOrder, loadOrders, lockOrder, presentOrder } from '../orders/reading/present.ts'
-import { recordReport } from '../results/actions.ts'
 import { type ReviewDocument, restoredResults, sealReview } from './documents.ts'
 import { lockReviewable, saveReview } from './reviews.ts'
 import { scoreOf } from './rules-candidates.ts'
@@ -26,7 +25,7 @@ export const acceptUnmatchedResult = (app: App, { team_id }: TeamCaller, id: str
         'The order was placed at another lab. Import an order of the lab of the result, and accept it there.',
       )
     const order = await acceptingOrder(app, chosen, document)
-    const updated = await recordReport(app, order, await newReport(app, order, restoredResults(document.received)))
+    const updated = await recordOn(app, order, restoredResults(document.received))
     const at = app.now()
     await saveReview(app, {
       ...review,

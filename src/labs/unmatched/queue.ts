@@ -3,9 +3,9 @@ import type { Interpretation } from '../../contract/labs/results.ts'
 import { emitForTeam } from '../../delivery/events/emit.ts'
 import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import { indexTerms } from '../../platform/sealing/blind-index.ts'
-import { deploymentSealingKey } from '../../platform/sealing/deployment-key.ts'
+import { firstRoot } from '../../platform/sealing/roots.ts'
 import { derive, open, type SealingKey, seal } from '../../platform/sealing/seal.ts'
-import { teamSealingKey } from '../../platform/sealing/vault.ts'
+import { deploymentSealingKey, teamSealingKey } from '../../platform/sealing/vault.ts'
 import { withTeamClock } from '../../tenants/teams/clock.ts'
 import { loadMeasurements } from '../catalog/actions.ts'
 import type { ConnectedLab } from '../hl7/filing/actions.ts'
@@ -113,7 +113,8 @@ function queueForOperator(app: App, { message_ref, received, ...unmatched }: Unm
     const key = deploymentSealingKey(app, PURPOSE)
     const id = randomUUID()
     const facts = await factsOf(app, { message_ref, received, ...unmatched })
-    const digest = digestOf(key, { message_ref, received, ...unmatched })
+    // It must stay the same after the root is replaced.
+    const digest = digestOf(firstRoot(app.vault), { message_ref, received, ...unmatched })
     const document: UnassignedDocument = { ...unmatched, received: storedResults(received) }
     const row = { id, lab_id: unmatched.lab.id, ...facts, message_ref, digest, sealed: seal(key, associatedData(id), document) }
     const inserted = await store.insertUnassigned(app.db, { ...row, created_at: app.wall() })

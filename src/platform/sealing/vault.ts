@@ -110,6 +110,16 @@ export function orgSealingKey({ vault }: Pick<App, 'vault'>, org_id: string, sea
 const orgKeyOf = ({ version, key }: Root, org_id: string) =>
   sealingKey(version === 1 ? org_id : uuidOf(derive(key, `people of ${org_id}, ID`).subarray(0, 16)), derive(key, `people of ${org_id}`))
 
+/**
+ * The key for data of the deployment that belongs to no team, such as messages of labs. It derives from the current version of
+ * the root, or from the one that encrypted `sealed`.
+ */
+export function deploymentSealingKey({ vault }: Pick<App, 'vault'>, purpose: string, sealed?: Buffer) {
+  const keyOf = ({ key }: Root) => sealingKey(uuidOf(derive(key, `${purpose}, ID`).subarray(0, 16)), derive(key, purpose))
+  const id = sealed && keyIdOf(sealed)
+  return vault.roots.map(keyOf).find((key) => key.id === id) ?? keyOf(currentRoot(vault.roots))
+}
+
 /** The user's key, or undefined once the user is erased. It is never cached, so erasure takes effect at once on every replica. */
 export async function userSealingKey(app: App, team_id: string, user_id: string) {
   const row = await store.findUserSealingKey(app.db, team_id, user_id)

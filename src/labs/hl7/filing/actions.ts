@@ -1,4 +1,4 @@
-import { type App, inTransaction, onTeamClock } from '../../../platform/app.ts'
+import { type App, type AppInTransaction, inTransaction, onTeamClock } from '../../../platform/app.ts'
 import { teamSealingKey } from '../../../platform/sealing/vault.ts'
 import { loadMeasurements } from '../../catalog/actions.ts'
 import { loadAccountNumber } from '../../catalog/markers.ts'
@@ -41,9 +41,11 @@ type Part = { number: string | null; order: NumberedOrder | undefined; received:
 /** The results by order. Tests of one order can have numbers of their own. */
 async function partsOf(app: App, { id, profile }: ConnectedLab, { groups, notes }: PatientResults): Promise<Part[]> {
   const parts = new Map<string, Part>()
+  const found = new Map<string, NumberedOrder | undefined>()
   for (const group of withNumbers(groups)) {
     const number = group.order_number
-    const order = number ? await findNumberedOrder(app, id, numbersOf(number, profile)) : undefined
+    if (number && !found.has(number)) found.set(number, await findNumberedOrder(app, id, numbersOf(number, profile)))
+    const order = number ? found.get(number) : undefined
     const key = order?.id ?? (number && numbersOf(number, profile).at(-1)) ?? ''
     const part = parts.get(key) ?? { number, order, received: { notes, groups: [], number_per_test: profile.order.number_per_test } }
     part.received.groups.push(group)
@@ -59,7 +61,7 @@ async function fileOnOrder(app: App, lab: ConnectedLab, report: PatientResults, 
   return inTransaction(onTeamClock(app, ref), async (app) => {
     const [order] = await lockOrders(app, ref.team_id, [ref.id])
     if (!order || !(await agrees(app, lab, report, order))) return undefined
-    const updated = await recordReport(app, order, await newReport(app, order, received))
+    const updated = await recordOn(app, order, received)
     return { team_id: order.team_id, order_id: order.id, changed: updated.result_version !== order.result_version }
   })
 }
@@ -70,8 +72,14 @@ async function agrees(app: App, { profile }: ConnectedLab, { account, patient }:
   return isSameAccount && isSamePatient(patient, order.document.patient_details, profile) && ['open', 'completed'].includes(stateOf(order))
 }
 
-/** The report to store for an order. */
-export async function newReport(app: App, order: LoadedOrder, received: OrderResults) {
+/** Stores results on an order that agrees, or that a person chose. Late results store nothing. */
+export async function recordOn(app: AppInTransaction, order: LoadedOrder, received: OrderResults) {
+  const report = await newReport(app, order, received)
+  const isEmpty = [report.results, report.missing_results, report.removed, report.documents].every((list) => !list.length)
+  return isEmpty ? order : recordReport(app, order, report)
+}
+
+async function newReport(app: App, order: LoadedOrder, received: OrderResults) {
   const context = {
     ordered: await loadMeasurements(app, order.lab_test),
     isComplete: stateOf(order) === 'completed',

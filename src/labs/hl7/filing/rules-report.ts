@@ -19,9 +19,10 @@ export type Context = {
 /** The report of an order. It is final once every ordered marker is; a status that no table has is never final. */
 export function reportOf(received: OrderResults, context: Context) {
   const rows = received.groups.flatMap((group) => rowsOf(group, context.ordered))
-  const results = distinct(rows.flatMap((row) => (row.result ? [{ ...row.result, panel: row.panel }] : [])))
+  const reported = distinct(rows.flatMap((row) => (row.result ? [{ ...row.result, panel: row.panel }] : [])))
+  const results = reported.filter((result) => !isLate(result, context))
   const finished = finishedMarkers(received.groups, context)
-  const isFinal = isFinished(received, finished, context, results)
+  const isFinal = isFinished(received, finished, context, reported)
   const times = (field: 'collected_at' | 'received_at' | 'reported_at') => received.groups.flatMap((group) => group[field] ?? []).sort()
   return {
     status: context.isComplete ? ('corrected' as const) : isFinal ? ('final' as const) : ('partial' as const),
@@ -140,6 +141,20 @@ function distinct(results: (ReportedResult & { panel: string })[]): ReportedResu
   return [...byKey.values()].map(({ panel: _, ...result }) => result)
 }
 
+/** A message that was overtaken: a value that is older than the stored one, or as old and less final, does not replace it. */
+function isLate(result: ReportedResult, { ordered, previous }: Context) {
+  const stored = previous?.results.find((stored) => isSameResult(stored, result, slugOf(ordered, result)))
+  if (!stored?.timestamp || !result.reported_at || result.status === 'withdrawn') return false
+  const isLessFinal = isFinalStatus(stored.status) && !isFinalStatus(result.status)
+  return result.reported_at < stored.timestamp || (result.reported_at === stored.timestamp && isLessFinal)
+}
+
+const isSameResult = (stored: BiomarkerResult, { loinc, provider_id, sub_id }: ReportedResult, slug: string | undefined) =>
+  (stored.sub_id ?? null) === (sub_id ?? null) &&
+  (slug ? stored.slug === slug : stored.loinc === (loinc ?? null) && stored.provider_id === (provider_id ?? null))
+
+const isFinalStatus = (status: string | null | undefined) => !status || status === 'final' || status === 'corrected'
+
 type Marker = OrderedMeasurements['markers'][number]
 
 export const isGroupOf = ({ code }: ResultGroup, { provider_id, loinc }: Marker) =>
@@ -177,7 +192,7 @@ function isFinished(
 }
 
 function finalSlugs(results: ReportedResult[], { ordered, previous }: Context) {
-  const before = (previous?.results ?? []).filter(({ status }) => !status || status === 'final' || status === 'corrected')
+  const before = (previous?.results ?? []).filter(({ status }) => isFinalStatus(status))
   return new Set([...before.map(({ slug }) => slug), ...results.flatMap((result) => slugOf(ordered, result) ?? [])])
 }
 
