@@ -4,6 +4,7 @@ import { tortureBookings } from '../test/torture/bookings.ts'
 import { endings, type Mode, type Plan, summaryOfFailovers, tortureFailover } from '../test/torture/failover.ts'
 import { openSite as openFailoverSite } from '../test/torture/failover-site.ts'
 import { summaryOfHostile, tortureHostile } from '../test/torture/hostile.ts'
+import { summaryOfLabs, tortureLabs } from '../test/torture/labs.ts'
 import { orders } from '../test/torture/orders.ts'
 import { summaryOfPipelines, torturePipelines } from '../test/torture/pipelines.ts'
 import { type Kind, type Result, summaryOf, torture } from '../test/torture/rounds.ts'
@@ -16,7 +17,7 @@ const subjects = {
   orders: (kind: Kind, rounds: number) => torture(orders, kind, { rounds, print: console.log }),
 }
 const usage =
-  'npm run torture -- users|orders [--rounds N] [--external], webhooks|pipelines|failover|bookings [--rounds N], or hostile [--seconds N]'
+  'npm run torture -- users|orders [--rounds N] [--external], webhooks|pipelines|failover|bookings|labs [--rounds N], or hostile [--seconds N]'
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -30,7 +31,7 @@ const seconds = Number(values.seconds)
 const subject = positionals.join()
 const kill = subjects[subject as keyof typeof subjects]
 if (
-  (!kill && !['webhooks', 'pipelines', 'failover', 'bookings', 'hostile'].includes(subject)) ||
+  (!kill && !['webhooks', 'pipelines', 'failover', 'bookings', 'labs', 'hostile'].includes(subject)) ||
   ![rounds, seconds].every((value) => Number.isInteger(value) && value > 0)
 ) {
   console.error(
@@ -40,6 +41,7 @@ webhooks: kills a worker, an API process or PostgreSQL during delivery.
 pipelines: kills RabbitMQ, the publishing process or PostgreSQL during publishing.
 failover: kills, hangs or stops a primary with a synchronous standby, which takes over; then some rounds with an asynchronous one.
 bookings: books the last slot twice at the same time; one request gets a visit, and the other is refused.
+labs: kills a worker, a lab that speaks HL7, or PostgreSQL while orders go out and results come in. A round is 500 orders.
 hostile: sends fuzzed, oversized, compressed, slow and half-open requests for N seconds, beside a team that behaves well.`,
   )
   process.exit(2)
@@ -57,6 +59,12 @@ if (subject === 'bookings') {
   for (const fault of faults) console.error(fault)
   console.log(`${rounds} rounds: ${rounds - faults.length} with one visit and one refusal`)
   process.exit(faults.length ? 1 : 0)
+}
+if (subject === 'labs') {
+  const exchanged = await tortureLabs({ rounds, ordersPerRound: 500, print: console.log })
+  console.log(summaryOfLabs(exchanged))
+  for (const fault of exchanged.faults) console.error(fault)
+  process.exit(exchanged.faults.length ? 1 : 0)
 }
 
 if (subject === 'hostile') {

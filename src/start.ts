@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { Siblings } from './http/connections/siblings.ts'
 import { createMetrics } from './http/metrics/metrics.ts'
+import { openLinks } from './labs/hl7/links/connections.ts'
 import { type Credentials, openCredentials } from './operations/deployment/credentials.ts'
 import { type OpenEmbedded, openService } from './operations/deployment/open.ts'
 import { checkSettings } from './operations/deployment/rules.ts'
@@ -55,6 +56,7 @@ export async function startProcess(
 ): Promise<RunningProcess> {
   await using opened = new AsyncDisposableStack()
   checkSettings(config)
+  openLinks(config.LAB_CONNECTIONS)
   createPrivateFolder(config.DATA_DIR)
   const { service, database } = await openService(config, log, openEmbedded, opened, { onOutdated })
   await beforeServing?.(service)

@@ -16,11 +16,11 @@ import { SECOND } from '../platform/time.ts'
 import { command, print } from './command.ts'
 import { readText, unreadableFile } from './service.ts'
 
-const HostAndPort = z
+export const HostAndPort = z
   .string()
   .regex(/^[^\s:]+:\d{1,5}$/, 'Must be a host and a port, such as test.lab.example:2575.')
   .transform((text) => ({ host: text.replace(/:\d+$/, ''), port: Number(text.replace(/^.*:/, '')) }))
-const Seconds = z
+export const Seconds = z
   .string()
   .regex(/^\d{1,4}(\.\d)?$/, 'Must be a number of seconds, such as 30 or 0.5.')
   .transform(Number)

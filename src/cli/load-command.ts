@@ -21,7 +21,7 @@ const modules = new Map<string, () => Promise<object>>([
   ['lab-keys', () => import('./lab-keys.ts')],
   ['lab-sim', () => import('./lab-sim.ts')],
   ['lab-tests', () => import('./lab-tests.ts')],
-  ['labs', () => import('./lab-profiles.ts')],
+  ['labs', async () => ({ ...(await import('./lab-profiles.ts')), ...(await import('./lab-messages.ts')) })],
   ['listen', () => import('./listen.ts')],
   ['migrate', () => import('./migrate.ts')],
   ['orders', () => import('./orders.ts')],

@@ -16,6 +16,7 @@ import { importCommand } from './import.ts'
 import { createKey, listKeys, revokeKey, rotateKey } from './keys.ts'
 import { createAccount, listAccounts, setAccountStatus } from './lab-accounts.ts'
 import { createLabKeyCommand, listLabKeysCommand, revokeLabKeyCommand } from './lab-keys.ts'
+import { listLabMessagesCommand, resendLabMessageCommand } from './lab-messages.ts'
 import { checkProfileCommand } from './lab-profiles.ts'
 import { labSimCommand } from './lab-sim.ts'
 import { approveTest, pendingTests } from './lab-tests.ts'
@@ -81,6 +82,8 @@ export const sections: Record<string, Command[]> = {
     loadSchedule,
     showSchedule,
     checkProfileCommand,
+    listLabMessagesCommand,
+    resendLabMessageCommand,
     labSimCommand,
     listUnmatched,
     assignUnmatched,

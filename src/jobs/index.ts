@@ -9,6 +9,8 @@ import { applyRetention, deleteFinishedLanes } from '../delivery/webhooks/repair
 import { encryptUrls } from '../delivery/webhooks/urls.ts'
 import { SIMULATE_STEPS, takeDueSteps } from '../labs/adapters/simulator/advance.ts'
 import { changeDueVisits, searchDueVisits } from '../labs/appointments/due.ts'
+import { FILE_LAB_MESSAGES, fileLabMessages, searchReceived } from '../labs/hl7/inbox/process.ts'
+import { SEND_LAB_MESSAGES, searchMessages, sendLabMessages } from '../labs/hl7/outbox/send.ts'
 import { markOverdueKits, searchOverdue } from '../labs/kits/due.ts'
 import { DISPATCH_ORDERS, dispatchDueOrders, searchDispatches, searchSteps } from '../labs/orders/progress/dispatch.ts'
 import { PARSE_REPORTS, parseDueReports, searchParsing } from '../labs/report-parser/actions.ts'
@@ -44,6 +46,8 @@ import { ownMemoryJobs } from './own-memory.ts'
 /** The work of a process that delivers. */
 export const jobs: Job[] = [
   { name: DISPATCH_ORDERS, search: searchDispatches, run: (app) => dispatchDueOrders(app) },
+  { name: SEND_LAB_MESSAGES, search: searchMessages, run: sendLabMessages },
+  { name: FILE_LAB_MESSAGES, search: searchReceived, run: fileLabMessages },
   { name: NUMBER_EVENTS, search: searchUnnumbered, run: numberEvents },
   { name: SIMULATE_STEPS, search: searchSteps, run: (app) => takeDueSteps(app) },
   { name: 'change appointments', search: searchDueVisits, run: (app) => changeDueVisits(app) },

@@ -6,6 +6,7 @@ import { urlsOfHosts } from './db/connections/hosts.ts'
 import { setupProblem } from './problem.ts'
 import { environment, settingIn } from './runtime/environment.ts'
 import { checkCombinations } from './settings/combinations.ts'
+import { LabConnections } from './settings/lab-connections.ts'
 import {
   AuditBucket,
   BackupStorage,
@@ -176,6 +177,14 @@ export const Settings = z.object({
     .default({})
     .describe(
       'OAuth clients of this deployment at wearable providers, as JSON by provider: `{"oura":{"client_id":"…","client_secret":"…"}}`. See [Wearable sources](sources.md). If unset, each team sets its own client credentials.',
+    ),
+  LAB_CONNECTIONS: z
+    .string()
+    .transform(parseJson)
+    .pipe(LabConnections)
+    .default({})
+    .describe(
+      'Labs that Assay reaches by HL7, as JSON by the slug of the lab: `{"quillmoor":{"profile":"lab.json","send":{"host":"hl7.lab.example","port":2575},"receive":{"port":2576}}}`. See [Connect a lab by HL7](guides/hl7.md). If unset, labs use the partner lab API, and the sandbox simulates them.',
     ),
   AUDIT_OWNER_ROLE: z
     .string()

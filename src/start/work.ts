@@ -6,14 +6,16 @@ import { failureLog } from '../jobs/failures.ts'
 import { jobs } from '../jobs/index.ts'
 import { startJobs } from '../jobs/loop.ts'
 import { receiveJobWakeUps } from '../jobs/wake-ups.ts'
-import { DELIVER_WEBHOOKS, type Service } from '../platform/app.ts'
+import { listenToLabs } from '../labs/hl7/inbox/listen.ts'
+import { closeConnections } from '../labs/hl7/outbox/send.ts'
+import { appOf, DELIVER_WEBHOOKS, type Service } from '../platform/app.ts'
 import type { Database } from '../platform/db/open.ts'
 import { policyOf } from '../platform/outbound/address.ts'
 import { openSender } from '../platform/outbound/send.ts'
 import type { WebhookRef } from '../platform/webhook-ref.ts'
 import { type OnFailure, openWakeUps, wakeWork } from './wake-ups.ts'
 
-/** Runs jobs, delivers to webhooks and publishes to pipelines. */
+/** Runs jobs, delivers to webhooks, publishes to pipelines and receives messages of labs. */
 export async function startWork(service: Service, database: Database, metrics: Metrics, hasSiblings: boolean) {
   const isAlone = !service.config.DATABASE_URL && !hasSiblings
   const onFailure = failureLog(service.log, (job) => metrics.jobFailures.inc({ job }))
@@ -24,9 +26,12 @@ export async function startWork(service: Service, database: Database, metrics: M
   const jobWakeUps = isAlone ? undefined : await receiveJobWakeUps(service.vault, loop.wake, (error) => onFailure('wake-ups', error))
   await wakeUps.listen(wakeWork(delivery.worker, loop))
   service.wake = (job, about = []) => (job === DELIVER_WEBHOOKS ? wakeUps.send(about as Iterable<WebhookRef>) : loop.wake(job, about))
+  const labs = await listenToLabs(appOf(service))
   return {
     async stop() {
+      await labs.stop()
       await Promise.all([loop.stop(), wakeUps.stop(), jobWakeUps?.stop(), delivery.stop(), publisher.stop()])
+      closeConnections(service)
     },
   }
 }

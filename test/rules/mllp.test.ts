@@ -5,7 +5,7 @@ import { deframer, frame } from '../../src/labs/hl7/mllp/rules-framing.ts'
 const START = '\x0b'
 const END = '\x1c\r'
 const messagesIn = (chunks: string[], maxBytes = 1000) => {
-  const push = deframer(maxBytes)
+  const { push } = deframer(maxBytes)
   return chunks.flatMap((chunk) => push(Buffer.from(chunk, 'latin1'))).map((message) => message.toString('latin1'))
 }
 

@@ -17,6 +17,7 @@ const tables: Record<string, string> = {
   'delivery/messages': 'messages message_opt_outs',
   'labs/catalog': 'catalog labs analytes markers lab_tests team_lab_tests service_centers phlebotomy_areas zip_codes',
   'labs/lab-accounts': 'lab_accounts lab_account_teams',
+  'labs/hl7': 'lab_messages lab_inbox lab_links',
   'labs/orders': 'orders order_events order_images lab_samples',
   'labs/appointments': 'calendars appointments appointment_events booked_cells shared_calendars shared_cells',
   'labs/kits': 'couriers parcels kit_limits kits',

@@ -31,6 +31,7 @@ export const groups: { title: string; pages: DocsPage[] }[] = [
       page('guides/oura', 'Oura', 'Register an application at Oura, and what Assay reads from it.'),
       page('guides/withings', 'Withings', 'Register an application at Withings, and what Assay reads from it.'),
       page('guides/whoop', 'WHOOP', 'Register an application at WHOOP, and what Assay reads from it.'),
+      page('guides/hl7', 'Connect a lab by HL7', 'Orders, answers and results over MLLP, with a profile per lab.'),
       page('guides/partner-labs', 'Partner labs', 'How a lab reads orders and reports steps and results.'),
       page('guides/production', 'Go to production', 'Everything to set up before the first real patient.'),
       page('guides/moving', 'Migrate from Junction', 'Keep the SDK, change the base URL, and move users, webhooks and orders.'),

@@ -64,7 +64,7 @@ export function reactionTo(order: Order, step: string, direction: Direction): Re
   if (orders.isCancelled(order)) return step === 'delivered_to_lab' ? 'alert' : 'ignore'
   // The outbound parcel has arrived once the patient has the kit, so a late scan of it means nothing.
   if (direction === 'outbound' && isWithPatient(order)) return 'ignore'
-  if (orders.kindOfReport(order, step) === 'accept') return 'advance'
+  if (orders.canReach(order, step)) return 'advance'
   const isNews = problems.includes(step) && step !== order.low_level && legOf(order) === onTheWay[direction]
   return isNews ? 'alert' : 'ignore'
 }

@@ -19,6 +19,10 @@ export function nextStep(order: Order): string | undefined {
   return stepsOf(order.method)[order.low_level]?.next
 }
 
+/** A kit that was shipped before its patient is known. */
+export const awaitsPatient = ({ registrable, document }: { registrable: boolean; document: { patient_details: unknown } }) =>
+  registrable && !document.patient_details
+
 const needsRegistration = (order: Order) => order.registrable && !hasPassed(order, 'registered')
 
 /** The steps from the current one to `final`: along the usual path, or by the shortest transitions if it is off that path. */
@@ -98,6 +102,9 @@ export function classifyReport(order: Order, step: string): 'accept' | 'late' {
     `An order in ${order.low_level} cannot reach ${step}. The lifecycle reference lists the statuses that can follow.`,
   )
 }
+
+/** Whether a report of this step changes the order. */
+export const canReach = (order: Order, step: string) => kindOfReport(order, step) === 'accept'
 
 /** The same without an error, for reports that nobody can correct. */
 export function kindOfReport(order: Order, step: string): 'accept' | 'late' | 'impossible' {
@@ -197,9 +204,14 @@ export function checkRegistrable(order: Order) {
     )
 }
 
+type Redrawable = Order & { siblings: { origin: string }[]; lab_test: { lab: { supports_redraw: boolean } } }
+
 /** Gap 46: a redraw is offered once in a transaction, on a walk-in order, by a lab that offers redraws. */
-export function checkRedraw(order: Order & { siblings: { origin: string }[]; lab_test: { lab: { supports_redraw: boolean } } }) {
-  if (order.siblings.some(({ origin }) => origin === 'redraw') || !order.lab_test.lab.supports_redraw)
+export const mayRedraw = ({ siblings, lab_test }: Redrawable) =>
+  lab_test.lab.supports_redraw && !siblings.some(({ origin }) => origin === 'redraw')
+
+export function checkRedraw(order: Redrawable) {
+  if (!mayRedraw(order))
     throw problem('REDRAW_NOT_OFFERED', 'The lab cannot offer a redraw: it does not support redraws, or the transaction already has one.')
 }
 

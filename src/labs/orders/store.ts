@@ -88,6 +88,9 @@ const oneOrder = prepareRead('find_orders', loadedOrders)
 
 export const findOrder = async (db: Db, team_id: string, id: string) => (await oneOrder(db, team_id, [id]))[0]
 
+export const findUserOf = (db: Db, team_id: string, id: string) =>
+  db.selectFrom('orders').select('user_id').where('team_id', '=', team_id).where('id', '=', id).executeTakeFirst()
+
 /** Finds orders, in the order of the IDs. */
 export const findOrders = prepareRead('find_orders', loadedOrders, runPrepared)
 
@@ -148,10 +151,10 @@ const updateOrder = (db: Db, { team_id, id }: OrderKey) => db.updateTable('order
 export const setPlannedSteps = (db: Db, order: OrderKey, change: { step_at: string | null; simulation: string | null }) =>
   updateOrder(db, order).set(change).execute()
 
-/** Marks the order as sent to a partner lab, so that the lab's list shows it as changed. */
-export const markSent = (db: Db, order: OrderKey, updated_at: string) =>
+/** Marks the order as sent to a lab that accepts it later, so that the list of a partner lab shows it as changed. */
+export const markSent = (db: Db, order: OrderKey, { sent_at, sample_id }: { sent_at: string; sample_id: string | null }) =>
   updateOrder(db, order)
-    .set({ dispatch_at: null, sent_at: updated_at, updated_at, changed_at: sql`date_trunc('milliseconds', now())` })
+    .set({ dispatch_at: null, sent_at, sample_id, updated_at: sent_at, changed_at: sql`date_trunc('milliseconds', now())` })
     .execute()
 
 export const setTerms = (db: Db, order: OrderKey, terms: string[]) => updateOrder(db, order).set({ terms }).execute()

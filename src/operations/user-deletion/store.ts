@@ -9,7 +9,7 @@ const tables = [
   ...['historical_pulls', 'pull_jobs', 'cloud_changes', 'deleted_summaries', 'unmatched_results', 'messages', 'message_opt_outs'],
   ...['parsing_jobs', 'parsing_files'],
 ]
-const tablesOfOrders = ['results', 'result_documents', 'order_images', 'appointments', 'kits', 'parcels']
+const tablesOfOrders = ['results', 'result_documents', 'order_images', 'appointments', 'kits', 'parcels', 'lab_messages']
 
 type Count = { name: string; user_id: string; rows: number }
 

@@ -17,9 +17,9 @@ import { clearPlannedSteps, forEachDueStep, planSteps } from '../../orders/progr
 import { offerRedraw } from '../../orders/progress/redraw.ts'
 import { type LoadedOrder, lockOrder } from '../../orders/reading/present.ts'
 import * as rules from '../../orders/rules.ts'
+import { newSampleId } from '../../orders/sample-ids.ts'
 import { storeReport } from '../../results/actions.ts'
 import { ageOn } from '../../results/rules.ts'
-import { newSampleId } from './index.ts'
 import { simulatePatient, simulateShipment } from './people.ts'
 import { simulateResults } from './values.ts'
 

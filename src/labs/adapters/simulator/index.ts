@@ -1,18 +1,18 @@
-import { randomBytes } from 'node:crypto'
 import { later } from '../../../platform/time.ts'
 import { isActive } from '../../appointments/rules.ts'
 import type { LoadedOrder } from '../../orders/reading/present.ts'
-import { nextStep } from '../../orders/rules.ts'
+import { awaitsPatient, nextStep } from '../../orders/rules.ts'
+import { newSampleId } from '../../orders/sample-ids.ts'
 import type { Lab } from '../index.ts'
 import { stepDelay } from './delays.ts'
 
 /** The sandbox lab accepts every order immediately. Later steps are requested or follow the clock. */
 export const simulator: Lab = {
   send: async (_, order) => ({
-    low_level: order.registrable ? 'awaiting_registration' : 'requisition_created',
+    low_level: awaitsPatient(order) ? 'awaiting_registration' : 'requisition_created',
     sample_id: newSampleId(),
   }),
-  cancel: async () => {},
+  cancel: async () => 'cancelled',
   nextStepAt: (order, now) => {
     const step = nextStep(order)
     if (!step || isCustomerStep(step) || (step === 'draw_completed' && visitEnd(order))) return null
@@ -29,8 +29,3 @@ const delayTo = ({ method, low_level, seed, lab_test }: LoadedOrder, to: string)
 
 /** The customer registers a kit, not the lab. */
 const isCustomerStep = (step: string) => step === 'registered'
-
-const digits = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
-
-/** Sixty random bits in letters and digits that are hard to confuse. */
-export const newSampleId = () => Array.from(randomBytes(12), (byte) => digits[byte & 31]).join('')

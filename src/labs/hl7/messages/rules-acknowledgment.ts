@@ -1,5 +1,5 @@
 import type { Message } from '../codec/rules-message.ts'
-import { errorCodes } from '../codec/rules-problems.ts'
+import { type ErrorCode, errorCodes } from '../codec/rules-problems.ts'
 import { fieldOf, partOf, readValue, segmentOf, segmentsOf } from '../codec/rules-read.ts'
 import { formatTime } from '../codec/rules-time.ts'
 import { message, segment } from '../codec/rules-write.ts'
@@ -16,6 +16,11 @@ export type Acknowledgment = {
   /** The reason of a rejection: a code of table 0357, and a sentence without health data. */
   problem?: { code: string; text: string } | undefined
 }
+
+/** AR for what the receiver does not process, AE for an error in the content. */
+export type Verdict = { code: 'AA' | 'AE' | 'AR'; problem?: { code: string; text: string } }
+
+export const refuse = (code: 'AE' | 'AR', error: ErrorCode, text: string): Verdict => ({ code, problem: { code: errorCodes[error], text } })
 
 /** Acknowledges a message with its own delimiters and version. Sender and receiver change places. */
 export function acknowledge(received: Message, { code, control_id, sent_at, problem }: Acknowledgment): Message {
@@ -57,7 +62,7 @@ export type ReceivedAcknowledgment = {
   control_id: string
   text: string | null
   error_codes: string[]
-  /** ORC-1 of an answer that has one: OK or UA to an order, OC, CR or UC to a cancellation. */
+  /** ORC-1 of an answer that has one: OK or UA to an order, OC, CR or UC to a cancellation. Of several, one that refuses counts. */
   order_control: string | null
   filler_number: string | null
 }
@@ -67,7 +72,8 @@ export function readAcknowledgment(received: Message): ReceivedAcknowledgment | 
   const msa = segmentOf(received, 'MSA')
   const code = acknowledgmentCodes.find((code) => code === readValue(msa, 1))
   if (!code) return undefined
-  const orc = segmentOf(received, 'ORC')
+  const controls = segmentsOf(received, 'ORC')
+  const orc = controls.find((orc) => refusals.includes(readValue(orc, 1))) ?? controls[0]
   const errors = segmentsOf(received, 'ERR')
   return {
     code,
@@ -79,4 +85,13 @@ export function readAcknowledgment(received: Message): ReceivedAcknowledgment | 
     order_control: readValue(orc, 1) || null,
     filler_number: readValue(orc, 3) || null,
   }
+}
+
+/** Unable to accept an order, and unable to cancel it. */
+export const refusals = ['UA', 'UC']
+
+/** The acknowledgment of the message with this control ID. An answer to another message is not one. */
+export function findAcknowledgment(received: Message | undefined, control_id: string) {
+  const acknowledgment = received && readAcknowledgment(received)
+  return acknowledgment?.control_id === control_id ? acknowledgment : undefined
 }

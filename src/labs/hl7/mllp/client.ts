@@ -11,40 +11,73 @@ export type MllpAddress = {
   tls?: { ca?: Buffer | undefined; cert?: Buffer | undefined; key?: Buffer | undefined } | undefined
 }
 
-export type Exchange = {
+type Sending = {
   timeoutMs: number
-  /** Whether an answer is the last one that the message needs. */
-  isLast(answer: Buffer): boolean
+  /** Whether a message of the lab is the answer. */
+  isAnswer(message: Buffer): boolean
 }
 
-/** Sends one message and returns the answers. The promise rejects if the connection fails or the last answer does not come in time. */
-export function exchange(address: MllpAddress, message: Uint8Array, { timeoutMs, isLast }: Exchange): Promise<Buffer[]> {
-  const { promise, resolve, reject } = Promise.withResolvers<Buffer[]>()
-  const answers: Buffer[] = []
-  const push = deframer(limits.bytes)
-  const socket = connect(address, () => socket.write(frame(message)))
-  const timer = setTimeout(() => fail('The lab did not answer in time'), timeoutMs)
-  const fail = (reason: string) => end(() => reject(setupProblem(answers.length ? `${reason}, after ${answers.length} answers` : reason)))
-  const end = (settle: () => void) => {
-    clearTimeout(timer)
+type Pending = { isAnswer(message: Buffer): boolean; resolve(answer: Buffer): void; reject(error: unknown): void }
+
+export type MllpConnection = ReturnType<typeof connectMllp>
+
+/**
+ * Connects to a lab. Messages are sent one after another, each after the answer to the one before. `onOther` gets what the lab
+ * sends besides. A connection that fails stays closed.
+ */
+export function connectMllp(address: MllpAddress, onOther: (message: Buffer) => void = () => {}) {
+  const { push } = deframer(limits.bytes)
+  let pending: Pending | undefined
+  let failure: unknown
+  let others = 0
+  const socket = connect(address).setKeepAlive(true, 60_000)
+
+  function fail(reason: string | Error) {
+    failure ??= typeof reason === 'string' ? setupProblem(others ? `${reason}, after ${others} other messages` : reason) : reason
     socket.destroy()
-    settle()
+    pending?.reject(failure)
+    pending = undefined
   }
+
+  function receive(message: Buffer) {
+    if (pending?.isAnswer(message)) {
+      pending.resolve(message)
+      pending = undefined
+    } else {
+      others++
+      onOther(message)
+    }
+  }
+
   socket.on('data', (chunk: Buffer) => {
     try {
-      answers.push(...push(chunk))
+      for (const message of push(chunk)) receive(message)
     } catch (error) {
-      return end(() => reject(error))
+      fail(error as Error)
     }
-    if (answers.some(isLast)) end(() => resolve(answers))
   })
   socket.on('error', (error: NodeJS.ErrnoException) => fail(`The connection to the lab failed (${error.code ?? error.message})`))
   socket.on('close', () => fail('The lab closed the connection without an answer'))
-  return promise
+
+  return {
+    isOpen: () => failure === undefined,
+    /** Lets the process end while the connection is idle. */
+    unref: () => socket.unref(),
+    close: () => fail('The connection was closed'),
+    /** Rejects if the connection fails, or if the answer does not come in time. */
+    async send(message: Uint8Array, { timeoutMs, isAnswer }: Sending): Promise<Buffer> {
+      if (failure) throw failure
+      const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
+      pending = { isAnswer, resolve, reject }
+      const timer = setTimeout(() => fail('The lab did not answer in time'), timeoutMs)
+      socket.write(frame(message))
+      return promise.finally(() => clearTimeout(timer))
+    },
+  }
 }
 
-function connect({ host, port, tls }: MllpAddress, onConnect: () => void): Socket {
-  return tls ? connectTls({ host, port, ...definedOf(tls) }, onConnect) : connectTcp({ host, port }, onConnect)
+function connect({ host, port, tls }: MllpAddress): Socket {
+  return tls ? connectTls({ host, port, ...definedOf(tls) }) : connectTcp({ host, port })
 }
 
 /** Node takes an undefined authority for an empty list. */

@@ -7,8 +7,8 @@ const END = Buffer.of(0x1c, 0x0d)
 export const frame = (message: Uint8Array) => Buffer.concat([Buffer.of(START), message, END])
 
 /**
- * Returns a function that takes the chunks of a connection and returns the messages that are complete. Bytes outside a frame are
- * ignored, and a start byte inside a frame begins the message again. A message over the limit throws.
+ * `push` takes the chunks of a connection and returns the messages that are complete. Bytes outside a frame are ignored, and a
+ * start byte inside a frame begins the message again. A message over the limit throws.
  */
 export function deframer(maxBytes: number) {
   let parts: Buffer[] | undefined
@@ -28,7 +28,7 @@ export function deframer(maxBytes: number) {
     parts.push(part)
   }
 
-  return function push(chunk: Buffer): Buffer[] {
+  function push(chunk: Buffer): Buffer[] {
     const messages: Buffer[] = []
     let rest = held.length ? Buffer.concat([held, chunk]) : chunk
     held = Buffer.alloc(0)
@@ -50,4 +50,7 @@ export function deframer(maxBytes: number) {
       }
     }
   }
+
+  /** Whether a message has begun and not ended. */
+  return { push, isInside: () => parts !== undefined }
 }

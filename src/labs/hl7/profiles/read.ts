@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { setupProblem } from '../../../platform/problem.ts'
 import { checkProfile, extendProfile, type ProfileProblem } from './rules-check.ts'
 import type { Profile } from './rules-profile.ts'
@@ -27,6 +27,13 @@ export function readProfile(text: string): { profile?: Profile; problems: Profil
   if (typeof base === 'string' && builtInProfiles().includes(base))
     return checkProfile(extendProfile(parseObject(builtInText(base)), changes))
   return { problems: [{ path: 'extends', message: `Must be one of ${builtInProfiles().join(', ')}.` }] }
+}
+
+/** A profile from its file, or a built-in one by its name. */
+export function loadProfile(file: string, readText = (path: string) => readFileSync(path, 'utf8')): Profile {
+  const { profile, problems } = readProfile(existsSync(file) ? readText(file) : builtInText(file))
+  if (profile && !problems.length) return profile
+  throw setupProblem('The profile has problems; list them with: assay labs check')
 }
 
 function parseObject(text: string): Record<string, unknown> {

@@ -12,6 +12,10 @@ export function checkProfile(value: unknown): { profile?: Profile; problems: Pro
 
 type Rule = { path: string; isBroken: boolean; message: string }
 
+/** Without either acknowledgment mode, the lab always answers. */
+const isNeverSure = ({ accept_acknowledgment: accept, application_acknowledgment: application }: Profile['message']) =>
+  (accept !== null || application !== null) && accept !== 'AL' && application !== 'AL'
+
 /** Settings that are valid alone and wrong together. */
 function contradictions({ version, message, order, billing, results, patient, aoe }: Profile): ProfileProblem[] {
   const isOml = order.message_type === 'OML^O21'
@@ -21,6 +25,11 @@ function contradictions({ version, message, order, billing, results, patient, ao
       path: 'order.message_type',
       isBroken: isOml && ['2.3', '2.3.1'].includes(version),
       message: `OML^O21 does not exist in ${version}. Use ORM^O01.`,
+    },
+    {
+      path: 'message.accept_acknowledgment',
+      isBroken: isNeverSure(message),
+      message: 'A lab that does not always answer cannot confirm an order. Use AL here or in application_acknowledgment.',
     },
     {
       path: 'order.grouping',

@@ -4,6 +4,7 @@ import { type App, type AppInTransaction, inTransaction } from '../../../platfor
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { invalid, problem } from '../../../platform/problem.ts'
 import { loadPatient, recordInfo } from '../../../tenants/users/records.ts'
+import { labFor } from '../../adapters/index.ts'
 import { aoeFindings, resolveAoeAnswers } from '../checks/rules-aoe.ts'
 import { asWarning, problemFrom, warningsOf } from '../checks/rules-findings.ts'
 import { personFindings } from '../checks/rules-patients.ts'
@@ -61,7 +62,7 @@ export async function createTestkitOrder(app: App, caller: TeamCaller, body: New
 }
 
 /**
- * Names the patient of a kit. In the sandbox the requisition follows immediately.
+ * Names the patient of a kit.
  * Registration may move the order to another user of the team; earlier events stay with the first user.
  */
 export const registerTestkit = (app: App, caller: TeamCaller, body: Registration) =>
@@ -88,9 +89,14 @@ export const registerTestkit = (app: App, caller: TeamCaller, body: Registration
     const reassigned = { ...order, key, user_id, client_user_id, health_insurance_id, zone }
     const registered = await registerKit(app, reassigned, { ...body, patient_details, patient_address }, warningsOf(findings))
     await storeImages(app, registered, body)
-    const latest = app.config.ENVIRONMENT === 'sandbox' ? await advanceOrder(app, registered, 'requisition_created') : registered
-    return orderReply(app, latest, 'Kit registered successfully')
+    return orderReply(app, await sendRegistered(app, registered), 'Kit registered successfully')
   })
+
+/** Sends the order of a kit whose patient is known now. In the sandbox the requisition follows immediately. */
+async function sendRegistered(app: AppInTransaction, order: LoadedOrder) {
+  const accepted = await labFor(app, order).send(app, order)
+  return accepted?.low_level ? advanceOrder(app, order, accepted.low_level) : order
+}
 
 export async function registerKit(
   app: AppInTransaction,

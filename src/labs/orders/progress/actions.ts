@@ -5,10 +5,12 @@ import { invalid, problem } from '../../../platform/problem.ts'
 import { DAY, later } from '../../../platform/time.ts'
 import { labFor } from '../../adapters/index.ts'
 import { forgetVisits, releaseSharedTime } from '../../appointments/actions.ts'
+import { forgetMessages } from '../../hl7/outbox/queue.ts'
+import { cancelRequestedWarning, withLabWarning } from '../../hl7/outbox/rules.ts'
 import { forgetKits } from '../../kits/follow.ts'
 import { canActivateOn, dispatchAt } from '../checks/rules-zones.ts'
 import { orderReply } from '../placing/insert.ts'
-import { loadTransactionOrders, lockOrder, lockOrders, presentOrder, requireOrder } from '../reading/present.ts'
+import { type LoadedOrder, loadTransactionOrders, lockOrder, lockOrders, presentOrder, requireOrder } from '../reading/present.ts'
 import * as rules from '../rules.ts'
 import * as store from '../store.ts'
 import * as samples from '../store-samples.ts'
@@ -38,10 +40,16 @@ export const cancelOrder = (app: App, { team_id }: TeamCaller, id: string) =>
     const order = await lockOrder(app, team_id, id)
     if (rules.isCancelled(order)) return orderReply(app, order, 'order already cancelled')
     rules.checkCancellable(order)
-    await labFor(app, order).cancel(app, order)
+    if ((await labFor(app, order).cancel(app, order)) === 'requested')
+      return orderReply(app, await changeOrder(app, order, askedToCancel(order)), 'cancellation requested')
     const cancelled = await advanceOrder(app, order, 'cancelled', { step_at: null, simulation: null })
     return orderReply(app, cancelled, 'order cancelled')
   })
+
+/** The lab decides later, so the order shows that it was asked. */
+const askedToCancel = ({ document }: LoadedOrder) => ({
+  document: { warnings: withLabWarning(document.warnings, cancelRequestedWarning) },
+})
 
 export const completeDraw = (app: App, { team_id }: TeamCaller, id: string) =>
   inTransaction(app, async (app) => {
@@ -107,4 +115,5 @@ export async function forgetPatients(app: AppInTransaction, team_id: string, use
   await samples.deleteSamplesOfOrders(app.db, team_id, order_ids)
   await forgetVisits(app, team_id, order_ids)
   await forgetKits(app, team_id, order_ids)
+  await forgetMessages(app, team_id, order_ids)
 }

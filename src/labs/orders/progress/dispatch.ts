@@ -9,6 +9,7 @@ import { later, MINUTE, SECOND } from '../../../platform/time.ts'
 import { labFor } from '../../adapters/index.ts'
 import { type LoadedOrder, loadOrders, requireOrder } from '../reading/present.ts'
 import { orderNotFound } from '../rules.ts'
+import { changeSample } from '../samples.ts'
 import * as store from '../store.ts'
 import { advanceOrder } from './advance.ts'
 import * as dueStore from './store-due.ts'
@@ -120,9 +121,11 @@ async function withDueOrders(app: App, due: DueOnClock[], column: DueColumn, wor
 export async function sendOrder(app: AppInTransaction, order: LoadedOrder): Promise<LoadedOrder> {
   const accepted = await labFor(app, order).send(app, order)
   const sent_at = app.now()
-  if (accepted) return advanceOrder(app, order, accepted.low_level, { sent_at, sample_id: order.sample_id ?? accepted.sample_id })
-  const sent = { ...order, dispatch_at: null, sent_at, updated_at: sent_at }
-  await store.markSent(app.db, order, sent.updated_at)
+  const sample_id = order.sample_id ?? accepted?.sample_id ?? null
+  if (accepted?.low_level) return advanceOrder(app, order, accepted.low_level, { sent_at, sample_id })
+  const sent = { ...order, dispatch_at: null, sent_at, updated_at: sent_at, sample_id }
+  await changeSample(app, order, sent)
+  await store.markSent(app.db, order, { sent_at, sample_id })
   return sent
 }
 

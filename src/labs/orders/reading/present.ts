@@ -44,6 +44,9 @@ export async function lockOrder(app: AppInTransaction, team_id: string, id: stri
   return requireOrder(app, team_id, id)
 }
 
+/** The user of an order; undefined once the user is erased. */
+export const findUserOfOrder = async ({ db }: App, team_id: string, id: string) => (await store.findUserOf(db, team_id, id))?.user_id
+
 /** Returns the orders that exist, in the order of the IDs. A caller that knows their tests saves a round trip. */
 export async function loadOrders(app: App, team_id: string, ids: string[], test_ids?: string[]): Promise<LoadedOrder[]> {
   if (!ids.length) return []

@@ -17,6 +17,7 @@ export const localTables = [
   'deployment',
   'root_keys',
   'heartbeat',
+  'lab_links',
   'erased_teams',
   'console_sessions',
   'sign_in_attempts',
@@ -26,7 +27,7 @@ export const localTables = [
 ]
 
 /** Tables of values that are unique across teams and grow with them, with their distribution column. */
-export const spreadTables: Record<string, string> = { lab_samples: 'sample_id', shared_cells: 'calendar_code' }
+export const spreadTables: Record<string, string> = { lab_samples: 'sample_id', lab_inbox: 'control_id', shared_cells: 'calendar_code' }
 
 /** Functions that run on the server of the team or audit chain in their first argument, by a table that they write. */
 export const delegatedFunctions = {

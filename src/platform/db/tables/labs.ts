@@ -219,6 +219,41 @@ export type LabTables = {
     sealed: Optional<Buffer>
     terms: string[]
   }
+  lab_messages: {
+    team_id: string
+    id: string
+    order_id: string
+    lab_id: number
+    direction: 'out' | 'in'
+    kind: string
+    control_id: string
+    state: string
+    queued_at: Time
+    position: number
+    attempts: Generated<number>
+    due_at: Optional<Time>
+    answer_code: Optional<string>
+    order_control: Optional<string>
+    answered_at: Optional<Time>
+    error: Optional<string>
+    sealed: Buffer
+    answer_sealed: Optional<Buffer>
+  }
+  lab_inbox: {
+    lab_id: number
+    control_id: string
+    type: string
+    state: string
+    received_at: Time
+    position: number
+    attempts: Generated<number>
+    due_at: Optional<Time>
+    error: Optional<string>
+    digest: Buffer
+    sealed: Optional<Buffer>
+    answer_sealed: Buffer
+  }
+  lab_links: { lab_id: number; task: string; holder: string; held_until: Time }
   lab_samples: { lab_id: number; sample_id: string; team_id: string; order_id: string }
   order_events: { team_id: string; order_id: string; id: number; low_level: string; status_detail: Optional<string>; created_at: Time }
   order_images: { team_id: string; order_id: string; name: string; sealed: Buffer }

@@ -29,6 +29,8 @@ export const sealedColumns: store.SealedColumn[] = [
   { ...byId, table: 'user_info', key: ['user_id'], in: ['user_id'], owner: 'user' },
   { ...byId, table: 'user_insurances', in: ['user_id', 'id'], owner: 'user' },
   { ...byId, table: 'orders', owner: 'user' },
+  { ...byId, table: 'lab_messages', owner: 'user' },
+  { ...byId, table: 'lab_messages', column: 'answer_sealed', owner: 'user' },
   { ...byId, table: 'order_images', key: ['order_id', 'name'], in: ['order_id', 'name'], owner: 'user' },
   { ...byId, table: 'appointments', owner: 'user' },
   { ...byId, table: 'results', key: ['order_id', 'version'], in: ['order_id', 'version'], owner: 'user' },

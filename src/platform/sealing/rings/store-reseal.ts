@@ -25,7 +25,7 @@ const namesOf = ({ key, in: columns }: SealedColumn) =>
 const teamColumnOf = ({ table }: SealedColumn) => sql.ref(table === 'teams' ? 'id' : 'team_id')
 
 /** Their owner is the user of the order. */
-const partsOfOrders = ['appointments', 'order_images', 'result_documents', 'results']
+const partsOfOrders = ['appointments', 'lab_messages', 'order_images', 'result_documents', 'results']
 
 const ofOwner = ({ table, owner }: SealedColumn, { team_id, user_id }: KeyOwner) => {
   if (owner === 'team') return sql`true`

@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto'
+import { type App, inTransaction } from '../../../platform/app.ts'
+import { isDatabaseUnavailable } from '../../../platform/db/errors.ts'
+import { inParallel } from '../../../platform/in-parallel.ts'
+import { sealBytes } from '../../../platform/sealing/seal.ts'
+import { userSealingKey } from '../../../platform/sealing/vault.ts'
+import { later, MINUTE } from '../../../platform/time.ts'
+import { findUserOfOrder } from '../../orders/reading/present.ts'
+import { encodeText } from '../codec/rules-charset.ts'
+import { formatMessage, type Message } from '../codec/rules-message.ts'
+import { fileReport } from '../filing/actions.ts'
+import { type Link, linkTo } from '../links/connections.ts'
+import { countLabMessage } from '../links/counters.ts'
+import { type Renew, withLease } from '../links/lease.ts'
+import { readAcknowledgment } from '../messages/rules-acknowledgment.ts'
+import { decodeMessage } from '../messages/rules-bytes.ts'
+import { type PatientResults, readResults } from '../messages/rules-results.ts'
+import { applyAnswer } from '../outbox/answers.ts'
+import { answerAssociatedData, bodyAssociatedData } from '../outbox/queue.ts'
+import * as outbox from '../outbox/store.ts'
+import { splitByPatient } from './rules.ts'
+import { statusIn } from './rules-status.ts'
+import { decryptAnswers, decryptBody } from './sealing.ts'
+import { applyStatus } from './status.ts'
+import * as store from './store.ts'
+
+export { FILE_LAB_MESSAGES } from './receive.ts'
+export { searchReceived } from './store.ts'
+
+const LABS_AT_ONCE = 8
+/** After this many attempts, a message is left for a person, so that those after it are filed. */
+const MAX_ATTEMPTS = 5
+
+type Lab = { id: number; slug: string }
+type OrderRef = { team_id: string; order_id: string }
+
+/** Files what labs have sent: labs in parallel, the messages of a lab in the order in which they were received. */
+export const fileLabMessages = async (app: App) =>
+  inParallel(await store.listReceivingLabs(app.db, app.wall()), LABS_AT_ONCE, async (lab) => {
+    const link = linkTo(app, lab.slug)
+    if (link) await withLease(app, lab.id, 'file', (renew) => fileAll(app, link, lab, renew))
+  })
+
+async function fileAll(app: App, link: Link, lab: Lab, renew: Renew) {
+  for (;;) {
+    const row = await store.findNext(app.db, lab.id)
+    if (!row || (row.due_at ?? '') > app.wall() || !(await renew())) return
+    try {
+      await fileOne(app, link, lab, row)
+    } catch (error) {
+      if (isDatabaseUnavailable(error)) throw error
+      if (!(await postpone(app, link, row, error))) return
+    }
+  }
+}
+
+/** Returns whether the message is given up. */
+async function postpone(app: App, { slug }: Link, row: store.Received, error: unknown) {
+  const attempts = row.attempts + 1
+  const isGivenUp = attempts >= MAX_ATTEMPTS
+  countLabMessage(slug, 'in', 'failed')
+  // The text of the error can contain a value of the message.
+  app.log.error({ lab: slug, type: row.type, attempts, error: (error as Error).name }, 'lab message not filed')
+  const due_at = isGivenUp ? null : later(app.wall(), attempts * MINUTE)
+  await store.setReceived(app.db, row, { attempts, due_at, error: (error as Error).name, ...(isGivenUp ? { state: 'failed' } : {}) })
+  return isGivenUp
+}
+
+async function fileOne(app: App, link: Link, lab: Lab, row: store.Received) {
+  const bytes = decryptBody(app, row, row.sealed as Buffer)
+  const message = decodeMessage(link.profile, bytes)
+  const acknowledgment = readAcknowledgment(message)
+  if (acknowledgment) return fileAnswer(app, link, row, { acknowledgment, bytes })
+  const kept: Kept[] = []
+  let isMatched = true
+  const parts = splitByPatient(message)
+  for (const part of parts) {
+    const filed = await filePart(app, link, lab, part, row)
+    isMatched &&= filed.isMatched
+    const own = parts.length === 1 ? bytes : encodeText(formatMessage(part), 'UNICODE UTF-8')
+    kept.push(...filed.orders.map((order) => ({ ...order, bytes: own, kind: filed.kind })))
+  }
+  await keep(app, row, kept, isMatched)
+  countLabMessage(link.slug, 'in', isMatched ? 'filed' : 'unmatched')
+}
+
+/** The answer to an order or a cancellation is kept with that message. */
+async function fileAnswer(app: App, link: Link, row: store.Received, answer: Parameters<typeof applyAnswer>[3]) {
+  const sent = await outbox.findSentByControlId(app.db, row.lab_id, answer.acknowledgment.control_id)
+  if (sent) await applyAnswer(app, link, sent, answer)
+  await store.setReceived(app.db, row, { state: sent ? 'filed' : 'unmatched', due_at: null, ...(sent ? { sealed: null } : {}) })
+}
+
+type Filing = { kind: 'result' | 'status'; orders: OrderRef[]; isMatched: boolean }
+
+/** A message about one patient: a status of the order, results, or both. */
+async function filePart(app: App, link: Link, lab: Lab, part: Message, { control_id }: store.Received): Promise<Filing> {
+  const [report] = readResults(part, link.profile)
+  if (!report) return { kind: 'status', orders: [], isMatched: false }
+  const status = statusIn(report)
+  const moved = status && (await applyStatus(app, lab, link, report, status))
+  if (status && !hasResults(report)) return { kind: 'status', orders: moved ? [moved] : [], isMatched: moved !== undefined }
+  const { orders, unmatched } = await fileReport(app, { id: lab.id, profile: link.profile }, report, control_id)
+  return { kind: 'result', orders, isMatched: unmatched.length === 0 }
+}
+
+const hasResults = ({ groups }: PatientResults) => groups.some(({ observations }) => observations.some(({ value }) => value))
+
+type Kept = OrderRef & { bytes: Buffer; kind: string }
+
+/** Keeps the message with its orders, encrypted with the keys of their users. One without an order stays in the inbox. */
+async function keep(app: App, row: store.Received, kept: Kept[], isMatched: boolean) {
+  const answer = Buffer.concat(decryptAnswers(app, row, row.answer_sealed))
+  const copies = await Promise.all(
+    kept.map(async ({ team_id, order_id, bytes, kind }, position) => {
+      const id = randomUUID()
+      const user_id = await findUserOfOrder(app, team_id, order_id)
+      const key = user_id && (await userSealingKey(app, team_id, user_id))
+      if (!key) return []
+      return [
+        {
+          ...{ team_id, id, order_id, lab_id: row.lab_id, position, kind },
+          direction: 'in' as const,
+          control_id: row.control_id,
+          state: 'filed',
+          queued_at: row.received_at,
+          sealed: sealBytes(key, bodyAssociatedData(id), bytes),
+          answer_sealed: sealBytes(key, answerAssociatedData(id), answer),
+        },
+      ]
+    }),
+  )
+  await inTransaction(app, async ({ db }) => {
+    for (const copy of copies.flat()) await outbox.insertMessages(db, [copy])
+    const isMoved = isMatched && kept.length > 0
+    await store.setReceived(db, row, {
+      state: isMatched ? 'filed' : 'unmatched',
+      due_at: null,
+      error: null,
+      ...(isMoved ? { sealed: null } : {}),
+    })
+  })
+}

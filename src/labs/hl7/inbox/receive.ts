@@ -1,0 +1,93 @@
+import type { App } from '../../../platform/app.ts'
+import { Problem } from '../../../platform/problem.ts'
+import { findLabBySlug } from '../../catalog/markers.ts'
+import { newSampleId } from '../../orders/sample-ids.ts'
+import type { Message } from '../codec/rules-message.ts'
+import { segmentOf } from '../codec/rules-read.ts'
+import type { Link } from '../links/connections.ts'
+import { countLabMessage } from '../links/counters.ts'
+import { refuse, type Verdict } from '../messages/rules-acknowledgment.ts'
+import { decodeMessage, decodeOrUndefined, encodeMessage } from '../messages/rules-bytes.ts'
+import type { MllpAnswer } from '../mllp/server.ts'
+import { processingId } from '../outbox/queue.ts'
+import * as rules from './rules.ts'
+import { decryptAnswers, digestOf, encryptAnswers, encryptBody } from './sealing.ts'
+import * as store from './store.ts'
+
+/** The job that files the messages of labs. */
+export const FILE_LAB_MESSAGES = 'file lab messages'
+
+/** Messages of one millisecond keep their order. */
+let received = 0
+
+/** Stores a message of a lab before it is acknowledged. A repeated message is stored once and gets the same acknowledgments. */
+export async function receiveMessage(app: App, link: Link, bytes: Buffer): Promise<MllpAnswer> {
+  const header = decodeOrUndefined(link.profile, headerBytes(bytes))
+  // Nobody can be told without a header.
+  if (!header) return { answers: [], closes: true }
+  const { message, verdict } = read(app, link, bytes, header)
+  if (verdict.problem) {
+    countLabMessage(link.slug, 'in', 'rejected')
+    app.log.warn({ lab: link.slug, code: verdict.code, error: verdict.problem.code }, 'lab message rejected')
+    return { answers: receipts(app, link, message, verdict) }
+  }
+  return { answers: await keep(app, link, message, bytes) }
+}
+
+/** Stores an answer that comes later on a connection to the lab. Other messages come to the port of Assay. */
+export function receiveAside(app: App, link: Link, bytes: Buffer) {
+  const message = decodeOrUndefined(link.profile, bytes)
+  if (!message || !segmentOf(message, 'MSA')) return
+  receiveMessage(app, link, bytes).catch((error) => app.log.error({ lab: link.slug, err: String(error) }, 'lab message not stored'))
+}
+
+const MAX_HEADER_BYTES = 4096
+
+function headerBytes(bytes: Buffer) {
+  const start = bytes.subarray(0, MAX_HEADER_BYTES)
+  const end = start.findIndex((byte) => byte === 0x0d || byte === 0x0a)
+  return end < 0 ? start : start.subarray(0, end)
+}
+
+function read(app: App, { profile }: Link, bytes: Buffer, header: Message): { message: Message; verdict: Verdict } {
+  try {
+    const message = decodeMessage(profile, bytes)
+    return { message, verdict: rules.judgeHeader(message, processingId(app)) }
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    const { code = '199' } = error.detail as { code?: string }
+    return { message: header, verdict: { code: 'AE', problem: { code, text: error.message } } }
+  }
+}
+
+async function keep(app: App, link: Link, message: Message, bytes: Buffer): Promise<Buffer[]> {
+  const lab = await findLabBySlug(app, link.slug)
+  if (!lab) return receipts(app, link, message, refuse('AR', 'other', 'The catalog does not have this lab.'))
+  const key = { lab_id: lab.id, control_id: rules.controlIdOf(message) }
+  const digest = digestOf(app, bytes)
+  const answers = receipts(app, link, message, { code: 'AA' })
+  const now = app.wall()
+  const isNew = await store.insertReceived(app.db, {
+    ...key,
+    type: rules.typeOf(message),
+    state: 'stored',
+    received_at: now,
+    position: received++ % 1_000_000_000,
+    due_at: now,
+    digest,
+    sealed: encryptBody(app, key, bytes),
+    answer_sealed: encryptAnswers(app, key, answers),
+  })
+  if (isNew) {
+    app.wake(FILE_LAB_MESSAGES)
+    return answers
+  }
+  countLabMessage(link.slug, 'in', 'repeated')
+  const earlier = await store.findReceived(app.db, key)
+  if (earlier?.digest.equals(digest)) return decryptAnswers(app, key, earlier.answer_sealed)
+  app.log.warn({ lab: link.slug }, 'lab message with the control ID of another')
+  return receipts(app, link, message, refuse('AE', 'duplicateKey', 'Another message had this MSH-10.'))
+}
+
+const receipts = (app: App, { profile }: Link, message: Message, verdict: Verdict) =>
+  rules.receiptsFor(message, { verdict, sent_at: app.wall(), controlId: newSampleId }).map((answer) => encodeMessage(profile, answer))

@@ -1,0 +1,59 @@
+import type { Message, Segment } from '../codec/rules-message.ts'
+import { readValue, segmentOf } from '../codec/rules-read.ts'
+import { type AcknowledgmentCode, acknowledge, refuse, type Verdict } from '../messages/rules-acknowledgment.ts'
+
+/** Results, answers to orders, and messages about the status of an order. */
+const messageTypes = ['ORU^R01', 'ORM^O01', 'OML^O21', 'OSU^O51', 'OSU^O41', 'ORR^O02', 'ORL^O22']
+const MAX_CONTROL_ID = 199
+
+export const typeOf = (message: Message) => {
+  const header = segmentOf(message, 'MSH')
+  return [readValue(header, 9), readValue(header, 9, 2)].filter(Boolean).join('^')
+}
+
+export const controlIdOf = (message: Message) => readValue(segmentOf(message, 'MSH'), 10)
+
+/** Judges a message by its header. */
+export function judgeHeader(message: Message, processing_id: 'P' | 'T'): Verdict {
+  const header = segmentOf(message, 'MSH')
+  const control_id = controlIdOf(message)
+  if (readValue(header, 11) !== processing_id) return refuse('AR', 'processingId', `MSH-11 must be ${processing_id}.`)
+  if (!/^2\.[1-8]/.test(readValue(header, 12))) return refuse('AR', 'version', 'MSH-12 must be a version of HL7 v2.')
+  if (readValue(header, 9) !== 'ACK' && !messageTypes.includes(typeOf(message)))
+    return refuse('AR', 'messageType', `MSH-9 must be ACK or one of ${messageTypes.join(', ')}.`)
+  if (!control_id || control_id.length > MAX_CONTROL_ID)
+    return refuse('AE', 'required', `MSH-10 must have 1 to ${MAX_CONTROL_ID} characters.`)
+  return { code: 'AA' }
+}
+
+type Receipt = { verdict: Verdict; sent_at: string; controlId(): string }
+
+/**
+ * The acknowledgments of a message as its sender wants them: one, or in enhanced mode a commit acknowledgment and, for a message
+ * that was stored, one of the application. An acknowledgment is acknowledged only on request.
+ */
+export function receiptsFor(message: Message, { verdict, sent_at, controlId }: Receipt): Message[] {
+  const header = segmentOf(message, 'MSH')
+  const [accept, application] = [readValue(header, 15), readValue(header, 16)]
+  const answer = (code: AcknowledgmentCode) => acknowledge(message, { code, control_id: controlId(), sent_at, problem: verdict.problem })
+  if (!accept && !application) return segmentOf(message, 'MSA') ? [] : [answer(verdict.code)]
+  const wants = (mode: string) => mode === 'AL' || mode === (verdict.problem ? 'ER' : 'SU')
+  const commits = wants(accept) ? [answer(commitCodes[verdict.code])] : []
+  return [...commits, ...(wants(application) && !(verdict.problem && commits.length) ? [answer(verdict.code)] : [])]
+}
+
+const commitCodes = { AA: 'CA', AE: 'CE', AR: 'CR' } as const
+
+/** The message of each patient with the header, so that each is kept with its own order. */
+export function splitByPatient(message: Message): Message[] {
+  const first = message.segments.findIndex(({ name }) => name === 'PID')
+  const isOne = message.segments.filter(({ name }) => name === 'PID').length < 2
+  if (isOne) return [message]
+  const envelope = message.segments.slice(0, first)
+  const parts: Segment[][] = []
+  for (const segment of message.segments.slice(first)) {
+    if (segment.name === 'PID') parts.push([])
+    parts.at(-1)?.push(segment)
+  }
+  return parts.map((segments) => ({ ...message, segments: [...envelope, ...segments] }))
+}

@@ -1,0 +1,35 @@
+import { createHmac } from 'node:crypto'
+import type { App } from '../../../platform/app.ts'
+import { firstRoot } from '../../../platform/sealing/roots.ts'
+import { derive, open, openBytes, seal, sealBytes } from '../../../platform/sealing/seal.ts'
+import { deploymentSealingKey } from '../../../platform/sealing/vault.ts'
+
+type Vaulted = Pick<App, 'vault'>
+type Key = { lab_id: number; control_id: string }
+
+const PURPOSE = 'messages of labs'
+const bodyData = ({ lab_id, control_id }: Key) => `lab_inbox.sealed.${lab_id}.${control_id}`
+const answerData = ({ lab_id, control_id }: Key) => `lab_inbox.answer_sealed.${lab_id}.${control_id}`
+
+export const encryptBody = (app: Vaulted, key: Key, bytes: Buffer) => sealBytes(deploymentSealingKey(app, PURPOSE), bodyData(key), bytes)
+
+export const decryptBody = (app: Vaulted, key: Key, sealed: Buffer) =>
+  openBytes(deploymentSealingKey(app, PURPOSE, sealed), bodyData(key), sealed)
+
+export const encryptAnswers = (app: Vaulted, key: Key, answers: Buffer[]) =>
+  seal(
+    deploymentSealingKey(app, PURPOSE),
+    answerData(key),
+    answers.map((answer) => answer.toString('base64')),
+  )
+
+export const decryptAnswers = (app: Vaulted, key: Key, sealed: Buffer) =>
+  open<string[]>(deploymentSealingKey(app, PURPOSE, sealed), answerData(key), sealed).map((text) => Buffer.from(text, 'base64'))
+
+/** A keyed hash of a message without its header, whose time can differ when a lab repeats a message. It survives a new root. */
+export function digestOf({ vault }: Vaulted, bytes: Buffer) {
+  const end = bytes.findIndex((byte) => byte === 0x0d || byte === 0x0a)
+  return createHmac('sha256', derive(firstRoot(vault), 'digest of lab messages'))
+    .update(end < 0 ? '' : bytes.subarray(end))
+    .digest()
+}

@@ -1,0 +1,53 @@
+import type { Insertable, Selectable, Updateable } from 'kysely'
+import type { Db } from '../../../platform/db/open.ts'
+import type { Tables } from '../../../platform/db/tables.ts'
+
+type InboxRow = Selectable<Tables['lab_inbox']>
+type InboxKey = Pick<InboxRow, 'lab_id' | 'control_id'>
+
+/** Stores a message; false if the lab has sent its control ID before. */
+export const insertReceived = async (db: Db, row: Insertable<Tables['lab_inbox']>) =>
+  (await db
+    .insertInto('lab_inbox')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['lab_id', 'control_id']).doNothing())
+    .returning('lab_id')
+    .executeTakeFirst()) !== undefined
+
+export const findReceived = (db: Db, { lab_id, control_id }: InboxKey) =>
+  db
+    .selectFrom('lab_inbox')
+    .select(['digest', 'answer_sealed'])
+    .where('lab_id', '=', lab_id)
+    .where('control_id', '=', control_id)
+    .executeTakeFirst()
+
+/** Finds labs with messages to file. */
+export const searchReceived = (db: Db, wall: string) =>
+  db.selectFrom('lab_inbox').select(['lab_id', 'received_at']).where('due_at', '<=', wall).orderBy('lab_id').orderBy('received_at')
+
+export const listReceivingLabs = (db: Db, wall: string) =>
+  db
+    .selectFrom('lab_inbox')
+    .innerJoin('labs', 'labs.id', 'lab_inbox.lab_id')
+    .select(['labs.id', 'labs.slug'])
+    .distinct()
+    .where('due_at', '<=', wall)
+    .execute()
+
+/** The oldest message of a lab that is not filed yet. */
+export const findNext = (db: Db, lab_id: number) =>
+  db
+    .selectFrom('lab_inbox')
+    .select(['lab_id', 'control_id', 'type', 'received_at', 'attempts', 'due_at', 'sealed', 'answer_sealed'])
+    .where('lab_id', '=', lab_id)
+    .where('due_at', 'is not', null)
+    .orderBy('received_at')
+    .orderBy('position')
+    .limit(1)
+    .executeTakeFirst()
+
+export type Received = NonNullable<Awaited<ReturnType<typeof findNext>>>
+
+export const setReceived = (db: Db, { lab_id, control_id }: InboxKey, change: Updateable<Tables['lab_inbox']>) =>
+  db.updateTable('lab_inbox').set(change).where('lab_id', '=', lab_id).where('control_id', '=', control_id).execute()

@@ -1,0 +1,20 @@
+import type { Db } from '../../../platform/db/open.ts'
+
+type Lease = { lab_id: number; task: 'send' | 'file'; holder: string; held_until: string }
+
+/** Takes or extends the lease of a task; false while another process holds it. */
+export const takeLease = async (db: Db, lease: Lease, now: string) =>
+  (await db
+    .insertInto('lab_links')
+    .values(lease)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['lab_id', 'task'])
+        .doUpdateSet((eb) => ({ holder: eb.ref('excluded.holder'), held_until: eb.ref('excluded.held_until') }))
+        .where((eb) => eb.or([eb('lab_links.held_until', '<', now), eb('lab_links.holder', '=', lease.holder)])),
+    )
+    .returning('lab_id')
+    .executeTakeFirst()) !== undefined
+
+export const endLease = (db: Db, { lab_id, task, holder }: Omit<Lease, 'held_until'>) =>
+  db.deleteFrom('lab_links').where('lab_id', '=', lab_id).where('task', '=', task).where('holder', '=', holder).execute()

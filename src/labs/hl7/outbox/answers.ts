@@ -1,0 +1,86 @@
+import { type App, type AppInTransaction, inTransaction } from '../../../platform/app.ts'
+import { sealBytes } from '../../../platform/sealing/seal.ts'
+import { teamSealingKey } from '../../../platform/sealing/vault.ts'
+import { withTeamClock } from '../../../tenants/teams/clock.ts'
+import { advanceOrder, changeOrder } from '../../orders/progress/advance.ts'
+import { type LoadedOrder, lockOrder } from '../../orders/reading/present.ts'
+import { canFollow, isCancelled } from '../../orders/rules.ts'
+import type { Link } from '../links/connections.ts'
+import { countLabMessage } from '../links/counters.ts'
+import type { ReceivedAcknowledgment } from '../messages/rules-acknowledgment.ts'
+import { answerAssociatedData } from './queue.ts'
+import * as rules from './rules.ts'
+import * as store from './store.ts'
+
+export type Answer = { acknowledgment: ReceivedAcknowledgment; bytes: Buffer }
+type Sent = Pick<store.LabMessage, 'team_id' | 'id' | 'order_id' | 'kind'>
+
+/** Records the lab's answer to a message, and moves or holds its order, in one transaction. A repeated answer changes nothing. */
+export async function applyAnswer(app: App, link: Link, sent: Sent, { acknowledgment, bytes }: Answer) {
+  const outcome = rules.outcomeOf(link.profile, acknowledgment)
+  const { team_id, id, order_id } = sent
+  // The transaction would read it each time.
+  await teamSealingKey(app, team_id)
+  const isNew = await inTransaction(await withTeamClock(app, team_id), async (app) => {
+    const order = await lockOrder(app, team_id, order_id)
+    const messages = await store.listSent(app.db, team_id, order_id)
+    const current = messages.find((message) => message.id === id)
+    if (!current || !isNews(current.state, outcome)) return false
+    await store.setMessage(app.db, sent, {
+      state: outcome,
+      due_at: null,
+      error: null,
+      answer_code: acknowledgment.code,
+      order_control: acknowledgment.order_control,
+      answered_at: app.wall(),
+      answer_sealed: sealBytes(order.key, answerAssociatedData(id), bytes),
+    })
+    const isWhole = messages.every((message) => message.kind !== sent.kind || message.id === id || isAccepted(message.state))
+    if (sent.kind === 'order') await afterOrder(app, order, outcome, acknowledgment, isWhole)
+    else await afterCancellation(app, order, outcome, acknowledgment, isWhole)
+    return true
+  })
+  if (!isNew) return
+  countLabMessage(link.slug, 'out', outcome)
+  if (outcome === 'rejected')
+    app.log.warn({ lab: link.slug, order_id, kind: sent.kind, code: acknowledgment.code }, 'message rejected by the lab')
+}
+
+/** A lab can reject what it stored or accepted before. Nothing follows a rejection, except after the message was sent again. */
+const isNews = (state: string, outcome: rules.Answered) =>
+  state === 'pending' || (state === 'stored' && outcome !== 'stored') || (state === 'accepted' && outcome === 'rejected')
+
+const isAccepted = (state: string) => state === 'accepted' || state === 'dropped'
+
+/** All messages of an order are accepted, or one is rejected and the order is held. */
+async function afterOrder(
+  app: AppInTransaction,
+  order: LoadedOrder,
+  outcome: rules.Answered,
+  acknowledgment: ReceivedAcknowledgment,
+  isWhole: boolean,
+) {
+  if (outcome === 'rejected') return warn(app, order, rules.rejectedWarning(acknowledgment))
+  if (outcome === 'stored' || !isWhole || !canFollow(order, 'requisition_created')) return order
+  return advanceOrder(app, order, 'requisition_created', withoutWarning(order))
+}
+
+/** The lab has canceled every message's part of the order, or refused one of them. */
+async function afterCancellation(
+  app: AppInTransaction,
+  order: LoadedOrder,
+  outcome: rules.Answered,
+  acknowledgment: ReceivedAcknowledgment,
+  isWhole: boolean,
+) {
+  if (outcome === 'rejected') return warn(app, order, rules.cancelRefusedWarning(acknowledgment))
+  if (outcome === 'stored' || !isWhole || isCancelled(order)) return order
+  // Results that arrived meanwhile win.
+  if (!canFollow(order, 'cancelled')) return changeOrder(app, order, withoutWarning(order))
+  return advanceOrder(app, order, 'cancelled', { ...withoutWarning(order), step_at: null, simulation: null })
+}
+
+const warn = (app: AppInTransaction, order: LoadedOrder, warning: ReturnType<typeof rules.rejectedWarning>) =>
+  changeOrder(app, order, { document: { warnings: rules.withLabWarning(order.document.warnings, warning) } })
+
+const withoutWarning = ({ document }: LoadedOrder) => ({ document: { warnings: rules.withLabWarning(document.warnings) } })

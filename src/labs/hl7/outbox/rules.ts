@@ -1,0 +1,66 @@
+import { HOUR, later, MINUTE, SECOND } from '../../../platform/time.ts'
+import { type ReceivedAcknowledgment, refusals } from '../messages/rules-acknowledgment.ts'
+import type { Profile } from '../profiles/rules-profile.ts'
+
+/** Wait before attempt 2, 3, 4… The last one repeats: a message is sent until the lab answers. */
+const waits = [5 * SECOND, 15 * SECOND, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR]
+
+export const nextAttemptAt = (attempts: number, now: string) =>
+  later(now, waits[Math.min(Math.max(attempts, 1), waits.length) - 1] as number)
+
+export type Answered = 'accepted' | 'stored' | 'rejected'
+
+/** What an answer means for the message. After a commit acknowledgment, the lab can still reject the content. */
+export function outcomeOf({ message }: Profile, { code, order_control }: Pick<ReceivedAcknowledgment, 'code' | 'order_control'>): Answered {
+  if (code === 'CA') return ['AL', 'SU'].includes(message.application_acknowledgment ?? '') ? 'stored' : 'accepted'
+  return code === 'AA' && !refusals.includes(order_control ?? '') ? 'accepted' : 'rejected'
+}
+
+type Sent = { kind: string; state: string; attempts: number }
+
+/** What canceling needs: nothing at the lab, waiting for an answer to an earlier request, or a message. */
+export function cancellationOf(messages: Sent[]): 'not_at_lab' | 'requested' | 'request' {
+  const isOpen = ({ state }: Sent) => state === 'pending' || state === 'stored'
+  if (messages.some((message) => message.kind === 'cancel' && isOpen(message))) return 'requested'
+  const orders = messages.filter(({ kind }) => kind === 'order')
+  const mayBeAtLab = ({ state, attempts }: Sent) => state === 'accepted' || state === 'stored' || (state === 'pending' && attempts > 0)
+  return orders.some(mayBeAtLab) ? 'request' : 'not_at_lab'
+}
+
+type Warning = { code: string; path: (string | number)[]; message: string }
+
+const labWarnings = ['lab_rejected', 'lab_cancel_requested', 'lab_cancel_refused']
+
+/** The warnings of an order with the one about the lab replaced, or removed. */
+export const withLabWarning = (warnings: Warning[], warning?: Warning): Warning[] => [
+  ...warnings.filter(({ code }) => !labWarnings.includes(code)),
+  ...(warning ? [warning] : []),
+]
+
+type Rejection = Pick<ReceivedAcknowledgment, 'code' | 'order_control' | 'error_codes'>
+
+const codesOf = ({ code, order_control, error_codes }: Rejection) =>
+  [code, ...(order_control ? [`ORC-1 ${order_control}`] : []), ...error_codes.map((error) => `error ${error}`)].join(', ')
+
+/** The lab's own text can name the patient, so only its codes appear. */
+export const rejectedWarning = (rejection: Rejection): Warning => heldWarning(codesOf(rejection))
+
+export const heldWarning = (codes: string): Warning => ({
+  code: 'lab_rejected',
+  path: [],
+  message: `The lab rejected the order (${codes}). It is held: ask the lab for the reason and have the message sent again, or cancel the order.`,
+})
+
+export const cancelRequestedWarning: Warning = {
+  code: 'lab_cancel_requested',
+  path: [],
+  message: 'The lab was asked to cancel the order and has not answered yet.',
+}
+
+export const cancelRefusedWarning = (refusal: Rejection): Warning => refusedWarning(codesOf(refusal))
+
+export const refusedWarning = (codes: string): Warning => ({
+  code: 'lab_cancel_refused',
+  path: [],
+  message: `The lab refused to cancel the order (${codes}). It goes on.`,
+})
