@@ -18,9 +18,11 @@ const simulate = (slug: keyof typeof simulatedClouds) => {
     examples: [`assay cloud-sim ${slug} --port ${port}`],
     async run({ port, users, days, json }) {
       const { origin, accounts, setting, stop } = await start({ port, users, days })
+      // Before the output, because its reader can stop the command at once.
+      const stopped = untilStopped()
       const OAUTH_SOURCES = JSON.stringify({ [slug]: setting })
       console.log(json ? JSON.stringify({ url: origin, accounts, OAUTH_SOURCES }) : textOf(name, origin, OAUTH_SOURCES))
-      await untilStopped()
+      await stopped
       await stop()
     },
   })

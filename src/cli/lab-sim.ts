@@ -42,7 +42,9 @@ export const labSimCommand = command({
       onReport: (sent) => show(sent, `${sent.control_id}  ${sent.kind}  ${sent.code}`),
       onError: (error) => show({ error: String(error) }, `not sent: ${error instanceof Error ? error.message : error}`),
     })
+    // Before the output, because its reader can stop the command at once.
+    const stopped = untilStopped()
     show({ listening: `127.0.0.1:${lab.port}` }, `listening on 127.0.0.1:${lab.port}`)
-    await untilStopped()
+    await stopped
   },
 })

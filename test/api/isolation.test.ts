@@ -216,7 +216,7 @@ async function someWearables(api: Client, user_id: string) {
 async function someConnection({ api, admin, org_id, team_id }: Tenant, user_id: string) {
   await api.connectPushSource({ params: { provider: 'apple_health_kit' }, body: { user_id } })
   const user = await requireUser(w.app, team_id, user_id)
-  const body = { team_id, provider: 'fitbit' as const, client_id: 'app', client_secret: 'secret' }
+  const body = { team_id, provider: 'strava' as const, client_id: 'app', client_secret: 'secret' }
   const { id: credential } = await admin.putTeamCredential({ params: deploymentParams(org_id), body })
   return { credential, device: await recordDevice(w.app, user, 'apple_health_kit', { source_type: 'watch' }) }
 }
@@ -441,6 +441,7 @@ const effectiveBodies = (me: Ids): Partial<Record<EndpointName, object>> => ({
   createLinkToken: { provider: null, filter_on_providers: null, redirect_url: null },
   putPullPreferences: { team_ids: [me.team], providers: {} },
   connectDemo: { provider: 'oura' },
+  bulkImport: { provider: 'strava' },
   putTeamCredential: { client_id: 'app', client_secret: 'secret' },
   pushSamples: { provider: 'manual', data: [{ value: 1, start_date: '2026-03-01T09:00:00Z', type: 'lead_1' }] },
   pushSummaries: { provider: 'manual', data: { day_summary: { date: '2026-03-01' } } },

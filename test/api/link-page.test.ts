@@ -3,14 +3,22 @@ import { HOUR } from '../../src/platform/time.ts'
 import { type Authorization, openAuthorizationServer } from '../support/authorization-server.ts'
 import { aLink, localUrl } from '../support/connections.ts'
 import { query } from '../support/query.ts'
-import { newDatabase, type Tenant, world } from '../support/world.ts'
+import { errorOf, newDatabase, type Tenant, world } from '../support/world.ts'
 
 let source: Authorization
+let eu: Authorization
 let w: Awaited<ReturnType<typeof world>>
 beforeAll(async () => {
   source = await openAuthorizationServer()
+  eu = await openAuthorizationServer()
   const { id: client_id, secret: client_secret } = source.client
-  w = await world({ env: { OAUTH_SOURCES: JSON.stringify({ fitbit: source.setting({ client_id, client_secret }) }) } })
+  const serversOf = ({ origin }: Authorization) => ({ authorize_url: `${origin}/authorize`, token_url: `${origin}/token`, api_url: origin })
+  const regions = { us: { name: 'United States', ...serversOf(source) }, eu: { name: 'Europe', ...serversOf(eu) } }
+  const OAUTH_SOURCES = JSON.stringify({
+    fitbit: source.setting({ client_id, client_secret }),
+    polar: source.setting({ client_id, client_secret, regions }),
+  })
+  w = await world({ env: { OAUTH_SOURCES } })
 })
 
 const redirect_url = 'https://shop.example/back'
@@ -206,6 +214,25 @@ describe('the OAuth redirect', () => {
     expect(await w.api.listConnections({ params: mine })).toEqual({ providers: [] })
     expect((await openCallback(theirs.callbackUrl)).status).toBe(400)
     expect(await w.api.listConnections({ params: theirs })).toEqual({ providers: [] })
+  })
+
+  test('connects and renews an account in its region', async () => {
+    const { link_token, link, user_id } = await linkOf(w, { redirect_url })
+    expect((await open(`/link/source/polar?token=${link_token}`)).text).toMatch(/region=us">United States.*region=eu">Europe/s)
+    expect((await open(`/link/oauth/polar?token=${link_token}&region=mars`)).status).toBe(400)
+    expect(await errorOf(link.startOAuth({ params: { oauth_provider: 'polar' }, query: { region: 'mars' } }))).toMatchObject({
+      status: 422,
+      detail: [{ loc: ['query', 'region'], msg: 'Must be one of us, eu.' }],
+    })
+    const { to, headers } = await open(`/link/oauth/polar?token=${link_token}&region=eu`)
+    const callbackUrl = localUrl(w.base, eu.visit(to as string))
+    const cookie = headers.get('set-cookie')?.split(';')[0] as string
+    expect((await openCallback(callbackUrl, { cookie })).headers.get('location')).toBe(`${redirect_url}?state=success`)
+    const count = source.requests.length
+    w.advanceTime(HOUR)
+    expect(await w.api.refreshUser({ params: { user_id } })).toMatchObject({ refreshed_sources: ['polar'] })
+    expect(eu.requests.map(({ form }) => form['grant_type'])).toEqual(['authorization_code', 'refresh_token'])
+    expect(source.requests).toHaveLength(count)
   })
 
   test('connects the source and continues to the redirect_url', async () => {

@@ -510,7 +510,7 @@ describe('the service', () => {
     }
 
     async function sourceSettingResponses() {
-      const body = { team_id, provider: 'fitbit' as const }
+      const body = { team_id, provider: 'strava' as const }
       const credential = await admin.putTeamCredential({ params: deployment, body: { ...body, client_id: 'app', client_secret: 'secret' } })
       return {
         putTeamCredential: credential,
@@ -518,7 +518,7 @@ describe('the service', () => {
         prepareTeamCredential: await admin.prepareTeamCredential({ params: deployment, body }),
         putScopeRequirements: await admin.putScopeRequirements({
           params: team,
-          body: { fitbit: { user_must_grant: ['sleep'], user_may_grant: [] } },
+          body: { strava: { user_must_grant: ['activity:read_all'], user_may_grant: [] } },
         }),
         listScopeRequirements: await admin.listScopeRequirements({ params: team }),
         ...(await bulkResponses()),
@@ -528,14 +528,14 @@ describe('the service', () => {
         }),
         listPullPreferences: await admin.listPullPreferences({ params: deployment }),
         deletePullPreferences: await admin.deletePullPreferences({ params: deployment, query: { team_id: [team_id] } }),
-        startOAuth: await (await aLink(w.base, api)).link.startOAuth({ params: { oauth_provider: 'fitbit' } }),
+        startOAuth: await (await aLink(w.base, api)).link.startOAuth({ params: { oauth_provider: 'strava' } }),
         deleteTeamCredentials: await admin.deleteTeamCredentials({ params: deployment, query: { credential_id: [credential.id] } }),
       }
     }
 
     async function bulkResponses() {
       const { user_id } = user
-      const provider = 'fitbit' as const
+      const provider = 'strava' as const
       const connection = { user_id, access_token: 'a', refresh_token: 'r', provider_id: 'account', expires_at: 4_000_000_000 }
       const waits = { provider, wait_for_completion: true }
       return {
