@@ -39,3 +39,5 @@ const textOf = (name: string, origin: string, setting: string) =>
 export const cloudSimOura = simulate('oura')
 export const cloudSimWithings = simulate('withings')
 export const cloudSimWhoop = simulate('whoop_v2')
+export const cloudSimGoogleHealth = simulate('google_health')
+export const cloudSimDexcom = simulate('dexcom_v3')

@@ -1,4 +1,8 @@
 import { setupProblem } from '../platform/problem.ts'
+import { newDexcomUser } from '../wearables/providers/dexcom_v3/stand-in/data.ts'
+import { openDexcomStandIn } from '../wearables/providers/dexcom_v3/stand-in/server.ts'
+import { newGoogleUser } from '../wearables/providers/google_health/stand-in/data.ts'
+import { openGoogleStandIn } from '../wearables/providers/google_health/stand-in/server.ts'
 import { newOuraUser } from '../wearables/providers/oura/stand-in/data.ts'
 import { openOuraStandIn } from '../wearables/providers/oura/stand-in/server.ts'
 import type { StandInOptions } from '../wearables/providers/stand-in/server.ts'
@@ -48,6 +52,14 @@ export const simulatedClouds = {
   oura: simulated({ name: 'Oura', port: 9400, accountOf: named('oura'), newUser: newOuraUser, open: openOuraStandIn }),
   withings: simulated({ name: 'Withings', port: 9401, accountOf: numbered, newUser: newWithingsUser, open: openWithingsStandIn }),
   whoop_v2: simulated({ name: 'WHOOP', port: 9402, accountOf: numbered, newUser: newWhoopUser, open: openWhoopStandIn }),
+  google_health: simulated({
+    name: 'Google Health',
+    port: 9403,
+    accountOf: named('google'),
+    newUser: newGoogleUser,
+    open: openGoogleStandIn,
+  }),
+  dexcom_v3: simulated({ name: 'Dexcom', port: 9404, accountOf: named('dexcom'), newUser: newDexcomUser, open: openDexcomStandIn }),
 }
 
 const slugs = Object.keys(simulatedClouds) as (keyof typeof simulatedClouds)[]

@@ -3,7 +3,7 @@ import { backupCommand, checkBackupCommand, restoreCommand } from './backup.ts'
 import { bootstrapCommand } from './bootstrap.ts'
 import { capacityCommand } from './capacity.ts'
 import { loadCatalogFile, showCatalog } from './catalog.ts'
-import { cloudSimOura, cloudSimWhoop, cloudSimWithings } from './cloud-sim.ts'
+import { cloudSimDexcom, cloudSimGoogleHealth, cloudSimOura, cloudSimWhoop, cloudSimWithings } from './cloud-sim.ts'
 import type { Command } from './command.ts'
 import { completions } from './completion.ts'
 import { conformanceCommand } from './conformance.ts'
@@ -117,6 +117,8 @@ export const sections: Record<string, Command[]> = {
     cloudSimOura,
     cloudSimWithings,
     cloudSimWhoop,
+    cloudSimGoogleHealth,
+    cloudSimDexcom,
   ],
   Conformance: [conformanceCommand],
   'Shell completion': completions(() => commands),

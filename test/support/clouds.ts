@@ -10,7 +10,7 @@ const client = { client_id: 'harbor-app', client_secret: 'cloud secret' }
 export const HISTORY_DAYS = 90
 
 type RunningCloud = { origin: string; setting: { authorize_url: string }; close(): Promise<void> }
-type OAuthSlug = Parameters<Awaited<ReturnType<typeof aLink>>['link']['startOAuth']>[0]['params']['oauth_provider']
+export type OAuthSlug = Parameters<Awaited<ReturnType<typeof aLink>>['link']['startOAuth']>[0]['params']['oauth_provider']
 
 type Setup<User, Cloud> = {
   slug: OAuthSlug
@@ -20,32 +20,48 @@ type Setup<User, Cloud> = {
   env?: Record<string, string>
 }
 
-/** A stand-in of a cloud and a service that share one clock, which stands still at noon. */
-export async function cloudWorld<User, Cloud extends RunningCloud>({ slug, accounts, newUser, open, env = {} }: Setup<User, Cloud>) {
+/** The options of stand-ins that share one clock with a service, which stands still at noon. `start` starts the service. */
+export function sharedClock() {
   const shared = { base: '', wall: () => new Date().toISOString() }
   const noon = new Date(Math.ceil(Date.now() / DAY) * DAY + DAY / 2).toISOString()
-  const users = accounts.map((id) => newUser(id, noon, HISTORY_DAYS + 5))
-  const reach = (url: string) => `${shared.base}${new URL(url).pathname}${new URL(url).search}`
-  const cloud = await open({ client, users, now: () => shared.wall(), reach })
-  atEnd(cloud.close)
-  const w = await world({ env: { OAUTH_SOURCES: JSON.stringify({ [slug]: cloud.setting }), ...env } })
-  w.stopTime(Date.parse(noon))
-  Object.assign(shared, { base: w.base, wall: w.app.wall })
-
-  /** Grants access at the consent page like a browser does. */
-  async function connect(t: Tenant, account: string, { without = [] as string[], user_id = undefined as string | undefined } = {}) {
-    const link = await aLink(w.base, t.api, { ...(user_id ? { user_id } : {}), redirect_url: 'https://shop.example/back' })
-    const { oauth_url } = await link.link.startOAuth({ params: { oauth_provider: slug }, query: {} })
-    const page = await fetch(oauth_url as string)
-    expect(page.status).toBe(200)
-    const form = new URLSearchParams([...new URL(oauth_url as string).searchParams, ['user', account], ['decision', 'allow']])
-    const offered = [...(await page.text()).matchAll(/name="granted" value="([^"]+)"/g)].map(([, scope]) => scope as string)
-    for (const scope of offered.filter((name) => !without.includes(name))) form.append('granted', scope)
-    const consent = await fetch(cloud.setting.authorize_url, { method: 'POST', body: form, redirect: 'manual' })
-    const back = await fetch(reach(consent.headers.get('location') as string), { redirect: 'manual' })
-    expect(new URL(back.headers.get('location') as string).searchParams.get('state')).toBe('success')
-    return link.user_id
+  const options = { client, now: () => shared.wall(), reach: (url: string) => localUrl(shared.base, url) }
+  async function start(env: Record<string, string>) {
+    const w = await world({ env })
+    w.stopTime(Date.parse(noon))
+    Object.assign(shared, { base: w.base, wall: w.app.wall })
+    return w
   }
+  return { noon, options, start }
+}
+
+const localUrl = (base: string, url: string) => `${base}${new URL(url).pathname}${new URL(url).search}`
+
+type Connecting = { without?: string[]; user_id?: string; region?: string }
+
+/** Grants access at the consent page like a browser does. */
+export async function connectAccount(base: string, slug: OAuthSlug, t: Tenant, account: string, options: Connecting = {}) {
+  const { without = [], user_id, region } = options
+  const link = await aLink(base, t.api, { ...(user_id ? { user_id } : {}), redirect_url: 'https://shop.example/back' })
+  const { oauth_url } = await link.link.startOAuth({ params: { oauth_provider: slug }, query: { region } })
+  const page = await fetch(oauth_url as string)
+  expect(page.status).toBe(200)
+  const { origin, pathname, searchParams } = new URL(oauth_url as string)
+  const form = new URLSearchParams([...searchParams, ['user', account], ['decision', 'allow']])
+  const offered = [...(await page.text()).matchAll(/name="granted" value="([^"]+)"/g)].map(([, scope]) => scope as string)
+  for (const scope of offered.filter((name) => !without.includes(name))) form.append('granted', scope)
+  const consent = await fetch(`${origin}${pathname}`, { method: 'POST', body: form, redirect: 'manual' })
+  const back = await fetch(localUrl(base, consent.headers.get('location') as string), { redirect: 'manual' })
+  expect(new URL(back.headers.get('location') as string).searchParams.get('state')).toBe('success')
+  return link.user_id
+}
+
+/** A stand-in of a cloud and a service. */
+export async function cloudWorld<User, Cloud extends RunningCloud>({ slug, accounts, newUser, open, env = {} }: Setup<User, Cloud>) {
+  const { noon, options, start } = sharedClock()
+  const cloud = await open({ ...options, users: accounts.map((id) => newUser(id, noon, HISTORY_DAYS + 5)) })
+  atEnd(cloud.close)
+  const w = await start({ OAUTH_SOURCES: JSON.stringify({ [slug]: cloud.setting }), ...env })
+  const connect = (t: Tenant, account: string, options?: Connecting) => connectAccount(w.base, slug, t, account, options)
 
   /** A team that wants little history, so that the tests are short. */
   async function shortTenant() {

@@ -3,6 +3,15 @@ import { OAuthSourceIn } from '../tenants/sources.ts'
 
 const Address = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' })
 
+/** An account of the application itself, as in the JSON key of a Google service account. */
+export const ServiceAccount = z.object({
+  project_id: z.string().min(1),
+  client_email: z.string().min(1),
+  private_key: z.string().min(1),
+  private_key_id: z.string().optional(),
+})
+export type ServiceAccount = z.output<typeof ServiceAccount>
+
 /** The OAuth 2 settings of a source. Defaults follow the documentation of the source. */
 const setting = {
   authorize_url: Address,
@@ -22,6 +31,8 @@ const setting = {
   regions: z.record(z.string(), z.strictObject({ name: z.string(), authorize_url: Address, token_url: Address, api_url: Address })),
   /** Extra parameters of authorize_url. */
   authorize_params: z.record(z.string(), z.string()),
+  /** Creates the subscription to notifications, for sources that need it. */
+  service_account: ServiceAccount,
   client_id: z.string().min(1),
   client_secret: z.string().min(1),
 }

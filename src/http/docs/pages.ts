@@ -31,6 +31,8 @@ export const groups: { title: string; pages: DocsPage[] }[] = [
       page('guides/oura', 'Oura', 'Register an application at Oura, and what Assay reads from it.'),
       page('guides/withings', 'Withings', 'Register an application at Withings, and what Assay reads from it.'),
       page('guides/whoop', 'WHOOP', 'Register an application at WHOOP, and what Assay reads from it.'),
+      page('guides/google-health', 'Google Health', 'Register an application at Google, and what Assay reads from it.'),
+      page('guides/dexcom', 'Dexcom', 'Register an application at Dexcom, and what Assay reads from it.'),
       page('guides/hl7', 'Connect a lab by HL7', 'Orders, answers and results over MLLP, with a profile per lab.'),
       page('guides/partner-labs', 'Partner labs', 'How a lab reads orders and reports steps and results.'),
       page('guides/production', 'Go to production', 'Everything to set up before the first real patient.'),

@@ -83,6 +83,7 @@ async function readWindow(
   const { team_id, user_id, provider } = job
   const context = {
     now: app.now(),
+    stage,
     granted: await grantOf(app, connection),
     changedSince,
     callback: () => callbackOf(app, team_id, provider as SourceSlug),

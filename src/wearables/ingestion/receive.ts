@@ -4,16 +4,20 @@ import { withTeamClock } from '../../tenants/teams/clock.ts'
 import { connectionById, connectionsOfAccount, failConnection } from '../connections/actions.ts'
 import { endPulls } from '../data/backfill.ts'
 import { openCloud } from '../providers/call.ts'
-import type { IncomingRequest, Reception } from '../providers/cloud.ts'
+import { type IncomingRequest, isCloudError, type Reception } from '../providers/cloud.ts'
 import { cloudOf } from '../providers/clouds.ts'
 import { applicationOf } from './callback.ts'
 import { PULL_FEEDS } from './schedule.ts'
 import * as store from './store.ts'
 
-export type ReceptionResponse = { status: 200 | 201 | 204 | 401 | 404; body: object }
+export type ReceptionResponse = { status: 200 | 201 | 204 | 401 | 404 | 503; body: object }
 
 const unknown: ReceptionResponse = { status: 404, body: { detail: 'No such callback URL.' } }
 const refused: ReceptionResponse = { status: 401, body: { detail: 'The signature or the verification token is not valid.' } }
+const unverified: ReceptionResponse = {
+  status: 503,
+  body: { detail: 'The keys of the source could not be read. Send the notification again.' },
+}
 
 /** Verifies a notification of a source, stores what changed, and responds. A job reads the data afterwards. */
 export async function receiveNotification(app: App, slug: string, secret: string, request: IncomingRequest): Promise<ReceptionResponse> {
@@ -24,12 +28,21 @@ export async function receiveNotification(app: App, slug: string, secret: string
   const { client, verification_token, team_id } = application
   const { call, close } = openCloud(app, slug, client)
   const receiver = { ...client, verification_token, api_url: client.api_url ?? cloud.api_url, now: app.wall() }
-  const reception = await Promise.resolve(cloud.receive(request, receiver, call)).finally(close)
+  const reception = await Promise.resolve(cloud.receive(request, receiver, call))
+    .catch(cloudFault)
+    .finally(close)
   if (!reception) return refused
+  if (isCloudError(reception)) return unverified
   for (const change of reception.changes) await storeChange(app, slug, team_id, change)
   for (const account of reception.ended ?? []) await endAccount(app, slug, team_id, account)
   if (reception.changes.length) app.wake(PULL_FEEDS)
   return { status: reception.status ?? 200, body: reception.body ?? {} }
+}
+
+/** A source that does not give its keys sends the notification again. */
+function cloudFault(error: unknown) {
+  if (!isCloudError(error)) throw error
+  return error
 }
 
 type NewChange = Reception['changes'][number]

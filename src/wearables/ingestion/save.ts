@@ -6,7 +6,7 @@ import { type IncomingPush, openPush, type ResourceChanges } from '../data/incom
 import { dayOf } from '../data/rules-time.ts'
 import { parsePushedSamples, saveSamples } from '../data/samples/ingest.ts'
 import { removeSamples } from '../data/samples/remove.ts'
-import { deleteDays, deleteSummaries, dependents, storedPeriods } from '../data/summaries/delete-summaries.ts'
+import { deleteDays, deleteSessions, deleteSummaries, dependents, storedPeriods } from '../data/summaries/delete-summaries.ts'
 import type { BuiltItem } from '../data/summaries/rules-summary.ts'
 import { buildSummaries, saveSummaries } from '../data/summaries/summaries.ts'
 import type { DeletedObject, Records } from '../providers/cloud.ts'
@@ -29,14 +29,14 @@ export async function saveRecords(app: App, target: Target, records: Records, co
     kept.set(name, keys)
   }
   const periods: Period[] = []
-  const keptDays = new Set<string>()
+  const keptSummaries = new Set<string>()
   for (const { resource, items } of records.summaries ?? [])
     for (const chunk of chunks(items, MAX_ITEMS)) {
       const built = chunk.flatMap((item) => plausible(() => buildSummaries(push, resource, [item])) ?? [])
       skipped += chunk.length - built.length
       if (records.sessionSeries?.resource === resource) periods.push(...(await periodsOf(app, push, resource, built)))
       for (const { name, samples } of built.flatMap(({ samples }) => samples)) keep(name, samples)
-      for (const { resource, external } of built.flatMap(({ drafts }) => drafts)) keptDays.add(`${resource} ${external}`)
+      for (const { resource, external } of built.flatMap(({ drafts }) => drafts)) keptSummaries.add(`${resource} ${external}`)
       await saveSummaries(app, push, resource, built, built.length)
     }
   for (const { name, items } of records.samples ?? [])
@@ -52,7 +52,7 @@ export async function saveRecords(app: App, target: Target, records: Records, co
   const isKept = (name: SeriesName, sample: { at: number; type: string }) => kept.get(name)?.has(keyOf(sample)) ?? false
   for (const name of records.sessionSeries?.series ?? []) await removeSamples(app, push, name, periods, (sample) => isKept(name, sample))
   // An implausible item does not mean that the source deleted the earlier one.
-  if (records.complete && !skipped) await removeOthers(app, push, records.complete, keptDays, isKept)
+  if (records.complete && !skipped) await removeOthers(app, push, records, keptSummaries, isKept)
   await deleteRecords(app, push, records.deleted ?? [])
   return skipped
 }
@@ -74,14 +74,23 @@ export const openPull = async (
 async function removeOthers(
   app: App,
   push: IncomingPush,
-  { series = [], days = [], window }: NonNullable<Records['complete']>,
-  keptDays: Set<string>,
+  { complete, sessionSeries }: Records,
+  keptSummaries: Set<string>,
   isKept: (name: SeriesName, sample: { at: number; type: string }) => boolean,
 ) {
+  const { series = [], types, days = [], sessions = [], window = { from: '', to: '' } } = complete ?? {}
   const period = { from: Date.parse(window.from), to: Date.parse(window.to) }
-  for (const name of series) await removeSamples(app, push, name, [period], (sample) => isKept(name, sample))
+  for (const name of series) {
+    const isCovered = ({ type }: { type: string }) => types?.[name]?.includes(type) ?? true
+    await removeSamples(app, push, name, [period], (sample) => isKept(name, sample) || !isCovered(sample))
+  }
   for (const resource of days)
-    await deleteDays(app, push, resource, dayOf(period.from), dayOf(period.to), (day) => keptDays.has(`${resource} ${day}`))
+    await deleteDays(app, push, resource, dayOf(period.from), dayOf(period.to), (day) => keptSummaries.has(`${resource} ${day}`))
+  for (const resource of sessions) {
+    const kept = [...keptSummaries].flatMap((key) => (key.startsWith(`${resource} `) ? key.slice(resource.length + 1) : []))
+    const periods = (await deleteSessions(app, push, resource, period, kept)).flatMap((gone) => gone.period ?? [])
+    for (const name of sessionSeries?.series ?? []) await removeSamples(app, push, name, periods, () => false)
+  }
 }
 
 /** The periods of sessions, now and before. Samples that were measured in a period end with it. */

@@ -5,7 +5,10 @@ import type { Tables } from '../../platform/db/tables.ts'
 
 export type CloudClient = Selectable<Tables['cloud_clients']>
 
-/** Records the application of a team. A new one has to subscribe to notifications. */
+/** In `subscribe_error`: no connection needs notifications, so there is no subscription. */
+export const UNUSED = 'unused'
+
+/** Records the application of a team. A new one, or one that had no connections, has to subscribe to notifications. */
 export const putClient = (db: Db, team_id: string, provider: string, client_hash: Buffer, now: string) =>
   db
     .insertInto('cloud_clients')
@@ -14,7 +17,7 @@ export const putClient = (db: Db, team_id: string, provider: string, client_hash
       conflict
         .columns(['team_id', 'provider'])
         .doUpdateSet({ client_hash, subscribe_at: now, blocked_until: null, quota_limit: null, quota_remaining: null })
-        .where('cloud_clients.client_hash', '!=', client_hash),
+        .where((eb) => eb.or([eb('cloud_clients.client_hash', '!=', client_hash), eb('cloud_clients.subscribe_error', '=', UNUSED)])),
     )
     .execute()
 

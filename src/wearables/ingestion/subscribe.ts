@@ -23,7 +23,8 @@ export async function subscribeDue(app: App): Promise<boolean> {
   const claimed = await claimFirst(due, (candidate) => clients.claimSubscription(app.db, candidate, now, later(now, RETRY_AFTER_MS)))
   if (!claimed) return false
   const subscribe_error = await subscribe(app, claimed)
-  const subscribe_at = later(now, subscribe_error === null ? CHECK_EVERY_MS : RETRY_AFTER_MS)
+  const hasFailed = subscribe_error !== null && subscribe_error !== clients.UNUSED
+  const subscribe_at = later(now, hasFailed ? RETRY_AFTER_MS : CHECK_EVERY_MS)
   await clients.updateClient(app.db, claimed, { subscribe_at, subscribe_error })
   return true
 }
@@ -38,7 +39,7 @@ async function subscribe(app: App, shared: clients.CloudClient) {
   try {
     const wanted = await isInUse(app, shared)
     await subscribe(cloud.call, { ...(await callbackOf(app, team_id, provider)), client, wanted, now: app.wall() })
-    return null
+    return wanted ? null : clients.UNUSED
   } catch (error) {
     if (!isCloudError(error)) throw error
     app.log.warn({ team_id, provider, fault: error.fault }, 'subscription to a source failed')

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { ServiceAccount } from '../../contract/wearables/oauth-setting.ts'
 import type { SeriesName } from '../../contract/wearables/series.ts'
 import type { SummaryName } from '../../contract/wearables/summaries.ts'
 import type { Failure } from '../../platform/outbound/outcome.ts'
@@ -85,6 +86,7 @@ export type Feed = {
 
 export type PullContext = {
   now: string
+  stage: 'daily' | 'historical'
   granted(scope: string): boolean
   /** The last read of the latest data. Sources that can tell what changed since then find late corrections too. */
   changedSince: string | undefined
@@ -100,8 +102,17 @@ export type Records = {
   samples?: { name: SeriesName; items: unknown[] }[]
   /** Series that only sessions of this resource contain. Those of an earlier version of a session are deleted. */
   sessionSeries?: { resource: SummaryName; series: SeriesName[] }
-  /** The page has every sample of these series, and every day of these summaries, in a period. Others of the source are deleted. */
-  complete?: { series?: SeriesName[]; days?: SummaryName[]; window: Window }
+  /**
+   * The page has everything of these kinds in a period, and others of the source are deleted: samples of series, or of some of
+   * their types, daily summaries, and sessions within the period.
+   */
+  complete?: {
+    series?: SeriesName[]
+    types?: Partial<Record<SeriesName, string[]>>
+    days?: SummaryName[]
+    sessions?: SummaryName[]
+    window: Window
+  }
   deleted?: DeletedObject[]
 }
 
@@ -111,7 +122,7 @@ export type DeletedObject = { resource: SummaryName; id: string; at: string; ser
 export type Change = { kind: string; object_id: string; deleted: boolean; at: string; window?: Window | undefined }
 
 export type Subscription = Callback & { client: ClientCredentials; wanted: boolean; now: string }
-export type ClientCredentials = { client_id: string; client_secret: string }
+export type ClientCredentials = { client_id: string; client_secret: string; service_account?: ServiceAccount | undefined }
 
 export type IncomingRequest = {
   method: string

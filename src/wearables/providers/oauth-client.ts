@@ -28,6 +28,7 @@ export async function clientFor(app: App, team_id: string, provider: SourceSlug,
     api_url: settings.api_url ?? cloudOf(provider)?.api_url,
     tokenRules: cloudOf(provider)?.tokens,
     authorize_params: settings.authorize_params ?? {},
+    service_account: settings.service_account,
     ...credentials,
   }
 }

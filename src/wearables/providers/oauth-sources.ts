@@ -117,7 +117,7 @@ export const knownSources: Partial<Record<SourceSlug, SourceSettings>> = {
     authorize_url: 'https://api.dexcom.com/v2/oauth2/login',
     token_url: 'https://api.dexcom.com/v2/oauth2/token',
     client_auth: 'body',
-    scopes: ['offline_access'],
+    reads: { offline_access: ['glucose', 'carbohydrates', 'insulin_injection', 'note', 'workout_duration'] },
   },
   google_fit: {
     ...google,
@@ -134,11 +134,17 @@ export const knownSources: Partial<Record<SourceSlug, SourceSettings>> = {
   },
   google_health: {
     ...google,
+    // Electrocardiograms only if a team asks for them, because Google reviews each scope of an application.
+    scopes: ['activity_and_fitness', 'sleep', 'health_metrics_and_measurements'].map(health),
     reads: {
-      [health('activity_and_fitness')]: ['activity', 'workouts', 'steps', 'distance', 'calories_active'],
-      [health('sleep')]: ['sleep'],
-      [health('health_metrics_and_measurements')]: ['body', 'heartrate', 'hrv', 'blood_oxygen', 'respiratory_rate', 'weight'],
+      [health('activity_and_fitness')]: [...['activity', 'workouts', 'steps', 'distance', 'calories_active', 'floors_climbed', 'vo2_max']],
+      [health('sleep')]: ['sleep', 'sleep_cycle', 'body_temperature_delta'],
+      [health('health_metrics_and_measurements')]: [
+        ...['body', 'profile', 'heartrate', 'hrv', 'blood_oxygen', 'respiratory_rate', 'weight', 'fat', 'glucose'],
+        ...['body_temperature', 'body_temperature_delta'],
+      ],
+      [health('ecg')]: ['electrocardiogram', 'electrocardiogram_voltage'],
     },
-    other: ['openid', 'email', ...['nutrition', 'ecg', 'irn', 'location', 'profile', 'settings'].map(health)],
+    other: ['openid', 'email', ...['irn', 'location', 'profile', 'settings'].map(health)],
   },
 }

@@ -1,4 +1,5 @@
 import { createHash, createHmac, type KeyObject } from 'node:crypto'
+import type { ServiceAccount } from '../../contract/wearables/oauth-setting.ts'
 
 /** How the tokens of a source differ from RFC 6749. */
 export type TokenRules = {
@@ -31,6 +32,7 @@ export type Client = {
   api_url?: string | undefined
   tokenRules?: TokenRules | undefined
   authorize_params: Record<string, string>
+  service_account?: ServiceAccount | undefined
   client_id: string
   client_secret: string
   redirect_uri: string

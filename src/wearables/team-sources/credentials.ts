@@ -1,5 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import type { SourceSlug } from '../../contract/tenants/sources.ts'
+import { ServiceAccount } from '../../contract/wearables/oauth-setting.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
 import type { ManagementCaller } from '../../platform/callers.ts'
 import { publicUrl } from '../../platform/config.ts'
@@ -87,8 +88,10 @@ export const listCustomSources = async (app: App, team_id: string) =>
 export async function findTeamClient(app: App, team_id: string, provider: SourceSlug) {
   const row = await store.findCredential(app.db, team_id, provider)
   if (!row) return undefined
-  const { client_id, client_secret } = openSecrets(await teamSealingKey(app, team_id), row)
-  return client_id && client_secret ? { client_id, client_secret, redirect_uri: row.redirect_url_override ?? callbackUrl(app) } : undefined
+  const { client_id, client_secret, details } = openSecrets(await teamSealingKey(app, team_id), row)
+  if (!client_id || !client_secret) return undefined
+  const { data: service_account } = ServiceAccount.safeParse(details?.['service_account'])
+  return { client_id, client_secret, redirect_uri: row.redirect_url_override ?? callbackUrl(app), service_account }
 }
 
 function presentCredential(key: SealingKey, row: store.CredentialRow) {

@@ -1,9 +1,11 @@
 import type { EventName } from '../../../contract/delivery/events.ts'
 import type { SummaryName } from '../../../contract/wearables/summaries.ts'
 import { type App, type AppInTransaction, inTransaction } from '../../../platform/app.ts'
+import { DAY } from '../../../platform/time.ts'
 import { emitData } from '../emit.ts'
 import type { IncomingPush } from '../incoming-push.ts'
 import { isoOf } from '../rules-present.ts'
+import { dayOf } from '../rules-time.ts'
 import { type BuiltItem, type Draft, summaryId } from './rules-summary.ts'
 import { openSummary } from './save-summaries.ts'
 import * as store from './store-summaries.ts'
@@ -21,19 +23,25 @@ export type DeletedSummary = { resource: SummaryName; period: { from: number; to
 /** Deletes summaries that the source deleted, and emits their IDs. A summary that the source changed later stays. */
 export const deleteSummaries = (app: App, push: IncomingPush, deletions: Deletion[]): Promise<DeletedSummary[]> =>
   inTransaction(app, async (app) => {
-    const { user, key, provider } = push
-    const { team_id, user_id } = user
+    const { user, provider } = push
     if (!deletions.length) return []
-    const byId = new Map(deletions.map((deletion) => [summaryId(user_id, provider, deletion.resource, deletion.external), deletion]))
-    const stored = await store.lockSummaries(app.db, team_id, [...byId.keys()].sort())
-    const gone = stored.filter((row) => row.version <= (byId.get(row.id) as Deletion).at)
-    await store.insertDeletions(
-      app.db,
-      [...byId].map(([id, { at }]) => ({ id, team_id, user_id, deleted_at: isoOf(at) })),
-    )
-    await removeRows(app, push, gone)
-    return gone.map((row) => ({ resource: row.resource as SummaryName, period: periodOf(openSummary(key, row).fields) }))
+    const idOf = ({ resource, external }: Deletion) => summaryId(user.user_id, provider, resource, external)
+    return deleteById(app, push, new Map(deletions.map((deletion) => [idOf(deletion), deletion.at])))
   })
+
+/** Deletes summaries by their ID, unless they have a version after the time of the deletion. */
+async function deleteById(app: AppInTransaction, push: IncomingPush, times: Map<string, number>): Promise<DeletedSummary[]> {
+  const { user, key } = push
+  const { team_id, user_id } = user
+  const stored = await store.lockSummaries(app.db, team_id, [...times.keys()].sort())
+  const gone = stored.filter((row) => row.version <= (times.get(row.id) as number))
+  await store.insertDeletions(
+    app.db,
+    [...times].map(([id, at]) => ({ id, team_id, user_id, deleted_at: isoOf(at) })),
+  )
+  await removeRows(app, push, gone)
+  return gone.map((row) => ({ resource: row.resource as SummaryName, period: periodOf(openSummary(key, row).fields) }))
+}
 
 async function removeRows(app: AppInTransaction, push: IncomingPush, rows: { id: string; resource: string }[]) {
   if (!rows.length) return
@@ -63,6 +71,30 @@ export const deleteDays = (
       push,
       stored.filter(({ calendar_date }) => !isKept(calendar_date)),
     )
+  })
+
+type Period = { from: number; to: number }
+
+/** Sessions of one search. */
+const MAX_SESSIONS = 5000
+
+/** Deletes the sessions within a period that the source no longer has. `kept` are the external IDs of those that it has. */
+export const deleteSessions = (app: App, push: IncomingPush, resource: SummaryName, { from, to }: Period, kept: string[]) =>
+  inTransaction(app, async (app) => {
+    const { user, key, provider, received } = push
+    const { team_id, user_id } = user
+    const days = { from: dayOf(from - DAY), to: dayOf(to + DAY) }
+    const find = (resource: SummaryName) => store.listSummaries(app.db, { team_id, user_id, resource, provider }, days, MAX_SESSIONS)
+    const keptIds = new Set(kept.map((external) => summaryId(user_id, provider, resource, external)))
+    const isWithin = (row: store.SummaryRow) => {
+      const period = periodOf(openSummary(key, row).fields)
+      return period !== undefined && period.from >= from && period.to <= to
+    }
+    const gone = new Set((await find(resource)).filter((row) => !keptIds.has(row.id) && isWithin(row)).map(({ id }) => id))
+    if (!gone.size) return []
+    for (const dependent of dependents[resource] ?? [])
+      for (const row of await find(dependent)) if (gone.has(openSummary(key, row).fields['sleep_id'] as string)) gone.add(row.id)
+    return deleteById(app, push, new Map([...gone].map((id) => [id, received])))
   })
 
 /** The periods of stored summaries, by their external ID. */

@@ -17,12 +17,22 @@ type Options = {
   codeMs?: number
   /** A replaced refresh token works this long, or until the new access token is used. */
   graceMs?: number
+  /** Whether a refresh token works many times. */
+  keepsRefresh?: boolean
   /** Whether a renewal ends the access tokens of the user too. */
   renewalEndsAccess?: boolean
 }
 
 /** The tokens of a cloud: codes and refresh tokens work once, access tokens for their time. */
-export function newTokens({ client, now, accessMs, codeMs = 10 * MINUTE, graceMs = 0, renewalEndsAccess = false }: Options) {
+export function newTokens({
+  client,
+  now,
+  accessMs,
+  codeMs = 10 * MINUTE,
+  graceMs = 0,
+  keepsRefresh = false,
+  renewalEndsAccess = false,
+}: Options) {
   const codes = new Map<string, Code>()
   const access = new Map<string, Grant & { expires_at: string }>()
   const refresh = new Map<string, Refresh>()
@@ -55,6 +65,8 @@ export function newTokens({ client, now, accessMs, codeMs = 10 * MINUTE, graceMs
     if (!grant || (grant.expires_at && grant.expires_at <= now())) return 'invalid_grant'
     if (renewalEndsAccess) for (const [old, { user }] of access) if (user === grant.user) access.delete(old)
     const issued = issue(grant)
+    if (keepsRefresh) refresh.delete(issued.refresh_token)
+    if (keepsRefresh) return { ...issued, refresh_token: token }
     if (graceMs) refresh.set(token, { ...grant, replacedBy: issued.access_token, expires_at: later(now(), graceMs) })
     else refresh.delete(token)
     return issued
