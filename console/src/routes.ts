@@ -29,6 +29,8 @@ export const routes: Route[] = [
   { path: '/lab-tests/new', load: () => import('./pages/team/new-lab-test.tsx').then(({ NewLabTest }) => NewLabTest) },
   { path: '/lab-tests/:lab_test_id', load: () => import('./pages/team/lab-test.tsx').then(({ LabTestDetail }) => LabTestDetail) },
   { path: '/messages', load: () => import('./pages/team/messages.tsx').then(({ Messages }) => Messages) },
+  { path: '/schedule', load: () => import('./pages/schedule/schedule.tsx').then(({ Schedule }) => Schedule) },
+  { path: '/schedule/:calendar_code', load: () => import('./pages/schedule/day.tsx').then(({ ScheduleDay }) => ScheduleDay) },
   { path: '/pipelines', load: () => import('./pages/team/pipelines.tsx').then(({ Pipelines }) => Pipelines) },
   { path: '/sources', load: () => import('./pages/team/credentials.tsx').then(({ Credentials }) => Credentials) },
   { path: '/settings', load: () => import('./pages/team/settings.tsx').then(({ Settings }) => Settings) },
@@ -72,6 +74,7 @@ export const navGroups: { title?: string; items: NavItem[] }[] = [
     items: [
       { to: '/lab-tests', name: 'Lab tests', icon: 'tests', key: 't' },
       { to: '/messages', name: 'Messages', icon: 'mail', key: 'm' },
+      { to: '/schedule', name: 'Schedule', icon: 'clock' },
       { to: '/pipelines', name: 'Pipelines', icon: 'pipelines', key: 'l', org: true, needs: 'team.read' },
       { to: '/sources', name: 'Source credentials', icon: 'sources', org: true, needs: 'team.manage' },
       { to: '/keys', name: 'API keys', icon: 'keys', key: 'k', org: true, needs: 'team.manage' },

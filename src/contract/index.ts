@@ -18,6 +18,7 @@ import { partnerApiEndpoints } from './labs/partner-api.ts'
 import { physicianEndpoints } from './labs/physicians.ts'
 import { reportParserEndpoints } from './labs/report-parser.ts'
 import { unmatchedResultEndpoints } from './labs/unmatched-results.ts'
+import { visitEndpoints } from './labs/visits.ts'
 import { erasureEndpoints } from './operations/erasure.ts'
 import { overviewEndpoints } from './operations/overview.ts'
 import { sandboxEndpoints } from './operations/sandbox.ts'
@@ -49,6 +50,7 @@ export const endpoints = {
   ...calendarEndpoints,
   ...communicationEndpoints,
   ...compendiumEndpoints,
+  ...visitEndpoints,
   ...kitEndpoints,
   ...physicianEndpoints,
   ...resultEndpoints,

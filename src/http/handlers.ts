@@ -17,6 +17,7 @@ import * as partnerApi from '../labs/adapters/partner-api/actions.ts'
 import { simulateOrder } from '../labs/adapters/simulator/advance.ts'
 import * as appointments from '../labs/appointments/actions.ts'
 import * as availability from '../labs/appointments/availability.ts'
+import { listDayVisits } from '../labs/appointments/day.ts'
 import { listCancellationReasons } from '../labs/appointments/reasons.ts'
 import { requestVisit } from '../labs/appointments/requests.ts'
 import * as catalog from '../labs/catalog/actions.ts'
@@ -133,6 +134,8 @@ export const handlers: HandlersOf<Endpoints> = {
   listCenterCancellationReasons: async () => listCancellationReasons('patient_service_center'),
   getCenterVisit: (app, caller, { params }) => appointments.getVisit(app, caller, 'patient_service_center', params.order_id),
   reportVisit: (app, caller, { params, body }) => appointments.reportVisit(app, caller, params.order_id, body.status),
+  listDayVisits: (app, caller, { params, query }) => listDayVisits(app, caller, params.calendar_code, query.date),
+  listOrderSlots: (app, caller, { params, query }) => availability.listOrderSlots(app, caller, params.order_id, query),
   getSchedule: (app, caller) => availability.getSchedule(app, caller),
   putSchedule: (app, caller, { body }) => availability.putSchedule(app, caller, body.calendars),
   listCouriers: (app, caller) => shipments.listCouriers(app, caller),

@@ -282,6 +282,33 @@ test('erasing a user erases the visit and frees its time', async () => {
   expect(free?.find(({ start }) => start === slots[100]?.start)?.num_appointments_available).toBe(2)
 })
 
+test('a site sees its visits of a day in its own time zone, without canceled ones', async () => {
+  const { api } = await w.tenant()
+  const [first, second, canceled] = [
+    await acceptedOrder(api, 'walk_in_test'),
+    await acceptedOrder(api, 'walk_in_test'),
+    await acceptedOrder(api, 'walk_in_test'),
+  ] as const
+  const { slots, timezone } = await api.listOrderSlots({ params: { order_id: first.id } })
+  const tuesday = slots.find(({ date, location }) => date === '2027-03-02' && location?.code === 'QM-PHX-01')?.slots ?? []
+  expect([timezone, tuesday[0]?.start]).toEqual(['America/Phoenix', '2027-03-02T14:00:00.000Z'])
+  for (const [i, { id }] of [second, first, canceled].entries()) await bookSite(api, id, keyAt(tuesday, 2 - i))
+  const [reason] = await api.listCenterCancellationReasons()
+  await api.cancelCenterVisit({ params: { order_id: canceled.id }, body: { cancellationReasonId: reason?.id as string } })
+  const day = (calendar_code: string, date?: string) => api.listDayVisits({ params: { calendar_code }, query: { date } })
+  const { visits, ...site } = await day('QM-PHX-01', '2027-03-02')
+  expect(site).toMatchObject({ code: 'QM-PHX-01', iana_timezone: 'America/Phoenix', date: '2027-03-02' })
+  expect(visits.map(({ order_id, start_at }) => [order_id, start_at])).toEqual([
+    [first.id, '2027-03-02T14:20:00.000Z'],
+    [second.id, '2027-03-02T14:40:00.000Z'],
+  ])
+  expect(visits[0]).toMatchObject({ first_name: 'Zephyrine', sample_type: 'serum', fasting: true, sample_id: expect.any(String) })
+  expect(await day('QM-PHX-01')).toMatchObject({ date: '2027-03-01', visits: [] })
+  expect(await errorOf(day('MOON-1'))).toMatchObject({ status: 404, detail: { error_type: 'CALENDAR_NOT_FOUND' } })
+  const kit = await placeOrder(api, 'testkit')
+  expect(await errorOf(api.listOrderSlots({ params: { order_id: kit.id } }))).toMatchObject({ status: 400 })
+})
+
 test('deleting a user cancels the visits that have not begun', async () => {
   const { api } = await w.tenant()
   const { id, user_id } = await acceptedOrder(api, 'at_home_phlebotomy')

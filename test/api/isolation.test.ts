@@ -328,6 +328,7 @@ const orderOf: Partial<
   cancelHomeVisit: 'endedHome',
   reportVisit: 'visited',
   bookCenterVisit: 'site',
+  listOrderSlots: 'site',
   rescheduleCenterVisit: 'movedSite',
   getCenterVisit: 'movedSite',
   cancelCenterVisit: 'endedSite',

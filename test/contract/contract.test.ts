@@ -429,6 +429,11 @@ describe('the service', () => {
         getCenterVisit: await api.getCenterVisit(center),
         reportVisit: await api.reportVisit({ ...center, body: { status: 'completed' } }),
         cancelCenterVisit: await cancelledVisit(),
+        listDayVisits: await api.listDayVisits({
+          params: { calendar_code: listCenterSlots.slots[0]?.location?.code as string },
+          query: { date: listCenterSlots.slots[0]?.date as string },
+        }),
+        listOrderSlots: await api.listOrderSlots(center),
         getSchedule: await api.getSchedule(),
         putSchedule: await api.putSchedule({ body: { calendars: [] } }),
       }

@@ -360,6 +360,11 @@ export const appointmentErrors = errors({
     meaning: 'booking_key does not name a slot for this kind of visit.',
     remedy: 'Send the booking_key of a free slot unchanged.',
   },
+  CALENDAR_NOT_FOUND: {
+    kind: 'not_found',
+    meaning: 'The schedule has no calendar with this code.',
+    remedy: 'List the calendars of the team with GET /v3/schedule.',
+  },
   CALENDAR_TWICE: {
     kind: 'refused',
     meaning: 'Two calendars of the schedule have the same code.',

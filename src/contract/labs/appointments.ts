@@ -73,7 +73,7 @@ export const Appointment = z
   })
   .meta({ id: 'Appointment' })
 
-const Slots = z
+export const Slots = z
   .object({
     slots: z.array(
       z
@@ -142,7 +142,7 @@ const notBookable = {
 }
 const notMovable = { 400: 'The slot is taken or past, the booking_key is invalid, or the visit has begun.' }
 const notActive = { 400: 'The cancellation reason is unknown, or the visit has ended.' }
-const startDate = { start_date: DayIn.nullish().describe('The first of 14 days. Default: today at the place of the visit.') }
+export const startDate = { start_date: DayIn.nullish().describe('The first of 14 days. Default: today at the place of the visit.') }
 const EMITS_CREATED = 'Emits `labtest.appointment.created`, and `labtest.order.updated` for each step of the order.'
 const EMITS_UPDATED = 'Emits `labtest.appointment.updated`, and `labtest.order.updated` if the order takes a step.'
 

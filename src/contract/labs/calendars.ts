@@ -8,10 +8,10 @@ import { Hours } from './hours.ts'
 /** Visits occupy whole cells of this length. */
 export const CELL_MINUTES = 5
 
-const Code = safe(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,59}$/, 'Must be 1 to 60 letters, digits, . - or _.'))
+export const CalendarCode = safe(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,59}$/, 'Must be 1 to 60 letters, digits, . - or _.'))
 
 const shared = {
-  code: Code.describe('Unique in the team.'),
+  code: CalendarCode.describe('Unique in the team.'),
   name: safe(Text(200)),
   iana_timezone: safe(Text(60)).describe('Such as America/Phoenix.'),
   slot_minutes: z.int().min(CELL_MINUTES).max(480).multipleOf(CELL_MINUTES).default(20),

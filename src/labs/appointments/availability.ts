@@ -9,16 +9,20 @@ import { loadPlaces } from '../catalog/places.ts'
 import { locateHome } from '../coverage/homes.ts'
 import { type Home, milesBetween, requireNamedLab } from '../coverage/rules.ts'
 import { dayIn } from '../orders/checks/rules-zones.ts'
+import { requireOrder } from '../orders/reading/present.ts'
 import { bookingKey } from './booking-key.ts'
-import { type FreeSlot, schedulerOf } from './scheduler.ts'
+import { type FreeSlot, type Planned, schedulerOf } from './scheduler.ts'
 import * as store from './store-cells.ts'
 
 type Start = { start_date?: string | null | undefined }
 
 /** Free slots of the phlebotomists who travel to an address. Slots of several phlebotomists at the same time are one. */
-export async function listHomeSlots(app: App, { team_id }: TeamCaller, { zip_code, state }: AddressIn, { start_date }: Start) {
+export const listHomeSlots = async (app: App, { team_id }: TeamCaller, { zip_code, state }: AddressIn, start: Start) =>
+  homeSlots(app, team_id, await locateHome(app, zip_code, state), start)
+
+async function homeSlots(app: App, team_id: string, home: Home, { start_date }: Start) {
   const scheduler = schedulerOf(app)
-  const calendars = await scheduler.calendars(app, team_id, { home: await locateHome(app, zip_code, state) })
+  const calendars = await scheduler.calendars(app, team_id, { home })
   checkStart(start_date, calendars, app.now())
   const slots = await scheduler.slots(app, team_id, calendars, { start_date, now: app.now() })
   return {
@@ -63,19 +67,25 @@ export async function listCenterSlots(app: App, { team_id }: TeamCaller, query: 
   const { site_codes, zip_code, start_date } = query
   checkPlace(query)
   const lab = requireNamedLab(await listLabs(app), query.lab)
-  const scheduler = schedulerOf(app)
-  const calendars = await scheduler.calendars(app, team_id, { lab, codes: site_codes?.length ? site_codes : undefined })
+  const calendars = await schedulerOf(app).calendars(app, team_id, { lab, codes: site_codes?.length ? site_codes : undefined })
   for (const code of site_codes ?? []) requireSite(calendars, code)
   const home = zip_code ? await locateHome(app, zip_code) : undefined
-  const near = calendars.flatMap((calendar) => siteNear(calendar, home, Number(query.radius)))
+  const found = await centerSlots(app, team_id, calendars, { home, radius: Number(query.radius), start_date })
+  if (!found.slots.length) throw textProblem('NO_SLOTS', 'No slot is free at these sites. Try later days, or other sites.')
+  return found
+}
+
+type Near = Start & { home: Home | undefined; radius: number }
+
+async function centerSlots(app: App, team_id: string, calendars: Planned[], { home, radius, start_date }: Near) {
+  const near = calendars.flatMap((calendar) => siteNear(calendar, home, radius))
   checkStart(start_date, calendars, app.now())
-  const slots = await scheduler.slots(
+  const slots = await schedulerOf(app).slots(
     app,
     team_id,
     near.map(({ calendar }) => calendar),
     { start_date, now: app.now() },
   )
-  if (!slots.length) throw textProblem('NO_SLOTS', 'No slot is free at these sites. Try later days, or other sites.')
   const zones = new Set(near.map(({ calendar }) => calendar.iana_timezone))
   return {
     slots: near.flatMap(({ calendar, distance }) => {
@@ -88,6 +98,20 @@ export async function listCenterSlots(app: App, { team_id }: TeamCaller, query: 
     }),
     timezone: zones.size === 1 ? ([...zones][0] as string) : null,
   }
+}
+
+const ORDER_RADIUS_MILES = 50
+
+/** Free slots for the visit of an order, at home or at a site near the patient. */
+export async function listOrderSlots(app: App, { team_id }: TeamCaller, order_id: string, start: Start) {
+  const { method, document, lab_test } = await requireOrder(app, team_id, order_id)
+  const { zip = '', state } = document.patient_address ?? {}
+  const home = await locateHome(app, zip, state)
+  if (method === 'at_home_phlebotomy') return homeSlots(app, team_id, home, start)
+  if (method !== 'walk_in_test')
+    throw problem('VISIT_NOT_POSSIBLE', 'The order has no visits. Only at_home_phlebotomy and walk_in_test orders do.')
+  const calendars = await schedulerOf(app).calendars(app, team_id, { lab: lab_test.lab })
+  return centerSlots(app, team_id, calendars, { home, radius: ORDER_RADIUS_MILES, ...start })
 }
 
 const MAX_SITES = 3

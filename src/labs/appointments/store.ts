@@ -1,6 +1,7 @@
 import type { Insertable, Updateable } from 'kysely'
 import { anyTeam } from '../../platform/db/any-team.ts'
 import { latestTeamTime, teamTime } from '../../platform/db/due-work.ts'
+import { insertJson, type JsonRow } from '../../platform/db/json-rows.ts'
 import { type Db, prepareSearch } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
@@ -54,6 +55,21 @@ export const listBooked = (db: Db, team_id: string, order_ids: string[]) =>
     .where('calendar_code', 'is not', null)
     .execute()
 
+/** The visits of a calendar in a period, by start. */
+export const listOfCalendar = (db: Db, team_id: string, calendar_code: string, period: { from: string; to: string }, limit: number) =>
+  db
+    .selectFrom('appointments')
+    .select(['id', 'order_id', 'status', 'start_at', 'end_at', 'sealed'])
+    .where('team_id', '=', team_id)
+    .where('calendar_code', '=', calendar_code)
+    .where('start_at', '>=', period.from)
+    .where('start_at', '<', period.to)
+    .where('status', '<>', 'cancelled')
+    .orderBy('start_at')
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+
 /** The orders of a user with a visit that has not begun. */
 export const listUpcoming = (db: Db, team_id: string, user_id: string) =>
   db
@@ -99,3 +115,9 @@ export const findNextDue = (db: Db, team_id: string) =>
     .where('team_id', '=', team_id)
     .where('due_at', 'is not', null)
     .executeTakeFirst()
+
+/** Inserts rows from a team's export. */
+export const inserts = {
+  appointments: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('appointments'), 'appointments', rows),
+  appointment_events: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('appointment_events'), 'appointment_events', rows),
+}

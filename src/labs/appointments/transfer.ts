@@ -3,8 +3,8 @@ import type { AppInTransaction } from '../../platform/app.ts'
 import type { JsonRow } from '../../platform/db/json-rows.ts'
 import { isActive } from './rules.ts'
 import { claimTime, schedulerOf } from './scheduler.ts'
+import { inserts } from './store.ts'
 import * as cells from './store-cells.ts'
-import { inserts } from './store-transfer.ts'
 
 /** Inserts rows from a team's export into a table of this feature. Active visits occupy their time. */
 export async function insertExportedRows(app: AppInTransaction, table: keyof typeof inserts, rows: JsonRow[]) {

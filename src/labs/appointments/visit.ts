@@ -30,13 +30,17 @@ const associatedData = (id: string) => `appointments.sealed.${id}`
 
 export const sealVisit = (order: LoadedOrder, id: string, document: VisitDocument) => seal(order.key, associatedData(id), document)
 
+/** The personal data of an appointment. */
+export const openVisit = (order: LoadedOrder, { id, sealed }: { id: string; sealed: Buffer }) =>
+  open<VisitDocument>(order.key, associatedData(id), sealed)
+
 /** The latest appointment of an order. */
 export async function loadVisit({ db }: App, order: LoadedOrder): Promise<Visit | undefined> {
   const row = await store.findLatest(db, order.team_id, order.id)
   if (!row) return undefined
   const { sealed, ...fields } = row
   const events = await store.listEvents(db, order.team_id, row.id)
-  return { ...fields, events, document: open<VisitDocument>(order.key, associatedData(row.id), sealed) }
+  return { ...fields, events, document: openVisit(order, row) }
 }
 
 export async function requireVisit(app: App, order: LoadedOrder) {

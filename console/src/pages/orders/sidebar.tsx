@@ -1,9 +1,10 @@
 import { formatAddress, formatDate, formatMoney, humanize, shortId } from '../../format.ts'
 import { Link } from '../../router.tsx'
-import { Card, DescriptionList, Id, Time } from '../../ui/basics.tsx'
+import { Card, DescriptionList, Time } from '../../ui/basics.tsx'
 import { Reveal } from '../../ui/reveal.tsx'
 import type { Order } from './list.tsx'
 import { OrderStatus } from './status.tsx'
+import { VisitCard } from './visit.tsx'
 
 type SideProps = { order: Order; isRevealed: boolean; onReveal: (reason: string | null) => void }
 
@@ -13,7 +14,7 @@ export const OrderSidebar = ({ order, isRevealed, onReveal }: SideProps) => (
     <About order={order} />
     <Transaction order={order} />
     <Shipment order={order} />
-    <Appointment order={order} />
+    <VisitCard order={order} />
   </div>
 )
 
@@ -96,16 +97,6 @@ const Shipment = ({ order }: { order: Order }) => {
           ['Updated', <Time at={shipment.updated_at} />],
         ]}
       />
-    </Card>
-  )
-}
-
-const Appointment = ({ order }: { order: Order }) => {
-  const id = order.details.data?.appointment_id
-  if (!id) return null
-  return (
-    <Card title="Appointment">
-      <DescriptionList items={[['Appointment ID', <Id id={id} what="appointment ID" />]]} />
     </Card>
   )
 }
