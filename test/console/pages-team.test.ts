@@ -1,12 +1,17 @@
 import { expect, test } from 'vitest'
 import { noBrowser, withSkipReason } from '../support/console-page.ts'
 import { tour } from '../support/console-tour.ts'
+import { placeOrder } from '../support/orders.ts'
 import { deploymentOf } from '../support/pipelines.ts'
+import { startMailServer } from '../support/smtp.ts'
 import { aUser } from '../support/users.ts'
 import { waitFor } from '../support/webhooks.ts'
 import { world } from '../support/world.ts'
 
-const w = await world({ env: { PUBSUB_PROJECTS: 'harbor-events' } })
+const mailServer = await startMailServer()
+const w = await world({
+  env: { PUBSUB_PROJECTS: 'harbor-events', SMTP_URL: mailServer.url, MAIL_FROM: 'no-reply@harbor.example' },
+})
 const tenant = await w.tenant({ team: 'Harbor Clinic' })
 const { admin, api, team_id } = tenant
 const params = deploymentOf(tenant)
@@ -20,6 +25,7 @@ await admin.putTeamCredential({ params, body: { team_id, provider: 'fitbit', cli
 await w.startDelivery()
 await aUser(api)
 await waitFor(async () => expect((await api.readInbox({})).messages).toHaveLength(1))
+await api.simulateOrder({ params: { order_id: (await placeOrder(api)).id }, query: {}, body: {} })
 
 test.skipIf(noBrowser)(
   withSkipReason('team pages are accessible on a desktop and a phone, fit the screen and load nothing from other hosts'),
@@ -32,6 +38,8 @@ test.skipIf(noBrowser)(
       { name: 'create-lab-test', path: '/lab-tests/new', shows: 'Summary' },
       { name: 'pipelines', path: '/pipelines', shows: 'Google Cloud Pub/Sub' },
       { name: 'source-credentials', path: '/sources', shows: 'Fitbit' },
+      { name: 'messages', path: '/messages', shows: 'Results ready' },
+      { name: 'message-previews', path: '/messages?tab=previews', shows: 'Your appointment is booked' },
       { name: 'keys', path: '/keys', shows: 'Read and write' },
       { name: 'settings', path: '/settings', shows: 'Features' },
     ])

@@ -38,3 +38,7 @@ export function reasonToCancel({ expires_at, is_patient, email_enabled, opted_ou
   if (opted_out) return 'opted out'
   return email_enabled ? undefined : 'turned off'
 }
+
+/** The last line of a message to a patient. */
+export const optOutLine = (language: string, url: string) =>
+  language === 'es' ? `Para no recibir más mensajes: ${url}` : `To stop these messages: ${url}`

@@ -55,8 +55,10 @@ async function findReasonToCancel(app: App, { team_id, user_id, order_id, expire
 
 async function emailOf(app: App, message: store.ClaimedMessage) {
   const { team_id, user_id, id } = message
-  const { language, ...email } = await openMessage(app, message)
-  return { ...email, id, unsubscribe_url: user_id ? unsubscribeUrl(app, { team_id, user_id }, language) : null }
+  const { language, text, ...email } = await openMessage(app, message)
+  if (!user_id) return { ...email, text, id, unsubscribe_url: null }
+  const unsubscribe_url = unsubscribeUrl(app, { team_id, user_id }, language)
+  return { ...email, text: `${text}\n${rules.optOutLine(language, unsubscribe_url)}\n`, id, unsubscribe_url }
 }
 
 type Encrypted = { team_id: string; user_id: string | null; id: string; sealed: Buffer }
