@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/contract/client.ts'
 import { HOUR, MINUTE } from '../../src/platform/time.ts'
+import { requireUser } from '../../src/tenants/users/actions.ts'
+import { linkConnection } from '../../src/wearables/connections/actions.ts'
 import { aLink, connectionEvents } from '../support/connections.ts'
 import { query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
@@ -74,6 +76,16 @@ describe('a link token', () => {
     })
     await w.api.connectDemo({ body: { user_id, provider: 'fitbit' } })
     expect((await w.api.listConnections({ params: { user_id } })).providers).toMatchObject([{ slug: 'fitbit', status: 'connected' }])
+  })
+
+  test('a connection from before the retirement breaks, and names the successor', async () => {
+    const user_id = await aUser(w.api)
+    const account = { external_user_id: 'a', tokens: { access_token: 'a', refresh_token: 'r' } }
+    const user = await requireUser(w.app, w.team_id, user_id)
+    await linkConnection(w.app, user, 'fitbit', { kind: 'oauth', account, expires_at: '2026-01-01T00:00:00Z' })
+    expect(await errorOf(w.api.refreshUser({ params: { user_id } }))).toMatchObject({ detail: { error_type: 'REFRESH_FAILED' } })
+    const error_details = { error_message: expect.stringContaining('Connect google_health instead.') }
+    expect((await w.api.listConnections({ params: { user_id } })).providers).toMatchObject([{ status: 'error', error_details }])
   })
 
   test('works only for link endpoints, which accept no API key', async () => {
