@@ -27,7 +27,7 @@ const seconds = (ms: number) => `${ms / SECOND} seconds`
 const rows: [limit: string, value: string, over: string][] = [
   [
     'Body, after decompression',
-    `${size(BODY_LIMIT)}; ${size(LARGE_BODY)} for orders and pushed data; ${size(USER_TOKEN_LIMIT)} with a sign-in token of a user`,
+    `${size(BODY_LIMIT)}; ${size(LARGE_BODY)} for orders, pushed data and lab reports; ${size(USER_TOKEN_LIMIT)} with a sign-in token of a user`,
     '413 `BODY_TOO_LARGE`',
   ],
   ['Entries of a list in a body', number(MAX_LIST_ENTRIES), '413 `BODY_TOO_LARGE`'],

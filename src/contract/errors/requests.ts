@@ -14,7 +14,7 @@ export const requestErrors = errors({
   BODY_TOO_LARGE: {
     kind: 'too_large',
     meaning:
-      'The body exceeds the limit: 30 MiB for orders and pushed data, 1 MiB elsewhere and for sign-in tokens of users. A list may have 200,000 entries. The limits apply after decompression.',
+      'The body exceeds the limit: 30 MiB for orders, pushed data and lab reports, 1 MiB elsewhere and for sign-in tokens of users. A list may have 200,000 entries. The limits apply after decompression.',
     remedy: 'Split the request into smaller ones.',
   },
   RATE_LIMITED: {
