@@ -7,7 +7,9 @@ import { listOpenMessages, resendMessage } from '../../src/labs/hl7/outbox/opera
 import { readBuiltIn } from '../../src/labs/hl7/profiles/read.ts'
 import { type Misbehavior, startStandIn } from '../../src/labs/hl7/stand-in/lab.ts'
 import type { ReportKind } from '../../src/labs/hl7/stand-in/report-message.ts'
+import { assignUnassignedResult, listUnassignedResults } from '../../src/labs/unmatched/operator-queue.ts'
 import { DAY, MINUTE } from '../../src/platform/time.ts'
+import { setBetas } from '../../src/tenants/teams/actions.ts'
 import { atEnd } from '../support/at-end.ts'
 import { newCertificate } from '../support/certificate.ts'
 import { orderEvents } from '../support/order-events.ts'
@@ -302,6 +304,15 @@ describe('messages of a lab', () => {
     await eventually(() => lab.reported.length === lab.heard.length)
     await w.runJobs()
     expect(await stepOf(id)).toBe('requisition_created')
+
+    // The team shares its lab account with others, so an operator decides whose they are, and the team on which order.
+    const [waiting] = await listUnassignedResults(app)
+    const { raw_result_id } = await assignUnassignedResult(app, waiting?.id as string, team_id)
+    await setBetas(app, team_id, ['unmatched_results'])
+    const copies = () => query(w.url, 'select from lab_inbox where control_id = $1 and sealed is not null', [waiting?.message_ref])
+    expect(await copies()).toHaveLength(1)
+    await api.acceptUnmatchedResult({ params: { raw_result_id }, body: { order_id: id } })
+    expect([await stepOf(id), await copies()]).toEqual(['completed', []])
   })
 
   test.each(['duplicate', 'broken_pipe'] as const)('complete the order once in spite of %s', async (misbehavior) => {

@@ -85,8 +85,8 @@ export const oauthSources = {
     id: 8,
     name: 'WHOOP',
     description: 'The WHOOP strap: sleep, strain and recovery.',
-    update_model: 'hybrid',
-    summary_resources: ['sleep', 'workouts', 'activity', 'body', 'profile'],
+    update_model: 'push',
+    summary_resources: ['sleep', 'sleep_cycle', 'workouts', 'activity', 'body', 'profile'],
     timeseries_resources: ['hrv', 'heartrate', 'blood_oxygen', 'respiratory_rate', 'weight'],
   }),
   withings: source({

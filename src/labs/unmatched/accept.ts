@@ -6,6 +6,7 @@ import { invalid, problem } from '../../platform/problem.ts'
 import { requireUser } from '../../tenants/users/actions.ts'
 import { recordOn } from '../hl7/filing/actions.ts'
 import { stateOf } from '../hl7/filing/rules-match.ts'
+import { forgetReceived } from '../hl7/inbox/forget.ts'
 import { recreateForResult } from '../orders/progress/redraw.ts'
 import { type LoadedOrder, loadOrders, lockOrder, presentOrder } from '../orders/reading/present.ts'
 import { type ReviewDocument, restoredResults, sealReview } from './documents.ts'
@@ -33,6 +34,7 @@ export const acceptUnmatchedResult = (app: App, { team_id }: TeamCaller, id: str
       // From now on the result is data of the user, so erasing the user erases it.
       sealed: sealReview(order.key, id, { ...document, note: body.note ?? document.note }),
     })
+    await forgetReceived(app, review.lab_id, review.message_ref)
     return presentOrder(app, updated)
   })
 

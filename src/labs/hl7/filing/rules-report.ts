@@ -41,10 +41,12 @@ export function reportOf(received: OrderResults, context: Context) {
 }
 
 /** Whether the message says anything about results. A group can also only report a status. */
-export const hasResults = (groups: ResultGroup[]) =>
+export const hasResults = (groups: ResultGroup[]) => hasObservations(groups) || groups.some(({ status }) => status === 'cancelled')
+
+/** Whether the message has values, withdrawals or documents. */
+export const hasObservations = (groups: ResultGroup[]) =>
   groups.some(
-    ({ status, observations, documents }) =>
-      status === 'cancelled' || documents.length > 0 || observations.some((observation) => observation.status !== 'not_a_result'),
+    ({ observations, documents }) => documents.length > 0 || observations.some((observation) => observation.status !== 'not_a_result'),
   )
 
 type Row = { panel: string; result?: ReportedResult; missing?: NewMissingResult[]; removed?: RemovedResult[] }

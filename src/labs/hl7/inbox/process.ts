@@ -9,12 +9,13 @@ import { findUserOfOrder } from '../../orders/reading/present.ts'
 import { encodeText } from '../codec/rules-charset.ts'
 import { formatMessage, type Message } from '../codec/rules-message.ts'
 import { fileReport } from '../filing/actions.ts'
+import { hasObservations } from '../filing/rules-report.ts'
 import { type Link, linkTo } from '../links/connections.ts'
 import { countLabMessage } from '../links/counters.ts'
 import { type Renew, withLease } from '../links/lease.ts'
 import { readAcknowledgment } from '../messages/rules-acknowledgment.ts'
 import { decodeMessage } from '../messages/rules-bytes.ts'
-import { type PatientResults, readResults } from '../messages/rules-results.ts'
+import { readResults } from '../messages/rules-results.ts'
 import { applyAnswer } from '../outbox/answers.ts'
 import { answerAssociatedData, bodyAssociatedData } from '../outbox/queue.ts'
 import * as outbox from '../outbox/store.ts'
@@ -99,12 +100,10 @@ async function filePart(app: App, link: Link, lab: Lab, part: Message, { control
   if (!report) return { kind: 'status', orders: [], isMatched: false }
   const status = statusIn(report)
   const moved = status && (await applyStatus(app, lab, link, report, status))
-  if (status && !hasResults(report)) return { kind: 'status', orders: moved ? [moved] : [], isMatched: moved !== undefined }
+  if (status && !hasObservations(report.groups)) return { kind: 'status', orders: moved ? [moved] : [], isMatched: moved !== undefined }
   const { orders, unmatched } = await fileReport(app, { id: lab.id, profile: link.profile }, report, control_id)
   return { kind: 'result', orders, isMatched: unmatched.length === 0 }
 }
-
-const hasResults = ({ groups }: PatientResults) => groups.some(({ observations }) => observations.some(({ value }) => value))
 
 type Kept = OrderRef & { bytes: Buffer; kind: string }
 
