@@ -101,6 +101,20 @@ test('rejects a form without a file, a text instead of a file, and an unknown us
   expect((await fetch(`${w.base}/lab_report/v1/parser/job`, { method: 'POST', headers: broken, body: '--y' })).status).toBe(422)
 })
 
+test('refuses a form with more parts or longer headers than a report has, before it parses them', async () => {
+  const headers = { 'x-service-api-key': w.team_api_key, 'content-type': 'multipart/form-data; boundary="x y"' }
+  const send = async (body: string) => {
+    const response = await fetch(`${w.base}/lab_report/v1/parser/job`, { method: 'POST', headers, body })
+    return [response.status, ((await response.json()) as { detail: { msg: string }[] }).detail[0]?.msg]
+  }
+  const part = '--x y\r\nContent-Disposition: form-data; name="file"\r\n\r\na\r\n'
+  expect(await send(`${part.repeat(101)}--x y--\r\n`)).toEqual([422, 'The form has more than 100 parts. Send fewer.'])
+  expect(await send(part.replace('\r\n\r\n', `\r\n${'A: b\r\n'.repeat(2000)}\r\n`))).toEqual([
+    422,
+    expect.stringContaining('not a valid form'),
+  ])
+})
+
 describe('layout', () => {
   const read = async (change: Parameters<typeof aReport>[0]) => {
     const parsed = parseFile(await resultReport(aReport(change)))
