@@ -194,7 +194,17 @@ describe('files that cannot be read', () => {
       bomb(deflateSync(Buffer.alloc(64 * 1024 * 1024))),
     ]
     for (const content of hostile) expect(parseFile(Buffer.from(content))).toEqual({ failure: expect.any(String) })
-    expect(await parseFiles(hostile.map((content) => Buffer.from(content)))).toEqual({ failure: expect.any(String) })
+    expect(
+      await parseFiles(
+        hostile.map((content) => Buffer.from(content)),
+        [],
+      ),
+    ).toEqual({ failure: expect.any(String) })
+  })
+
+  test('a report of more than a megabyte fails', async () => {
+    const csv = `test,result\n${Array.from({ length: 900 }, () => `${'Ferritin '.repeat(200)},48`).join('\n')}`
+    expect(await parse(fileOf(csv, 'long.csv'))).toMatchObject({ status: 'failed', failure_reason: 'invalid_input', data: null })
   })
 
   const bomb = (stream: Buffer) =>

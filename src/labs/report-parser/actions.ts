@@ -12,7 +12,6 @@ import { withTeamClock } from '../../tenants/teams/clock.ts'
 import { findUsers, requireUser } from '../../tenants/users/actions.ts'
 import { loadAnalytes } from '../catalog/actions.ts'
 import { type Parsed, parseFiles } from './parse.ts'
-import { matchLoincs } from './rules-loinc.ts'
 import * as store from './store.ts'
 
 export { searchParsing } from './store.ts'
@@ -98,9 +97,8 @@ async function parseJob(app: App, found: { team_id: string; id: string }) {
 
 async function parseFilesOf(app: App, key: SealingKey, job: store.JobRow): Promise<Parsed> {
   const files = await store.listFiles(app.db, job)
-  const parsed = await parseFiles(files.map(({ n, sealed }) => openBytes(key, fileData(job.id, n), sealed)))
-  if ('failure' in parsed) return parsed
-  return { data: { ...parsed.data, results: matchLoincs(parsed.data.results, await loadAnalytes(app)) } }
+  const contents = files.map(({ n, sealed }) => openBytes(key, fileData(job.id, n), sealed))
+  return parseFiles(contents, await loadAnalytes(app))
 }
 
 const outcomeOf = (key: SealingKey, id: string, parsed: Parsed) =>

@@ -1,6 +1,6 @@
 import type { ParsedResult } from '../../contract/labs/report-parser.ts'
 
-type Analyte = { name: string; loinc: string }
+export type Analyte = { name: string; loinc: string }
 
 /** Spelling differs between labs: punctuation, case and spaces do not count. */
 const normalize = (name: string) =>

@@ -97,6 +97,8 @@ const noMetadata: ParsedMetadata = {
 }
 
 const MAX_UNREAD = 100
+/** About 3,000 results. A small file can become a large report, which Assay would then store and send in an event. */
+const MAX_REPORT_LENGTH = 1024 * 1024
 
 /** All files of a job as one report. A file that cannot be read fails the job. */
 export function combineFiles(files: ParsedFile[]): { data: ParsedReport } | { failure: ParsingFailure } {
@@ -109,5 +111,5 @@ export function combineFiles(files: ParsedFile[]): { data: ParsedReport } | { fa
     results: reports.flatMap(({ results }) => results),
     unread: reports.flatMap(({ unread }, i) => unread.map((entry) => ({ file: i + 1, ...entry }))).slice(0, MAX_UNREAD),
   }
-  return { data }
+  return JSON.stringify(data).length > MAX_REPORT_LENGTH ? { failure: 'invalid_input' } : { data }
 }

@@ -1,6 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { type Analyte, matchLoincs } from './rules-loinc.ts'
 import { parseFile } from './rules-parse.ts'
 import { combineFiles } from './rules-values.ts'
 
-const files = workerData as Uint8Array[]
-parentPort?.postMessage(combineFiles(files.map((bytes) => parseFile(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)))))
+const { files, analytes } = workerData as { files: Uint8Array[]; analytes: Analyte[] }
+const parsed = combineFiles(files.map((bytes) => parseFile(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))))
+parentPort?.postMessage('failure' in parsed ? parsed : { data: { ...parsed.data, results: matchLoincs(parsed.data.results, analytes) } })
