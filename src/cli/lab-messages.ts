@@ -8,7 +8,7 @@ import { withApp } from './with-app.ts'
 
 export const listLabMessagesCommand = command({
   name: 'labs messages',
-  summary: 'List the HL7 messages to labs that wait or were rejected, oldest first, without their content. At most 1,000.',
+  summary: 'List the HL7 messages to labs that are pending or were rejected, oldest first, without their content. At most 1,000.',
   options: { lab: { value: 'SLUG', what: 'Only messages to this lab.' } },
   async run({ lab, json }) {
     const messages = await withApp(async (app) => listOpenMessages(app, lab === undefined ? undefined : (await requireLab(app, lab)).id))

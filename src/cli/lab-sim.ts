@@ -16,12 +16,12 @@ const Port = z
 export const labSimCommand = command({
   name: 'lab-sim',
   summary:
-    'Run a stand-in lab on this machine that speaks HL7 over MLLP by a profile. It accepts and cancels test orders (MSH-11 T), acknowledges them and prints one line per message. With --results, it sends simulated results: final ones, and by the seed also partial, corrected and reflex ones. The command needs no database and runs until you press Ctrl-C.',
+    'Run a stand-in lab on this machine that speaks HL7 over MLLP as a profile describes. It accepts and cancels test orders (MSH-11 T), acknowledges them and prints one line per message. With --results, it sends simulated results: final ones and, depending on the seed, partial, corrected and reflex ones. The command needs no database and runs until you press Ctrl-C.',
   options: {
     profile: { value: 'FILE', what: 'A profile, or the name of a built-in one.', required: true, file: true },
     port: { value: 'PORT', what: 'Port on 127.0.0.1. 0 for a free one.', shape: Port, fallback: '2575' },
     results: { value: 'HOST:PORT', what: 'Where Assay receives results: `receive` of LAB_CONNECTIONS.', shape: HostAndPort },
-    'results-after': { value: 'SECONDS', what: 'How long after the order results come.', shape: Seconds, fallback: '2' },
+    'results-after': { value: 'SECONDS', what: 'Delay between an order and its results.', shape: Seconds, fallback: '2' },
     seed: { value: 'TEXT', what: 'The same seed gives the same reports and values.', fallback: 'assay' },
     misbehave: { value: misbehaviors.join('|'), what: 'What to do wrong with every message.', oneOf: misbehaviors },
   },

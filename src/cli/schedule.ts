@@ -15,7 +15,7 @@ const team = { value: 'ID', what: 'Team that owns the schedule. Default: the sch
 export const loadSchedule = command({
   name: 'schedule load',
   summary:
-    'Load sites and phlebotomists with their working hours from a file, as PUT /v3/schedule takes it. It replaces the schedule of a team, or the one that all teams share. Teams cannot overbook a shared site.',
+    'Load sites and phlebotomists with their working hours from a file in the format of PUT /v3/schedule. It replaces the schedule of a team, or the one that all teams share. Teams cannot overbook a shared site.',
   options: { file: { value: 'FILE', what: 'Schedule, as JSON.', required: true, file: true }, team },
   examples: ['assay schedule load --file schedule.json', 'assay schedule load --file schedule.json --team ID'],
   async run({ file, team, json }) {

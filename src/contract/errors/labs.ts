@@ -301,7 +301,7 @@ export const kitErrors = errors({
   NOT_A_KIT: {
     kind: 'refused',
     meaning: 'The order is not collected with a test kit, so it has no shipment.',
-    remedy: 'Record shipments of testkit orders only.',
+    remedy: 'Record shipments only for orders with the collection method testkit.',
   },
   TRACKING_NUMBER_TAKEN: {
     kind: 'conflict',
@@ -310,7 +310,7 @@ export const kitErrors = errors({
   },
   UNKNOWN_COURIER: {
     kind: 'refused',
-    meaning: 'The label names a courier that the team does not have.',
+    meaning: 'The team has no courier with the code on the label.',
     remedy: 'Create the courier with PUT /v3/courier/{courier}.',
   },
 })
@@ -323,7 +323,7 @@ export const unmatchedErrors = errors({
   },
   UNMATCHED_ORDER_REQUIRED: {
     kind: 'refused',
-    meaning: 'No order of the user can take the unmatched result.',
+    meaning: 'No order of the user can receive the unmatched result.',
     remedy: 'Send the order_id of an order with a patient at the lab of the result.',
   },
   UNMATCHED_RESULT_NOT_FOUND: {
@@ -333,7 +333,7 @@ export const unmatchedErrors = errors({
   },
   UNMATCHED_TEST_NOT_FOUND: {
     kind: 'not_found',
-    meaning: 'The team has no test of unmatched results with this ID.',
+    meaning: 'The team has no unmatched-result test with this ID.',
     remedy: 'Use the run_id of POST /v3/unmatched_result_test.',
   },
 })

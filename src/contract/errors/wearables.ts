@@ -43,7 +43,7 @@ export const connectionErrors = errors({
   },
   SOURCE_RETIRED: {
     kind: 'refused',
-    meaning: 'The source ended its API, so accounts cannot be connected anymore.',
+    meaning: 'The source ended its API, so accounts can no longer be connected.',
     remedy: 'Connect the source that the message names.',
   },
   SOURCE_NOT_OFFERED: {

@@ -7,7 +7,7 @@ import { patientLanguages } from '../tenants/management.ts'
 const CommunicationSettings = z
   .object({
     order_id: Id,
-    sms_enabled: z.boolean().describe('Assay stores this setting and sends no SMS.'),
+    sms_enabled: z.boolean().describe('Assay stores this setting but sends no SMS.'),
     email_enabled: z.boolean().describe('Whether the patient gets email about the order.'),
     language: openEnum(patientLanguages).describe('The language of messages to the patient.'),
   })
@@ -26,7 +26,7 @@ const settings = {
 const Message = z
   .object({
     id: Id,
-    kind: Safe.describe('The reason of the message, such as `appointment_booked` or `critical_escalation`.'),
+    kind: Safe.describe('The reason for the message, such as `appointment_booked` or `critical_escalation`.'),
     status: openEnum(['planned', 'queued', 'sent', 'failed', 'canceled']),
     user_id: Id.nullable().describe('The patient. Null for a message to a contact of the team.'),
     order_id: Id.nullable(),
@@ -57,12 +57,12 @@ export const communicationEndpoints = {
     ...settings,
     method: 'patch',
     summary: 'Update the communication settings of an order',
-    description: 'Settings of the order win over those of the team. A patient who opted out gets no messages either way.',
+    description: 'Settings of the order override those of the team. A patient who opted out gets no messages either way.',
     body: z
       .object({
         sms_enabled: z.boolean(),
-        email_enabled: z.boolean().nullish().describe('Null for the setting of the team.'),
-        language: z.enum(patientLanguages).nullish().describe('Null for the setting of the team.'),
+        email_enabled: z.boolean().nullish().describe('Null uses the setting of the team.'),
+        language: z.enum(patientLanguages).nullish().describe('Null uses the setting of the team.'),
       })
       .meta({ id: 'CommunicationSettingsPatch' }),
   }),
@@ -83,7 +83,7 @@ export const communicationEndpoints = {
     method: 'get',
     path: '/console/messages/previews',
     summary: 'Get previews of the messages to patients',
-    description: 'Renders every message in the name of the team, with an example of a visit.',
+    description: 'Renders every message with the branding of the team and an example visit.',
     subjects: {},
     query: z.object({ language: z.enum(patientLanguages).nullish().describe('Default: the language of the team.') }),
     returns: z

@@ -176,7 +176,7 @@ export const kitEndpoints = {
     path: '/v3/order/{order_id}/shipment/status',
     summary: 'Report where a kit is',
     description:
-      'For an operator who knows more than the courier, for example that a parcel is lost. A kit that was lost and reaches the lab continues in a new order of the same transaction. Emits `labtest.order.updated`.',
+      'For steps that the courier does not report, such as a lost parcel. A lost kit that still reaches the lab continues in a new order of the same transaction. Emits `labtest.order.updated`.',
     body: z.object({ status: z.enum(shippingSteps) }).meta({ id: 'KitStatus' }),
     refusals: { 400: 'The order is not a kit, or the lifecycle has no such transition.', ...noOrder },
   }),

@@ -28,7 +28,7 @@ const EscalatedResult = z.looseObject({
   user_id: Id,
   result_version: z.int(),
   reported_at: Instant,
-  escalation: z.int().describe('How often this result has been escalated.'),
+  escalation: z.int().describe('How many times this result has been escalated.'),
   recipients: openEnum(['contacts', 'administrators']).describe('Who gets the email: the contacts of the team, or the administrators too.'),
   next_escalation_at: Instant,
 })
@@ -50,7 +50,9 @@ const MatchReview = z.looseObject({
   status: openEnum(reviewStatuses),
   decision_code: openEnum(decisionCodes),
   sub_reason_codes: z.array(openEnum(subReasonCodes)).nullish(),
-  interpretation: openEnum(interpretations).nullish().describe('The worst interpretation in the result. Look at critical results at once.'),
+  interpretation: openEnum(interpretations)
+    .nullish()
+    .describe('The worst interpretation in the result. Review critical results immediately.'),
   resolution_action: openEnum(resolutionActions).nullish(),
   resolved_user_id: Id.nullish(),
   resolved_order_id: Id.nullish(),
@@ -158,7 +160,7 @@ export const labEvents = {
   'labtest.kit.alert': eventType({
     key: 'order',
     description:
-      'Emitted when a kit is overdue or delayed and no status shows it, and when a canceled kit reaches the lab. Someone has to look after it.',
+      'Emitted when a kit is overdue or delayed and no status shows it, and when a canceled kit reaches the lab. Someone needs to follow up.',
     data: KitAlert,
     example: {
       order_id: exampleValues.order_id,

@@ -27,7 +27,7 @@ export const ParsedResult = z
     value: Safe,
     confidence: z
       .number()
-      .describe('From 0 to 1. Below 1, the value was broken over lines, is free text, or contradicts the flag that the report prints.'),
+      .describe('From 0 to 1. Below 1, the value spans several lines, is free text, or contradicts the flag that the report prints.'),
     type: openEnum(['numeric', 'range', 'comment', 'boolean', 'duration', 'percentage', 'ratio']).nullable(),
     units: Safe.nullable(),
     min_reference_range: z.number().nullable(),

@@ -17,7 +17,7 @@ export const UnmatchedResultFilter = z.object({
   status: z.enum(['pending_customer_review', 'pending_ops_review', 'resolved']).nullish(),
   created_at_start: Day.nullish(),
   created_at_end: Day.nullish().describe('The last day, included.'),
-  search_input: Text(200).nullish().describe('Words of the name of the patient, or the order number.'),
+  search_input: Text(200).nullish().describe("Words of the patient's name, or the order number."),
 })
 
 export const AcceptUnmatchedResult = z
@@ -131,9 +131,9 @@ export const unmatchedResultEndpoints = {
     ...unmatched,
     method: 'post',
     path: '/v3/unmatched_result_test',
-    summary: 'Create a test of unmatched results',
+    summary: 'Create an unmatched-result test',
     description:
-      'Puts a result into the queue of the team that leads to the decision of the case. The response has the outcome; the run has ended. Needs an X-Idempotency-Key.',
+      'Puts a result that leads to the decision of the case into the queue of the team. The run has ended when the response arrives. Requires an X-Idempotency-Key.',
     sandbox: true,
     idempotent: true,
     isStillRunning: () => true,
@@ -147,7 +147,7 @@ export const unmatchedResultEndpoints = {
     ...unmatched,
     method: 'get',
     path: '/v3/unmatched_result_test/{run_id}',
-    summary: 'Get a test of unmatched results',
+    summary: 'Get an unmatched-result test',
     sandbox: true,
     subjects: { run_id: 'path.run_id' },
     params: z.object({ run_id: Id }),

@@ -29,7 +29,7 @@ const Overview = z
             order_id: Id,
             result_version: z.int(),
             reported_at: Instant,
-            escalations: z.int().describe('How often the result has been escalated.'),
+            escalations: z.int().describe('How many times the result has been escalated.'),
             next_escalation_at: Instant.nullable(),
           }),
         ),

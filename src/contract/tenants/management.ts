@@ -57,11 +57,11 @@ export const featureSettings = {
 const STORED_ONLY = 'Assay stores this setting but does not act on it yet.'
 const NO_SMS = 'Assay stores this setting but sends no SMS.'
 const PATIENT_EMAIL =
-  'False sends no email to patients, unless the communication settings of the order say so. Without SMTP_URL, the service sends none.'
+  'If false, patients get email only about orders whose communication settings turn it on. Without SMTP_URL, Assay sends none.'
 const CRITICAL_EMAIL = 'A contact for critical results that are not acknowledged. See critical_escalation_minutes.'
 const CRITICAL_CONTACTS = 'More contacts for critical results, up to 20.'
 const ESCALATION =
-  'The waits in minutes after which an open critical result is escalated to the contacts, up to 10. From the last one on, the administrators of the organization get the email too. The last wait repeats until the result is acknowledged. Empty for none.'
+  'The waits in minutes after which an open critical result is escalated to the contacts, up to 10. From the last one on, the administrators of the organization get the email too. The last wait repeats until the result is acknowledged. Empty turns escalation off.'
 const LANGUAGE = 'The language of messages to patients.'
 const BRAND = 'The name, the website and the support address appear in messages to patients. Assay only stores the other fields.'
 

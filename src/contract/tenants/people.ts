@@ -144,7 +144,7 @@ export const peopleEndpoints = {
     summary: 'Create an invitation',
     subjects: { id: 'result.id' },
     description:
-      'Assay sends no email, so pass the link on yourself. Only this response contains the link. It works once, within 7 days. A new invitation for the same email address replaces the link.',
+      'Assay does not email the link, so send it yourself. Only this response contains the link. It works once, within 7 days. A new invitation for the same email address replaces the link.',
     params: OrgId,
     body: NewInvite,
     returns: z

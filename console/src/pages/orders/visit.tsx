@@ -122,7 +122,7 @@ function SlotDialog({ order, title, send, onClose }: SlotDialogProps) {
   return (
     <FormDialog title={title} submit={title} large disabled={!bookingKey} onClose={onClose} onSubmit={save}>
       <TextField label="From" type="date" hint="Shows 14 days." value={from} onText={setFrom} />
-      <QueryView query={slots} isEmpty={({ slots }) => !slots.length} empty={<p class="muted">No slot is free in these days.</p>}>
+      <QueryView query={slots} isEmpty={({ slots }) => !slots.length} empty={<p class="muted">No slot is free on these days.</p>}>
         {(free) => <SlotPicker key={from} free={free} selected={bookingKey} onSelect={setBookingKey} />}
       </QueryView>
     </FormDialog>

@@ -84,7 +84,7 @@ const InvitationLink = ({ link, onClose }: { link: string; onClose: () => void }
     title="Invitation link"
     secret={link}
     what="link"
-    note="Assay sends no email. Share this link with the person. It is shown once, works once and expires in 7 days."
+    note="Assay does not email invitations. Share this link with the person. It is shown once, works once and expires in 7 days."
     onClose={onClose}
   />
 )

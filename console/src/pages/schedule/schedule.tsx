@@ -84,7 +84,7 @@ function RemoveDialog({ calendar: { code, name }, onClose }: { calendar: Calenda
   }
   return (
     <FormDialog title={`Remove ${name}?`} submit="Remove calendar" danger onClose={onClose} onSubmit={remove}>
-      <p>Nobody can book new visits. Visits that are booked stay.</p>
+      <p>Nobody can book new visits. Booked visits stay.</p>
     </FormDialog>
   )
 }
