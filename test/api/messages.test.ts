@@ -150,10 +150,15 @@ test('a patient opts out with the link of a message, and in again', async () => 
   }
   // Opening a link changes nothing, because mail programs open links by themselves.
   expect(await completeAnother()).toBe(1)
+  // Mail programs send either kind of form (RFC 8058).
   const body = new URLSearchParams({ 'List-Unsubscribe': 'One-Click' })
-  expect((await fetch(w.base + link, { method: 'POST', body })).status).toBe(200)
-  expect(await completeAnother()).toBe(0)
-  expect((await fetch(w.base + link, { method: 'POST', body: new URLSearchParams({ messages: 'resume' }) })).status).toBe(200)
+  const multipart = new FormData()
+  multipart.append('List-Unsubscribe', 'One-Click')
+  for (const stop of [body, multipart]) {
+    expect((await fetch(w.base + link, { method: 'POST', body: stop })).status).toBe(200)
+    expect(await completeAnother()).toBe(0)
+    expect((await fetch(w.base + link, { method: 'POST', body: new URLSearchParams({ messages: 'resume' }) })).status).toBe(200)
+  }
   expect(await completeAnother()).toBe(1)
   const forged = link.replace(/token=(.)/, (_, first) => `token=${first === 'A' ? 'B' : 'A'}`)
   const refused = await fetch(w.base + forged, { method: 'POST', body })

@@ -38,9 +38,8 @@ export async function mountOptOut(app: App, server: FastifyInstance) {
   await server.register(async (scope) => {
     scope.removeAllContentTypeParsers()
     const options = { parseAs: 'string', bodyLimit: FORM_LIMIT } as const
-    scope.addContentTypeParser('application/x-www-form-urlencoded', options, async (_: unknown, text: string) =>
-      Object.fromEntries(new URLSearchParams(text)),
-    )
+    // Mail programs send either kind of form. Only the form of the page, which is URL-encoded, has a field that counts.
+    scope.addContentTypeParser('*', options, async (_: unknown, text: string) => Object.fromEntries(new URLSearchParams(text)))
     scope.get(PATH, async ({ query }: Request, reply) => {
       const text = textOf(query)
       return patientOf(app, tokenOf(query)) ? send(reply, 200, text, askPage(text, query)) : send(reply, 400, text, text.invalid)
