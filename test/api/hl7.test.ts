@@ -234,11 +234,18 @@ describe('messages of a lab', () => {
     ['a message for production', aMessage('L2', [pid()], { processing: 'P' }), 'AR', '202'],
     ['another type', aMessage('L3', [pid()], { type: 'ADT^A01' }), 'AR', '200'],
     ['no control ID', aMessage('', [pid()]), 'AE', '101'],
+    ['a control ID with a NUL', aMessage('L12\0', [pid()]), 'AE', '102'],
+    ['a control ID with an escaped NUL', aMessage('L12\\X00\\', [pid()]), 'AE', '102'],
     ['a broken segment', aMessage('L4', [pid(), '???']), 'AE', '100'],
   ])('are rejected and not stored: %s', async (_, message, code, error) => {
     const answer = await send(message)
     expect([codeIn(answer), answer]).toEqual([code, expect.stringContaining(error)])
     for (const control_id of ['', 'L2', 'L3', 'L4']) expect(await stored(control_id)).toEqual([])
+  })
+
+  test('can be acknowledgments of any event', async () => {
+    expect(codeIn(await send(aMessage('L13', ['MSA|AA|unknown'], { type: 'ACK^R\0\t1' }).replace('|2.3', '|2.3|||AL|NE')))).toBe('CA')
+    expect(await stored('L13')).toEqual(['stored'])
   })
 
   test('are refused without HL7, and from an unknown sender', async () => {

@@ -3,7 +3,8 @@ import { TLSSocket } from 'node:tls'
 import type { App } from '../../../platform/app.ts'
 import { setupProblem } from '../../../platform/problem.ts'
 import { type Link, linksOf } from '../links/connections.ts'
-import { listenMllp } from '../mllp/server.ts'
+import { countLabMessage } from '../links/counters.ts'
+import { listenMllp, type MllpAnswer } from '../mllp/server.ts'
 import { receiveMessage } from './receive.ts'
 
 export type Listener = Awaited<ReturnType<typeof listenMllp>> & { lab: string }
@@ -27,11 +28,18 @@ async function listen(app: App, link: Link, { host, port, tls, from }: NonNullab
     return await listenMllp({
       ...{ host, port, tls },
       isAllowed: (socket) => isKnown(socket) || refuse(app, link),
-      handle: (message) => receiveMessage(app, link, message),
+      handle: (message) => receiveMessage(app, link, message).catch((error) => reportFault(app, link, error)),
     })
   } catch (error) {
     throw setupProblem(`LAB_CONNECTIONS.${link.slug}: cannot listen on ${host}:${port} (${(error as NodeJS.ErrnoException).code})`)
   }
+}
+
+/** Without an answer, the lab sends the message again. The text of the error could contain a value of the message. */
+function reportFault(app: App, { slug }: Link, error: unknown): MllpAnswer {
+  countLabMessage(slug, 'in', 'failed')
+  app.log.error({ lab: slug, error: (error as Error).name }, 'lab message not stored')
+  return { answers: [], closes: true }
 }
 
 function refuse(app: App, { slug }: Link) {

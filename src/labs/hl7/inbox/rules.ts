@@ -6,8 +6,10 @@ import { type AcknowledgmentCode, acknowledge, refuse, type Verdict } from '../m
 const messageTypes = ['ORU^R01', 'ORM^O01', 'OML^O21', 'OSU^O51', 'OSU^O41', 'ORR^O02', 'ORL^O22']
 const MAX_CONTROL_ID = 199
 
+/** What triggered an acknowledgment does not matter, and its sender can write anything there. */
 export const typeOf = (message: Message) => {
   const header = segmentOf(message, 'MSH')
+  if (readValue(header, 9) === 'ACK') return 'ACK'
   return [readValue(header, 9), readValue(header, 9, 2)].filter(Boolean).join('^')
 }
 
@@ -19,10 +21,12 @@ export function judgeHeader(message: Message, processing_id: 'P' | 'T'): Verdict
   const control_id = controlIdOf(message)
   if (readValue(header, 11) !== processing_id) return refuse('AR', 'processingId', `MSH-11 must be ${processing_id}.`)
   if (!/^2\.[1-8]/.test(readValue(header, 12))) return refuse('AR', 'version', 'MSH-12 must be a version of HL7 v2.')
-  if (readValue(header, 9) !== 'ACK' && !messageTypes.includes(typeOf(message)))
+  if (!['ACK', ...messageTypes].includes(typeOf(message)))
     return refuse('AR', 'messageType', `MSH-9 must be ACK or one of ${messageTypes.join(', ')}.`)
   if (!control_id || control_id.length > MAX_CONTROL_ID)
     return refuse('AE', 'required', `MSH-10 must have 1 to ${MAX_CONTROL_ID} characters.`)
+  // PostgreSQL cannot store NUL.
+  if (/\p{Cc}/u.test(control_id)) return refuse('AE', 'dataType', 'MSH-10 must not contain control characters.')
   return { code: 'AA' }
 }
 
