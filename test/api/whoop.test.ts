@@ -174,6 +174,24 @@ describe('the story of a WHOOP account', () => {
     expect(await typesSince(t, user_id, before)).toEqual([])
   })
 
+  test('accepts and ignores a signed notification that cannot be stored', async () => {
+    const url = `${o.w.base}${new URL(o.cloud.behavior.webhook_url as string).pathname}`
+    const post = async (id: string, type: string) => {
+      const body = JSON.stringify({ user_id: 2001, id, type })
+      const timestamp = String(Date.parse(o.w.app.wall()))
+      const signature = createHmac('sha256', o.cloud.setting.client_secret)
+        .update(timestamp + body)
+        .digest('base64')
+      const headers = { 'x-whoop-signature': signature, 'x-whoop-signature-timestamp': timestamp }
+      return (await fetch(url, { method: 'POST', body, headers })).status
+    }
+    const long = Array.from({ length: 2000 }, (_, i) => i.toString(36)).join('')
+    expect([await post('a\0b', 'sleep.updated'), await post(long, 'sleep.updated'), await post('a', 'constructor.updated')]).toEqual([
+      200, 200, 200,
+    ])
+    expect(await query(o.w.url, 'select 1 from cloud_changes where team_id = $1', [t.team_id])).toEqual([])
+  })
+
   test('disconnecting renews an expired token to end the access', async () => {
     o.cloud.tokens.expireAccess()
     expect(await t.api.refreshUser({ params: { user_id } })).toMatchObject({ refreshed_sources: ['whoop_v2'] })

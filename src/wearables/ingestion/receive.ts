@@ -4,7 +4,7 @@ import { withTeamClock } from '../../tenants/teams/clock.ts'
 import { connectionById, connectionsOfAccount, failConnection } from '../connections/actions.ts'
 import { endPulls } from '../data/backfill.ts'
 import { openCloud } from '../providers/call.ts'
-import { type IncomingRequest, isCloudError, type Reception } from '../providers/cloud.ts'
+import { type Cloud, type IncomingRequest, isCloudError, type Reception } from '../providers/cloud.ts'
 import { cloudOf } from '../providers/clouds.ts'
 import { applicationOf } from './callback.ts'
 import { PULL_FEEDS } from './schedule.ts'
@@ -33,9 +33,10 @@ export async function receiveNotification(app: App, slug: string, secret: string
     .finally(close)
   if (!reception) return refused
   if (isCloudError(reception)) return unverified
-  for (const change of reception.changes) await storeChange(app, slug, team_id, change)
+  const changes = reception.changes.filter((change) => isUsable(cloud, change))
+  for (const change of changes) await storeChange(app, slug, team_id, change)
   for (const account of reception.ended ?? []) await endAccount(app, slug, team_id, account)
-  if (reception.changes.length) app.wake(PULL_FEEDS)
+  if (changes.length) app.wake(PULL_FEEDS)
   return { status: reception.status ?? 200, body: reception.body ?? {} }
 }
 
@@ -46,6 +47,14 @@ function cloudFault(error: unknown) {
 }
 
 type NewChange = Reception['changes'][number]
+
+const isShortText = (text: string) => text.length <= 200 && !/\p{Cc}/u.test(text)
+/** Years after 9999 have a sign. */
+const isTime = (text: string) => /^\d{4}-/.test(text)
+
+/** Whether the database can store the change. One that it cannot store would come again and again. */
+const isUsable = ({ feeds = {} }: Cloud, { feed, kind, object_id, at, window }: NewChange) =>
+  Object.hasOwn(feeds, feed) && isShortText(kind) && isShortText(object_id) && [at, window?.from ?? at, window?.to ?? at].every(isTime)
 
 /** An account can be connected by users of several teams. One that nobody has connected anymore is ignored. */
 async function storeChange(app: App, provider: SourceSlug, team_id: string | undefined, { account, feed, ...change }: NewChange) {

@@ -32,11 +32,13 @@ function changesOf({ healthUserId: account, operation, dataType, intervals }: No
 }
 
 const MAX_WINDOW_MS = 366 * DAY
+/** The last moment that a date can have. */
+const MAX_TIME = 8.64e15
 
 function windowOf({ startTime, endTime }: Interval): Window | undefined {
   const [from, to] = [Date.parse(startTime), Date.parse(endTime)]
   if (!(to >= from)) return undefined
   // Filters do not include the end.
-  const end = to + SECOND
+  const end = Math.min(to + SECOND, MAX_TIME)
   return { from: new Date(Math.max(from, end - MAX_WINDOW_MS)).toISOString(), to: new Date(end).toISOString() }
 }

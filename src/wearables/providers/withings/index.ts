@@ -126,7 +126,7 @@ const receive: NonNullable<Cloud['receive']> = ({ method, body }) => {
   if (action === 'unlink' || action === 'delete') return { changes: [], ended: [account] }
   const window = windowIn(form)
   if (!window) return { changes: [] }
-  const change = { kind: `appli ${appli}`, object_id: window.from, deleted: false, at: window.to, window }
+  const change = { kind: `appli ${Number(appli)}`, object_id: window.from, deleted: false, at: window.to, window }
   return { changes: kind.feeds.map((feed) => ({ account, feed, ...change })) }
 }
 
