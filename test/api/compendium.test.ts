@@ -76,9 +76,10 @@ test("keeps the team's physicians", async () => {
 test('an order has the communication settings of its team, until it has its own', async () => {
   const { id } = await placeOrder(api)
   const params = { order_id: id }
-  expect(await api.getCommunicationSettings({ params })).toEqual({ order_id: id, sms_enabled: true })
-  expect(await api.patchCommunicationSettings({ params, body: { sms_enabled: false } })).toEqual({ order_id: id, sms_enabled: false })
-  expect(await api.getCommunicationSettings({ params })).toEqual({ order_id: id, sms_enabled: false })
+  const ofTeam = { order_id: id, sms_enabled: true, email_enabled: true, language: 'en' }
+  expect(await api.getCommunicationSettings({ params })).toEqual(ofTeam)
+  expect(await api.patchCommunicationSettings({ params, body: { sms_enabled: false } })).toEqual({ ...ofTeam, sms_enabled: false })
+  expect(await api.getCommunicationSettings({ params })).toEqual({ ...ofTeam, sms_enabled: false })
   const other = await w.tenant()
   expect((await errorOf(other.api.getCommunicationSettings({ params }))).status).toBe(404)
 })

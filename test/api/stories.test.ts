@@ -29,7 +29,7 @@ const home = { firstLine: patientAddress.firstLine, city: 'Phoenix', state: 'AZ'
 async function clinic() {
   const { api, team_id, team_api_key } = await w.tenant()
   const sdk = new VitalClient({ apiKey: team_api_key, environment: w.base, maxRetries: 0 })
-  const { userId } = await sdk.user.create({ clientUserId: 'zephyrine' })
+  const { userId } = await sdk.user.create({ clientUserId: 'patient-4417' })
   const orderTest = async (slug: string, change: object = {}) => {
     const { order } = await sdk.labTests.createOrder({
       userId,
