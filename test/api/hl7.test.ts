@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { listenToLabs } from '../../src/labs/hl7/inbox/listen.ts'
@@ -265,9 +267,10 @@ describe('messages of a lab', () => {
       return join(folder, name)
     }
     const tls = { cert: file('own.pem', own.cert), key: file('own.key', own.key), ca: file('lab.pem', theirs.cert) }
-    const guarded = (subject: string) => settings(connection('orm-2.3-grouped', { receive: { port: 0, tls: { ...tls, subject } } }))
-    const listen = async (subject: string) => {
-      const opened = await listenToLabs((await replica({ env: guarded(subject) })).app)
+    const guarded = (subject: string, from?: string[]) =>
+      settings(connection('orm-2.3-grouped', { receive: { port: 0, from, tls: { ...tls, subject } } }))
+    const listen = async (subject: string, from?: string[]) => {
+      const opened = await listenToLabs((await replica({ env: guarded(subject, from) })).app)
       atEnd(opened.stop)
       return opened.listeners[0]?.port as number
     }
@@ -279,6 +282,11 @@ describe('messages of a lab', () => {
       /closed the connection|failed/,
     )
     expect([await stored('L9'), await stored('L10')]).toEqual([['stored'], []])
+    // A stranger is turned away before the handshake, which it could leave unfinished.
+    const silent = connect({ host: '127.0.0.1', port: await listen('Assay test receiver', ['10.0.0.0/8']) })
+      .on('error', () => {})
+      .resume()
+    await once(silent, 'close')
   })
 
   test('move the order by a status, a rejected specimen and a cancellation, and never the order of another patient', async () => {

@@ -47,7 +47,7 @@ function refuse(app: App, { slug }: Link) {
   return false
 }
 
-/** A sender has one of the addresses and, with a subject, a certificate with this common name. */
+/** A sender has one of the addresses and, with a subject, a certificate with this common name, which is known after the handshake. */
 function senderCheck(from: string[], subject: string | undefined) {
   const known = new BlockList()
   for (const entry of from) {
@@ -58,6 +58,7 @@ function senderCheck(from: string[], subject: string | undefined) {
   return (socket: Socket | TLSSocket) => {
     const address = (socket.remoteAddress ?? '').replace(/^::ffff:/, '')
     const isAddressKnown = known.check(address, isIPv4(address) ? 'ipv4' : 'ipv6')
-    return isAddressKnown && (subject === undefined || (socket instanceof TLSSocket && socket.getPeerCertificate().subject?.CN === subject))
+    const isNamed = subject === undefined || !(socket instanceof TLSSocket) || socket.getPeerCertificate().subject?.CN === subject
+    return isAddressKnown && isNamed
   }
 }

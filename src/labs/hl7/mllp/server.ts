@@ -14,7 +14,7 @@ type Listening = {
   handle(message: Buffer): MllpAnswer | Promise<MllpAnswer>
   /** With `ca`, the sender needs a certificate of this authority. */
   tls?: { cert: Buffer; key: Buffer; ca?: Buffer | undefined } | undefined
-  /** Whether the sender may connect. */
+  /** Whether the sender may connect. With TLS, it is asked before the handshake and after it. */
   isAllowed?(socket: Socket | TLSSocket): boolean
 }
 
@@ -35,6 +35,8 @@ export async function listenMllp({ host, port, handle, tls, isAllowed = () => tr
     socket.on('close', () => sockets.delete(socket))
     serve(socket, handle).catch(() => socket.destroy())
   })
+  // Strangers must not occupy the connections with handshakes that never end.
+  if (tls) server.on('connection', (socket) => isAllowed(socket) || socket.destroy())
   server.maxConnections = MAX_CONNECTIONS
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.once('error', reject).listen(port, host, resolve)
@@ -64,7 +66,8 @@ async function serve(socket: Socket, handle: Listening['handle']) {
     for (const message of push(chunk as Buffer)) {
       const { answers, delayMs, closes } = await handle(message)
       if (delayMs) await sleep(delayMs, undefined, { ref: false })
-      for (const answer of answers) socket.write(frame(answer))
+      // A sender that does not read its answers gets no more of them.
+      for (const answer of answers) await new Promise((resolve) => socket.write(frame(answer), resolve))
       if (closes) return socket.destroy()
     }
 }
