@@ -3,7 +3,7 @@ import { type ReceivedAcknowledgment, refusals } from '../messages/rules-acknowl
 import type { Profile } from '../profiles/rules-profile.ts'
 
 /** Wait before attempt 2, 3, 4… The last one repeats: a message is sent until the lab answers. */
-const waits = [5 * SECOND, 15 * SECOND, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR]
+const waits = [SECOND / 2, 5 * SECOND, 15 * SECOND, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR]
 
 export const nextAttemptAt = (attempts: number, now: string) =>
   later(now, waits[Math.min(Math.max(attempts, 1), waits.length) - 1] as number)
