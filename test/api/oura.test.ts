@@ -240,16 +240,7 @@ describe('trouble with the cloud', () => {
   test('retries through an outage of an hour, and reports it', async () => {
     const t = await o.shortTenant()
     const user_id = await o.connect(t, 'cora')
-    o.cloud.behavior.down = true
-    for (const wait of [0, 10 * SECOND, MINUTE, 10 * MINUTE, 40 * MINUTE]) {
-      o.w.advanceTime(wait)
-      await o.w.runJobs()
-    }
-    expect((await pullsOf(t, user_id))['sleep']).toMatchObject({ status: 'retrying', error_details: 'provider_unavailable' })
-    o.cloud.behavior.down = false
-    o.w.advanceTime(HOUR)
-    await o.w.runJobs()
-    expect((await pullsOf(t, user_id))['sleep']).toMatchObject({ status: 'success', error_details: null })
+    await o.surviveOutage(t, user_id)
     expect((await sleepsOf(t, user_id)).length).toBeGreaterThan(4)
   })
 

@@ -239,16 +239,7 @@ describe('trouble with WHOOP', () => {
   test('retries through an outage of an hour, and contains malformed responses', async () => {
     const t = await o.shortTenant()
     const user_id = await o.connect(t, '2003')
-    o.cloud.behavior.down = true
-    for (const wait of [0, 10 * SECOND, MINUTE, 10 * MINUTE, 40 * MINUTE]) {
-      o.w.advanceTime(wait)
-      await o.w.runJobs()
-    }
-    expect((await pullsOf(t, user_id))['sleep']).toMatchObject({ status: 'retrying', error_details: 'provider_unavailable' })
-    o.cloud.behavior.down = false
-    o.w.advanceTime(HOUR)
-    await o.w.runJobs()
-    expect((await pullsOf(t, user_id))['sleep']).toMatchObject({ status: 'success', error_details: null })
+    await o.surviveOutage(t, user_id)
     for (const body of ['<html>', '{"records":[{"id":1}]}', '{"records":[],"next_token":"again"}']) {
       o.cloud.behavior.respondWith = { status: 200, body }
       expect(await errorOf(t.api.refreshUser({ params: { user_id } })), body).toMatchObject({ detail: { error_type: 'REFRESH_FAILED' } })

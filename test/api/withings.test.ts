@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { DAY, HOUR, MINUTE, SECOND } from '../../src/platform/time.ts'
+import { DAY, HOUR, SECOND } from '../../src/platform/time.ts'
 import { newWithingsUser, type WithingsUser } from '../../src/wearables/providers/withings/stand-in/data.ts'
 import { openWithingsStandIn } from '../../src/wearables/providers/withings/stand-in/server.ts'
 import { cloudWorld } from '../support/clouds.ts'
@@ -181,16 +181,7 @@ describe('trouble with Withings', () => {
   test('retries through an outage of an hour, and contains malformed responses', async () => {
     const t = await o.shortTenant()
     const user_id = await o.connect(t, '1003')
-    o.cloud.behavior.down = true
-    for (const wait of [0, 10 * SECOND, MINUTE, 10 * MINUTE, 40 * MINUTE]) {
-      o.w.advanceTime(wait)
-      await o.w.runJobs()
-    }
-    expect((await pullsOf(t, user_id))['sleep']).toMatchObject({ status: 'retrying', error_details: 'provider_unavailable' })
-    o.cloud.behavior.down = false
-    o.w.advanceTime(HOUR)
-    await o.w.runJobs()
-    expect((await pullsOf(t, user_id))['sleep']).toMatchObject({ status: 'success', error_details: null })
+    await o.surviveOutage(t, user_id)
     const hostile = [
       '<html>',
       '{"status":0,"body":{"measuregrps":[{"grpid":"x"}]}}',

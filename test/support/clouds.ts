@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { DAY } from '../../src/platform/time.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../../src/platform/time.ts'
 import type { StandInOptions } from '../../src/wearables/providers/stand-in/server.ts'
 import { atEnd } from './at-end.ts'
 import { aLink } from './connections.ts'
@@ -9,7 +9,7 @@ import { type Tenant, world } from './world.ts'
 const client = { client_id: 'harbor-app', client_secret: 'cloud secret' }
 export const HISTORY_DAYS = 90
 
-type RunningCloud = { origin: string; setting: { authorize_url: string }; close(): Promise<void> }
+type RunningCloud = { behavior: { down: boolean }; origin: string; setting: { authorize_url: string }; close(): Promise<void> }
 export type OAuthSlug = Parameters<Awaited<ReturnType<typeof aLink>>['link']['startOAuth']>[0]['params']['oauth_provider']
 
 type Setup<User, Cloud> = {
@@ -97,5 +97,19 @@ export async function cloudWorld<User, Cloud extends RunningCloud>({ slug, accou
   const pullsOf = async (t: Tenant, user_id: string) =>
     (await t.api.getHistoricalPulls({ query: { user_id } })).data[0]?.provider[slug]?.pulled ?? {}
 
-  return { w, cloud, connect, shortTenant, daysAgo, window, samplesOf, typesSince, statusOf, pullsOf }
+  /** Takes the cloud down for an hour after an account was connected, and checks what the team sees. */
+  async function surviveOutage(t: Tenant, user_id: string) {
+    cloud.behavior.down = true
+    for (const wait of [0, 10 * SECOND, MINUTE, 10 * MINUTE, 40 * MINUTE]) {
+      w.advanceTime(wait)
+      await w.runJobs()
+    }
+    expect((await pullsOf(t, user_id))['sleep']).toMatchObject({ status: 'retrying', error_details: 'provider_unavailable' })
+    cloud.behavior.down = false
+    w.advanceTime(HOUR)
+    await w.runJobs()
+    expect((await pullsOf(t, user_id))['sleep']).toMatchObject({ status: 'success', error_details: null })
+  }
+
+  return { w, cloud, surviveOutage, connect, shortTenant, daysAgo, window, samplesOf, typesSince, statusOf, pullsOf }
 }

@@ -4,8 +4,8 @@ import { PersonalText, PersonName, personal, Safe } from '../personal.ts'
 import { interpretations } from './results.ts'
 
 export const reviewStatuses = ['matched', 'pending_customer_review', 'pending_ops_review', 'resolved'] as const
-export const decisionCodes = [
-  'match_sample_id',
+/** The decisions that a test of the sandbox can provoke. */
+export const testCases = [
   'match_completed',
   'match_cancelled',
   'wrong_collection',
@@ -15,6 +15,7 @@ export const decisionCodes = [
   'match_demo',
   'no_match',
 ] as const
+export const decisionCodes = ['match_sample_id', ...testCases] as const
 export type MatchDecisionCode = (typeof decisionCodes)[number]
 export const subReasonCodes = ['lab_account_mismatch'] as const
 export const resolutionActions = ['accept', 'reject', 'unsure'] as const
@@ -93,17 +94,6 @@ export const UnmatchedResult = z
   })
   .meta({ id: 'UnmatchedResult' })
 
-/** The decisions that a test of the sandbox can provoke. */
-export const testCases = [
-  'match_completed',
-  'match_cancelled',
-  'wrong_collection',
-  'wrong_lab',
-  'multiple_demo_match',
-  'match_sample_id_mismatch_demo',
-  'match_demo',
-  'no_match',
-] as const
 export type UnmatchedResultTestCase = (typeof testCases)[number]
 export const orderSources = ['managed', 'provided'] as const
 

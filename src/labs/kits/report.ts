@@ -7,7 +7,7 @@ import { classifyReport } from '../orders/rules.ts'
 import * as rules from './rules.ts'
 import { recordStep } from './scans.ts'
 
-/** Records a step that an operator knows of. Unlike a courier, an operator is told if the step is impossible. */
+/** Records a step that an operator reports. Unlike a courier, an operator gets an error if the step is impossible. */
 export const reportShipment = (app: App, { team_id }: TeamCaller, order_id: string, step: string) =>
   inTransaction(app, async (app) => {
     const order = await lockOrder(app, team_id, order_id)

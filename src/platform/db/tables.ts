@@ -1,4 +1,5 @@
 import type { ColumnType, Generated } from 'kysely'
+import type { CollectionTables } from './tables/collection.ts'
 import type { DeliveryTables } from './tables/delivery.ts'
 import type { LabTables } from './tables/labs.ts'
 import type { TenantTables } from './tables/tenants.ts'
@@ -14,6 +15,7 @@ export type Optional<T> = ColumnType<T | null, T | null | undefined, T | null>
 export type Tables = TenantTables &
   DeliveryTables &
   LabTables &
+  CollectionTables &
   WearableTables & {
     heartbeat: { one: Generated<boolean>; at: Time }
     processes: { id: string; newest: string; leased_until: Time; root_epoch: Optional<number> }
