@@ -25,7 +25,7 @@ export async function benchFair({ seconds, rounds, baseline }: Options) {
   try {
     const { calm, writes, reads } = await openTeams(service.url, dataDir)
     const measure = async (beside?: Load) => {
-      const other = beside && runLoad(dataDir, { ...beside, seconds: seconds + 2 }, { allowsRefusals: true })
+      const other = beside && runLoad(dataDir, { ...beside, seconds: seconds + 2, isBackground: true }, { allowsRefusals: true })
       // The first second belongs to the start of the other load.
       if (other) await runLoad(dataDir, { ...calm, seconds: 1 })
       const report = await runLoad(dataDir, { ...calm, seconds })

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import type { Socket } from 'node:net'
+import { setPriority } from 'node:os'
 
 /** Each connection sends the requests in turn, over and over. */
 export type Load = {
@@ -10,6 +11,8 @@ export type Load = {
   /** The run ends after `seconds` or after `times` requests. */
   seconds?: number
   times?: number
+  /** A client that stands for another machine takes only the time that the service and the measured client leave. */
+  isBackground?: boolean
   requests: { method: string; path: string; body?: string }[]
 }
 export type LoadReport = {
@@ -23,6 +26,7 @@ export type LoadReport = {
 /** Runs in its own process and prints its measurements to standard output. */
 async function main(file: string) {
   const load = JSON.parse(readFileSync(file, 'utf8')) as Load
+  if (load.isBackground) setPriority(19)
   const agent = new Agent({ keepAlive: true, maxSockets: load.connections })
   const report: LoadReport = { succeeded: 0, failed: {}, seconds: 0, latencies: [], bytes: { requests: 0, responses: 0 } }
   const sockets = new Set<Socket>()

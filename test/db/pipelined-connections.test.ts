@@ -137,14 +137,38 @@ test('identical concurrent reads share one query, and later reads run a new one'
   expect(queries.map(({ values }) => values[0])).toEqual(['a', Buffer.from('a'), 'b'])
   const later = [read('a'), read('a')]
   await turn()
-  expect(queries).toHaveLength(3)
-  for (const respond of responses.splice(0)) respond(['old'])
-  expect(await Promise.all(first)).toEqual(Array(4).fill({ rows: ['old'] }))
-  await turn()
-  await turn()
-  expect(queries).toHaveLength(4)
+  expect(queries.map(({ values }) => values[0])).toEqual(['a', Buffer.from('a'), 'b', 'a'])
+  for (const respond of responses.splice(0, 3)) respond(['old'])
   for (const respond of responses.splice(0)) respond(['new'])
+  expect(await Promise.all(first)).toEqual(Array(4).fill({ rows: ['old'] }))
   expect(await Promise.all(later)).toEqual([{ rows: ['new'] }, { rows: ['new'] }])
+})
+
+test('a busy connection gets three batches of reads at a time, and the reads that arrive meanwhile as one batch', async () => {
+  const queries: Statement[] = []
+  const responses: (() => void)[] = []
+  const run = (statement: Statement) => {
+    queries.push(statement)
+    return new Promise<{ rows: unknown[] }>((resolve) => responses.push(() => resolve({ rows: [] })))
+  }
+  const connection = coalesceReads({ run, close: async () => {} })
+  const read = (value: number) => connection.run({ name: 'find', text: 'find', values: [value] })
+  const turn = () => new Promise((resolve) => setImmediate(resolve))
+  const sent = () => queries.map(({ values }) => values[0])
+
+  const reads: Promise<unknown>[] = []
+  for (let value = 1; value <= 5; value++) {
+    reads.push(read(value))
+    await turn()
+  }
+  expect(sent()).toEqual([1, 2, 3])
+  responses.shift()?.()
+  await reads[0]
+  await turn()
+  await turn()
+  expect(sent()).toEqual([1, 2, 3, 4, 5])
+  for (const respond of responses) respond()
+  await Promise.all(reads)
 })
 
 test('a server that accepts connections but does not respond is unavailable', async () => {

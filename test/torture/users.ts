@@ -13,10 +13,12 @@ const checks = {
   'users with the same client_user_id':
     'select count(*) from (select 1 from users group by team_id, client_user_id having count(*) > 1) twice',
   'users without a key': 'select count(*) from users left join sealing_keys using (user_id) where sealing_keys.id is null',
-  'users without exactly one audit row of their creation': `select count(*) from users where 1 <>
-    (select count(*) from audit_log where action = 'createUser' and status = 200 and subject = 'user_id:' || users.user_id)`,
-  'users without exactly one user.created': `select count(*) from users where 1 <>
-    (select count(*) from events where events.user_id = users.user_id and event_type = 'user.created')`,
+  'users without exactly one audit row of their creation': `select count(*) from users
+    left join (select subject, count(*) from audit_log where action = 'createUser' and status = 200 group by 1) created
+      on created.subject = 'user_id:' || users.user_id where created.count is distinct from 1`,
+  'users without exactly one user.created': `select count(*) from users
+    left join (select user_id, count(*) from events where event_type = 'user.created' group by 1) emitted using (user_id)
+    where emitted.count is distinct from 1`,
   'creations in the audit log without a user': `select count(*) from audit_log where action = 'createUser' and status = 200
     and not exists (select 1 from users where 'user_id:' || users.user_id = audit_log.subject)`,
 }

@@ -106,10 +106,15 @@ export function openDatabase(url: string, size: number, log: Logger, { isReplica
     onLost: (connections) => log.warn({ connections }, 'database server lost'),
   })
   const newPipelined = () => new Client({ ...config, pipeline: true } as pg.ClientConfig).on('error', () => writable?.forget())
-  const open = () => openPipelined(newPipelined, endUnusable)
+  const open = (afterBatch?: (send: () => void) => void) => openPipelined(newPipelined, endUnusable, afterBatch)
   const fair = newFairPool(pool)
   const pipelined = usesPipelines
-    ? { reading: coalesceReads(open()), writing: openPipelinedPool(open, WRITE_CONNECTIONS), hasFreeConnection: fair.hasFree }
+    ? {
+        // A batch of reads is complete when it is sent, so it does not wait for another turn.
+        reading: coalesceReads(open(process.nextTick)),
+        writing: openPipelinedPool(open, WRITE_CONNECTIONS),
+        hasFreeConnection: fair.hasFree,
+      }
     : undefined
   const db: Db = Object.assign(new Kysely<Tables>({ dialect: new PostgresDialect({ pool: fair }) }), { pipelined, url })
   const close = async () => {

@@ -11,9 +11,13 @@ type Pipelined = pg.Client & { connection: { stream: { cork(): void; uncork(): v
 /**
  * A connection that requests share. Each request sends its statement without waiting for earlier results, and statements from
  * one turn of the event loop go out in one write. Handing over a statement costs more than running it, so sharing doubles
- * the throughput, compared with one connection per request.
+ * the throughput, compared with one connection per request. `afterBatch` says when the statements of a turn are complete.
  */
-export function openPipelined(newClient: () => pg.Client, onUnusable: (client: pg.Client) => void): PipelinedConnection {
+export function openPipelined(
+  newClient: () => pg.Client,
+  onUnusable: (client: pg.Client) => void,
+  afterBatch: (send: () => void) => void = setImmediate,
+): PipelinedConnection {
   let current: { client: Pipelined; connected: Promise<unknown> } | undefined
   let isCorked = false
   /** The end of an old connection must not drop the one that replaced it. */
@@ -32,7 +36,7 @@ export function openPipelined(newClient: () => pg.Client, onUnusable: (client: p
     if (isCorked) return
     isCorked = true
     stream.cork()
-    setImmediate(() => {
+    afterBatch(() => {
       isCorked = false
       stream.uncork()
     })
@@ -77,21 +81,33 @@ export function openPipelinedPool(open: () => PipelinedConnection, count: number
   }
 }
 
+/** With one batch at a time, a read would wait for the batch before it, which is long on a busy event loop. */
+const MAX_BATCHES = 3
+
 /**
- * Reads that arrive while others are in flight go out together, and identical ones go out once. Each still sees everything
- * committed before it was requested. Callers share the rows, so they must not change them.
+ * Reads of one turn of the event loop, and those that arrive while enough batches are in flight, go out together, and identical
+ * ones go out once. Each still sees everything committed before it was requested. Callers share the rows, so they must not change
+ * them.
  */
 export function coalesceReads(connection: PipelinedConnection): PipelinedConnection {
   type Result = ReturnType<PipelinedConnection['run']>
   let next = new Map<string, { statement: Statement; result: PromiseWithResolvers<Awaited<Result>> }>()
-  let busy = false
+  let inFlight = 0
+  let isScheduled = false
+  const schedule = () => {
+    if (isScheduled || inFlight === MAX_BATCHES) return
+    isScheduled = true
+    setImmediate(sendBatch)
+  }
   const sendBatch = async () => {
+    isScheduled = false
+    inFlight++
     const batch = [...next.values()]
     next = new Map()
     const results = batch.map(({ statement, result }) => connection.run(statement).then(result.resolve, result.reject))
     await Promise.all(results)
-    if (next.size) return void setImmediate(sendBatch)
-    busy = false
+    inFlight--
+    if (next.size) schedule()
   }
   return {
     run(statement) {
@@ -100,8 +116,7 @@ export function coalesceReads(connection: PipelinedConnection): PipelinedConnect
       if (pending) return pending.result.promise
       const result = Promise.withResolvers<Awaited<Result>>()
       next.set(key, { statement, result })
-      if (!busy) setImmediate(sendBatch)
-      busy = true
+      schedule()
       return result.promise
     },
     close: connection.close,
