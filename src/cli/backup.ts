@@ -36,7 +36,7 @@ export const backupCommand = command({
   ],
   async run({ file, json }) {
     const bar = progress('rows', undefined)
-    const written = await withApp(async (app, database) => {
+    const written = await withApp(async (app, { database }) => {
       const replica = await app.replica?.caughtUp()
       const source = { database, replica, vault: app.vault }
       const written =

@@ -116,7 +116,7 @@ export const moveTeamCommand = command({
   },
   examples: ['assay team move --team ID --to worker-2:5432'],
   async run({ team, to, isolate = false, json }) {
-    const moved = await withApp(async (app, database) => {
+    const moved = await withApp(async (app, { database }) => {
       const moved = await moveTeam(app, database, team, to, isolate)
       return recordOperator(
         app,

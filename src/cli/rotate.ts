@@ -35,8 +35,8 @@ export const rotateRootCommand = command({
     'Replace the root secret with a new version: encrypt the team keys, people and invitations with it, and sign the ends of the audit chains. Earlier versions stay for what cannot be encrypted again, such as rows of the audit log. The service can keep running. If the command is interrupted, run it again.',
   options: {},
   async run({ json }) {
-    const rotated = await withApp(async (app) => {
-      const rotated = await rotateRoot(app, (text) => console.error(text))
+    const rotated = await withApp(async (app, { reportRoots }) => {
+      const rotated = await rotateRoot(app, (text) => console.error(text), reportRoots)
       return recordOperator(
         app,
         'rotate root secret',

@@ -30,7 +30,7 @@ export const seedWearables = command({
     team: { value: 'ID', what: 'Team. Default: the first team.', shape: Id },
   },
   async run({ users, days, samples, team, json }) {
-    const created = await withApp(async (app, { pool }) => {
+    const created = await withApp(async (app, { database: { pool } }) => {
       const team_id = await requireTeam(app, team)
       const subject = () => `team_id:${team_id}`
       await recordOperator(app, 'seed wearables', async () => undefined, subject)

@@ -8,12 +8,15 @@ import { borrowEmbedded, hasCluster } from '../platform/db/embedded/start.ts'
 import type { Database } from '../platform/db/open.ts'
 import { setupProblem } from '../platform/problem.ts'
 
+/** The database, and what reports that this process has loaded all versions of the root. */
+type Opened = Omit<Awaited<ReturnType<typeof openService>>, 'service'>
+
 /** Runs an operator's command on the database, whether or not the service is running. With `allowEmpty` the database can be missing. */
-export async function withApp<T>(work: (app: App, database: Database) => Promise<T>, allowEmpty = false): Promise<T> {
+export async function withApp<T>(work: (app: App, opened: Opened) => Promise<T>, allowEmpty = false): Promise<T> {
   const config = configFor(allowEmpty)
   await using resources = new AsyncDisposableStack()
-  const { service, database } = await openService(config, pino({ level: 'silent' }), borrowEmbedded, resources, { allowEmpty })
-  return await work(appOf(service), database)
+  const { service, ...opened } = await openService(config, pino({ level: 'silent' }), borrowEmbedded, resources, { allowEmpty })
+  return await work(appOf(service), opened)
 }
 
 /** Runs work on the bare database, which can be unmigrated or belong to another deployment. */

@@ -50,7 +50,7 @@ export async function openService(
   const service = newService({ config, db: database.db, replica, vault, log })
   await claimDatabase(appOf(service), allowEmpty)
   await registration.reportRoots()
-  return { service, database }
+  return { service, database, reportRoots: registration.reportRoots }
 }
 
 /** Opens the database, embedded or external, without migrating it. */

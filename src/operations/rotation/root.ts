@@ -20,16 +20,17 @@ type Step = (text: string) => void
  * stopped: running processes load the new version, then it is active, then everything is encrypted with it, then the earlier
  * ones are retired.
  */
-export async function rotateRoot(app: App, onStep: Step) {
+export async function rotateRoot(app: App, onStep: Step, reportRoots: () => Promise<void> = async () => {}) {
   const { db, vault } = app
+  const waitForAll = () => waitForProcesses(app, reportRoots)
   await checkVersions(app)
   const isUnfinished = vault.roots.slice(0, -1).some(({ isRetired }) => !isRetired)
   if (!isUnfinished) await addRoot(db, vault)
   onStep(`version ${vault.roots.at(-1)?.version}: waiting for all processes to load it`)
-  await waitForProcesses(app)
+  await waitForAll()
   await activateRoot(db, vault)
   // A process that has not noticed yet still uses the version before.
-  await waitForProcesses(app)
+  await waitForAll()
   onStep('encrypting the keys of teams and the people of organizations with it')
   const counts = { teams: await rewrapAllTeamKeys(app), people: await reencryptPeople(app), chains: await renewAuditMacs(app) }
   await retireRoots(db, vault)
@@ -54,8 +55,10 @@ async function checkVersions(app: App) {
     throw setupProblem(`${older.length} processes of an earlier version run, which cannot use another root secret; stop them and try again`)
 }
 
-async function waitForProcesses(app: App) {
+/** This process is registered too. It reports at once, instead of at its next renewal. */
+async function waitForProcesses(app: App, reportRoots: () => Promise<void>) {
   await loadRoots(app.db, app.vault)
+  await reportRoots()
   const epoch = epochOf(app.vault.roots)
   for (let waited = 0; ; waited += POLL_MS) {
     const behind = (await listRootEpochs(app.db)).filter(({ root_epoch }) => (root_epoch ?? 0) < epoch)
