@@ -30,8 +30,9 @@ import { createLabKey } from '../../src/tenants/keys/lab-keys.ts'
 import { MANAGEMENT_PREFIX } from '../../src/tenants/keys/rules.ts'
 import { createOrg } from '../../src/tenants/teams/orgs.ts'
 import { atEnd } from './at-end.ts'
-import { createDatabase, databaseUrl } from './databases.ts'
+import { createDatabase, databaseUrl, dropDatabase } from './databases.ts'
 import { numberAllEvents } from './events.ts'
+import { failOnLeaks, leaksInDatabase } from './leaks.ts'
 import { fileTag, newApiKey } from './seeded.ts'
 
 export const ENCRYPTION_KEY = 'only-for-tests-0123456789abcdef0123456789'
@@ -45,6 +46,7 @@ export function fileDatabase(environment = 'sandbox') {
   if (known) return known
   const database = newDatabase(environment === 'sandbox' ? inject('catalogTemplate') : inject('template'))
   fileDatabases.set(fileTag(), database)
+  atEnd(async () => fileDatabases.delete(fileTag()))
   return database
 }
 
@@ -55,7 +57,15 @@ export async function newDatabase(template = inject('template')) {
   // The name contains the process ID, because a file may run again on the same server.
   const name = `${inject('template')}_${fileTag()}_${process.pid}_${++databases}`
   await createDatabase(inject('servers'), name, template)
+  atEnd(() => searchAndDrop(name))
   return databaseUrl(inject('serviceUrl'), name)
+}
+
+/** Drops a database. Fails if it contains personal data or a key in plain text. */
+async function searchAndDrop(name: string) {
+  const leaks = await leaksInDatabase(databaseUrl(inject('adminUrl'), name), name)
+  await dropDatabase(inject('servers'), name)
+  failOnLeaks(leaks)
 }
 
 /** Whether the service connects through a pooler in this run. */
