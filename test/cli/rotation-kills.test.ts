@@ -4,7 +4,7 @@ import { MINUTE } from '../../src/platform/time.ts'
 import { aTransit } from '../support/key-encryption.ts'
 import { lockWaits } from '../support/lock-waits.ts'
 import { people, someInfo } from '../support/people.ts'
-import { assay as command, eventually, run, runMain } from '../support/process.ts'
+import { assay as command, eventually, run, runMain, TIMEOUT_MS } from '../support/process.ts'
 import { query, runUncommitted } from '../support/query.ts'
 import { aUser } from '../support/users.ts'
 import { ENCRYPTION_KEY, newSandboxDatabase, type Replica, replica, temporaryFolder, world } from '../support/world.ts'
@@ -13,6 +13,8 @@ import { assay } from './assay.ts'
 const NEW_KEY = 'the-next-key-for-tests-0123456789abcdef012'
 const rotating = { ENCRYPTION_KEY: NEW_KEY, ENCRYPTION_KEY_PREVIOUS: ENCRYPTION_KEY }
 const USERS = 6
+/** Leaves the processor to the command. */
+const POLL_MS = 50
 
 async function aTeam(env: Record<string, string> = {}) {
   const w = await world({ database: await newSandboxDatabase(), env })
@@ -40,10 +42,11 @@ const skipWait = (url: string) =>
 async function killAt(w: Replica, lock: [string, unknown[]], start: () => ReturnType<typeof run>) {
   const release = await runUncommitted(w.url, ...lock)
   const { child, exited } = start()
-  await eventually(async () => {
+  const isWaiting = async () => {
     await skipWait(w.url)
     return (await lockWaits(w.url)).length > 0
-  })
+  }
+  await eventually(isWaiting, TIMEOUT_MS, POLL_MS)
   child.kill('SIGKILL')
   expect(await exited).toMatchObject({ signal: 'SIGKILL' })
   await release()
@@ -77,7 +80,7 @@ test.each(cases)('assay keys %s continues after kill -9 in the middle, and every
     .finally(() => {
       isDone = true
     })
-  while (!isDone) await skipWait(w.url)
+  await eventually(() => skipWait(w.url).then(() => isDone), TIMEOUT_MS, POLL_MS)
   expect(await again).toMatchObject({ code: 0 })
   w.advanceTime(MINUTE)
   expect(await readAll(w)).toEqual(before)

@@ -3,7 +3,7 @@ import { Agent, type IncomingMessage, request } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { preparedDataDir } from '../support/data-dir.ts'
-import { eventually, isAlive, postmasterOf, processesOf, type Service } from '../support/process.ts'
+import { CONNECTION_POLL_MS, eventually, isAlive, postmasterOf, processesOf, type Service, TIMEOUT_MS } from '../support/process.ts'
 import { listen } from '../support/sse.ts'
 import { aReceiver, aWebhook } from '../support/webhooks.ts'
 import { clientsOf, databaseWithCatalog, externalDatabase, runFailingStart, start } from './support/start.ts'
@@ -64,10 +64,11 @@ test('a killed API process is restarted, and no acknowledged request is lost', a
   const clients = startClients({ service, key: credentials.team_api_key })
   await eventually(() => clients.outcomes.size > 50)
   process.kill(before[0] as number, 'SIGKILL')
-  await eventually(async () => {
+  const isReplaced = async () => {
     const now = await pidsOf(service, 'api')
     return now.length === 2 && !now.includes(before[0] as number)
-  })
+  }
+  await eventually(isReplaced, TIMEOUT_MS, CONNECTION_POLL_MS)
   const known = clients.outcomes.size
   await eventually(() => clients.outcomes.size > known + 50)
   const { created, failures } = await clients.stop()
