@@ -6,6 +6,8 @@ import { resultReport } from '../../src/labs/documents/result-report.ts'
 import { parseDueReports } from '../../src/labs/report-parser/actions.ts'
 import { parseFiles } from '../../src/labs/report-parser/parse.ts'
 import { parseFile } from '../../src/labs/report-parser/rules-parse.ts'
+import type { FileReport } from '../../src/labs/report-parser/rules-values.ts'
+import { listDueJobs } from '../../src/labs/report-parser/store.ts'
 import { aReport, aResult, high, manyResults } from '../support/documents.ts'
 import { eventsOf } from '../support/events.ts'
 import { placeOrder } from '../support/orders.ts'
@@ -49,7 +51,7 @@ test('reads results as JSON and as CSV, and reports the lines that it cannot rea
   const order = await placeOrder(w.api)
   await w.api.simulateOrder({ params: { order_id: order.id }, query: {}, body: { seed: 'parser' } })
   const results = await w.api.getResults({ params: { order_id: order.id } })
-  const csv = 'Test,Result,Unit,Range,Flag\n"Vitamin D, 25-OH",12,ng/mL,30-100,Low\nFerritin,,ng/mL,,\n'
+  const csv = 'Test,Result,Unit,Range,Flag\n"Vitamin D, 25-OH",12,ng/mL,30-100,L\nFerritin,,ng/mL,,\n'
   const { data } = await parse(fileOf(JSON.stringify(results), 'results.json'), fileOf(csv, 'more.csv'))
   expect(data?.results.map(({ value }) => value)).toEqual([...results.results.map(({ result }) => result), '12'])
   expect(data?.results.at(-1)).toMatchObject({
@@ -57,6 +59,95 @@ test('reads results as JSON and as CSV, and reports the lines that it cannot rea
     ...{ interpretation: 'abnormal', is_below_min_range: true, confidence: 1 },
   })
   expect(data?.unread).toEqual([{ file: 2, page: null, text: 'Ferritin,,ng/mL,,', reason: 'not_a_result' }])
+})
+
+describe('HL7 files', () => {
+  const header = 'MSH|^~\\&|LIS|HARBOR LAB|||20260301101500-0700||ORU^R01^ORU_R01|1|P|2.5.1'
+  const patient = "PID|1||U7||O'Fernsby^Odile||19800504|F"
+  const group = 'OBR|1|7K2M|F-204417|24331-1^Lipid Panel^LN|||20260301230000-0700|||||||||||||||20260302080000-0700|||F'
+  const oru = (...segments: string[]) => [header, patient, group, ...segments, ''].join('\r')
+
+  test('are read value by value, with a confidence for each, and what is not a result is reported', async () => {
+    const { status, data } = await parse(
+      fileOf(
+        oru(
+          'OBX|1|NM|2093-3^Cholesterol^LN||212|mg/dL|<200|H|||F',
+          'NTE|1||Repeat in three months.',
+          'OBX|2|SN|2085-9^HDL^LN||>^60|mg/dL|||||P',
+          'OBX|3|NM|2571-8^Triglycerides^LN||90|mg/dL|0-150|H|||F',
+          'OBX|4|NM|13457-7^LDL^LN|||mg/dL|||||X',
+          'OBX|5|NM|2089-1^LDL direct^LN||130|mg/dL|||||W',
+          'OBX|6|ED|PDF^Report||^application^pdf^Base64^JVBERi0=||||||F',
+          'OBX|7|CE|600-7^Culture^LN||^No growth~^Final||||||F',
+        ),
+        'results.hl7',
+      ),
+    )
+    expect(status).toBe('completed')
+    const { results, unread, metadata } = data as ParsedReport
+    expect(results.map(({ test_name, value, confidence }) => [test_name, value, confidence])).toEqual([
+      ['Cholesterol', '212', 1],
+      ['HDL', '>60', 0.7],
+      ['Triglycerides', '90', 0.5],
+      ['Culture', 'No growth; Final', 1],
+    ])
+    expect(results[0]).toMatchObject({
+      ...{ units: 'mg/dL', max_reference_range: 200, interpretation: 'abnormal', is_above_max_range: true },
+      ...{ source_panel_name: 'Lipid Panel', loinc_matches: [{ loinc_code: '2093-3' }] },
+    })
+    expect(unread.map(({ text, reason }) => [text, reason])).toEqual([
+      ['Report', 'document'],
+      ['Repeat in three months.', 'note'],
+      ['LDL', 'no_result'],
+      ['LDL direct 130', 'withdrawn'],
+    ])
+    expect(metadata).toEqual({
+      ...{ patient_first_name: 'Odile', patient_last_name: "O'Fernsby", dob: '1980-05-04', gender: 'female', lab_name: 'HARBOR LAB' },
+      ...{ date_collected: '2026-03-01', date_reported: '2026-03-02', specimen_number: 'F-204417' },
+    })
+  })
+
+  const read = (content: string) => {
+    const parsed = parseFile(Buffer.from(content))
+    return 'failure' in parsed ? parsed.failure : parsed.report
+  }
+  const glucose = 'OBX|1|NM|2345-7^Glucose^LN||90|mg/dL|||||F'
+
+  test('keep the results of another patient apart', () => {
+    const stranger = [header, patient.replace('Odile', 'Wilhelmina'), group, glucose.replace('90', '300')].join('\r')
+    expect(read(`\x0b${oru(glucose)}${stranger}\r\x1c\r`)).toMatchObject({
+      results: [{ value: '90' }],
+      unread: [{ text: 'Glucose 300', reason: 'another_patient' }],
+    })
+  })
+
+  test('can be batches with broken and other messages, and must have results', () => {
+    const acknowledgment = 'MSH|^~\\&|LIS|LAB|||20260301||ACK^R01|2|P|2.5.1\rMSA|AA|1\r'
+    const broken = 'MSH|^^\\&|LIS\r'
+    expect(read(`FHS|^~\\&\rBHS|^~\\&\r${broken}${acknowledgment}${oru(glucose)}BTS|3\rFTS|1\r`)).toMatchObject({
+      results: [{ value: '90' }],
+      unread: [{ text: broken }, { text: 'ACK^R01', reason: 'not_a_result' }],
+    })
+    for (const content of [broken, acknowledgment, `${oru(glucose)}BTS|7`]) expect(read(content)).toBe('invalid_input')
+  })
+
+  test('longer than 1,000 results are cut, and say so', () => {
+    const many = oru(...Array.from({ length: 1005 }, () => glucose))
+    const { results, unread } = read(`${many}${many}`) as FileReport
+    expect(results).toHaveLength(1000)
+    expect(unread).toMatchObject([{ text: '5 more rows' }, { text: '1 more messages' }])
+  })
+})
+
+test('takes turns between teams', async () => {
+  const [busy, other] = [await w.tenant(), await w.tenant()]
+  const create = async ({ api }: typeof busy) =>
+    api.createParsingJob({ body: { file: [fileOf('test,result\nFerritin,48')], user_id: await aUser(api) } })
+  for (let i = 0; i < 11; i++) await create(busy)
+  const { id } = await create(other)
+  const due = await listDueJobs(w.app.db, w.app.wall(), 10)
+  expect([due.length, due.findIndex((job) => job.id === id)]).toEqual([10, 1])
+  await query(w.url, 'delete from parsing_jobs where status = $1', ['started'])
 })
 
 test('emits an event at the start and at the end, and deletes the files', async () => {

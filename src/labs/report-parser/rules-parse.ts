@@ -1,8 +1,9 @@
 import { openPdf } from './pdf/rules-file.ts'
 import { pagesOf, textOf } from './pdf/rules-text.ts'
+import { isHl7, readHl7 } from './rules-hl7.ts'
 import { readReport } from './rules-report.ts'
 import { readCsv, readJson } from './rules-structured.ts'
-import type { ParsedFile } from './rules-values.ts'
+import type { FileReport, ParsedFile } from './rules-values.ts'
 
 const startsWith = (bytes: Buffer, ...prefix: number[]) => prefix.every((byte, i) => bytes[i] === byte)
 
@@ -17,10 +18,12 @@ export function parseFile(bytes: Buffer): ParsedFile {
     startsWith(bytes, 0x47, 0x49, 0x46, 0x38)
   if (isImage) return { failure: 'low_quality' }
   if (bytes.subarray(0, 1024).includes('%PDF-')) return parsePdf(bytes)
+  if (isHl7(bytes)) return fileOf(readHl7(bytes))
   const content = bytes.toString('utf8').replace(/^\ufeff/, '')
-  const report = /^\s*\{/.test(content) ? readJson(content) : readCsv(content)
-  return report ? { report } : { failure: 'invalid_input' }
+  return fileOf(/^\s*\{/.test(content) ? readJson(content) : readCsv(content))
 }
+
+const fileOf = (report: FileReport | undefined): ParsedFile => (report ? { report } : { failure: 'invalid_input' })
 
 function parsePdf(bytes: Buffer): ParsedFile {
   const file = openPdf(bytes)

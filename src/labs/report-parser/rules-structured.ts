@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type FileReport, type RawResult, resultOf, type Unread } from './rules-values.ts'
+import { type FileReport, limitRows, type RawResult, resultOf, type Unread } from './rules-values.ts'
 
 const text = z.string().max(5000)
 const JsonReport = z.object({
@@ -81,8 +81,6 @@ const columnNames: Record<keyof Omit<RawResult, 'confidence'>, string[]> = {
   loinc: ['loinc', 'loinc code'],
 }
 
-const MAX_ROWS = 1000
-
 /** Reads a table with a header. Commas, semicolons and tabs separate the fields. */
 export function readCsv(content: string): FileReport | undefined {
   const [header = '', ...lines] = content.split(/\r?\n/)
@@ -95,23 +93,21 @@ export function readCsv(content: string): FileReport | undefined {
   const indexOf = Object.fromEntries(indexes)
   if (indexOf['name'] === -1 || indexOf['value'] === -1) return undefined
   const unread: Unread[] = []
-  const results = lines
-    .filter((line) => line.trim())
-    .slice(0, MAX_ROWS)
-    .flatMap((line) => {
-      const fields = fieldsOf(line, separator)
-      const cell = (column: keyof typeof columnNames) => fields[indexOf[column] ?? -1]?.trim() ?? ''
-      const loinc = /^\d{1,7}-\d$/.test(cell('loinc')) ? cell('loinc') : null
-      if (cell('name') && cell('value'))
-        return [
-          resultOf({
-            ...{ name: cell('name'), value: cell('value'), unit: cell('unit'), flag: cell('flag'), range: cell('range') },
-            ...{ panel: cell('panel') || null, loinc, confidence: 1 },
-          }),
-        ]
-      unread.push({ page: null, text: line.slice(0, 500), reason: 'not_a_result' })
-      return []
-    })
+  const rows = lines.filter((line) => line.trim())
+  const results = limitRows(rows, unread).flatMap((line) => {
+    const fields = fieldsOf(line, separator)
+    const cell = (column: keyof typeof columnNames) => fields[indexOf[column] ?? -1]?.trim() ?? ''
+    const loinc = /^\d{1,7}-\d$/.test(cell('loinc')) ? cell('loinc') : null
+    if (cell('name') && cell('value'))
+      return [
+        resultOf({
+          ...{ name: cell('name'), value: cell('value'), unit: cell('unit'), flag: cell('flag'), range: cell('range') },
+          ...{ panel: cell('panel') || null, loinc, confidence: 1 },
+        }),
+      ]
+    unread.push({ page: null, text: line.slice(0, 500), reason: 'not_a_result' })
+    return []
+  })
   return { metadata: {}, results, unread }
 }
 

@@ -24,8 +24,8 @@ export function resultOf({ name, value, unit = '', flag = '', range = '', panel 
   const { min, max } = limitsOf(range)
   const interpretation = interpretationOf(flag)
   const number = numberText.test(value) ? Number(value) : undefined
-  const isAbove = /high/i.test(flag) || (!flag && number !== undefined && max !== null && number > max)
-  const isBelow = /low/i.test(flag) || (!flag && number !== undefined && min !== null && number < min)
+  const isAbove = highFlag.test(flag) || (!flag && number !== undefined && max !== null && number > max)
+  const isBelow = lowFlag.test(flag) || (!flag && number !== undefined && min !== null && number < min)
   return {
     test_name: name,
     value,
@@ -43,6 +43,10 @@ export function resultOf({ name, value, unit = '', flag = '', range = '', panel 
   }
 }
 
+/** Words, or codes of HL7 table 0078. */
+const highFlag = /high|^(HH?|HU|>)$/i
+const lowFlag = /low|^(LL?|LU|<)$/i
+
 const CONTRADICTION = 0.5
 
 /** A flag that does not fit the number and its range is a sign that something was read wrongly. */
@@ -50,9 +54,9 @@ function contradicts(number: number | undefined, { min, max }: Limits, flag: str
   if (number === undefined || !flag) return false
   const isHigh = max !== null && number > max
   const isLow = min !== null && number < min
-  if (/high/i.test(flag)) return max !== null && !isHigh
-  if (/low/i.test(flag)) return min !== null && !isLow
-  return /^normal$/i.test(flag) && (isHigh || isLow)
+  if (highFlag.test(flag)) return max !== null && !isHigh
+  if (lowFlag.test(flag)) return min !== null && !isLow
+  return /^(normal|N)$/i.test(flag) && (isHigh || isLow)
 }
 
 const statedLoinc = (loinc_code: string, name: string) => ({
@@ -63,9 +67,18 @@ const statedLoinc = (loinc_code: string, name: string) => ({
 
 function interpretationOf(flag: string) {
   if (/critical|^(HH|LL|AA)$/i.test(flag)) return 'critical'
-  if (/high|low|abnormal|^(H|L|A)$/i.test(flag)) return 'abnormal'
+  if (highFlag.test(flag) || lowFlag.test(flag) || /abnormal|^A$/i.test(flag)) return 'abnormal'
   if (/^(normal|N)$/i.test(flag)) return 'normal'
   return flag ? 'unknown' : null
+}
+
+export const MAX_RESULTS = 1000
+
+/** The first rows of a file. The others are reported. */
+export function limitRows<T>(rows: T[], unread: Unread[]): T[] {
+  const excess = rows.length - MAX_RESULTS
+  if (excess > 0) unread.unshift({ page: null, text: `${excess} more rows`, reason: 'too_many_results' })
+  return rows.slice(0, MAX_RESULTS)
 }
 
 type Limits = { min: number | null; max: number | null }

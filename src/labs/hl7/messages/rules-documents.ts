@@ -5,7 +5,7 @@ import type { Profile } from '../profiles/rules-profile.ts'
 export type EmbeddedDocument = { name: string | null; bytes: Buffer }
 
 /** The PDFs of a message. Labs split one over repetitions or several OBX with the same code, and break its lines. */
-export function readDocuments(message: Message, { results }: Profile): EmbeddedDocument[] {
+export function readDocuments(message: Message, { results }: Pick<Profile, 'results'>): EmbeddedDocument[] {
   const inObservations = results.pdf_in.includes('OBX') ? segmentsOf(message, 'OBX').filter(isDocument) : []
   const byCode = Map.groupBy(inObservations, (obx) => readValue(obx, 3))
   const encoded = [...byCode.values()].map((parts) => ({

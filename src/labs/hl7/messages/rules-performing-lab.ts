@@ -20,7 +20,7 @@ export const sitesOf = (message: Message): Sites =>
   new Map(segmentsOf(message, 'ZPS').flatMap((zps) => (readValue(zps, 2) ? [[readValue(zps, 2), zps]] : [])))
 
 /** OBX-23 to OBX-25, or the ZPS segment that OBX-15 names. The other place counts if the one of the profile is empty. */
-export function readPerformingLab(obx: Segment, sites: Sites, { results }: Profile): PerformingLab | null {
+export function readPerformingLab(obx: Segment, sites: Sites, { results }: Pick<Profile, 'results'>): PerformingLab | null {
   const [inObx, inZps] = [fromObservation(obx), fromSite(obx, sites)]
   return results.performing_lab_in === 'ZPS' ? (inZps ?? inObx) : (inObx ?? inZps)
 }

@@ -56,8 +56,11 @@ export type ReportedPatient = { ids: string[]; first_name: string; last_name: st
 /** The results of one patient. */
 export type PatientResults = { account: string | null; patient: ReportedPatient; notes: string[]; groups: ResultGroup[] }
 
+/** What reading needs to know about a lab. */
+export type ResultRules = Pick<Profile, 'time_zone' | 'results'>
+
 /** Reads ORU^R01, which can have results of several patients. Unknown segments are skipped; a segment belongs to the last OBR before it. */
-export function readResults(message: Message, profile: Profile): PatientResults[] {
+export function readResults(message: Message, profile: ResultRules): PatientResults[] {
   const { envelope, patients } = splitPatients(message.segments)
   const reading = { message, profile, sites: sitesOf(message) }
   return patients.map((segments) => {
@@ -106,7 +109,7 @@ function splitGroups(segments: Segment[]) {
   return { header, groups }
 }
 
-type Reading = { message: Message; profile: Profile; sites: Sites }
+type Reading = { message: Message; profile: ResultRules; sites: Sites }
 
 function readGroup(segments: Segment[], context: Segment[], reading: Reading): ResultGroup {
   const { message, profile } = reading
