@@ -6,11 +6,13 @@ import { MAX_LIST_ENTRIES, MAX_OBJECTS, MAX_VALUES } from '../src/http/body/rule
 import { MAX_STREAMS_PER_TEAM } from '../src/http/connections/stream.ts'
 import { MAX_UNFINISHED_PER_ADDRESS } from '../src/http/connections/unfinished.ts'
 import { MAX_DEPTH } from '../src/http/input.ts'
+import { MAX_CHANGES } from '../src/http/pages/opt-out.ts'
 import { LARGE_BODY } from '../src/http/routes.ts'
 import { BODY_LIMIT, HEADER_LIMIT, HEADERS_TIMEOUT_MS, MAX_PARAM_LENGTH, REQUEST_TIMEOUT_MS } from '../src/http/server.ts'
 import { TURN_LIMITS } from '../src/platform/shares/turns.ts'
 import { SECOND } from '../src/platform/time.ts'
 import { MAX_TEAM_KEYS } from '../src/tenants/keys/rules.ts'
+import { MAX_ATTEMPTS } from '../src/tenants/sessions/attempt-limiter.ts'
 import { MAX_ATTEMPTS_PER_NETWORK, MAX_ATTEMPTS_PER_PERSON } from '../src/tenants/sessions/sign-in-limiter.ts'
 import { MAX_REFRESHES_PER_HOUR } from '../src/wearables/connections/rules.ts'
 import { MAX_ARRAY_SAMPLES, MAX_PAGE_SAMPLES, PAGE_SIZE } from '../src/wearables/data/samples/read.ts'
@@ -73,6 +75,12 @@ const rows: [limit: string, value: string, over: string][] = [
     `${MAX_ATTEMPTS_PER_PERSON} per email and network, ${MAX_ATTEMPTS_PER_NETWORK} per network and per email`,
     '429 `TOO_MANY_SIGN_INS`',
   ],
+  [
+    'Notifications with an unknown URL or an invalid signature, and invalid unsubscribe links, in 15 minutes',
+    `${MAX_ATTEMPTS} of each kind per network; valid notifications do not count`,
+    '429 `TOO_MANY_ATTEMPTS`',
+  ],
+  ['Changes with an unsubscribe link in 15 minutes', `${MAX_CHANGES} per patient`, '429 `TOO_MANY_ATTEMPTS`'],
   ['Refreshes of the sources of a user', `${MAX_REFRESHES_PER_HOUR} per hour`, '429 `TOO_MANY_REFRESHES`'],
   ['Sign-ins that a link token starts in 10 minutes', String(MAX_OPEN_FLOWS), '429 `TOO_MANY_LINKS`'],
 ]

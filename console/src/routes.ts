@@ -16,6 +16,7 @@ export const routes: Route[] = [
   { path: '/orders/:order_id', load: () => import('./pages/orders/detail.tsx').then(({ OrderDetail }) => OrderDetail) },
   { path: '/users', load: () => import('./pages/users/list.tsx').then(({ Users }) => Users) },
   { path: '/users/:user_id', load: () => import('./pages/users/detail.tsx').then(({ UserDetail }) => UserDetail) },
+  { path: '/users/:user_id/data', load: () => import('./pages/users/data.tsx').then(({ UserData }) => UserData) },
   { path: '/webhooks', load: () => import('./pages/webhooks/list.tsx').then(({ Webhooks }) => Webhooks) },
   { path: '/webhooks/:webhook_id', load: () => import('./pages/webhooks/detail.tsx').then(({ WebhookDetail }) => WebhookDetail) },
   {
@@ -32,6 +33,10 @@ export const routes: Route[] = [
   { path: '/schedule', load: () => import('./pages/schedule/schedule.tsx').then(({ Schedule }) => Schedule) },
   { path: '/schedule/:calendar_code', load: () => import('./pages/schedule/day.tsx').then(({ ScheduleDay }) => ScheduleDay) },
   { path: '/pipelines', load: () => import('./pages/team/pipelines.tsx').then(({ Pipelines }) => Pipelines) },
+  {
+    path: '/connections',
+    load: () => import('./pages/connections/connections.tsx').then(({ SourceConnections }) => SourceConnections),
+  },
   { path: '/sources', load: () => import('./pages/team/credentials.tsx').then(({ Credentials }) => Credentials) },
   { path: '/settings', load: () => import('./pages/team/settings.tsx').then(({ Settings }) => Settings) },
   { path: '/keys', load: () => import('./pages/team/keys.tsx').then(({ TeamKeys }) => TeamKeys) },
@@ -76,6 +81,7 @@ export const navGroups: { title?: string; items: NavItem[] }[] = [
       { to: '/messages', name: 'Messages', icon: 'mail', key: 'm' },
       { to: '/schedule', name: 'Schedule', icon: 'clock' },
       { to: '/pipelines', name: 'Pipelines', icon: 'pipelines', key: 'l', org: true, needs: 'team.read' },
+      { to: '/connections', name: 'Connections', icon: 'pulse', key: 'c' },
       { to: '/sources', name: 'Source credentials', icon: 'sources', org: true, needs: 'team.manage' },
       { to: '/keys', name: 'API keys', icon: 'keys', key: 'k', org: true, needs: 'team.manage' },
       { to: '/settings', name: 'Settings', icon: 'settings', key: 's', org: true, needs: 'team.read' },

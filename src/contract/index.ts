@@ -34,6 +34,7 @@ import { demoEndpoints } from './wearables/demo.ts'
 import { introspectionEndpoints } from './wearables/introspection.ts'
 import { linkEndpoints } from './wearables/link.ts'
 import { deprecatedLinkEndpoints } from './wearables/link-deprecated.ts'
+import { sourceStatusEndpoints } from './wearables/source-status.ts'
 import { streamEndpoints } from './wearables/streams.ts'
 import { teamSourceEndpoints } from './wearables/team-sources.ts'
 import { summaryEndpoints } from './wearables/wearable-summaries.ts'
@@ -74,6 +75,7 @@ export const endpoints = {
   ...summaryEndpoints,
   ...streamEndpoints,
   ...introspectionEndpoints,
+  ...sourceStatusEndpoints,
   ...demoEndpoints,
   ...erasureEndpoints,
   ...sandboxEndpoints,

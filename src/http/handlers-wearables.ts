@@ -5,6 +5,7 @@ import type { demoEndpoints } from '../contract/wearables/demo.ts'
 import type { introspectionEndpoints } from '../contract/wearables/introspection.ts'
 import type { linkEndpoints } from '../contract/wearables/link.ts'
 import type { deprecatedLinkEndpoints } from '../contract/wearables/link-deprecated.ts'
+import type { sourceStatusEndpoints } from '../contract/wearables/source-status.ts'
 import type { streamEndpoints } from '../contract/wearables/streams.ts'
 import type { teamSourceEndpoints } from '../contract/wearables/team-sources.ts'
 import type { summaryEndpoints } from '../contract/wearables/wearable-summaries.ts'
@@ -24,6 +25,8 @@ import * as streams from '../wearables/data/streams/streams.ts'
 import * as summaries from '../wearables/data/summaries/read-summaries.ts'
 import { pushSummaries } from '../wearables/data/summaries/summaries.ts'
 import { prepareCredential } from '../wearables/ingestion/prepare.ts'
+import { getSourceStatus } from '../wearables/ingestion/status/actions.ts'
+import { pullWindow } from '../wearables/ingestion/status/pull-window.ts'
 import * as deprecatedLinks from '../wearables/link/deprecated.ts'
 import { startOAuth } from '../wearables/link/oauth.ts'
 import * as signIn from '../wearables/link/sign-in.ts'
@@ -42,6 +45,7 @@ type WearableEndpoints = typeof bulkEndpoints &
   typeof linkEndpoints &
   typeof deprecatedLinkEndpoints &
   typeof sourceEndpoints &
+  typeof sourceStatusEndpoints &
   typeof streamEndpoints &
   typeof teamSourceEndpoints &
   typeof summaryEndpoints &
@@ -141,6 +145,9 @@ export const wearableHandlers: HandlersOf<WearableEndpoints> = {
   getSleepStream: (app, caller, { params }) => streams.getSleepStream(app, caller, params.sleep_id),
   getUserResources: (app, caller, { query }) => introspect.getUserResources(app, caller, query),
   getHistoricalPulls: (app, caller, { query }) => introspect.getHistoricalPulls(app, caller, query),
+  getDataDays: (app, caller, { query }) => introspect.getDataDays(app, caller, query),
   getSourcePriorities: (app, caller, { query }) => priorities.getSourcePriorities(app, caller, query.data_type),
+  getSourceStatus: (app, caller) => getSourceStatus(app, caller),
+  pullWindow: (app, caller, { params, body }) => pullWindow(app, caller, params, body),
   patchSourcePriorities: (app, caller, { body }) => priorities.patchSourcePriorities(app, caller, body ?? []),
 }

@@ -130,6 +130,13 @@ test('a courier that does not sign, or signs with another secret, changes nothin
   expect(JSON.stringify(await api.listCouriers())).not.toContain('whsec_')
   await api.deleteCourier({ params: { courier: 'swift' } })
   expect((await scan(rotated, body)).status).toBe(404)
+  // Forged scans of one courier are limited, and couriers of other teams are not.
+  const statuses: number[] = []
+  for (let i = 0; i < 101; i++) statuses.push((await scan(stranger, body, { secret: courier.secret })).status)
+  expect(new Set(statuses)).toEqual(new Set([401, 429]))
+  expect((await scan(stranger, body)).body).toMatchObject({ detail: { error_type: 'TOO_MANY_ATTEMPTS' } })
+  const { courier: third } = await labeledKit((await w.tenant()).api)
+  expect((await scan(third, { tracking_number: 'OUT1001', status: 'in_transit' })).status).toBe(200)
 })
 
 test('an overdue kit becomes a problem in transit, or an alert where no status shows it', async () => {

@@ -134,7 +134,7 @@ test('nothing is sent for settings that say no, also if they change before the m
 })
 
 test('a patient opts out with the link of a message, and in again', async () => {
-  const { api } = await newTeam()
+  const { api, admin, org_id } = await newTeam()
   const { user_id, id } = await placeOrder(api)
   await complete(api, { order_id: id })
   const [mail] = await send()
@@ -163,6 +163,19 @@ test('a patient opts out with the link of a message, and in again', async () => 
   const forged = link.replace(/token=(.)/, (_, first) => `token=${first === 'A' ? 'B' : 'A'}`)
   const refused = await fetch(w.base + forged, { method: 'POST', body })
   expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('not valid')])
+  const audited = async (action: string) =>
+    (await admin.listAudit({ params: { org_id }, query: { action, subject_id: user_id } })).entries.map(({ actor_kind, via }) => [
+      actor_kind,
+      via,
+    ])
+  expect(await audited('optOutOfMessages')).toEqual(Array(2).fill(['visitor', null]))
+  expect(await audited('optInToMessages')).toEqual(Array(2).fill(['visitor', null]))
+  const statuses: number[] = []
+  for (let i = 0; i < 100; i++) statuses.push((await fetch(w.base + forged)).status)
+  expect(new Set(statuses)).toEqual(new Set([400, 429]))
+  const limited = await fetch(w.base + forged)
+  expect([limited.status, Number(limited.headers.get('retry-after')) > 0]).toEqual([429, true])
+  expect((await fetch(w.base + link)).status).toBe(200)
 })
 
 test('a message that the mail server does not take now is sent later, with the same ID', async () => {

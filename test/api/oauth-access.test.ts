@@ -2,18 +2,19 @@ import { describe, expect, test } from 'vitest'
 import { endpoints } from '../../src/contract/index.ts'
 import type { SealingKey } from '../../src/platform/sealing/seal.ts'
 import { userSealingKey } from '../../src/platform/sealing/vault.ts'
-import { HOUR } from '../../src/platform/time.ts'
+import { HOUR, MINUTE } from '../../src/platform/time.ts'
 import { getAccess } from '../../src/wearables/connections/access.ts'
 import { openAccount } from '../../src/wearables/connections/account.ts'
 import type { Connection } from '../../src/wearables/connections/actions.ts'
 import { refreshUser } from '../../src/wearables/connections/refresh.ts'
 import { connectionEvents } from '../support/connections.ts'
+import { holdLock } from '../support/hold-lock.ts'
 import { oauthWorld } from '../support/oauth.ts'
-import { query } from '../support/query.ts'
+import { onEveryServer, query } from '../support/query.ts'
 import { sendRaw } from '../support/raw-requests.ts'
 import { aUser } from '../support/users.ts'
 import { waitFor } from '../support/webhooks.ts'
-import { errorOf, world } from '../support/world.ts'
+import { errorOf, replica, world } from '../support/world.ts'
 
 const { w, source, OAUTH_SOURCES, connect, connectionOf } = await oauthWorld()
 
@@ -35,8 +36,9 @@ describe('access tokens', () => {
     expect(third).not.toEqual(second)
   })
 
-  test('renews a token once for concurrent callers and returns the same token to all', async () => {
+  test('renews a token once for concurrent callers on all replicas, stores it, and returns the same token to all', async () => {
     const t = await w.tenant()
+    const other = await replica({ env: { OAUTH_SOURCES } })
     const { user_id } = await connect(t)
     await query(w.url, "update connections set expires_at = now() - interval '1 minute' where user_id = $1", [user_id])
     const connection = await connectionOf(t, user_id)
@@ -45,16 +47,42 @@ describe('access tokens', () => {
     source.behavior.holdUntil = new Promise<void>((done) => {
       release = done
     })
-    const calls = Array.from({ length: 8 }, () => getAccess(w.app, connection))
+    const calls = Array.from({ length: 8 }, (_, i) => getAccess(i % 2 ? other.app : w.app, connection))
     // All callers have read the expired token while the source delays its response.
     await waitFor(() => expect(source.requests.length).toBeGreaterThan(requestCount))
     await Promise.all(Array.from({ length: 8 }, () => connectionOf(t, user_id)))
+    let returned = 0
+    for (const call of calls) void call.then(() => returned++)
+    const unlock = await holdLock(w.app, (db) =>
+      db.selectFrom('connections').select('id').where('team_id', '=', t.team_id).where('user_id', '=', user_id).forUpdate().execute(),
+    )
     release()
     source.behavior.holdUntil = undefined
+    // The source has replaced the tokens. Nobody gets the new one until it is stored.
+    const storing = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and query ilike 'update%connections%'"
+    await waitFor(async () => expect(await onEveryServer(w.url, storing)).not.toEqual([]))
+    expect(returned).toBe(0)
+    await unlock()
     const results = await Promise.all(calls)
     expect(source.requests).toHaveLength(requestCount + 1)
     expect(results).toEqual(Array(8).fill({ state: 'ready', access_token: expect.any(String) }))
     expect(new Set(results.map((result) => JSON.stringify(result))).size).toBe(1)
+    const key = (await userSealingKey(w.app, t.team_id, user_id)) as SealingKey
+    expect(openAccount(key, await connectionOf(t, user_id)).tokens?.access_token).toBe(
+      (results[0] as { access_token: string }).access_token,
+    )
+  })
+
+  test('another process renews the token if the one that was renewing died', async () => {
+    const t = await w.tenant()
+    const { user_id } = await connect(t)
+    const dead = "expires_at = now() - interval '1 minute', renewing_until = now() + interval '30 seconds'"
+    await query(w.url, `update connections set ${dead} where user_id = $1`, [user_id])
+    const later = await replica({ env: { OAUTH_SOURCES } })
+    later.advanceTime(MINUTE)
+    const renewed = await getAccess(later.app, await connectionOf(t, user_id))
+    expect(renewed).toMatchObject({ state: 'ready' })
+    expect(await getAccess(w.app, await connectionOf(t, user_id))).toEqual(renewed)
   })
 
   test('marks the connection as failed and emits an event when the source rejects the refresh token', async () => {

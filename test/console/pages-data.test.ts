@@ -18,6 +18,7 @@ test.skipIf(noBrowser)(
       { name: 'place-order', path: `/orders/new?user_id=${user_id}`, shows: /fields? missing/ },
       { name: 'users', path: '/users', shows: 'member-2041' },
       { name: 'user', path: `/users/${user_id}`, shows: 'Z••• Q•••' },
+      { name: 'user-data', path: `/users/${user_id}/data?days=90`, shows: 'Heart rate', dark: true },
       { name: 'webhooks', path: '/webhooks', shows: 'Orders of the clinic' },
       { name: 'webhook', path: `/webhooks/${webhook_id}`, shows: 'Delivered' },
       { name: 'attempt', path: `/webhooks/${webhook_id}/attempts/${attempt_id}`, shows: 'Response 200' },

@@ -37,6 +37,7 @@ test.skipIf(noBrowser)(
       { name: 'lab-tests', path: '/lab-tests', shows: 'Essential Wellness' },
       { name: 'create-lab-test', path: '/lab-tests/new', shows: 'Summary' },
       { name: 'pipelines', path: '/pipelines', shows: 'Google Cloud Pub/Sub' },
+      { name: 'connections', path: '/connections', shows: 'Google Health', dark: true },
       { name: 'source-credentials', path: '/sources', shows: 'Fitbit' },
       { name: 'messages', path: '/messages', shows: 'Results ready' },
       { name: 'message-previews', path: '/messages?tab=previews', shows: 'Your appointment is booked' },

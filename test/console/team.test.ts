@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { journey, openSignedIn } from '../support/console-page.ts'
 import { deploymentOf } from '../support/pipelines.ts'
+import { query } from '../support/query.ts'
 import { world } from '../support/world.ts'
 
 const w = await world()
@@ -35,8 +36,64 @@ journey('source credentials are added, replaced and removed, and the secret is n
   await dialog.getByRole('button', { name: 'Remove' }).click()
   await page.getByText('No credentials yet').waitFor()
   expect(await storedCredentials()).toEqual([])
+  await page.getByRole('button', { name: 'Add credentials' }).first().click()
+  await dialog.getByLabel('Source').selectOption('google_health')
+  await dialog.getByLabel('Client ID').fill('harbor-app')
+  await dialog.getByLabel('Client secret').fill('lantern-secret-3')
+  const account = { project_id: 'harbor', client_email: 'assay@harbor.example' }
+  await dialog.getByLabel('Service account').fill(JSON.stringify(account))
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.getByText('The service account must be a JSON key').waitFor()
+  await dialog.getByLabel('Service account').fill(JSON.stringify({ ...account, private_key: 'lantern-secret-4', type: 'service_account' }))
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('table').getByText('Google health').waitFor()
+  expect((await storedCredentials())[0]?.details).toEqual({ service_account: { ...account, private_key: '…' } })
+  expect(await page.content()).not.toContain('lantern-secret')
   return opened
 })
+
+journey(
+  'the connections of a team are shown, a period is read again, and a source of a user gets priority',
+  async (width) => {
+    const tenant = await w.tenant()
+    const { api, admin, team_id } = tenant
+    const { user_id } = await api.createUser({ body: { client_user_id: 'member-7' } })
+    const provider = 'oura' as const
+    await admin.putTeamCredential({ params: deploymentOf(tenant), body: { team_id, provider, client_id: 'app', client_secret: 's' } })
+    const connection = { user_id, access_token: 'a', refresh_token: 'r', provider_id: 'ada', expires_at: 0 }
+    await api.bulkImport({ body: { provider, connections: [connection], wait_for_completion: true } })
+    await api.connectDemo({ body: { user_id, provider: 'withings' } })
+    const { open, ...opened } = await openSignedIn(w.base, tenant, width)
+    const { page } = opened
+    await open('/connections')
+    await page.getByRole('row', { name: /^Oura/ }).getByText('1 pending').waitFor()
+    await page.getByRole('button', { name: 'Read a period again' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: /member-7/ }).click()
+    await dialog.getByLabel('Source', { exact: true }).selectOption('oura')
+    await dialog.getByLabel('Resource').selectOption('workouts')
+    await dialog.getByRole('button', { name: 'Read again' }).click()
+    await page.getByText('Assay reads 1 resource of Oura again.').waitFor()
+    expect(await query(w.url, 'select feed from cloud_changes where team_id = $1', [team_id])).toEqual([{ feed: 'workouts' }])
+    await open(`/users/${user_id}/data`)
+    await page
+      .getByRole('img', { name: /^\d+ of 30 days with data/ })
+      .first()
+      .waitFor()
+    await page.getByLabel('Period').selectOption('90')
+    await page
+      .getByRole('img', { name: /^\d+ of 90 days with data/ })
+      .first()
+      .waitFor()
+    await page.getByRole('button', { name: 'Move up Withings for Sleep' }).click()
+    await page.getByText('Withings now comes before Oura.').waitFor()
+    const sleep = await api.getSourcePriorities({ query: { data_type: 'sleep' } })
+    const places = sleep.map(({ slug }) => slug).filter((slug) => slug === 'oura' || slug === 'withings')
+    expect(places).toEqual(['withings', 'oura'])
+    return opened
+  },
+  { checkAccessibility: true },
+)
 
 journey(
   'a lab test is created from markers, archived and restored',

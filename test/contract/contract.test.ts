@@ -10,6 +10,7 @@ import { openapi } from '../../src/contract/openapi.ts'
 import { version } from '../../src/contract/version.ts'
 import { handlers } from '../../src/http/handlers.ts'
 import { parseDueReports } from '../../src/labs/report-parser/actions.ts'
+import { DAY, later } from '../../src/platform/time.ts'
 import { codeAt, fromBase32, stepAt } from '../../src/tenants/people/rules-totp.ts'
 import { setBetas } from '../../src/tenants/teams/actions.ts'
 import { aConnectedUser, aLink } from '../support/connections.ts'
@@ -151,7 +152,9 @@ test.skipIf(!existsSync(committed))('openapi.json is current; npm run generate w
 describe('the service', () => {
   let w: Awaited<ReturnType<typeof world>>
   beforeAll(async () => {
-    w = await world({ env: { PUBSUB_PROJECTS: 'harbor-events' } })
+    const nowhere = 'http://127.0.0.1:9'
+    const oura = { client_id: 'app', client_secret: 'secret', authorize_url: nowhere, token_url: nowhere, api_url: nowhere }
+    w = await world({ env: { PUBSUB_PROJECTS: 'harbor-events', OAUTH_SOURCES: JSON.stringify({ oura }) } })
   })
 
   test('serves the document without a credential', async () => {
@@ -245,7 +248,7 @@ describe('the service', () => {
     expect([...Object.keys(responses), ...silent].sort()).toEqual(Object.keys(endpoints).sort())
     for (const [name, response] of Object.entries(responses)) expect([name, faultsOf(schemaOf(name, 200), response)]).toEqual([name, []])
     // These lists can be empty here, and the attempt is an example. Other tests check their subjects.
-    const elsewhere = ['listLabOrders', 'listMessages', 'getWebhookAttempt', 'readInbox']
+    const elsewhere = ['getSourceStatus', 'listLabOrders', 'listMessages', 'getWebhookAttempt', 'readInbox']
     expect(await unauditedSubjects(Object.keys(responses).filter((name) => !elsewhere.includes(name)))).toEqual([])
 
     /** Declared subjects that the audit log does not name. */
@@ -493,6 +496,7 @@ describe('the service', () => {
         getSleepStream: await api.getSleepStream({ params: { sleep_id } }),
         getUserResources: await api.getUserResources(),
         getHistoricalPulls: await api.getHistoricalPulls(),
+        getDataDays: await api.getDataDays({ query: { user_id } }),
         getSourcePriorities: await api.getSourcePriorities(),
         patchSourcePriorities: await api.patchSourcePriorities({ body: [] }),
       }
@@ -549,6 +553,16 @@ describe('the service', () => {
         bulkPause: await api.bulkPause({ body: { provider, user_ids: [user_id] } }),
         bulkTriggerHistoricalPull: await api.bulkTriggerHistoricalPull({ body: { ...waits, user_ids: [user_id] } }),
         listBulkOps: await api.listBulkOps(),
+        ...(await pullResponses(connection)),
+      }
+    }
+
+    async function pullResponses(connection: Parameters<typeof api.bulkImport>[0]['body']['connections'][number]) {
+      const { user_id } = connection
+      await api.bulkImport({ body: { provider: 'oura', connections: [connection], wait_for_completion: true } })
+      return {
+        pullWindow: await api.pullWindow({ params: { user_id, provider: 'oura' }, body: { start_date: later(w.app.wall(), -DAY) } }),
+        getSourceStatus: await api.getSourceStatus(),
       }
     }
 

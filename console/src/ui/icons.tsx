@@ -9,6 +9,7 @@ const shapes = {
   tests: 'M4 4h16v16H4zM4 10h16M10 4v16',
   pipelines: 'M3 7h7v10h11M17 13l4 4-4 4M3 7V4M3 7v3',
   sources: 'M8 3v5M16 3v5M6 8h12v3a6 6 0 0 1-12 0zM12 17v4',
+  pulse: 'M3 12h4l3-8 4 16 3-8h4',
   keys: 'M14.5 9.5a4 4 0 1 1 0-.01M11.6 12.4 4 20v1h3v-2h2v-2h2l1.6-1.6',
   settings: 'M4 7h10M18 7h2M4 17h2M10 17h10M16 5v4M8 15v4',
   teams: 'M3 21V8l6-4 6 4v13M15 12h6v9M7 11h4M7 15h4',

@@ -207,6 +207,11 @@ export const consoleErrors = errors({
     meaning: 'A console session called a data endpoint without a team.',
     remedy: 'Send the team in x-assay-team. GET /console/session lists the teams.',
   },
+  TOO_MANY_ATTEMPTS: {
+    kind: 'too_many',
+    meaning: 'Too many notifications from one network had an unknown URL or an invalid signature, or a link was used too often.',
+    remedy: 'Check the URL, the secret or the signature. Wait 15 minutes.',
+  },
   TOO_MANY_SIGN_INS: {
     kind: 'too_many',
     meaning: 'Too many sign-in attempts failed.',

@@ -16,6 +16,11 @@ export const connectionErrors = errors({
     meaning: 'The user has not connected this source.',
     remedy: 'List the connections with GET /v2/user/providers/{user_id}.',
   },
+  CONNECTION_NOT_READABLE: {
+    kind: 'refused',
+    meaning: 'Assay cannot read this connection: it is broken or paused, or Assay does not read the source.',
+    remedy: 'GET /v2/user/providers/{user_id} shows the status. Let the user connect the source again if it is broken or paused.',
+  },
   CREDENTIALS_INCOMPLETE: {
     kind: 'refused',
     meaning: 'The credentials of the team at a source lack client_id or client_secret.',

@@ -77,7 +77,7 @@ export const bulkEndpoints = {
     waits: true,
     subjects: { user_id: 'body.user_ids[]' },
     description:
-      'Fetches the history of a source again. Assay fetches from demo connections only, so users with another connection fail. With status 202 the pull continues.',
+      'Fetches the history of a source again, from demo connections and from the sources that Assay reads. Users with another connection fail. With status 202 the pull continues.',
     body: z
       .object({ user_ids: UserIds, provider: OAuthSourceIn, wait_for_completion: WaitForCompletion })
       .meta({ id: 'HistoricalPullRequest' }),

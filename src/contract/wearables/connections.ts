@@ -90,7 +90,7 @@ export const connectionEndpoints = {
     summary: 'Refresh the sources of a user',
     waits: true,
     description:
-      'Renews the access to OAuth sources, fetches new data from demo sources, and waits up to `timeout` seconds. Assay does not fetch data from OAuth sources yet. The status is 202 if some sources are still in progress. Sources that push are skipped. Limited to 8 requests per user per hour.',
+      'Renews the access to OAuth sources, fetches new data from the sources that Assay reads and from demo sources, and waits up to `timeout` seconds. The status is 202 if some sources are still in progress. Sources that push are skipped. Limited to 8 requests per user per hour.',
     params: UserId,
     query: z.object({ timeout: z.number().min(5).max(60).default(10).describe('In seconds.') }),
     returns: z

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Cursor, Id, Instant, openEnum } from '../common.ts'
+import { Cursor, Day, Id, Instant, openEnum } from '../common.ts'
 import { deprecated } from '../deprecation.ts'
 import { endpoint } from '../endpoint.ts'
 import { Safe } from '../personal.ts'
@@ -67,7 +67,7 @@ export const introspectionEndpoints = {
     summary: 'List historical pulls',
     subjects: { user_id: ['query.user_id', 'result.data[].user_id'] },
     description:
-      'Shows the status of the history of each resource, by user and source. Pushed history is `success` once it is stored. After a temporary failure Assay retries a fetch after 10 seconds, 1 minute, 10 minutes and 1 hour. If the last retry fails, the status is `failure`. Assay does not fetch data from OAuth sources yet.',
+      'Shows the status of the history of each resource, by user and source. Pushed history is `success` once it is stored. After a temporary failure the status is `retrying`, and Assay reads again after 10 seconds, 1 minute, 10 minutes, 1 hour and 2 hours. If the last retry fails, the status is `failure`. Demo sources have no retry after 2 hours.',
     query: z.object(paged),
     returns: page(
       z.object({
@@ -75,6 +75,28 @@ export const introspectionEndpoints = {
         provider: z.record(Safe, z.object({ pulled: z.record(Safe, Pull), not_pulled: z.array(Safe) })),
       }),
     ),
+    refusals: { 404: 'No such user in this team.' },
+  }),
+  getDataDays: endpoint({
+    ...wearable,
+    method: 'get',
+    path: '/v2/introspect/days',
+    summary: 'List the days with data of a user',
+    description:
+      "Counts samples and summaries by resource, source and day, without their values, so that you can find gaps. Days without data are left out. The days of samples are in UTC, and those of summaries in the user's calendar.",
+    subjects: { user_id: 'query.user_id' },
+    query: z.object({
+      user_id: Id,
+      provider: ProviderFilter,
+      days: z.int().min(1).max(90).default(30).describe('How many days, up to today.'),
+    }),
+    returns: z
+      .object({
+        start_date: Day,
+        end_date: Day,
+        resources: z.array(z.object({ resource: Safe, provider: Safe, days: z.array(z.object({ date: Day, count: z.int() })) })),
+      })
+      .meta({ id: 'DataDays' }),
     refusals: { 404: 'No such user in this team.' },
   }),
   getSourcePriorities: endpoint({

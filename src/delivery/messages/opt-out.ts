@@ -2,6 +2,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type App, inTransaction } from '../../platform/app.ts'
 import { publicUrl } from '../../platform/config.ts'
 import { deriveSecret, type SealingKey, uuidOf } from '../../platform/sealing/seal.ts'
+import { auditRow, recordChange } from '../../tenants/audit/actions.ts'
+import { orgOfTeam } from '../../tenants/teams/orgs.ts'
 import * as store from './store.ts'
 
 type Patient = { team_id: string; user_id: string }
@@ -31,14 +33,19 @@ export function patientOf({ vault }: Pick<App, 'vault'>, token: string): Patient
   return isSigned ? { team_id: uuidOf(ids.subarray(0, ID_BYTES)), user_id: uuidOf(ids.subarray(ID_BYTES)) } : undefined
 }
 
-/** Ends messages to the patient of a link, or lets them begin again. Returns whether the link is valid. */
-export const changeOptOut = (app: App, token: string, wantsMessages: boolean) => {
-  const patient = patientOf(app, token)
-  if (!patient) return Promise.resolve(false)
-  const { team_id, user_id } = patient
-  return inTransaction(app, async ({ db, wall }) => {
-    if (!wantsMessages) return store.insertOptOut(db, team_id, user_id, wall())
-    await store.deleteOptOut(db, team_id, user_id)
+type OptOutChange = { wantsMessages: boolean; request_id: string }
+
+/** Ends messages to a patient, or lets them begin again, and audits it. Returns whether the patient still exists. */
+export const changeOptOut = (app: App, { team_id, user_id }: Patient, { wantsMessages, request_id }: OptOutChange) =>
+  inTransaction(app, async (app) => {
+    if (!(await store.findPatient(app.db, team_id, user_id))) return false
+    const changed = await (wantsMessages
+      ? store.deleteOptOut(app.db, team_id, user_id)
+      : store.insertOptOut(app.db, team_id, user_id, app.wall()))
+    if (changed) {
+      const action = wantsMessages ? 'optInToMessages' : 'optOutOfMessages'
+      const actor = { kind: 'visitor', org_id: await orgOfTeam(app, team_id) } as const
+      await recordChange(app, auditRow(app, actor, { action, subject: `user_id:${user_id}`, status: 200, request_id, team_id }))
+    }
     return true
   })
-}

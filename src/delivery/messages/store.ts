@@ -119,22 +119,18 @@ export const findRecipient = (db: Db, team_id: string, user_id: string, order_id
     .where('users.user_id', '=', user_id)
     .executeTakeFirst()
 
-/** Returns false if there is no such user. */
-export async function insertOptOut(db: Db, team_id: string, user_id: string, created_at: string) {
-  const user = await db
-    .selectFrom('users')
-    .select('user_id')
-    .where('team_id', '=', team_id)
-    .where('user_id', '=', user_id)
-    .executeTakeFirst()
-  if (!user) return false
-  await db
+export const findPatient = (db: Db, team_id: string, user_id: string) =>
+  db.selectFrom('users').select('user_id').where('team_id', '=', team_id).where('user_id', '=', user_id).executeTakeFirst()
+
+/** Returns undefined if the patient had opted out before. */
+export const insertOptOut = (db: Db, team_id: string, user_id: string, created_at: string) =>
+  db
     .insertInto('message_opt_outs')
     .values({ team_id, user_id, created_at })
     .onConflict((conflict) => conflict.doNothing())
-    .execute()
-  return true
-}
+    .returning('user_id')
+    .executeTakeFirst()
 
+/** Returns undefined if the patient had not opted out. */
 export const deleteOptOut = (db: Db, team_id: string, user_id: string) =>
-  db.deleteFrom('message_opt_outs').where('team_id', '=', team_id).where('user_id', '=', user_id).execute()
+  db.deleteFrom('message_opt_outs').where('team_id', '=', team_id).where('user_id', '=', user_id).returning('user_id').executeTakeFirst()

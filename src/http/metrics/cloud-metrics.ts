@@ -30,8 +30,8 @@ export function cloudMetrics({ registry, backlogs }: Registries, { db }: Databas
       { name: 'assay_cloud_feeds_failing', help: 'Feeds whose last read failed.', measure: ({ failing }) => failing },
       {
         name: 'assay_cloud_lag_seconds',
-        help: 'How long the oldest due feed has been due.',
-        measure: ({ oldest_due }) => ageInSeconds(oldest_due),
+        help: 'How long the oldest due feed has been due. 0 if none is.',
+        measure: ({ oldest_due }) => ageInSeconds(oldest_due) ?? 0,
       },
       {
         name: 'assay_cloud_quota_remaining',

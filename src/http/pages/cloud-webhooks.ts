@@ -1,5 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../platform/app.ts'
+import { countAgainstLimit } from '../../tenants/sessions/attempt-limiter.ts'
+import { networkOf } from '../../tenants/sessions/rules.ts'
 import { receiveNotification } from '../../wearables/ingestion/receive.ts'
 
 const BODY_LIMIT = 256 * 1024
@@ -15,9 +17,11 @@ export async function mountCloudWebhooks(app: App, server: FastifyInstance) {
   await server.register(async (scope) => {
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, async (_: unknown, body: Buffer) => body)
-    const receive = async ({ params, method, query, headers, body }: Request, reply: FastifyReply) => {
+    const receive = async ({ params: { slug, secret }, method, query, headers, body, ip }: Request, reply: FastifyReply) => {
       const request = { method, query: firstValues(query), headers: firstValues(headers), body: body ?? Buffer.alloc(0) }
-      const response = await receiveNotification(app, params.slug, params.secret, request)
+      const response = await receiveNotification(app, slug, secret, request)
+      // A cloud sends the notifications of all teams from one network, so those that fail never block the others.
+      if (response.status === 404 || response.status === 401) await countAgainstLimit(app, `notifications at ${networkOf(ip)}`)
       return reply.code(response.status).header('cache-control', 'no-store').send(response.body)
     }
     scope.get('/providers/:slug/webhook/:secret', receive)

@@ -2,11 +2,15 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { changeOptOut, patientOf } from '../../delivery/messages/opt-out.ts'
 import type { App } from '../../platform/app.ts'
 import { type Html, html } from '../../platform/html.ts'
+import { countAgainstLimit } from '../../tenants/sessions/attempt-limiter.ts'
+import { networkOf } from '../../tenants/sessions/rules.ts'
 
 /** Allows forms to this service, and nothing else. */
 const POLICY = "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 const PATH = '/messages/unsubscribe'
 const FORM_LIMIT = 4 * 1024
+/** Each change of a patient is audited, so a link works only so often in 15 minutes. */
+export const MAX_CHANGES = 20
 
 const english = {
   title: 'Messages',
@@ -40,15 +44,23 @@ export async function mountOptOut(app: App, server: FastifyInstance) {
     const options = { parseAs: 'string', bodyLimit: FORM_LIMIT } as const
     // Mail programs send either kind of form. Only the form of the page, which is URL-encoded, has a field that counts.
     scope.addContentTypeParser('*', options, async (_: unknown, text: string) => Object.fromEntries(new URLSearchParams(text)))
-    scope.get(PATH, async ({ query }: Request, reply) => {
+    const refuse = async ({ query, ip }: Request, reply: FastifyReply) => {
+      await countAgainstLimit(app, `unsubscribe links at ${networkOf(ip)}`)
+      return send(reply, 400, textOf(query), textOf(query).invalid)
+    }
+    scope.get(PATH, async (request: Request, reply) => {
+      const { query } = request
       const text = textOf(query)
-      return patientOf(app, tokenOf(query)) ? send(reply, 200, text, askPage(text, query)) : send(reply, 400, text, text.invalid)
+      return patientOf(app, tokenOf(query)) ? send(reply, 200, text, askPage(text, query)) : refuse(request, reply)
     })
-    scope.post(PATH, async ({ query, body }: Request, reply) => {
+    scope.post(PATH, async (request: Request, reply) => {
+      const { query, body, id: request_id } = request
       const text = textOf(query)
+      const patient = patientOf(app, tokenOf(query))
+      if (!patient) return refuse(request, reply)
+      await countAgainstLimit(app, `opt-outs of ${patient.user_id}`, MAX_CHANGES)
       const wantsMessages = body?.['messages'] === 'resume'
-      const isValid = await changeOptOut(app, tokenOf(query), wantsMessages)
-      if (!isValid) return send(reply, 400, text, text.invalid)
+      if (!(await changeOptOut(app, patient, { wantsMessages, request_id }))) return refuse(request, reply)
       return send(reply, 200, text, wantsMessages ? text.resumed : stoppedPage(text, query))
     })
   })

@@ -19,11 +19,11 @@ type AuditEntry = {
   team_id?: string | undefined
 }
 
-/** An actor without a key: the operator at the command line, a job, or a visitor who failed to sign in. */
+/** An actor without a key: the operator at the command line, a job, or a visitor who failed to sign in or used a link in a message. */
 type SystemActor =
   | { kind: 'operator' }
   | { kind: 'job'; org_id?: string; team_id?: string }
-  | { kind: 'visitor'; org_id?: string; console: {} }
+  | { kind: 'visitor'; org_id?: string; console?: {} }
 
 export function auditRow(app: App, actor: Caller | SystemActor, entry: AuditEntry): NewAuditRow {
   const at = app.wall()

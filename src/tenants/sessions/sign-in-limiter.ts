@@ -5,7 +5,7 @@ import { derive } from '../../platform/sealing/seal.ts'
 import { later, MINUTE, secondsUntil } from '../../platform/time.ts'
 import * as store from './store.ts'
 
-const WINDOW_MS = 15 * MINUTE
+export const WINDOW_MS = 15 * MINUTE
 
 /** Limits apply whether or not the account exists. */
 export const MAX_ATTEMPTS_PER_PERSON = 10
@@ -42,10 +42,11 @@ export async function limited<T>(app: App, limits: Limit[], attempt: () => Promi
   return result
 }
 
-const keyOf = (app: App, limiterKey: string) => createHmac('sha256', derive(app.vault.root, 'sign-in attempts')).update(limiterKey).digest()
+export const attemptKey = (app: App, limiterKey: string) =>
+  createHmac('sha256', derive(app.vault.root, 'sign-in attempts')).update(limiterKey).digest()
 
 export async function countAttempt(app: App, limiterKey: string, limit: number) {
-  const { count, since } = await store.countAttempt(app.db, keyOf(app, limiterKey), app.wall(), later(app.wall(), -WINDOW_MS))
+  const { count, since } = await store.countAttempt(app.db, attemptKey(app, limiterKey), app.wall(), later(app.wall(), -WINDOW_MS))
   if (count > limit)
     throw tooMany(
       'TOO_MANY_SIGN_INS',
@@ -54,8 +55,8 @@ export async function countAttempt(app: App, limiterKey: string, limit: number) 
     )
 }
 
-const uncountAttempt = (app: App, limiterKey: string) => store.uncountAttempt(app.db, keyOf(app, limiterKey))
+const uncountAttempt = (app: App, limiterKey: string) => store.uncountAttempt(app.db, attemptKey(app, limiterKey))
 
-export const clearAttempts = (app: App, limiterKey: string) => store.clearAttempts(app.db, keyOf(app, limiterKey))
+export const clearAttempts = (app: App, limiterKey: string) => store.clearAttempts(app.db, attemptKey(app, limiterKey))
 
 export const pruneAttempts = (app: App) => store.deleteOldAttempts(app.db, later(app.wall(), -WINDOW_MS))

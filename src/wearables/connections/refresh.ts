@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type App, inTransaction, withoutRequestRows } from '../../platform/app.ts'
+import { type App, type AppInTransaction, inTransaction, withoutRequestRows } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { HOUR, later, SECOND } from '../../platform/time.ts'
 import { lockUser } from '../../tenants/users/actions.ts'
@@ -15,9 +15,7 @@ type Result = 'refreshed' | 'in_progress' | 'failed'
 export async function refreshUser(app: App, { team_id }: TeamCaller, user_id: string, timeoutSeconds: number) {
   const bareApp = withoutRequestRows(app)
   const connections = await inTransaction(bareApp, async (app) => {
-    await lockUser(app, team_id, user_id)
-    rules.checkRefreshes(await store.countRefreshes(app.db, team_id, user_id, later(app.wall(), -HOUR)), app.wall())
-    await store.insertRefresh(app.db, { team_id, user_id, id: randomUUID(), at: app.wall() })
+    await takeRefresh(app, team_id, user_id)
     return store.listConnections(app.db, team_id, [user_id])
   })
   const refreshable = connections.filter((connection) => connection.status === 'connected' && canRefresh(adapterFor(connection)))
@@ -32,6 +30,13 @@ export async function refreshUser(app: App, { team_id }: TeamCaller, user_id: st
     in_progress_sources: providersWith('in_progress'),
     failed_sources,
   }
+}
+
+/** Counts a refresh of a user, or rejects it. */
+export async function takeRefresh(app: AppInTransaction, team_id: string, user_id: string) {
+  await lockUser(app, team_id, user_id)
+  rules.checkRefreshes(await store.countRefreshes(app.db, team_id, user_id, later(app.wall(), -HOUR)), app.wall())
+  await store.insertRefresh(app.db, { team_id, user_id, id: randomUUID(), at: app.wall() })
 }
 
 const canRefresh = ({ renew, pull }: Adapter) => Boolean(renew ?? pull)

@@ -1,9 +1,10 @@
 import { isId } from '../../contract/common.ts'
 import { isSource, resourcesOf, sources } from '../../contract/tenants/sources.ts'
 import { version } from '../../contract/version.ts'
-import type { App } from '../../platform/app.ts'
+import { type App, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { invalid } from '../../platform/problem.ts'
+import { DAY, later } from '../../platform/time.ts'
 import { requireUser } from '../../tenants/users/actions.ts'
 import { sourceFilter } from './incoming-push.ts'
 import * as store from './store-introspect.ts'
@@ -43,6 +44,33 @@ export async function getHistoricalPulls(app: App, caller: TeamCaller, query: Qu
     const resources = isSource(provider) ? resourcesOf(sources[provider]) : []
     return { pulled, not_pulled: resources.filter((resource) => !Object.hasOwn(pulled, resource)) }
   })
+}
+
+/** Records an attempt to read resources of a source. Data that arrives records itself. */
+export const recordAttempt = (
+  app: App,
+  scope: { team_id: string; user_id: string; provider: string },
+  resources: string[],
+  status: 'success' | 'failure',
+) =>
+  inTransaction(
+    app,
+    async ({ db, now }) => void (resources.length && (await states.recordAttempt(db, scope, resources.toSorted(), status, now()))),
+  )
+
+/** Counts the data of a user by resource, source and day, up to today on the team's clock. */
+export async function getDataDays(app: App, { team_id }: TeamCaller, query: { user_id: string; provider: string; days: number }) {
+  const { user_id, days } = query
+  await requireUser(app, team_id, user_id)
+  const end_date = app.now().slice(0, 10)
+  const start_date = later(app.now(), -(days - 1) * DAY).slice(0, 10)
+  const filter = { team_id, user_id, provider: sourceFilter(query), from: start_date, to: end_date }
+  const groups = Map.groupBy(await store.countByDay(app.db, filter), ({ resource, provider }) => `${resource} ${provider}`)
+  const resources = [...groups.values()].flatMap((rows) => {
+    const [first] = rows
+    return first ? { resource: first.resource, provider: first.provider, days: rows.map(({ date, count }) => ({ date, count })) } : []
+  })
+  return { start_date, end_date, resources }
 }
 
 /** When live data of a source last arrived. Undefined if none ever did. */

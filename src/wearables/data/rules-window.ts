@@ -6,11 +6,11 @@ const DAY_ONLY = /^\d{4}-\d{2}-\d{2}$/
 export type Range = { from: number; to: number }
 
 /** The period of a query. A date as the end includes the whole day; without an end the period reaches past now. */
-export function rangeOf(start: string, end: string | null | undefined, now: string): Range {
+export function rangeOf(start: string, end: string | null | undefined, now: string, part: 'query' | 'body' = 'query'): Range {
   const from = Date.parse(start)
   if (!end) return { from, to: Math.max(from, Date.parse(now) + 2 * DAY) }
   const to = DAY_ONLY.test(end) ? Date.parse(end) + DAY - 1 : Date.parse(end)
-  if (to < from) throw endBeforeStart()
+  if (to < from) throw endBeforeStart(part)
   return { from, to }
 }
 
@@ -22,7 +22,7 @@ export function daysOf(start: string, end: string | null | undefined, now: strin
   return { from, to }
 }
 
-const endBeforeStart = () => invalid(['query', 'end_date'], 'Must not be before start_date.')
+const endBeforeStart = (part: 'query' | 'body' = 'query') => invalid([part, 'end_date'], 'Must not be before start_date.')
 
 /** A position in a read: after a day, or after a sample within a day. */
 export type Position = { day: string; provider: string; source_type: string; within?: { at: number; type: string } | undefined }

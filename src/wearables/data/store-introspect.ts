@@ -52,3 +52,20 @@ export const listStates = (db: Db, filter: IntrospectFilter) =>
     .execute()
 
 export const listPulls = (db: Db, filter: IntrospectFilter) => rowsOfUserPage(db, 'historical_pulls', filter).selectAll().execute()
+
+type DaysFilter = { team_id: string; user_id: string; provider: string | undefined; from: string; to: string }
+
+/** Counts samples and summaries by resource, source and day. A profile belongs to no day. */
+export async function countByDay(db: Db, { team_id, user_id, provider, from, to }: DaysFilter) {
+  const ofSource = provider ? sql`and provider = ${provider}` : sql``
+  const { rows } = await sql<{ resource: string; provider: string; date: string; count: number }>`
+    select resource, provider, day as date, sum(samples)::bigint as count from sample_days
+    where team_id = ${team_id} and user_id = ${user_id} and day between ${from} and ${to} and samples > 0 ${ofSource}
+    group by resource, provider, day
+    union all
+    select resource, provider, calendar_date, count(*) from summaries
+    where team_id = ${team_id} and user_id = ${user_id} and calendar_date between ${from} and ${to} and resource <> 'profile' ${ofSource}
+    group by resource, provider, calendar_date
+    order by resource, provider, date`.execute(db)
+  return rows
+}

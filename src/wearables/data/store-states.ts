@@ -35,6 +35,15 @@ export const findLastReceived = (db: Db, team_id: string, user_id: string, provi
 
 type SourceScope = { team_id: string; user_id: string; provider: string }
 
+/** Records that resources were read, with or without data. Nothing if the user was erased meanwhile. */
+export const recordAttempt = (db: Db, { team_id, user_id, provider }: SourceScope, resources: string[], status: string, at: string) =>
+  sql`
+    insert into resource_states (team_id, user_id, provider, resource, stage, sent_count, last_attempt_at, last_status)
+    select u.team_id, u.user_id, ${provider}, resource, 'daily', 0, ${at}, ${status}
+    from users u cross join unnest(${resources}::text[]) as resource where u.team_id = ${team_id} and u.user_id = ${user_id}
+    on conflict (team_id, user_id, provider, resource, stage) do update set
+      last_attempt_at = excluded.last_attempt_at, last_status = excluded.last_status`.execute(db)
+
 export const lockPulls = (db: Db, { team_id, user_id, provider }: SourceScope, resources: string[]) =>
   db
     .selectFrom('historical_pulls')

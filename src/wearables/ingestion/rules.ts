@@ -60,7 +60,6 @@ export function addFound(found: Found, changes: { resource: string; created: unk
 /** What a failed attempt says about the source, by the names of historical pulls in the Junction API. */
 export const reasons: Record<string, FailureReason> = {
   unavailable: 'provider_unavailable',
-  rate_limited: 'provider_unavailable',
   malformed: 'provider_unavailable',
   refused: 'non_retriable_error',
   not_found: 'non_retriable_error',

@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import { isSource } from '../../contract/tenants/sources.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
-import { DAY, later, MINUTE } from '../../platform/time.ts'
+import { DAY, later, MINUTE, SECOND } from '../../platform/time.ts'
 import { withTeamClock } from '../../tenants/teams/clock.ts'
 import { getAccess } from '../connections/access.ts'
 import { type Connection, connectionById, failConnection } from '../connections/actions.ts'
 import { reasonOf } from '../connections/failure-reason.ts'
 import { beginPulls, endBackfill, endPulls } from '../data/backfill.ts'
+import { recordAttempt } from '../data/introspect.ts'
 import { openCloud, quotaOf } from '../providers/call.ts'
-import { type Call, type Feed, isCloudError } from '../providers/cloud.ts'
+import { type Call, cloudError, type Feed, isCloudError } from '../providers/cloud.ts'
 import { cloudOf } from '../providers/clouds.ts'
 import { clientFor } from '../providers/oauth-client.ts'
 import { countCall, countFailure } from './counters.ts'
@@ -23,36 +25,51 @@ export { searchJobs } from './store.ts'
 
 /** Longer than one page takes. The lease is extended before each page. */
 const LEASE_MS = 2 * MINUTE
-/** The feeds that a process reads at the same time, and how many of them may be of one source. */
+/** The feeds that a process reads at the same time, and how many of them may be of one source. Every source has a lane of its own. */
 const LANES = 8
 const LANES_PER_SOURCE = 4
 
-/** Reads every due feed. A source that does not respond occupies at most half of the lanes. */
+/** How often free lanes look for new work while others are busy. */
+const LOOK_EVERY_MS = SECOND
+
+/** The sources of the feeds that are being read. */
+type Running = Map<Promise<void>, string>
+
+/** Reads every due feed, also those that become due meanwhile. A source that does not respond never delays another. */
 export async function pullDueFeeds(app: App) {
-  const running = new Map<string, number>()
-  const lane = async () => {
-    for (;;) {
-      const job = await claimNext(app, running)
-      if (!job) return
-      running.set(job.provider, (running.get(job.provider) ?? 0) + 1)
-      try {
-        await runJob(app, job)
-      } finally {
-        running.set(job.provider, (running.get(job.provider) ?? 1) - 1)
-      }
-    }
+  const running: Running = new Map()
+  const failures: unknown[] = []
+  const start = (job: store.PullJob) => {
+    const done = runJob(app, job)
+      .then(() => {})
+      .catch((error) => void failures.push(error))
+      .finally(() => running.delete(done))
+    running.set(done, job.provider)
   }
-  await Promise.all(Array.from({ length: LANES }, lane))
+  for (;;) {
+    if (!failures.length && (await startDue(app, running, start))) continue
+    if (!running.size) break
+    const timer = new AbortController()
+    await Promise.race([...running.keys(), pause(LOOK_EVERY_MS, undefined, { signal: timer.signal }).catch(() => {})])
+    timer.abort()
+  }
+  if (failures.length) throw failures[0]
 }
 
-async function claimNext(app: App, running: Map<string, number>) {
-  const now = app.wall()
-  const busy = [...running].filter(([, count]) => count >= LANES_PER_SOURCE).map(([provider]) => provider)
-  for (const candidate of await store.findDueJobs(app.db, now, busy, 2 * LANES)) {
-    const claimed = await claim(app, candidate)
-    if (claimed) return claimed
+/** Claims due feeds for the free lanes. Returns whether there was one. */
+async function startDue(app: App, running: Running, start: (job: store.PullJob) => void) {
+  const hasLane = (provider: string) => {
+    const count = [...running.values()].filter((other) => other === provider).length
+    return count === 0 || (count < LANES_PER_SOURCE && running.size < LANES)
   }
-  return undefined
+  const busy = [...new Set(running.values())].filter((provider) => !hasLane(provider))
+  let hasStarted = false
+  for (const candidate of await store.findDueJobs(app.db, app.wall(), busy, 2 * LANES)) {
+    const claimed = hasLane(candidate.provider) ? await claim(app, candidate) : undefined
+    if (claimed) start(claimed)
+    hasStarted ||= claimed !== undefined
+  }
+  return hasStarted
 }
 
 const claim = (app: App, candidate: Pick<store.PullJob, 'team_id' | 'connection_id' | 'feed'>) =>
@@ -86,7 +103,7 @@ async function runJob(app: App, job: store.PullJob): Promise<boolean> {
   try {
     const access = await getAccess(teamApp, connection)
     if (access.state === 'broken') return settle(app, job, { due_at: null, error: 'unauthorized' })
-    if (access.state === 'unavailable') return await fail(teamApp, job, feed, 'unavailable')
+    if (access.state === 'unavailable') throw cloudError('unavailable', 'renewal of the token')
     const client = isSource(job.provider) ? await clientFor(teamApp, job.team_id, job.provider, access.region) : undefined
     if (!client) return settle(app, job, { due_at: null })
     const api = openCloud(teamApp, job.provider, client, {
@@ -137,7 +154,7 @@ async function settle(app: App, job: store.PullJob, change: Settlement) {
 
 async function read(app: App, job: store.PullJob, connection: Connection, feed: Feed, call: Call, pollMs: number) {
   const reading = { app, job, connection, feed, call, beforePage: () => extendLease(app, job) }
-  if (job.tries > 0) await beginPulls(app, { ...job, resources: feed.resources }, [])
+  if (job.error) await beginPulls(app, { ...job, resources: feed.resources }, [])
   const now = app.wall()
   const live = await readNew(reading)
   const history = live.didRead ? undefined : await readHistory(reading)
@@ -153,6 +170,7 @@ async function read(app: App, job: store.PullJob, connection: Connection, feed: 
     })
     if (settled && history && !isOpen) await announce(app, job, feed, history.found)
   })
+  if (live.isPoll || job.error) await recordAttempt(app, job, feed.resources, 'success')
 }
 
 /** Emits the end of the backfill, once per resource of the feed. */
@@ -189,8 +207,11 @@ async function handle(
   const fault = isCloudError(error) ? error.fault : reasonOf(error)
   countFailure(provider, fault)
   app.log.warn({ provider, feed: job.feed, fault, code: (error as { code?: string }).code }, 'source pull failed')
+  await recordAttempt(app, job, feed.resources, 'failure')
   if (!isCloudError(error)) return fail(app, job, feed, fault)
   if (error.fault === 'rate_limited') {
+    const error_details = 'provider_rate_limit_exceeded'
+    if (job.history_to) await endPulls(app, { ...job, resources: feed.resources }, { status: 'retrying', error_details })
     const waitMs = Math.min(Math.max(error.waitMs ?? rules.DEFAULT_BLOCK_MS, 1000), rules.MAX_BLOCK_MS)
     const blocked_until = later(app.wall(), waitMs)
     if (shared) for (const one of await clients.listSharing(app.db, shared)) await clients.updateClient(app.db, one, { blocked_until })
@@ -220,7 +241,7 @@ const brokenBy = {
 /** Waits before the next attempt. The history fails after the last one. */
 async function fail(app: App, job: store.PullJob, feed: Feed, fault: string) {
   const tries = job.tries + 1
-  const error_details = rules.reasons[fault] ?? reasonName(fault)
+  const error_details = rules.reasons[fault] ?? fault
   const scope = { ...job, resources: feed.resources }
   const hasFailed = rules.isExhausted(tries)
   if (job.history_to)
@@ -235,5 +256,3 @@ async function fail(app: App, job: store.PullJob, feed: Feed, fault: string) {
     ...(hasFailed ? { history_from: null, history_to: null, history_end: null } : {}),
   })
 }
-
-const reasonName = (fault: string) => (fault in rules.reasons ? fault : 'unexpected_error')

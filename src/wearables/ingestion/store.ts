@@ -62,7 +62,7 @@ export const searchJobs = (db: Db, now: string) =>
     .modifyEnd(anyTeam('due feeds'))
 
 /** How many due feeds a search compares. */
-const MAX_COMPARED = 500
+const MAX_COMPARED = 2000
 
 /** Takes turns between teams, so that the backfill of one does not delay the others that share a worker or an application. */
 export async function findDueJobs(db: Db, now: string, busy: string[], limit: number) {

@@ -5,7 +5,7 @@ import { refresh, useQuery } from '../../query.ts'
 import { deploymentParams, teamParams } from '../../session.ts'
 import { CopyButton } from '../../ui/basics.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
-import { SelectField, TextField } from '../../ui/forms.tsx'
+import { AreaField, SelectField, TextField } from '../../ui/forms.tsx'
 import { showToast } from '../../ui/toasts.tsx'
 import type { Credential } from './credentials.tsx'
 
@@ -24,11 +24,13 @@ export function CredentialForm({ existing, onClose }: { existing: Credential | u
   const [id, setId] = useState(existing?.client_id ?? '')
   const [secret, setSecret] = useState('')
   const [redirect, setRedirect] = useState(existing?.redirect_url_override ?? '')
+  const [serviceAccount, setServiceAccount] = useState('')
   const provider = (selectedSource || sources.data?.[0]?.[0]) as Provider | undefined
   const save = async () => {
     if (!provider) return
     const account = { client_id: id.trim(), ...(secret ? { client_secret: secret.trim() } : {}) }
-    const body = { team_id: teamParams().team_id, provider, ...account, redirect_url_override: redirect.trim() || null }
+    const details = serviceAccount.trim() ? { details: { service_account: parseServiceAccount(serviceAccount) } } : {}
+    const body = { team_id: teamParams().team_id, provider, ...account, ...details, redirect_url_override: redirect.trim() || null }
     await api.putTeamCredential({ params: deploymentParams(), body })
     refresh('credentials:')
     onClose()
@@ -66,11 +68,38 @@ export function CredentialForm({ existing, onClose }: { existing: Credential | u
               onText={setRedirect}
               error={fieldErrors(error)['redirect_url_override']}
             />
+            {provider === 'google_health' && (
+              <AreaField
+                full
+                label="Service account"
+                spellcheck={false}
+                autocomplete="off"
+                hint="Paste its JSON key. Google sends notifications only with it. Encrypted and not shown again. Leave empty to keep the current one."
+                value={serviceAccount}
+                onText={setServiceAccount}
+              />
+            )}
           </div>
         </>
       )}
     </FormDialog>
   )
+}
+
+/** Keeps the fields of the key file that Assay needs. */
+function parseServiceAccount(text: string) {
+  const { project_id, client_email, private_key, private_key_id } = parseKey(text)
+  if (!project_id || !client_email || !private_key)
+    throw new Error('The service account must be a JSON key with project_id, client_email and private_key.')
+  return { project_id, client_email, private_key, ...(private_key_id ? { private_key_id } : {}) }
+}
+
+function parseKey(text: string): Record<string, unknown> {
+  try {
+    return Object(JSON.parse(text))
+  } catch {
+    return {}
+  }
 }
 
 function PreparationSteps({ provider }: { provider: Provider }) {

@@ -1,6 +1,7 @@
 import { api } from '../../api.ts'
 import { humanize } from '../../format.ts'
 import { useQuery } from '../../query.ts'
+import { Link } from '../../router.tsx'
 import { Card, EmptyState, Status, Time } from '../../ui/basics.tsx'
 import type { User } from './find.ts'
 
@@ -14,7 +15,7 @@ export function Connections({ user }: { user: User }) {
   )
   const visibleConnections: Connection[] = connections.data?.providers ?? sources
   return (
-    <Card bare title="Connections">
+    <Card bare title="Connections" actions={<Link to={`/users/${user.user_id}/data`}>Data and gaps</Link>}>
       {visibleConnections.length ? (
         <ul class="body stack tight">
           {visibleConnections.map(({ slug, name, status, created_on }) => (

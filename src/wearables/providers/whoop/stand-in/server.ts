@@ -38,8 +38,8 @@ export async function openWhoopStandIn({
     const found = method === 'GET' ? sourceOf(user, path.slice(BASE.length)) : undefined
     if (!found || !path.startsWith(BASE)) return error(404, 'Not found')
     if (!owner.scopes.includes(found.scope)) return error(403, 'The scope was not granted.')
-    if ('list' in found) return listOf(found.list, request.query)
-    return found.object ? { status: 200, body: found.object } : error(404, 'Not found')
+    const response = 'list' in found ? listOf(found.list, request.query) : objectOf(found.object)
+    return { ...response, headers: quota() }
   }
 
   /** A renewal asks for the scope `offline` again. */
@@ -51,10 +51,13 @@ export async function openWhoopStandIn({
     }))
   }
 
-  function tooMany(): Response {
-    const headers = { 'x-ratelimit-limit': '100, 100;window=60, 10000;window=86400', 'x-ratelimit-remaining': '0' }
-    return { ...error(429, 'Too many requests'), headers: { ...headers, 'x-ratelimit-reset': String(behavior.retryAfterSeconds) } }
-  }
+  const tooMany = (): Response => ({ ...error(429, 'Too many requests'), headers: quota() })
+
+  const quota = () => ({
+    'x-ratelimit-limit': '100, 100;window=60, 10000;window=86400',
+    'x-ratelimit-remaining': String(Math.max(0, behavior.remaining ?? 99)),
+    'x-ratelimit-reset': String(behavior.retryAfterSeconds),
+  })
 
   /** Queues a notification to the URL in the dashboard. */
   function notify(user: WhoopUser, id: string, type: string) {
@@ -99,6 +102,8 @@ export async function openWhoopStandIn({
 }
 
 const error = (status: number, message: string): Response => ({ status, body: { message } })
+
+const objectOf = (object: object | undefined): Response => (object ? { status: 200, body: object } : error(404, 'Not found'))
 
 type Source = { scope: string; list: { start: string }[] } | { scope: string; object: object | undefined }
 
