@@ -26,6 +26,7 @@ import * as communication from '../labs/communication/actions.ts'
 import * as compendium from '../labs/compendium/actions.ts'
 import * as coverage from '../labs/coverage/actions.ts'
 import * as shipments from '../labs/kits/actions.ts'
+import { listOverdueKits } from '../labs/kits/due.ts'
 import { reportShipment } from '../labs/kits/report.ts'
 import * as labAccounts from '../labs/lab-accounts/actions.ts'
 import { importOrder } from '../labs/orders/placing/import.ts'
@@ -143,6 +144,7 @@ export const handlers: HandlersOf<Endpoints> = {
   deleteCourier: (app, caller, { params }) => shipments.deleteCourier(app, caller, params.courier),
   getKitLimits: (app, caller) => shipments.getKitLimits(app, caller),
   putKitLimits: (app, caller, { body }) => shipments.putKitLimits(app, caller, body),
+  listOverdueKits: (app, caller, { query }) => listOverdueKits(app, caller, query),
   putShipment: (app, caller, { params, body }) => shipments.putShipment(app, caller, params.order_id, body),
   reportShipment: (app, caller, { params, body }) => reportShipment(app, caller, params.order_id, body.status),
   getCommunicationSettings: (app, caller, { params }) => communication.getCommunicationSettings(app, caller, params.order_id),

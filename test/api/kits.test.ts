@@ -6,6 +6,7 @@ import { dispatchDueOrders } from '../../src/labs/orders/progress/dispatch.ts'
 import { DAY, SECOND } from '../../src/platform/time.ts'
 import { catalogFile } from '../support/catalog.ts'
 import { eventsOf } from '../support/events.ts'
+import { readMetrics } from '../support/metrics.ts'
 import { aPatient, placeKit, placeOrder, statusesOf } from '../support/orders.ts'
 import { anAddress } from '../support/people.ts'
 import { query } from '../support/query.ts'
@@ -167,6 +168,45 @@ test('an overdue kit becomes a problem in transit, or an alert where no status s
   for (const order of [outbound, atDoor, withPatient, inbound]) expect(await statuses(api, order?.id as string)).not.toContain('lost')
 })
 
+test('lists overdue kits until their next step, and counts those of all teams', async () => {
+  const { api } = await w.tenant()
+  const gauge = async () => (await readMetrics(w.base))('assay_kits_overdue')
+  const before = await gauge()
+  const withPatient = await placeOrder(api, 'testkit')
+  await reach(api, withPatient.id, 'collecting_sample.testkit.with_customer')
+  await advance(api, 1)
+  const inbound = await placeOrder(api, 'testkit')
+  await reach(api, inbound.id, 'collecting_sample.testkit.transit_lab')
+  await api.putKitLimits({ body: { to_customer_days: null, with_customer_days: 6, to_lab_days: 5 } })
+  expect(await api.listOverdueKits({ query: {} })).toEqual({ kits: [], next_cursor: null })
+  await advance(api, 6)
+  const { kits } = await api.listOverdueKits({ query: {} })
+  expect(kits).toMatchObject([
+    { order_id: withPatient.id, user_id: withPatient.user_id, status: 'collecting_sample.testkit.with_customer' },
+    { order_id: inbound.id, status: 'collecting_sample.testkit.problem_in_transit_lab' },
+  ])
+  expect(await gauge()).toBe(before + 2)
+  const since = kits[1]?.overdue_at
+  await advance(api, 6)
+  expect((await api.listOverdueKits({ query: {} })).kits[1]).toMatchObject({ order_id: inbound.id, overdue_at: since })
+  await api.reportShipment({ params: { order_id: inbound.id }, body: { status: 'delivered_to_lab' } })
+  expect((await api.listOverdueKits({ query: {} })).kits.map(({ order_id }) => order_id)).toEqual([withPatient.id])
+  await api.reportShipment({ params: { order_id: withPatient.id }, body: { status: 'lost' } })
+  expect(await gauge()).toBe(before)
+})
+
+test('a delayed parcel that no status shows is one alert per step, however often it is scanned', async () => {
+  const { api, team_id } = await w.tenant()
+  const { id, courier } = await labeledKit(api)
+  const send = async (...statuses: string[]) => {
+    for (const status of statuses) await scan(courier, { tracking_number: 'OUT1001', status })
+  }
+  await send('in_transit', 'out_for_delivery', 'delayed', 'delayed', 'in_transit', 'delayed')
+  expect((await alertsOf(team_id, id)).map(({ data }) => [data['reason'], data['status']])).toEqual([
+    ['delayed', 'collecting_sample.testkit.out_for_delivery'],
+  ])
+})
+
 test('a kit that was given up and still reaches the lab continues in a new order', async () => {
   const { api, team_id } = await w.tenant()
   const { id, courier } = await labeledKit(api)
@@ -195,8 +235,7 @@ test('a canceled kit that reaches the lab is an alert', async () => {
   const { api, team_id } = await w.tenant()
   const { id, courier } = await labeledKit(api)
   await api.cancelOrder({ params: { order_id: id } })
-  await scan(courier, { tracking_number: 'RET1001', status: 'in_transit' })
-  await scan(courier, { tracking_number: 'RET1001', status: 'delivered' })
+  for (const status of ['in_transit', 'delivered', 'delivered']) await scan(courier, { tracking_number: 'RET1001', status })
   expect(await lastStatus(api, id)).toBe('cancelled')
   expect((await alertsOf(team_id, id)).map(({ data }) => data)).toMatchObject([{ reason: 'arrived_after_cancellation' }])
 })

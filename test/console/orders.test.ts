@@ -159,3 +159,76 @@ test.skipIf(noBrowser)(
     await page.waitForURL(new RegExp(`/orders/${waiting.id}$`))
   },
 )
+
+journey(
+  'adds a courier, labels a kit, follows its parcel, and lists the kit once it is overdue',
+  async (width) => {
+    const tenant = await instance.tenant()
+    const { api } = tenant
+    const { id } = await placeOrder(api, 'testkit')
+    await instance.runJobs()
+    const { open, ...opened } = await openSignedIn(instance.base, tenant, width)
+    const { page } = opened
+    const dialog = page.getByRole('dialog')
+    const shipment = page.getByRole('region', { name: 'Shipment' })
+    const fill = (label: string, text: string) => dialog.getByLabel(label, { exact: true }).fill(text)
+    const submit = (name: string) => dialog.getByRole('button', { name, exact: true }).click()
+    const secrets: (string | null)[] = []
+    const readSecret = async () => {
+      secrets.push(await dialog.locator('.secret code').textContent())
+      await submit('Done')
+      await dialog.waitFor({ state: 'detached' })
+    }
+
+    await open('/kits?tab=couriers')
+    await page.getByRole('button', { name: 'Add courier' }).click()
+    await fill('Code', 'swift')
+    await fill('Name', 'Swift Parcel')
+    await fill('Tracking page', 'https://swift.example/{number}')
+    await submit('Add courier')
+    await readSecret()
+    await page.getByRole('button', { name: 'Rotate secret: Swift Parcel' }).click()
+    await submit('Rotate secret')
+    await readSecret()
+    expect(new Set(secrets).size).toBe(2)
+    for (const secret of secrets) expect(secret).toMatch(/^whsec_/)
+    const body = { name: 'Swift Parcel', tracking_url: 'https://swift.example/{number}' }
+    const courier = await api.putCourier({ params: { courier: 'swift' }, body })
+    expect(courier.secret).toBe(secrets[1])
+
+    await open('/kits?tab=limits')
+    await page.getByLabel('Days on the way to the patient').fill('4')
+    await page.getByLabel('Days on the way to the lab').fill('')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Limits saved.').waitFor()
+    expect(await api.getKitLimits()).toEqual({ to_customer_days: 4, with_customer_days: 30, to_lab_days: null })
+
+    await open(`/orders/${id}`)
+    await shipment.getByText('No labels are recorded.').waitFor()
+    await shipment.getByRole('button', { name: 'Set labels' }).click()
+    await fill('Tracking number to the patient', 'OUT 100-1')
+    await fill('Tracking number to the lab', 'RET1001')
+    await submit('Save')
+    await shipment.getByText('Swift Parcel').first().waitFor()
+    expect(await shipment.getByText('OUT1001').count()).toBe(0)
+    await page.getByRole('button', { name: 'Reveal' }).click()
+    await dialog.getByRole('textbox').fill('The patient asks where the kit is')
+    await submit('Reveal')
+    expect(await shipment.getByRole('link', { name: 'OUT1001' }).getAttribute('href')).toBe('https://swift.example/OUT1001')
+    await shipment.getByRole('link', { name: 'RET1001' }).waitFor()
+    await shipment.getByRole('button', { name: 'Report status' }).click()
+    await dialog.getByLabel('Status', { exact: true }).selectOption('transit_customer')
+    await submit('Report status')
+    await page.locator('[aria-current=step]').getByText('In transit to customer').waitFor()
+
+    await api.moveClock({ body: { advance_seconds: 5 * 24 * 3600 } })
+    await open('/kits')
+    await page.getByRole('table').getByRole('link').getByText('Problem in transit to customer').waitFor()
+    await open('/kits?tab=couriers')
+    await page.getByRole('button', { name: 'Remove: Swift Parcel' }).click()
+    await submit('Remove courier')
+    await page.getByText('No couriers yet').waitFor()
+    return opened
+  },
+  { checkAccessibility: true },
+)

@@ -25,7 +25,9 @@ await admin.putTeamCredential({ params, body: { team_id, provider: 'fitbit', cli
 await w.startDelivery()
 await aUser(api)
 await waitFor(async () => expect((await api.readInbox({})).messages).toHaveLength(1))
-await api.simulateOrder({ params: { order_id: (await placeOrder(api)).id }, query: {}, body: {} })
+const { id: order_id } = await placeOrder(api)
+await api.simulateOrder({ params: { order_id }, query: {}, body: {} })
+await api.putCourier({ params: { courier: 'swift' }, body: { name: 'Swift Parcel' } })
 
 test.skipIf(noBrowser)(
   withSkipReason('team pages are accessible on a desktop and a phone, fit the screen and load nothing from other hosts'),
@@ -41,6 +43,10 @@ test.skipIf(noBrowser)(
       { name: 'source-credentials', path: '/sources', shows: 'Fitbit' },
       { name: 'messages', path: '/messages', shows: 'Results ready' },
       { name: 'message-previews', path: '/messages?tab=previews', shows: 'Your appointment is booked' },
+      { name: 'order-messages', path: `/orders/${order_id}?tab=messages`, shows: 'Results ready' },
+      { name: 'kits', path: '/kits', shows: 'No overdue kits' },
+      { name: 'couriers', path: '/kits?tab=couriers', shows: 'Swift Parcel' },
+      { name: 'kit-limits', path: '/kits?tab=limits', shows: 'Leave a field empty' },
       { name: 'keys', path: '/keys', shows: 'Read and write' },
       { name: 'settings', path: '/settings', shows: 'Features' },
     ])

@@ -396,6 +396,7 @@ describe('the service', () => {
         reportShipment: await api.reportShipment({ ...kit, body: { status: 'transit_customer' } }),
         getKitLimits: await api.getKitLimits(),
         putKitLimits: await api.putKitLimits({ body: limits }),
+        listOverdueKits: await api.listOverdueKits({ query: {} }),
       }
     }
 

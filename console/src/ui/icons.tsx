@@ -18,6 +18,7 @@ const shapes = {
   audit: 'M12 3l8 3v6c0 5-3.5 8-8 9-4.5-1-8-4-8-9V6zM9 12l2 2 4-4',
   inbox: 'M3 13h5l2 3h4l2-3h5M5 5h14l2 8v6H3v-6z',
   mail: 'M3 6h18v12H3zM3 7l9 6 9-6',
+  kits: 'M3 8l9-5 9 5v8l-9 5-9-5zM3 8l9 5 9-5M12 13v8',
   copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
   done: 'M4 12l5 5L20 6',
   menu: 'M4 7h16M4 12h16M4 17h16',

@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { Id, Instant, openEnum, Text } from '../common.ts'
+import { Cursor, Id, Instant, openEnum, Text } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
 import { Safe, safe } from '../personal.ts'
+import { shippingSteps } from './lifecycle.ts'
 import { OrderReply } from './orders.ts'
 
 export const directions = ['outbound', 'inbound'] as const
@@ -90,19 +91,16 @@ export const NewShipment = z
   .refine(({ outbound, inbound, notes }) => outbound || inbound || notes, 'Send outbound, inbound or notes.')
   .meta({ id: 'NewShipment' })
 
-/** The steps of a kit that a courier or the operator reports. */
-export const shippingSteps = [
-  'transit_customer',
-  'out_for_delivery',
-  'with_customer',
-  'problem_in_transit_customer',
-  'failure_to_deliver_to_customer',
-  'transit_lab',
-  'delivered_to_lab',
-  'problem_in_transit_lab',
-  'failure_to_deliver_to_lab',
-  'lost',
-] as const
+const OverdueKit = z
+  .object({
+    order_id: Id,
+    user_id: Id,
+    sample_id: Safe.nullable(),
+    status: Safe.describe('The status of the order.'),
+    since: Instant.describe('When the order reached the status.'),
+    overdue_at: Instant.describe('When the kit became overdue.'),
+  })
+  .meta({ id: 'OverdueKit' })
 
 const kits = { auth: 'team', tag: 'Kits' } as const
 const courier = { ...kits, path: '/v3/courier/{courier}', subjects: {}, params: z.object({ courier: safe(CourierCode) }) } as const
@@ -156,6 +154,16 @@ export const kitEndpoints = {
     description:
       'An overdue kit in transit becomes problem_in_transit_customer or problem_in_transit_lab. Elsewhere, Assay emits `labtest.kit.alert`. Applies to kits that are already underway.',
     body: NewKitLimits,
+  }),
+  listOverdueKits: endpoint({
+    ...kits,
+    method: 'get',
+    path: '/v3/kit/overdue',
+    summary: 'List overdue kits',
+    description: 'Lists the kits that are past a limit, the longest overdue first. A kit leaves the list with its next step.',
+    subjects: { user_id: 'result.kits[].user_id', order_id: 'result.kits[].order_id' },
+    query: z.object({ next_cursor: Cursor }),
+    returns: z.object({ kits: z.array(OverdueKit), next_cursor: Safe.nullable() }).meta({ id: 'OverdueKitList' }),
   }),
   putShipment: endpoint({
     ...ofOrder,

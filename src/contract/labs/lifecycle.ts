@@ -187,6 +187,20 @@ export const lifecycle = {
   },
 } as const satisfies Record<Method, Record<string, Step>>
 
+/** The steps of a kit that a courier or the operator reports. */
+export const shippingSteps = [
+  'transit_customer',
+  'out_for_delivery',
+  'with_customer',
+  'problem_in_transit_customer',
+  'failure_to_deliver_to_customer',
+  'transit_lab',
+  'delivered_to_lab',
+  'problem_in_transit_lab',
+  'failure_to_deliver_to_lab',
+  'lost',
+] as const
+
 export const stepsOf = (method: Method): Record<string, Step> => lifecycle[method]
 
 /** The full status, such as `received.walk_in_test.ordered`. */

@@ -6,6 +6,7 @@ import { auditMetrics } from './audit-metrics.ts'
 import { cloudMetrics } from './cloud-metrics.ts'
 import { criticalMetrics } from './critical-metrics.ts'
 import { type DeliveryMetrics, deliveryMetrics } from './delivery-metrics.ts'
+import { kitMetrics } from './kit-metrics.ts'
 import { labMetrics } from './lab-metrics.ts'
 import { orderMetrics } from './order-metrics.ts'
 import { type PipelineMetrics, pipelineMetrics } from './pipeline-metrics.ts'
@@ -53,6 +54,7 @@ export function createMetrics(database: Database): Metrics {
   })
   orderMetrics(backlogs, database)
   criticalMetrics(backlogs, database)
+  kitMetrics(backlogs, database)
   labMetrics({ registry, backlogs }, database)
   auditMetrics(backlogs, database)
   cloudMetrics({ registry, backlogs }, database)

@@ -1,4 +1,8 @@
+import { statusOfStep } from '../../contract/labs/lifecycle.ts'
 import { type App, type AppInTransaction, inTransaction, onTeamClock } from '../../platform/app.ts'
+import type { TeamCaller } from '../../platform/callers.ts'
+import type { Db } from '../../platform/db/open.ts'
+import { pageAfter, pageOf } from '../../platform/paging.ts'
 import { advanceOrder } from '../orders/progress/advance.ts'
 import { lockOrder } from '../orders/reading/present.ts'
 import { loadLimits } from './follow.ts'
@@ -23,10 +27,28 @@ async function markOverdue(app: AppInTransaction, { team_id, order_id }: { team_
   const order = await lockOrder(app, team_id, order_id)
   const kit = await store.findKit(app.db, team_id, order_id)
   if (!kit?.due_at || kit.due_at > app.now()) return
+  const overdue_at = app.now()
   const step = rules.overdueStep(order)
-  if (step) return advanceOrder(app, order, step)
-  await store.markAlerted(app.db, team_id, order_id)
+  if (step) {
+    await advanceOrder(app, order, step)
+    return store.markOverdue(app.db, team_id, order_id, { overdue_at })
+  }
+  await store.markOverdue(app.db, team_id, order_id, { overdue_at, due_at: null, alerted: true })
   await emitAlert(app, order, 'overdue', rules.limitOf(await loadLimits(app, team_id), kit.leg as rules.Leg))
 }
+
+type ListQuery = { next_cursor?: string | null | undefined }
+
+export async function listOverdueKits(app: App, { team_id }: TeamCaller, { next_cursor }: ListQuery) {
+  const page = pageAfter(next_cursor)
+  const found = await store.listOverdueOf(app.db, team_id, page)
+  const { rows, next_cursor: next } = pageOf(found, page, ({ overdue_at, order_id }) => ({ at: overdue_at, id: order_id }))
+  return { kits: rows.map(({ method, low_level, ...kit }) => ({ ...kit, status: statusOfStep(method, low_level) })), next_cursor: next }
+}
+
+const MAX_COUNTED = 10_000
+
+/** How many kits of any team are overdue. */
+export const countOverdueKits = (db: Db) => store.countOverdue(db, MAX_COUNTED)
 
 export const findNextOverdue = async (app: App, team_id: string) => (await store.findNextDue(app.db, team_id))?.at ?? undefined

@@ -12,7 +12,7 @@ export async function followKit(app: AppInTransaction, order: LoadedOrder) {
   const leg = rules.legOf(order)
   if (!leg) return store.deleteKit(app.db, team_id, order_id)
   const due_at = rules.dueAt(await loadLimits(app, team_id), leg, since)
-  return store.putKit(app.db, { team_id, order_id, leg, since, due_at, alerted: false })
+  return store.putKit(app.db, { team_id, order_id, leg, since, due_at, alerted: false, overdue_at: null, reported_at: null })
 }
 
 /** Deletes the parcels of orders whose user is erased. */

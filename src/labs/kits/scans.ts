@@ -12,6 +12,7 @@ import { openSecret } from './actions.ts'
 import { courierOf } from './couriers.ts'
 import * as rules from './rules.ts'
 import { numberHash } from './shipments.ts'
+import { claimAlert } from './store.ts'
 import * as store from './store-couriers.ts'
 
 type Scanned = { direction: Direction; status: ScanStatus }
@@ -30,7 +31,7 @@ export async function recordStep(
   const reaction = rules.reactionTo(order, step, direction)
   if (reaction === 'advance') return advanceOrder(app, order, step, change)
   if (reaction === 'recreate') return continueKit(app, order, step)
-  if (reaction === 'alert') await emitAlert(app, order, isCancelled(order) ? 'arrived_after_cancellation' : 'delayed')
+  if (reaction === 'alert') await alertOnce(app, order)
   return order
 }
 
@@ -41,6 +42,14 @@ export async function continueKit(app: AppInTransaction, order: LoadedOrder, ste
   const recreated = await recreateWithSample(app, order)
   await store.moveParcels(app.db, order.team_id, order.id, recreated.id)
   return advanceOrder(app, recreated, step, { document: { shipment: order.document.shipment } })
+}
+
+/** Couriers repeat their scans, so a step of a kit has one alert. */
+async function alertOnce(app: AppInTransaction, order: LoadedOrder) {
+  const { team_id, id: order_id, last_event_at: since } = order
+  const leg = rules.legOf(order) ?? 'canceled'
+  const isFirst = await claimAlert(app.db, { team_id, order_id, leg, since, due_at: null, alerted: true, reported_at: app.now() })
+  if (isFirst) await emitAlert(app, order, isCancelled(order) ? 'arrived_after_cancellation' : 'delayed')
 }
 
 export type AlertReason = 'overdue' | 'delayed' | 'arrived_after_cancellation'

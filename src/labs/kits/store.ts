@@ -4,7 +4,9 @@ import { anyTeam } from '../../platform/db/any-team.ts'
 import { latestTeamTime, teamTime } from '../../platform/db/due-work.ts'
 import { insertJson, type JsonRow } from '../../platform/db/json-rows.ts'
 import { type Db, prepareSearch } from '../../platform/db/open.ts'
+import { ascendingPage } from '../../platform/db/page.ts'
 import type { Tables } from '../../platform/db/tables.ts'
+import type { Page } from '../../platform/paging.ts'
 
 const limitColumns = ['to_customer_days', 'with_customer_days', 'to_lab_days'] as const
 
@@ -45,9 +47,25 @@ export const putKit = (db: Db, row: Insertable<Tables['kits']>) =>
         since: eb.ref('excluded.since'),
         due_at: eb.ref('excluded.due_at'),
         alerted: eb.ref('excluded.alerted'),
+        overdue_at: eb.ref('excluded.overdue_at'),
+        reported_at: eb.ref('excluded.reported_at'),
       })),
     )
     .execute()
+
+/** Returns whether no courier's alert was sent about the kit since its last step. A canceled kit gets a row here. */
+export const claimAlert = async (db: Db, row: Insertable<Tables['kits']>) =>
+  (await db
+    .insertInto('kits')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['team_id', 'order_id'])
+        .doUpdateSet((eb) => ({ reported_at: eb.ref('excluded.reported_at') }))
+        .where('kits.reported_at', 'is', null),
+    )
+    .returning('order_id')
+    .executeTakeFirst()) !== undefined
 
 export const findKit = (db: Db, team_id: string, order_id: string) =>
   db
@@ -57,8 +75,37 @@ export const findKit = (db: Db, team_id: string, order_id: string) =>
     .where('order_id', '=', order_id)
     .executeTakeFirst()
 
-export const markAlerted = (db: Db, team_id: string, order_id: string) =>
-  db.updateTable('kits').set({ due_at: null, alerted: true }).where('team_id', '=', team_id).where('order_id', '=', order_id).execute()
+/** Records that a kit is overdue. It stays overdue since the first time until its next step. */
+export const markOverdue = (db: Db, team_id: string, order_id: string, change: { overdue_at: string; due_at?: null; alerted?: true }) =>
+  db
+    .updateTable('kits')
+    .set((eb) => ({ ...change, overdue_at: eb.fn.coalesce('overdue_at', eb.val(change.overdue_at)) }))
+    .where('team_id', '=', team_id)
+    .where('order_id', '=', order_id)
+    .execute()
+
+/** The overdue kits of a team, the longest overdue first. */
+export const listOverdueOf = (db: Db, team_id: string, page: Page) =>
+  db
+    .selectFrom('kits')
+    .innerJoin('orders', (join) => join.on('orders.team_id', '=', team_id).onRef('orders.id', '=', 'kits.order_id'))
+    .select(['kits.order_id', 'kits.since', 'kits.overdue_at', 'orders.user_id', 'orders.method', 'orders.low_level', 'orders.sample_id'])
+    .where('kits.team_id', '=', team_id)
+    .where('kits.overdue_at', 'is not', null)
+    .where('orders.user_id', 'is not', null)
+    .$call(ascendingPage(page, 'kits.overdue_at', 'kits.order_id'))
+    .$narrowType<{ overdue_at: string; user_id: string }>()
+    .execute()
+
+/** Overdue kits of any team, up to `limit`. */
+export async function countOverdue(db: Db, limit: number) {
+  const { rows } = await sql<{ count: number }>`
+    select ${anyTeam('kits that are overdue')} count(*)::int as count from (
+      select kits.order_id from kits join teams on teams.id = kits.team_id
+      where kits.overdue_at is not null and teams.deleted_at is null limit ${limit}
+    ) overdue`.execute(db)
+  return rows[0]?.count ?? 0
+}
 
 export const deleteKit = (db: Db, team_id: string, order_id: string) =>
   db.deleteFrom('kits').where('team_id', '=', team_id).where('order_id', '=', order_id).execute()

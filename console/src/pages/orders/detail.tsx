@@ -17,6 +17,7 @@ import { Documents } from './documents.tsx'
 import { EventHistory } from './history.tsx'
 import { Lifecycle } from './lifecycle.tsx'
 import type { Order } from './list.tsx'
+import { OrderMessages } from './messages.tsx'
 import { Results } from './results.tsx'
 import { OrderSidebar } from './sidebar.tsx'
 import { Simulator } from './simulator.tsx'
@@ -46,7 +47,7 @@ type OrderViewProps = { order: Order; reason: string | null; onReveal: (reason: 
 
 function OrderView({ order, reason, onReveal }: OrderViewProps) {
   const { lab_test, last_event, details, created_at } = order
-  const tab = useTab(['results', 'history', 'documents'], hasResults(order) ? 'results' : 'history')
+  const tab = useTab(['results', 'history', 'documents', 'messages'], hasResults(order) ? 'results' : 'history')
   const canSimulate = isSandbox() && can('sandbox.advance')
   return (
     <>
@@ -84,12 +85,14 @@ function OrderView({ order, reason, onReveal }: OrderViewProps) {
                 ['results', 'Results'],
                 ['history', 'History'],
                 ['documents', 'Documents'],
+                ['messages', 'Messages'],
               ]}
               current={tab}
             />
             {tab === 'results' && <Results order={order} />}
             {tab === 'history' && <EventHistory order={order} />}
             {tab === 'documents' && <Documents order={order} reason={reason} onReveal={onReveal} />}
+            {tab === 'messages' && <OrderMessages order={order} />}
           </div>
         </div>
         <OrderSidebar order={order} isRevealed={reason !== null} onReveal={onReveal} />

@@ -3,6 +3,7 @@ import { Link } from '../../router.tsx'
 import { Card, DescriptionList, Time } from '../../ui/basics.tsx'
 import { Reveal } from '../../ui/reveal.tsx'
 import type { Order } from './list.tsx'
+import { ShipmentCard } from './shipment.tsx'
 import { OrderStatus } from './status.tsx'
 import { VisitCard } from './visit.tsx'
 
@@ -13,7 +14,7 @@ export const OrderSidebar = ({ order, isRevealed, onReveal }: SideProps) => (
     <Patient order={order} isRevealed={isRevealed} onReveal={onReveal} />
     <About order={order} />
     <Transaction order={order} />
-    <Shipment order={order} />
+    <ShipmentCard order={order} isRevealed={isRevealed} />
     <VisitCard order={order} />
   </div>
 )
@@ -80,23 +81,6 @@ const Transaction = ({ order }: { order: Order }) => {
           </li>
         ))}
       </ul>
-    </Card>
-  )
-}
-
-const Shipment = ({ order }: { order: Order }) => {
-  const shipment = order.details.data?.shipment
-  if (!shipment) return null
-  return (
-    <Card title="Shipment">
-      <DescriptionList
-        items={[
-          ['To patient', shipment.outbound_courier && `${shipment.outbound_courier} ${shipment.outbound_tracking_number ?? ''}`],
-          ['To lab', shipment.inbound_courier && `${shipment.inbound_courier} ${shipment.inbound_tracking_number ?? ''}`],
-          ['Notes', shipment.notes],
-          ['Updated', <Time at={shipment.updated_at} />],
-        ]}
-      />
     </Card>
   )
 }

@@ -3,17 +3,14 @@ import { api } from '../../api.ts'
 import { humanize, shortId } from '../../format.ts'
 import { useQuery } from '../../query.ts'
 import { Link } from '../../router.tsx'
-import { Button, Card, EmptyState, Notice, Status, Time, type Tone } from '../../ui/basics.tsx'
+import { Button, Card, EmptyState, Notice, Time } from '../../ui/basics.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { FilterSelect } from '../../ui/forms.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Reveal, revealHeaders } from '../../ui/reveal.tsx'
 import { CursorPager, QueryView, Table } from '../../ui/table.tsx'
 import { Tabs, useTab } from '../../ui/tabs.tsx'
-
-type Message = Awaited<ReturnType<typeof api.listMessages>>['messages'][number]
-
-const tones: Record<string, Tone> = { sent: 'good', queued: 'info', planned: 'idle', failed: 'bad', canceled: 'idle' }
+import { type Message, MessageStatus } from './message-status.tsx'
 
 export function Messages() {
   const tab = useTab(['log', 'previews'])
@@ -101,18 +98,6 @@ function Log() {
     </Card>
   )
 }
-
-const MessageStatus = ({ message: { status, error, tries } }: { message: Message }) => (
-  <>
-    <Status tone={tones[status] ?? 'idle'}>{humanize(status)}</Status>
-    {error && (
-      <div class="small muted">
-        {error}
-        {tries > 1 && `, ${tries} attempts`}
-      </div>
-    )}
-  </>
-)
 
 function Previews() {
   const [language, setLanguage] = useState('')

@@ -50,7 +50,16 @@ export type CollectionTables = {
     to_lab_days: Optional<number>
     updated_at: Time
   }
-  kits: { team_id: string; order_id: string; leg: string; since: Time; due_at: Optional<Time>; alerted: boolean }
+  kits: {
+    team_id: string
+    order_id: string
+    leg: string
+    since: Time
+    due_at: Optional<Time>
+    alerted: boolean
+    overdue_at: Optional<Time>
+    reported_at: Optional<Time>
+  }
   physicians: { team_id: string; npi: string; sealed: Buffer; updated_at: Time }
   communication_settings: {
     team_id: string
