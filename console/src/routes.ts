@@ -31,6 +31,13 @@ export const routes: Route[] = [
   { path: '/lab-tests/:lab_test_id', load: () => import('./pages/team/lab-test.tsx').then(({ LabTestDetail }) => LabTestDetail) },
   { path: '/messages', load: () => import('./pages/team/messages.tsx').then(({ Messages }) => Messages) },
   { path: '/kits', load: () => import('./pages/kits/kits.tsx').then(({ Kits }) => Kits) },
+  { path: '/lab-connections', load: () => import('./pages/labs/connections.tsx').then(({ LabConnections }) => LabConnections) },
+  { path: '/lab-connections/:message_id', load: () => import('./pages/labs/message.tsx').then(({ LabMessageDetail }) => LabMessageDetail) },
+  { path: '/unmatched-results', load: () => import('./pages/labs/unmatched.tsx').then(({ UnmatchedResults }) => UnmatchedResults) },
+  {
+    path: '/unmatched-results/:raw_result_id',
+    load: () => import('./pages/labs/unmatched-result.tsx').then(({ UnmatchedResultDetail }) => UnmatchedResultDetail),
+  },
   { path: '/schedule', load: () => import('./pages/schedule/schedule.tsx').then(({ Schedule }) => Schedule) },
   { path: '/schedule/:calendar_code', load: () => import('./pages/schedule/day.tsx').then(({ ScheduleDay }) => ScheduleDay) },
   { path: '/pipelines', load: () => import('./pages/team/pipelines.tsx').then(({ Pipelines }) => Pipelines) },
@@ -45,6 +52,14 @@ export const routes: Route[] = [
   { path: '/organization/people', load: () => import('./pages/org/people.tsx').then(({ People }) => People) },
   { path: '/organization/keys', load: () => import('./pages/org/keys.tsx').then(({ ManagementKeys }) => ManagementKeys) },
   { path: '/organization/lab-accounts', load: () => import('./pages/org/lab-accounts.tsx').then(({ LabAccounts }) => LabAccounts) },
+  {
+    path: '/organization/lab-connections',
+    load: () => import('./pages/labs/connections.tsx').then(({ OperatedLabConnections }) => OperatedLabConnections),
+  },
+  {
+    path: '/organization/unassigned-results',
+    load: () => import('./pages/labs/unassigned.tsx').then(({ UnassignedResults }) => UnassignedResults),
+  },
   { path: '/organization/audit', load: () => import('./pages/org/audit.tsx').then(({ AuditLog }) => AuditLog) },
   { path: '/account', load: () => import('./pages/account/account.tsx').then(({ Account }) => Account) },
 ]
@@ -80,6 +95,8 @@ export const navGroups: { title?: string; items: NavItem[] }[] = [
     items: [
       { to: '/lab-tests', name: 'Lab tests', icon: 'tests', key: 't' },
       { to: '/messages', name: 'Messages', icon: 'mail', key: 'm' },
+      { to: '/lab-connections', name: 'Lab connections', icon: 'pipelines' },
+      { to: '/unmatched-results', name: 'Unmatched results', icon: 'search' },
       { to: '/schedule', name: 'Schedule', icon: 'clock' },
       { to: '/kits', name: 'Kits', icon: 'kits' },
       { to: '/pipelines', name: 'Pipelines', icon: 'pipelines', key: 'l', org: true, needs: 'team.read' },
@@ -97,6 +114,13 @@ export const navGroups: { title?: string; items: NavItem[] }[] = [
       { to: '/organization/keys', name: 'Management keys', icon: 'keys', org: true, needs: 'org.manage' },
       { to: '/organization/lab-accounts', name: 'Lab accounts', icon: 'accounts', org: true, needs: 'team.read' },
       { to: '/organization/audit', name: 'Audit log', icon: 'audit', key: 'a', org: true, needs: 'audit.read' },
+    ],
+  },
+  {
+    title: 'Deployment',
+    items: [
+      { to: '/organization/lab-connections', name: 'All lab connections', icon: 'pipelines', org: true, needs: 'deployment.operate' },
+      { to: '/organization/unassigned-results', name: 'Results without a team', icon: 'search', org: true, needs: 'deployment.operate' },
     ],
   },
 ]

@@ -32,7 +32,7 @@ export const rotateEncryptionCommand = command({
 export const rotateRootCommand = command({
   name: 'keys rotate-root',
   summary:
-    'Replace the root secret with a new version: encrypt the team keys, people and invitations with it, and sign the ends of the audit chains. Earlier versions stay for what cannot be encrypted again, such as rows of the audit log. The service can keep running. If the command is interrupted, run it again.',
+    'Replace the root secret with a new version: encrypt the team keys, people, invitations and messages of labs with it, and sign the ends of the audit chains. Earlier versions stay for what cannot be encrypted again, such as rows of the audit log. The service can keep running. If the command is interrupted, run it again.',
   options: {},
   async run({ json }) {
     const rotated = await withApp(async (app, { reportRoots }) => {
@@ -44,8 +44,9 @@ export const rotateRootCommand = command({
         ({ version }) => `version:${version}`,
       )
     })
-    const { version, teams, people, chains } = rotated
-    print(json, rotated, [`version ${version} is active: ${teams} teams, ${people} people and ${chains} audit chains use it`])
+    const { version, teams, people, chains, lab_rows } = rotated
+    const users = `${teams} teams, ${people} people, ${chains} audit chains and ${lab_rows} messages of labs`
+    print(json, rotated, [`version ${version} is active: ${users} use it`])
   },
 })
 

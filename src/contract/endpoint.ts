@@ -20,6 +20,8 @@ export type Row = {
   description?: string
   /** For management rows: `org` needs an Org Management Key, `team` also accepts a Team Management Key of that team. */
   scope?: 'org' | 'team'
+  /** Only for the organization of the operator (`OPERATOR_ORG_ID`). */
+  operator?: true
   /** Available only to organizations on the `scale` plan. */
   plan?: 'scale'
   /** A closed beta, available only to teams that the operator enabled for this name. */

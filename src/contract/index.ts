@@ -12,11 +12,13 @@ import { compendiumEndpoints } from './labs/compendium.ts'
 import { coverageEndpoints } from './labs/coverage.ts'
 import { kitEndpoints } from './labs/kits.ts'
 import { labAccountEndpoints } from './labs/lab-accounts.ts'
+import { labMessageEndpoints } from './labs/lab-messages.ts'
 import { resultEndpoints } from './labs/order-results.ts'
 import { orderEndpoints } from './labs/orders.ts'
 import { partnerApiEndpoints } from './labs/partner-api.ts'
 import { physicianEndpoints } from './labs/physicians.ts'
 import { reportParserEndpoints } from './labs/report-parser.ts'
+import { unmatchedConsoleEndpoints } from './labs/unmatched-console.ts'
 import { unmatchedResultEndpoints } from './labs/unmatched-results.ts'
 import { visitEndpoints } from './labs/visits.ts'
 import { erasureEndpoints } from './operations/erasure.ts'
@@ -56,6 +58,7 @@ export const endpoints = {
   ...physicianEndpoints,
   ...resultEndpoints,
   ...unmatchedResultEndpoints,
+  ...unmatchedConsoleEndpoints,
   ...reportParserEndpoints,
   ...managementEndpoints,
   ...eventEndpoints,
@@ -64,6 +67,7 @@ export const endpoints = {
   ...webhookRepairEndpoints,
   ...pipelineEndpoints,
   ...labAccountEndpoints,
+  ...labMessageEndpoints,
   ...partnerApiEndpoints,
   ...sourceEndpoints,
   ...connectionEndpoints,

@@ -161,9 +161,14 @@ function checkScope(row: Row, { team_ids }: ManagementCaller) {
 
 type PathParams = { org_id?: string; env?: string; region?: string }
 
-/** Checks that the organization and the deployment in a management path match the key. */
-export function checkPath({ config }: App, caller: Caller | undefined, params: PathParams = {}) {
+/** Checks that the organization and the deployment in a management path match the key, and who operates the deployment. */
+export function checkPath({ config }: App, { operator }: Row, caller: Caller | undefined, params: PathParams = {}) {
   if (caller?.kind !== 'management') return
+  if (operator && caller.org_id !== config.OPERATOR_ORG_ID)
+    throw problem(
+      'OPERATOR_REQUIRED',
+      'This endpoint is for the organization that operates the deployment. The operator names it with OPERATOR_ORG_ID.',
+    )
   if (params.org_id && params.org_id.toLowerCase() !== caller.org_id)
     throw problem('ORG_NOT_FOUND', 'No such organization for this key. Use the org_id of the organization that the key belongs to.')
   checkNamedDeployment(deploymentOf(config), { environment: params.env, region: params.region })

@@ -62,6 +62,7 @@ import * as orgs from '../tenants/teams/orgs.ts'
 import * as users from '../tenants/users/actions.ts'
 import * as records from '../tenants/users/records.ts'
 import type { HandlersOf } from './handler.ts'
+import { labMessageHandlers } from './handlers-lab-messages.ts'
 import { wearableHandlers } from './handlers-wearables.ts'
 
 /** Maps each endpoint to its action, with no logic in between. */
@@ -202,6 +203,8 @@ export const handlers: HandlersOf<Endpoints> = {
 
   listOrgLabAccounts: (app, caller, { query }) => labAccounts.listOrgLabAccounts(app, caller, query),
   patchLabAccount: (app, caller, { params, body }) => labAccounts.patchLabAccount(app, caller, params.account_id, body.team_id_allowlist),
+
+  ...labMessageHandlers,
 
   getOwnLab: (app, caller) => markers.getOwnLab(app, caller),
   listLabOrders: (app, caller, { query }) => partnerApi.listLabOrders(app, caller, query),

@@ -26,7 +26,7 @@ export async function respond(
   checkText(raw.params, 'path')
   checkText(raw.query, 'query')
   state.input = parseInput(route.row, raw)
-  checkPath(app, caller, state.input.params as RequestState['params'] | undefined)
+  checkPath(app, route.row, caller, state.input.params as RequestState['params'] | undefined)
   checkUser(caller, subjectUser(state))
   if (mustMask(caller)) checkNotMasked(state.input.body)
   const requestApp = { ...withCallerClock(app, caller), signal: state.signal, request: httpRequest(app, state) }

@@ -9,6 +9,7 @@ import { applyRetention, deleteFinishedLanes } from '../delivery/webhooks/repair
 import { encryptUrls } from '../delivery/webhooks/urls.ts'
 import { SIMULATE_STEPS, takeDueSteps } from '../labs/adapters/simulator/advance.ts'
 import { changeDueVisits, searchDueVisits } from '../labs/appointments/due.ts'
+import { pruneLabInbox } from '../labs/hl7/inbox/forget.ts'
 import { FILE_LAB_MESSAGES, fileLabMessages, searchReceived } from '../labs/hl7/inbox/process.ts'
 import { SEND_LAB_MESSAGES, searchMessages, sendLabMessages } from '../labs/hl7/outbox/send.ts'
 import { markOverdueKits, searchOverdue } from '../labs/kits/due.ts'
@@ -72,6 +73,7 @@ export const jobs: Job[] = [
   { name: 'maintain event partitions', everyMs: HOUR, run: applyRetention },
   { name: REPAIR_WEBHOOKS, search: searchRunningJobs, run: repairWebhooks },
   { name: 'prune inboxes', everyMs: HOUR, run: pruneInboxes },
+  { name: 'prune lab inbox', everyMs: HOUR, run: pruneLabInbox },
   { name: 'encrypt webhook URLs', everyMs: 10 * MINUTE, run: encryptUrls },
   { name: PURGE_WEBHOOKS, everyMs: 10 * SECOND, run: purgeWebhooks },
   { name: 'delete idle lanes', everyMs: DAY, run: deleteIdleLanes },

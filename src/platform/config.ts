@@ -146,6 +146,11 @@ export const Settings = z.object({
   EVENT_RETENTION_DAYS: wholeNumber(1, 3650)
     .default(90)
     .describe('Assay deletes events, pending messages and delivery attempts after this many days.'),
+  LAB_INBOX_DAYS: wholeNumber(30, 3650)
+    .default(90)
+    .describe(
+      'Assay recognizes a repeated HL7 message by its control ID (MSH-10) for this many days. Then it deletes its copy of the message, unless it could not be filed.',
+    ),
   EVENT_MAX_KB: wholeNumber(16, 1024)
     .default(256)
     .describe(
@@ -186,6 +191,9 @@ export const Settings = z.object({
     .describe(
       'Labs that Assay reaches by HL7, as JSON by the slug of the lab: `{"quillmoor":{"profile":"lab.json","send":{"host":"hl7.lab.example","port":2575},"receive":{"port":2576}}}`. See [Connect a lab by HL7](guides/hl7.md). If unset, labs use the partner lab API, and the sandbox simulates them.',
     ),
+  OPERATOR_ORG_ID: Id.optional().describe(
+    'The organization whose administrators operate the deployment: in the console they see the lab connections of all teams and the unmatched results that belong to no team. If unset, only the command line does.',
+  ),
   AUDIT_OWNER_ROLE: z
     .string()
     .regex(/^[a-z_][a-z0-9_]{0,62}$/, 'must be the name of a PostgreSQL role, such as assay_audit')

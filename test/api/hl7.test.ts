@@ -3,6 +3,9 @@ import { writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { createClient, sendRequest } from '../../src/contract/client.ts'
+import { endpoints } from '../../src/contract/index.ts'
+import { limits } from '../../src/labs/hl7/codec/rules-message.ts'
 import { listenToLabs } from '../../src/labs/hl7/inbox/listen.ts'
 import { connectMllp, type MllpAddress } from '../../src/labs/hl7/mllp/client.ts'
 import { listOpenMessages, resendMessage } from '../../src/labs/hl7/outbox/operator.ts'
@@ -14,6 +17,8 @@ import { DAY, MINUTE } from '../../src/platform/time.ts'
 import { setBetas } from '../../src/tenants/teams/actions.ts'
 import { atEnd } from '../support/at-end.ts'
 import { newCertificate } from '../support/certificate.ts'
+import { fastPasswords, joinOrganization } from '../support/console.ts'
+import { findLeaks } from '../support/leaks.ts'
 import { orderEvents } from '../support/order-events.ts'
 import { aPatient, placeOrder, statusesOf } from '../support/orders.ts'
 import { people } from '../support/people.ts'
@@ -21,7 +26,7 @@ import { reservePorts } from '../support/ports.ts'
 import { eventually } from '../support/process.ts'
 import { query } from '../support/query.ts'
 import { aUser } from '../support/users.ts'
-import { replica, temporaryFolder, world } from '../support/world.ts'
+import { errorOf, replica, temporaryFolder, world } from '../support/world.ts'
 
 const [labPort = 0, assayPort = 0, strangerPort = 0] = await reservePorts(3)
 const connection = (profile: string, change: object = {}) => ({
@@ -31,7 +36,7 @@ const connection = (profile: string, change: object = {}) => ({
   ...change,
 })
 const settings = (quillmoor: object) => ({ LAB_CONNECTIONS: JSON.stringify({ quillmoor }) })
-const w = await world({ env: settings(connection('orm-2.3-grouped')) })
+const w = await world({ env: { ...settings(connection('orm-2.3-grouped')), ...fastPasswords } })
 const { api, app, team_id } = w
 const listening = await listenToLabs(app)
 atEnd(listening.stop)
@@ -203,24 +208,24 @@ describe('an order at a lab that speaks HL7', () => {
   })
 })
 
-describe('messages of a lab', () => {
-  const send = async (message: string, port = assayPort, tls?: MllpAddress['tls']) => {
-    const link = connectMllp({ host: '127.0.0.1', port, tls })
-    try {
-      return (await link.send(Buffer.from(message, 'latin1'), { timeoutMs: MINUTE, isAnswer: () => true })).toString('latin1')
-    } finally {
-      link.close()
-    }
+const send = async (message: string, port = assayPort, tls?: MllpAddress['tls']) => {
+  const link = connectMllp({ host: '127.0.0.1', port, tls })
+  try {
+    return (await link.send(Buffer.from(message, 'latin1'), { timeoutMs: MINUTE, isAnswer: () => true })).toString('latin1')
+  } finally {
+    link.close()
   }
-  const aMessage = (control_id: string, segments: string[], { type = 'ORU^R01', processing = 'T' } = {}) =>
-    [`MSH|^~\\&|LAB|LAB|ASSAY|platform-quillmoor|20260302093000||${type}|${control_id}|${processing}|2.3`, ...segments, ''].join('\r')
-  const pid = (name = 'QUILLFEATHER^ZEPHYRINE') => `PID|1|U1|U1||${name}||19610723|F`
-  const codeIn = (answer: string) => /\rMSA\|(\w\w)/.exec(answer)?.[1]
-  const stored = (control_id: string) =>
-    query<{ state: string }>(w.url, 'select state from lab_inbox where control_id = $1', [control_id]).then((rows) =>
-      rows.map(({ state }) => state),
-    )
+}
+const aMessage = (control_id: string, segments: string[], { type = 'ORU^R01', processing = 'T' } = {}) =>
+  [`MSH|^~\\&|LAB|LAB|ASSAY|platform-quillmoor|20260302093000||${type}|${control_id}|${processing}|2.3`, ...segments, ''].join('\r')
+const pid = (name = 'QUILLFEATHER^ZEPHYRINE') => `PID|1|U1|U1||${name}||19610723|F`
+const codeIn = (answer: string) => /\rMSA\|(\w\w)/.exec(answer)?.[1]
+const stored = (control_id: string) =>
+  query<{ state: string }>(w.url, 'select state from lab_inbox where control_id = $1', [control_id]).then((rows) =>
+    rows.map(({ state }) => state),
+  )
 
+describe('messages of a lab', () => {
   test('get the same acknowledgment when they are repeated, and are stored once', async () => {
     await using _ = await aLab()
     const { sample_id } = await read(await acceptedOrder())
@@ -330,12 +335,195 @@ describe('messages of a lab', () => {
     expect([await stepOf(id), await copies()]).toEqual(['completed', []])
   })
 
+  /** Sends bytes without a frame of ours. Returns the code of the first answer, or 'closed' if Assay ends the connection. */
+  const sendBytes = (bytes: string) =>
+    new Promise<string>((resolve) => {
+      const socket = connect({ host: '127.0.0.1', port: assayPort }).on('error', () => {})
+      let answer = ''
+      socket.on('close', () => resolve(codeIn(answer) ?? 'closed'))
+      socket.setEncoding('latin1').on('data', (text) => {
+        answer += text
+        if (!answer.endsWith('\x1c\r')) return
+        expect(findLeaks(answer, 'an acknowledgment')).toEqual([])
+        socket.destroy()
+      })
+      socket.write(bytes, 'latin1')
+    })
+  const framed = (text: string) => `\x0b${text}\x1c\r`
+  const nte = (text: string) => `NTE|1|L|${text}`
+
+  test.each([
+    ['a message over the limit', framed(aMessage('H1', [nte('x'.repeat(limits.bytes))])), 'closed'],
+    ['no HL7', framed('GET / HTTP/1.1'), 'closed'],
+    ['no message in the frame', framed(''), 'closed'],
+    ['bytes outside a frame, then a message that begins again', `${aMessage('H2', [])}\x1c\r\x0bcut${framed(aMessage('H2', ['?']))}`, 'AE'],
+    ['two messages in one frame', framed(aMessage('H3', [pid()]) + aMessage('H4', [pid()]).replace('^~', '$~')), 'AE'],
+    ['too many segments', framed(aMessage('H5', Array(limits.segments + 1).fill('NTE|1'))), 'AE'],
+    ['too many fields', framed(aMessage('H6', [nte('|'.repeat(limits.values + 1))])), 'AE'],
+    ['too many escapes', framed(aMessage('H7', [nte('\\X0D\\'.repeat(limits.escapes))])), 'AE'],
+    ['bytes that are not in the character set', framed(aMessage('H8', [pid('\xff\xfe')]).replace('|2.3', '|2.3||||||UNICODE UTF-8')), 'AE'],
+    ['an unknown character set', framed(aMessage('H9', [pid()]).replace('|2.3', '|2.3||||||KLINGON')), 'closed'],
+    ['a control ID that is too long', framed(aMessage('H'.repeat(200), [pid()])), 'AE'],
+    ['delimiters that are letters', framed(aMessage('H10', [pid()]).replace('MSH|^~\\&', 'MSH|ABCD')), 'closed'],
+  ])('are refused, and nothing is stored: %s', async (_, bytes, outcome) => {
+    const count = () => query(w.url, 'select count(*) from lab_inbox')
+    const before = await count()
+    expect(await sendBytes(bytes)).toBe(outcome)
+    expect(await count()).toEqual(before)
+  })
+
+  test('file nothing with the number of one order and the patient of another, or the number of an order of another lab', async () => {
+    await using _ = await aLab()
+    const own = await read(await acceptedOrder())
+    const stranger = await w.tenant()
+    const patient_details = aPatient({}, people[1])
+    const foreign = await placeOrder(stranger.api, 'walk_in_test', { patient_details })
+    const elsewhere = await placeOrder(api, 'testkit')
+    await w.runJobs()
+    const elsewhereNumber = (await read(elsewhere.id)).sample_id ?? 'NONE'
+    const foreignPid = `PID|1|${foreign.user_id}|${foreign.user_id}||${people[1].last_name}^${people[1].first_name}||${people[1].dob.replaceAll('-', '')}|F`
+    const results = [`OBX|1|NM|2823-3^Potassium^LN||4.4|mmol/L|||||F`]
+    const obr = (number: string | null) => [`ORC|RE|${number}`, `OBR|1|${number}||QM10007|||20260301||||||||||||||||||F`, ...results]
+    const stored = () => query(w.url, 'select count(*) from results')
+    const before = await stored()
+    expect(codeIn(await send(aMessage('H11', [foreignPid, ...obr(own.sample_id)])))).toBe('AA')
+    expect(codeIn(await send(aMessage('H12', [pid().replace('U1|U1', `${own.user_id}|${own.user_id}`), ...obr('UNKNOWN')])))).toBe('AA')
+    expect(codeIn(await send(aMessage('H13', [pid(), ...obr(elsewhereNumber)])))).toBe('AA')
+    await w.runJobs()
+    expect(await stored()).toEqual(before)
+    expect(await query(w.url, "select distinct state from lab_inbox where control_id in ('H11', 'H12', 'H13')")).toEqual([
+      { state: 'unmatched' },
+    ])
+    expect([await stepOf(own.id), statusesOf(await stranger.api.getOrder({ params: { order_id: foreign.id } })).at(-1)]).toEqual([
+      'requisition_created',
+      'requisition_created',
+    ])
+    await setBetas(app, stranger.team_id, ['unmatched_results'])
+    expect((await stranger.api.listUnmatchedResults()).data).toEqual([])
+  })
+
   test.each(['duplicate', 'broken_pipe'] as const)('complete the order once in spite of %s', async (misbehavior) => {
     await using lab = await aLab({ plan: ['final'], misbehavior })
     const id = await acceptedOrder()
     await eventually(() => lab.reported.length === lab.heard.length)
     await w.runJobs()
     expect(statusesOf(await read(id))).toEqual(['ordered', 'requisition_created', 'completed'])
+  })
+})
+
+describe('lab connections in the console', () => {
+  const connectionNow = async () => (await api.listLabConnections()).connections.find(({ lab }) => lab.slug === 'quillmoor')
+  const listed = async (filter: object) => (await api.listLabMessages({ query: filter })).messages
+  const signedIn = async (role: 'support' | 'team_admin') =>
+    (await joinOrganization(w, w, { role, team_role_bindings: [{ team_id }] })).forTeam(team_id)
+
+  test('show since when and why a lab fails, with a remedy, until it answers', async () => {
+    const { id } = await placeOrder(api)
+    await w.runJobs()
+    expect(await connectionNow()).toMatchObject({
+      state: 'failing',
+      failing_since: expect.any(String),
+      error: expect.stringContaining('ECONNREFUSED'),
+      remedy: expect.stringContaining('send.port'),
+      pending: 1,
+      oldest_pending_at: expect.any(String),
+    })
+    const [pending] = await listed({ order_id: id })
+    expect(pending).toMatchObject({ direction: 'out', kind: 'order', state: 'pending', attempts: 1, can_resend: true })
+    await using lab = await aLab()
+    await api.resendLabMessage({ params: { message_id: pending?.id as string } })
+    await w.runJobs()
+    expect(lab.heard).toMatchObject([{ control_id: pending?.control_id }])
+    expect(await connectionNow()).toMatchObject({ state: 'connected', failing_since: null, error: null, remedy: null, pending: 0 })
+    expect(await listed({ order_id: id, state: 'accepted' })).toMatchObject([{ id: pending?.id, answer_code: 'AA', can_resend: false }])
+  })
+
+  test('mask a message until someone with the role gives a reason, which the audit log keeps', async () => {
+    await using lab = await aLab({ plan: ['final'] })
+    const id = await acceptedOrder()
+    await eventually(() => lab.reported.length === lab.heard.length)
+    await w.runJobs()
+    const messages = await listed({ order_id: id })
+    expect(messages.map(({ direction, kind }) => `${direction} ${kind}`)).toEqual(['in result', 'out order'])
+    expect(await listed({ order_id: id, direction: 'in' })).toHaveLength(1)
+    const [support, admin] = [await signedIn('support'), await signedIn('team_admin')]
+    const headers = { 'x-assay-reveal': 'ticket 4117' }
+    for (const { id: message_id } of messages) {
+      const masked = await support.api.getLabMessage({ params: { message_id } })
+      expect(findLeaks(JSON.stringify(masked), 'a masked message')).toEqual([])
+      expect(JSON.stringify(masked)).not.toContain('19610723')
+      expect(masked.segments.map(({ name }) => name)).toEqual(expect.arrayContaining(['MSH', 'PID', 'OBR']))
+      const observed = masked.segments.find(({ name }) => name === 'OBX')?.fields ?? []
+      expect(observed.filter(({ position }) => position === 5).map(({ value }) => value)).toEqual(observed.length ? ['•••'] : [])
+      expect(await support.send(endpoints.getLabMessage, { params: { message_id }, headers })).toMatchObject({
+        status: 403,
+        body: { detail: { error_type: 'REVEAL_NOT_ALLOWED' } },
+      })
+      const { body } = await admin.send(endpoints.getLabMessage, { params: { message_id }, headers })
+      expect(JSON.stringify(body)).toMatch(/quillfeather/i)
+    }
+    const { entries } = await w.admin.listAudit({ params: w, query: { action: 'getLabMessage', revealed: true } })
+    expect(entries.filter(({ status }) => status === 200)).toMatchObject([{ reason: 'ticket 4117' }, { reason: 'ticket 4117' }])
+    const [message] = messages
+    const stranger = await w.tenant()
+    const params = { message_id: message?.id as string }
+    expect((await stranger.api.listLabMessages()).messages).toEqual([])
+    for (const call of [stranger.api.getLabMessage({ params }), stranger.api.resendLabMessage({ params })])
+      expect(await errorOf(call)).toMatchObject({ status: 404, detail: { error_type: 'LAB_MESSAGE_NOT_FOUND' } })
+  })
+
+  test('send a rejected message again with the same control ID, if the role allows it', async () => {
+    const { id } = await placeOrder(api)
+    {
+      await using _ = await aLab({ misbehavior: 'reject' })
+      await w.runJobs()
+    }
+    const [rejected] = await listed({ order_id: id, state: 'rejected' })
+    const params = { message_id: rejected?.id as string }
+    expect((await connectionNow())?.rejected).toBeGreaterThan(0)
+    const support = await signedIn('support')
+    expect(await support.send(endpoints.resendLabMessage, { params })).toMatchObject({ status: 403 })
+    const admin = await signedIn('team_admin')
+    expect(await admin.api.resendLabMessage({ params })).toEqual({ id: rejected?.id, control_id: rejected?.control_id })
+    await using lab = await aLab()
+    await w.runJobs()
+    expect(lab.heard).toMatchObject([{ control_id: rejected?.control_id }])
+    expect(await stepOf(id)).toBe('requisition_created')
+    expect(await errorOf(admin.api.resendLabMessage({ params }))).toMatchObject({
+      status: 400,
+      detail: { error_type: 'LAB_MESSAGE_ACCEPTED' },
+    })
+    const { entries } = await w.admin.listAudit({
+      params: w,
+      query: { action: 'resendLabMessage', via: 'console', subject_id: rejected?.id },
+    })
+    expect(entries.map(({ status }) => status).sort()).toEqual([200, 400, 403])
+  })
+
+  test('of all teams are open to the organization of the operator only', async () => {
+    const stranger = await w.tenant()
+    const operated = await replica({ env: { ...settings(connection('orm-2.3-grouped')), OPERATOR_ORG_ID: w.org_id } })
+    const operator = createClient(operated.base, { 'x-management-key': w.management_key })
+    const { id } = await placeOrder(stranger.api)
+    await w.runJobs()
+    const { messages } = await operator.listOperatedLabMessages({ query: { order_id: id } })
+    expect(messages).toMatchObject([{ team_id: stranger.team_id, state: 'pending' }])
+    const connections = (await operator.listOperatedLabConnections()).connections
+    expect(connections).toMatchObject([{ lab: { slug: 'quillmoor' }, state: 'failing', pending: 1, unfiled: expect.any(Number) }])
+    const params = { message_id: messages[0]?.id as string }
+    await using lab = await aLab()
+    expect(await operator.resendOperatedLabMessage({ params })).toMatchObject({ control_id: messages[0]?.control_id })
+    await w.runJobs()
+    expect(lab.heard).toHaveLength(1)
+    for (const [base, key] of [
+      [operated.base, stranger.management_key],
+      [w.base, w.management_key],
+    ] as const)
+      for (const row of [endpoints.listOperatedLabConnections, endpoints.listOperatedLabMessages, endpoints.listUnassignedResults])
+        expect(await sendRequest(base, row, { headers: { 'x-management-key': key } })).toMatchObject({
+          status: 403,
+          body: { detail: { error_type: 'OPERATOR_REQUIRED' } },
+        })
   })
 })
 
@@ -349,4 +537,29 @@ test('erasing a user deletes the messages of their orders', async () => {
   w.advanceTime(8 * DAY)
   await w.runJobs()
   expect(await messagesOf(id)).toEqual([])
+})
+
+test('copies of received messages are deleted after LAB_INBOX_DAYS, and a message that is repeated later changes nothing', async () => {
+  await using _ = await aLab()
+  const { id, sample_id: number } = await read(await acceptedOrder())
+  const lines = [`ORC|RE|${number}|F77`, `OBR|1|${number}|F77|QM10119^Potassium^L|||20260301||||||||||||||||||F`]
+  const message = aMessage('L20', [pid(), ...lines, 'OBX|1|NM|2823-3^Potassium^LN||4.4|mmol/L|||||F'])
+  const sendAndFile = async () => {
+    expect(codeIn(await send(message))).toBe('AA')
+    await w.runJobs()
+    return query(w.url, 'select version from results where order_id = $1', [id])
+  }
+  expect(await sendAndFile()).toHaveLength(1)
+  const { sample_information } = await api.getResults({ params: { order_id: id } })
+  expect(sample_information?.[number as string]).toMatchObject({ control_number: 'F77' })
+  await query(w.url, "update lab_inbox set state = 'failed' where control_id = 'L6'")
+  w.advanceTime(89 * DAY)
+  await w.runJobs()
+  expect(await stored('L20')).toEqual(['filed'])
+  w.advanceTime(2 * DAY)
+  await w.runJobs()
+  expect(await query(w.url, 'select control_id from lab_inbox')).toEqual([{ control_id: 'L6' }])
+  const before = await read(id)
+  expect(await sendAndFile()).toHaveLength(1)
+  expect(await read(id)).toEqual(before)
 })

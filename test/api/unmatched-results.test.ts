@@ -1,21 +1,23 @@
 import { describe, expect, test } from 'vitest'
-import { sendRequest } from '../../src/contract/client.ts'
+import { createClient, sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { testCases } from '../../src/contract/labs/match-review.ts'
 import { assignUnassignedResult, listUnassignedResults } from '../../src/labs/unmatched/operator-queue.ts'
 import { DAY } from '../../src/platform/time.ts'
 import { setBetas } from '../../src/tenants/teams/actions.ts'
+import { fastPasswords, joinOrganization } from '../support/console.ts'
 import { eventsOf } from '../support/events.ts'
 import { file, hba1c, obr, obx, pidOf, potassium } from '../support/hl7.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
+import { findLeaks } from '../support/leaks.ts'
 import { aPatient, placeOrder } from '../support/orders.ts'
 import { people } from '../support/people.ts'
 import { query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
 import { aUser } from '../support/users.ts'
-import { errorOf, type Tenant, world } from '../support/world.ts'
+import { errorOf, replica, type Tenant, world } from '../support/world.ts'
 
-const w = await world()
+const w = await world({ env: fastPasswords })
 const { app } = w
 
 const two = { order_set: { add_on: { marker_ids: [1017, 1019] } }, collection_method: 'walk_in_test' }
@@ -224,6 +226,91 @@ describe('the queue', () => {
     await team.api.moveClock({ body: { advance_seconds: (7 * DAY) / 1000 } })
     expect(await errorOf(get(team, id))).toMatchObject({ status: 404 })
     expect(await query(w.url, 'select id from unmatched_results where id = $1', [id])).toEqual([])
+  })
+})
+
+describe('the review in the console', () => {
+  const compare = ({ api }: Tenant, raw_result_id: string) => api.compareUnmatchedResult({ params: { raw_result_id } })
+  type Compared = Awaited<ReturnType<typeof compare>>['comparisons'][number] | undefined
+  const differing = (one: Compared) =>
+    [...(one?.patient ?? []), ...(one?.order ?? [])].flatMap(({ field, agrees }) => (agrees ? [] : field))
+
+  test('shows each candidate side by side with the message, and what differs', async () => {
+    const team = await aTeam()
+    const [order, other] = [await sentOrder(team), await sentOrder(team, { patient_details: aPatient({}, people[1]) })]
+    const id = await queued(team, both(order.number), pidOf(people[1], 'M'))
+    const { result, comparisons } = await compare(team, id)
+    expect(result).toEqual(await get(team, id))
+    const [first, second] = comparisons
+    expect([first?.order_id, second?.order_id].sort()).toEqual([order.id, other.id].sort())
+    const own = comparisons.find(({ order_id }) => order_id === order.id)
+    expect(own).toMatchObject({ files_on: 'order', reasons: expect.arrayContaining(['sample_id_match', 'demographic_mismatch']) })
+    expect(differing(own)).toEqual(['last_name', 'first_name', 'birth_date', 'sex'])
+    expect(own?.patient[0]).toEqual({ field: 'last_name', reported: people[1].last_name, ordered: people[0].last_name, agrees: false })
+    expect(differing(comparisons.find(({ order_id }) => order_id === other.id))).toEqual(['sex', 'order_number'])
+    expect(first?.score).toBeGreaterThanOrEqual(second?.score as number)
+
+    const { send } = (await joinOrganization(w, team, { role: 'support' })).forTeam(team.team_id)
+    const masked = await send(endpoints.compareUnmatchedResult, { params: { raw_result_id: id } })
+    expect(masked.status).toBe(200)
+    expect(findLeaks(JSON.stringify(masked.body), 'a masked comparison')).toEqual([])
+    expect(JSON.stringify(masked.body)).toContain(order.number)
+  })
+
+  test('says when accepting a result makes a new order', async () => {
+    const team = await aTeam()
+    const order = await sentOrder(team)
+    await team.api.cancelOrder({ params: { order_id: order.id } })
+    const id = await queued(team, both(order.number))
+    expect((await compare(team, id)).comparisons).toMatchObject([{ order_id: order.id, files_on: 'recreation' }])
+    expect(await accept(team, id, { order_id: order.id })).toMatchObject({ origin: 'recreation' })
+  })
+
+  test('does not open the PDFs of a result before someone accepts it', async () => {
+    const team = await aTeam()
+    const order = await sentOrder(team)
+    const pdf = `OBX|9|ED|PDF^Report^L||LAB^AP^PDF^Base64^${Buffer.from('%PDF-1.4 a report').toString('base64')}||||||F`
+    const id = await queued(team, [...both(order.number), pdf], pidOf(people[1]))
+    const [row] = await query<{ pdfs: Buffer }>(w.url, 'select documents_sealed as pdfs from unmatched_results where id = $1', [id])
+    const setPdfs = (bytes: Buffer | undefined) =>
+      query(w.url, 'update unmatched_results set documents_sealed = $2 where id = $1', [id, bytes])
+    await setPdfs(Buffer.from('unreadable'))
+    expect((await team.api.listUnmatchedResults()).data.map((one) => one.id)).toEqual([id])
+    expect((await compare(team, id)).comparisons).toHaveLength(1)
+    await setPdfs(row?.pdfs)
+    await accept(team, id, { order_id: order.id })
+    const headers = { 'x-service-api-key': team.team_api_key }
+    const { body } = await sendRequest(w.base, endpoints.getResultsPdf, { params: { order_id: order.id }, headers })
+    expect(Buffer.from(body as Uint8Array).toString()).toBe('%PDF-1.4 a report')
+  })
+
+  test('lets the operator assign a result by its lab account and order number, without showing the patient', async () => {
+    const [first, second] = [await aTeam('SHARED-2'), await aTeam('SHARED-2')]
+    const order = await sentOrder(second)
+    const { unmatched } = await file(app, { account: 'SHARED-2', patient: pidOf(people[1]) }, both(order.number))
+    const id = unmatched[0]?.id as string
+    const operated = await replica({ env: { OPERATOR_ORG_ID: first.org_id } })
+    const operator = createClient(operated.base, { 'x-management-key': first.management_key })
+    const { results } = await operator.listUnassignedResults()
+    const found = results.find((one) => one.id === id)
+    expect(found).toMatchObject({ account: 'SHARED-2', order_number: order.number, interpretation: 'normal' })
+    expect(found?.teams).toEqual(
+      expect.arrayContaining([
+        { team_id: first.team_id, name: 'Harbor', reasons: ['holds_account'] },
+        { team_id: second.team_id, name: 'Harbor', reasons: ['holds_account', 'placed_order'] },
+      ]),
+    )
+    expect(findLeaks(JSON.stringify(results), 'the queue of the operator')).toEqual([])
+    const params = { unassigned_result_id: id }
+    const stranger = createClient(operated.base, { 'x-management-key': second.management_key })
+    expect(await errorOf(stranger.assignUnassignedResult({ params, body: { team_id: second.team_id } }))).toMatchObject({ status: 403 })
+    expect(await errorOf(operator.assignUnassignedResult({ params, body: { team_id: newUuid() } }))).toMatchObject({ status: 404 })
+    const { raw_result_id } = await operator.assignUnassignedResult({ params, body: { team_id: second.team_id } })
+    expect(await get(second, raw_result_id)).toMatchObject({ decision_code: 'match_sample_id_mismatch_demo' })
+    expect(await errorOf(operator.assignUnassignedResult({ params, body: { team_id: first.team_id } }))).toMatchObject({
+      status: 404,
+      detail: { error_type: 'UNASSIGNED_RESULT_NOT_FOUND' },
+    })
   })
 })
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { sealedColumns } from '../../src/platform/sealing/rings/reseal.ts'
+import { deploymentColumns } from '../../src/platform/sealing/rings/reseal-deployment.ts'
 import { open } from '../../src/platform/sealing/seal.ts'
 import { userSealingKey } from '../../src/platform/sealing/vault.ts'
 import { MINUTE } from '../../src/platform/time.ts'
@@ -172,6 +173,9 @@ test('the list of encrypted columns has every column that a key of a team or a u
   /** Hashes and MACs, and what the root secret encrypts. */
   const others =
     /\.(hash|key_hash|client_hash|email_hash|token_hash|account_hash|number_hash|state_hash|browser_hash|chain_hash|fingerprint|digest|mac|key|key_check|sso_subject|reason|setup)$|^(root_keys|people|invitations|lab_inbox|unassigned_results)\./
-  const sealed = columns.map(({ name }) => name).filter((name) => !others.test(name))
+  const names = columns.map(({ name }) => name)
+  const ofDeployment = names.filter((name) => /^(lab_inbox|unassigned_results)\./.test(name) && !name.endsWith('.digest'))
+  expect(ofDeployment.sort()).toEqual(deploymentColumns.map(({ table, column }) => `${table}.${column}`).sort())
+  const sealed = names.filter((name) => !others.test(name))
   expect(sealed.sort()).toEqual(sealedColumns.map(({ table, column }) => `${table}.${column}`).sort())
 })

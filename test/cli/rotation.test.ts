@@ -2,20 +2,49 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../../src/contract/client.ts'
+import { receiveMessage } from '../../src/labs/hl7/inbox/receive.ts'
+import { readBuiltIn } from '../../src/labs/hl7/profiles/read.ts'
+import { assignUnassignedResult } from '../../src/labs/unmatched/operator-queue.ts'
 import { rotateRoot } from '../../src/operations/rotation/root.ts'
+import type { App } from '../../src/platform/app.ts'
+import { deploymentSealingKey } from '../../src/platform/sealing/vault.ts'
 import { DAY, MINUTE } from '../../src/platform/time.ts'
 import { findKnownDevice, newDeviceToken } from '../../src/tenants/people/devices.ts'
 import { codeAt, fromBase32, stepAt } from '../../src/tenants/people/rules-totp.ts'
 import { clientsOf, externalDatabase, start } from '../start/support/start.ts'
 import { fastPasswords, joinOrganization, PASSWORD, signIn } from '../support/console.ts'
+import { file, obr, obx, pidOf, potassium } from '../support/hl7.ts'
 import { aKeyProgram, aTransit } from '../support/key-encryption.ts'
-import { someInfo } from '../support/people.ts'
+import { people, someInfo } from '../support/people.ts'
 import { query } from '../support/query.ts'
 import { aUser } from '../support/users.ts'
 import { ENCRYPTION_KEY, emptyDatabase, newSandboxDatabase, replica, temporaryFolder, world } from '../support/world.ts'
 import { assay } from './assay.ts'
 
 const NEW_KEY = 'the-next-key-for-tests-0123456789abcdef012'
+
+/** A message of a lab, and a result without a team that has a PDF. */
+async function someLabRows(app: App) {
+  const profile = readBuiltIn('orm-2.3-grouped')
+  const link = { slug: 'quillmoor', profile, send: { host: '127.0.0.1', port: 1, timeoutMs: 1 }, receive: undefined }
+  const message = Buffer.from(`MSH|^~\\&|LAB|LAB|ASSAY|ACC|20260302||ORU^R01|ROTATED|T|2.3\r${pidOf(people[0])}\r`)
+  const { answers } = await receiveMessage(app, link, message)
+  const pdf = `OBX|9|ED|PDF^Report^L||LAB^AP^PDF^Base64^${Buffer.from('%PDF-1.4').toString('base64')}||||||F`
+  const { unmatched } = await file(app, { account: 'NOBODY' }, [obr('7K2M', potassium.order), obx(potassium, '4.4'), pdf])
+  return { link, message, answers, result_id: unmatched[0]?.id as string }
+}
+
+/** The keys that encrypt what labs sent and no team has. */
+const keysOfLabRows = async (url: string) =>
+  (
+    await query<{ key: string }>(
+      url,
+      `select distinct encode(substring(sealed from 2 for 16), 'hex')::uuid::text as key from (
+         select sealed from lab_inbox union all select answer_sealed from lab_inbox
+         union all select sealed from unassigned_results union all select documents_sealed from unassigned_results
+       ) rows order by 1`,
+    )
+  ).map(({ key }) => key)
 
 const aWorld = async () => world({ database: await newSandboxDatabase(), env: fastPasswords })
 
@@ -108,6 +137,8 @@ describe('assay keys rotate-root', () => {
     const hashes = 'select email_hash, sealed from people'
     const before = await query(w.url, hashes)
 
+    const labs = await someLabRows(w.app)
+
     const erased = await aUser(w.api)
     await w.api.deleteUser({ params: { user_id: erased } })
     await w.api.moveClock({ body: { advance_seconds: (7 * DAY) / 1000 } })
@@ -115,7 +146,7 @@ describe('assay keys rotate-root', () => {
     writeFileSync(certificate, JSON.stringify(await w.api.getErasure({ params: { user_id: erased } })))
 
     const rotated = await assay(w.url).json('keys', 'rotate-root')
-    expect(rotated).toMatchObject({ version: 2, people: 2 })
+    expect(rotated).toMatchObject({ version: 2, people: 2, lab_rows: 4 })
     expect(await assay(w.url).run('erasure', 'verify', '--file', certificate)).toMatchObject({ code: 0 })
     expect(await rootsInUse(w.url)).toEqual([2])
     expect(await query(w.url, hashes)).not.toEqual(before)
@@ -125,6 +156,12 @@ describe('assay keys rotate-root', () => {
     ])
 
     const next = await replica({ database: w.url, env: fastPasswords })
+    expect(await keysOfLabRows(w.url)).toEqual(
+      (['messages of labs', 'results without a team'] as const).map((purpose) => deploymentSealingKey(next.app, purpose).id).sort(),
+    )
+    const { answers } = await receiveMessage(next.app, labs.link, labs.message)
+    expect(answers).toEqual(labs.answers)
+    expect(await assignUnassignedResult(next.app, labs.result_id, w.team_id)).toMatchObject({ team_id: w.team_id })
     expect(await createClient(next.base, { 'x-service-api-key': w.team_api_key }).getUserInfo({ params: { user_id } })).toMatchObject({
       first_name: someInfo().first_name,
     })

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { createClient } from '../../src/contract/client.ts'
 import type { Row } from '../../src/contract/endpoint.ts'
 import { errorTypes } from '../../src/contract/errors.ts'
 import { type EndpointName, endpoints, rows } from '../../src/contract/index.ts'
@@ -15,6 +16,7 @@ import { codeAt, fromBase32, stepAt } from '../../src/tenants/people/rules-totp.
 import { setBetas } from '../../src/tenants/teams/actions.ts'
 import { aConnectedUser, aLink } from '../support/connections.ts'
 import { browser, cookieOf, joinOrganization, PASSWORD, signIn } from '../support/console.ts'
+import { aLabMessage, file, obr, obx, potassium } from '../support/hl7.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
 import { aCriticalOrder, aNewOrder, aPatient, placeKit, placeOrder } from '../support/orders.ts'
 import { anAddress, someInfo, someInsurance } from '../support/people.ts'
@@ -23,7 +25,7 @@ import { newUuid } from '../support/seeded.ts'
 import { aUser } from '../support/users.ts'
 import { aSampleOf, pushEverything, someSummaries } from '../support/wearable-data.ts'
 import { push, pushSummary } from '../support/wearables.ts'
-import { world } from '../support/world.ts'
+import { replica, world } from '../support/world.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
@@ -180,6 +182,31 @@ describe('the service', () => {
         body: { order_id: accepted.orders['order']?.order_id as string },
       }),
       resolveUnmatchedResult: await api.resolveUnmatchedResult({ params: idOf(rejected), body: { action: 'reject' } }),
+      compareUnmatchedResult: await api.compareUnmatchedResult({ params: idOf(rejected) }),
+    }
+  }
+
+  async function labMessageResponses() {
+    const tenant = await w.tenant()
+    const { api, org_id, team_id } = tenant
+    const { base } = await replica({ env: { OPERATOR_ORG_ID: org_id } })
+    const operator = createClient(base, { 'x-management-key': tenant.management_key })
+    const order = await placeOrder(api)
+    const params = { message_id: await aLabMessage(w.app, order) }
+    const { unmatched } = await file(w.app, { account: 'NOBODY' }, [obr('7K2M', potassium.order), obx(potassium, '4.4')])
+    return {
+      listLabConnections: await api.listLabConnections(),
+      listLabMessages: await api.listLabMessages({ query: { order_id: order.id } }),
+      getLabMessage: await api.getLabMessage({ params }),
+      resendLabMessage: await api.resendLabMessage({ params }),
+      listOperatedLabConnections: await operator.listOperatedLabConnections(),
+      listOperatedLabMessages: await operator.listOperatedLabMessages(),
+      resendOperatedLabMessage: await operator.resendOperatedLabMessage({ params }),
+      listUnassignedResults: await operator.listUnassignedResults(),
+      assignUnassignedResult: await operator.assignUnassignedResult({
+        params: { unassigned_result_id: unmatched[0]?.id as string },
+        body: { team_id },
+      }),
     }
   }
 
@@ -230,6 +257,7 @@ describe('the service', () => {
       ...(await orderResponses()),
       ...(await collectionResponses()),
       ...(await unmatchedResponses()),
+      ...(await labMessageResponses()),
       ...(await webhookResponses()),
       ...(await pipelineResponses()),
       ...(await connectionResponses()),

@@ -48,7 +48,7 @@ describe('a description', () => {
 describe('a summary', () => {
   test('starts with a verb in the imperative and has no period', () => {
     const imperative =
-      /^(Accept|Acknowledge|Add|Advance|Book|Cancel|Change|Complete|Confirm|Connect|Convert|Create|Delete|Disconnect|Empty|End|Export|Get|Import|List|Mark|Open|Pause|Pull|Push|Recover|Recreate|Refresh|Register|Remove|Replace|Replay|Report|Request|Reschedule|Resend|Reset|Resolve|Retry|Revoke|Rotate|Search|Send|Set|Sign|Simulate|Start|Stop|Stream|Undo|Update|Validate|Verify|Check) .*[^.]$/
+      /^(Accept|Acknowledge|Add|Advance|Assign|Book|Cancel|Change|Compare|Complete|Confirm|Connect|Convert|Create|Delete|Disconnect|Empty|End|Export|Get|Import|List|Mark|Open|Pause|Pull|Push|Recover|Recreate|Refresh|Register|Remove|Replace|Replay|Report|Request|Reschedule|Resend|Reset|Resolve|Retry|Revoke|Rotate|Search|Send|Set|Sign|Simulate|Start|Stop|Stream|Undo|Update|Validate|Verify|Check) .*[^.]$/
     expect(rows.filter(([, { summary }]) => !imperative.test(summary)).map(([name, { summary }]) => `${name}: ${summary}`)).toEqual([])
   })
 

@@ -1,9 +1,14 @@
 import { parseMessage } from '../../src/labs/hl7/codec/rules-message.ts'
 import { fileReport } from '../../src/labs/hl7/filing/actions.ts'
 import { readResults } from '../../src/labs/hl7/messages/rules-results.ts'
+import { bodyAssociatedData } from '../../src/labs/hl7/outbox/queue.ts'
+import { insertMessages } from '../../src/labs/hl7/outbox/store.ts'
 import { readBuiltIn } from '../../src/labs/hl7/profiles/read.ts'
 import type { App } from '../../src/platform/app.ts'
+import { type SealingKey, sealBytes } from '../../src/platform/sealing/seal.ts'
+import { userSealingKey } from '../../src/platform/sealing/vault.ts'
 import { people } from './people.ts'
+import { newUuid } from './seeded.ts'
 
 type Sender = { account?: string; patient?: string }
 
@@ -35,4 +40,19 @@ export async function file(app: App, { account = 'ACC123', patient = pidOf(peopl
   const filed = []
   for (const report of readResults(message, profile)) filed.push(await fileReport(app, { id: 1, profile }, report, ref))
   return { orders: filed.flatMap(({ orders }) => orders), unmatched: filed.flatMap(({ unmatched }) => unmatched) }
+}
+
+/** A message that places an order and that the lab rejected. Returns its ID. */
+export async function aLabMessage(app: App, { team_id, id: order_id, user_id }: { team_id: string; id: string; user_id: string }) {
+  const id = newUuid()
+  const key = (await userSealingKey(app, team_id, user_id)) as SealingKey
+  const text = ['MSH|^~\\&|ASSAY|ACC|LAB|LAB|20260302||ORM^O01|M1|T|2.3', pidOf(people[0]), 'ORC|NW|7K2M', ''].join('\r')
+  await insertMessages(app.db, [
+    {
+      ...{ team_id, id, order_id, lab_id: 1, position: 0, queued_at: app.wall() },
+      ...{ direction: 'out', kind: 'order', control_id: 'M1', state: 'rejected', attempts: 1, answer_code: 'AE' },
+      sealed: sealBytes(key, bodyAssociatedData(id), Buffer.from(text)),
+    },
+  ])
+  return id
 }

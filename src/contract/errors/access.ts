@@ -104,6 +104,11 @@ export const permissionErrors = errors({
     meaning: 'Only a management key can create an access token. A console session cannot.',
     remedy: 'Send a management key in X-Management-Key.',
   },
+  OPERATOR_REQUIRED: {
+    kind: 'forbidden',
+    meaning: 'Only the organization that operates the deployment can call the endpoint.',
+    remedy: 'The operator sets OPERATOR_ORG_ID to the organization.',
+  },
   ORG_KEY_REQUIRED: {
     kind: 'forbidden',
     meaning: 'A Team Management Key cannot call an endpoint of the organization, or raise a request rate.',

@@ -232,6 +232,16 @@ export const orderErrors = errors({
     meaning: 'The order is past the last status in which it can be canceled.',
     remedy: 'See the order lifecycle for the statuses that allow cancellation.',
   },
+  LAB_MESSAGE_ACCEPTED: {
+    kind: 'refused',
+    meaning: 'The lab sent the message, has accepted it, or never gets it because the order was canceled.',
+    remedy: 'Only messages in the state pending, stored or rejected can be sent again.',
+  },
+  LAB_MESSAGE_NOT_FOUND: {
+    kind: 'not_found',
+    meaning: 'No HL7 message that you can see has this ID.',
+    remedy: 'List the messages with GET /console/lab_messages.',
+  },
   ORDER_NOT_FOUND: {
     kind: 'not_found',
     meaning: 'The team has no order with this ID. For a lab key: no such order was sent to the lab.',
@@ -325,6 +335,11 @@ export const unmatchedErrors = errors({
     kind: 'refused',
     meaning: 'No order of the user can receive the unmatched result.',
     remedy: 'Send the order_id of an order with a patient at the lab of the result.',
+  },
+  UNASSIGNED_RESULT_NOT_FOUND: {
+    kind: 'not_found',
+    meaning: 'The queue of the operator has no such result. Another person may have assigned it.',
+    remedy: 'List the results with GET /console/operator/unmatched_results.',
   },
   UNMATCHED_RESULT_NOT_FOUND: {
     kind: 'not_found',

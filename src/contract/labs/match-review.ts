@@ -22,7 +22,7 @@ export const resolutionActions = ['accept', 'reject', 'unsure'] as const
 export type ResolutionAction = (typeof resolutionActions)[number]
 export const unmatchedStatuses = ['final', 'partial'] as const
 
-const matchReasons = [
+export const matchReasons = [
   'sample_id_match',
   'lab_account_mismatch',
   'matched_completed_order',

@@ -104,7 +104,7 @@ const ClinicalInformation = z
 export const SampleData = z
   .object({
     sample_id: Safe.nullish(),
-    control_number: Safe.nullish(),
+    control_number: Safe.nullish().describe("The lab's own number of the order: the filler order number of an HL7 message."),
     date_collected: SampleMoment,
     date_received: SampleMoment,
     date_reported: SampleMoment,

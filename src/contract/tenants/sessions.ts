@@ -14,6 +14,7 @@ export const capabilities = [
   'team.manage',
   'audit.read',
   'org.manage',
+  'deployment.operate',
 ] as const
 export type Capability = (typeof capabilities)[number]
 

@@ -55,6 +55,12 @@ export async function findSoleHolder(app: App, lab_id: number, number: string | 
   return accounts.every(({ org_id }) => org_id) && teams.size === 1 ? [...teams][0] : undefined
 }
 
+/** The teams that share the account with this number. */
+export async function listHolders(app: App, lab_id: number, number: string | null): Promise<string[]> {
+  const accounts = number ? await store.listByNumber(app.db, lab_id, number) : []
+  return [...new Set(accounts.flatMap(({ team_id_allowlist }) => team_id_allowlist))]
+}
+
 export const listAllLabAccounts = (app: App) => store.listAllAccounts(app.db)
 
 /** Undefined if the account does not exist. */

@@ -27,6 +27,8 @@ export type Report = {
   performing_laboratories?: PerformingLaboratory[]
   /** Whether the results of each ordered marker are final, by the ID of the marker. A lab connection reports them one by one. */
   finished?: Record<string, boolean>
+  /** The number of the lab for the order. */
+  control_number?: string
 }
 
 /** A report of the partner lab API, of the simulator, or of a lab connection, which says more. */
@@ -36,6 +38,7 @@ export type NewReport = Omit<NewResults, 'results'> & {
   removed?: rules.RemovedResult[]
   performing_laboratories?: PerformingLaboratory[]
   finished?: Record<string, boolean>
+  control_number?: string | null
   /** PDFs of the lab. */
   documents?: Buffer[]
   /** What identifies a repeated report, if the other fields depend on earlier reports. */
@@ -133,6 +136,7 @@ function buildReport(
   const kept = rules.withoutRemoved(ordered, previous?.results ?? [], newReport.removed ?? [])
   const merged = rules.mergeReports([{ results: [...kept, ...completed], missing_results: [] }])
   const results = rules.sortResults(ordered, merged.results)
+  const control_number = newReport.control_number ?? previous?.control_number
   const labs = [...(previous?.performing_laboratories ?? []), ...(newReport.performing_laboratories ?? [])]
   return {
     status: newReport.status,
@@ -144,6 +148,7 @@ function buildReport(
     notes: newReport.notes ?? previous?.notes ?? null,
     ...(labs.length ? { performing_laboratories: rules.performingLabs(results, labs) } : {}),
     ...(newReport.finished ? { finished: newReport.finished } : {}),
+    ...(control_number ? { control_number } : {}),
   }
 }
 

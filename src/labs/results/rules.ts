@@ -242,6 +242,7 @@ type Sample = Pick<Report, 'sample_id' | 'collected_at' | 'received_at' | 'repor
   fasting: boolean
   notes: string | null
   performing_laboratories?: PerformingLaboratory[]
+  control_number?: string
 }
 
 export const sampleInformationOf = (sample: Sample): Record<string, SampleData> | null =>
@@ -249,6 +250,7 @@ export const sampleInformationOf = (sample: Sample): Record<string, SampleData> 
     ? {
         [sample.sample_id]: {
           sample_id: sample.sample_id,
+          ...(sample.control_number ? { control_number: sample.control_number } : {}),
           date_collected: sample.collected_at,
           date_received: sample.received_at,
           date_reported: sample.reported_at,

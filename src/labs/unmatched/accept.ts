@@ -3,15 +3,18 @@ import type { AcceptUnmatchedResult } from '../../contract/labs/unmatched-result
 import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { invalid, problem } from '../../platform/problem.ts'
+import { teamSealingKey } from '../../platform/sealing/vault.ts'
 import { requireUser } from '../../tenants/users/actions.ts'
 import { recordOn } from '../hl7/filing/actions.ts'
 import { stateOf } from '../hl7/filing/rules-match.ts'
 import { forgetReceived } from '../hl7/inbox/forget.ts'
 import { recreateForResult } from '../orders/progress/redraw.ts'
 import { type LoadedOrder, loadOrders, lockOrder, presentOrder } from '../orders/reading/present.ts'
-import { type ReviewDocument, restoredResults, sealReview } from './documents.ts'
+import { openPdfs, type ReviewDocument, restoredResults, sealPdfs, sealReview } from './documents.ts'
 import { lockReviewable, saveReview } from './reviews.ts'
 import { scoreOf } from './rules-candidates.ts'
+import { takesResult } from './rules-compare.ts'
+import * as store from './store.ts'
 
 type Body = z.output<typeof AcceptUnmatchedResult>
 
@@ -26,14 +29,17 @@ export const acceptUnmatchedResult = (app: App, { team_id }: TeamCaller, id: str
         'The order was placed at another lab. Import an order of the lab of the result, and accept it there.',
       )
     const order = await acceptingOrder(app, chosen, document)
-    const updated = await recordOn(app, order, restoredResults(document.received))
+    const pdfs = openPdfs(await teamSealingKey(app, team_id), id, await store.findPdfs(app.db, team_id, id))
+    const updated = await recordOn(app, order, restoredResults(document.received, pdfs))
     const at = app.now()
-    await saveReview(app, {
-      ...review,
-      ...{ status: 'resolved', resolution_action: 'accept', user_id: order.user_id, order_id: order.id, updated_at: at, reviewed_at: at },
-      // From now on the result is data of the user, so erasing the user erases it.
-      sealed: sealReview(order.key, id, { ...document, note: body.note ?? document.note }),
-    })
+    // From now on the result is data of the user, so erasing the user erases it.
+    const sealed = sealReview(order.key, id, { ...document, note: body.note ?? document.note })
+    const accepted = { status: 'resolved', resolution_action: 'accept', user_id: order.user_id, order_id: order.id }
+    await saveReview(
+      app,
+      { ...review, ...accepted, sealed, updated_at: at, reviewed_at: at },
+      { documents_sealed: sealPdfs(order.key, id, pdfs) },
+    )
     await forgetReceived(app, review.lab_id, review.message_ref)
     return presentOrder(app, updated)
   })
@@ -59,9 +65,8 @@ async function bestOrder(app: AppInTransaction, team_id: string, { candidates }:
 
 /** An order that ended, or is complete with another specimen, gets a recreation. */
 async function acceptingOrder(app: AppInTransaction, order: LoadedOrder, { number, candidates }: ReviewDocument) {
-  const state = stateOf(order)
   const isOwnSpecimen = candidates.some(({ order_id, is_number }) => is_number && order_id === order.id)
-  if (state === 'open' || (state === 'completed' && isOwnSpecimen)) return order
+  if (takesResult(stateOf(order), isOwnSpecimen)) return order
   if (!order.document.patient_details)
     throw problem('UNMATCHED_ORDER_REQUIRED', 'The order is a kit without a patient. Register the kit first, then accept the result.')
   return recreateForResult(app, order, number)

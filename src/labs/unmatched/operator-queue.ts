@@ -1,25 +1,65 @@
 import { type App, inTransaction } from '../../platform/app.ts'
 import type { Db } from '../../platform/db/open.ts'
-import { setupProblem } from '../../platform/problem.ts'
+import { problem } from '../../platform/problem.ts'
 import { listAllTeams } from '../../tenants/teams/actions.ts'
+import { numbersOf } from '../hl7/filing/rules-match.ts'
+import { listHolders } from '../lab-accounts/actions.ts'
+import { findNumberedOrder } from '../orders/samples.ts'
 import { restoredResults } from './documents.ts'
-import { openUnassigned, queueForTeam } from './queue.ts'
+import { openUnassigned, openUnassignedPdfs, queueForTeam } from './queue.ts'
 import * as store from './store.ts'
 
 const MAX_LISTED = 1000
+const MAX_DESCRIBED = 200
 
 /** Results whose lab account belongs to no team or to several, the oldest first. */
 export const listUnassignedResults = (app: App) => store.listUnassigned(app.db, MAX_LISTED)
+
+type Team = { id: string; name: string }
+
+/** The same with the lab account and the order number of each, and the teams that it may belong to. */
+export async function describeUnassignedResults(app: App) {
+  const teams = await listAllTeams(app)
+  const rows = await store.listUnassignedWithContent(app.db, MAX_DESCRIBED)
+  const results = []
+  for (const row of rows) results.push(await describe(app, row, teams))
+  return { results, teams: teams.map(({ id, name }) => ({ team_id: id, name })) }
+}
+
+type Row = Awaited<ReturnType<typeof store.listUnassignedWithContent>>[number]
+
+async function describe(app: App, { sealed, message_ref, lab_id, lab_name, lab_slug, ...row }: Row, teams: Team[]) {
+  const { report, number, lab } = openUnassigned(app, row.id, sealed)
+  const holders = await listHolders(app, lab_id, report.account)
+  const order = number ? await findNumberedOrder(app, lab_id, numbersOf(number, lab.profile)) : undefined
+  const reasonsFor = (id: string) => [
+    ...(holders.includes(id) ? (['holds_account'] as const) : []),
+    ...(order?.team_id === id ? (['placed_order'] as const) : []),
+  ]
+  return {
+    ...row,
+    lab: { id: lab_id, name: lab_name, slug: lab_slug },
+    message_control_id: message_ref,
+    account: report.account,
+    order_number: number,
+    teams: teams.map(({ id, name }) => ({ team_id: id, name, reasons: reasonsFor(id) })).filter(({ reasons }) => reasons.length),
+  }
+}
 
 /** Moves a result from the operator's queue to that of a team, where a person accepts or rejects it. */
 export const assignUnassignedResult = (app: App, id: string, team_id: string) =>
   inTransaction(app, async (app) => {
     const row = await store.lockUnassigned(app.db, id)
-    if (!row || row.assigned_at) throw setupProblem('There is no open result with this ID; list them with: assay unmatched-results list')
+    if (!row || row.assigned_at)
+      throw problem(
+        'UNASSIGNED_RESULT_NOT_FOUND',
+        'There is no open result with this ID. List them in the console or with: assay unmatched-results list',
+      )
     if (!(await listAllTeams(app)).some((team) => team.id === team_id))
-      throw setupProblem('No team has this ID; list teams with: assay team')
+      throw problem('TEAM_NOT_FOUND', 'No team has this ID. List teams in the console or with: assay team')
     const { received, ...unmatched } = openUnassigned(app, id, row.sealed)
-    const queued = await queueForTeam(app, team_id, { ...unmatched, received: restoredResults(received), message_ref: row.message_ref })
+    const restored = restoredResults(received, openUnassignedPdfs(app, id, row.documents_sealed))
+    const queued = await queueForTeam(app, team_id, { ...unmatched, received: restored, message_ref: row.message_ref })
     await store.markAssigned(app.db, id, team_id, app.wall())
     return { id, team_id, raw_result_id: queued }
   })

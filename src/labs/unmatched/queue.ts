@@ -15,7 +15,7 @@ import type { PatientResults } from '../hl7/messages/rules-results.ts'
 import { findSoleHolder } from '../lab-accounts/actions.ts'
 import { completeResults, interpretationOf } from '../results/rules.ts'
 import { findCandidates } from './candidates.ts'
-import { type ReviewDocument, sealReview, storedResults } from './documents.ts'
+import { type ReviewDocument, type StoredPdfs, type StoredResults, sealPdfs, sealReview, storedPdfs, storedResults } from './documents.ts'
 import { decide } from './rules-candidates.ts'
 import * as store from './store.ts'
 
@@ -58,7 +58,8 @@ export async function queueForTeam(app: App, team_id: string, unmatched: Unmatch
       candidates: candidates.map(({ candidate }) => candidate),
       note: null,
     }
-    const inserted = await store.insertReview(app.db, { ...row, sealed: sealReview(team, row.id, document) })
+    const documents_sealed = sealPdfs(team, row.id, storedPdfs(unmatched.received))
+    const inserted = await store.insertReview(app.db, { ...row, sealed: sealReview(team, row.id, document), documents_sealed })
     if (!inserted) return (await store.requireByDigest(app.db, team_id, row.digest)).id
     await emitReview(app, 'labtest.match_review.created', { ...row, resolution_action: null, user_id: null, order_id: null })
     alertCritical(app, { team_id, id: row.id, ...facts })
@@ -106,7 +107,7 @@ const alertCritical = (app: App, { interpretation, ...subject }: { team_id: stri
 const PURPOSE = 'results without a team'
 
 /** The profile goes with the report, so that a team that gets it later finds its candidates. */
-type UnassignedDocument = Omit<Unmatched, 'received' | 'message_ref'> & { received: ReturnType<typeof storedResults> }
+type UnassignedDocument = Omit<Unmatched, 'received' | 'message_ref'> & { received: StoredResults }
 
 function queueForOperator(app: App, { message_ref, received, ...unmatched }: Unmatched): Promise<Queued> {
   return inTransaction(app, async (app) => {
@@ -116,8 +117,12 @@ function queueForOperator(app: App, { message_ref, received, ...unmatched }: Unm
     // It must stay the same after the root is replaced.
     const digest = digestOf(firstRoot(app.vault), { message_ref, received, ...unmatched })
     const document: UnassignedDocument = { ...unmatched, received: storedResults(received) }
-    const row = { id, lab_id: unmatched.lab.id, ...facts, message_ref, digest, sealed: seal(key, associatedData(id), document) }
-    const inserted = await store.insertUnassigned(app.db, { ...row, created_at: app.wall() })
+    const pdfs = storedPdfs(received)
+    const inserted = await store.insertUnassigned(app.db, {
+      ...{ id, lab_id: unmatched.lab.id, ...facts, message_ref, digest, created_at: app.wall() },
+      sealed: seal(key, associatedData(id), document),
+      documents_sealed: pdfs && seal(key, pdfAssociatedData(id), pdfs),
+    })
     if (!inserted) return { team_id: null, id: (await store.requireUnassigned(app.db, digest)).id }
     alertCritical(app, { team_id: null, id, ...facts })
     return { team_id: null, id }
@@ -127,7 +132,11 @@ function queueForOperator(app: App, { message_ref, received, ...unmatched }: Unm
 export const openUnassigned = (app: App, id: string, sealed: Buffer) =>
   open<UnassignedDocument>(deploymentSealingKey(app, PURPOSE, sealed), associatedData(id), sealed)
 
+export const openUnassignedPdfs = (app: App, id: string, sealed: Buffer | null) =>
+  sealed && open<StoredPdfs>(deploymentSealingKey(app, PURPOSE, sealed), pdfAssociatedData(id), sealed)
+
 const associatedData = (id: string) => `unassigned_results.sealed.${id}`
+const pdfAssociatedData = (id: string) => `unassigned_results.documents_sealed.${id}`
 
 const digestOf = (key: SealingKey, { lab, report, received, number }: Unmatched) =>
   createHmac('sha256', derive(key, 'unmatched result digest'))

@@ -34,10 +34,13 @@ export async function listUnmatchedResults(app: App, { team_id }: TeamCaller, qu
 /** A text without a searchable word matches nothing instead of everything. */
 const orNoMatch = (terms: string[]) => (terms.length ? terms : ['\u0001'])
 
-export async function getUnmatchedResult(app: App, { team_id }: TeamCaller, id: string) {
+export const getUnmatchedResult = async (app: App, { team_id }: TeamCaller, id: string) => (await loadReview(app, team_id, id)).result
+
+/** A result as the API presents it, and its encrypted part. */
+export async function loadReview(app: App, team_id: string, id: string) {
   const review = await store.findReview(app.db, team_id, id)
   if (!review) throw reviewNotFound()
-  return presentReview(app, team_id, review)
+  return { result: await presentReview(app, team_id, review), document: await openDocument(app, team_id, review) }
 }
 
 const reviewNotFound = () =>
@@ -73,9 +76,10 @@ export async function lockReviewable(app: AppInTransaction, team_id: string, id:
   return { review, document: openReview(await teamSealingKey(app, team_id), id, review.sealed) }
 }
 
-export async function saveReview(app: AppInTransaction, review: store.LoadedReview) {
+/** `pdfs` are those of the result with another key. Without them, they stay as they are. */
+export async function saveReview(app: AppInTransaction, review: store.LoadedReview, pdfs?: { documents_sealed: Buffer | null }) {
   const { team_id, id, status, resolution_action, user_id, order_id, sealed, updated_at, reviewed_at } = review
-  await store.updateReview(app.db, team_id, id, { status, resolution_action, user_id, order_id, sealed, updated_at, reviewed_at })
+  await store.updateReview(app.db, team_id, id, { status, resolution_action, user_id, order_id, sealed, updated_at, reviewed_at, ...pdfs })
   await emitReview(app, 'labtest.match_review.updated', review)
 }
 

@@ -5,7 +5,7 @@ import { descendingPage } from '../../platform/db/page.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 import type { Page } from '../../platform/paging.ts'
 
-export type ReviewRow = Selectable<Tables['unmatched_results']>
+export type ReviewRow = Omit<Selectable<Tables['unmatched_results']>, 'documents_sealed'>
 
 /** Returns whether the result is new. */
 export const insertReview = async (db: Db, row: Insertable<Tables['unmatched_results']>) =>
@@ -58,9 +58,18 @@ const filtered = (db: Db, team_id: string, filter: Filter) =>
 
 export type LoadedReview = ReviewRow & { lab_name: string; lab_slug: string }
 
+/** Without the PDFs. */
+const columns = (
+  [
+    ...(['team_id', 'id', 'lab_id', 'user_id', 'order_id', 'status', 'decision_code', 'sub_reason_codes', 'result_status'] as const),
+    ...(['interpretation', 'resolution_action', 'message_ref', 'digest', 'sealed', 'terms', 'created_at', 'updated_at'] as const),
+    'reviewed_at',
+  ] as const
+).map((name) => `unmatched_results.${name}` as const)
+
 export const listReviews = (db: Db, team_id: string, filter: Filter, page: Page): Promise<LoadedReview[]> =>
   filtered(db, team_id, filter)
-    .selectAll('unmatched_results')
+    .select(columns)
     .select(['labs.name as lab_name', 'labs.slug as lab_slug'])
     .$call(descendingPage(page, 'unmatched_results.created_at', 'unmatched_results.id'))
     .execute()
@@ -76,16 +85,29 @@ export const countReviews = async (db: Db, team_id: string, filter: Filter) =>
 
 export const findReview = (db: Db, team_id: string, id: string): Promise<LoadedReview | undefined> =>
   reviews(db, team_id)
-    .selectAll('unmatched_results')
+    .select(columns)
     .select(['labs.name as lab_name', 'labs.slug as lab_slug'])
     .where('unmatched_results.id', '=', id)
     .executeTakeFirst()
+
+/** The PDFs of a result. */
+export const findPdfs = async (db: Db, team_id: string, id: string) =>
+  (
+    await db
+      .selectFrom('unmatched_results')
+      .select('documents_sealed')
+      .where('team_id', '=', team_id)
+      .where('id', '=', id)
+      .executeTakeFirst()
+  )?.documents_sealed ?? null
 
 /** Locks the review until the transaction ends. */
 export const lockReview = (db: Db, team_id: string, id: string) =>
   db.selectFrom('unmatched_results').select('id').where('team_id', '=', team_id).where('id', '=', id).forUpdate().executeTakeFirst()
 
-type Resolution = Pick<ReviewRow, 'status' | 'resolution_action' | 'user_id' | 'order_id' | 'sealed' | 'updated_at' | 'reviewed_at'>
+type Resolution = Pick<ReviewRow, 'status' | 'resolution_action' | 'user_id' | 'order_id' | 'sealed' | 'updated_at' | 'reviewed_at'> & {
+  documents_sealed?: Buffer | null
+}
 
 export const updateReview = (db: Db, team_id: string, id: string, change: Resolution) =>
   db.updateTable('unmatched_results').set(change).where('team_id', '=', team_id).where('id', '=', id).execute()
@@ -112,10 +134,23 @@ export const listUnassigned = (db: Db, limit: number) =>
     .limit(limit)
     .execute()
 
+/** The same with their content, without the PDFs. */
+export const listUnassignedWithContent = (db: Db, limit: number) =>
+  db
+    .selectFrom('unassigned_results')
+    .innerJoin('labs', 'labs.id', 'unassigned_results.lab_id')
+    .select(['unassigned_results.id', 'lab_id', 'labs.name as lab_name', 'labs.slug as lab_slug', 'result_status', 'interpretation'])
+    .select(['message_ref', 'created_at', 'sealed'])
+    .where('assigned_at', 'is', null)
+    .orderBy('created_at')
+    .orderBy('unassigned_results.id')
+    .limit(limit)
+    .execute()
+
 export const lockUnassigned = (db: Db, id: string) =>
   db
     .selectFrom('unassigned_results')
-    .select(['id', 'sealed', 'message_ref', 'assigned_at'])
+    .select(['id', 'sealed', 'documents_sealed', 'message_ref', 'assigned_at'])
     .where('id', '=', id)
     .forUpdate()
     .executeTakeFirst()
@@ -124,7 +159,7 @@ export const lockUnassigned = (db: Db, id: string) =>
 export const markAssigned = (db: Db, id: string, assigned_team_id: string, assigned_at: string) =>
   db
     .updateTable('unassigned_results')
-    .set({ assigned_at, assigned_team_id, sealed: Buffer.alloc(0) })
+    .set({ assigned_at, assigned_team_id, sealed: Buffer.alloc(0), documents_sealed: null })
     .where('id', '=', id)
     .execute()
 

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { App } from '../../platform/app.ts'
 import { LEASE_SECONDS, listRootEpochs } from '../../platform/db/schema/processes.ts'
 import { setupProblem } from '../../platform/problem.ts'
+import { resealDeployment } from '../../platform/sealing/rings/reseal-deployment.ts'
 import { activateRoot, addRoot, epochOf, loadRoots, retireRoots } from '../../platform/sealing/roots.ts'
 import { rewrapTeamKeys } from '../../platform/sealing/vault.ts'
 import { SECOND } from '../../platform/time.ts'
@@ -31,8 +32,13 @@ export async function rotateRoot(app: App, onStep: Step, reportRoots: () => Prom
   await activateRoot(db, vault)
   // A process that has not noticed yet still uses the version before.
   await waitForAll()
-  onStep('encrypting the keys of teams and the people of organizations with it')
-  const counts = { teams: await rewrapAllTeamKeys(app), people: await reencryptPeople(app), chains: await renewAuditMacs(app) }
+  onStep('encrypting the keys of teams, the people of organizations and the messages of labs with it')
+  const counts = {
+    teams: await rewrapAllTeamKeys(app),
+    people: await reencryptPeople(app),
+    chains: await renewAuditMacs(app),
+    lab_rows: await resealDeployment(app),
+  }
   await retireRoots(db, vault)
   return { version: vault.roots.at(-1)?.version ?? 0, ...counts }
 }

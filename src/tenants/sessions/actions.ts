@@ -7,7 +7,7 @@ import { findPersonName } from '../people/actions.ts'
 import { listConsoleTeams } from '../teams/actions.ts'
 import { getOrg } from '../teams/orgs.ts'
 import * as rules from './rules.ts'
-import { capabilitiesOf } from './rules-roles.ts'
+import { capabilitiesIn } from './rules-roles.ts'
 import { openSession, signIn } from './sign-in.ts'
 import { pruneAttempts } from './sign-in-limiter.ts'
 import * as store from './store.ts'
@@ -55,7 +55,7 @@ export async function presentSession(app: App, caller: SessionCaller, session: S
     teams: await listConsoleTeams(app, caller),
     team_id: caller.team_id ?? null,
     ...deploymentOf(app.config),
-    capabilities: capabilitiesOf(role),
+    capabilities: capabilitiesIn(role, caller.org_id === app.config.OPERATOR_ORG_ID),
     idle_ends_at: rules.idleEnd(app.config, session),
     ends_at: session.ends_at,
   }

@@ -7,7 +7,7 @@ const changeCapabilities = ['data.read', 'data.change', 'sandbox.advance', 'crit
 
 /** The console capabilities of each role; `docs/security.md` has the same table. */
 const capabilitiesByRole: Record<ConsoleRole, readonly Capability[]> = {
-  org_admin: [...changeCapabilities, 'team.read', 'team.manage', 'audit.read', 'org.manage'],
+  org_admin: [...changeCapabilities, 'team.read', 'team.manage', 'audit.read', 'org.manage', 'deployment.operate'],
   team_admin: [...changeCapabilities, 'team.read', 'team.manage', 'audit.read'],
   support: [...readCapabilities, 'sandbox.advance', 'critical.acknowledge'],
   read_only: readCapabilities,
@@ -19,6 +19,10 @@ const capabilitiesByRole: Record<ConsoleRole, readonly Capability[]> = {
 export const hasCapability = (role: ConsoleRole, capability: Capability) => capabilitiesByRole[role].includes(capability)
 
 export const capabilitiesOf = (role: ConsoleRole) => [...capabilitiesByRole[role]]
+
+/** Only administrators of the operator's organization operate the deployment. */
+export const capabilitiesIn = (role: ConsoleRole, isOperator: boolean) =>
+  capabilitiesOf(role).filter((capability) => isOperator || capability !== 'deployment.operate')
 
 /** Capabilities of endpoints that do not follow from their auth and method. */
 const capabilityByEndpoint: Record<string, Capability> = {
@@ -52,6 +56,7 @@ export function requiredCapability(name: string, row: Row): Capability | undefin
   if (row.auth !== 'team' && row.auth !== 'management') return undefined
   if (capabilityByEndpoint[name]) return capabilityByEndpoint[name]
   if (row.auth === 'team') return row.method === 'get' || row.reads ? 'data.read' : 'data.change'
+  if (row.operator) return 'deployment.operate'
   if (row.scope === 'org') return 'org.manage'
   return teamReads.has(name) ? 'team.read' : 'team.manage'
 }

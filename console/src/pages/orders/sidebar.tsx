@@ -1,4 +1,6 @@
+import { api } from '../../api.ts'
 import { formatAddress, formatDate, formatMoney, humanize, shortId } from '../../format.ts'
+import { useQuery } from '../../query.ts'
 import { Link } from '../../router.tsx'
 import { Card, DescriptionList, Time } from '../../ui/basics.tsx'
 import { Reveal } from '../../ui/reveal.tsx'
@@ -47,6 +49,7 @@ const About = ({ order }: { order: Order }) => (
         ['Test', <Link to={`/lab-tests/${order.lab_test.id}`}>{order.lab_test.name}</Link>],
         ['Specimen', humanize(order.lab_test.sample_type)],
         ['Specimen ID', order.sample_id && <span class="mono">{order.sample_id}</span>],
+        ['HL7 messages', <HL7Messages order={order} />],
         ['Price', formatMoney(order.lab_test.price)],
         ['Billing', humanize(order.billing_type)],
         ['Priority', order.priority ? 'STAT' : null],
@@ -66,6 +69,13 @@ const About = ({ order }: { order: Order }) => (
     />
   </Card>
 )
+
+/** Only a connected lab has messages. */
+function HL7Messages({ order }: { order: Order }) {
+  const connections = useQuery('lab-connections', () => api.listLabConnections())
+  const isConnected = connections.data?.connections.some(({ lab }) => lab.id === order.lab_test.lab?.id)
+  return isConnected ? <Link to={`/lab-connections?order_id=${order.id}`}>View</Link> : <span class="faint">None</span>
+}
 
 const Transaction = ({ order }: { order: Order }) => {
   const orders = order.order_transaction?.orders ?? []

@@ -37,6 +37,7 @@ export function reportOf(received: OrderResults, context: Context) {
       observations.flatMap(({ performing_lab: lab }) => (lab ? laboratoryOf(lab) : [])),
     ),
     finished,
+    control_number: received.groups.find(({ filler_number }) => filler_number)?.filler_number ?? null,
   }
 }
 

@@ -51,3 +51,12 @@ export type Received = NonNullable<Awaited<ReturnType<typeof findNext>>>
 
 export const setReceived = (db: Db, { lab_id, control_id }: InboxKey, change: Updateable<Tables['lab_inbox']>) =>
   db.updateTable('lab_inbox').set(change).where('lab_id', '=', lab_id).where('control_id', '=', control_id).execute()
+
+/** Deletes messages of a lab that were received before. Those that wait or could not be filed stay. */
+export const deleteOld = (db: Db, lab_id: number, before: string) =>
+  db
+    .deleteFrom('lab_inbox')
+    .where('lab_id', '=', lab_id)
+    .where('received_at', '<', before)
+    .where('state', 'in', ['filed', 'unmatched'])
+    .execute()

@@ -30,6 +30,7 @@ export async function applyAnswer(app: App, link: Link, sent: Sent, { acknowledg
       state: outcome,
       due_at: null,
       error: null,
+      failed_at: null,
       answer_code: acknowledgment.code,
       order_control: acknowledgment.order_control,
       answered_at: app.wall(),

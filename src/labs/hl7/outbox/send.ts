@@ -60,7 +60,7 @@ async function sendMessage(app: App, link: Link, message: Pending): Promise<bool
   }
   countLabMessage(link.slug, 'out', 'failed')
   app.log.warn({ lab: link.slug, order_id: message.order_id, attempt: begun.attempts, reason: answer.failure }, 'lab message not sent')
-  await store.setMessage(app.db, message, { error: answer.failure })
+  await store.recordFailure(app.db, message, answer.failure, app.wall())
   return false
 }
 

@@ -62,6 +62,12 @@ export const beginAttempt = (db: Db, message: MessageId, due_at: string) =>
     .returning('attempts')
     .executeTakeFirst()
 
+/** Records why an attempt failed. The time of the first failure stays until the lab answers. */
+export const recordFailure = (db: Db, message: MessageId, error: string, at: string) =>
+  updateMessage(db, message)
+    .set((eb) => ({ error, failed_at: eb.fn.coalesce('failed_at', sql<string>`${at}::timestamptz`) }))
+    .execute()
+
 export const setMessage = (db: Db, message: MessageId, change: Updateable<Tables['lab_messages']>) =>
   updateMessage(db, message).set(change).execute()
 
@@ -120,7 +126,8 @@ export const deleteMessage = (db: Db, { team_id, id }: MessageId) =>
 export const deleteMessagesOf = (db: Db, team_id: string, order_ids: string[]) =>
   db.deleteFrom('lab_messages').where('team_id', '=', team_id).where('order_id', '=', sql<string>`any(${order_ids}::uuid[])`).execute()
 
-const openStates = ['pending', 'stored', 'rejected']
+/** The states in which a message can be sent again. */
+export const openStates = ['pending', 'stored', 'rejected']
 
 /** Messages of any team that are not accepted yet, oldest first. */
 export const listOpen = (db: Db, lab_id: number | undefined, limit: number) =>
@@ -138,13 +145,18 @@ export const listOpen = (db: Db, lab_id: number | undefined, limit: number) =>
     .modifyEnd(anyTeam('lab messages of a lab'))
     .execute()
 
-/** Finds such a message by its ID alone, for the operator. */
-export const findOpen = (db: Db, id: string) =>
+/** Finds a message by its ID alone, for the operator. */
+export const findTeamOf = (db: Db, id: string) =>
+  db.selectFrom('lab_messages').select('team_id').where('id', '=', id).modifyEnd(anyTeam('lab messages of a lab')).executeTakeFirst()
+
+/** Makes a message due that the lab has not accepted; undefined if there is none. */
+export const reopen = (db: Db, { team_id, id }: MessageId, due_at: string) =>
   db
-    .selectFrom('lab_messages')
-    .select(['team_id', 'order_id'])
+    .updateTable('lab_messages')
+    .set({ state: 'pending', due_at, error: null, failed_at: null })
+    .where('team_id', '=', team_id)
     .where('id', '=', id)
     .where('direction', '=', 'out')
     .where('state', 'in', openStates)
-    .modifyEnd(anyTeam('lab messages of a lab'))
+    .returning(['id', 'team_id', 'order_id', 'control_id'])
     .executeTakeFirst()

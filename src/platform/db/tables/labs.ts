@@ -179,6 +179,7 @@ export type LabTables = {
     order_control: Optional<string>
     answered_at: Optional<Time>
     error: Optional<string>
+    failed_at: Optional<Time>
     sealed: Buffer
     answer_sealed: Optional<Buffer>
   }
@@ -226,6 +227,7 @@ export type LabTables = {
     message_ref: string
     digest: Buffer
     sealed: Buffer
+    documents_sealed: Optional<Buffer>
     terms: string[]
     created_at: Time
     updated_at: Time
@@ -239,6 +241,7 @@ export type LabTables = {
     message_ref: string
     digest: Buffer
     sealed: Buffer
+    documents_sealed: Optional<Buffer>
     created_at: Time
     assigned_at: Optional<Time>
     assigned_team_id: Optional<string>

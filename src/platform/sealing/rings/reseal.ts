@@ -36,6 +36,7 @@ export const sealedColumns: store.SealedColumn[] = [
   { ...byId, table: 'results', key: ['order_id', 'version'], in: ['order_id', 'version'], owner: 'user' },
   { ...byId, table: 'result_documents', key: ['order_id', 'version', 'n'], in: ['order_id', 'version', 'n'], owner: 'user' },
   { ...byId, table: 'unmatched_results', owner: 'either' },
+  { ...byId, table: 'unmatched_results', column: 'documents_sealed', owner: 'either' },
   { ...byId, table: 'parsing_jobs', owner: 'user' },
   { ...byId, table: 'parsing_files', key: ['job_id', 'n'], in: ['job_id', 'n'], owner: 'user' },
   { ...byId, table: 'connections', owner: 'user' },

@@ -13,6 +13,9 @@ export type SealedColumn = {
   owner: 'user' | 'team' | 'either'
 }
 
+/** A column of a table without a team. */
+export type KeyedColumn = Pick<SealedColumn, 'table' | 'column'> & { key: readonly string[] }
+
 export type KeyOwner = { team_id: string; user_id: string | null }
 
 /** Columns as text. */
@@ -61,5 +64,34 @@ export async function replaceSealed(db: Db, column: SealedColumn, { team_id }: K
   const { numAffectedRows } = await sql`
     update ${sql.table(column.table)} set ${sealed} = ${after}
     where ${teamColumnOf(column)} = ${team_id} and ${sql.join(isKey, sql` and `)} and ${sealed} = ${before}`.execute(db)
+  return numAffectedRows === 1n
+}
+
+const isRow = ({ key }: KeyedColumn, row: Row) =>
+  sql.join(
+    key.map((name) => sql`${sql.ref(name)} = ${row[name]}`),
+    sql` and `,
+  )
+
+/** The rows of a table without a team that another key encrypted. An empty value has no key. */
+export async function listOfOtherRoots(db: Db, column: KeyedColumn, idBytes: Buffer) {
+  const sealed = sql.ref(column.column)
+  const { rows } = await sql<Row>`
+    select ${sql.join(column.key.map((name) => sql`${sql.ref(name)}::text as ${sql.ref(name)}`))} from ${sql.table(column.table)}
+    where length(${sealed}) > 0 and substring(${sealed} from 2 for 16) <> ${idBytes}`.execute(db)
+  return rows
+}
+
+export async function findSealed(db: Db, column: KeyedColumn, row: Row) {
+  const { rows } = await sql<{ before: Buffer | null }>`
+    select ${sql.ref(column.column)} as before from ${sql.table(column.table)} where ${isRow(column, row)}`.execute(db)
+  return rows[0]?.before
+}
+
+/** Changes nothing if the row was written meanwhile. */
+export async function replaceUnowned(db: Db, column: KeyedColumn, row: Row, before: Buffer, after: Buffer) {
+  const sealed = sql.ref(column.column)
+  const { numAffectedRows } = await sql`
+    update ${sql.table(column.table)} set ${sealed} = ${after} where ${isRow(column, row)} and ${sealed} = ${before}`.execute(db)
   return numAffectedRows === 1n
 }

@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import { Id, Instant, openEnum } from '../common.ts'
+import { endpoint } from '../endpoint.ts'
+import { PersonalText, Safe } from '../personal.ts'
+import { matchReasons, UnmatchedResult, unmatchedStatuses } from './match-review.ts'
+import { interpretations } from './results.ts'
+
+const agrees = z.boolean().describe('Whether the result and the order agree.')
+
+const Comparison = z
+  .object({
+    order_id: Id,
+    user_id: Id,
+    test: Safe,
+    status: Safe,
+    ordered_at: Instant,
+    score: z.number().describe('From 0 to 1.'),
+    confidence: openEnum(['high', 'medium', 'low']),
+    reasons: z.array(openEnum(matchReasons)),
+    files_on: openEnum(['order', 'recreation', 'nothing']).describe(
+      'What accepting the result with this order does. order: the order gets it. recreation: the order has ended or has other results, so a new order gets it. nothing: the order is at another lab.',
+    ),
+    order: z.array(
+      z.object({
+        field: openEnum(['order_number', 'lab', 'lab_account', 'tests']),
+        reported: Safe.nullable().describe('In the message of the lab.'),
+        ordered: Safe.nullable().describe('In the order.'),
+        agrees,
+      }),
+    ),
+    patient: z.array(
+      z.object({
+        field: openEnum(['last_name', 'first_name', 'birth_date', 'sex']),
+        reported: PersonalText.nullable(),
+        ordered: PersonalText.nullable(),
+        agrees,
+      }),
+    ),
+  })
+  .meta({ id: 'MatchReviewComparison' })
+export type Comparison = z.output<typeof Comparison>
+
+const UnassignedResult = z
+  .object({
+    id: Id,
+    lab: z.object({ id: z.int(), name: Safe, slug: Safe }).meta({ id: 'UnassignedResultLab' }),
+    result_status: openEnum(unmatchedStatuses),
+    interpretation: openEnum(interpretations),
+    message_control_id: Safe.describe('MSH-10 of the message.'),
+    account: Safe.nullable().describe('The lab account in the message.'),
+    order_number: Safe.nullable(),
+    created_at: Instant,
+    teams: z
+      .array(z.object({ team_id: Id, name: Safe, reasons: z.array(openEnum(['holds_account', 'placed_order'])) }))
+      .describe('The teams that it may belong to. placed_order: an order of the team has the number.'),
+  })
+  .meta({ id: 'UnassignedResult' })
+
+const ofOperator = { auth: 'management', scope: 'org', operator: true, plan: 'scale', tag: 'Console' } as const
+
+export const unmatchedConsoleEndpoints = {
+  compareUnmatchedResult: endpoint({
+    auth: 'team',
+    tag: 'Console',
+    beta: 'unmatched_results',
+    betaStatus: 400,
+    method: 'get',
+    path: '/console/unmatched_results/{raw_result_id}',
+    summary: 'Compare an unmatched result with its candidates',
+    description: 'The result with each candidate side by side. The best match is first.',
+    subjects: { raw_result_id: 'path.raw_result_id', user_id: 'result.comparisons[].user_id', order_id: 'result.comparisons[].order_id' },
+    params: z.object({ raw_result_id: Id }),
+    returns: z.object({ result: UnmatchedResult, comparisons: z.array(Comparison) }).meta({ id: 'ComparedUnmatchedResult' }),
+    refusals: { 400: 'The queue is not enabled for the team.', 404: 'No such result in the queue of the team.' },
+  }),
+  listUnassignedResults: endpoint({
+    ...ofOperator,
+    method: 'get',
+    path: '/console/operator/unmatched_results',
+    summary: 'List unmatched results without a team',
+    description: 'Results whose lab account belongs to no team or to several, the oldest first, without the patient and the values.',
+    subjects: {},
+    returns: z
+      .object({
+        results: z.array(UnassignedResult).describe('At most 200.'),
+        teams: z.array(z.object({ team_id: Id, name: Safe })).describe('Every team of the deployment.'),
+      })
+      .meta({ id: 'UnassignedResultList' }),
+  }),
+  assignUnassignedResult: endpoint({
+    ...ofOperator,
+    method: 'post',
+    path: '/console/operator/unmatched_results/{unassigned_result_id}/assign',
+    summary: 'Assign an unmatched result to a team',
+    description: 'Moves the result to the queue of the team, which can then read it and accept or reject it.',
+    subjects: { unassigned_result_id: 'path.unassigned_result_id', team_id: 'body.team_id', raw_result_id: 'result.raw_result_id' },
+    params: z.object({ unassigned_result_id: Id }),
+    body: z.object({ team_id: Id }).meta({ id: 'AssignUnassignedResultBody' }),
+    returns: z.object({ id: Id, team_id: Id, raw_result_id: Id }).meta({ id: 'AssignedResult' }),
+    refusals: { 404: 'No such result, or no such team.' },
+  }),
+}

@@ -1,0 +1,22 @@
+import type { labMessageEndpoints } from '../contract/labs/lab-messages.ts'
+import type { unmatchedConsoleEndpoints } from '../contract/labs/unmatched-console.ts'
+import * as monitor from '../labs/hl7/monitor/actions.ts'
+import { compareUnmatchedResult } from '../labs/unmatched/compare.ts'
+import * as operatorQueue from '../labs/unmatched/operator-queue.ts'
+import type { HandlersOf } from './handler.ts'
+
+/** Maps the endpoints of the lab pages of the console to their actions. */
+export const labMessageHandlers: HandlersOf<typeof labMessageEndpoints & typeof unmatchedConsoleEndpoints> = {
+  listLabConnections: (app, caller) => monitor.listLabConnections(app, caller),
+  listLabMessages: (app, caller, { query }) => monitor.listLabMessages(app, caller, query),
+  getLabMessage: (app, caller, { params }) => monitor.getLabMessage(app, caller, params.message_id),
+  resendLabMessage: (app, caller, { params }) => monitor.resendLabMessage(app, caller, params.message_id),
+  listOperatedLabConnections: (app) => monitor.listOperatedLabConnections(app),
+  listOperatedLabMessages: (app, _, { query }) => monitor.listOperatedLabMessages(app, query),
+  resendOperatedLabMessage: (app, _, { params }) => monitor.resendOperatedLabMessage(app, params.message_id),
+
+  compareUnmatchedResult: (app, caller, { params }) => compareUnmatchedResult(app, caller, params.raw_result_id),
+  listUnassignedResults: (app) => operatorQueue.describeUnassignedResults(app),
+  assignUnassignedResult: (app, _, { params, body }) =>
+    operatorQueue.assignUnassignedResult(app, params.unassigned_result_id, body.team_id),
+}
