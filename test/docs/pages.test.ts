@@ -2,7 +2,8 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { createClient } from '../../src/contract/client.ts'
-import { reservePort } from '../support/ports.ts'
+import { LabConnections } from '../../src/platform/settings/lab-connections.ts'
+import { reservePort, reservePorts } from '../support/ports.ts'
 import { readCredentials, root, type Service, startProcess } from '../support/process.ts'
 import { ENCRYPTION_KEY, emptyDatabase, newDatabase, temporaryFolder } from '../support/world.ts'
 import { blocksOf, isRun, languages, nameOf, pages, pageText } from './support/blocks.ts'
@@ -57,8 +58,16 @@ test('every JSON block parses', () => {
   for (const block of all.filter(({ language }) => language === 'json')) expect(() => JSON.parse(block.text), nameOf(block)).not.toThrow()
 })
 
+test('every connection to a lab in a block is valid', () => {
+  const connections = all.flatMap(({ text }) => [...text.matchAll(/LAB_CONNECTIONS='([^'…]+)'/g)].map(([, json]) => json as string))
+  expect(connections.length).toBeGreaterThan(1)
+  for (const json of connections) LabConnections.parse(JSON.parse(json))
+})
+
 /** test/docs/newcomer.test.ts runs the README. */
 const followed = pages.filter((page) => page !== 'README.md' && blocksOf(page).some(isRun))
+/** Pages that start the service with settings of their own. */
+const startingPages = ['docs/guides/hl7.md']
 const canRun = tools.has('bash') && tools.has('curl')
 
 describe.skipIf(!canRun)(canRun ? 'every sample runs' : 'every sample runs (skipped: bash or curl is missing)', () => {
@@ -74,15 +83,30 @@ describe.skipIf(!canRun)(canRun ? 'every sample runs' : 'every sample runs (skip
   afterAll(() => service?.stop())
 
   test.concurrent.each(followed)('%s', async (page) => {
-    const { host, port } = new URL(service.url)
-    const addresses = { '127.0.0.1:8080': host, 9099: String(await reservePort()) }
+    const startsService = startingPages.includes(page)
+    const port = startsService ? String(await reservePort()) : new URL(service.url).port
+    // A port must not contain one that is replaced after it.
+    const [hooks, lab, results] = (await reservePorts(6)).map(String).filter((free) => !/2575|2576|9099/.test(free))
+    const addresses = { '127.0.0.1:8080': `127.0.0.1:${port}`, 9099: hooks ?? '', 2575: lab ?? '', 2576: results ?? '' }
     const empty = pageText(page).includes('$EMPTY_DATABASE_URL') ? { EMPTY_DATABASE_URL: await emptyDatabase() } : {}
-    const env = { DATABASE_URL: database, ENCRYPTION_KEY, PORT: port, ...empty }
-    const { faults, skipped } = await follow(page, { folder: await readersFolder(page, data, addresses), addresses, env })
+    const url = startsService ? await newDatabase(inject('catalogTemplate')) : database
+    const env = { DATABASE_URL: url, ENCRYPTION_KEY, PORT: port, ...empty }
+    const folder = startsService ? newFolder(addresses) : await readersFolder(page, data, addresses)
+    const { faults, skipped } = await follow(page, { folder, addresses, env })
     for (const block of skipped) console.log(`skipped: ${block}`)
     expect(faults.join('\n\n')).toBe('')
   })
 })
+
+/** A checkout with dependencies, the CLI and the helpers of the quick start. A service that starts there creates the keys. */
+function newFolder(addresses: Record<string, string>) {
+  const folder = temporaryFolder()
+  mkdirSync(join(folder, 'data'))
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+  for (const name of ['node_modules', 'bin']) symlinkSync(join(root, name), join(folder, name))
+  writeFileSync(join(folder, 'data/helpers.sh'), shellHelpers(addresses))
+  return folder
+}
 
 /** Creates the checkout of a reader: keys of a new team, dependencies, the CLI and the helpers of the quick start. */
 async function readersFolder(page: string, data: string, addresses: Record<string, string>) {
@@ -91,11 +115,7 @@ async function readersFolder(page: string, data: string, addresses: Record<strin
   const { id: team_id } = await admin.createTeam({ params: { org_id }, body: { name: page.replace(/\W/g, ' '), region: 'us' } })
   const params = { org_id, env: 'sandbox', region: 'us' } as const
   const { value: team_api_key } = await admin.createTeamKey({ params, body: { label: page, team_id } })
-  const folder = temporaryFolder()
-  mkdirSync(join(folder, 'data'))
-  writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
-  for (const name of ['node_modules', 'bin']) symlinkSync(join(root, name), join(folder, name))
-  writeFileSync(join(folder, 'data/helpers.sh'), shellHelpers(addresses))
+  const folder = newFolder(addresses)
   const credentials = { base_url, org_id, team_id, team_api_key, management_key }
   writeFileSync(join(folder, 'data/credentials.json'), `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 })
   return folder
