@@ -3,15 +3,18 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { encodeText } from '../../src/labs/hl7/codec/rules-charset.ts'
-import { formatMessage, parseMessage } from '../../src/labs/hl7/codec/rules-message.ts'
+import { formatMessage, type Message, parseMessage } from '../../src/labs/hl7/codec/rules-message.ts'
 import { acknowledge, acknowledgmentCodes } from '../../src/labs/hl7/messages/rules-acknowledgment.ts'
 import { type OrderToSend, orderMessages } from '../../src/labs/hl7/messages/rules-order.ts'
 import { builtInProfiles, readBuiltIn } from '../../src/labs/hl7/profiles/read.ts'
 import type { Profile } from '../../src/labs/hl7/profiles/rules-profile.ts'
 import { sampleEnvelope, sampleOrder } from '../../src/labs/hl7/profiles/rules-sample.ts'
+import { reportKinds, reportMessage } from '../../src/labs/hl7/stand-in/report-message.ts'
+import { builtInMeasurements } from '../../src/labs/hl7/stand-in/reports.ts'
+import { answersTo } from '../../src/labs/hl7/stand-in/rules-answers.ts'
 
 /**
- * Lets HL7 libraries of others parse and acknowledge every message that Assay writes for every built-in profile:
+ * Lets HL7 libraries of others parse and acknowledge every message that Assay and its stand-in lab write for every built-in profile:
  * node scripts/judges/hl7.ts
  * Not part of npm test, because it needs Java, Python and the package registries. A judge whose tool is missing is skipped by name.
  */
@@ -28,21 +31,35 @@ const orders: Record<string, Partial<OrderToSend>> = {
   },
 }
 
+const sent_at = '2026-03-02T15:30:01.000Z'
+const measurements = builtInMeasurements()
 let count = 0
 for (const name of builtInProfiles()) {
   const profile = readBuiltIn(name)
   for (const changes of Object.values(orders))
     for (const action of ['NW', 'CA'] as const)
-      for (const message of orderMessages({ profile, order: { ...sampleOrder, ...changes }, envelope: sampleEnvelope(action) }))
+      for (const message of orderMessages({ profile, order: { ...sampleOrder, ...changes }, envelope: sampleEnvelope(action) })) {
         write(profile, formatMessage(message))
+        writeStandIn(profile, message, action)
+      }
 }
 for (const version of ['2.3', '2.4', '2.5.1'])
   for (const code of acknowledgmentCodes) {
     const received = parseMessage(`MSH|^~\\&|LAB|MAIN|ASSAY|ACC|20260302||ORU^R01|L${version}|P|${version}`)
     const problem = code.endsWith('A') ? undefined : { code: '199', text: 'The order is unknown. | ^' }
-    const sent_at = '2026-03-02T15:30:01.000Z'
     write(undefined, formatMessage(acknowledge(received, { code, control_id: `A${code}`, sent_at, problem })))
   }
+
+/** The answers of the stand-in lab, and its reports. */
+function writeStandIn(profile: Profile, order: Message, action: 'NW' | 'CA') {
+  const answering = { verdict: { code: 'AA' } as const, sent_at, controlId: () => `S${count}` }
+  for (const answer of answersTo(order, answering)) write(profile, formatMessage(answer))
+  if (action === 'CA') return
+  for (const kind of reportKinds) {
+    const reporting = { profile, kind, control_id: `R${count}`, sent_at, seed: 'judges', measurements }
+    write(profile, formatMessage(reportMessage(order, reporting)))
+  }
+}
 
 function write(profile: Profile | undefined, text: string) {
   writeFileSync(join(folder, `${String(++count).padStart(3, '0')}.hl7`), encodeText(text, profile?.message.charset ?? 'ASCII'))

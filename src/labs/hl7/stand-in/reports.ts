@@ -32,7 +32,7 @@ type Reports = {
 const file = new URL('../../../../catalog/catalog.json', import.meta.url)
 
 /** The tests of the built-in catalog, so that results have the measurements that a lab would report. */
-function builtInMeasurements(): OrderedMeasurements {
+export function builtInMeasurements(): OrderedMeasurements {
   const catalog = readCatalog(readFileSync(file, 'utf8'))
   const analytes = catalog.analytes.map(({ expected_value = null, decimals = null, ...analyte }) => ({
     ...analyte,
