@@ -30,8 +30,6 @@ await admin.putTeamCredential({ params, body: { team_id, provider: 'fitbit', cli
 await w.startDelivery()
 await aUser(api)
 await waitFor(async () => expect((await api.readInbox({})).messages).toHaveLength(1))
-const { id: order_id } = await placeOrder(api)
-await api.simulateOrder({ params: { order_id }, query: {}, body: {} })
 await api.putCourier({ params: { courier: 'swift' }, body: { name: 'Swift Parcel' } })
 const order = await placeOrder(api)
 await api.simulateOrder({ params: { order_id: order.id }, query: {}, body: {} })
