@@ -8,6 +8,7 @@ import { emitForTeam } from '../../src/delivery/events/emit.ts'
 import { listCancellationReasons } from '../../src/labs/appointments/reasons.ts'
 import { eraseDueUsersOf } from '../../src/operations/user-deletion/actions.ts'
 import { inTransaction } from '../../src/platform/app.ts'
+import { prepareStatement, runPrepared } from '../../src/platform/db/open.ts'
 import { setBetas } from '../../src/tenants/teams/actions.ts'
 import { requireUser } from '../../src/tenants/users/actions.ts'
 import { recordDevice } from '../../src/wearables/connections/devices.ts'
@@ -658,28 +659,26 @@ async function credentials({ tenant, ids }: TenantData, row: Row): Promise<Recor
   return [{ 'x-management-key': tenant.management_key }, { 'x-management-key': key }]
 }
 
-/** Reads every row of a team or an organization, without audit rows and last_used_at. */
-async function rowsOf(owner: 'team_id' | 'org_id', { ids }: TenantData) {
-  const id = owner === 'team_id' ? ids.team : ids.org
-  const selects = (await tablesWith(owner)).map(
-    ({ table_name, column_name }) => sql`select ${sql.lit(table_name)} as table, (to_jsonb(t) - 'last_used_at')::text as row
-      from ${sql.table(table_name)} t where ${sql.ref(column_name)} = ${id}`,
+type Owner = 'team_id' | 'org_id'
+
+/** A hash per table of the rows of a team or an organization, without audit rows and last_used_at. */
+const rowsOf = async (owner: Owner, { ids }: TenantData) =>
+  runPrepared(w.app.db, await (owner === 'team_id' ? teamRowsSql() : orgRowsSql()), [owner === 'team_id' ? ids.team : ids.org])
+
+const teamRowsSql = once(() => rowsSql('team_id', 'teams'))
+const orgRowsSql = once(() => rowsSql('org_id', 'orgs'))
+
+/** Planning a statement about all tables takes longer than running it, so it is prepared. */
+async function rowsSql(owner: Owner, ownTable: string) {
+  const { rows: tables } = await sql<{ table: string; column: string }>`
+    select c.relname as table, a.attname as column from pg_class c join pg_attribute a on a.attrelid = c.oid
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+      and a.attname = ${owner} and c.relname <> 'audit_log'
+    union select ${ownTable}, 'id'`.execute(w.app.db)
+  const selects = tables.map(
+    ({ table, column }) =>
+      `select '${table}' as table, md5(string_agg(row, '|' order by row)) as rows
+       from (select (to_jsonb(t) - 'last_used_at')::text as row from ${table} t where ${column} = $1::uuid) own`,
   )
-  return (await sql`${sql.join(selects, sql` union all `)} order by 1, 2`.execute(w.app.db)).rows
-}
-
-const ownedTables = new Map<string, Promise<{ table_name: string; column_name: string }[]>>()
-
-/** The tables whose rows belong to a team or an organization, with the column of its ID. */
-function tablesWith(owner: 'team_id' | 'org_id') {
-  const tables =
-    ownedTables.get(owner) ??
-    sql<{ table_name: string; column_name: string }>`
-      select table_name, column_name from information_schema.columns
-      where table_schema = 'public' and column_name = ${owner} and table_name <> 'audit_log'
-      union select ${owner === 'team_id' ? 'teams' : 'orgs'}, 'id'`
-      .execute(w.app.db)
-      .then(({ rows }) => rows)
-  ownedTables.set(owner, tables)
-  return tables
+  return prepareStatement(`rows by ${owner}`, `${selects.join(' union all ')} order by 1`)
 }
