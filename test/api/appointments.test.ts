@@ -7,7 +7,7 @@ import { dispatchDueOrders } from '../../src/labs/orders/progress/dispatch.ts'
 import { DAY, HOUR, later, SECOND } from '../../src/platform/time.ts'
 import { catalogFile } from '../support/catalog.ts'
 import { eventsOf } from '../support/events.ts'
-import { aPatient, placeOrder, statusesOf } from '../support/orders.ts'
+import { aPatient, placeOrder, statusesOf, testId } from '../support/orders.ts'
 import { anAddress } from '../support/people.ts'
 import { query } from '../support/query.ts'
 import { sendRaw } from '../support/raw-requests.ts'
@@ -344,6 +344,37 @@ test('the public SDK books and reads visits', async () => {
   expect(atHome.timezone).toBe('America/Phoenix')
   const key = atHome.slots[0]?.slots[0]?.bookingKey as string
   expect(await sdk.labTests.bookPhlebotomyAppointment(drawn.id, { bookingKey: key })).toMatchObject({ provider: 'getlabs' })
+  const asked = await acceptedOrder(api, 'at_home_phlebotomy', { patient_address: anAddress({ state: 'WI', zip: '54650' }) })
+  const address = { firstLine: '1 Mill Road', city: 'Sparta', state: 'WI', zipCode: '54650' }
+  expect(await sdk.labTests.requestPhlebotomyAppointment(asked.id, { address, provider: 'phlebfinders' })).toMatchObject({
+    provider: 'phlebfinders',
+    status: 'pending',
+  })
+  const order_set = { lab_test_ids: [await testId(api, 'thyroid-complete')] }
+  const inRaleigh = await acceptedOrder(api, 'walk_in_test', { order_set, patient_address: anAddress({ state: 'NC', zip: '27601' }) })
+  // The SDK finds slots of one lab only.
+  const [day] = (await api.listCenterSlots({ query: { lab: 'sonora_quest', zip_code: '27601' } })).slots
+  const visit = await sdk.labTests.bookPscAppointment(inRaleigh.id, { bookingKey: keyAt(day?.slots ?? [], 0) })
+  expect(visit).toMatchObject({ provider: 'sonora_quest', providerId: 'WF-RDU-01', ianaTimezone: 'America/New_York' })
+})
+
+test('a site keeps its own time: in another zone than the patient, when clocks change, and on 29 February', async () => {
+  const { api } = await w.tenant()
+  const firstSlots = async (start_date: string) => {
+    const { slots } = await api.listCenterSlots({ query: { lab: 'quest', site_codes: ['QM-SFO-01'], start_date } })
+    return Object.fromEntries(slots.map(({ date, slots }) => [date, slots[0]]))
+  }
+  const spring = await firstSlots('2027-03-12')
+  // Seven in the morning in San Francisco, before and after the clocks change on 14 March.
+  expect([spring['2027-03-12']?.start, spring['2027-03-15']?.start]).toEqual(['2027-03-12T15:00:00.000Z', '2027-03-15T14:00:00.000Z'])
+  const { id } = await acceptedOrder(api, 'walk_in_test')
+  const visit = await bookSite(api, id, spring['2027-03-15']?.booking_key as string)
+  expect(visit).toMatchObject({ start_at: '2027-03-15T14:00:00.000Z', iana_timezone: 'America/Los_Angeles' })
+  const day = await api.listDayVisits({ params: { calendar_code: 'QM-SFO-01' }, query: { date: '2027-03-15' } })
+  expect(day.visits.map(({ order_id }) => order_id)).toEqual([id])
+  await advance(api, 362 * DAY)
+  const leap = await firstSlots('2028-02-28')
+  expect([leap['2028-02-29']?.start, leap['2028-03-01']?.start]).toEqual(['2028-02-29T15:00:00.000Z', '2028-03-01T15:00:00.000Z'])
 })
 
 describe('races', () => {
@@ -390,6 +421,19 @@ describe('races', () => {
     await sendOrders()
     expect(await api.getHomeVisit({ params: { order_id: id } })).toMatchObject({ status: 'cancelled' })
     expect(['requisition_created', 'appointment_cancelled']).toContain((await statuses(api, id)).at(-1))
+    expect((await homeSlots(api))[0]?.start).toBe(slot?.start)
+  })
+
+  test('an order that is canceled while the lab accepts it stays canceled, and so does its reserved visit at home', async () => {
+    const { api, admin, org_id, team_id } = await w.tenant()
+    await admin.patchTeam({ params: { org_id, team_id }, body: { sandbox: { booking_before_requisition: true } } })
+    const { id } = await placeOrder(api, 'at_home_phlebotomy')
+    const [slot] = await homeSlots(api)
+    await bookHome(api, id, slot?.booking_key as string)
+    await Promise.all([api.cancelOrder({ params: { order_id: id } }), sendOrders()])
+    await sendOrders()
+    expect((await statuses(api, id)).at(-1)).toBe('cancelled')
+    expect(await api.getHomeVisit({ params: { order_id: id } })).toMatchObject({ status: 'cancelled' })
     expect((await homeSlots(api))[0]?.start).toBe(slot?.start)
   })
 
