@@ -10,7 +10,14 @@ import * as rules from './rules.ts'
 import { indexEntries, type SearchIndex, searchEntries } from './rules-search.ts'
 
 type Lab = Awaited<ReturnType<typeof listLabs>>[number]
-type Compendium = { rows: CompendiumRows; byHash: Map<string, rules.Canonical>; index: SearchIndex<rules.Canonical> }
+type Compendium = {
+  rows: CompendiumRows
+  byHash: Map<string, rules.Canonical>
+  index: SearchIndex<rules.Canonical>
+  testsByLoinc: Map<string, rules.Canonical[]>
+  markersByLoinc: Map<string, rules.Marker[]>
+  markersByCode: Map<string, rules.Marker[]>
+}
 
 const compendiumCache = declareCache((): { rows?: CompendiumRows; compendium?: Compendium } => ({}))
 
@@ -20,7 +27,14 @@ async function loadCompendium(app: App): Promise<Compendium> {
   const rows = await loadCompendiumRows(app)
   if (cache.rows === rows && cache.compendium) return cache.compendium
   const canonicals = rules.canonicalTests(rows.markers)
-  const compendium = { rows, byHash: new Map(canonicals.map((one) => [one.loinc_set_hash, one])), index: indexEntries(canonicals) }
+  const compendium: Compendium = {
+    rows,
+    byHash: new Map(canonicals.map((one) => [one.loinc_set_hash, one])),
+    index: indexEntries(canonicals),
+    testsByLoinc: rules.groupByKeys(canonicals, ({ loinc_codes }) => loinc_codes),
+    markersByLoinc: rules.groupByKeys(rows.markers, rules.loincsOf),
+    markersByCode: rules.groupByKeys(rows.markers, ({ provider_id }) => [provider_id]),
+  }
   Object.assign(cache, { rows, compendium })
   return compendium
 }
@@ -49,13 +63,14 @@ const hitsOf = (entry: rules.Canonical | undefined) => (entry ? [{ entry, confid
 const perLab = (compendium: Compendium, { loinc_codes }: rules.Canonical, labs: { name: string; lab: Lab }[], limit: number) =>
   Object.fromEntries(labs.map(({ name, lab }) => [name, candidatesAt(compendium, loinc_codes, lab, limit)]))
 
-function candidatesAt({ rows }: Compendium, source: string[], lab: Lab, limit: number, onlyOrderable = false) {
-  const markers = rows.markers.filter(({ lab_id, is_orderable }) => lab_id === lab.id && (is_orderable || !onlyOrderable))
+function candidatesAt({ rows, markersByLoinc }: Compendium, source: string[], lab: Lab, limit: number, onlyOrderable = false) {
+  const measuring = rules.withAnyKey(markersByLoinc, source)
+  const markers = measuring.filter(({ lab_id, is_orderable }) => lab_id === lab.id && (is_orderable || !onlyOrderable))
   return rules.rankCandidates(source, markers, limit).map((found) => presentCandidate(rows, found, lab))
 }
 
 function relatedTo(compendium: Compendium, { loinc_set_hash, loinc_codes }: rules.Canonical, limit: number) {
-  const others = compendium.index.entries.filter((other) => other.loinc_set_hash !== loinc_set_hash)
+  const others = rules.withAnyKey(compendium.testsByLoinc, loinc_codes).filter((other) => other.loinc_set_hash !== loinc_set_hash)
   return others
     .flatMap((other) => {
       const found = rules.relationOf(loinc_codes, other.loinc_codes)
@@ -137,8 +152,8 @@ export async function convertCompendium(
 }
 
 /** The marker with a lab's code. Codes of the target lab come last, because a conversion starts at another lab. */
-const sourceMarker = ({ rows }: Compendium, provider_id: string, target: Lab, lab_id?: number) => {
-  const found = rows.markers.filter((marker) => marker.provider_id === provider_id && (lab_id === undefined || marker.lab_id === lab_id))
+const sourceMarker = ({ markersByCode }: Compendium, provider_id: string, target: Lab, lab_id?: number) => {
+  const found = (markersByCode.get(provider_id) ?? []).filter((marker) => lab_id === undefined || marker.lab_id === lab_id)
   return found.find((marker) => marker.lab_id !== target.id) ?? found[0]
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { round } from './rules-search.ts'
+import { push, round } from './rules-search.ts'
 
 export type Marker = {
   id: number
@@ -50,6 +50,15 @@ export function canonicalTests(markers: Marker[]): Canonical[] {
 
 const byFrequency = (names: string[]) =>
   [...Map.groupBy(names, (name) => name)].sort((a, b) => b[1].length - a[1].length || a[0].localeCompare(b[0])).map(([name]) => name)
+
+export function groupByKeys<T>(items: T[], keysOf: (item: T) => string[]): Map<string, T[]> {
+  const groups = new Map<string, T[]>()
+  for (const item of items) for (const key of new Set(keysOf(item))) push(groups, key, item)
+  return groups
+}
+
+/** The items of any of the keys, each once. */
+export const withAnyKey = <T>(groups: Map<string, T[]>, keys: string[]): T[] => [...new Set(keys.flatMap((key) => groups.get(key) ?? []))]
 
 export type Relation = 'exact' | 'subset' | 'superset' | 'overlap'
 
