@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { SEED } from '../test/support/seeded.ts'
 import { tortureBookings } from '../test/torture/bookings.ts'
+import { summaryOfClouds, tortureClouds } from '../test/torture/clouds.ts'
 import { endings, type Mode, type Plan, summaryOfFailovers, tortureFailover } from '../test/torture/failover.ts'
 import { openSite as openFailoverSite } from '../test/torture/failover-site.ts'
 import { summaryOfHostile, tortureHostile } from '../test/torture/hostile.ts'
@@ -17,22 +18,24 @@ const subjects = {
   orders: (kind: Kind, rounds: number) => torture(orders, kind, { rounds, print: console.log }),
 }
 const usage =
-  'npm run torture -- users|orders [--rounds N] [--external], webhooks|pipelines|failover|bookings|labs [--rounds N], or hostile [--seconds N]'
+  'npm run torture -- users|orders [--rounds N] [--external], webhooks|pipelines|failover|bookings|labs [--rounds N], clouds [--users N] [--rounds N], or hostile [--seconds N]'
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    rounds: { type: 'string', default: '20' },
+    rounds: { type: 'string' },
+    users: { type: 'string', default: '1000' },
     seconds: { type: 'string', default: '600' },
     external: { type: 'boolean', default: false },
   },
 })
-const rounds = Number(values.rounds)
 const seconds = Number(values.seconds)
+const accounts = Number(values.users)
 const subject = positionals.join()
+const rounds = Number(values.rounds ?? (subject === 'clouds' ? 5 : 20))
 const kill = subjects[subject as keyof typeof subjects]
 if (
-  (!kill && !['webhooks', 'pipelines', 'failover', 'bookings', 'labs', 'hostile'].includes(subject)) ||
-  ![rounds, seconds].every((value) => Number.isInteger(value) && value > 0)
+  (!kill && !['webhooks', 'pipelines', 'failover', 'bookings', 'labs', 'clouds', 'hostile'].includes(subject)) ||
+  ![rounds, seconds, accounts].every((value) => Number.isInteger(value) && value > 0)
 ) {
   console.error(
     `Usage: ${usage}\nRuns N rounds. Each round kills one process under load and checks that no acknowledged write or event is lost.
@@ -42,6 +45,7 @@ pipelines: kills RabbitMQ, the publishing process or PostgreSQL during publishin
 failover: kills, hangs or stops a primary with a synchronous standby, which takes over; then some rounds with an asynchronous one.
 bookings: books the last slot twice at the same time; one request gets a visit, and the other is refused.
 labs: kills a worker, a lab that speaks HL7, or PostgreSQL while orders go out and results come in. A round is 500 orders.
+clouds: changes data of N users at five wearable clouds in a storm of notifications, while clouds fail and processes are killed.
 hostile: sends fuzzed, oversized, compressed, slow and half-open requests for N seconds, beside a team that behaves well.`,
   )
   process.exit(2)
@@ -65,6 +69,13 @@ if (subject === 'labs') {
   console.log(summaryOfLabs(exchanged))
   for (const fault of exchanged.faults) console.error(fault)
   process.exit(exchanged.faults.length ? 1 : 0)
+}
+
+if (subject === 'clouds') {
+  const outcome = await tortureClouds({ users: accounts, rounds, print: console.log })
+  console.log(summaryOfClouds(outcome))
+  for (const fault of outcome.faults.slice(0, 50)) console.error(fault)
+  process.exit(outcome.faults.length ? 1 : 0)
 }
 
 if (subject === 'hostile') {

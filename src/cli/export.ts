@@ -14,7 +14,7 @@ import { withApp } from './with-app.ts'
 export const exportCommand = command({
   name: 'export',
   summary:
-    'Export a team to a file of JSON lines. The file contains users with demographics, insurance, orders, visits, results and wearable data, and the lab tests, schedule, physicians and couriers of the team. Personal data in it is not encrypted, so store it on an encrypted disk.',
+    'Export a team to a file of JSON lines. The file contains users with demographics, insurance, orders, visits, results, emails, parsed lab reports and wearable data, and the lab tests, schedule, physicians and couriers of the team. Personal data in it is not encrypted, so store it on an encrypted disk.',
   options: {
     team: { value: 'ID', what: 'Team to export.', shape: Id, required: true },
     file: { value: 'FILE', what: 'Export file to write.', required: true, file: true },

@@ -33,6 +33,7 @@ const modules = new Map<string, () => Promise<object>>([
   ['schedule', () => import('./schedule.ts')],
   ['seed', async () => ({ ...(await import('./seed.ts')), ...(await import('./seed-wearables.ts')) })],
   ['serve', () => import('./serve.ts')],
+  ['sources', () => import('./sources.ts')],
   ['team', () => import('./org.ts')],
   ['unmatched-results', () => import('./unmatched-results.ts')],
   ['users', () => import('./users.ts')],

@@ -32,6 +32,7 @@ import { loadSchedule, showSchedule } from './schedule.ts'
 import { seedCommand } from './seed.ts'
 import { seedWearables } from './seed-wearables.ts'
 import { serveCommand } from './serve.ts'
+import { setUpSource } from './sources.ts'
 import { assignUnmatched, listUnmatched } from './unmatched-results.ts'
 import { createUser, deleteUser, listUsers, showUser, undeleteUser } from './users.ts'
 
@@ -51,6 +52,7 @@ export const sections: Record<string, Command[]> = {
     doctorCommand,
     capacityCommand,
     evidenceCommand,
+    setUpSource,
   ],
   'Organizations, keys and people': [
     orgCommand,

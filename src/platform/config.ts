@@ -145,7 +145,7 @@ export const Settings = z.object({
   DATABASE_POOL_SIZE: wholeNumber(2, 200).default(10).describe('The maximum number of PostgreSQL connections per process, from 2 to 200.'),
   EVENT_RETENTION_DAYS: wholeNumber(1, 3650)
     .default(90)
-    .describe('Assay deletes events, pending messages and delivery attempts after this many days.'),
+    .describe('Assay deletes events, pending messages, delivery attempts and the log of emails after this many days.'),
   LAB_INBOX_DAYS: wholeNumber(30, 3650)
     .default(90)
     .describe(

@@ -110,6 +110,10 @@ describe('the story of a Google account', () => {
       ...{ calories: 420, distance: 9500, average_hr: 142, moving_time: 3300, steps: 9000, total_elevation_gain: 85 },
       hr_zones: [0, 300, 1200, 1500, 300, 0],
     })
+    const [beat] = held('ada', 'heart-rate').filter(({ at }) => at >= Date.parse(workouts[0]?.time_start as string))
+    expect(await t.api.getWorkoutStream({ params: { workout_id: workouts[0]?.id as string } })).toMatchObject({
+      ...{ time: [(beat?.at as number) / SECOND], heartrate: [Number(beat?.value['beatsPerMinute'])], lat: [] },
+    })
     const body = (await t.api.listBody(list(user_id))).body
     expect(body.map(({ weight }) => weight)).toEqual(held('ada', 'weight').map(number('weightGrams', 1000)))
     expect(await t.api.getProfile({ params: { user_id }, query: { provider: 'google_health' } })).toMatchObject({ height: 172 })
@@ -120,7 +124,17 @@ describe('the story of a Google account', () => {
 
   test('announces the end of the history of each resource once, and reports success', async () => {
     const types = await typesSince(t, user_id)
-    for (const resource of ['sleep', 'activity', 'steps', 'workouts', 'heartrate', 'weight', 'glucose', 'electrocardiogram'])
+    for (const resource of [
+      'sleep',
+      'activity',
+      'steps',
+      'workouts',
+      'workout_stream',
+      'heartrate',
+      'weight',
+      'glucose',
+      'electrocardiogram',
+    ])
       expect(
         types.filter((type) => type === `historical.data.${resource}.created`),
         resource,
@@ -189,6 +203,47 @@ describe('the story of a Google account', () => {
       ?.points.get('exercise')
       ?.delete(workout?.id as string)
     expect((await t.api.listWorkouts(list(user_id))).workouts).toHaveLength(held('ada', 'exercise').length)
+  })
+
+  test('accepts a session again that the cloud has after its deletion', async () => {
+    const workout = held('ada', 'exercise').at(-6) as StoredPoint
+    const count = (await t.api.listWorkouts(list(user_id))).workouts.length
+    g.cloud.remove('ada', 'exercise', workout.id)
+    await g.cloud.deliver()
+    await g.w.runJobs()
+    expect((await t.api.listWorkouts(list(user_id))).workouts).toHaveLength(count - 1)
+    g.cloud.putPoint('ada', 'exercise', { id: workout.id, at: workout.at, end: workout.end }, workout.value)
+    await g.cloud.deliver()
+    await g.w.runJobs()
+    expect((await t.api.listWorkouts(list(user_id))).workouts).toHaveLength(count)
+  })
+
+  test('deletes measurements of the body with their day, and those that only polls find', async () => {
+    const [weight, other] = held('ada', 'weight').slice(-2) as [StoredPoint, StoredPoint]
+    const evening = { at: other.at + 12 * HOUR, family: 'sources' as const }
+    g.cloud.putPoint('ada', 'weight', evening, { weightGrams: 90_000 })
+    await g.cloud.deliver()
+    await g.w.runJobs()
+    const weights = async () => (await t.api.listBody(list(user_id))).body.map((day) => day.weight)
+    const before = await weights()
+    expect(before.at(-1)).toBe(90)
+    const reading = held('ada', 'electrocardiogram').at(-1) as StoredPoint
+    const capacity = held('ada', 'daily-vo2-max').at(-1) as StoredPoint
+    const counts = async () => [
+      (await t.api.listElectrocardiograms(list(user_id))).electrocardiogram.length,
+      (await samplesOf(t, user_id, 'vo2_max')).length,
+      (await samplesOf(t, user_id, 'electrocardiogram_voltage')).length,
+    ]
+    const [readings = 0, capacities = 0, voltages = 0] = await counts()
+    const removed = { weight: [weight.id, `weight-${evening.at}-sources`], 'body-fat': [weight.id.replace('weight', 'body-fat')] }
+    for (const [type, ids] of Object.entries(removed)) for (const id of ids) g.cloud.remove('ada', type, id)
+    g.cloud.remove('ada', 'electrocardiogram', reading.id)
+    g.cloud.remove('ada', 'daily-vo2-max', capacity.id)
+    await g.cloud.deliver()
+    g.w.advanceTime(HOUR)
+    await g.w.runJobs()
+    expect(await weights()).toEqual([...before.slice(0, -2), Number(other.value['weightGrams']) / 1000])
+    expect(await counts()).toEqual([readings - 1, capacities - 1, voltages - 250])
   })
 
   test('refuses a notification without the secret or without the signature of a current key', async () => {

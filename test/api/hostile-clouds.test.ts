@@ -13,7 +13,8 @@ import { openWhoopStandIn } from '../../src/wearables/providers/whoop/stand-in/s
 import { newWithingsUser } from '../../src/wearables/providers/withings/stand-in/data.ts'
 import { openWithingsStandIn } from '../../src/wearables/providers/withings/stand-in/server.ts'
 import { atEnd } from '../support/at-end.ts'
-import { connectAccount, type OAuthSlug, sharedClock } from '../support/clouds.ts'
+import { sharedClock } from '../support/clouds.ts'
+import { grantAccess, type OAuthSlug } from '../support/consent.ts'
 import { query } from '../support/query.ts'
 import { userEvents } from '../support/wearables.ts'
 import { errorOf, type Tenant } from '../support/world.ts'
@@ -102,7 +103,7 @@ beforeAll(async () => {
   const providers = Object.fromEntries(cases.map(([slug]) => [slug, { default: { historical_days_to_pull: 3 } }]))
   const params = { org_id: t.org_id, env: 'sandbox', region: 'us' } as const
   await t.admin.putPullPreferences({ params, body: { team_ids: [t.team_id], providers } })
-  for (const [slug, { without = [] }] of cases) users.set(slug, await connectAccount(w.base, slug, t, ACCOUNT, { without }))
+  for (const [slug, { without = [] }] of cases) users.set(slug, await grantAccess(w.base, slug, t.api, ACCOUNT, { without }))
   await w.runJobs()
 })
 

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/platform/time.ts'
 import type { StandInOptions } from '../../src/wearables/providers/stand-in/server.ts'
 import { atEnd } from './at-end.ts'
-import { aLink } from './connections.ts'
+import { type Connecting, grantAccess, type OAuthSlug, reachable } from './consent.ts'
 import { userEvents } from './wearables.ts'
 import { type Tenant, world } from './world.ts'
 
@@ -10,7 +10,6 @@ const client = { client_id: 'harbor-app', client_secret: 'cloud secret' }
 export const HISTORY_DAYS = 90
 
 type RunningCloud = { behavior: { down: boolean }; origin: string; setting: { authorize_url: string }; close(): Promise<void> }
-export type OAuthSlug = Parameters<Awaited<ReturnType<typeof aLink>>['link']['startOAuth']>[0]['params']['oauth_provider']
 
 type Setup<User, Cloud> = {
   slug: OAuthSlug
@@ -24,7 +23,7 @@ type Setup<User, Cloud> = {
 export function sharedClock() {
   const shared = { base: '', wall: () => new Date().toISOString() }
   const noon = new Date(Math.ceil(Date.now() / DAY) * DAY + DAY / 2).toISOString()
-  const options = { client, now: () => shared.wall(), reach: (url: string) => localUrl(shared.base, url) }
+  const options = { client, now: () => shared.wall(), reach: (url: string) => reachable(shared.base, url) }
   async function start(env: Record<string, string>) {
     const w = await world({ env })
     w.stopTime(Date.parse(noon))
@@ -34,34 +33,13 @@ export function sharedClock() {
   return { noon, options, start }
 }
 
-const localUrl = (base: string, url: string) => `${base}${new URL(url).pathname}${new URL(url).search}`
-
-type Connecting = { without?: string[]; user_id?: string; region?: string }
-
-/** Grants access at the consent page like a browser does. */
-export async function connectAccount(base: string, slug: OAuthSlug, t: Tenant, account: string, options: Connecting = {}) {
-  const { without = [], user_id, region } = options
-  const link = await aLink(base, t.api, { ...(user_id ? { user_id } : {}), redirect_url: 'https://shop.example/back' })
-  const { oauth_url } = await link.link.startOAuth({ params: { oauth_provider: slug }, query: { region } })
-  const page = await fetch(oauth_url as string)
-  expect(page.status).toBe(200)
-  const { origin, pathname, searchParams } = new URL(oauth_url as string)
-  const form = new URLSearchParams([...searchParams, ['user', account], ['decision', 'allow']])
-  const offered = [...(await page.text()).matchAll(/name="granted" value="([^"]+)"/g)].map(([, scope]) => scope as string)
-  for (const scope of offered.filter((name) => !without.includes(name))) form.append('granted', scope)
-  const consent = await fetch(`${origin}${pathname}`, { method: 'POST', body: form, redirect: 'manual' })
-  const back = await fetch(localUrl(base, consent.headers.get('location') as string), { redirect: 'manual' })
-  expect(new URL(back.headers.get('location') as string).searchParams.get('state')).toBe('success')
-  return link.user_id
-}
-
 /** A stand-in of a cloud and a service. */
 export async function cloudWorld<User, Cloud extends RunningCloud>({ slug, accounts, newUser, open, env = {} }: Setup<User, Cloud>) {
   const { noon, options, start } = sharedClock()
   const cloud = await open({ ...options, users: accounts.map((id) => newUser(id, noon, HISTORY_DAYS + 5)) })
   atEnd(cloud.close)
   const w = await start({ OAUTH_SOURCES: JSON.stringify({ [slug]: cloud.setting }), ...env })
-  const connect = (t: Tenant, account: string, options?: Connecting) => connectAccount(w.base, slug, t, account, options)
+  const connect = (t: Tenant, account: string, options?: Connecting) => grantAccess(w.base, slug, t.api, account, options)
 
   /** A team that wants little history, so that the tests are short. */
   async function shortTenant() {

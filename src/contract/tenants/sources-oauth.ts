@@ -32,7 +32,7 @@ export const oauthSources = {
     source_type: 'app',
     update_model: 'push',
     source_types: ['watch', 'phone', 'scale', 'ring', 'chest_strap', 'app', 'fingerprick', 'automatic', 'lab', 'unknown'],
-    summary_resources: ['activity', 'sleep', 'sleep_cycle', 'workouts', 'body', 'profile', 'electrocardiogram'],
+    summary_resources: ['activity', 'sleep', 'sleep_cycle', 'workouts', 'workout_stream', 'body', 'profile', 'electrocardiogram'],
     timeseries_resources: [
       'heartrate',
       'hrv',

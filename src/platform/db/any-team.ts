@@ -76,6 +76,7 @@ export const prunings = [
   'expired events',
   'expired inbox messages',
   'expired link tokens',
+  'expired messages',
   'expired user tokens',
   'old bulk operations',
   'old idempotency keys',

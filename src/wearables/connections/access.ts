@@ -22,6 +22,8 @@ const LEASE_MS = 30 * SECOND
  * A token that the source `rejected` is renewed before it expires.
  */
 export async function getAccess(app: App, connection: Connection, rejected?: string): Promise<Access> {
+  const current = rejected === undefined ? await currentAccess(app, connection) : undefined
+  if (current) return current
   const startedAt = Date.now()
   while (Date.now() - startedAt < LEASE_MS) {
     const claim = await claimRenewal(app, connection, rejected)
@@ -30,6 +32,16 @@ export async function getAccess(app: App, connection: Connection, rejected?: str
   }
   return { state: 'unavailable' }
 }
+
+/** The token of a loaded connection, without a lock, if it is valid for longer. The source rejects one that was replaced meanwhile. */
+async function currentAccess(app: App, connection: Connection): Promise<Access | undefined> {
+  const key = connection.status === 'connected' ? await userSealingKey(app, connection.team_id, connection.user_id) : undefined
+  const account = key && openAccount(key, connection)
+  if (!account?.tokens || !isValid(connection, app.wall())) return undefined
+  return { state: 'ready', access_token: account.tokens.access_token, region: account.region }
+}
+
+const isValid = ({ expires_at }: Connection, now: string) => !expires_at || expires_at > later(now, RENEWAL_MARGIN_MS)
 
 /** Decides under a row lock. The lease keeps other processes away during the request to the source, which runs outside the transaction. */
 const claimRenewal = (app: App, { team_id, user_id, provider, id }: Connection, rejected: string | undefined) =>
@@ -40,9 +52,8 @@ const claimRenewal = (app: App, { team_id, user_id, provider, id }: Connection, 
     const account = openAccount(key, row)
     if (!account.tokens) return { state: 'broken' } as const
     const now = app.wall()
-    const isValid = !row.expires_at || row.expires_at > later(now, RENEWAL_MARGIN_MS)
     const { access_token } = account.tokens
-    if (isValid && access_token !== rejected) return { state: 'ready', access_token, region: account.region } as const
+    if (isValid(row, now) && access_token !== rejected) return { state: 'ready', access_token, region: account.region } as const
     if (row.renewing_until && row.renewing_until > now) return { state: 'wait' } as const
     const connection = await store.updateConnection(app.db, row, { renewing_until: later(now, LEASE_MS) })
     return { state: 'renew', connection: connection as Connection, account } as const

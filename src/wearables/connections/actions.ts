@@ -194,8 +194,7 @@ export const hasConnections = async (app: App, team_id: string, provider: Source
   (await store.findOAuthConnection(app.db, team_id, provider)) !== undefined
 
 /** The connections of an account at a source, in one team or in all of them. */
-export async function connectionsOfAccount(app: App, provider: SourceSlug, external_user_id: string, team_id?: string) {
-  const team_ids = team_id ? [team_id] : await store.listTeamsOf(app.db, provider)
+export async function connectionsOfAccount(app: App, provider: SourceSlug, external_user_id: string, team_ids: string[]) {
   const hashes = await Promise.all(team_ids.map((id) => accountHash(app, id, provider, { external_user_id })))
   return hashes.length ? store.findAccounts(app.db, provider, team_ids, hashes as Buffer[]) : []
 }

@@ -101,20 +101,6 @@ export const findSameAccount = (db: Db, team_id: string, user_id: string, provid
 export const findOAuthConnection = (db: Db, team_id: string, provider: string) =>
   liveConnections(db, team_id).where('provider', '=', provider).where('kind', '=', 'oauth').limit(1).executeTakeFirst()
 
-/** The teams that have connections to a source. */
-export async function listTeamsOf(db: Db, provider: string) {
-  const rows = await db
-    .selectFrom('connections')
-    .select('team_id')
-    .distinct()
-    .where('provider', '=', provider)
-    .where('kind', '=', 'oauth')
-    .where('ended_at', 'is', null)
-    .modifyEnd(anyTeam('teams with connections to a source'))
-    .execute()
-  return rows.map(({ team_id }) => team_id)
-}
-
 /** Finds an account by its hash in each team. */
 export const findAccounts = (db: Db, provider: string, team_ids: string[], hashes: Buffer[]) =>
   db

@@ -1,4 +1,5 @@
 import { isSource, type SourceSlug, sources } from '../../contract/tenants/sources.ts'
+import type { SummaryName } from '../../contract/wearables/summaries.ts'
 import type { App } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { invalid } from '../../platform/problem.ts'
@@ -20,8 +21,11 @@ export type PushBody = {
   modified_at?: string | null | undefined
 }
 
-/** A backfill has many windows, so it collects the outcome of each and ends after the last one. */
-export type Pull = { collect?(found: ResourceChanges[]): void }
+/**
+ * A backfill has many windows, so it collects the outcome of each and ends after the last one. `isComplete` tells whether the
+ * data contains everything that the source has of a day.
+ */
+export type Pull = { collect?(found: ResourceChanges[]): void; isComplete?(resource: SummaryName, day: string): boolean }
 
 export type ResourceChanges = { resource: string; created: unknown[]; updated: unknown[]; days: number }
 

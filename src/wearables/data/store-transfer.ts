@@ -4,6 +4,7 @@ import type { Db } from '../../platform/db/open.ts'
 /** Inserts rows of a team export. A resumed import repeats samples and streams; existing ones stay. */
 export const inserts = {
   summaries: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('summaries'), 'summaries', rows),
+  deleted_summaries: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('deleted_summaries'), 'deleted_summaries', rows),
   resource_states: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('resource_states'), 'resource_states', rows),
   historical_pulls: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('historical_pulls'), 'historical_pulls', rows),
   sample_days: (db: Db, rows: JsonRow[]) =>

@@ -29,6 +29,9 @@ export async function callbackOf(app: App, team_id: string, provider: SourceSlug
 export const teamCallbackUrl = async (app: App, team_id: string, provider: SourceSlug) =>
   urlOf(app, { team_id, key: await teamSealingKey(app, team_id), provider })
 
+/** The callback URL of the application of the deployment. */
+export const deploymentCallbackUrl = (app: App, provider: SourceSlug) => urlOf(app, { team_id: undefined, key: app.vault.root, provider })
+
 const urlOf = (app: App, application: Application) =>
   `${publicUrl(app.config)}/providers/${application.provider}/webhook/${secretOf(application)}`
 

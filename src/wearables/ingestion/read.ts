@@ -24,23 +24,28 @@ export async function readNew(reading: Reading) {
   const isPoll = job.live_due_at <= now
   const changes = await store.listChanges(app.db, job, MAX_CHANGES)
   const live = rules.liveWindow(job.live_until, feed.trailingDays, now)
-  const { windows, deleted } = await resolveChanges(reading, changes)
+  const { windows, deleted, changed } = await resolveChanges(reading, changes)
   await removeDeleted(reading, deleted, live)
   for (const window of rules.joinWindows(isPoll ? [live, ...windows] : windows).toReversed())
     for (const part of rules.splitWindow(window, feed.windowDays))
-      await readWindow(reading, part, 'daily', { changedSince: isPoll && part.to === live.to ? part.from : undefined })
+      await readWindow(reading, part, 'daily', { changed, changedSince: isPoll && part.to === live.to ? part.from : undefined })
   for (const change of changes) await store.deleteChange(app.db, change)
   return { didRead: isPoll || changes.length > 0, isPoll, until: live.to, hasMore: changes.length === MAX_CHANGES }
 }
 
-/** Asks the source when changed objects took place. An object that it does not have anymore was deleted. */
+/**
+ * Asks the source when changed objects took place. An object that it does not have anymore was deleted, and one that it has
+ * exists, whatever the order of notifications.
+ */
 async function resolveChanges({ call, feed, app, job, beforePage }: Reading, changes: store.ChangeRow[]) {
   const windows: rules.Window[] = []
   const deleted: DeletedObject[] = []
+  const changed: rules.Window[] = []
   for (const { kind, object_id, deleted: isDeleted, changed_at, received_at, window_from, window_to } of changes) {
     await beforePage()
     if (window_from && window_to) {
       windows.push({ from: window_from, to: window_to })
+      if (!isDeleted) changed.push({ from: window_from, to: window_to })
       continue
     }
     const change = { kind, object_id, deleted: isDeleted, at: changed_at }
@@ -52,9 +57,9 @@ async function resolveChanges({ call, feed, app, job, beforePage }: Reading, cha
     if (window === 'deleted') continue
     windows.push(window)
     const known = feed.deletion?.(change)
-    if (known) await restoreSummary(app, job, known.resource, known.id, changed_at)
+    if (known) await restoreSummary(app, job, known.resource, known.id)
   }
-  return { windows: rules.joinWindows(windows), deleted }
+  return { windows: rules.joinWindows(windows), deleted, changed }
 }
 
 async function removeDeleted({ app, job }: Reading, deleted: DeletedObject[], window: rules.Window) {
@@ -74,11 +79,13 @@ export async function readHistory(reading: Reading) {
   return { window, found }
 }
 
+type Progress = { collect?: Parameters<typeof saveRecords>[3]; changed?: rules.Window[]; changedSince?: string | undefined }
+
 async function readWindow(
   { app, job, connection, feed, call, beforePage }: Reading,
   window: rules.Window,
   stage: 'daily' | 'historical',
-  { collect, changedSince }: { collect?: Parameters<typeof saveRecords>[3]; changedSince?: string | undefined },
+  { collect, changed, changedSince }: Progress,
 ) {
   const { team_id, user_id, provider } = job
   const context = {
@@ -92,7 +99,7 @@ async function readWindow(
   await beforePage()
   for await (const records of feed.pull(call, window, context)) {
     await beforePage()
-    const skipped = await saveRecords(app, { team_id, user_id, provider, stage, window }, records, collect)
+    const skipped = await saveRecords(app, { team_id, user_id, provider, stage, window, ...(changed ? { changed } : {}) }, records, collect)
     if (skipped) {
       countSkipped(provider, skipped)
       app.log.warn({ provider, feed: job.feed, skipped }, 'implausible data of a source skipped')

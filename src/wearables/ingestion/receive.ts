@@ -9,6 +9,7 @@ import { cloudOf } from '../providers/clouds.ts'
 import { applicationOf } from './callback.ts'
 import { PULL_FEEDS } from './schedule.ts'
 import * as store from './store.ts'
+import { listTeams } from './store-clients.ts'
 
 export type ReceptionResponse = { status: 200 | 201 | 204 | 401 | 404 | 503; body: object }
 
@@ -34,8 +35,9 @@ export async function receiveNotification(app: App, slug: string, secret: string
   if (!reception) return refused
   if (isCloudError(reception)) return unverified
   const changes = reception.changes.filter((change) => isUsable(cloud, change))
-  for (const change of changes) await storeChange(app, slug, team_id, change)
-  for (const account of reception.ended ?? []) await endAccount(app, slug, team_id, account)
+  const teams = team_id ? [team_id] : await listTeams(app.db, slug)
+  for (const change of changes) await storeChange(app, slug, teams, change)
+  for (const account of reception.ended ?? []) await endAccount(app, slug, teams, account)
   if (changes.length) app.wake(PULL_FEEDS)
   return { status: reception.status ?? 200, body: reception.body ?? {} }
 }
@@ -57,9 +59,9 @@ const isUsable = ({ feeds = {} }: Cloud, { feed, kind, object_id, at, window }: 
   Object.hasOwn(feeds, feed) && isShortText(kind) && isShortText(object_id) && [at, window?.from ?? at, window?.to ?? at].every(isTime)
 
 /** An account can be connected by users of several teams. One that nobody has connected anymore is ignored. */
-async function storeChange(app: App, provider: SourceSlug, team_id: string | undefined, { account, feed, ...change }: NewChange) {
+async function storeChange(app: App, provider: SourceSlug, teams: string[], { account, feed, ...change }: NewChange) {
   const received_at = app.wall()
-  for (const connection of await connectionsOfAccount(app, provider, account, team_id))
+  for (const connection of await connectionsOfAccount(app, provider, account, teams))
     await inTransaction(app, async (app) => {
       const { team_id, user_id, id: connection_id } = connection
       const { kind, object_id, deleted, at: changed_at, window } = change
@@ -71,8 +73,8 @@ async function storeChange(app: App, provider: SourceSlug, team_id: string | und
 }
 
 /** The user ended the access at the source. */
-async function endAccount(app: App, provider: SourceSlug, team_id: string | undefined, account: string) {
-  for (const { team_id: owner, id } of await connectionsOfAccount(app, provider, account, team_id))
+async function endAccount(app: App, provider: SourceSlug, teams: string[], account: string) {
+  for (const { team_id: owner, id } of await connectionsOfAccount(app, provider, account, teams))
     await inTransaction(await withTeamClock(app, owner), async (app) => {
       const connection = await connectionById(app, owner, id)
       if (!connection) return

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomInt, randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isSource } from '../../contract/tenants/sources.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
@@ -29,48 +29,75 @@ const LEASE_MS = 2 * MINUTE
 const LANES = 8
 const LANES_PER_SOURCE = 4
 
-/** How often free lanes look for new work while others are busy. */
-const LOOK_EVERY_MS = SECOND
-
-/** The sources of the feeds that are being read. */
-type Running = Map<Promise<void>, string>
+/** The pause before free lanes look for due feeds again while others are busy. */
+const IDLE_MS = 250
+/** The due feeds of one search, and for how long it counts. */
+const CANDIDATES = 64
+const SEARCH_MS = 1000
 
 /** Reads every due feed, also those that become due meanwhile. A source that does not respond never delays another. */
 export async function pullDueFeeds(app: App) {
-  const running: Running = new Map()
+  const active = new Map<Promise<void>, string>()
   const failures: unknown[] = []
+  const next = newSearch(app, active)
   const start = (job: store.PullJob) => {
-    const done = runJob(app, job)
-      .then(() => {})
-      .catch((error) => void failures.push(error))
-      .finally(() => running.delete(done))
-    running.set(done, job.provider)
+    const running: Promise<void> = runJob(app, job)
+      .then(
+        () => {},
+        (error) => void failures.push(error),
+      )
+      .finally(() => active.delete(running))
+    active.set(running, job.provider)
   }
   for (;;) {
-    if (!failures.length && (await startDue(app, running, start))) continue
-    if (!running.size) break
-    const timer = new AbortController()
-    await Promise.race([...running.keys(), pause(LOOK_EVERY_MS, undefined, { signal: timer.signal }).catch(() => {})])
-    timer.abort()
+    // A feed that ends during the search may be due again.
+    const isIdle = !active.size
+    const job = failures.length ? undefined : await next()
+    if (job) start(job)
+    else if (isIdle) break
+    else if (active.size) await Promise.race([...active.keys(), pause(IDLE_MS)])
   }
   if (failures.length) throw failures[0]
 }
 
-/** Claims due feeds for the free lanes. Returns whether there was one. */
-async function startDue(app: App, running: Running, start: (job: store.PullJob) => void) {
-  const hasLane = (provider: string) => {
-    const count = [...running.values()].filter((other) => other === provider).length
-    return count === 0 || (count < LANES_PER_SOURCE && running.size < LANES)
-  }
-  const busy = [...new Set(running.values())].filter((provider) => !hasLane(provider))
-  let hasStarted = false
-  for (const candidate of await store.findDueJobs(app.db, app.wall(), busy, 2 * LANES)) {
-    const claimed = hasLane(candidate.provider) ? await claim(app, candidate) : undefined
-    if (claimed) start(claimed)
-    hasStarted ||= claimed !== undefined
-  }
-  return hasStarted
+/** The sources without a free lane. Every source has a lane of its own, also while all others are taken. */
+function busySources(active: Map<unknown, string>) {
+  const counts = new Map<string, number>()
+  for (const provider of active.values()) counts.set(provider, (counts.get(provider) ?? 0) + 1)
+  return [...counts].filter(([, count]) => count >= LANES_PER_SOURCE || active.size >= LANES).map(([provider]) => provider)
 }
+
+type Candidate = Awaited<ReturnType<typeof store.findDueJobs>>[number]
+
+/** Claims due feeds one by one. A search serves many claims. Processes claim those of a turn in different orders. */
+function newSearch(app: App, active: Map<unknown, string>) {
+  let candidates: Candidate[] = []
+  let searchedAt = Number.NEGATIVE_INFINITY
+  const take = (busy: string[]) => {
+    const i = candidates.findIndex(({ provider }) => !busy.includes(provider))
+    return i < 0 ? undefined : candidates.splice(i, 1)[0]
+  }
+  return async () => {
+    const busy = busySources(active)
+    const isOld = () => performance.now() - searchedAt > SEARCH_MS
+    if (isOld()) candidates = []
+    for (let isFresh = false; ; ) {
+      const candidate = take(busy)
+      const claimed = candidate && (await claim(app, candidate))
+      if (claimed) return claimed
+      if (candidate) continue
+      // While all lanes are taken, only a source without any can get one.
+      if (isFresh || (active.size >= LANES && !isOld())) return undefined
+      candidates = shuffled(await store.findDueJobs(app.db, app.wall(), busy, CANDIDATES))
+      searchedAt = performance.now()
+      isFresh = true
+    }
+  }
+}
+
+/** The candidates of a turn in any order. */
+const shuffled = (found: Candidate[]) =>
+  found.map((candidate) => ({ ...candidate, place: randomInt(2 ** 32) })).sort((a, b) => a.turn - b.turn || a.place - b.place)
 
 const claim = (app: App, candidate: Pick<store.PullJob, 'team_id' | 'connection_id' | 'feed'>) =>
   store.claimJob(app.db, candidate, app.wall(), { lease: randomUUID(), until: later(app.wall(), LEASE_MS) })
@@ -128,7 +155,8 @@ async function runJob(app: App, job: store.PullJob): Promise<boolean> {
 
 /** Without notifications, the feed is read more often. */
 async function pollMs(app: App, job: store.PullJob, feed: Feed, shared: clients.CloudClient | undefined) {
-  const enrollment = job.feed === ENROLLMENT ? undefined : await store.findJob(app.db, { ...job, feed: ENROLLMENT })
+  const hasEnrollment = job.feed !== ENROLLMENT && cloudOf(job.provider)?.enroll !== undefined
+  const enrollment = hasEnrollment ? await store.findJob(app.db, { ...job, feed: ENROLLMENT }) : undefined
   const isNotified = shared?.subscribe_error === null && !enrollment?.error
   return isNotified || job.feed === ENROLLMENT ? feed.pollMs : Math.min(feed.pollMs, 60 * MINUTE)
 }
@@ -153,7 +181,12 @@ async function settle(app: App, job: store.PullJob, change: Settlement) {
 }
 
 async function read(app: App, job: store.PullJob, connection: Connection, feed: Feed, call: Call, pollMs: number) {
-  const reading = { app, job, connection, feed, call, beforePage: () => extendLease(app, job) }
+  const beforePage = leaseKeeper(app, job)
+  const keptCall: Call = async (request, shape) => {
+    await beforePage()
+    return call(request, shape)
+  }
+  const reading = { app, job, connection, feed, call: keptCall, beforePage }
   if (job.error) await beginPulls(app, { ...job, resources: feed.resources }, [])
   const now = app.wall()
   const live = await readNew(reading)
@@ -187,9 +220,16 @@ async function announce(app: Parameters<typeof endBackfill>[0], job: store.PullJ
 
 const daysIn = ({ from, to }: rules.Window) => (Date.parse(to) - Date.parse(from)) / DAY
 
-/** Stops a process that lost the lease, because another one reads the feed now. */
-async function extendLease(app: App, job: store.PullJob) {
-  if (!(await store.renewLease(app.db, job, later(app.wall(), LEASE_MS)))) throw lostLease()
+const RENEW_EVERY_MS = 5000
+
+/** Extends the lease from time to time. Stops a process that lost it, because another one reads the feed now. */
+function leaseKeeper(app: App, job: store.PullJob) {
+  let renewedAt = performance.now()
+  return async () => {
+    if (performance.now() - renewedAt < RENEW_EVERY_MS) return
+    if (!(await store.renewLease(app.db, job, later(app.wall(), LEASE_MS)))) throw lostLease()
+    renewedAt = performance.now()
+  }
 }
 
 const lostLease = () => Object.assign(new Error('Another process reads the feed'), { code: 'LOST_LEASE' })

@@ -6,13 +6,29 @@ import { type IncomingPush, openPush, type ResourceChanges } from '../data/incom
 import { dayOf } from '../data/rules-time.ts'
 import { parsePushedSamples, saveSamples } from '../data/samples/ingest.ts'
 import { removeSamples } from '../data/samples/remove.ts'
-import { deleteDays, deleteSessions, deleteSummaries, dependents, storedPeriods } from '../data/summaries/delete-summaries.ts'
+import { saveStreams } from '../data/streams/streams.ts'
+import {
+  deleteDays,
+  deleteSessions,
+  deleteSummaries,
+  dependents,
+  restoreSummary,
+  storedPeriods,
+} from '../data/summaries/delete-summaries.ts'
 import type { BuiltItem } from '../data/summaries/rules-summary.ts'
 import { buildSummaries, saveSummaries } from '../data/summaries/summaries.ts'
 import type { DeletedObject, Records } from '../providers/cloud.ts'
 import type { Window } from './rules.ts'
 
-export type Target = { team_id: string; user_id: string; provider: string; stage: 'daily' | 'historical'; window: Window }
+export type Target = {
+  team_id: string
+  user_id: string
+  provider: string
+  stage: 'daily' | 'historical'
+  window: Window
+  /** Periods that the source reported as changed. Sessions that it has there exist, even if it deleted them before. */
+  changed?: Window[]
+}
 
 /** Items of one write. Larger pages are several writes. */
 const MAX_ITEMS = 200
@@ -20,7 +36,7 @@ const MAX_SAMPLES = 10_000
 
 /** Stores one page like a push, and returns how many items were not plausible. */
 export async function saveRecords(app: App, target: Target, records: Records, collect?: (found: ResourceChanges[]) => void) {
-  const push = await openPull(app, target, collect)
+  const push = replacing(await openPull(app, target, collect), records)
   let skipped = 0
   const kept = new Map<SeriesName, Set<string>>()
   const keep = (name: SeriesName, samples: { at: number; type: string }[]) => {
@@ -37,8 +53,10 @@ export async function saveRecords(app: App, target: Target, records: Records, co
       if (records.sessionSeries?.resource === resource) periods.push(...(await periodsOf(app, push, resource, built)))
       for (const { name, samples } of built.flatMap(({ samples }) => samples)) keep(name, samples)
       for (const { resource, external } of built.flatMap(({ drafts }) => drafts)) keptSummaries.add(`${resource} ${external}`)
+      if (records.complete?.sessions?.includes(resource)) await restoreChanged(app, target, built)
       await saveSummaries(app, push, resource, built, built.length)
     }
+  await saveStreams(app, push, records.streams ?? [])
   for (const { name, items } of records.samples ?? [])
     for (const chunk of chunks(items, MAX_SAMPLES)) {
       const parse = (data: unknown[]) => plausible(() => parsePushedSamples(push, name, data))
@@ -55,6 +73,23 @@ export async function saveRecords(app: App, target: Target, records: Records, co
   if (records.complete && !skipped) await removeOthers(app, push, records, keptSummaries, isKept)
   await deleteRecords(app, push, records.deleted ?? [])
   return skipped
+}
+
+/** A page with everything of some days replaces what is stored of them. */
+function replacing(push: IncomingPush, { complete }: Records): IncomingPush {
+  const { days, window } = complete ?? {}
+  if (!days?.length || !window) return push
+  const [first, last] = [dayOf(Date.parse(window.from)), dayOf(Date.parse(window.to))]
+  const isComplete = (resource: SummaryName, day: string) => days.includes(resource) && day >= first && day <= last
+  return { ...push, pull: { ...push.pull, isComplete } }
+}
+
+/** Accepts sessions again that the source deleted and has in a period that changed since. */
+async function restoreChanged(app: App, target: Target, built: BuiltItem[]) {
+  const periods = (target.changed ?? []).map(({ from, to }) => ({ from: Date.parse(from), to: Date.parse(to) }))
+  for (const { resource, external, period } of built.flatMap(({ drafts }) => drafts))
+    if (period && periods.some(({ from, to }) => period.from <= to && period.to >= from))
+      await restoreSummary(app, target, resource, external)
 }
 
 type Period = { from: number; to: number }

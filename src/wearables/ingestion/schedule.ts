@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { SourceSlug } from '../../contract/tenants/sources.ts'
 import { isSource, sources } from '../../contract/tenants/sources.ts'
-import { type App, inTransaction } from '../../platform/app.ts'
+import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
+import type { JsonRow } from '../../platform/db/json-rows.ts'
 import { userSealingKey } from '../../platform/sealing/vault.ts'
 import { DAY, later } from '../../platform/time.ts'
 import { openAccount } from '../connections/account.ts'
@@ -18,8 +19,15 @@ import * as clients from './store-clients.ts'
 /** The job that reads feeds. */
 export const PULL_FEEDS = 'pull feeds of clouds'
 
-/** Schedules new data and the history of a connection in the caller's transaction. Sources without an adapter have none. */
-export const scheduleFeeds = (app: App, connection: Connection) =>
+/** Inserts feeds of a team export. */
+export const insertExportedRows = (app: AppInTransaction, table: keyof typeof store.inserts, rows: JsonRow[]) =>
+  store.inserts[table](app.db, rows)
+
+/**
+ * Schedules new data and the history of a connection in the caller's transaction. Sources without an adapter have none.
+ * An unfinished history continues if the account is the same as before.
+ */
+export const scheduleFeeds = (app: App, connection: Connection, isSameAccount = false) =>
   inTransaction(app, async (app) => {
     const { team_id, user_id, provider, id: connection_id, kind } = connection
     const cloud = cloudOf(provider)
@@ -41,7 +49,7 @@ export const scheduleFeeds = (app: App, connection: Connection) =>
         ...(history_from < history_end ? { history_from, history_to: history_end, history_end } : noHistory),
       }
     })
-    if (rows.length) await store.scheduleJobs(app.db, rows)
+    if (rows.length) await store.scheduleJobs(app.db, rows, isSameAccount)
     await beginPulls(
       app,
       connection,

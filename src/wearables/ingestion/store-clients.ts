@@ -24,6 +24,17 @@ export const putClient = (db: Db, team_id: string, provider: string, client_hash
 export const findClient = (db: Db, team_id: string, provider: string) =>
   db.selectFrom('cloud_clients').selectAll().where('team_id', '=', team_id).where('provider', '=', provider).executeTakeFirst()
 
+/** The teams with connections to a source. */
+export const listTeams = async (db: Db, provider: string) =>
+  (
+    await db
+      .selectFrom('cloud_clients')
+      .select('team_id')
+      .where('provider', '=', provider)
+      .modifyEnd(anyTeam('teams with connections to a source'))
+      .execute()
+  ).map(({ team_id }) => team_id)
+
 /** The teams that share the application. */
 export const listSharing = (db: Db, { provider, client_hash }: CloudClient) =>
   db

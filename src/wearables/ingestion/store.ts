@@ -1,14 +1,18 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import { anyTeam } from '../../platform/db/any-team.ts'
+import { insertJson, type JsonRow } from '../../platform/db/json-rows.ts'
 import type { Db } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
 export type PullJob = Selectable<Tables['pull_jobs']>
 type JobId = Pick<PullJob, 'team_id' | 'connection_id' | 'feed'>
 
-/** Schedules feeds. Those that exist start over with new data and the history. */
-export const scheduleJobs = (db: Db, rows: Insertable<Tables['pull_jobs']>[]) =>
-  db
+/** Schedules feeds. Those that exist start over with new data and the history, or go on with the history that is left. */
+export const scheduleJobs = (db: Db, rows: Insertable<Tables['pull_jobs']>[], continues: boolean) => {
+  const kept = sql`${continues}::boolean and pull_jobs.history_from < pull_jobs.history_to`
+  const history = (column: string) =>
+    sql<never>`case when ${kept} then ${sql.ref(`pull_jobs.${column}`)} else ${sql.ref(`excluded.${column}`)} end`
+  return db
     .insertInto('pull_jobs')
     .values(rows)
     .onConflict((conflict) =>
@@ -16,10 +20,10 @@ export const scheduleJobs = (db: Db, rows: Insertable<Tables['pull_jobs']>[]) =>
         due_at: eb.ref('excluded.due_at'),
         live_due_at: eb.ref('excluded.live_due_at'),
         requests: sql<number>`pull_jobs.requests + 1`,
-        history_from: eb.ref('excluded.history_from'),
-        history_to: eb.ref('excluded.history_to'),
-        history_end: eb.ref('excluded.history_end'),
-        history_found: sql<string>`excluded.history_found`,
+        history_from: history('history_from'),
+        history_to: history('history_to'),
+        history_end: history('history_end'),
+        history_found: history('history_found'),
         tries: 0,
         error: null,
         lease: null,
@@ -27,6 +31,7 @@ export const scheduleJobs = (db: Db, rows: Insertable<Tables['pull_jobs']>[]) =>
       })),
     )
     .execute()
+}
 
 export const deleteJobs = (db: Db, team_id: string, connection_id: string, except: string[]) =>
   db
@@ -66,8 +71,8 @@ const MAX_COMPARED = 2000
 
 /** Takes turns between teams, so that the backfill of one does not delay the others that share a worker or an application. */
 export async function findDueJobs(db: Db, now: string, busy: string[], limit: number) {
-  const { rows } = await sql<JobId & { provider: string }>`
-    select team_id, connection_id, feed, provider from (
+  const { rows } = await sql<JobId & { provider: string; turn: number }>`
+    select team_id, connection_id, feed, provider, turn::integer as turn from (
       select due.*, row_number() over (partition by team_id, provider order by due_at) as turn from (
         select team_id, connection_id, feed, provider, due_at from pull_jobs
         where due_at <= ${now} and not provider = any(${busy}::text[]) order by due_at limit ${MAX_COMPARED}
@@ -109,7 +114,7 @@ const leasedJob = (db: Db, { team_id, connection_id, feed, lease }: PullJob) =>
 export const renewLease = (db: Db, job: PullJob, until: string) =>
   leasedJob(db, job).set({ leased_until: until, due_at: until }).returning('feed').executeTakeFirst()
 
-/** Ends the lease. A notification that arrived meanwhile makes the feed due now. */
+/** Ends the lease. A notification that arrived meanwhile makes the feed due now, unless it failed and has to wait. */
 export const settleJob = (
   db: Db,
   job: PullJob,
@@ -123,18 +128,22 @@ export const settleJob = (
       leased_until: null,
       due_at: sql<
         string | null
-      >`case when ${due_at === null} then null when requests <> ${job.requests} then ${now}::timestamptz else ${due_at}::timestamptz end`,
+      >`case when ${due_at === null} then null when requests <> ${job.requests} and not ${isFailure(change)} then ${now}::timestamptz else ${due_at}::timestamptz end`,
     })
     .returning('feed')
     .executeTakeFirst()
 
-/** Makes feeds due now. One that is being read is read once more. */
+const isFailure = ({ tries }: Updateable<Tables['pull_jobs']>) => typeof tries === 'number' && tries > 0
+
+/** Makes feeds due now. One that is being read is read once more. One that failed keeps its wait, unless `live` asks for new data. */
 export const touchJobs = (db: Db, team_id: string, connection_id: string, feeds: string[], now: string, live: boolean) =>
   db
     .updateTable('pull_jobs')
     .set((eb) => ({
       requests: eb('requests', '+', 1),
-      due_at: sql<string | null>`case when due_at is null or leased_until > ${now} then due_at else least(due_at, ${now}::timestamptz) end`,
+      due_at: sql<
+        string | null
+      >`case when due_at is null or leased_until > ${now} or (tries > 0 and not ${live}) then due_at else least(due_at, ${now}::timestamptz) end`,
       ...(live ? { live_due_at: sql<string>`least(live_due_at, ${now}::timestamptz)` } : {}),
     }))
     .where('team_id', '=', team_id)
@@ -193,4 +202,9 @@ export async function summarizeJobs(db: Db, now: string) {
       min(due_at) filter (where due_at <= ${now}) as oldest_due
     from pull_jobs group by provider ${anyTeam('feeds by source')}`.execute(db)
   return rows
+}
+
+/** Inserts rows of a team export. */
+export const inserts = {
+  pull_jobs: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('pull_jobs'), 'pull_jobs', rows),
 }

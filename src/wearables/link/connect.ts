@@ -3,7 +3,7 @@ import { type App, inTransaction } from '../../platform/app.ts'
 import { auditRow } from '../../tenants/audit/actions.ts'
 import { lockUser } from '../../tenants/users/actions.ts'
 import { type Account, accountHash } from '../connections/account.ts'
-import { isAccountTaken, type Kind, linkConnection } from '../connections/actions.ts'
+import { connectionFor, isAccountTaken, type Kind, linkConnection } from '../connections/actions.ts'
 import { scheduleFeeds } from '../ingestion/schedule.ts'
 import * as rules from './rules.ts'
 import type { LinkToken, LiveToken } from './store.ts'
@@ -24,7 +24,8 @@ export const finishLink = (
     if (hash && (await isAccountTaken(app, user, provider, hash))) return rules.linkFailed('duplicate_connection')
     const tokenError = await consumeToken(app, team_id, id)
     if (tokenError) return rules.linkFailed(tokenError)
-    await scheduleFeeds(app, await linkConnection(app, user, provider, linked))
+    const before = await connectionFor(app, { team_id, user_id }, provider)
+    await scheduleFeeds(app, await linkConnection(app, user, provider, linked), !!hash && before?.account_hash?.equals(hash) === true)
     return rules.linkSucceeded
   })
 

@@ -100,6 +100,8 @@ export type PullContext = {
 export type Records = {
   summaries?: { resource: SummaryName; items: ({ id?: string } & Record<string, unknown>)[] }[]
   samples?: { name: SeriesName; items: unknown[] }[]
+  /** Streams of workouts in this page, by the ID of the workout. */
+  streams?: { workout: string; time: number[]; heartrate: number[] }[]
   /** Series that only sessions of this resource contain. Those of an earlier version of a session are deleted. */
   sessionSeries?: { resource: SummaryName; series: SeriesName[] }
   /**

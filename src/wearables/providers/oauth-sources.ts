@@ -137,11 +137,13 @@ export const knownSources: Partial<Record<SourceSlug, SourceSettings>> = {
     // Electrocardiograms only if a team asks for them, because Google reviews each scope of an application.
     scopes: ['activity_and_fitness', 'sleep', 'health_metrics_and_measurements'].map(health),
     reads: {
-      [health('activity_and_fitness')]: [...['activity', 'workouts', 'steps', 'distance', 'calories_active', 'floors_climbed', 'vo2_max']],
+      [health('activity_and_fitness')]: [
+        ...['activity', 'workouts', 'workout_stream', 'steps', 'distance', 'calories_active', 'floors_climbed', 'vo2_max'],
+      ],
       [health('sleep')]: ['sleep', 'sleep_cycle', 'body_temperature_delta'],
       [health('health_metrics_and_measurements')]: [
         ...['body', 'profile', 'heartrate', 'hrv', 'blood_oxygen', 'respiratory_rate', 'weight', 'fat', 'glucose'],
-        ...['body_temperature', 'body_temperature_delta'],
+        ...['body_temperature', 'body_temperature_delta', 'workout_stream'],
       ],
       [health('ecg')]: ['electrocardiogram', 'electrocardiogram_voltage'],
     },

@@ -30,4 +30,7 @@ export const daysAround = ({ from, to }: { from: string; to: string }) => ({ fir
 
 const dayAt = (instant: string, days: number) => new Date(Date.parse(instant) + days * 86_400_000).toISOString().slice(0, 10)
 
+/** Whether an object changed after it was deleted, so that the notification of the deletion came late. */
+export const isLater = (changed: string | null | undefined, deleted: string) => Date.parse(changed ?? '') > Date.parse(deleted)
+
 export const isNumber = (value: unknown): value is number => typeof value === 'number'

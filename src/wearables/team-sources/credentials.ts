@@ -72,10 +72,13 @@ export async function prepareCredential(
 ) {
   await requireTeam(app, caller, team_id)
   const override = (await store.findCredential(app.db, team_id, provider))?.redirect_url_override
-  const description = 'Register this as the redirect URI of your application at the source.'
-  const step = { type: 'redirect_uri', key: null, value: override ?? callbackUrl(app), description }
-  return { status: 'preparations_required', preparation_steps: [step] }
+  return { status: 'preparations_required', preparation_steps: [redirectStep(app, override)] }
 }
+
+export const redirectStep = (app: App, override?: string | null) => ({
+  ...{ type: 'redirect_uri', key: null, value: override ?? callbackUrl(app) },
+  description: 'Register this as the redirect URI of your application at the source.',
+})
 
 /** The redirect URI for sources. */
 export const callbackUrl = ({ config }: App) => `${publicUrl(config)}/v2/link/oauth/callback`

@@ -18,12 +18,14 @@ type MergeInput = {
   samples: IncomingSample[]
   /** The time of the push, which is the version of samples without modified_at. */
   received: number
+  /** Whether an equal version replaces the stored one. */
+  lastWins: boolean
   /** Whether to lock the days until the transaction ends. */
   locks: boolean
 }
 
 /** Merges samples into their days and returns the rows to write. */
-export async function mergeSamples(app: App, key: SealingKey, scope: SeriesScope, { samples, received, locks }: MergeInput) {
+export async function mergeSamples(app: App, key: SealingKey, scope: SeriesScope, { samples, received, lastWins, locks }: MergeInput) {
   const batches = groupByDay(samples)
   const keys = [...batches.values()].map(({ day, source_type }) => ({ day, source_type }))
   const rows = await (locks ? store.lockDays : store.findDays)(app.db, scope, keys)
@@ -38,7 +40,7 @@ export async function mergeSamples(app: App, key: SealingKey, scope: SeriesScope
       processed = 0
       await yieldToOthers()
     }
-    const merged = mergePieces(row ? piecesOf(key, scope, row) : [], dedupeByKey(samples), received)
+    const merged = mergePieces(row ? piecesOf(key, scope, row) : [], dedupeByKey(samples), received, lastWins)
     for (const sample of merged.created) changes.created.push(sample)
     for (const sample of merged.updated) changes.updated.push(sample)
     changes.stale += merged.stale

@@ -120,7 +120,7 @@ export async function mergeSeries(app: App, push: IncomingPush, { name, samples,
   const { team_id, user_id } = user
   if (!samples.length) return { name, changes: { created: [], updated: [], stale: 0, unchanged: 0, days: 0 }, batch: undefined }
   const scope = { team_id, user_id, resource: name, provider }
-  const { changes, written } = await mergeSamples(app, key, scope, { samples, received, locks })
+  const { changes, written } = await mergeSamples(app, key, scope, { samples, received, lastWins: push.pull !== undefined, locks })
   const { created, updated } = changes
   const isLive = stage === 'daily'
   const events = isLive ? [...sampleEvents(app, push, name, 'created', created), ...sampleEvents(app, push, name, 'updated', updated)] : []

@@ -16,15 +16,18 @@ export type MergedDay = {
 export const byKey = (a: Pick<Sample, 'at' | 'type'>, b: Pick<Sample, 'at' | 'type'>) =>
   a.at - b.at || (a.type < b.type ? -1 : a.type > b.type ? 1 : 0)
 
-/** Merges a batch into a day. Both are sorted by key without duplicates; `received` is the default version. */
-export function mergeDay(stored: Sample[], incoming: IncomingSample[], received: number): MergedDay {
+/**
+ * Merges a batch into a day. Both are sorted by key without duplicates; `received` is the default version. With `lastWins`, an
+ * equal version replaces the stored one, because sources round the time of a change.
+ */
+export function mergeDay(stored: Sample[], incoming: IncomingSample[], received: number, lastWins = false): MergedDay {
   const merged: MergedDay = { samples: [], created: [], updated: [], stale: 0, unchanged: 0, changed: false }
   let index = 0
   for (const sample of incoming) {
     while (index < stored.length && byKey(stored[index] as Sample, sample) < 0) merged.samples.push(stored[index++] as Sample)
     const existing = stored[index]
     if (existing && byKey(existing, sample) === 0) {
-      merged.samples.push(resolveConflict(merged, existing, sample, received))
+      merged.samples.push(resolveConflict(merged, existing, sample, received, lastWins))
       index++
     } else {
       const created = { ...sample, version: sample.version ?? received }
@@ -37,12 +40,13 @@ export function mergeDay(stored: Sample[], incoming: IncomingSample[], received:
   return merged
 }
 
-function resolveConflict(merged: MergedDay, existing: Sample, sample: IncomingSample, received: number): Sample {
+function resolveConflict(merged: MergedDay, existing: Sample, sample: IncomingSample, received: number, lastWins: boolean): Sample {
   const isIdentical = isSame(existing, sample)
   if (sample.version === null && isIdentical) return keepExisting(merged, existing)
   // A sample without a version arrived last, so it wins even if the clocks of replicas differ.
   const next: Sample = { ...sample, version: sample.version ?? Math.max(received, existing.version) }
-  if (sample.version !== null && !replaces(next, existing)) {
+  const isLast = lastWins && next.version === existing.version && !isIdentical
+  if (sample.version !== null && !isLast && !replaces(next, existing)) {
     if (isIdentical) return keepExisting(merged, existing)
     merged.stale++
     return existing

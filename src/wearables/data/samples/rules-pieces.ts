@@ -46,12 +46,13 @@ export function mergePieces(
   pieces: Piece[],
   incoming: IncomingSample[],
   received: number,
+  lastWins = false,
 ): Omit<MergedDay, 'samples'> & { pieces: Piece[] } {
   const [first, last] = [incoming[0] as IncomingSample, incoming.at(-1) as IncomingSample]
   const before = pieces.filter(({ to }) => to < first.at)
   const after = pieces.filter(({ from }) => from > last.at)
   const overlapping = pieces.slice(before.length, pieces.length - after.length)
-  const { samples, ...merged } = mergeDay(samplesIn(overlapping), incoming, received)
+  const { samples, ...merged } = mergeDay(samplesIn(overlapping), incoming, received, lastWins)
   if (!merged.changed) return { ...merged, pieces }
   const next = [...before, pieceOf(samples), ...after]
   return { ...merged, pieces: next.length > MAX_PIECES ? [pieceOf(samplesIn(next))] : next }

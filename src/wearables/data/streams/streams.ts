@@ -7,11 +7,12 @@ import { openBytes, type SealingKey, sealBytes } from '../../../platform/sealing
 import { getUser, requireUser, unwrapUserKey } from '../../../tenants/users/actions.ts'
 import { endBackfill } from '../backfill.ts'
 import { emitData, presentSource } from '../emit.ts'
-import { checkVersion } from '../incoming-push.ts'
+import { checkVersion, type IncomingPush } from '../incoming-push.ts'
 import { samplePresenter } from '../rules-present.ts'
 import { queryFor, readAll } from '../samples/read.ts'
 import * as states from '../store-states.ts'
 import type { SummaryDocument } from '../summaries/rules-merge-summary.ts'
+import { summaryId } from '../summaries/rules-summary.ts'
 import { changeDerived, openSummary } from '../summaries/save-summaries.ts'
 import * as summaries from '../summaries/store-summaries.ts'
 import { heartZones, maxHeartRate, readStream, type Stream } from './rules-stream.ts'
@@ -27,12 +28,12 @@ export const pushWorkoutStream = (app: App, caller: TeamScope, workout_id: strin
     return { success: true, workout_id }
   })
 
-type PushOptions = Pick<StreamPush, 'stage' | 'modified_at'> & { window?: Window }
+type PushOptions = Pick<StreamPush, 'stage' | 'modified_at'> & { window?: Window | undefined; pull?: IncomingPush['pull'] }
 type Window = { start: string; end: string }
 type NewStream = { workout_id: string; stream: Parameters<typeof readStream>[0] }
 
 /** Stores workout streams of one user. Emits one event per live stream, or one event for a backfill. */
-export const pushStreams = (app: App, caller: TeamScope, { stage, modified_at, window }: PushOptions, newStreams: NewStream[]) =>
+export const pushStreams = (app: App, caller: TeamScope, { stage, modified_at, window, pull }: PushOptions, newStreams: NewStream[]) =>
   inTransaction(app, async (app) => {
     checkVersion(modified_at, Date.parse(app.now()))
     const version = modified_at ? Date.parse(modified_at) : null
@@ -51,8 +52,22 @@ export const pushStreams = (app: App, caller: TeamScope, { stage, modified_at, w
     for (const { workout, verb } of changed) if (verb && stage === 'daily') await emitStream(app, workout, verb)
     await deriveZones(app, caller, changed, stage)
     const changedWorkouts = changed.map(({ workout }) => workout)
-    await recordStreams(app, changedWorkouts, stage, window)
+    await recordStreams(app, changedWorkouts, stage, { window, pull })
   })
+
+type PulledStream = NewStream['stream'] & { workout: string }
+
+/** Stores the streams of pulled workouts. A workout that was not stored has none. */
+export async function saveStreams(app: App, push: IncomingPush, pulled: PulledStream[]) {
+  const { user, provider, stage, pull, window } = push
+  if (!pulled.length) return
+  const streams = pulled.map(({ workout, ...stream }) => ({ workout_id: summaryId(user.user_id, provider, 'workouts', workout), stream }))
+  const ids = streams.map(({ workout_id }) => workout_id)
+  const known = new Set((await summaries.findSummaries(app.db, user.team_id, ids)).map(({ id }) => id))
+  const options = { stage, pull, window: { start: window.start as string, end: window.end as string } }
+  const found = streams.filter(({ workout_id }) => known.has(workout_id))
+  if (found.length) await pushStreams(app, user, options, found)
+}
 
 type Workout = Awaited<ReturnType<typeof workoutsOf>>[number]
 
@@ -110,7 +125,12 @@ async function emitStream(app: AppInTransaction, workout: Workout, verb: 'create
   })
 }
 
-async function recordStreams(app: AppInTransaction, changedWorkouts: Workout[], stage: StreamPush['stage'], pulled: Window | undefined) {
+async function recordStreams(
+  app: AppInTransaction,
+  changedWorkouts: Workout[],
+  stage: StreamPush['stage'],
+  { window: pulled, pull }: Pick<PushOptions, 'window' | 'pull'>,
+) {
   const [first] = changedWorkouts
   if (!first) return
   const sortedTimes = (field: string) => changedWorkouts.map(({ document }) => document.fields[field] as string).sort()
@@ -119,7 +139,7 @@ async function recordStreams(app: AppInTransaction, changedWorkouts: Workout[], 
   const window = pulled ?? { start: oldest, end: ends.at(-1) as string }
   const days = new Set(changedWorkouts.map(({ row }) => row.calendar_date)).size
   if (stage === 'historical')
-    await endBackfill(app, { ...first, window }, [{ resource: RESOURCE, created: changedWorkouts, updated: [], days }])
+    await endBackfill(app, { ...first, window, pull }, [{ resource: RESOURCE, created: changedWorkouts, updated: [], days }])
   const { team_id, user_id, provider } = first.row
   const sentCount = stage === 'daily' ? changedWorkouts.length : 0
   await states.recordReceived(app.db, {

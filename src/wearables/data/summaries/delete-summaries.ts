@@ -105,17 +105,19 @@ export async function storedPeriods(app: App, { user, key, provider }: IncomingP
 }
 
 function periodOf(fields: Record<string, unknown>) {
-  const [start, end] = [fields['bedtime_start'] ?? fields['time_start'], fields['bedtime_stop'] ?? fields['time_end']]
+  const [start, end] = [
+    fields['bedtime_start'] ?? fields['time_start'] ?? fields['session_start'],
+    fields['bedtime_stop'] ?? fields['time_end'] ?? fields['session_end'],
+  ]
   return typeof start === 'string' && typeof end === 'string' ? { from: Date.parse(start), to: Date.parse(end) } : undefined
 }
 
 /** Accepts a summary again that the source has after it deleted it. */
-export const restoreSummary = (app: App, { team_id, user_id, provider }: Source, resource: SummaryName, external: string, at: string) =>
+export const restoreSummary = (app: App, { team_id, user_id, provider }: Source, resource: SummaryName, external: string) =>
   store.deleteDeletions(
     app.db,
     team_id,
     [resource, ...(dependents[resource] ?? [])].map((resource) => summaryId(user_id, provider, resource, external)),
-    at,
   )
 
 type Source = { team_id: string; user_id: string; provider: string }

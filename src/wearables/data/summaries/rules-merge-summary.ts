@@ -17,17 +17,27 @@ type StoredSummary = { version: number; calendar_date: string; document: Summary
 export type Verdict = 'created' | 'updated' | 'unchanged' | 'stale'
 export type MergedSummary = StoredSummary & { verdict: Verdict; changed: boolean }
 
-/** Merges a pushed summary into the stored one. The latest version wins; equal versions are ordered by content. */
-export function mergeSummary(stored: StoredSummary | undefined, draft: Draft, device_id: string | null, received: number): MergedSummary {
+type Arrival = {
+  /** The version of drafts without one. */
+  received: number
+  /** Whether an equal version replaces the stored one, because sources round the time of a change. */
+  lastWins?: boolean
+  /** Whether the draft has every part that the source has. */
+  replaces?: boolean
+}
+
+/** Merges a pushed summary into the stored one. The latest version wins; equal versions are ordered by content, or by arrival. */
+export function mergeSummary(stored: StoredSummary | undefined, draft: Draft, device_id: string | null, arrival: Arrival): MergedSummary {
   const { fields, raw, calendar_date, source_type, app_id } = draft
   const by = { source_type, app_id, device_id }
-  if (draft.parts) return mergeParts(stored, draft, draft.parts, by, received)
+  if (draft.parts) return mergeParts(stored, draft, draft.parts, by, arrival)
   const derived = stored?.document.derived
   const document: SummaryDocument = { fields, raw, ...by, ...(derived ? { derived } : {}) }
-  const version = draft.version ?? Math.max(received, stored?.version ?? 0)
+  const version = draft.version ?? Math.max(arrival.received, stored?.version ?? 0)
   if (!stored) return { version, calendar_date, document, verdict: 'created', changed: true }
   const [before, after] = [contentOf(stored.document), contentOf(document)]
-  const wins = draft.version === null ? before !== after : version > stored.version || (version === stored.version && after > before)
+  const winsTie = arrival.lastWins ? after !== before : after > before
+  const wins = draft.version === null ? before !== after : version > stored.version || (version === stored.version && winsTie)
   if (!wins) return { ...stored, verdict: before === after ? 'unchanged' : 'stale', changed: false }
   return { version, calendar_date, document, verdict: isVisibleChange(stored.document, document) ? 'updated' : 'unchanged', changed: true }
 }
@@ -46,18 +56,23 @@ function mergeParts(
   { fields, calendar_date }: Draft,
   pushedParts: Record<string, Part>,
   by: Recorder,
-  received: number,
+  { received, lastWins = false, replaces = false }: Arrival,
 ): MergedSummary {
-  const parts = { ...stored?.document.parts }
-  let [changed, isStale] = [false, false]
+  const before = stored?.document.parts ?? {}
+  const parts: Record<string, StoredPart> = replaces ? {} : { ...before }
+  let changed = replaces && Object.entries(before).some(([name, { at }]) => pushedParts[name]?.at !== at)
+  let isStale = false
   for (const [name, part] of Object.entries(pushedParts)) {
-    const existing = parts[name]
+    const existing = before[name]?.at === part.at || !replaces ? before[name] : undefined
     const version = part.version ?? Math.max(received, existing?.version ?? 0)
     const next: StoredPart = { ...part, version, by, timezone_offset: fields['timezone_offset'] }
-    if (!existing || supersedes(next, existing, part.version === null)) {
+    if (!existing || supersedes(next, existing, part.version === null || (lastWins && part.version === existing.version))) {
       parts[name] = next
       changed = true
-    } else if (JSON.stringify(existing.value) !== JSON.stringify(next.value)) isStale = true
+    } else {
+      parts[name] = existing
+      if (JSON.stringify(existing.value) !== JSON.stringify(next.value)) isStale = true
+    }
   }
   if (stored && !changed) return { ...stored, verdict: isStale ? 'stale' : 'unchanged', changed: false }
   const document = assembleDocument(fields, parts)

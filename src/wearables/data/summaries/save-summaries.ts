@@ -44,11 +44,15 @@ export async function saveDrafts(
   return tally
 }
 
+const arrivalOf = ({ received, pull }: IncomingPush, { resource, calendar_date }: Draft) => ({
+  ...{ received, lastWins: pull !== undefined, replaces: pull?.isComplete?.(resource, calendar_date) ?? false },
+})
+
 type SavedSummary = { row: store.SummaryRow; document: SummaryDocument; verdict: Verdict; period: Draft['period'] }
 
 async function mergeDrafts(app: App, push: IncomingPush, drafts: ResolvedDraft[]): Promise<SavedSummary[]> {
   if (!drafts.length) return []
-  const { user, key, provider, received } = push
+  const { user, key, provider } = push
   const ids = drafts.map(({ resource, external }) => summaryId(user.user_id, provider, resource, external))
   const rows = new Map((await store.lockSummaries(app.db, user.team_id, [...new Set(ids)].sort())).map((row) => [row.id, row]))
   const merged = new Map<string, MergedSummary & Pick<Draft, 'resource' | 'period'>>()
@@ -56,7 +60,7 @@ async function mergeDrafts(app: App, push: IncomingPush, drafts: ResolvedDraft[]
     const id = ids[i] as string
     const [row, earlier] = [rows.get(id), merged.get(id)]
     const stored = row && { version: row.version, calendar_date: row.calendar_date, document: openSummary(key, row) }
-    const next = mergeSummary(earlier ?? stored, draft, draft.device_id, received)
+    const next = mergeSummary(earlier ?? stored, draft, draft.device_id, arrivalOf(push, draft))
     const verdict = earlier ? combineVerdicts(earlier.verdict, next.verdict) : next.verdict
     const { resource, period } = draft
     merged.set(id, { ...next, resource, period, verdict, changed: next.changed || (earlier?.changed ?? false) })

@@ -100,11 +100,5 @@ export const findDeletions = (db: Db, team_id: string, ids: string[]) =>
     .where('id', '=', sql<string>`any(${ids}::uuid[])`)
     .execute()
 
-/** Forgets deletions before a time. */
-export const deleteDeletions = (db: Db, team_id: string, ids: string[], before: string) =>
-  db
-    .deleteFrom('deleted_summaries')
-    .where('team_id', '=', team_id)
-    .where('id', '=', sql<string>`any(${ids}::uuid[])`)
-    .where('deleted_at', '<', before)
-    .execute()
+export const deleteDeletions = (db: Db, team_id: string, ids: string[]) =>
+  db.deleteFrom('deleted_summaries').where('team_id', '=', team_id).where('id', '=', sql<string>`any(${ids}::uuid[])`).execute()

@@ -6,6 +6,7 @@ import * as api from './api.ts'
 import * as map from './map.ts'
 import { receive } from './receive.ts'
 import { serviceToken } from './signature.ts'
+import { streamsOf } from './streams.ts'
 import { notifiedTypes } from './types.ts'
 
 const scope = (name: string) => `https://www.googleapis.com/auth/googlehealth.${name}.readonly`
@@ -92,23 +93,21 @@ async function* stream<T extends api.DataType>(
 
 const isoOf = (at: number) => new Date(at).toISOString()
 
-type SeriesFeed = { types: api.DataType[]; name: SeriesName; family: api.Family; scopes: string[] }
+type SeriesFeed = { type: api.DataType; name: SeriesName; family: api.Family; scopes: string[] }
 type Timing = Pick<Feed, 'windowDays' | 'pollMs' | 'trailingDays'>
 
-/** A feed of types that become one series. */
-const seriesFeed = ({ types, name, family, scopes }: SeriesFeed, timing: Timing): Feed => ({
+/** A feed of a type that becomes a series. */
+const seriesFeed = ({ type, name, family, scopes }: SeriesFeed, timing: Timing): Feed => ({
   resources: [name],
   scopes,
   ...timing,
   async *pull(call, window, { stage }) {
-    // One of two types does not contain the samples of the other.
-    const isComplete = stage === 'daily' && types.length === 1
-    for (const type of types) yield* stream(call, type, name, window, { family, isComplete })
+    yield* stream(call, type, name, window, { family, isComplete: stage === 'daily' })
   },
 })
 
 const vitals = (name: SeriesName, type: api.DataType, family: api.Family = 'wearables') => ({
-  ...{ name, types: [type], family, scopes: [METRICS] },
+  ...{ name, type, family, scopes: [METRICS] },
 })
 
 /** The values of a night are by day, and need another scope. */
@@ -138,12 +137,13 @@ const sessionsOf = (resource: SummaryName, window: Window, stage: PullContext['s
   stage === 'daily' ? { complete: { sessions: [resource], window } } : {}
 
 const workouts: Feed = {
-  resources: ['workouts'],
+  resources: ['workouts', 'workout_stream'],
   scopes: [ACTIVITY],
   ...notified,
-  async *pull(call, window, { stage }) {
+  async *pull(call, window, { stage, granted }) {
     const exercises = await api.listAll(call, 'exercise', window, { family: 'sources' })
-    yield { summaries: [{ resource: 'workouts', items: exercises.map(map.workoutOf) }], ...sessionsOf('workouts', window, stage) }
+    const streams = granted(METRICS) ? await streamsOf(call, exercises) : []
+    yield { summaries: [{ resource: 'workouts', items: exercises.map(map.workoutOf) }], streams, ...sessionsOf('workouts', window, stage) }
   },
 }
 
@@ -152,10 +152,29 @@ const body: Feed = {
   scopes: [METRICS],
   ...notified,
   async *pull(call, window, { stage }) {
-    const weights = await api.listAll(call, 'weight', window, { family: 'sources' })
-    const fats = await api.listAll(call, 'body-fat', window, { family: 'sources' })
-    const complete = { series: ['body_weight', 'body_fat'] as SeriesName[], window: { ...window, to: later(window.to, -1) } }
+    // A day of the user is not a day in UTC, so the days before and after are compared too, and read as a whole.
+    const around = { from: later(window.from, -3 * DAY), to: later(window.to, 3 * DAY) }
+    const weights = await api.listAll(call, 'weight', around, { family: 'sources' })
+    const fats = await api.listAll(call, 'body-fat', around, { family: 'sources' })
+    const series: SeriesName[] = ['body_weight', 'body_fat']
+    const compared = { from: later(window.from, -DAY), to: later(window.to, DAY) }
+    const complete = { series, days: ['body' as const], window: compared }
     yield { summaries: [{ resource: 'body', items: [map.bodyOf(weights, fats)] }], ...(stage === 'daily' ? { complete } : {}) }
+  },
+}
+
+/** Values of days and of exercises are one series. */
+const vo2Max: Feed = {
+  resources: ['vo2_max'],
+  scopes: [ACTIVITY],
+  ...polled,
+  async *pull(call, window, { stage }) {
+    const days = await api.listAll(call, 'daily-vo2-max', window, { family: 'wearables' })
+    const runs = await api.listAll(call, 'vo2-max', window, { family: 'wearables' })
+    const { 'daily-vo2-max': ofDay = () => [], 'vo2-max': ofRun = () => [] } = map.samplesOf
+    const items = [...days.flatMap(ofDay), ...runs.flatMap(ofRun)]
+    const complete = { series: ['vo2_max' as const], window: { ...window, to: later(window.to, -1) } }
+    yield { samples: [{ name: 'vo2_max', items }], ...(stage === 'daily' ? { complete } : {}) }
   },
 }
 
@@ -175,13 +194,14 @@ const electrocardiogram: Feed = {
   resources: ['electrocardiogram', 'electrocardiogram_voltage'],
   scopes: [scope('ecg')],
   ...polled,
-  async *pull(call, window) {
-    for await (const page of api.list(call, 'electrocardiogram', window, {})) {
-      const readings = page.filter((point) => map.timeOf(point) < Date.parse(window.to))
-      yield {
-        summaries: [{ resource: 'electrocardiogram', items: readings.map(map.electrocardiogramOf) }],
-        samples: [{ name: 'electrocardiogram_voltage', items: readings.flatMap(map.voltagesOf) }],
-      }
+  async *pull(call, window, { stage }) {
+    const found = await api.listAll(call, 'electrocardiogram', window, {})
+    const readings = found.filter((point) => map.timeOf(point) < Date.parse(window.to))
+    yield {
+      summaries: [{ resource: 'electrocardiogram', items: readings.map(map.electrocardiogramOf) }],
+      samples: [{ name: 'electrocardiogram_voltage', items: readings.flatMap(map.voltagesOf) }],
+      sessionSeries: { resource: 'electrocardiogram', series: ['electrocardiogram_voltage'] },
+      ...sessionsOf('electrocardiogram', window, stage),
     }
   },
 }
@@ -224,6 +244,6 @@ export const googleHealth: Cloud = {
     respiratory_rate: seriesFeed(vitals('respiratory_rate', 'respiratory-rate-sleep-summary'), notified),
     glucose: seriesFeed(vitals('glucose', 'blood-glucose', 'sources'), notified),
     body_temperature: seriesFeed(vitals('body_temperature', 'core-body-temperature', 'sources'), polled),
-    vo2_max: seriesFeed({ name: 'vo2_max', types: ['daily-vo2-max', 'vo2-max'], family: 'wearables', scopes: [ACTIVITY] }, polled),
+    vo2_max: vo2Max,
   },
 }

@@ -94,7 +94,7 @@ export type Nights = {
 }
 
 /** Sessions have names, which end with an ID. */
-const idOf = (id: string | undefined, { startTime }: google.Interval) => id || new Date(startTime).toISOString()
+export const idOf = (id: string | undefined, { startTime }: google.Interval) => id || new Date(startTime).toISOString()
 
 /** A sleep. Values of the day belong to its main sleep. */
 export function sleepOf({ id, value: sleep, source }: Point<'sleep'>, nights: Nights) {

@@ -107,9 +107,9 @@ async function* pages<S extends z.ZodType>(call: Call, name: string, shape: S, q
 
 export const getPersonalInfo = (call: Call) => call({ path: '/v2/usercollection/personal_info' }, PersonalInfo)
 
-/** The day of an object. */
+/** The day of an object, and when it changed. */
 export const getObject = (call: Call, name: string, id: string) =>
-  call({ path: `/v2/usercollection/${name}/${encodeURIComponent(id)}` }, z.object({ day: z.string() }))
+  call({ path: `/v2/usercollection/${name}/${encodeURIComponent(id)}` }, z.object({ day: z.string(), meta }))
 
 type Credentials = { client_id: string; client_secret: string }
 

@@ -5,6 +5,7 @@ import { DAY, HOUR, later } from '../../../platform/time.ts'
 import { type Call, type Change, type Cloud, cloudError, type Feed, isCloudError, type Window } from '../cloud.ts'
 import { allItems } from '../pages.ts'
 import { profileRecords, undated } from '../profile.ts'
+import { isLater } from '../rules-clock.ts'
 import { isSameText, parseJson } from '../untrusted.ts'
 import * as api from './api.ts'
 import * as map from './map.ts'
@@ -124,9 +125,10 @@ const HISTORY_MS = 90 * DAY
 async function windowOf(call: Call, { kind, object_id, deleted, at }: Change): Promise<Window | 'deleted'> {
   const row = kinds[kind]
   if (deleted && daily.includes(kind)) return { from: later(at, -HISTORY_MS), to: at }
-  if (deleted || !row) return 'deleted'
+  if (!row) return 'deleted'
   try {
-    const { day } = await api.getObject(call, row.path, object_id)
+    const { day, meta } = await api.getObject(call, row.path, object_id)
+    if (deleted && !isLater(meta?.updated_at, at)) return 'deleted'
     const noon = `${day}T12:00:00.000Z`
     if (Number.isNaN(Date.parse(noon))) throw cloudError('malformed', 'day of an object')
     return { from: noon, to: noon }

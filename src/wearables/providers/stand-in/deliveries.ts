@@ -1,6 +1,6 @@
 import { SECOND } from '../../../platform/time.ts'
 
-type Message = {
+export type Notification = {
   url: string
   headers: Record<string, string>
   body: string
@@ -12,9 +12,9 @@ const MAX_ATTEMPTS = 10
 
 /** Notifications of a cloud. Those that fail are sent again. `reach` says where a callback URL is reached. */
 export function newDeliveries(reach: (url: string) => string) {
-  let pending: (Message & { attempts: number })[] = []
+  let pending: (Notification & { attempts: number })[] = []
 
-  const add = (message: Message) => void pending.push({ ...message, attempts: 0 })
+  const add = (message: Notification) => void pending.push({ ...message, attempts: 0 })
 
   /** Sends what is pending, and returns the status of each. A failed one is sent again at the next call, up to ten times. */
   async function deliver() {
@@ -32,5 +32,12 @@ export function newDeliveries(reach: (url: string) => string) {
     return statuses
   }
 
-  return { add, deliver }
+  /** Removes what is pending, for a test that sends it in its own way. */
+  function take(): Notification[] {
+    const taken = pending
+    pending = []
+    return taken
+  }
+
+  return { add, deliver, take }
 }

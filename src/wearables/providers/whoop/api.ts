@@ -91,9 +91,12 @@ export async function* list<S extends z.ZodType>(call: Call, path: string, shape
   for await (const { records } of followPages(load, (page) => page.next_token)) yield records as z.output<S>[]
 }
 
-/** When a sleep or a workout took place. */
+/** When a sleep or a workout took place, and when it changed. */
 export const getSession = (call: Call, kind: 'sleep' | 'workout', id: string) =>
-  call({ path: `${BASE}/activity/${kind}/${encodeURIComponent(id)}` }, z.object({ start: time, end: time }))
+  call(
+    { path: `${BASE}/activity/${kind}/${encodeURIComponent(id)}` },
+    z.object({ start: time, end: time, updated_at: z.string().nullish() }),
+  )
 
 export const getBodyMeasurement = (call: Call) => call({ path: `${BASE}/user/measurement/body` }, BodyMeasurement)
 

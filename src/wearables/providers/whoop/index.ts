@@ -4,6 +4,7 @@ import { DAY, HOUR } from '../../../platform/time.ts'
 import { type Call, type Change, type Cloud, type Feed, isCloudError, type Window } from '../cloud.ts'
 import { allItems } from '../pages.ts'
 import { profileRecords, undated } from '../profile.ts'
+import { isLater } from '../rules-clock.ts'
 import { isSameText, parseJson } from '../untrusted.ts'
 import * as api from './api.ts'
 import * as map from './map.ts'
@@ -66,10 +67,10 @@ const profile: Feed = {
 }
 
 /** A recovery is named by its sleep, which is read again whether the recovery changed or was deleted. */
-async function windowOf(call: Call, { kind, object_id, deleted }: Change): Promise<Window | 'deleted'> {
-  if (deleted && kind !== 'recovery') return 'deleted'
+async function windowOf(call: Call, { kind, object_id, deleted, at }: Change): Promise<Window | 'deleted'> {
   try {
-    const { start, end } = await api.getSession(call, kind === 'workout' ? 'workout' : 'sleep', object_id)
+    const { start, end, updated_at } = await api.getSession(call, kind === 'workout' ? 'workout' : 'sleep', object_id)
+    if (deleted && kind !== 'recovery' && !isLater(updated_at, at)) return 'deleted'
     return { from: new Date(start).toISOString(), to: new Date(end).toISOString() }
   } catch (error) {
     if (isCloudError(error) && error.fault === 'not_found') return 'deleted'

@@ -91,11 +91,12 @@ export async function openDexcomStandIn({ client, users: accounts, port = 0, now
   const consent = { name: 'Dexcom', path: '/v2/oauth2/login', scopes: ['offline_access'], separator: ' ', accounts: [...users.keys()] }
   const isData = (path: string) => path.startsWith('/v3/users/')
   const deliver = async () => []
+  const take = () => []
   const server = await openStandIn({ client, consent, tokens, behavior, port, isData, route, tooMany, put, remove, deliver })
   const { origin } = server
   const servers = { authorize_url: `${origin}/v2/oauth2/login`, token_url: `${origin}/v2/oauth2/token`, api_url: origin }
   return {
-    ...{ ...server, behavior, users, tokens, deliver, put, remove, shown },
+    ...{ ...server, behavior, users, tokens, deliver, take, put, remove, shown },
     /** The servers of a region, for OAUTH_SOURCES. */
     servers,
     /** The entry of OAUTH_SOURCES. */

@@ -87,13 +87,13 @@ export async function openGoogleStandIn({
     webhooks.notify({ user: user_id, operation: 'DELETE', dataType: type, from: point.at, to: point.end })
   }
 
-  const { deliver, subscribers, rotateKeys, signatureOf } = webhooks
+  const { deliver, take, subscribers, rotateKeys, signatureOf } = webhooks
   const consent = { name: 'Google Health', path: '/o/oauth2/v2/auth', scopes, separator: ' ', accounts: [...users.keys()] }
   const isData = (path: string) => path.startsWith('/v4/users/')
   const server = await openStandIn({ client, consent, tokens, behavior, port, isData, route, tooMany, put, remove, deliver })
   const { origin } = server
   return {
-    ...{ ...server, behavior, users, tokens, subscribers, deliver, put, putPoint, remove, rotateKeys, signatureOf },
+    ...{ ...server, behavior, users, tokens, subscribers, deliver, take, put, putPoint, remove, rotateKeys, signatureOf },
     /** The entry of OAUTH_SOURCES. */
     setting: {
       ...{ authorize_url: `${origin}/o/oauth2/v2/auth`, token_url: `${origin}/token`, revoke_url: `${origin}/revoke`, api_url: origin },

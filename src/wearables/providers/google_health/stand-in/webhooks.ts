@@ -131,5 +131,5 @@ export function newWebhooks({ project, servicePublicKey, now, reach, hasConsent 
     }
   }
 
-  return { handle, notify, deliver: deliveries.deliver, keySet, rotateKeys, signatureOf, subscribers }
+  return { handle, notify, deliver: deliveries.deliver, take: deliveries.take, keySet, rotateKeys, signatureOf, subscribers }
 }

@@ -89,13 +89,13 @@ export async function openOuraStandIn({
       webhooks.notify({ event_type: 'delete', data_type: name.toLowerCase(), object_id: id, user_id })
   }
 
-  const { subscriptions, deliver } = webhooks
+  const { subscriptions, deliver, take } = webhooks
   const consent = { name: 'Oura', path: '/oauth/authorize', scopes, separator: ' ', accounts: [...users.keys()] }
   const isData = (path: string) => path.startsWith('/v2/usercollection')
   const server = await openStandIn({ client, consent, tokens, behavior, port, isData, route, tooMany, put, remove, deliver })
   const { origin } = server
   return {
-    ...{ ...server, behavior, users, tokens, subscriptions, deliver, put, remove },
+    ...{ ...server, behavior, users, tokens, subscriptions, deliver, take, put, remove },
     /** The entry of OAUTH_SOURCES. */
     setting: { authorize_url: `${origin}/oauth/authorize`, token_url: `${origin}/oauth/token`, api_url: origin, ...client },
   }

@@ -78,7 +78,7 @@ export function newWebhooks({ client, now, reach }: Options) {
     }
   }
 
-  return { handle, notify, deliver: deliveries.deliver, subscriptions }
+  return { handle, notify, deliver: deliveries.deliver, take: deliveries.take, subscriptions }
 }
 
 const error = (status: number, detail: string): Response => ({ status, body: { detail } })

@@ -89,13 +89,13 @@ export async function openWhoopStandIn({
     if (user && listIn(user, name)?.delete(id)) notify(user, id, `${kinds[name as keyof typeof kinds]}.deleted`)
   }
 
-  const { deliver } = deliveries
+  const { deliver, take } = deliveries
   const consent = { name: 'WHOOP', path: '/oauth/oauth2/auth', scopes, separator: ' ', accounts: [...users.keys()] }
   const isData = (path: string) => path.startsWith(BASE) && !path.endsWith('/profile/basic')
   const server = await openStandIn({ client, consent, tokens, behavior, port, isData, route, tooMany, put, remove, deliver })
   const { origin } = server
   return {
-    ...{ ...server, behavior, users, tokens, deliver, put, remove },
+    ...{ ...server, behavior, users, tokens, deliver, take, put, remove },
     /** The entry of OAUTH_SOURCES. */
     setting: { authorize_url: `${origin}${consent.path}`, token_url: `${origin}/oauth/oauth2/token`, api_url: origin, ...client },
   }

@@ -51,5 +51,6 @@ export function newNotifications(reach: (url: string) => string) {
   const forget = (userid: string) => {
     subscriptions = subscriptions.filter((one) => one.userid !== userid)
   }
-  return { handle, notify, deliver: deliveries.deliver, subscriptionsOf, forget, seed: (one: Subscription) => void subscriptions.push(one) }
+  const { deliver, take } = deliveries
+  return { handle, notify, deliver, take, subscriptionsOf, forget, seed: (one: Subscription) => void subscriptions.push(one) }
 }

@@ -111,14 +111,14 @@ export async function openWithingsStandIn({
     if (user && Array.isArray(list)) Object.assign(user, { [name]: list.filter((one) => String(one.id) !== id) })
   }
 
-  const { deliver } = notifications
+  const { deliver, take } = notifications
   const consent = { name: 'Withings', path: '/oauth2_user/authorize2', scopes, separator: ',', accounts: [...users.keys()] }
   const isData = (path: string) => ['/measure', '/v2/measure', '/v2/sleep'].includes(path)
   const tooMany = () => envelope(TOO_MANY)
   const server = await openStandIn({ client, consent, tokens, behavior, port, isData, route, tooMany, put, remove, deliver })
   const { origin } = server
   return {
-    ...{ ...server, behavior, users, tokens, deliver, put, remove, unlink },
+    ...{ ...server, behavior, users, tokens, deliver, take, put, remove, unlink },
     ...{ subscriptionsOf: notifications.subscriptionsOf, addSubscription: notifications.seed },
     /** The entry of OAUTH_SOURCES. */
     setting: { authorize_url: `${origin}${consent.path}`, token_url: `${origin}/v2/oauth2`, api_url: origin, ...client },

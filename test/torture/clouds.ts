@@ -1,0 +1,287 @@
+import { availableParallelism, cpus, loadavg } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { grantAccess } from '../support/consent.ts'
+import { query } from '../support/databases.ts'
+import { eventually } from '../support/process.ts'
+import { randomInteger } from '../support/seeded.ts'
+import { aUser } from '../support/users.ts'
+import { isSummary, keyOf } from './cloud-ledger.ts'
+import { openNotifier } from './cloud-notifier.ts'
+import { type CloudSite, openCloudSite, type StormCloud } from './cloud-site.ts'
+import { oldestRead, type Subject } from './cloud-subjects.ts'
+
+type Options = { users: number; rounds: number; print?: (line: string) => void; log?: string | undefined }
+
+const CLIENTS = 12
+/** Changes of each account in a round. */
+const CHANGES = 2
+/** Of a hundred changes, this many delete the object, once for each object. */
+const DELETIONS = 15
+const OUTAGE_MS = 4000
+const MAX_PENDING = 200
+const SETTLED_MS = 30 * 60_000
+
+/**
+ * Connects users to five clouds, changes their data in a storm of notifications while clouds fail and processes are killed,
+ * and compares what the clouds hold with events and reads.
+ */
+export async function tortureClouds({ users, rounds, print = () => {}, log }: Options) {
+  print(`${cpus()[0]?.model.trim()}, ${availableParallelism()} cores, load ${load()}`)
+  const site = await openCloudSite(users, log)
+  const notifier = openNotifier(site.reach, site.ledger.faults)
+  try {
+    const connectedMs = await timed(() => connectAll(site, users, print))
+    const { calls: firstCalls, ms: firstMs } = await firstRead(site)
+    print(
+      `${users * site.clouds.length} connections in ${seconds(connectedMs)}, read ${seconds(firstMs)} later with ${firstCalls} requests`,
+    )
+    const before = callsOf(site)
+    const accounts = accountsOf(site)
+    const stormMs = await timed(async () => {
+      for (let round = 0; round < rounds; round++) await runRound(site, notifier, accounts, round, print)
+    })
+    const settleMs = await timed(() => settle(site, notifier))
+    const calls = callsOf(site) - before
+    const missing = site.ledger.pending().map(({ place }) => `${site.ledger.nameOf(place)}: the last change did not arrive`)
+    const differences = await compareAll(site, accounts)
+    const { counts, lags, faults } = site.ledger
+    return {
+      ...{ users, rounds, counts, calls, notifications: notifier.counts, stormMs, settleMs, load: load() },
+      lags: summarizeLags(lags),
+      compared: differences.compared,
+      faults: [...faults, ...missing, ...differences.faults],
+    }
+  } finally {
+    await notifier.close()
+    await site.close()
+  }
+}
+
+const load = () => loadavg()[0]?.toFixed(1)
+const seconds = (ms: number) => `${(ms / 1000).toFixed(0)} s`
+
+async function timed(work: () => Promise<unknown>) {
+  const startedAt = performance.now()
+  await work()
+  return performance.now() - startedAt
+}
+
+const callsOf = ({ clouds }: CloudSite) => clouds.reduce((sum, { requests }) => sum + requests.length, 0)
+
+/** Runs work on every item, several at a time. */
+async function each<T>(items: T[], work: (item: T, i: number) => Promise<unknown>) {
+  let next = 0
+  const run = async () => {
+    for (let i = next++; i < items.length; i = next++) await work(items[i] as T, i)
+  }
+  await Promise.all(Array.from({ length: CLIENTS }, run))
+}
+
+const userIds = new Map<string, string>()
+
+/** Every user connects an account of each cloud by OAuth. */
+async function connectAll({ base, api, clouds }: CloudSite, users: number, print: (line: string) => void) {
+  let done = 0
+  await each(Array.from({ length: users }), async (_, i) => {
+    const user_id = await aUser(api)
+    for (const { slug, accounts } of clouds) {
+      await grantAccess(base, slug, api, accounts[i] as string, { user_id })
+      userIds.set(`${slug} ${accounts[i]}`, user_id)
+    }
+    if (++done % 100 === 0) print(`${done} users connected, load ${load()}`)
+  })
+}
+
+/** Waits until every feed was read. */
+async function firstRead(site: CloudSite) {
+  const isRead = async () => {
+    const [row] = await query<{ open: string }>(
+      site.url,
+      'select count(*) as open from pull_jobs where last_success_at is null or due_at <= now()',
+    )
+    return Number(row?.open) === 0
+  }
+  const ms = await timed(async () => {
+    await eventually(isRead, SETTLED_MS, 500)
+    // Events may still be on their way.
+    for (let last = -1; last !== site.ledger.counts.events; await sleep(1500)) last = site.ledger.counts.events
+  })
+  return { ms, calls: callsOf(site) }
+}
+
+type Account = {
+  cloud: StormCloud
+  account: string
+  user_id: string
+  objects: Map<string, { n: number; wasDeleted: boolean; exists: boolean }>
+}
+
+const accountsOf = ({ clouds }: CloudSite): Account[] =>
+  clouds.flatMap((cloud) =>
+    cloud.accounts.map((account) => ({ cloud, account, user_id: userIds.get(`${cloud.slug} ${account}`) as string, objects: new Map() })),
+  )
+
+type Notifier = ReturnType<typeof openNotifier>
+
+/** Changes every account, while a cloud is down, another one limits requests, and a process is killed. */
+async function runRound(site: CloudSite, notifier: Notifier, accounts: Account[], round: number, print: (line: string) => void) {
+  const { clouds } = site
+  const cloudAt = (i: number) => clouds[i % clouds.length] as StormCloud
+  const [down, limited] = [cloudAt(round), cloudAt(round + 3)]
+  const order = shuffled(accounts.flatMap((account) => Array.from({ length: CHANGES }, () => account)))
+  const victim = (round + 1) % site.names.length
+  const trouble: Promise<unknown>[] = []
+  const polled: { at: number }[] = []
+  for (const [i, account] of order.entries()) {
+    if (i === Math.floor(order.length * 0.2)) trouble.push(outage(down))
+    if (i === Math.floor(order.length * 0.4)) trouble.push(site.restart(victim))
+    if (i === Math.floor(order.length * 0.6)) trouble.push(limit(limited))
+    const change = changeOne(site, account)
+    if (change && account.cloud.slug === 'dexcom_v3') polled.push(change)
+    notifier.add(account.cloud.take())
+    while (notifier.pending() > MAX_PENDING) await sleep(5)
+    if (i % 20 === 0) await sleep(0)
+  }
+  await Promise.all(trouble)
+  await makePollsDue(site, polled)
+  print(
+    `round ${round + 1}: ${order.length} changes, ${down.slug} down, ${limited.slug} limited, ${site.names[victim]} killed, ${site.ledger.pending().length} on their way, load ${load()}`,
+  )
+}
+
+function shuffled<T>(list: T[]) {
+  for (let i = list.length - 1; i > 0; i--) {
+    const j = randomInteger(0, i)
+    ;[list[i], list[j]] = [list[j] as T, list[i] as T]
+  }
+  return list
+}
+
+async function outage({ behavior }: StormCloud) {
+  behavior.down = true
+  await sleep(OUTAGE_MS)
+  behavior.down = false
+}
+
+async function limit({ behavior }: StormCloud) {
+  Object.assign(behavior, { remaining: 0, retryAfterSeconds: 3 })
+  await sleep(OUTAGE_MS)
+  behavior.remaining = undefined
+}
+
+/** Creates, corrects or deletes an object at the cloud. */
+function changeOne(site: CloudSite, { cloud, account, user_id, objects }: Account) {
+  const subject = pick(cloud.subjects)
+  const ids = subject.ids(account)
+  const id = pick(ids)
+  const name = `${subject.resource} ${id}`
+  const key = subject.keyOf(account, id)
+  const object = objects.get(name) ?? { n: 0, wasDeleted: false, exists: false }
+  objects.set(name, object)
+  const place = { user_id, slug: cloud.slug, resource: subject.resource, key }
+  if (subject.remove && object.exists && !object.wasDeleted && randomInteger(1, 100) <= DELETIONS) {
+    const change = site.ledger.change(place, null)
+    subject.remove(account, id)
+    Object.assign(object, { wasDeleted: true, exists: false })
+    return change
+  }
+  object.n++
+  object.exists = true
+  const change = site.ledger.change(place, subject.valueOf(object.n))
+  subject.put(account, id, object.n)
+  return change
+}
+
+const pick = <T>(list: T[]) => list[randomInteger(0, list.length - 1)] as T
+
+/** Dexcom sends no notifications. Its changes count from the next poll, which is hourly. */
+async function makePollsDue({ url }: CloudSite, changes: { at: number }[]) {
+  await query(
+    url,
+    `update pull_jobs set live_due_at = now(), requests = requests + 1,
+      due_at = case when leased_until > now() then due_at else least(due_at, now()) end where provider = 'dexcom_v3' and due_at is not null`,
+  )
+  for (const change of changes) change.at = Date.now()
+}
+
+/** Waits until the clouds have nothing more to say, and everything has arrived. */
+async function settle({ url, ledger }: CloudSite, notifier: Notifier) {
+  const isIdle = async () => {
+    if (notifier.pending() || ledger.pending().length) return false
+    const [row] = await query<{ open: string }>(
+      url,
+      'select (select count(*) from cloud_changes) + (select count(*) from pull_jobs where tries > 0 or due_at <= now()) as open',
+    )
+    return Number(row?.open) === 0
+  }
+  await eventually(isIdle, SETTLED_MS, 500).catch(() => {})
+}
+
+/** Compares what each cloud holds with what reads return and what the events said. */
+async function compareAll(site: CloudSite, accounts: Account[]) {
+  const faults: string[] = []
+  const delivered = site.ledger.delivered()
+  let compared = 0
+  await each(accounts, async ({ cloud, account, user_id }) => {
+    for (const subject of cloud.subjects) {
+      const held = new Map(subject.held(account))
+      const name = `${user_id} ${cloud.slug} ${subject.resource}`
+      const read = await readAll(site, user_id, cloud, subject)
+      compared += held.size
+      faults.push(...differences(`${name}, read`, held, read))
+      faults.push(...differences(`${name}, events`, held, delivered.get(name) ?? new Map()))
+    }
+  })
+  return { compared, faults }
+}
+
+function differences(name: string, held: Map<string, number>, found: Map<string, number>) {
+  const keys = new Set([...held.keys(), ...found.keys()])
+  return [...keys].flatMap((key) => {
+    const [expected, actual] = [held.get(key), found.get(key)]
+    const isEqual = expected !== undefined && actual !== undefined && Math.abs(expected - actual) < 1e-6
+    return isEqual ? [] : [`${name} ${key}: ${actual} instead of ${expected}`]
+  })
+}
+
+async function readAll({ api, now }: CloudSite, user_id: string, { slug }: StormCloud, { resource, field }: Subject) {
+  const range = { start_date: oldestRead(now), end_date: new Date(Date.now() + 86_400_000).toISOString().slice(0, 10), provider: slug }
+  const options = { params: { user_id }, query: range }
+  const items: Record<string, unknown>[] = []
+  if (resource === 'activity') items.push(...(await api.listActivity(options)).activity)
+  else if (resource === 'sleep') items.push(...(await api.listSleep(options)).sleep)
+  else if (resource === 'workouts') items.push(...(await api.listWorkouts(options)).workouts)
+  for (let next_cursor: string | null | undefined; !isSummary(resource); ) {
+    const page = await api.listSamples({ params: { user_id, resource }, query: { ...range, next_cursor } })
+    items.push(...((page.groups[slug] ?? []).flatMap(({ data }) => data) as unknown as typeof items))
+    next_cursor = page.next_cursor
+    if (!next_cursor) break
+  }
+  return new Map(items.map((item) => [keyOf(resource, item), Number(item[field])]))
+}
+
+function summarizeLags(lags: { slug: string; ms: number }[]) {
+  const of = (list: typeof lags) => {
+    const sorted = list.map(({ ms }) => ms).sort((a, b) => a - b)
+    const at = (share: number) => sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)] ?? 0
+    return { count: sorted.length, p50: at(0.5), p95: at(0.95), max: at(1) }
+  }
+  const bySlug = Map.groupBy(lags, ({ slug }) => slug)
+  return { all: of(lags), ...Object.fromEntries([...bySlug].map(([slug, list]) => [slug, of(list)])) }
+}
+
+type Outcome = Awaited<ReturnType<typeof tortureClouds>>
+
+export function summaryOfClouds({ users, counts, calls, notifications, lags, compared, faults, stormMs, settleMs, load }: Outcome) {
+  const lagLines = Object.entries(lags).map(
+    ([name, { count, p50, p95, max }]) =>
+      `lag of ${name}: p50 ${seconds(p50)}, p95 ${seconds(p95)}, longest ${seconds(max)} (${count} changes)`,
+  )
+  return [
+    `${users} users: ${counts.changes} changes in ${seconds(stormMs)}, settled ${seconds(settleMs)} later, load ${load}`,
+    `${notifications.sent} notifications, ${notifications.duplicates} of them twice, ${notifications.retried} sent again`,
+    `${calls} requests to clouds, ${(calls / counts.changes).toFixed(1)} per change; ${counts.events} messages, ${counts.repeated} repeated`,
+    ...lagLines,
+    `${compared} summaries and samples compared, ${faults.length} faults`,
+  ].join('\n')
+}
