@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Client } from '../../src/contract/client.ts'
 import { sendDueMessages } from '../../src/delivery/messages/send.ts'
+import { applyRetention } from '../../src/delivery/webhooks/repair/retention.ts'
 import { dispatchDueOrders } from '../../src/labs/orders/progress/dispatch.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/platform/time.ts'
 import { placeOrder } from '../support/orders.ts'
@@ -238,4 +239,22 @@ test('a service without a mail server writes no messages', async () => {
   await complete(api, { order_id: (await placeOrder(api)).id })
   expect(await api.listMessages({})).toEqual({ messages: [], next_cursor: null })
   expect((await api.previewMessages({})).sending).toBe(false)
+})
+
+test('the log keeps messages for as long as events', async () => {
+  const { api, team_id } = await newTeam()
+  const { order_id } = await bookVisit(api)
+  await api.rescheduleCenterVisit({
+    params: { order_id },
+    body: { booking_key: (await siteSlots(api)).find(({ start }) => start > '2027-03-10')?.booking_key as string },
+  })
+  await send()
+  const age = (days: number) =>
+    query(w.url, "update messages set created_at = $2::timestamptz - $3 * interval '1 day' where team_id = $1", [team_id, NOW, days])
+  await age(89)
+  await applyRetention(w.app)
+  expect(await messagesOf(api, order_id)).not.toEqual([])
+  await age(91)
+  await applyRetention(w.app)
+  expect((await messagesOf(api, order_id)).map(({ status }) => status)).toEqual(['planned'])
 })

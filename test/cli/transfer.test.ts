@@ -2,22 +2,45 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../../src/contract/client.ts'
+import { unsubscribeUrl } from '../../src/delivery/messages/opt-out.ts'
 import { dispatchDueOrders } from '../../src/labs/orders/progress/dispatch.ts'
+import { DAY } from '../../src/platform/time.ts'
 import { requireUser } from '../../src/tenants/users/actions.ts'
 import { linkConnection } from '../../src/wearables/connections/actions.ts'
+import { newOuraUser, type OuraObject } from '../../src/wearables/providers/oura/stand-in/data.ts'
+import { openOuraStandIn } from '../../src/wearables/providers/oura/stand-in/server.ts'
+import { atEnd } from '../support/at-end.ts'
+import { grantAccess, reachable } from '../support/consent.ts'
 import { placeOrder } from '../support/orders.ts'
 import { people, someInfo, someInsurance } from '../support/people.ts'
 import { query } from '../support/query.ts'
+import { startMailServer } from '../support/smtp.ts'
 import { aNight, aSample, aWorkout, push, pushSummary } from '../support/wearables.ts'
 import { citusServers, errorOf, newSandboxDatabase, replica, temporaryFolder, world } from '../support/world.ts'
 import { assay } from './assay.ts'
 
-const w = await world()
+const HISTORY_DAYS = 20
+const mailServer = await startMailServer()
+/** The service that the cloud notifies. */
+const notified = { base: '' }
+const cloud = await openOuraStandIn({
+  client: { client_id: 'harbor-app', client_secret: 'cloud secret' },
+  users: [newOuraUser('ada', new Date().toISOString(), HISTORY_DAYS + 5)],
+  reach: (url) => reachable(notified.base, url),
+})
+atEnd(cloud.close)
+const env = {
+  SMTP_URL: mailServer.url,
+  MAIL_FROM: 'no-reply@harbor.example',
+  OAUTH_SOURCES: JSON.stringify({ oura: cloud.setting }),
+}
+const w = await world({ env })
+notified.base = w.base
 const cli = assay(w.url)
 const file = (name: string) => join(temporaryFolder(), name)
 const path = file('team.ndjson')
 
-/** `one`, the user of the testkit order, and three without data. */
+/** `one`, the user of the testkit order, `three` with a ring, and two without data. */
 const USERS = 5
 
 beforeAll(async () => {
@@ -37,10 +60,41 @@ beforeAll(async () => {
   const kit = await placeOrder(w.api, 'testkit')
   await setUpCollection(one.user_id, kit.id)
   for (const client_user_id of ['three', 'four', 'five']) await w.api.createUser({ body: { client_user_id } })
+  await connectRing()
+  for (const content of ['Test,Result,Unit\nFerritin,12,ng/mL\n', 'no results']) await parseReport(one.user_id, content)
+  await fetch(unsubscribeUrl(w.app, { team_id: w.team_id, user_id: one.user_id }, 'en').replace(/^.*?\/messages/, `${w.base}/messages`), {
+    method: 'POST',
+  })
   await pushWearableData(one.user_id)
   await w.runJobs()
+  await parseReport(one.user_id, 'Test,Result,Unit\nGlucose,90,mg/dL\n')
   expect(await cli.json('export', '--team', w.team_id, '--file', path)).toMatchObject({ users: USERS })
 })
+
+const parseReport = (user_id: string, content: string) =>
+  w.api.createParsingJob({ body: { file: [new File([content], 'report.csv')], user_id } })
+
+const nightsOf = (api: Client, user_id: string) =>
+  api.listSleep({ params: { user_id }, query: { start_date: daysAgo(HISTORY_DAYS + 5), provider: 'oura' } })
+
+const daysAgo = (days: number) => new Date(Date.now() - days * DAY).toISOString().slice(0, 10)
+const heldNights = () => cloud.users.get('ada')?.objects.get('sleep') as Map<string, OuraObject>
+const nightOf = (day: string) => `sleep-ada-${day}`
+
+/** A ring whose user deleted a night, and whose history is read up to ten days after its start. */
+async function connectRing() {
+  await w.admin.putPullPreferences({
+    params: { org_id: w.org_id, env: 'sandbox', region: 'us' },
+    body: { team_ids: [w.team_id], providers: { oura: { default: { historical_days_to_pull: HISTORY_DAYS } } } },
+  })
+  const { user_id } = await w.api.resolveUser({ params: { client_user_id: 'three' } })
+  await grantAccess(w.base, 'oura', w.api, 'ada', { user_id })
+  await w.runJobs()
+  cloud.remove('ada', 'sleep', nightOf(daysAgo(3)))
+  await cloud.deliver()
+  await w.runJobs()
+  await query(w.url, "update pull_jobs set history_to = history_from + interval '10 days' where user_id = $1 and feed = 'sleep'", [user_id])
+}
 
 const site = {
   kind: 'site' as const,
@@ -129,6 +183,10 @@ async function wearableData(api: Client, user_id: string) {
   }
 }
 
+/** The log of messages about orders. */
+const messagesOf = async (api: Client, orders: { id: string }[]) =>
+  (await Promise.all(orders.map(({ id }) => api.listMessages({ query: { order_id: id } })))).flatMap(({ messages }) => messages)
+
 /** The data of every user as the API returns it, sorted by client_user_id. */
 async function readEverything(api: Client) {
   const { users } = await api.listUsers()
@@ -149,6 +207,7 @@ async function readEverything(api: Client) {
       communication,
       results,
       wearables: await wearableData(api, user.user_id),
+      messages: await messagesOf(api, orders),
     })
   }
   return read
@@ -224,6 +283,49 @@ test('import includes wearable data but no access tokens', async () => {
     expect([table, await query(other.url, `select 1 from ${table} where user_id = '${user_id}'`)]).toEqual([table, []])
 })
 
+test('an imported team goes on with its backfill, and what the source deleted stays deleted', async () => {
+  const other = await replica({ database: await newSandboxDatabase(), env })
+  notified.base = other.base
+  const team = await other.tenant()
+  await assay(other.url).json('import', '--team', team.team_id, '--file', path)
+  const { user_id } = await team.api.resolveUser({ params: { client_user_id: 'three' } })
+  const { sleep: before } = await nightsOf(team.api, user_id)
+  const change = (day: string, average_hrv: number) => {
+    const night = heldNights().get(nightOf(day)) as OuraObject
+    heldNights().set(night.id, { ...night, average_hrv, meta: { updated_at: new Date().toISOString(), version: 2 } })
+  }
+  change(daysAgo(HISTORY_DAYS - 3), 111)
+  change(daysAgo(5), 112)
+  // A list of the source still has the night.
+  const deleted = nightOf(daysAgo(3))
+  heldNights().set(deleted, { ...(heldNights().get(nightOf(daysAgo(4))) as OuraObject), id: deleted, day: daysAgo(3) })
+  await grantAccess(other.base, 'oura', team.api, 'ada', { user_id })
+  await other.runJobs()
+  const { sleep: after } = await nightsOf(team.api, user_id)
+  expect(after).toHaveLength(before.length)
+  const hrvOn = (day: string) => after.find(({ calendar_date }) => calendar_date === day)?.average_hrv
+  expect([hrvOn(daysAgo(HISTORY_DAYS - 3)), hrvOn(daysAgo(5)) === 112, hrvOn(daysAgo(3))]).toEqual([111, false, undefined])
+  expect((await team.api.getHistoricalPulls({ query: { user_id } })).data[0]?.provider['oura']?.pulled['sleep']).toMatchObject({
+    status: 'success',
+  })
+})
+
+test('import includes messages, opt-outs and parsed reports, and parses those that wait', async () => {
+  const other = await replica({ database: await newSandboxDatabase() })
+  const team = await other.tenant()
+  await assay(other.url).json('import', '--team', team.team_id, '--file', path)
+  await other.runJobs()
+  const jobs = await query<{ id: string }>(other.url, 'select id from parsing_jobs order by created_at')
+  const read = await Promise.all(jobs.map(({ id }) => team.api.getParsingJob({ params: { parsing_job_id: id } })))
+  expect(read.map(({ status, data }) => [status, data?.results[0]?.value])).toEqual([
+    ['completed', '12'],
+    ['failed', undefined],
+    ['completed', '90'],
+  ])
+  expect(await query(other.url, 'select 1 from message_opt_outs')).toHaveLength(1)
+  expect((await team.api.listMessages()).messages.map(({ kind }) => kind)).toContain('appointment_booked')
+})
+
 test('import into another team with --new-ids creates a copy and sends no orders to a lab', async () => {
   const copy = await w.tenant()
   const refused = await cli.run('import', '--team', copy.team_id, '--file', path)
@@ -238,8 +340,10 @@ test('import into another team with --new-ids creates a copy and sends no orders
         .replaceAll(uuid, 'ID')
         .replaceAll(/"(sample_id|specimen_number|source_sample_id)":("[^"]*"|null)/g, '"$1":0'),
     )
-  const before = shape(await readEverything(w.api)).map(({ results: _, ...rest }: object & { results?: unknown }) => rest)
-  expect(shape(await readEverything(copy.api)).map(({ results: _, ...rest }: object & { results?: unknown }) => rest)).toEqual(before)
+  const comparable = ({ results: _, messages: __, ...rest }: object & { results?: unknown; messages?: unknown }) => rest
+  expect(shape(await readEverything(copy.api)).map(comparable)).toEqual(shape(await readEverything(w.api)).map(comparable))
+  const messages = "select count(*)::integer, count(*) filter (where status in ('planned', 'queued'))::integer as pending from messages"
+  expect(await query(w.url, `${messages} where team_id = $1`, [copy.team_id])).toEqual([{ count: expect.any(Number), pending: 0 }])
   expect(
     await query(w.url, 'select count(*)::integer from orders where team_id = $1 and (sent_at is not null or dispatch_at is not null)', [
       copy.team_id,

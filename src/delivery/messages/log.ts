@@ -14,3 +14,6 @@ export async function listMessages(app: App, { team_id }: TeamCaller, { order_id
   const messages = await Promise.all(rows.map(async (row) => ({ ...row, ...(await openMessage(app, row)) })))
   return { messages, next_cursor: next }
 }
+
+/** Deletes messages from before a day, except those that are still to be sent. */
+export const pruneMessages = (app: App, oldest: string) => store.pruneMessages(app.db, oldest)

@@ -1,6 +1,7 @@
 import { type Insertable, sql, type Updateable } from 'kysely'
 import { anyTeam } from '../../platform/db/any-team.ts'
 import { latestTeamTime, teamTime } from '../../platform/db/due-work.ts'
+import { insertJson, type JsonRow } from '../../platform/db/json-rows.ts'
 import { type Db, prepareSearch } from '../../platform/db/open.ts'
 import { descendingPage } from '../../platform/db/page.ts'
 import type { Tables } from '../../platform/db/tables.ts'
@@ -134,3 +135,15 @@ export const insertOptOut = (db: Db, team_id: string, user_id: string, created_a
 /** Returns undefined if the patient had not opted out. */
 export const deleteOptOut = (db: Db, team_id: string, user_id: string) =>
   db.deleteFrom('message_opt_outs').where('team_id', '=', team_id).where('user_id', '=', user_id).returning('user_id').executeTakeFirst()
+
+/** Deletes messages from before a time that are not pending. */
+export const pruneMessages = (db: Db, before: string) =>
+  sql`delete from messages where created_at < ${before} and status in ('sent', 'failed', 'canceled') ${anyTeam('expired messages')}`.execute(
+    db,
+  )
+
+/** Inserts rows of a team export. */
+export const inserts = {
+  messages: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('messages'), 'messages', rows),
+  message_opt_outs: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('message_opt_outs'), 'message_opt_outs', rows),
+}

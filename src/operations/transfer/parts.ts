@@ -1,9 +1,11 @@
+import * as messages from '../../delivery/messages/transfer.ts'
 import * as appointments from '../../labs/appointments/transfer.ts'
 import * as communication from '../../labs/communication/transfer.ts'
 import * as kits from '../../labs/kits/transfer.ts'
 import type { OrderDocument } from '../../labs/orders/encrypted-document.ts'
 import { searchTermsOf } from '../../labs/orders/placing/insert.ts'
 import * as orders from '../../labs/orders/transfer.ts'
+import * as reportParser from '../../labs/report-parser/transfer.ts'
 import * as results from '../../labs/results/transfer.ts'
 import type { App, AppInTransaction } from '../../platform/app.ts'
 import { indexTerms } from '../../platform/sealing/blind-index.ts'
@@ -16,6 +18,7 @@ import { type Account, accountHash } from '../../wearables/connections/account.t
 import { type DeviceDescription, fingerprintOf } from '../../wearables/connections/devices.ts'
 import * as connections from '../../wearables/connections/transfer.ts'
 import * as data from '../../wearables/data/transfer.ts'
+import * as ingestion from '../../wearables/ingestion/schedule.ts'
 import type { Part as PartDescription, Row } from './rules.ts'
 import { byteaText } from './rules.ts'
 
@@ -59,6 +62,17 @@ export const parts: Part[] = [
     { table: 'results', by: 'order_id', sealed: ['order_id', 'version'], ids: ['order_id'], order: 'version' },
     { table: 'result_documents', by: 'order_id', sealed: ['order_id', 'version', 'n'], ids: ['order_id'], order: 'n' },
   ]),
+  ...ownedBy(messages, [
+    {
+      ...{ table: 'messages', by: 'order_id', sealed: ['id'], ids: ['id', 'user_id', 'order_id'], order: 'id' },
+      isOfTeam: ({ user_id }) => user_id === null,
+    },
+    { table: 'message_opt_outs', by: 'user_id', ids: ['user_id'], order: 'created_at' },
+  ]),
+  ...ownedBy(reportParser, [
+    { table: 'parsing_jobs', by: 'user_id', sealed: ['id'], ids: ['id', 'user_id'], order: 'created_at' },
+    { table: 'parsing_files', by: 'user_id', sealed: ['job_id', 'n'], ids: ['job_id', 'user_id'], order: 'n', isFile: true },
+  ]),
   ...ownedBy(connections, [
     {
       table: 'connections',
@@ -71,8 +85,15 @@ export const parts: Part[] = [
     },
     { table: 'devices', by: 'user_id', sealed: ['id'], ids: ['id', 'user_id'], order: 'created_at', drop: ['fingerprint'] },
   ]),
+  ...ownedBy(ingestion, [
+    {
+      ...{ table: 'pull_jobs', by: 'user_id', ids: ['connection_id', 'user_id'], order: 'feed' },
+      drop: ['lease', 'leased_until'],
+    },
+  ]),
   ...ownedBy(data, [
     { table: 'summaries', by: 'user_id', sealed: ['id'], ids: ['id', 'user_id'], order: 'created_at' },
+    { table: 'deleted_summaries', by: 'user_id', ids: ['id', 'user_id'], order: 'deleted_at' },
     { table: 'resource_states', by: 'user_id', ids: ['user_id'], order: 'resource' },
     { table: 'historical_pulls', by: 'user_id', ids: ['user_id'], order: 'resource' },
   ]),

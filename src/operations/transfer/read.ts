@@ -4,11 +4,11 @@ import { loadPhysicians } from '../../labs/physicians/transfer.ts'
 import type { App } from '../../platform/app.ts'
 import { deploymentName } from '../../platform/config.ts'
 import { setupProblem } from '../../platform/problem.ts'
-import { open, type SealingKey } from '../../platform/sealing/seal.ts'
+import { open, openBytes, type SealingKey } from '../../platform/sealing/seal.ts'
 import { teamSealingKey, unwrap } from '../../platform/sealing/vault.ts'
 import { parts } from './parts.ts'
 import { recordsOf } from './records.ts'
-import { associatedDataOf, type Row } from './rules.ts'
+import { associatedDataOf, type Part, type Row } from './rules.ts'
 import * as store from './store.ts'
 
 export async function requireTeam(app: App, team_id: string) {
@@ -50,7 +50,10 @@ export async function* usersOf(app: App, team_id: string, after?: string) {
     const users = await store.listUsersAfter(app.db, team_id, last, BATCH_SIZE)
     for (const { user_id, key_id, wrapped, row } of users) {
       const key = unwrap(teamKey, { team_id, user_id }, { id: key_id, wrapped })
-      yield { user: decryptRow(key, 'users', ['user_id'], row), ...(await readParts(app, key, { team_id, user_id })) }
+      yield {
+        user: decryptRow(key, { table: 'users', sealed: ['user_id'] }, row),
+        ...(await readParts(app, { user: key, team: teamKey }, { team_id, user_id })),
+      }
       yield* recordsOf(app, key, { team_id, user_id })
     }
     last = users.at(-1)?.user_id
@@ -58,27 +61,35 @@ export async function* usersOf(app: App, team_id: string, after?: string) {
   }
 }
 
-async function readParts(app: App, key: SealingKey, { team_id, user_id }: store.Owner) {
+async function readParts(app: App, keys: { user: SealingKey; team: SealingKey }, { team_id, user_id }: store.Owner) {
   const rowsByTable: Record<string, Row[]> = {}
   for (const part of parts) {
-    const { table, by, sealed, drop = [], secret = [] } = part
+    const { table, by, sealed, drop = [] } = part
     const ids = by === 'user_id' ? [user_id] : (rowsByTable['orders'] ?? []).map(({ id }) => id as string)
     const rows = ids.length ? await store.listRows(app.db, team_id, part, ids) : []
-    const open = (row: Row) => (sealed ? decryptRow(key, table, sealed, row, secret) : row)
+    const open = (row: Row) => (sealed ? decryptRow(part.isOfTeam?.(row) ? keys.team : keys.user, { ...part, sealed }, row) : row)
     rowsByTable[table] = rows
-      .filter((row) => table !== 'connections' || isLive(row))
+      .filter((row) => isLive(table, row, rowsByTable))
       .map((row) => without(open(row), [...drop, 'terms', 'team_id']))
   }
   return rowsByTable
 }
 
-/** An ended connection stays in the table only until it is deregistered. */
-const isLive = ({ ended_at }: Row) => ended_at === null
+/** An ended connection stays in the table only until it is deregistered, and its feeds are never read again. */
+function isLive(table: string, { ended_at, connection_id }: Row, { connections = [] }: Record<string, Row[]>) {
+  if (table === 'connections') return ended_at === null
+  return table !== 'pull_jobs' || connections.some(({ id }) => id === connection_id)
+}
 
 const without = (row: Row, names: string[]): Row => Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name)))
 
-function decryptRow(key: SealingKey, table: string, columns: string[], row: Row, secret: string[] = []): Row {
+type SealedPart = Pick<Part, 'table' | 'secret' | 'isFile'> & { sealed: string[] }
+
+function decryptRow(key: SealingKey, { table, sealed: columns, secret = [], isFile }: SealedPart, row: Row): Row {
   if (typeof row['sealed'] !== 'string') return row
-  const document = open<Row>(key, associatedDataOf(table, columns, row), Buffer.from(row['sealed'].slice(2), 'hex'))
+  const associatedData = associatedDataOf(table, columns, row)
+  const sealed = Buffer.from(row['sealed'].slice(2), 'hex')
+  if (isFile) return { ...row, sealed: openBytes(key, associatedData, sealed).toString('base64') }
+  const document = open<Row>(key, associatedData, sealed)
   return { ...row, sealed: secret.length ? without(document, secret) : document }
 }

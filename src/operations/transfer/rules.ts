@@ -12,6 +12,10 @@ export type Part = {
   drop?: string[]
   /** Fields of the encrypted document that are not exported. */
   secret?: string[]
+  /** The encrypted part is a file, not a document. Exports have it in Base64. */
+  isFile?: boolean
+  /** Whether a row is encrypted with the key of the team. */
+  isOfTeam?(row: Row): boolean
 }
 
 export type Row = Record<string, unknown>
@@ -56,6 +60,19 @@ export const requireReconnect = (connection: Row, at: string): Row =>
         ...{ status: 'error', error_type: 'token_refresh_failed', errored_at: at, expires_at: null },
         error_message: 'The connection was imported without its tokens. The user has to connect again.',
       }
+
+/** Assay reads nothing until the user connects again. The backfill then goes on where it stopped. */
+export const toPausedJob = (job: Row): Row => ({ ...job, due_at: null, requests: 0, tries: 0, error: null })
+
+/** Nobody gets a message twice because their team was copied. */
+export const toLoggedMessage = (message: Row): Row =>
+  message['status'] === 'planned' || message['status'] === 'queued'
+    ? { ...message, status: 'canceled', planned_at: null, send_at: null, error: 'copied' }
+    : message
+
+/** The original parses the files. */
+export const toEndedParsing = (job: Row): Row =>
+  job['due_at'] === null ? job : { ...job, status: 'failed', failure_reason: 'processing_error', due_at: null }
 
 /** An import does not continue a historical pull that was running. */
 export const endRunningPull = (pull: Row, at: string): Row =>

@@ -3,7 +3,7 @@ import { insertExportedRows as insertTests } from '../../labs/catalog/transfer.t
 import * as kits from '../../labs/kits/transfer.ts'
 import { importPhysicians } from '../../labs/physicians/transfer.ts'
 import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
-import { type SealingKey, seal } from '../../platform/sealing/seal.ts'
+import { type SealingKey, seal, sealBytes } from '../../platform/sealing/seal.ts'
 import { insertSealingKey } from '../../platform/sealing/store.ts'
 import { newSealingKey, teamSealingKey } from '../../platform/sealing/vault.ts'
 import { insertExportedRows as insertUsers } from '../../tenants/users/transfer.ts'
@@ -17,11 +17,15 @@ import {
   type IdOf,
   lineProblem,
   newIdMapper,
+  type Part,
   type Row,
   renameIds,
   renameIdsInside,
   requireReconnect,
+  toEndedParsing,
   toHistory,
+  toLoggedMessage,
+  toPausedJob,
 } from './rules.ts'
 import * as store from './store.ts'
 
@@ -67,7 +71,9 @@ export const writeUser = (app: App, target: Target, line: Line, lineNumber: numb
     if (await store.isClientUserIdTaken(app.db, team_id, user['client_user_id'] as string))
       throw lineProblem(lineNumber, 'another user of the team has the same client_user_id; delete that user, or import into an empty team')
     const { key, row } = newSealingKey(await teamSealingKey(app, team_id), { team_id, user_id })
-    await insertUsers(app, 'users', [{ ...encryptRow(key, 'users', ['user_id'], user), team_id }]).catch(rethrowAt(lineNumber))
+    await insertUsers(app, 'users', [{ ...encryptRow(key, { table: 'users', sealed: ['user_id'] }, user), team_id }]).catch(
+      rethrowAt(lineNumber),
+    )
     await insertSealingKey(app.db, { ...row, team_id, user_id })
     await writeParts(app, target, key, line, lineNumber)
     return true
@@ -79,12 +85,15 @@ export const writeRecordLine = (app: App, target: Target, line: Records, lineNum
 
 async function writeParts(app: AppInTransaction, target: Target, key: SealingKey, line: Line, lineNumber: number) {
   const { team_id } = target
-  for (const { table, ids, sealed, insert } of parts) {
+  const teamKey = await teamSealingKey(app, team_id)
+  for (const part of parts) {
+    const { table, ids, sealed, insert } = part
     const rows = ((line[table] ?? []) as Row[]).map((row) => renameIds(row, ids, idsOf(target)))
     const written = []
     for (const row of await adaptRows(app, target, table, rows, line, lineNumber)) {
       const recomputed = await recomputeHashes(app, { team_id, user: key }, table, row, line)
-      written.push({ ...(sealed ? encryptRow(key, table, sealed, row) : row), ...recomputed, team_id })
+      const rowKey = part.isOfTeam?.(row) ? teamKey : key
+      written.push({ ...(sealed ? encryptRow(rowKey, { ...part, sealed }, row) : row), ...recomputed, team_id })
     }
     await insert(app, written).catch(rethrowAt(lineNumber))
   }
@@ -94,8 +103,13 @@ async function adaptRows(app: App, target: Target, table: string, rows: Row[], l
   if (table === 'orders') return orderRows(app, target, rows, lineNumber)
   // A copied order is history: its visit takes nobody's time, and nobody waits for its kit.
   if (table === 'appointments' && target.new_ids) return rows.map((row) => ({ ...row, due_at: null, calendar_code: null }))
-  if ((table === 'kits' || table === 'parcels') && target.new_ids) return []
+  if ((table === 'kits' || table === 'parcels' || table === 'parsing_files') && target.new_ids) return []
+  if (table === 'messages' && target.new_ids) return rows.map(toLoggedMessage)
+  if (table === 'parsing_jobs' && target.new_ids) return rows.map(toEndedParsing)
+  // The ID of a summary follows from its user, so a deletion says nothing about a copy.
+  if (table === 'deleted_summaries' && target.new_ids) return []
   if (table === 'connections') return rows.map((row) => requireReconnect(row, app.now()))
+  if (table === 'pull_jobs') return rows.map(toPausedJob)
   if (table === 'historical_pulls') return rows.map((row) => endRunningPull(row, app.now()))
   if (table !== 'summaries' || !target.new_ids) return rows
   const referenced = new Set([...((line['summaries'] ?? []) as Row[]), ...((line['devices'] ?? []) as Row[])].map(({ id }) => id))
@@ -119,10 +133,14 @@ async function dropUnknownAccounts(app: App, rows: Row[]) {
   return rows.map((row) => (existing.includes(row['lab_account_id'] as string) ? row : { ...row, lab_account_id: null }))
 }
 
-function encryptRow(key: SealingKey, table: string, columns: string[], row: Row): Row {
+type SealedPart = Pick<Part, 'table' | 'isFile'> & { sealed: string[] }
+
+function encryptRow(key: SealingKey, { table, sealed: columns, isFile }: SealedPart, row: Row): Row {
   const document = row['sealed']
   if (document === null || document === undefined) return row
-  return { ...row, sealed: byteaText(seal(key, associatedDataOf(table, columns, row), document)) }
+  const associatedData = associatedDataOf(table, columns, row)
+  const sealed = isFile ? sealBytes(key, associatedData, Buffer.from(String(document), 'base64')) : seal(key, associatedData, document)
+  return { ...row, sealed: byteaText(sealed) }
 }
 
 /** The driver's message may quote a value, so only its code is shown. */

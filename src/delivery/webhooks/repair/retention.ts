@@ -2,6 +2,7 @@ import type { App } from '../../../platform/app.ts'
 import { maintainPartitions } from '../../../platform/db/partitions.ts'
 import { DAY, later } from '../../../platform/time.ts'
 import { applyEventRetention } from '../../events/retention.ts'
+import { pruneMessages } from '../../messages/log.ts'
 import { pruneJobs } from './store-jobs.ts'
 import * as store from './store-retention.ts'
 
@@ -14,6 +15,7 @@ export async function applyRetention(app: App) {
   await maintainPartitions(app, 'attempts', oldest)
   await store.deleteFromDefault(app.db, oldest)
   await pruneJobs(app.db, oldest)
+  await pruneMessages(app, oldest)
   const before = later(oldest, DAY)
   for (const team_id of await store.listTeamsWithDisabledWebhooks(app.db))
     for (let after: string | null = '0'; after !== null; )

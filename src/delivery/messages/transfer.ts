@@ -1,0 +1,6 @@
+import type { AppInTransaction } from '../../platform/app.ts'
+import type { JsonRow } from '../../platform/db/json-rows.ts'
+import { inserts } from './store.ts'
+
+/** Inserts rows of a team export into a table of this feature. */
+export const insertExportedRows = (app: AppInTransaction, table: keyof typeof inserts, rows: JsonRow[]) => inserts[table](app.db, rows)
