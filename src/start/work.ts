@@ -7,6 +7,7 @@ import { jobs } from '../jobs/index.ts'
 import { startJobs } from '../jobs/loop.ts'
 import { receiveJobWakeUps } from '../jobs/wake-ups.ts'
 import { listenToLabs } from '../labs/hl7/inbox/listen.ts'
+import { stopLabWork } from '../labs/hl7/links/each-lab.ts'
 import { closeConnections } from '../labs/hl7/outbox/send.ts'
 import { appOf, DELIVER_WEBHOOKS, type Service } from '../platform/app.ts'
 import type { Database } from '../platform/db/open.ts'
@@ -29,6 +30,7 @@ export async function startWork(service: Service, database: Database, metrics: M
   const labs = await listenToLabs(appOf(service))
   return {
     async stop() {
+      stopLabWork(service)
       await labs.stop()
       await Promise.all([loop.stop(), wakeUps.stop(), jobWakeUps?.stop(), delivery.stop(), publisher.stop()])
       closeConnections(service)

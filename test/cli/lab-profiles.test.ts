@@ -6,7 +6,8 @@ import { orderMessages } from '../../src/labs/hl7/messages/rules-order.ts'
 import { builtInProfiles, readBuiltIn } from '../../src/labs/hl7/profiles/read.ts'
 import type { Profile } from '../../src/labs/hl7/profiles/rules-profile.ts'
 import { sampleEnvelope, sampleOrder } from '../../src/labs/hl7/profiles/rules-sample.ts'
-import { type Misbehavior, startStandIn } from '../../src/labs/hl7/stand-in/lab.ts'
+import type { Misbehavior } from '../../src/labs/hl7/stand-in/desk.ts'
+import { startStandIn } from '../../src/labs/hl7/stand-in/lab.ts'
 import { judgeOrder } from '../../src/labs/hl7/stand-in/rules-answers.ts'
 import { atEnd } from '../support/at-end.ts'
 import { assay as bin, run } from '../support/process.ts'
@@ -73,7 +74,7 @@ test('rejects what is neither a profile nor a message', async () => {
   const { out } = await cli.run('labs', 'check', '--profile', aProfile({ extends: 'none' }))
   expect(out).toContain('extends: Must be one of')
   const notHl7 = await cli.run('labs', 'check', '--profile', 'loi-lri-2.5.1', '--results', aFile('hello'))
-  expect(notHl7).toMatchObject({ code: 1, err: 'The file of --results has no message that begins with MSH\n' })
+  expect(notHl7).toMatchObject({ code: 1, err: 'The file must begin with FHS, BHS or MSH.\n' })
 })
 
 describe('--send', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { splitMessages } from '../../src/labs/hl7/codec/rules-batch.ts'
+import { splitFile } from '../../src/labs/hl7/codec/rules-batch.ts'
 import { charsets, decodeBytes, encodeText } from '../../src/labs/hl7/codec/rules-charset.ts'
 import { delimitersOf } from '../../src/labs/hl7/codec/rules-delimiters.ts'
 import { type Field, formatMessage, limits, type Message, parseMessage, type Segment } from '../../src/labs/hl7/codec/rules-message.ts'
@@ -109,15 +109,23 @@ describe('a file', () => {
     ['several messages', one + one, 2],
     ['a batch', `BHS|^~\\&|LAB\r\n${one}${one}BTS|2\r\n`, 2],
     ['batches in a file', `FHS|^~\\&|LAB\rBHS|^~\\&\r${one}BTS|1\rBHS|^~\\&\r${one}${one}BTS\rFTS|2`, 3],
-    ['no message', 'hello', 0],
+    ['an empty batch', 'BHS|^~\\&\rBTS|0', 0],
   ])('can have %s', (_, text, count) => {
-    const messages = splitMessages(text)
+    const messages = splitFile(Buffer.from(text))
     expect(messages).toHaveLength(count)
-    for (const message of messages) expect(parseMessage(message).segments.map(({ name }) => name)).toEqual(['MSH', 'PID'])
+    for (const message of messages) expect(parseMessage(message.toString()).segments.map(({ name }) => name)).toEqual(['MSH', 'PID'])
   })
 
-  test('that was cut off is rejected', () => {
-    expect(() => splitMessages(`BHS|^~\\&\r${one}BTS|2`)).toThrow('BTS-1 is 2, and the batch has 1 messages.')
+  test.each([
+    ['a message is missing', `BHS|^~\\&\r${one}BTS|2`, 'BTS-1 is 2, and the batch has 1 messages.'],
+    ['the end of the batch is missing', `BHS|^~\\&\r${one}`, 'The file is not complete: BHS has no BTS.'],
+    ['a batch begins before the end of another', `BHS|^~\\&\r${one}BHS|^~\\&\r${one}BTS|1`, 'The file is not complete: BHS has no BTS.'],
+    ['the end of the file is missing', `FHS|^~\\&\r${one}`, 'The file is not complete: FHS has no FTS.'],
+    ['a batch is missing', `FHS|^~\\&\rBHS|^~\\&\r${one}BTS|1\rFTS|2`, 'FTS-1 is 2, and the file has 1 batches.'],
+    ['the start is missing', `|1|DOE\r${one}`, 'The file must begin with FHS, BHS or MSH.'],
+    ['there is no message', 'hello', 'The file must begin with FHS, BHS or MSH.'],
+  ])('is rejected if %s', (_, text, reason) => {
+    expect(() => splitFile(Buffer.from(text))).toThrow(reason)
   })
 })
 

@@ -8,28 +8,28 @@ import { reservePorts } from '../support/ports.ts'
 import { CONNECTION_POLL_MS, eventually, postmasterOf, readCredentials, type Service, startProcess } from '../support/process.ts'
 import { newUuid } from '../support/seeded.ts'
 import { aUser } from '../support/users.ts'
-import { openLab, PROFILE } from './lab.ts'
+import { openLab } from './lab.ts'
+import { PROFILE } from './lab-books.ts'
 import { startExternal } from './rounds.ts'
+import { openSftpLab } from './sftp-lab.ts'
 
 const victims = ['worker', 'lab', 'PostgreSQL', 'worker'] as const
 const CLIENTS = 8
 /** An outage of the test is shorter than this. */
 const SETTLED_MS = 10 * 60_000
 
-type Options = { rounds: number; ordersPerRound: number; print?: (line: string) => void; log?: string | undefined }
+export const transports = ['mllp', 'sftp'] as const
+type Transport = (typeof transports)[number]
+type Options = { rounds: number; ordersPerRound: number; transport?: Transport; print?: (line: string) => void; log?: string | undefined }
 
 /** Places orders at a lab that speaks HL7 while connections break and a worker, the lab or PostgreSQL is killed. */
-export async function tortureLabs({ rounds, ordersPerRound, print = () => {}, log }: Options) {
+export async function tortureLabs({ rounds, ordersPerRound, transport = 'mllp', print = () => {}, log }: Options) {
   const dataDir = mkdtempSync(join(tmpdir(), 'assay-torture-'))
   const [labPort = 0, assayPort = 0] = await reservePorts(2)
   const server = await startExternal(dataDir)
-  const quillmoor = {
-    profile: PROFILE,
-    send: { host: '127.0.0.1', port: labPort, timeout_seconds: 2 },
-    receive: { port: assayPort },
-  }
+  const { lab, connection } = transport === 'mllp' ? await mllpLab(labPort, assayPort) : await sftpLab(labPort)
+  const quillmoor = { profile: PROFILE, ...connection }
   const env = { ...server.env, LAB_CONNECTIONS: JSON.stringify({ quillmoor }), DATABASE_POOL_SIZE: '10' }
-  const lab = await openLab(labPort, { host: '127.0.0.1', port: assayPort })
   const api = await startProcess({ ...env, ROLE: 'api', PROCESSES: '1' }, log)
   let worker: Service = await startProcess({ ...env, ROLE: 'worker' }, log)
   const client = createClient(api.url, { 'x-service-api-key': readCredentials(dataDir).team_api_key })
@@ -70,6 +70,16 @@ export async function tortureLabs({ rounds, ordersPerRound, print = () => {}, lo
   }
 }
 
+async function mllpLab(labPort: number, assayPort: number) {
+  const lab = await openLab(labPort, { host: '127.0.0.1', port: assayPort })
+  return { lab, connection: { send: { host: '127.0.0.1', port: labPort, timeout_seconds: 2 }, receive: { port: assayPort } } }
+}
+
+async function sftpLab(port: number) {
+  const { sftp, ...lab } = await openSftpLab(port)
+  return { lab, connection: { sftp: { ...sftp, poll_seconds: 1, settle_seconds: 0, timeout_seconds: 2 } } }
+}
+
 /** Requests without a response are repeated with their idempotency key, so each counts once. */
 function placeMany(api: Client, count: number, placed: string[]) {
   let left = count
@@ -98,7 +108,7 @@ const countUnfiled = async (url: string) => {
 }
 
 /** Everything must be at both sides exactly once. */
-async function reconcile(url: string, lab: Awaited<ReturnType<typeof openLab>>) {
+async function reconcile(url: string, lab: Pick<Awaited<ReturnType<typeof openLab>>, 'orders' | 'reports' | 'faults'>) {
   const [row] = await query<Record<'orders' | 'accepted' | 'completed' | 'results' | 'received' | 'kept' | 'failed', string>>(
     url,
     `select (select count(*) from orders) as orders,

@@ -12,7 +12,7 @@ import { fileReport } from '../filing/actions.ts'
 import { hasObservations } from '../filing/rules-report.ts'
 import { type Link, linkTo } from '../links/connections.ts'
 import { countLabMessage } from '../links/counters.ts'
-import { type Renew, withLease } from '../links/lease.ts'
+import { type IsHeld, withLease } from '../links/lease.ts'
 import { readAcknowledgment } from '../messages/rules-acknowledgment.ts'
 import { decodeMessage } from '../messages/rules-bytes.ts'
 import { readResults } from '../messages/rules-results.ts'
@@ -39,13 +39,13 @@ type OrderRef = { team_id: string; order_id: string }
 export const fileLabMessages = async (app: App) =>
   inParallel(await store.listReceivingLabs(app.db, app.wall()), LABS_AT_ONCE, async (lab) => {
     const link = linkTo(app, lab.slug)
-    if (link) await withLease(app, lab.id, 'file', (renew) => fileAll(app, link, lab, renew))
+    if (link) await withLease(app, lab.id, 'file', (isHeld) => fileAll(app, link, lab, isHeld))
   })
 
-async function fileAll(app: App, link: Link, lab: Lab, renew: Renew) {
+async function fileAll(app: App, link: Link, lab: Lab, isHeld: IsHeld) {
   for (;;) {
     const row = await store.findNext(app.db, lab.id)
-    if (!row || (row.due_at ?? '') > app.wall() || !(await renew())) return
+    if (!row || (row.due_at ?? '') > app.wall() || !isHeld()) return
     try {
       await fileOne(app, link, lab, row)
     } catch (error) {
@@ -130,13 +130,9 @@ async function keep(app: App, row: store.Received, kept: Kept[], isMatched: bool
     }),
   )
   await inTransaction(app, async ({ db }) => {
-    for (const copy of copies.flat()) await outbox.insertMessages(db, [copy])
     const isMoved = isMatched && kept.length > 0
-    await store.setReceived(db, row, {
-      state: isMatched ? 'filed' : 'unmatched',
-      due_at: null,
-      error: null,
-      ...(isMoved ? { sealed: null } : {}),
-    })
+    const state = isMatched ? 'filed' : 'unmatched'
+    const isFirst = await store.endFiling(db, row, { state, due_at: null, error: null, ...(isMoved ? { sealed: null } : {}) })
+    if (isFirst) for (const copy of copies.flat()) await outbox.insertMessages(db, [copy])
   })
 }

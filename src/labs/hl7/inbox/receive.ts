@@ -20,18 +20,21 @@ export const FILE_LAB_MESSAGES = 'file lab messages'
 /** Messages of one millisecond keep their order. */
 let received = 0
 
+/** What to answer, and whether the message is stored now or was before. */
+export type Receipt = MllpAnswer & { answers: Buffer[]; isStored: boolean }
+
 /** Stores a message of a lab before it is acknowledged. A repeated message is stored once and gets the same acknowledgments. */
-export async function receiveMessage(app: App, link: Link, bytes: Buffer): Promise<MllpAnswer> {
+export async function receiveMessage(app: App, link: Link, bytes: Buffer): Promise<Receipt> {
   const header = decodeOrUndefined(link.profile, headerBytes(bytes))
   // Nobody can be told without a header.
-  if (!header) return { answers: [], closes: true }
+  if (!header) return { answers: [], closes: true, isStored: false }
   const { message, verdict } = read(app, link, bytes, header)
   if (verdict.problem) {
     countLabMessage(link.slug, 'in', 'rejected')
     app.log.warn({ lab: link.slug, code: verdict.code, error: verdict.problem.code }, 'lab message rejected')
-    return { answers: receipts(app, link, message, verdict) }
+    return { answers: receipts(app, link, message, verdict), isStored: false }
   }
-  return { answers: await keep(app, link, message, bytes) }
+  return keep(app, link, message, bytes)
 }
 
 /** Stores an answer that comes later on a connection to the lab. Other messages come to the port of Assay. */
@@ -60,9 +63,10 @@ function read(app: App, { profile }: Link, bytes: Buffer, header: Message): { me
   }
 }
 
-async function keep(app: App, link: Link, message: Message, bytes: Buffer): Promise<Buffer[]> {
+async function keep(app: App, link: Link, message: Message, bytes: Buffer): Promise<Receipt> {
   const lab = await findLabBySlug(app, link.slug)
-  if (!lab) return receipts(app, link, message, refuse('AR', 'other', 'The catalog does not have this lab.'))
+  const refused = (verdict: Verdict) => ({ answers: receipts(app, link, message, verdict), isStored: false })
+  if (!lab) return refused(refuse('AR', 'other', 'The catalog does not have this lab.'))
   const key = { lab_id: lab.id, control_id: rules.controlIdOf(message) }
   const digest = digestOf(app, bytes)
   const answers = receipts(app, link, message, { code: 'AA' })
@@ -80,13 +84,13 @@ async function keep(app: App, link: Link, message: Message, bytes: Buffer): Prom
   })
   if (isNew) {
     app.wake(FILE_LAB_MESSAGES)
-    return answers
+    return { answers, isStored: true }
   }
   countLabMessage(link.slug, 'in', 'repeated')
   const earlier = await store.findReceived(app.db, key)
-  if (earlier?.digest.equals(digest)) return decryptAnswers(app, key, earlier.answer_sealed)
+  if (earlier?.digest.equals(digest)) return { answers: decryptAnswers(app, key, earlier.answer_sealed), isStored: true }
   app.log.warn({ lab: link.slug }, 'lab message with the control ID of another')
-  return receipts(app, link, message, refuse('AE', 'duplicateKey', 'Another message had this MSH-10.'))
+  return refused(refuse('AE', 'duplicateKey', 'Another message had this MSH-10.'))
 }
 
 const receipts = (app: App, { profile }: Link, message: Message, verdict: Verdict) =>

@@ -60,3 +60,14 @@ export const deleteOld = (db: Db, lab_id: number, before: string) =>
     .where('received_at', '<', before)
     .where('state', 'in', ['filed', 'unmatched'])
     .execute()
+
+/** The same for a message that is filed; false if another process has filed it meanwhile. */
+export const endFiling = async (db: Db, { lab_id, control_id }: InboxKey, change: Updateable<Tables['lab_inbox']>) =>
+  (await db
+    .updateTable('lab_inbox')
+    .set(change)
+    .where('lab_id', '=', lab_id)
+    .where('control_id', '=', control_id)
+    .where('due_at', 'is not', null)
+    .returning('lab_id')
+    .executeTakeFirst()) !== undefined

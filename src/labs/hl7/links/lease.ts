@@ -1,22 +1,54 @@
 import { randomUUID } from 'node:crypto'
 import type { App } from '../../../platform/app.ts'
-import { later, MINUTE } from '../../../platform/time.ts'
+import { declareCache } from '../../../platform/caches.ts'
+import { later, SECOND } from '../../../platform/time.ts'
+import { isStopping } from './each-lab.ts'
 import * as store from './store-leases.ts'
 
-/** Longer than an exchange with a lab that does not answer takes, apart from its time-out. */
-const LEASE_MS = MINUTE
+/** If a process is killed, another one takes over after this time. */
+const LEASE_MS = 5 * SECOND
+const RENEW_MS = SECOND
 
-/** Extends the lease for work that can take this much longer; false if another process has it. */
-export type Renew = (extraMs?: number) => Promise<boolean>
+/** Whether this process may go on. It stops before another one can take over. */
+export type IsHeld = () => boolean
 
-/** Runs the work of a lab in one process at a time. The work renews the lease before each message. */
-export async function withLease(app: App, lab_id: number, task: 'send' | 'file', work: (renew: Renew) => Promise<void>) {
-  const lease = { lab_id, task, holder: randomUUID() }
-  const renew: Renew = (extraMs = 0) => store.takeLease(app.db, { ...lease, held_until: later(app.wall(), LEASE_MS + extraMs) }, app.wall())
-  if (!(await renew())) return
+/** A process takes its own leases again. */
+const holderOf = declareCache(() => ({ id: randomUUID() }))
+
+type Options = {
+  /** How long the process keeps the lease after the work, for work that it repeats. */
+  keepMs?: () => number
+}
+
+/** Runs the work of a lab in one process at a time. The lease is renewed in the background. */
+export async function withLease(
+  app: App,
+  lab_id: number,
+  task: string,
+  work: (isHeld: IsHeld) => Promise<void>,
+  { keepMs = () => 0 }: Options = {},
+) {
+  const lease = { lab_id, task, holder: holderOf(app).id }
+  let heldUntil = 0
+  const take = async (ms = LEASE_MS) => {
+    const startedAt = performance.now()
+    const isTaken = await store.takeLease(app.db, { ...lease, held_until: later(app.wall(), ms) }, app.wall())
+    heldUntil = isTaken ? startedAt + ms - RENEW_MS : 0
+    return isTaken
+  }
+  if (!(await take())) return
+  let renewal: Promise<unknown> = Promise.resolve()
+  const timer = setInterval(() => {
+    // Without the database the lease runs out, and the work stops.
+    renewal = take().catch(() => {})
+  }, RENEW_MS)
   try {
-    await work(renew)
+    await work(() => performance.now() < heldUntil && !isStopping(app))
   } finally {
-    await store.endLease(app.db, lease)
+    clearInterval(timer)
+    await renewal
+    const ms = isStopping(app) ? 0 : keepMs()
+    if (ms) await take(ms + LEASE_MS)
+    else await store.endLease(app.db, lease)
   }
 }

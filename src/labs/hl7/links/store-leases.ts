@@ -1,6 +1,6 @@
 import type { Db } from '../../../platform/db/open.ts'
 
-type Lease = { lab_id: number; task: 'send' | 'file'; holder: string; held_until: string }
+type Lease = { lab_id: number; task: string; holder: string; held_until: string }
 
 /** Takes or extends the lease of a task; false while another process holds it. */
 export const takeLease = async (db: Db, lease: Lease, now: string) =>

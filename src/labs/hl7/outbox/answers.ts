@@ -16,9 +16,16 @@ export type Answer = { acknowledgment: ReceivedAcknowledgment; bytes: Buffer }
 type Sent = Pick<store.LabMessage, 'team_id' | 'id' | 'order_id' | 'kind'>
 
 /** Records the lab's answer to a message, and moves or holds its order, in one transaction. A repeated answer changes nothing. */
-export async function applyAnswer(app: App, link: Link, sent: Sent, { acknowledgment, bytes }: Answer) {
-  const outcome = rules.outcomeOf(link.profile, acknowledgment)
+export const applyAnswer = (app: App, link: Link, sent: Sent, answer: Answer) =>
+  settle(app, link, sent, rules.outcomeOf(link.profile, answer.acknowledgment), answer)
+
+/** A file on the lab's server is accepted, unless the lab answers files. */
+export const recordDelivery = (app: App, link: Link, sent: Sent) =>
+  settle(app, link, sent, link.profile.files.lab_acknowledges ? 'stored' : 'accepted')
+
+async function settle(app: App, link: Link, sent: Sent, outcome: rules.Answered, answer?: Answer) {
   const { team_id, id, order_id } = sent
+  const acknowledgment = answer?.acknowledgment
   // The transaction would read it each time.
   await teamSealingKey(app, team_id)
   const isNew = await inTransaction(await withTeamClock(app, team_id), async (app) => {
@@ -31,10 +38,10 @@ export async function applyAnswer(app: App, link: Link, sent: Sent, { acknowledg
       due_at: null,
       error: null,
       failed_at: null,
-      answer_code: acknowledgment.code,
-      order_control: acknowledgment.order_control,
-      answered_at: app.wall(),
-      answer_sealed: sealBytes(order.key, answerAssociatedData(id), bytes),
+      answer_code: acknowledgment?.code ?? null,
+      order_control: acknowledgment?.order_control ?? null,
+      answered_at: answer ? app.wall() : null,
+      answer_sealed: answer ? sealBytes(order.key, answerAssociatedData(id), answer.bytes) : null,
     })
     const isWhole = messages.every((message) => message.kind !== sent.kind || message.id === id || isAccepted(message.state))
     if (sent.kind === 'order') await afterOrder(app, order, outcome, acknowledgment, isWhole)
@@ -44,7 +51,7 @@ export async function applyAnswer(app: App, link: Link, sent: Sent, { acknowledg
   if (!isNew) return
   countLabMessage(link.slug, 'out', outcome)
   if (outcome === 'rejected')
-    app.log.warn({ lab: link.slug, order_id, kind: sent.kind, code: acknowledgment.code }, 'message rejected by the lab')
+    app.log.warn({ lab: link.slug, order_id, kind: sent.kind, code: acknowledgment?.code }, 'message rejected by the lab')
 }
 
 /** A lab can reject what it stored or accepted before. Nothing follows a rejection, except after the message was sent again. */
@@ -58,10 +65,10 @@ async function afterOrder(
   app: AppInTransaction,
   order: LoadedOrder,
   outcome: rules.Answered,
-  acknowledgment: ReceivedAcknowledgment,
+  acknowledgment: ReceivedAcknowledgment | undefined,
   isWhole: boolean,
 ) {
-  if (outcome === 'rejected') return warn(app, order, rules.rejectedWarning(acknowledgment))
+  if (outcome === 'rejected' && acknowledgment) return warn(app, order, rules.rejectedWarning(acknowledgment))
   if (outcome === 'stored' || !isWhole || !canFollow(order, 'requisition_created')) return order
   return advanceOrder(app, order, 'requisition_created', withoutWarning(order))
 }
@@ -71,10 +78,10 @@ async function afterCancellation(
   app: AppInTransaction,
   order: LoadedOrder,
   outcome: rules.Answered,
-  acknowledgment: ReceivedAcknowledgment,
+  acknowledgment: ReceivedAcknowledgment | undefined,
   isWhole: boolean,
 ) {
-  if (outcome === 'rejected') return warn(app, order, rules.cancelRefusedWarning(acknowledgment))
+  if (outcome === 'rejected' && acknowledgment) return warn(app, order, rules.cancelRefusedWarning(acknowledgment))
   if (outcome === 'stored' || !isWhole || isCancelled(order)) return order
   // Results that arrived meanwhile win.
   if (!canFollow(order, 'cancelled')) return changeOrder(app, order, withoutWarning(order))

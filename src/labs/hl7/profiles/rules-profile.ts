@@ -114,6 +114,21 @@ const ResultRules = z.strictObject({
   pdf_in: z.array(z.enum(['OBX', 'ZEF'])),
 })
 
+const FileRules = z.strictObject({
+  envelope: z
+    .enum(['none', 'batch', 'file'])
+    .default('none')
+    .describe(
+      'What is around the messages of a file: nothing, BHS and BTS, or also FHS and FTS. Without an envelope, a file has one message.',
+    ),
+  extension: z
+    .string()
+    .regex(/^[A-Za-z0-9]{1,10}$/, 'Must be 1 to 10 letters or digits.')
+    .default('hl7'),
+  lab_acknowledges: z.boolean().default(false).describe('Whether the lab answers orders with acknowledgments in its files.'),
+  acknowledge_results: z.boolean().default(false).describe('Whether to answer the files of the lab with acknowledgments.'),
+})
+
 export const Profile = z
   .strictObject({
     name: Text(60),
@@ -128,6 +143,7 @@ export const Profile = z
     diagnosis: DiagnosisRules,
     aoe: AoeRules,
     results: ResultRules,
+    files: FileRules.prefault({}).describe('How messages are written to files, for SFTP.'),
   })
   .meta({ description: 'How a lab writes HL7 v2.' })
 export type Profile = z.output<typeof Profile>

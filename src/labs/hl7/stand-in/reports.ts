@@ -1,15 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { OrderedMeasurements } from '../../../contract/labs/analyte.ts'
-import { SECOND } from '../../../platform/time.ts'
 import { readCatalog } from '../../catalog/file/file.ts'
 import { markerRows } from '../../catalog/file/rows.ts'
 import type { Message } from '../codec/rules-message.ts'
 import { readValue, segmentOf } from '../codec/rules-read.ts'
-import { findAcknowledgment } from '../messages/rules-acknowledgment.ts'
-import { decodeOrUndefined, encodeMessage } from '../messages/rules-bytes.ts'
-import { connectMllp, type MllpAddress } from '../mllp/client.ts'
-import { cutOff } from '../mllp/cut-off.ts'
+import { encodeMessage } from '../messages/rules-bytes.ts'
 import type { Profile } from '../profiles/rules-profile.ts'
 import { planOf, type ReportKind, reportMessage } from './report-message.ts'
 
@@ -17,12 +12,13 @@ import { planOf, type ReportKind, reportMessage } from './report-message.ts'
 export const reportMisbehaviors = ['duplicate', 'out_of_order', 'broken_pipe', 'wrong_patient'] as const
 export type ReportMisbehavior = (typeof reportMisbehaviors)[number]
 
-const TIMEOUT_MS = 10 * SECOND
-const ATTEMPTS = 5
+export type Outgoing = { control_id: string; bytes: Buffer }
+/** Delivers messages in order, and returns a code for each: MSA-1 of the acknowledgment if there is one. */
+export type Deliver = (messages: Outgoing[]) => Promise<string[]>
 
 type Reports = {
   profile: Profile
-  to: MllpAddress
+  deliver: Deliver
   seed: string
   misbehavior?: ReportMisbehavior | undefined
   controlId(): string
@@ -42,46 +38,30 @@ export function builtInMeasurements(): OrderedMeasurements {
   return { markers: markerRows(catalog), analytes } as OrderedMeasurements
 }
 
-/** Sends the results of orders. A message is repeated until it is acknowledged. */
-export function openReports({ profile, to, seed, misbehavior, controlId, onReport }: Reports) {
+/** Sends the results of orders. With an envelope for files, the reports of an order are delivered together. */
+export function openReports({ profile, deliver, seed, misbehavior, controlId, onReport }: Reports) {
   const measurements = builtInMeasurements()
 
-  async function send(message: Message) {
-    const control_id = readValue(segmentOf(message, 'MSH'), 10)
-    const bytes = encodeMessage(profile, message)
-    if (misbehavior === 'broken_pipe') await cutOff(to, bytes)
-    for (let attempt = 1; ; attempt++) {
-      const connection = connectMllp(to)
-      try {
-        const isAnswer = (one: Buffer) => !!findAcknowledgment(decodeOrUndefined(profile, one), control_id)
-        const answer = await connection.send(bytes, { timeoutMs: TIMEOUT_MS, isAnswer })
-        return findAcknowledgment(decodeOrUndefined(profile, answer), control_id)?.code ?? ''
-      } catch (error) {
-        if (attempt === ATTEMPTS) throw error
-        await sleep(attempt * SECOND, undefined, { ref: false })
-      } finally {
-        connection.close()
-      }
-    }
-  }
-
-  /** Reports on an order message, and returns the code of the acknowledgment. */
-  async function report(order: Message, kind: ReportKind) {
+  function messageOf(order: Message, kind: ReportKind) {
     const control_id = controlId()
     const isWrongPatient = misbehavior === 'wrong_patient'
     const sent_at = new Date().toISOString()
     const message = reportMessage(order, { profile, kind, control_id, sent_at, seed, measurements, isWrongPatient })
-    const code = await send(message)
-    if (misbehavior === 'duplicate') await send(message)
-    onReport({ control_id, kind, code })
-    return code
+    return { kind, control_id, bytes: encodeMessage(profile, message) }
+  }
+
+  async function send(messages: ReturnType<typeof messageOf>[]) {
+    const codes = await deliver(messages)
+    if (misbehavior === 'duplicate') await deliver(messages)
+    for (const [i, { control_id, kind }] of messages.entries()) onReport({ control_id, kind, code: codes[i] ?? '' })
   }
 
   return {
-    report,
     /** Sends these reports of an order, or those that the seed plans. */
     async reportAll(order: Message, plan: ReportKind[] = planOf(seed, readValue(segmentOf(order, 'ORC'), 2))) {
-      for (const kind of misbehavior === 'out_of_order' ? plan.toReversed() : plan) await report(order, kind)
+      const messages = (misbehavior === 'out_of_order' ? plan.toReversed() : plan).map((kind) => messageOf(order, kind))
+      if (profile.files.envelope !== 'none') return send(messages)
+      for (const message of messages) await send([message])
     },
   }
 }
