@@ -59,7 +59,10 @@ journey(
     expect(await tenant.api.getOrder({ params: { order_id: order.id } })).toMatchObject({ status: 'completed' })
 
     await open(`/lab-connections?order_id=${order.id}`)
-    await page.getByRole('table').getByRole('link', { name: /^Order/ }).click()
+    await page
+      .getByRole('table')
+      .getByRole('link', { name: /^Order/ })
+      .click()
     await page.getByRole('rowheader', { name: 'PID-5' }).waitFor()
     expect(await page.getByText(people[0].last_name).count()).toBe(0)
     await reveal(page)
