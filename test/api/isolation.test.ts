@@ -9,6 +9,7 @@ import { listCancellationReasons } from '../../src/labs/appointments/reasons.ts'
 import { eraseDueUsersOf } from '../../src/operations/user-deletion/actions.ts'
 import { inTransaction } from '../../src/platform/app.ts'
 import { prepareStatement, runPrepared } from '../../src/platform/db/open.ts'
+import { DAY, later } from '../../src/platform/time.ts'
 import { setBetas } from '../../src/tenants/teams/actions.ts'
 import { requireUser } from '../../src/tenants/users/actions.ts'
 import { recordDevice } from '../../src/wearables/connections/devices.ts'
@@ -28,7 +29,9 @@ let otherOrg: TenantData
 let kitTest: string
 let bookingKeys: { home: string[]; site: string[] }
 beforeAll(async () => {
-  w = await world({ env: fastPasswords })
+  const nowhere = 'http://127.0.0.1:9'
+  const whoop_v2 = { client_id: 'app', client_secret: 'secret', authorize_url: nowhere, token_url: nowhere, api_url: nowhere }
+  w = await world({ env: { ...fastPasswords, OAUTH_SOURCES: JSON.stringify({ whoop_v2 }) } })
   bookingKeys = { home: await homeKeys(), site: await siteKeys() }
   otherOrg = await createTenantData(await w.tenant(), true)
   kitTest = await testId(w.api, 'heart-and-sugar-card')
@@ -217,9 +220,11 @@ async function someWearables(api: Client, user_id: string) {
   return { workout, sleep: (await api.listSleep({ params, query })).sleep[0]?.id as string }
 }
 
-/** Connects the user's phone, adds a watch as its device, and gives the team credentials for a source. */
+/** Connects the user's phone and a cloud, adds a watch as a device, and gives the team credentials for a source. */
 async function someConnection({ api, admin, org_id, team_id }: Tenant, user_id: string) {
   await api.connectPushSource({ params: { provider: 'apple_health_kit' }, body: { user_id } })
+  const cloud = { user_id, access_token: 'a', refresh_token: 'r', provider_id: user_id, expires_at: 0 }
+  await api.bulkImport({ body: { provider: 'whoop_v2', connections: [cloud], wait_for_completion: true } })
   const user = await requireUser(w.app, team_id, user_id)
   const body = { team_id, provider: 'strava' as const, client_id: 'app', client_secret: 'secret' }
   const { id: credential } = await admin.putTeamCredential({ params: deploymentParams(org_id), body })
@@ -451,6 +456,7 @@ const effectiveBodies = (me: Ids): Partial<Record<EndpointName, object>> => ({
   putPullPreferences: { team_ids: [me.team], providers: {} },
   connectDemo: { provider: 'oura' },
   bulkImport: { provider: 'strava' },
+  pullWindow: { start_date: later(w.app.wall(), -DAY), end_date: null, resource: 'sleep' },
   putTeamCredential: { client_id: 'app', client_secret: 'secret' },
   pushSamples: { provider: 'manual', data: [{ value: 1, start_date: '2026-03-01T09:00:00Z', type: 'lead_1' }] },
   pushSummaries: { provider: 'manual', data: { day_summary: { date: '2026-03-01' } } },
@@ -485,7 +491,10 @@ function requestOf(name: EndpointName, row: Row, { path, part }: IdLocation, me:
     zip_code: '85004',
   }
   const parts = {
-    params: (row.params ? exampleOf(row.params, '', known) : {}) as object,
+    params: {
+      ...(row.params ? (exampleOf(row.params, '', known) as object) : {}),
+      ...(name === 'pullWindow' ? { provider: 'whoop_v2' } : {}),
+    },
     query: (row.query ? exampleOf(row.query, '', known) : {}) as object,
     body: row.body && { ...(exampleOf(row.body, '', known) as object), ...effectiveBodies(me)[name] },
   }
