@@ -185,6 +185,31 @@ describe('the story of an Oura account', () => {
     expect(await samplesOf(t, user_id, 'hrv')).toHaveLength(beats - 91)
   })
 
+  test('a late notification about a deletion leaves an object that exists again', async () => {
+    const workout = objects('ada', 'workout').at(-3) as Held
+    const count = async () => (await t.api.listWorkouts({ params: { user_id }, query: o.window })).workouts.length
+    const before = await count()
+    o.cloud.remove('ada', 'workout', workout.id)
+    const [deleted] = o.cloud.take()
+    o.w.advanceTime(SECOND)
+    o.cloud.put('ada', 'workout', workout as never)
+    await o.cloud.deliver()
+    await o.w.runJobs()
+    const { url = '', headers = {}, body = '' } = deleted ?? {}
+    expect((await fetch(localUrl(o.w.base, url), { method: 'POST', headers, body })).status).toBe(200)
+    await o.w.runJobs()
+    expect(await count()).toBe(before)
+    o.cloud.remove('ada', 'workout', workout.id)
+    await o.cloud.deliver()
+    await o.w.runJobs()
+    expect(await count()).toBe(before - 1)
+    // The user undoes the deletion while it is being read.
+    o.cloud.put('ada', 'workout', workout as never)
+    await o.cloud.deliver()
+    await o.w.runJobs()
+    expect(await count()).toBe(before)
+  })
+
   test('renews tokens that expired, each refresh token once', async () => {
     o.cloud.tokens.expireAccess()
     expect(await t.api.refreshUser({ params: { user_id } })).toMatchObject({ success: true, refreshed_sources: ['oura'] })

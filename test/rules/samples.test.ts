@@ -175,6 +175,13 @@ describe('sample versions', () => {
     expect(mergeDay(merged.samples, [aSample({ value: 99, version: 20 })], 0)).toMatchObject({ stale: 1 })
   })
 
+  test('of equal versions, the last read wins for data that Assay pulled, in any order of content', () => {
+    const [low, high] = [aSample({ value: 60, version: 10 }), aSample({ value: 61, version: 10 })]
+    expect(mergeDay([high], [low], 0)).toMatchObject({ stale: 1, samples: [high] })
+    expect(mergeDay([high], [low], 0, true)).toMatchObject({ updated: [low], samples: [low] })
+    expect(mergeDay([low], [low], 0, true)).toMatchObject({ unchanged: 1, changed: false })
+  })
+
   test('are optional: without one the last write wins, even over a clock that runs ahead', () => {
     const ahead = aSample({ value: 60, version: 5000 })
     const merged = mergeDay([ahead], [{ ...ahead, value: 61, version: null }], 1000)
