@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { benchBytes } from '../bench/bytes.ts'
 import { benchCalm } from '../bench/calm.ts'
+import { benchCompendium } from '../bench/compendium.ts'
 import { benchCosts } from '../bench/costs.ts'
 import { benchFair } from '../bench/fair.ts'
 import { benchIngest } from '../bench/ingest.ts'
@@ -46,6 +47,10 @@ npm run bench -- fair [--seconds N] [--rounds N] [--baseline FOLDER] [--small]
 Measures the reads of one team alone, and beside another team with 100 parallel writes or with 30 huge reads.
 --baseline measures the checkout of another version instead.
 
+npm run bench -- compendium [--most N] [--small]
+Measures searches of tests by name, code, LOINC, prefix, word and with a typing error, in a catalog of 10,000 more markers.
+--most sets their number.
+
 npm run bench -- costs [--most N] [--database URL] [--small]
 Measures what an order, event, delivery, read, push and sample use: CPU time, disk, write-ahead log and network. It prints the table
 of src/operations/capacity/rules-costs.ts, which assay capacity uses. --most sets the number of orders in each run.
@@ -77,7 +82,7 @@ const options = {
 }
 const benchmark = positionals.join() || 'report'
 if (
-  !['report', 'orders', 'webhooks', 'calm', 'ingest', 'reads', 'bytes', 'processes', 'costs', 'fair'].includes(benchmark) ||
+  !['report', 'orders', 'webhooks', 'calm', 'ingest', 'reads', 'bytes', 'compendium', 'processes', 'costs', 'fair'].includes(benchmark) ||
   ![...Object.values(options), pooler ?? 1].every((value) => Number.isInteger(value) && value > 0)
 ) {
   console.error(usage)
@@ -105,6 +110,7 @@ else if (benchmark === 'costs')
     firstDay: 2,
     database: values.database,
   })
+else if (benchmark === 'compendium') await benchCompendium({ markers: Number(most ?? 10_000), times: small ? 50 : 300 })
 else if (benchmark === 'ingest')
   await benchIngest({
     users: Number(most ?? (small ? 12 : 60)),
