@@ -4,18 +4,8 @@ import { migrationFiles } from '../../src/platform/db/schema/migrate.ts'
 import { assay } from '../cli/assay.ts'
 import { cleanEnv, type Env, readCredentials } from '../support/process.ts'
 import { query } from '../support/query.ts'
-import { emptyDatabase, errorOf, newDatabase } from '../support/world.ts'
-import {
-  adminOf,
-  apiOf,
-  clientsOf,
-  databaseWithCatalog,
-  externalDatabase,
-  newDataDir,
-  start,
-  startFailure,
-  startInProcess,
-} from './support/start.ts'
+import { emptyDatabase, errorOf, newDatabase, newDataDir } from '../support/world.ts'
+import { adminOf, apiOf, clientsOf, databaseWithCatalog, externalDatabase, start, startFailure, startInProcess } from './support/start.ts'
 
 const fixed = { BOOTSTRAP_TEAM_API_KEY: 'fixed-team-key-for-tests', BOOTSTRAP_MANAGEMENT_KEY: 'fixed-management-key-for-tests' }
 const fixedKeys = { team_api_key: fixed.BOOTSTRAP_TEAM_API_KEY, management_key: fixed.BOOTSTRAP_MANAGEMENT_KEY }

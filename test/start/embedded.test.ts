@@ -6,17 +6,8 @@ import { isRoot, nobody, skipUnless, tempFolder } from '../db/support/embedded.t
 import { preparedDataDir } from '../support/data-dir.ts'
 import { findLeaks } from '../support/leaks.ts'
 import { eventually, isAlive, main, postmasterOf, readCredentials, run, runMain } from '../support/process.ts'
-import { errorOf } from '../support/world.ts'
-import {
-  clientsOf,
-  databaseWithCatalog,
-  externalDatabase,
-  newDataDir,
-  runFailingStart,
-  start,
-  startFailure,
-  startInProcess,
-} from './support/start.ts'
+import { errorOf, newDataDir } from '../support/world.ts'
+import { clientsOf, databaseWithCatalog, externalDatabase, runFailingStart, start, startFailure, startInProcess } from './support/start.ts'
 
 test('the first start creates an organization, a team and working keys, and the second keeps them', async () => {
   const DATA_DIR = newDataDir()

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { eventually, readCredentials, TIMEOUT_MS } from '../support/process.ts'
 import { directUrl, query } from '../support/query.ts'
-import { emptyDatabase, errorOf } from '../support/world.ts'
-import { apiOf, clientsOf, databaseWithCatalog, externalDatabase, newDataDir, start, startInProcess } from './support/start.ts'
+import { emptyDatabase, errorOf, newDataDir } from '../support/world.ts'
+import { apiOf, clientsOf, databaseWithCatalog, externalDatabase, start, startInProcess } from './support/start.ts'
 
 test('two replicas started at once on an empty database share it and read the users of the other', async () => {
   const url = await emptyDatabase()

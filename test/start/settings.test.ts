@@ -8,8 +8,8 @@ import { nobody, skipUnless } from '../db/support/embedded.ts'
 import { databaseName } from '../support/databases.ts'
 import { main, run } from '../support/process.ts'
 import { query } from '../support/query.ts'
-import { emptyDatabase, isPooledRun, newDatabase, temporaryFolder } from '../support/world.ts'
-import { databaseWithCatalog, externalDatabase, newDataDir, runFailingStart, startFailure } from './support/start.ts'
+import { emptyDatabase, isPooledRun, newDatabase, newDataDir, temporaryFolder } from '../support/world.ts'
+import { databaseWithCatalog, externalDatabase, runFailingStart, startFailure } from './support/start.ts'
 
 describe('an invalid setting stops the start with one line that names it', () => {
   test.concurrent.each([[{ PORT: 'abc', REGION: 'mars' }, /^PORT must .*; REGION must/]])('%j', async (env, line) => {

@@ -10,8 +10,8 @@ import { skipUnless } from '../db/support/embedded.ts'
 import { preparedDataDir } from '../support/data-dir.ts'
 import { eventually, isAlive, type ProcessResult, postmasterOf, run, runMain, type Service, startProcess } from '../support/process.ts'
 import { asTest, query } from '../support/query.ts'
-import { citusServers, temporaryFolder } from '../support/world.ts'
-import { clientsOf, databaseWithCatalog, externalDatabase, newDataDir, start, startInProcess } from './support/start.ts'
+import { citusServers, newDataDir, temporaryFolder } from '../support/world.ts'
+import { clientsOf, databaseWithCatalog, externalDatabase, start, startInProcess } from './support/start.ts'
 
 /** Holds a row lock, so that a change of the user waits. */
 async function holdUser(url: string, user_id: string) {

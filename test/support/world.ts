@@ -232,3 +232,6 @@ export async function errorOf(call: Promise<unknown>): Promise<{ status: number;
 }
 
 export const temporaryFolder = () => mkdtempSync(join(inject('logs'), 'folder-'))
+
+/** A data folder that does not exist yet, for a service with its own PostgreSQL. */
+export const newDataDir = () => join(mkdtempSync(join(inject('dataFolders'), 'folder-')), 'data')

@@ -16,9 +16,7 @@ import {
   startProcess,
   TIMEOUT_MS,
 } from '../../support/process.ts'
-import { ENCRYPTION_KEY, newDatabase, temporaryFolder } from '../../support/world.ts'
-
-export const newDataDir = () => join(temporaryFolder(), 'data')
+import { ENCRYPTION_KEY, newDatabase, newDataDir } from '../../support/world.ts'
 
 /** The run searches this output for keys and personal data, like every log. */
 const logFile = () => join(inject('logs'), `start-${process.pid}.log`)
