@@ -1,6 +1,6 @@
 import type { ParsedMetadata, ParsedResult } from '../../contract/labs/report-parser.ts'
 import { Problem } from '../../platform/problem.ts'
-import { splitMessages } from '../hl7/codec/rules-batch.ts'
+import { splitFile } from '../hl7/codec/rules-batch.ts'
 import { decodeBytes } from '../hl7/codec/rules-charset.ts'
 import { type Message, parseMessage } from '../hl7/codec/rules-message.ts'
 import { readValue, segmentOf, segmentsOf } from '../hl7/codec/rules-read.ts'
@@ -33,31 +33,44 @@ const anyLab = {
 
 /** Reads the results of ORU^R01 messages, which must all be of one patient. Undefined if the file has none. */
 export function readHl7(bytes: Buffer): FileReport | undefined {
-  const { texts, charset } = attempt(() => split(bytes)) ?? { texts: [] }
+  const messages = attempt(() => splitFile(withoutPrefix(bytes))) ?? []
   const unread: Unread[] = []
   const results: ParsedResult[] = []
   let first: { message: Message; read: PatientResults[] } | undefined
-  for (const [i, text] of texts.entries()) {
+  for (const [i, part] of messages.entries()) {
     if (results.length >= MAX_RESULTS) {
-      unread.unshift({ page: null, text: `${texts.length - i} more messages`, reason: 'too_many_results' })
+      unread.unshift({ page: null, text: `${messages.length - i} more messages`, reason: 'too_many_results' })
       break
     }
-    const message = attempt(() => parseMessage(text, charset))
+    const message = attempt(() => parse(part))
     if (!message || typeOf(message) !== 'ORU^R01') {
-      unread.push({ page: null, text: message ? typeOf(message) : text.slice(0, 500), reason: 'not_a_result' })
+      unread.push({ page: null, text: message ? typeOf(message) : part.toString('latin1', 0, 500), reason: 'not_a_result' })
       continue
     }
     const read = readResults(message, anyLab)
     first ??= { message, read }
     unread.push(...documentsOf(message))
-    for (const part of read) results.push(...resultsOf(part, isSamePatient(part.patient, first.read[0]?.patient), unread))
+    for (const one of read) results.push(...resultsOf(one, isSamePatient(one.patient, first.read[0]?.patient), unread))
   }
   return first && { metadata: metadataOf(first.message, first.read), results: limitRows(results, unread), unread }
 }
 
-function split(bytes: Buffer) {
+/** Drops a byte order mark and the framing before the first segment. */
+const withoutPrefix = (bytes: Buffer) =>
+  bytes.subarray(
+    Math.max(
+      bytes
+        .subarray(0, 64)
+        .toString('latin1')
+        .search(/MSH|FHS|BHS/),
+      0,
+    ),
+  )
+
+/** The framing can end a message too. */
+function parse(bytes: Buffer) {
   const { text, charset } = decodeBytes(bytes)
-  return { texts: splitMessages(text.replace(/^[\ufeff\s]+/, '').replaceAll('\x1c', '')), charset }
+  return parseMessage(text.replaceAll('\x1c', ''), charset)
 }
 
 /** Undefined if HL7 does not allow the text. */
