@@ -131,11 +131,16 @@ async function runRound(site: CloudSite, notifier: Notifier, accounts: Account[]
   const order = shuffled(accounts.flatMap((account) => Array.from({ length: CHANGES }, () => account)))
   const victim = (round + 1) % site.names.length
   const trouble: Promise<unknown>[] = []
+  /** A failure counts at the end of the round, so that the site is closed then. */
+  const begin = (work: Promise<unknown>) => {
+    work.catch(() => {})
+    trouble.push(work)
+  }
   const polled: { at: number }[] = []
   for (const [i, account] of order.entries()) {
-    if (i === Math.floor(order.length * 0.2)) trouble.push(outage(down))
-    if (i === Math.floor(order.length * 0.4)) trouble.push(site.restart(victim))
-    if (i === Math.floor(order.length * 0.6)) trouble.push(limit(limited))
+    if (i === Math.floor(order.length * 0.2)) begin(outage(down))
+    if (i === Math.floor(order.length * 0.4)) begin(site.restart(victim))
+    if (i === Math.floor(order.length * 0.6)) begin(limit(limited))
     const change = changeOne(site, account)
     if (change && account.cloud.slug === 'dexcom_v3') polled.push(change)
     notifier.add(account.cloud.take())
