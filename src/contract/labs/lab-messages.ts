@@ -98,7 +98,6 @@ export const labMessageEndpoints = {
     ...ofTeam,
     method: 'get',
     path: '/console/lab_connections',
-    unaudited: true,
     summary: 'List lab connections',
     description: 'The labs that Assay reaches by HL7, with the messages of the team.',
     subjects: {},
