@@ -220,11 +220,9 @@ async function someWearables(api: Client, user_id: string) {
   return { workout, sleep: (await api.listSleep({ params, query })).sleep[0]?.id as string }
 }
 
-/** Connects the user's phone and a cloud, adds a watch as a device, and gives the team credentials for a source. */
+/** Connects the user's phone, adds a watch as its device, and gives the team credentials for a source. */
 async function someConnection({ api, admin, org_id, team_id }: Tenant, user_id: string) {
   await api.connectPushSource({ params: { provider: 'apple_health_kit' }, body: { user_id } })
-  const cloud = { user_id, access_token: 'a', refresh_token: 'r', provider_id: user_id, expires_at: 0 }
-  await api.bulkImport({ body: { provider: 'whoop_v2', connections: [cloud], wait_for_completion: true } })
   const user = await requireUser(w.app, team_id, user_id)
   const body = { team_id, provider: 'strava' as const, client_id: 'app', client_secret: 'secret' }
   const { id: credential } = await admin.putTeamCredential({ params: deploymentParams(org_id), body })
@@ -553,6 +551,11 @@ function mask(id: string, { status, head, text }: RawResponse): RawResponse {
   }
 }
 
+const aCloudConnection = (user_id: string) => {
+  const connection = { user_id, access_token: 'a', refresh_token: 'r', provider_id: 'account', expires_at: 0 }
+  return { params: {}, query: {}, body: { provider: 'whoop_v2', connections: [connection], wait_for_completion: true } }
+}
+
 const unknownId = (kind: Kind) => ({ client: `client-${newUuid()}`, integration: `integration-${newUuid()}` })[kind as string] ?? newUuid()
 
 const endpointsWithIds = rows.filter(([name]) => cases.some((one) => one.name === name))
@@ -579,6 +582,8 @@ test.each(endpointsWithIds)('%s treats a foreign ID like an unknown one', async 
     }
 
   expect(await foreignRows()).toEqual(before)
+  // Other endpoints would have to wait for a cloud that does not respond.
+  if (name === 'pullWindow') await send(await credentialOf(callers, row), endpoints.bulkImport, aCloudConnection(mine.user))
   const ownResponse = await send(await credentialOf(callers, row), row, ownRequest(name, row, me))
   expect(ownResponse.status, `with its own ids: ${ownResponse.text}`).toBeLessThan(300)
 })
