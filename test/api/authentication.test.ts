@@ -217,6 +217,7 @@ describe('a Team Management Key', () => {
   test('has a pinned list of organization endpoints it cannot call', () => {
     expect(orgEndpoints.map(([name]) => name).sort()).toEqual([
       'acknowledgeAuditBreak',
+      'assignUnassignedResult',
       'createInvite',
       'createManagementKey',
       'createTeam',
@@ -228,10 +229,14 @@ describe('a Team Management Key', () => {
       'listInvites',
       'listManagementKeys',
       'listMembers',
+      'listOperatedLabConnections',
+      'listOperatedLabMessages',
+      'listUnassignedResults',
       'patchLabAccount',
       'patchManagementKey',
       'patchMember',
       'patchOrg',
+      'resendOperatedLabMessage',
       'rotateManagementKey',
       'verifyAuditLog',
     ])
@@ -256,7 +261,16 @@ describe('another organization', () => {
     expect(await listUsers({ 'x-service-api-key': key.value })).toMatchObject({ status: 200 })
   })
 
-  const managementEndpoints = Object.entries<Row>(endpoints).filter(([, row]) => row.auth === 'management')
+  const operatorEndpoints = Object.entries<Row>(endpoints).filter(([, row]) => row.operator)
+  test.each(operatorEndpoints)('is not the operator of the deployment for %s', async (_, row) => {
+    const params = { message_id: ID, unassigned_result_id: ID }
+    const headers = { 'x-management-key': w.management_key }
+    expect(await sendRequest(w.base, row, { params, headers, ...(row.body ? { body: { team_id: w.team_id } } : {}) })).toMatchObject(
+      errorResponse('OPERATOR_REQUIRED', 403),
+    )
+  })
+
+  const managementEndpoints = Object.entries<Row>(endpoints).filter(([, row]) => row.auth === 'management' && !row.operator)
   test.each(managementEndpoints)('returns ORG_NOT_FOUND from %s, as an unknown org_id does', async (_, row) => {
     const other = await w.tenant()
     const responses = []

@@ -169,7 +169,7 @@ test('an overdue kit becomes a problem in transit, or an alert where no status s
 })
 
 test('lists overdue kits until their next step, and counts those of all teams', async () => {
-  const { api } = await w.tenant()
+  const { api, team_id } = await w.tenant()
   const gauge = async () => (await readMetrics(w.base))('assay_kits_overdue')
   const before = await gauge()
   const withPatient = await placeOrder(api, 'testkit')
@@ -185,6 +185,10 @@ test('lists overdue kits until their next step, and counts those of all teams', 
     { order_id: withPatient.id, user_id: withPatient.user_id, status: 'collecting_sample.testkit.with_customer' },
     { order_id: inbound.id, status: 'collecting_sample.testkit.problem_in_transit_lab' },
   ])
+  const audited = await query<{ subject: string }>(w.url, "select subject from audit_log where action = 'listOverdueKits' and chain_id = $1", [
+    team_id,
+  ])
+  for (const { order_id, user_id } of kits) for (const id of [order_id, user_id]) expect(JSON.stringify(audited)).toContain(id)
   expect(await gauge()).toBe(before + 2)
   const since = kits[1]?.overdue_at
   await advance(api, 6)

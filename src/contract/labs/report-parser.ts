@@ -99,7 +99,7 @@ export const reportParserEndpoints = {
     path: '/lab_report/v1/parser/job',
     summary: 'Create a job that parses a lab report',
     description:
-      'Reads result reports that Assay drew as PDF, results as JSON in the shape of `GET /v3/order/{order_id}/result`, HL7 v2 files with `ORU^R01` messages of one patient, and CSV files with a header. Assay parses the files in the background and emits `lab_report.parsing_job.updated`. Images, scanned pages and reports of other layouts end as `failed`. The data does not become the result of an order.',
+      'Reads result reports that Assay drew as PDF, results as JSON in the shape of `GET /v3/order/{order_id}/result`, HL7 v2 files and CSV files. A CSV file needs a header, and an HL7 file has `ORU^R01` messages of one patient. Assay parses the files in the background and emits `lab_report.parsing_job.updated`. Images, scanned pages and reports of other layouts end as `failed`. The data does not become the result of an order.',
     subjects: { user_id: 'body.user_id', id: 'result.id' },
     largeBody: true,
     multipart: true,
