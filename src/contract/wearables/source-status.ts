@@ -43,7 +43,7 @@ const SourceStatus = z
       .object({
         connected: z.int(),
         pending: z.int().describe('Connected, and the history is still being read.'),
-        failing: z.int().describe('Connected, and the last read failed. Assay tries again.'),
+        failing: z.int().describe('Connected, and the last read failed. Assay retries.'),
         expired: z.int().describe('The user has to connect again.'),
         paused: z.int(),
         at_least: z.boolean().describe('True if there are more than 10,000. The newest 10,000 are counted then.'),
@@ -72,7 +72,7 @@ export const sourceStatusEndpoints = {
     path: '/v2/team/source/status',
     summary: 'Get the status of the sources',
     description:
-      'Counts the connections of the team by source and state, and shows how far Assay is behind, the quota that is left, and the last errors with a remedy. Lists the sources that Assay reads and those with connections.',
+      'Counts the connections of the team by source and state. Shows how far Assay is behind, the quota that is left, and the last errors with a remedy. Lists the sources that Assay reads and those with connections.',
     subjects: { user_id: 'result.sources[].errors[].user_ids[]' },
     returns: z.object({ at: Instant, sources: z.array(SourceStatus) }).meta({ id: 'SourceStatuses' }),
   }),
@@ -81,7 +81,7 @@ export const sourceStatusEndpoints = {
     tag: 'Connections',
     method: 'post',
     path: '/v2/user/{user_id}/{provider}/pull',
-    summary: 'Read a period of a source again',
+    summary: 'Pull a period of a source again',
     description: `Reads a period of at most ${MAX_PULLED_DAYS} days again, for example after an outage of the source. A job does it within seconds, and emits \`daily.data.*\` events for data that is new or has changed. Counts as one of the 8 refreshes per user per hour. For the whole history, use POST /v2/link/bulk_trigger_historical_pull.`,
     subjects: { user_id: 'path.user_id' },
     params: z.object({ user_id: Id, provider: SourceIn }),
