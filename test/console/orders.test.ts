@@ -78,7 +78,7 @@ journey(
     await page.getByLabel('Interpretation', { exact: true }).selectOption('critical')
     await page.getByRole('dialog').getByRole('button', { name: 'Simulate results' }).click()
     await page.locator('[aria-current=step]').getByText('Completed').waitFor()
-    await page.getByRole('link', { name: 'Results' }).click()
+    await page.getByRole('link', { name: 'Results', exact: true }).click()
     await page.getByRole('table', { name: 'Results' }).getByText('Critical').first().waitFor()
     expect(await page.getByRole('img', { name: /^Glucose .* range/ }).count()).toBe(1)
 
