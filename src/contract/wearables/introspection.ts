@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Cursor, Day, Id, Instant, openEnum } from '../common.ts'
 import { deprecated } from '../deprecation.ts'
 import { endpoint } from '../endpoint.ts'
-import { Safe } from '../personal.ts'
+import { Safe, safe } from '../personal.ts'
 import { ProviderFilter, ProviderIn, wearable } from './wearables.ts'
 
 const paged = {
@@ -92,9 +92,9 @@ export const introspectionEndpoints = {
     }),
     returns: z
       .object({
-        start_date: Day,
-        end_date: Day,
-        resources: z.array(z.object({ resource: Safe, provider: Safe, days: z.array(z.object({ date: Day, count: z.int() })) })),
+        start_date: safe(Day),
+        end_date: safe(Day),
+        resources: z.array(z.object({ resource: Safe, provider: Safe, days: z.array(z.object({ date: safe(Day), count: z.int() })) })),
       })
       .meta({ id: 'DataDays' }),
     refusals: { 404: 'No such user in this team.' },
