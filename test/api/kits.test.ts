@@ -185,9 +185,11 @@ test('lists overdue kits until their next step, and counts those of all teams', 
     { order_id: withPatient.id, user_id: withPatient.user_id, status: 'collecting_sample.testkit.with_customer' },
     { order_id: inbound.id, status: 'collecting_sample.testkit.problem_in_transit_lab' },
   ])
-  const audited = await query<{ subject: string }>(w.url, "select subject from audit_log where action = 'listOverdueKits' and chain_id = $1", [
-    team_id,
-  ])
+  const audited = await query<{ subject: string }>(
+    w.url,
+    "select subject from audit_log where action = 'listOverdueKits' and chain_id = $1",
+    [team_id],
+  )
   for (const { order_id, user_id } of kits) for (const id of [order_id, user_id]) expect(JSON.stringify(audited)).toContain(id)
   expect(await gauge()).toBe(before + 2)
   const since = kits[1]?.overdue_at
