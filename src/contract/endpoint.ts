@@ -74,6 +74,9 @@ export type Row = {
 
 export const endpoint = <const R extends Row>(row: R): R => row
 
+/** What the rows for the operator of the deployment have in common. */
+export const ofOperator = { auth: 'management', scope: 'org', operator: true, plan: 'scale', tag: 'Console' } as const
+
 type ParsedPart<S> = S extends z.ZodType ? z.output<S> : undefined
 type RawPart<S> = S extends z.ZodType ? z.input<S> : undefined
 

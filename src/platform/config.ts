@@ -7,6 +7,7 @@ import { setupProblem } from './problem.ts'
 import { environment, settingIn } from './runtime/environment.ts'
 import { checkCombinations } from './settings/combinations.ts'
 import { LabConnections } from './settings/lab-connections.ts'
+import { singleSignOn } from './settings/single-sign-on.ts'
 import {
   AuditBucket,
   BackupStorage,
@@ -19,7 +20,6 @@ import {
   oneOf,
   parseJson,
   proxy,
-  roleMappings,
   url,
   wholeNumber,
 } from './settings/values.ts'
@@ -236,26 +236,7 @@ export const Settings = z.object({
       'The mail server for messages to patients and contacts, such as `smtps://USER:PASSWORD@mail.example.com:465`, or `smtp://…:587` for STARTTLS. Percent-encode special characters in the password. Without TLS, only a server on this machine is accepted. If unset, Assay sends no email.',
     ),
   MAIL_FROM: Email.optional().describe('The address that messages come from. Required with `SMTP_URL`.'),
-  OIDC_ISSUER: url(/^https?$/, 'must be an https URL')
-    .refine((text) => text.startsWith('https:') || isLoopbackUrl(text), 'must be an https URL')
-    .optional()
-    .describe(
-      'The issuer of your OpenID Connect provider, such as `https://login.example.org`. Turns on [single sign-on](security.md#single-sign-on) for the console. Register `PUBLIC_URL/console/sso/callback` as its redirect URI.',
-    ),
-  OIDC_CLIENT_ID: z.string().min(1).optional().describe('The client ID of Assay at the provider. Required with `OIDC_ISSUER`.'),
-  OIDC_CLIENT_SECRET: z.string().min(1).optional().describe('The client secret. If unset, Assay is a public client, with PKCE only.'),
-  OIDC_GROUPS_CLAIM: z.string().min(1).default('groups').describe('The claim that lists the groups of a person.'),
-  OIDC_ROLES: roleMappings.describe(
-    'The roles of groups, separated by commas, such as `assay-admins=org_admin,pier-staff=team_admin@TEAM_ID`. `team_admin` needs a team, `support` and `read_only` can have one. A person gets the highest role of their groups. Without a group of this list, nobody can sign in. Required with `OIDC_ISSUER`.',
-  ),
-  OIDC_SCOPES: z
-    .string()
-    .regex(/^openid( \S+)*$/, 'must start with openid')
-    .default('openid profile email')
-    .describe('The scopes to request. Some providers send groups only with a scope of their own.'),
-  OIDC_ORG_ID: Id.optional().describe(
-    'The organization of people who sign in with single sign-on. If unset, the first organization of the deployment.',
-  ),
+  ...singleSignOn,
   LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
     .optional()
     .describe('The minimum level of log lines, which are JSON on standard output. If unset, `info`, or `warn` on a terminal.'),

@@ -16,7 +16,7 @@ import { aUser } from '../support/users.ts'
 import { waitFor } from '../support/webhooks.ts'
 import { errorOf, type Tenant } from '../support/world.ts'
 
-/** A cloud that accepts requests and does not respond until it is told to. */
+/** A cloud that accepts requests and holds its responses until the test releases them. */
 async function openSilentCloud() {
   const waiting = new Set<ServerResponse>()
   let isSilent = true

@@ -121,7 +121,10 @@ test('a statement inside a transaction sees its changes and rolls back with it',
   expect(await counted(20)).toBe(0)
 })
 
-test('identical concurrent reads share one query, and later reads run a new one', async () => {
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+/** A connection that responds when the test says so. */
+function openSlow() {
   const queries: Statement[] = []
   const responses: ((rows: unknown[]) => void)[] = []
   const run = (statement: Statement) => {
@@ -130,14 +133,17 @@ test('identical concurrent reads share one query, and later reads run a new one'
   }
   const connection = coalesceReads({ run, close: async () => {} })
   const read = (value: unknown) => connection.run({ name: 'find', text: 'find', values: [value] })
-  const turn = () => new Promise((resolve) => setImmediate(resolve))
+  return { responses, read, sent: () => queries.map(({ values }) => values[0]) }
+}
 
+test('identical concurrent reads share one query, and later reads run a new one', async () => {
+  const { sent, responses, read } = openSlow()
   const first = [read('a'), read('a'), read(Buffer.from('a')), read('b')]
   await turn()
-  expect(queries.map(({ values }) => values[0])).toEqual(['a', Buffer.from('a'), 'b'])
+  expect(sent()).toEqual(['a', Buffer.from('a'), 'b'])
   const later = [read('a'), read('a')]
   await turn()
-  expect(queries.map(({ values }) => values[0])).toEqual(['a', Buffer.from('a'), 'b', 'a'])
+  expect(sent()).toEqual(['a', Buffer.from('a'), 'b', 'a'])
   for (const respond of responses.splice(0, 3)) respond(['old'])
   for (const respond of responses.splice(0)) respond(['new'])
   expect(await Promise.all(first)).toEqual(Array(4).fill({ rows: ['old'] }))
@@ -145,29 +151,19 @@ test('identical concurrent reads share one query, and later reads run a new one'
 })
 
 test('a busy connection gets three batches of reads at a time, and the reads that arrive meanwhile as one batch', async () => {
-  const queries: Statement[] = []
-  const responses: (() => void)[] = []
-  const run = (statement: Statement) => {
-    queries.push(statement)
-    return new Promise<{ rows: unknown[] }>((resolve) => responses.push(() => resolve({ rows: [] })))
-  }
-  const connection = coalesceReads({ run, close: async () => {} })
-  const read = (value: number) => connection.run({ name: 'find', text: 'find', values: [value] })
-  const turn = () => new Promise((resolve) => setImmediate(resolve))
-  const sent = () => queries.map(({ values }) => values[0])
-
+  const { sent, responses, read } = openSlow()
   const reads: Promise<unknown>[] = []
   for (let value = 1; value <= 5; value++) {
     reads.push(read(value))
     await turn()
   }
   expect(sent()).toEqual([1, 2, 3])
-  responses.shift()?.()
+  responses.shift()?.([])
   await reads[0]
   await turn()
   await turn()
   expect(sent()).toEqual([1, 2, 3, 4, 5])
-  for (const respond of responses) respond()
+  for (const respond of responses) respond([])
   await Promise.all(reads)
 })
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Cursor, Id, Instant, openEnum, Text } from '../common.ts'
-import { endpoint } from '../endpoint.ts'
+import { endpoint, ofOperator } from '../endpoint.ts'
 import { PersonalText, Safe } from '../personal.ts'
 
 const connectionStates = ['connected', 'failing', 'unused', 'not_configured'] as const
@@ -87,7 +87,6 @@ const filters = {
 export const LabMessageFilter = z.object(filters)
 
 const ofTeam = { auth: 'team', tag: 'Console' } as const
-const ofOperator = { auth: 'management', scope: 'org', operator: true, plan: 'scale', tag: 'Console' } as const
 const MessageId = z.object({ message_id: Id })
 const Resent = z.object({ id: Id, control_id: Safe }).meta({ id: 'ResentLabMessage' })
 const resendRefusals = { 400: 'The lab has accepted the message, or sent it.', 404: 'No such message.' }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Id, Instant, openEnum } from '../common.ts'
-import { endpoint } from '../endpoint.ts'
+import { endpoint, ofOperator } from '../endpoint.ts'
 import { PersonalText, Safe } from '../personal.ts'
 import { matchReasons, UnmatchedResult, unmatchedStatuses } from './match-review.ts'
 import { interpretations } from './results.ts'
@@ -55,8 +55,6 @@ const UnassignedResult = z
       .describe('The teams that it may belong to. placed_order: an order of the team has the number.'),
   })
   .meta({ id: 'UnassignedResult' })
-
-const ofOperator = { auth: 'management', scope: 'org', operator: true, plan: 'scale', tag: 'Console' } as const
 
 export const unmatchedConsoleEndpoints = {
   compareUnmatchedResult: endpoint({

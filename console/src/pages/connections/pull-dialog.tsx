@@ -5,10 +5,8 @@ import { refresh, useQuery } from '../../query.ts'
 import { Button, Time } from '../../ui/basics.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/forms.tsx'
-import { Picker } from '../../ui/picker.tsx'
-import { useDebounced } from '../../ui/search-field.tsx'
 import { showToast } from '../../ui/toasts.tsx'
-import { findUsers } from '../users/find.ts'
+import { UserPicker, useUserSearch } from '../users/picker.tsx'
 
 type Provider = Parameters<typeof api.pullWindow>[0]['params']['provider']
 
@@ -101,31 +99,8 @@ const PickedUser = ({ user_id, onChange }: { user_id: string; onChange: (() => v
   )
 }
 
-function UserFinder({ onPick }: { onPick: (user_id: string) => void }) {
-  const [text, setText] = useState('')
-  const query = useDebounced(text.trim())
-  const matches = useQuery(`users to read?${query}`, () => findUsers(query, 0, 8).then(({ users }) => users))
-  return (
-    <Picker
-      label="User"
-      placeholder="ID or name"
-      listLabel="Users"
-      text={text}
-      onText={setText}
-      query={matches}
-      keyOf={({ user_id }) => user_id}
-      onPick={({ user_id }) => onPick(user_id)}
-    >
-      {(user) => (
-        <>
-          <span>
-            {user.client_user_id} <span class="small faint mono">{shortId(user.user_id)}</span>
-          </span>
-          <span class="small muted">
-            {user.connected_sources.map(({ provider }) => provider.name).join(', ') || <Time at={user.created_on} />}
-          </span>
-        </>
-      )}
-    </Picker>
-  )
-}
+const UserFinder = ({ onPick }: { onPick: (user_id: string) => void }) => (
+  <UserPicker search={useUserSearch()} onPick={onPick}>
+    {({ connected_sources, created_on }) => connected_sources.map(({ provider }) => provider.name).join(', ') || <Time at={created_on} />}
+  </UserPicker>
+)

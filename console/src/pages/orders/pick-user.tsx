@@ -1,13 +1,10 @@
-import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { shortId } from '../../format.ts'
 import { refresh, useQuery } from '../../query.ts'
 import { can } from '../../session.ts'
 import { AsyncButton, Button, Time } from '../../ui/basics.tsx'
-import { Picker } from '../../ui/picker.tsx'
 import { revealHeaders } from '../../ui/reveal.tsx'
-import { useDebounced } from '../../ui/search-field.tsx'
-import { findUsers } from '../users/find.ts'
+import { UserPicker, useUserSearch } from '../users/picker.tsx'
 import { formTextFromInfo } from './order-form.ts'
 
 type PickUserProps = { user_id: string; error?: string; onPick: (user_id: string) => void; onInfo: (text: Record<string, string>) => void }
@@ -42,44 +39,23 @@ export function PickUser({ user_id, error, onPick, onInfo }: PickUserProps) {
 }
 
 function UserFinder({ error, onPick }: { error?: string | undefined; onPick: (user_id: string) => void }) {
-  const [text, setText] = useState('')
-  const query = useDebounced(text.trim())
-  const matches = useQuery(`users for orders?${query}`, () => findUsers(query, 0, 8).then(({ users }) => users))
+  const search = useUserSearch()
+  const { text, term, matches } = search
   const create = async () => {
-    const { user_id } = await api.createUser({ body: { client_user_id: query } })
+    const { user_id } = await api.createUser({ body: { client_user_id: term } })
     refresh('users')
     onPick(user_id)
   }
-  const isNew = query.length > 1 && query === text.trim() && matches.data?.every(({ client_user_id }) => client_user_id !== query)
+  const isNew = term.length > 1 && term === text.trim() && matches.data?.every(({ client_user_id }) => client_user_id !== term)
   return (
     <>
-      <Picker
-        label="User"
-        placeholder="ID or name"
-        listLabel="Users"
-        path="user_id"
-        error={error}
-        text={text}
-        onText={setText}
-        query={matches}
-        keyOf={({ user_id }) => user_id}
-        onPick={({ user_id }) => onPick(user_id)}
-      >
-        {(user) => (
-          <>
-            <span>
-              {user.client_user_id} <span class="small faint mono">{shortId(user.user_id)}</span>
-            </span>
-            <span class="small muted">
-              <Time at={user.created_on} />
-            </span>
-          </>
-        )}
-      </Picker>
+      <UserPicker {...{ search, error, onPick }} path="user_id">
+        {({ created_on }) => <Time at={created_on} />}
+      </UserPicker>
       {isNew && (
         <div>
           <AsyncButton small action={create}>
-            Create user “{query}”
+            Create user “{term}”
           </AsyncButton>
         </div>
       )}

@@ -2,7 +2,7 @@ import type { AppointmentEventData } from '../../../contract/labs/appointments.t
 import type { Calendar } from '../../../contract/labs/calendars.ts'
 import type { Json, Optional, Time } from '../tables.ts'
 
-/** How specimens are collected: visits, kits, and who is told about them. */
+/** How specimens are collected: visits, kits, and messages to patients. */
 export type CollectionTables = {
   calendars: { team_id: string; code: string; calendar: Json<Calendar>; updated_at: Time }
   appointments: {
