@@ -18,7 +18,7 @@ test('loses nothing acknowledged when a synchronous standby takes over under loa
   expect(rounds[0]?.acknowledged).toBeGreaterThan(30)
 })
 
-// Must run last, because the receiver cannot check the order any more.
+// Must run last, because the receiver cannot check the order anymore.
 test('continues with what an asynchronous standby has, and delivers all of it', async () => {
   const rounds = await tortureFailover(site, { rounds: [{ mode: 'asynchronous', ending: 'killed' }] })
   console.log(summaryOfFailovers(rounds))

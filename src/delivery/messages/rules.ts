@@ -30,7 +30,7 @@ export function outcomeOf({ code, responseCode }: SmtpError): Outcome {
 
 type Recipient = { expires_at: string | null; is_patient: boolean; email_enabled: boolean; opted_out: boolean; is_deleted: boolean }
 
-/** Why a message must not be sent any more. Settings count at the moment of sending. */
+/** Why a message must not be sent anymore. Settings count at the moment of sending. */
 export function reasonToCancel({ expires_at, is_patient, email_enabled, opted_out, is_deleted }: Recipient, wall: string) {
   if (expires_at && expires_at <= wall) return 'expired'
   if (!is_patient) return undefined

@@ -61,7 +61,7 @@ function serverFinding({ DATABASE_URL, ENVIRONMENT }: Config, { version, fsync }
 function epochsFinding({ epochs, overdue }: { epochs: number; overdue: number }, lost: string[]): Finding {
   const text = `${epochs} in use or in escrow`
   if (lost.length) {
-    const remedy = 'check VAULT_TRANSIT_URL, its token and policy; a backup older than the escrow cannot be opened any more'
+    const remedy = 'check VAULT_TRANSIT_URL, its token and policy; a backup older than the escrow cannot be opened anymore'
     return { state: 'wrong', text: `Vault does not open the epochs of ${lost.length} teams`, remedy }
   }
   if (overdue)

@@ -83,7 +83,7 @@ async function rewrapAll(app: App, epoch: store.Epoch) {
   }
 }
 
-/** Destroys an epoch that wraps nothing any more, after checking that the current one can be opened. */
+/** Destroys an epoch that wraps nothing anymore, after checking that the current one can be opened. */
 async function destroy(app: App, keyStore: KeyStore, epoch: store.Epoch) {
   const { team_id, id } = epoch
   const current = (await store.listEpochsOf(app.db, team_id)).filter(({ retired_at, active_at }) => active_at && !retired_at).at(-1)
@@ -97,7 +97,7 @@ async function destroy(app: App, keyStore: KeyStore, epoch: store.Epoch) {
   })
 }
 
-/** The users of an erased team have no keys any more, and backups of it can be restored until the escrow ends. */
+/** The users of an erased team have no keys anymore, and backups of it can be restored until the escrow ends. */
 async function destroyErased(app: App, keyStore: KeyStore, { ofTeam, escrowDays }: TeamEpochs) {
   for (const epoch of ofTeam) {
     if (!epoch.retired_at) await store.setTime(app.db, epoch, 'retired_at', app.wall())

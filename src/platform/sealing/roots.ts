@@ -69,7 +69,7 @@ export async function activateRoot(db: Db, vault: Vault) {
   await loadRoots(db, vault)
 }
 
-/** Nothing uses the earlier versions any more, except what cannot be encrypted again. */
+/** Nothing uses the earlier versions anymore, except what cannot be encrypted again. */
 export async function retireRoots(db: Db, vault: Vault) {
   await store.retireRoots(db, vault.roots.at(-1)?.version ?? 0)
   await loadRoots(db, vault)

@@ -25,7 +25,7 @@ export async function pullWindow(app: App, { team_id }: TeamCaller, { user_id, p
     const connection = await readableConnection(app, { team_id, user_id }, provider)
     const feeds = await feedsFor(app, connection, request.resource ?? undefined)
     const requested = feeds.flatMap((feed) => clampWindow(feed, provider, window, app.wall()))
-    if (!requested.length) throw invalid(['body', 'end_date'], `${sources[provider].name} has no data of this period any more.`)
+    if (!requested.length) throw invalid(['body', 'end_date'], `${sources[provider].name} no longer has data from this period.`)
     for (const one of requested) await requestRead(app, connection, one)
     return { success: true as const, resources: [...new Set(requested.flatMap(({ feed }) => feed.resources))].sort() }
   })
