@@ -52,9 +52,9 @@ export async function createDatabase(servers: string[], name: string, template?:
 export const endConnections = (server: string, database: string) =>
   query(server, 'select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = $1', [database])
 
+/** Is tried again while the servers of a cluster connect to each other, or while a vacuum runs, which only a superuser may end. */
 export async function dropDatabase(servers: string[], name: string) {
-  const drop = (server: string) => query(server, `drop database if exists ${name} with (force)`)
-  for (const server of servers) await (servers.length > 1 ? eventually(() => drop(server)) : drop(server))
+  for (const server of servers) await eventually(() => query(server, `drop database if exists ${name} with (force)`))
 }
 
 type Address = { host: string; port: number }
