@@ -47,7 +47,7 @@ webhooks: kills a worker, an API process or PostgreSQL during delivery.
 pipelines: kills RabbitMQ, the publishing process or PostgreSQL during publishing.
 failover: kills, hangs or stops a primary with a synchronous standby, which takes over; then some rounds with an asynchronous one.
 bookings: books the last slot twice at the same time; one request gets a visit, and the other is refused.
-labs: kills a worker, a lab that speaks HL7, or PostgreSQL while orders go out and results come in. A round is 500 orders. Over SFTP, orders and results are files.
+labs: kills or restarts a worker or a lab that speaks HL7, or kills PostgreSQL, while orders go out, some are canceled, and results come in. A round is 500 orders. Over SFTP, orders and results are files.
 clouds: changes data of N users at five wearable clouds in a storm of notifications, while clouds fail and processes are killed.
 hostile: sends fuzzed, oversized, compressed, slow and half-open requests for N seconds, beside a team that behaves well.`,
   )

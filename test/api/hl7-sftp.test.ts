@@ -216,8 +216,7 @@ describe('a file of the lab', () => {
     const other = await replica({ env: settings({ profile: singlesFile, sftp: sftp({ settle_seconds: 0 }) }, { wrenfield: stuck }) })
     other.advanceTime(3 * DAY)
     const running = other.runJobs()
-    await eventually(() => lab.filesIn('/results/done').length === 1)
-    expect(held.size).toBe(1)
+    await eventually(() => lab.filesIn('/results/done').length === 1 && held.size === 1)
     for (const socket of held) socket.destroy()
     await running
     expect((await stepsOf(id)).at(-1)).toBe('completed')

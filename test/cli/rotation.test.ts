@@ -26,7 +26,7 @@ const NEW_KEY = 'the-next-key-for-tests-0123456789abcdef012'
 /** A message of a lab, and a result without a team that has a PDF. */
 async function someLabRows(app: App) {
   const profile = readBuiltIn('orm-2.3-grouped')
-  const link = { slug: 'quillmoor', profile, send: { host: '127.0.0.1', port: 1, timeoutMs: 1 }, receive: undefined }
+  const link = { slug: 'quillmoor', profile, send: { host: '127.0.0.1', port: 1, timeoutMs: 1, connections: 1 }, receive: undefined }
   const message = Buffer.from(`MSH|^~\\&|LAB|LAB|ASSAY|ACC|20260302||ORU^R01|ROTATED|T|2.3\r${pidOf(people[0])}\r`)
   const { answers } = await receiveMessage(app, link, message)
   const pdf = `OBX|9|ED|PDF^Report^L||LAB^AP^PDF^Base64^${Buffer.from('%PDF-1.4').toString('base64')}||||||F`

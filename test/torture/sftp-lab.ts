@@ -1,27 +1,16 @@
-import ssh2 from 'ssh2'
 import { listenSftp, type Tree } from '../../src/labs/hl7/sftp/server.ts'
 import { randomInteger } from '../support/seeded.ts'
-import { openBooks, profile, type Sent } from './lab-books.ts'
+import { type openBooks, profile, type Sent } from './lab-books.ts'
 
 /** Of a hundred reads and writes, this many break the connection. */
 const BROKEN = 3
 const REPEATED = 10
 const isOneOf = (percent: number) => randomInteger(1, 100) <= percent
 
-/** A lab with an SFTP server that loses nothing. It leaves some results twice, under two names. */
-export async function openSftpLab(port: number) {
-  const books = openBooks()
+/** A lab with an SFTP server. It leaves some results twice, under two names, and all that are not taken yet when it starts. */
+export async function openSftpLab(books: ReturnType<typeof openBooks>, port: number, hostKey: string) {
   const tree: Tree = { folders: new Set(['/', '/orders', '/results']), files: new Map() }
-  const left = new Map<string, { report: Sent; at: number }>()
-  const hostKey = ssh2.utils.generateKeyPairSync('ed25519').private
-  const listen = () =>
-    listenSftp({
-      ...{ host: '127.0.0.1', port, tree, hostKey, user: 'assay', password: 'assay' },
-      isCut: () => isOneOf(BROKEN),
-      onFile,
-    })
-  let listening = await listen()
-  const { fingerprint } = listening
+  const left = new Map<string, Sent>()
 
   function onFile(path: string) {
     const file = tree.files.get(path)
@@ -29,35 +18,31 @@ export async function openSftpLab(port: number) {
     if (path.startsWith('/orders/')) {
       tree.files.delete(path)
       books.take(file.bytes)
-      for (const order of books.queue.splice(0)) leave(books.report(order))
+      leaveResults()
     } else if (path.startsWith('/results/done/')) noteTaken(path.replace('/results/done/', ''))
   }
 
-  function leave(report: Sent) {
-    const names = [`${report.control_id}.${profile.files.extension}`, ...(isOneOf(REPEATED) ? [`${report.control_id}-again.hl7`] : [])]
-    for (const name of names) {
-      tree.files.set(`/results/${name}`, { bytes: report.bytes, modified: Date.now() })
-      left.set(name, { report, at: performance.now() })
+  function leaveResults() {
+    for (let report = books.next(); report; report = books.next()) {
+      const { control_id, bytes } = report
+      const names = [`${control_id}.${profile.files.extension}`, ...(isOneOf(REPEATED) ? [`${control_id}-again.hl7`] : [])]
+      for (const name of names) {
+        tree.files.set(`/results/${name}`, { bytes: Buffer.from(bytes, 'base64'), modified: Date.now() })
+        left.set(name, report)
+      }
     }
   }
 
   /** A file that is moved away counts as an acknowledgment. */
   function noteTaken(name: string) {
-    const { report, at } = left.get(name) ?? {}
-    if (!report || at === undefined) return
-    report.codes.push('AA')
-    report.acknowledgments.add('taken')
-    report.ms ||= performance.now() - at
+    const report = left.get(name)
+    if (report) books.acknowledge(report, 'AA', Buffer.from('taken'))
   }
 
-  return {
-    ...books,
-    isIdle: () => books.isIdle() && ![...tree.files.keys()].some((path) => path.startsWith('/results/') && !path.includes('/done/')),
-    sftp: { host: '127.0.0.1', port, user: 'assay', password: 'assay', host_keys: [fingerprint], orders: '/orders', results: '/results' },
-    async restart() {
-      await listening[Symbol.asyncDispose]()
-      listening = await listen()
-    },
-    close: () => listening[Symbol.asyncDispose](),
-  }
+  leaveResults()
+  await listenSftp({
+    ...{ host: '127.0.0.1', port, tree, hostKey, user: 'assay', password: 'assay' },
+    isCut: () => isOneOf(BROKEN),
+    onFile,
+  })
 }

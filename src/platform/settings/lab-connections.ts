@@ -12,6 +12,8 @@ const MllpSending = z.strictObject({
   port: Port.min(1),
   tls: z.strictObject({ ca: File, cert: File, key: File }).partial().optional(),
   timeout_seconds: z.number().min(0.05).max(600).default(30),
+  /** The messages of an order always use the same one. */
+  connections: z.int().min(1).max(16).default(1),
 })
 
 /** Where Assay receives results over MLLP. With `tls.ca`, the lab needs a certificate, whose common name is `tls.subject`. */

@@ -7,7 +7,7 @@ import { segmentOf } from '../codec/rules-read.ts'
 import type { Link } from '../links/connections.ts'
 import { countLabMessage } from '../links/counters.ts'
 import { refuse, type Verdict } from '../messages/rules-acknowledgment.ts'
-import { decodeMessage, decodeOrUndefined, encodeMessage } from '../messages/rules-bytes.ts'
+import { decodeHeader, decodeMessage, decodeOrUndefined, encodeMessage } from '../messages/rules-bytes.ts'
 import type { MllpAnswer } from '../mllp/server.ts'
 import { processingId } from '../outbox/queue.ts'
 import * as rules from './rules.ts'
@@ -25,7 +25,7 @@ export type Receipt = MllpAnswer & { answers: Buffer[]; isStored: boolean }
 
 /** Stores a message of a lab before it is acknowledged. A repeated message is stored once and gets the same acknowledgments. */
 export async function receiveMessage(app: App, link: Link, bytes: Buffer): Promise<Receipt> {
-  const header = decodeOrUndefined(link.profile, headerBytes(bytes))
+  const header = decodeHeader(link.profile, bytes)
   // Nobody can be told without a header.
   if (!header) return { answers: [], closes: true, isStored: false }
   const { message, verdict } = read(app, link, bytes, header)
@@ -42,14 +42,6 @@ export function receiveAside(app: App, link: Link, bytes: Buffer) {
   const message = decodeOrUndefined(link.profile, bytes)
   if (!message || !segmentOf(message, 'MSA')) return
   receiveMessage(app, link, bytes).catch((error) => app.log.error({ lab: link.slug, err: String(error) }, 'lab message not stored'))
-}
-
-const MAX_HEADER_BYTES = 4096
-
-function headerBytes(bytes: Buffer) {
-  const start = bytes.subarray(0, MAX_HEADER_BYTES)
-  const end = start.findIndex((byte) => byte === 0x0d || byte === 0x0a)
-  return end < 0 ? start : start.subarray(0, end)
 }
 
 function read(app: App, { profile }: Link, bytes: Buffer, header: Message): { message: Message; verdict: Verdict } {

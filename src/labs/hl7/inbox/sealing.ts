@@ -28,8 +28,13 @@ export const decryptAnswers = (app: Vaulted, key: Key, sealed: Buffer) =>
 
 /** A keyed hash of a message without its header, whose time can differ when a lab repeats a message. It survives a new root. */
 export function digestOf({ vault }: Vaulted, bytes: Buffer) {
-  const end = bytes.findIndex((byte) => byte === 0x0d || byte === 0x0a)
   return createHmac('sha256', derive(firstRoot(vault), 'digest of lab messages'))
-    .update(end < 0 ? '' : bytes.subarray(end))
+    .update(bytes.subarray(endOfLine(bytes)))
     .digest()
+}
+
+/** Where the first line ends. A message has up to 20 MB, and may be one line. */
+function endOfLine(bytes: Buffer) {
+  const ends = [bytes.indexOf(0x0d), bytes.indexOf(0x0a)].filter((end) => end >= 0)
+  return ends.length ? Math.min(...ends) : bytes.length
 }

@@ -32,7 +32,7 @@ export type MllpLink = {
   slug: string
   profile: Profile
   sftp?: undefined
-  send: MllpAddress & { timeoutMs: number }
+  send: MllpAddress & { timeoutMs: number; connections: number }
   receive: Receiving | undefined
 }
 export type SftpLink = { slug: string; profile: Profile; sftp: SftpSite; receive?: undefined }

@@ -15,10 +15,22 @@ export function decodeMessage({ message: rules }: Profile, bytes: Uint8Array): M
 }
 
 /** The same, or undefined for bytes that are not HL7. */
-export function decodeOrUndefined(profile: Profile, bytes: Uint8Array): Message | undefined {
+export const decodeOrUndefined = (profile: Profile, bytes: Uint8Array) => orUndefined(() => decodeMessage(profile, bytes))
+
+function orUndefined(parse: () => Message): Message | undefined {
   try {
-    return decodeMessage(profile, bytes)
+    return parse()
   } catch {
     return undefined
   }
+}
+
+const MAX_HEADER_BYTES = 4096
+
+/** The header alone, also of a message that cannot be read: in another character set, for example. */
+export function decodeHeader(profile: Profile, bytes: Buffer): Message | undefined {
+  const start = bytes.subarray(0, MAX_HEADER_BYTES)
+  const end = start.findIndex((byte) => byte === 0x0d || byte === 0x0a)
+  const header = end < 0 ? start : start.subarray(0, end)
+  return decodeOrUndefined(profile, header) ?? orUndefined(() => parseMessage(header.toString('latin1')))
 }

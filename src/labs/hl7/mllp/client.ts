@@ -30,7 +30,7 @@ export function connectMllp(address: MllpAddress, onOther: (message: Buffer) => 
   let pending: Pending | undefined
   let failure: unknown
   let others = 0
-  const socket = connect(address).setKeepAlive(true, 60_000)
+  const socket = connect(address).setKeepAlive(true, 60_000).setNoDelay(true)
 
   function fail(reason: string | Error) {
     failure ??= typeof reason === 'string' ? setupProblem(others ? `${reason}, after ${others} other messages` : reason) : reason

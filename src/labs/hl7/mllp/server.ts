@@ -31,7 +31,7 @@ export async function listenMllp({ host, port, handle, tls, isAllowed = () => tr
     // A connection that breaks has lost nothing: the sender repeats a message without an answer.
     socket.on('error', () => socket.destroy())
     if (!isAllowed(socket)) return void socket.destroy()
-    sockets.add(socket.setKeepAlive(true, MINUTE))
+    sockets.add(socket.setKeepAlive(true, MINUTE).setNoDelay(true))
     socket.on('close', () => sockets.delete(socket))
     serve(socket, handle).catch(() => socket.destroy())
   })

@@ -1,6 +1,7 @@
 import type { App } from '../../../platform/app.ts'
 import { openBytes } from '../../../platform/sealing/seal.ts'
 import { userSealingKey } from '../../../platform/sealing/vault.ts'
+import { SECOND } from '../../../platform/time.ts'
 import type { Link } from '../links/connections.ts'
 import { countLabMessage } from '../links/counters.ts'
 import { bodyAssociatedData } from './queue.ts'
@@ -10,6 +11,7 @@ import * as store from './store.ts'
 export type Pending = Awaited<ReturnType<typeof store.listPending>>[number]
 
 export const SEND_LAB_MESSAGES = 'send lab messages'
+const MAX_TIMER_MS = 5 * SECOND
 
 /** Records that an attempt begins, and decrypts the message; undefined if it is not to be sent anymore. */
 export async function beginMessage(app: App, message: Pending) {
@@ -28,4 +30,7 @@ export async function recordFailure(app: App, link: Link, message: Pending, reas
   countLabMessage(link.slug, 'out', 'failed')
   app.log.warn({ lab: link.slug, order_id: message.order_id, attempt: message.attempts + 1, reason }, 'lab message not sent')
   await store.recordFailure(app.db, message, reason, app.wall())
+  // The search for due work would find it up to a second late.
+  const waitMs = rules.waitAfter(message.attempts + 1)
+  if (waitMs <= MAX_TIMER_MS) setTimeout(() => app.wake(SEND_LAB_MESSAGES), waitMs).unref()
 }

@@ -6,6 +6,7 @@ import { digestOf, writeFile } from '../messages/rules-files.ts'
 import { connectSftp, type SftpConnection } from '../sftp/client.ts'
 import { recordDelivery } from './answers.ts'
 import { beginMessage, type Pending, recordFailure } from './attempts.ts'
+import * as rules from './rules.ts'
 import * as store from './store.ts'
 
 const BATCH_SIZE = 50
@@ -20,7 +21,7 @@ export async function dropAtLab(app: App, link: SftpLink, lab_id: number, isHeld
   }
   const size = link.profile.files.envelope === 'none' ? 1 : BATCH_SIZE
   for (;;) {
-    const pending = await store.listPending(app.db, lab_id, BATCH_SIZE)
+    const pending = await store.listPending(app.db, lab_id, rules.digitsOf(0, 1), BATCH_SIZE)
     const later = pending.findIndex(({ due_at }) => (due_at ?? '') > app.wall())
     const due = later < 0 ? pending : pending.slice(0, later)
     for (let at = 0; at < due.length; at += size) if (!isHeld() || !(await dropFile(app, link, due.slice(at, at + size), connect))) return

@@ -3,10 +3,17 @@ import { type ReceivedAcknowledgment, refusals } from '../messages/rules-acknowl
 import type { Profile } from '../profiles/rules-profile.ts'
 
 /** Wait before attempt 2, 3, 4… The last one repeats: a message is sent until the lab answers. */
-const waits = [SECOND / 2, 5 * SECOND, 15 * SECOND, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR]
+const waits = [SECOND / 2, 2 * SECOND, 5 * SECOND, 15 * SECOND, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR]
 
-export const nextAttemptAt = (attempts: number, now: string) =>
-  later(now, waits[Math.min(Math.max(attempts, 1), waits.length) - 1] as number)
+export const waitAfter = (attempts: number) => waits[Math.min(Math.max(attempts, 1), waits.length) - 1] as number
+
+export const nextAttemptAt = (attempts: number, now: string) => later(now, waitAfter(attempts))
+
+/** The last digits of the orders that a connection to a lab serves. An order has one connection, so its messages stay in order. */
+export const digitsOf = (connection: number, connections: number) =>
+  Array.from('0123456789abcdef').filter((digit) => connectionOf(digit, connections) === connection)
+
+export const connectionOf = (digit: string, connections: number) => Number.parseInt(digit, 16) % connections
 
 export type Answered = 'accepted' | 'stored' | 'rejected'
 

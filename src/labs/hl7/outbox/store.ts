@@ -23,19 +23,22 @@ export const searchMessages = (db: Db, wall: string) =>
     .orderBy('due_at')
     .modifyEnd(anyTeam('lab messages to send'))
 
-/** The labs with due messages. */
+/** The connections to a lab divide its orders by the last hexadecimal digit of the ID. */
+const lastDigit = sql<string>`right(lab_messages.order_id::text, 1)`
+
+/** The labs with due messages, by the last digit of the order. */
 export const listDueLabs = (db: Db, wall: string) =>
   db
     .selectFrom('lab_messages')
     .innerJoin('labs', 'labs.id', 'lab_messages.lab_id')
-    .select(['labs.id', 'labs.slug'])
+    .select(['labs.id', 'labs.slug', lastDigit.as('digit')])
     .distinct()
     .where('due_at', '<=', wall)
     .modifyEnd(anyTeam('lab messages to send'))
     .execute()
 
-/** The pending messages of a lab, in the order in which they are sent, with the user of the order. */
-export const listPending = (db: Db, lab_id: number, limit: number) =>
+/** The pending messages of a lab in the order in which they are sent, with the user of the order. `digits` are those of its orders. */
+export const listPending = (db: Db, lab_id: number, digits: string[], limit: number) =>
   db
     .selectFrom('lab_messages')
     .innerJoin('orders', (join) =>
@@ -45,6 +48,7 @@ export const listPending = (db: Db, lab_id: number, limit: number) =>
     .select('orders.user_id')
     .where('lab_messages.lab_id', '=', lab_id)
     .where('due_at', 'is not', null)
+    .where(lastDigit, 'in', digits)
     .orderBy('queued_at')
     .orderBy('position')
     .limit(limit)

@@ -25,6 +25,9 @@ const END_OF_FILE = 1
 const NO_SUCH_FILE = 2
 const reasons: Record<number, string> = { [NO_SUCH_FILE]: 'no such file or folder', 3: 'permission denied' }
 
+/** What the library says about calls that were open when the session ended. */
+const NO_RESPONSE = 'No response from server'
+
 const READ_BYTES = 256 * 1024
 const TEMPORARY = '.part'
 
@@ -56,7 +59,9 @@ export async function connectSftp({ host, port, user, hostKeys, timeoutMs, ...cr
     try {
       return await Promise.race([answered, broken.promise])
     } catch (error) {
-      throw error instanceof Problem ? error : refusal(what, error as SshError)
+      // The session can end before the connection does. Then a call fails that the lab did not refuse.
+      if ((error as Error).message === NO_RESPONSE) fail('The lab closed the connection')
+      throw error instanceof Problem ? error : (failure ?? refusal(what, error as SshError))
     } finally {
       clearTimeout(timer)
     }
@@ -74,6 +79,8 @@ export async function connectSftp({ host, port, user, hostKeys, timeoutMs, ...cr
   const sftp = await call<SFTPWrapper>('open a session', (done) => {
     client.on('ready', () => client.sftp(done as Callback<SFTPWrapper>))
     client.connect({ host, port, username: user, ...definedOf(credentials), readyTimeout: timeoutMs, hostVerifier: isKnown })
+    // Each call is a small packet that must not wait for the one before.
+    client.setNoDelay(true)
   }).catch((error) => {
     fail(error.message)
     throw error

@@ -20,7 +20,7 @@ type Serving = {
   hostKey?: string | undefined
   /** Public keys that may sign in, in OpenSSH format. */
   authorizedKeys?: string[]
-  /** Hears of a file that is complete: renamed, or closed after writing. */
+  /** Hears of a file that is complete, renamed or closed after writing, before the client does. */
   onFile?(path: string): void
   /** Whether the connection breaks in the middle of writing or reading this file. */
   isCut?(what: 'write' | 'read', path: string): boolean
@@ -51,6 +51,8 @@ export async function listenSftp({ host, port, hostKey, ...serving }: Serving) {
   const connections = new Set<Connection>()
   const server = new Server({ hostKeys: [privateKey] }, (connection) => {
     connections.add(connection)
+    // The types of the library lack the method.
+    ;(connection as Connection & { setNoDelay(isOn: boolean): void }).setNoDelay(true)
     const cut = () => connection.end()
     connection.on('authentication', (context) => (isAllowed(context) ? context.accept() : context.reject(['password', 'publickey'])))
     connection.on('session', (accept) => accept().on('sftp', (open) => serve(open(), cut, serving)))
@@ -143,8 +145,8 @@ function serve(sftp: SFTPWrapper, cut: () => void, { tree, onFile = () => {}, is
   sftp.on('CLOSE', (request, handle) => {
     const closed = handleIn(handle)
     handles.delete(handle.readUInt32BE(0))
-    sftp.status(request, OK)
     if (closed?.isWritten) onFile(closed.path)
+    sftp.status(request, OK)
   })
   sftp.on('MKDIR', (request, name) => {
     folders.add(fullPath(name))
@@ -156,7 +158,7 @@ function serve(sftp: SFTPWrapper, cut: () => void, { tree, onFile = () => {}, is
     if (!file || files.has(to) || !folders.has(dirname(to))) return sftp.status(request, file ? FAILURE : NO_SUCH_FILE)
     files.delete(from)
     files.set(to, file)
-    sftp.status(request, OK)
     onFile(to)
+    sftp.status(request, OK)
   })
 }
