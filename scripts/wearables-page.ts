@@ -62,6 +62,8 @@ const requests = [
       ['Push summaries', code('POST /v2/summary/{resource}/{user_id}')],
       ['Read summaries', code('GET /v2/summary/{resource}/{user_id}')],
       ['Check the status of historical data', code('GET /v2/introspect/historical_pull')],
+      ['Count samples and summaries by day', code('GET /v2/introspect/days')],
+      ['Rank the sources of a team', `${code('GET')} and ${code('PATCH /v2/team/source/priorities')}`],
     ],
   ),
   ...prose('The example uses the [shell helpers](quick-start.md#shell-helpers) from the quick start:'),

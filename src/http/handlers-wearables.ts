@@ -24,7 +24,7 @@ import * as samples from '../wearables/data/samples/read.ts'
 import * as streams from '../wearables/data/streams/streams.ts'
 import * as summaries from '../wearables/data/summaries/read-summaries.ts'
 import { pushSummaries } from '../wearables/data/summaries/summaries.ts'
-import { prepareCredential } from '../wearables/ingestion/prepare.ts'
+import * as cloudCredentials from '../wearables/ingestion/credentials.ts'
 import { getSourceStatus } from '../wearables/ingestion/status/actions.ts'
 import { pullWindow } from '../wearables/ingestion/status/pull-window.ts'
 import * as deprecatedLinks from '../wearables/link/deprecated.ts'
@@ -82,9 +82,9 @@ export const wearableHandlers: HandlersOf<WearableEndpoints> = {
   bulkPause: (app, caller, { body }) => bulk.bulkPause(app, caller, body),
 
   listTeamCredentials: (app, caller, { query }) => teamCredentials.listCredentials(app, caller, query),
-  putTeamCredential: (app, caller, { body }) => teamCredentials.putCredential(app, caller, body),
-  deleteTeamCredentials: (app, caller, { query }) => teamCredentials.deleteCredentials(app, caller, query.credential_id),
-  prepareTeamCredential: (app, caller, { body }) => prepareCredential(app, caller, body),
+  putTeamCredential: (app, caller, { body }) => cloudCredentials.putCredential(app, caller, body),
+  deleteTeamCredentials: (app, caller, { query }) => cloudCredentials.deleteCredentials(app, caller, query.credential_id),
+  prepareTeamCredential: (app, caller, { body }) => cloudCredentials.prepareCredential(app, caller, body),
   listPullPreferences: (app, caller, { query }) => preferences.listPreferences(app, caller, query),
   putPullPreferences: (app, caller, { body }) => preferences.putPreferences(app, caller, body),
   deletePullPreferences: (app, caller, { query }) => preferences.deletePreferences(app, caller, query),

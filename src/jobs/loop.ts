@@ -22,7 +22,7 @@ const SEARCH_EVERY_MS = SECOND
  * spend most of its time on asking. A failed job is logged and retried. A crash loses no work, because the tables hold it.
  */
 export function startJobs(service: Service, jobs: Job[], onFailure: (job: string, error: unknown) => void): Loop {
-  let stopping = false
+  const ending = new AbortController()
   const timers = new Map<Job, NodeJS.Timeout>()
   const running = new Map<Job, Promise<void>>()
   /** How soon a job that is running, or that runs soon, has to run again. */
@@ -43,7 +43,7 @@ export function startJobs(service: Service, jobs: Job[], onFailure: (job: string
 
   const runJob = async (job: Job) => {
     try {
-      while (!stopping && (await job.run(appOf(service), subjects.get(job))) === true);
+      while (!ending.signal.aborted && (await job.run({ ...appOf(service), signal: ending.signal }, subjects.get(job))) === true);
     } catch (error) {
       onFailure(job.name, error)
     }
@@ -58,7 +58,7 @@ export function startJobs(service: Service, jobs: Job[], onFailure: (job: string
   const schedule = (job: Job) => {
     clearTimeout(timers.get(job))
     const waitMs = woken.get(job) ?? job.everyMs
-    if (!stopping && waitMs !== undefined)
+    if (!ending.signal.aborted && waitMs !== undefined)
       timers.set(
         job,
         setTimeout(() => startJob(job), waitMs),
@@ -68,7 +68,7 @@ export function startJobs(service: Service, jobs: Job[], onFailure: (job: string
     (ms: number): Wake =>
     (name, about = []) => {
       const job = jobs.find((job) => job.name === name)
-      if (!job || stopping) return
+      if (!job || ending.signal.aborted) return
       for (const subject of about) subjects.get(job)?.add(subject)
       if ((woken.get(job) ?? Number.POSITIVE_INFINITY) <= ms) return
       woken.set(job, ms)
@@ -83,7 +83,7 @@ export function startJobs(service: Service, jobs: Job[], onFailure: (job: string
     wake: wakeWithin(0),
     wakeSoon: wakeWithin(SOON_MS),
     async stop() {
-      stopping = true
+      ending.abort()
       for (const timer of timers.values()) clearTimeout(timer)
       await Promise.all(running.values())
     },

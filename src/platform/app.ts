@@ -33,7 +33,7 @@ export type Service = {
 type RequestContext = {
   /** The domain clock as ISO text: real time, moved by the offset of the caller's team in the sandbox. */
   now(): string
-  /** Aborts when the client disconnects or the service stops. Set for streams. */
+  /** Aborts when the client disconnects or the service stops. Set for streams and jobs. */
   signal?: AbortSignal | undefined
   /** Set for an HTTP request. */
   request?: HttpRequest

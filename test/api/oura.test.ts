@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/platform/time.ts'
+import { pullDueFeeds } from '../../src/wearables/ingestion/lanes.ts'
 import { newOuraUser } from '../../src/wearables/providers/oura/stand-in/data.ts'
 import { openOuraStandIn } from '../../src/wearables/providers/oura/stand-in/server.ts'
 import { cloudWorld, HISTORY_DAYS } from '../support/clouds.ts'
@@ -282,6 +283,25 @@ describe('trouble with the cloud', () => {
     await o.w.runJobs()
     expect((await sleepsOf(t, user_id)).length).toBeGreaterThan(4)
     expect((await typesSince(t, user_id)).filter((type) => type === 'historical.data.sleep.created')).toHaveLength(1)
+  })
+
+  test('a process that stops ends its reads at the next page, and others continue at once', async () => {
+    const t = await o.shortTenant()
+    const user_id = await o.connect(t, 'cora')
+    const calls = o.cloud.requests.length
+    const pages = () => o.cloud.requests.length - calls
+    // The stop arrives with the second response.
+    const signal = {
+      get aborted() {
+        return pages() > 1
+      },
+    } as AbortSignal
+    await pullDueFeeds({ ...o.w.app, signal })
+    const read = pages()
+    await o.w.runJobs()
+    expect(read).toBeLessThan(pages() / 2)
+    expect(new Set(Object.values(await pullsOf(t, user_id)).map(({ status }) => status))).toEqual(new Set(['success']))
+    expect((await sleepsOf(t, user_id)).length).toBeGreaterThan(4)
   })
 
   test('breaks the connection once if the user revoked the access, or their membership lapsed', async () => {

@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { DAY, HOUR, later, MINUTE, SECOND } from '../../src/platform/time.ts'
-import { pullDueFeeds } from '../../src/wearables/ingestion/run.ts'
+import { pullDueFeeds } from '../../src/wearables/ingestion/lanes.ts'
 import { newOuraUser } from '../../src/wearables/providers/oura/stand-in/data.ts'
 import { openOuraStandIn } from '../../src/wearables/providers/oura/stand-in/server.ts'
 import { newWhoopUser } from '../../src/wearables/providers/whoop/stand-in/data.ts'
@@ -68,6 +68,16 @@ const importAccount = async (t: Tenant, provider: 'whoop_v2' | 'withings', accou
   const imported = await t.api.bulkImport({ body: { provider, connections: [connection], wait_for_completion: true } })
   expect(imported.user_ids_imported).toEqual([user_id])
   return user_id
+}
+
+/** Imports the tokens of an account at WHOOP. */
+async function connectWhoop(t: Tenant) {
+  const grant = { user: '501', scopes: ['read:sleep', 'read:recovery', 'read:cycles', 'read:workout', 'read:body_measurement', 'offline'] }
+  const redirect_uri = 'https://harbor.example/back'
+  const code = whoop.tokens.newCode({ redirect_uri }, grant)
+  const issued = whoop.tokens.token({ grant_type: 'authorization_code', ...whoopClient, code, redirect_uri })
+  if (typeof issued === 'string') throw new Error(issued)
+  return importAccount(t, 'whoop_v2', '501', { access_token: issued.access_token, refresh_token: issued.refresh_token })
 }
 
 describe('the status of sources', () => {
@@ -147,15 +157,7 @@ describe('the status of sources', () => {
     await t.admin.putTeamCredential({ params, body: { ...own, ...whoopClient } })
     const { preparation_steps } = await t.admin.prepareTeamCredential({ params, body: own })
     whoop.behavior.webhook_url = preparation_steps.find(({ type }) => type === 'webhook_uri')?.value
-    const grant = {
-      user: '501',
-      scopes: ['read:sleep', 'read:recovery', 'read:cycles', 'read:workout', 'read:body_measurement', 'offline'],
-    }
-    const redirect_uri = 'https://harbor.example/back'
-    const code = whoop.tokens.newCode({ redirect_uri }, grant)
-    const issued = whoop.tokens.token({ grant_type: 'authorization_code', ...whoopClient, code, redirect_uri })
-    if (typeof issued === 'string') throw new Error(issued)
-    const user_id = await importAccount(t, 'whoop_v2', '501', { access_token: issued.access_token, refresh_token: issued.refresh_token })
+    const user_id = await connectWhoop(t)
     await w.runJobs()
     expect(await sourceOf(t, 'whoop_v2')).toMatchObject({
       ...{ application: 'team', connections: { connected: 1 }, quota: { limit: 100, remaining: 99 }, errors: [] },
@@ -180,6 +182,37 @@ describe('the status of sources', () => {
     expect(await whoop.deliver()).toEqual([200])
     w.advanceTime(15 * MINUTE)
     expect((await forge()).status).toBe(401)
+  })
+
+  test('changed credentials of a team are used at once, for feeds that wait too', async () => {
+    const t = await w.tenant()
+    const params = { org_id: t.org_id, env: 'sandbox', region: 'us' } as const
+    const put = (client: typeof whoopClient) =>
+      t.admin.putTeamCredential({ params, body: { team_id: t.team_id, provider: 'whoop_v2', ...client } })
+    await put({ ...whoopClient, client_secret: 'expired secret' })
+    await connectWhoop(t)
+    whoop.tokens.expireAccess()
+    await w.runJobs()
+    expect(await sourceOf(t, 'whoop_v2')).toMatchObject({ connections: { failing: 1 }, errors: [{ error: 'unavailable' }] })
+    const { id } = await put(whoopClient)
+    await w.runJobs()
+    expect(await sourceOf(t, 'whoop_v2')).toMatchObject({ connections: { connected: 1, failing: 0 }, errors: [] })
+    // The limit of one application is not that of another.
+    const blocked_until = later(w.app.wall(), HOUR)
+    await query(w.url, 'update cloud_clients set blocked_until = $2 where team_id = $1', [t.team_id, blocked_until])
+    await put(whoopClient)
+    expect(await sourceOf(t, 'whoop_v2')).toMatchObject({ blocked_until })
+    await put({ ...whoopClient, client_id: 'harbor-whoop-2' })
+    expect(await sourceOf(t, 'whoop_v2')).toMatchObject({ blocked_until: null })
+    // Without any application nothing is read, until there is one again.
+    await t.admin.deleteTeamCredentials({ params, query: { credential_id: [id] } })
+    w.advanceTime(12 * HOUR)
+    await w.runJobs()
+    const calls = whoop.requests.length
+    await put(whoopClient)
+    await w.runJobs()
+    expect(whoop.requests.length).toBeGreaterThan(calls)
+    expect(await sourceOf(t, 'whoop_v2')).toMatchObject({ connections: { connected: 1, failing: 0 } })
   })
 
   test('metrics have calls, failures, lag and quota by provider, and name no team', async () => {

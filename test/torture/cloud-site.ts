@@ -9,6 +9,7 @@ import { openGoogleStandIn } from '../../src/wearables/providers/google_health/s
 import { newOuraUser } from '../../src/wearables/providers/oura/stand-in/data.ts'
 import { openOuraStandIn } from '../../src/wearables/providers/oura/stand-in/server.ts'
 import type { Notification } from '../../src/wearables/providers/stand-in/deliveries.ts'
+import type { Issued, newTokens } from '../../src/wearables/providers/stand-in/oauth.ts'
 import type { Behavior, StandInOptions } from '../../src/wearables/providers/stand-in/server.ts'
 import { newWhoopUser } from '../../src/wearables/providers/whoop/stand-in/data.ts'
 import { openWhoopStandIn } from '../../src/wearables/providers/whoop/stand-in/server.ts'
@@ -29,10 +30,17 @@ type RunningCloud = {
   setting: object
   take(): Notification[]
   close(): Promise<void>
+  tokens: ReturnType<typeof newTokens>
 }
 
 /** A stand-in with its accounts, and what the storm changes in them. */
-export type StormCloud = RunningCloud & { slug: OAuthSlug; accounts: string[]; subjects: subjects.Subject[] }
+export type StormCloud = RunningCloud & {
+  slug: OAuthSlug
+  accounts: string[]
+  subjects: subjects.Subject[]
+  /** New tokens of an account, without its consent page. */
+  issue(account: string, scopes: string[]): Issued
+}
 
 type Size = { users: number; now: number; reach(url: string): string }
 
@@ -58,7 +66,14 @@ const cloud =
     const accounts = Array.from({ length: users }, (_, i) => accountOf(i))
     const until = new Date(now).toISOString()
     const running = await open({ client, users: accounts.map((id) => newUser(id, until, days)), reach })
-    return Object.assign(running, { slug, accounts, subjects: subjectsOf(running, now) })
+    const issue = (user: string, scopes: string[]) => {
+      const redirect_uri = 'https://assay.example/back'
+      const code = running.tokens.newCode({ redirect_uri }, { user, scopes })
+      const issued = running.tokens.token({ grant_type: 'authorization_code', ...client, code, redirect_uri })
+      if (typeof issued === 'string') throw new Error(issued)
+      return issued
+    }
+    return Object.assign(running, { slug, accounts, subjects: subjectsOf(running, now), issue })
   }
 
 const numbered = (n: number) => String(10_000 + n)

@@ -1,5 +1,6 @@
 import { availableParallelism, cpus, loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { aLink } from '../support/connections.ts'
 import { grantAccess } from '../support/consent.ts'
 import { query } from '../support/databases.ts'
 import { eventually } from '../support/process.ts'
@@ -13,6 +14,9 @@ import { oldestRead, type Subject } from './cloud-subjects.ts'
 type Options = { users: number; rounds: number; print?: (line: string) => void; log?: string | undefined }
 
 const CLIENTS = 12
+/** Every so many users connect on consent pages, and the others are imported with their tokens, this many in a request. */
+const BY_CONSENT = 20
+const IMPORTED = 50
 /** Changes of each account in a round. */
 const CHANGES = 2
 /** Of a hundred changes, this many delete the object, once for each object. */
@@ -79,18 +83,47 @@ async function each<T>(items: T[], work: (item: T, i: number) => Promise<unknown
 
 const userIds = new Map<string, string>()
 
-/** Every user connects an account of each cloud by OAuth. */
-async function connectAll({ base, api, clouds }: CloudSite, users: number, print: (line: string) => void) {
-  let done = 0
-  await each(Array.from({ length: users }), async (_, i) => {
-    const user_id = await aUser(api)
-    for (const { slug, accounts } of clouds) {
-      await grantAccess(base, slug, api, accounts[i] as string, { user_id })
-      userIds.set(`${slug} ${accounts[i]}`, user_id)
-    }
-    if (++done % 100 === 0) print(`${done} users connected, load ${load()}`)
+type NewUser = { user_id: string; i: number }
+
+/** Every user connects an account of each cloud: some on consent pages, the others by import. */
+async function connectAll(site: CloudSite, users: number, print: (line: string) => void) {
+  const { base, api, clouds } = site
+  const created: NewUser[] = []
+  await each(Array.from({ length: users }), async (_, i) => void created.push({ user_id: await aUser(api), i }))
+  for (const { user_id, i } of created) for (const { slug, accounts } of clouds) userIds.set(`${slug} ${accounts[i]}`, user_id)
+  const isByConsent = ({ i }: NewUser) => i % BY_CONSENT === 0
+  const consenting = created.filter(isByConsent)
+  await each(consenting, async ({ user_id, i }) => {
+    for (const { slug, accounts } of clouds) await grantAccess(base, slug, api, accounts[i] as string, { user_id })
   })
+  const rest = created.filter((user) => !isByConsent(user))
+  const batches = Array.from({ length: Math.ceil(rest.length / IMPORTED) }, (_, n) => rest.slice(n * IMPORTED, (n + 1) * IMPORTED))
+  await each(
+    batches.flatMap((batch) => clouds.map((cloud) => ({ cloud, batch }))),
+    ({ cloud, batch }) => importAccounts(site, cloud, batch),
+  )
+  // A large import continues after its response.
+  const countConnections = async () => Number((await query<{ count: string }>(site.url, 'select count(*) from connections'))[0]?.count)
+  await eventually(async () => (await countConnections()) === users * clouds.length, SETTLED_MS, 500)
+  print(`${users} users: ${consenting.length} connected on consent pages, ${rest.length} imported, load ${load()}`)
 }
+
+/** Imports accounts with the scopes that the consent page asks for. */
+async function importAccounts({ base, api }: CloudSite, { slug, accounts, issue }: StormCloud, users: NewUser[]) {
+  const { link } = await aLink(base, api, { user_id: users[0]?.user_id as string })
+  const { oauth_url } = await link.startOAuth({ params: { oauth_provider: slug }, query: {} })
+  const scopes = (new URL(oauth_url as string).searchParams.get('scope') ?? '').split(/[ ,]/)
+  const connections = users.map(({ user_id, i }) => {
+    const { access_token, refresh_token } = issue(accounts[i] as string, scopes)
+    const expires_at = Math.floor(Date.now() / 1000) + TOKEN_SECONDS
+    return { user_id, access_token, refresh_token, provider_id: accounts[i] as string, expires_at, oauth_scopes: scopes }
+  })
+  const { user_ids_failed } = await api.bulkImport({ body: { provider: slug, connections, wait_for_completion: true } })
+  if (user_ids_failed.length) throw new Error(`${user_ids_failed.length} accounts of ${slug} were not imported`)
+}
+
+/** All stand-ins accept a token for this long. */
+const TOKEN_SECONDS = 3000
 
 /** Waits until every feed was read. */
 async function firstRead(site: CloudSite) {

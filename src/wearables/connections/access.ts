@@ -10,7 +10,13 @@ import { type Connection, failConnection } from './actions.ts'
 import * as store from './store.ts'
 
 /** `broken` is permanent: the user must connect again. `unavailable` is temporary. */
-type Access = { state: 'ready'; access_token: string; region: string | undefined } | { state: 'broken' } | { state: 'unavailable' }
+type Access = ReadyAccess | { state: 'broken' } | { state: 'unavailable' }
+/** `granted` are the scopes that the user granted. Undefined if the source did not say. */
+type ReadyAccess = { state: 'ready'; access_token: string; region: string | undefined; granted: string[] | undefined }
+
+const readyAccess = ({ region, grant }: Account, access_token: string): ReadyAccess => ({
+  ...{ state: 'ready', access_token, region, granted: grant?.granted },
+})
 
 /** A token that expires sooner is renewed before use. */
 const RENEWAL_MARGIN_MS = 60 * SECOND
@@ -38,7 +44,7 @@ async function currentAccess(app: App, connection: Connection): Promise<Access |
   const key = connection.status === 'connected' ? await userSealingKey(app, connection.team_id, connection.user_id) : undefined
   const account = key && openAccount(key, connection)
   if (!account?.tokens || !isValid(connection, app.wall())) return undefined
-  return { state: 'ready', access_token: account.tokens.access_token, region: account.region }
+  return readyAccess(account, account.tokens.access_token)
 }
 
 const isValid = ({ expires_at }: Connection, now: string) => !expires_at || expires_at > later(now, RENEWAL_MARGIN_MS)
@@ -53,7 +59,7 @@ const claimRenewal = (app: App, { team_id, user_id, provider, id }: Connection, 
     if (!account.tokens) return { state: 'broken' } as const
     const now = app.wall()
     const { access_token } = account.tokens
-    if (isValid(row, now) && access_token !== rejected) return { state: 'ready', access_token, region: account.region } as const
+    if (isValid(row, now) && access_token !== rejected) return readyAccess(account, access_token)
     if (row.renewing_until && row.renewing_until > now) return { state: 'wait' } as const
     const connection = await store.updateConnection(app.db, row, { renewing_until: later(now, LEASE_MS) })
     return { state: 'renew', connection: connection as Connection, account } as const
@@ -63,9 +69,13 @@ async function renew(app: App, connection: Connection, account: Account): Promis
   const { team_id, user_id, provider } = connection
   const client = isSource(provider) ? await clientFor(app, team_id, provider, account.region) : undefined
   const refresh_token = account.tokens?.refresh_token
-  if (!client || !refresh_token) {
-    const retirement = isSource(provider) ? retirementOf(provider) : undefined
+  const retirement = !client && isSource(provider) ? retirementOf(provider) : undefined
+  if (retirement || !refresh_token)
     return breakConnection(app, connection, retirement ?? 'The connection has no refresh token.', retirement)
+  if (!client) {
+    // The connection works again once there is an application.
+    await store.endRenewal(app.db, connection, {})
+    return { state: 'unavailable' }
   }
   const response = await renewTokens(app, client, { refresh_token, scopes: account.grant?.granted ?? [] })
   if (response.state === 'refused' && response.reason === 'grant')
@@ -81,7 +91,7 @@ async function renew(app: App, connection: Connection, account: Account): Promis
   const { access_token, refresh_token: next } = response.granted
   const sealed = sealAccount(key, connection.id, { ...account, tokens: { access_token, refresh_token: next } })
   const isStored = await store.endRenewal(app.db, connection, { sealed, expires_at: response.expires_at, updated_at: app.now() })
-  return isStored ? { state: 'ready', access_token, region: account.region } : { state: 'unavailable' }
+  return isStored ? readyAccess(account, access_token) : { state: 'unavailable' }
 }
 
 const REJECTED = 'The source no longer accepts the connection. The user has to connect again.'

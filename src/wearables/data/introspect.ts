@@ -1,7 +1,7 @@
 import { isId } from '../../contract/common.ts'
 import { isSource, resourcesOf, sources } from '../../contract/tenants/sources.ts'
 import { version } from '../../contract/version.ts'
-import { type App, inTransaction } from '../../platform/app.ts'
+import { type App, retryDeadlocks } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { invalid } from '../../platform/problem.ts'
 import { DAY, later } from '../../platform/time.ts'
@@ -53,10 +53,9 @@ export const recordAttempt = (
   resources: string[],
   status: 'success' | 'failure',
 ) =>
-  inTransaction(
-    app,
-    async ({ db, now }) => void (resources.length && (await states.recordAttempt(db, scope, resources.toSorted(), status, now()))),
-  )
+  retryDeadlocks(async () => {
+    if (resources.length) await states.recordAttempt(app.db, scope, resources.toSorted(), status, app.now())
+  })
 
 /** Counts the data of a user by resource, source and day, up to today on the team's clock. */
 export async function getDataDays(app: App, { team_id }: TeamCaller, query: { user_id: string; provider: string; days: number }) {

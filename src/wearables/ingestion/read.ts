@@ -1,7 +1,6 @@
 import type { SourceSlug } from '../../contract/tenants/sources.ts'
 import type { App } from '../../platform/app.ts'
 import { requireUser } from '../../tenants/users/actions.ts'
-import type { Connection } from '../connections/actions.ts'
 import { restoreSummary } from '../data/summaries/delete-summaries.ts'
 import { findRawProfile } from '../data/summaries/read-summaries.ts'
 import type { Call, DeletedObject, Feed } from '../providers/cloud.ts'
@@ -9,10 +8,18 @@ import { callbackOf } from './callback.ts'
 import { countSkipped } from './counters.ts'
 import * as rules from './rules.ts'
 import { deleteRecords, openPull, saveRecords } from './save.ts'
-import { grantOf } from './schedule.ts'
 import * as store from './store.ts'
 
-export type Reading = { app: App; job: store.PullJob; connection: Connection; feed: Feed; call: Call; beforePage(): Promise<void> }
+export type Reading = {
+  app: App
+  job: store.PullJob
+  feed: Feed
+  call: Call
+  /** Whether the user granted a scope. */
+  granted(scope: string): boolean
+  /** Called before each request and each write. Throws if the read has to end. */
+  beforePage(): Promise<void>
+}
 
 /** Changed objects of one read. Others wait for the next. */
 const MAX_CHANGES = 50
@@ -29,7 +36,7 @@ export async function readNew(reading: Reading) {
   for (const window of rules.joinWindows(isPoll ? [live, ...windows] : windows).toReversed())
     for (const part of rules.splitWindow(window, feed.windowDays))
       await readWindow(reading, part, 'daily', { changed, changedSince: isPoll && part.to === live.to ? part.from : undefined })
-  for (const change of changes) await store.deleteChange(app.db, change)
+  if (changes.length) await store.deleteRead(app.db, job, changes)
   return { didRead: isPoll || changes.length > 0, isPoll, until: live.to, hasMore: changes.length === MAX_CHANGES }
 }
 
@@ -82,7 +89,7 @@ export async function readHistory(reading: Reading) {
 type Progress = { collect?: Parameters<typeof saveRecords>[3]; changed?: rules.Window[]; changedSince?: string | undefined }
 
 async function readWindow(
-  { app, job, connection, feed, call, beforePage }: Reading,
+  { app, job, feed, call, granted, beforePage }: Reading,
   window: rules.Window,
   stage: 'daily' | 'historical',
   { collect, changed, changedSince }: Progress,
@@ -91,7 +98,7 @@ async function readWindow(
   const context = {
     now: app.now(),
     stage,
-    granted: await grantOf(app, connection),
+    granted,
     changedSince,
     callback: () => callbackOf(app, team_id, provider as SourceSlug),
     lastProfile: async () => findRawProfile(app, await requireUser(app, team_id, user_id), provider),

@@ -1,8 +1,8 @@
-import { randomInt, randomUUID } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
+import { randomUUID } from 'node:crypto'
 import { isSource } from '../../contract/tenants/sources.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
-import { DAY, later, MINUTE } from '../../platform/time.ts'
+import type { Sender } from '../../platform/outbound/send.ts'
+import { DAY, later, MINUTE, SECOND } from '../../platform/time.ts'
 import { withTeamClock } from '../../tenants/teams/clock.ts'
 import { getAccess } from '../connections/access.ts'
 import { type Connection, connectionById, failConnection } from '../connections/actions.ts'
@@ -15,91 +15,16 @@ import { cloudOf } from '../providers/clouds.ts'
 import { clientFor } from '../providers/oauth-client.ts'
 import { countCall, countFailure } from './counters.ts'
 import { ENROLLMENT, feedsOf } from './feeds.ts'
-import { readHistory, readNew } from './read.ts'
+import { type Reading, readHistory, readNew } from './read.ts'
 import * as rules from './rules.ts'
 import { openPull } from './save.ts'
 import * as store from './store.ts'
 import * as clients from './store-clients.ts'
 
-export { searchJobs } from './store.ts'
+/** Longer than one request and one write take. The lease is extended before each, and others wait for its end after a kill. */
+const LEASE_MS = 45 * SECOND
 
-/** Longer than one page takes. The lease is extended before each page. */
-const LEASE_MS = 2 * MINUTE
-/** The feeds that a process reads at the same time, and how many of them may be of one source. Every source has a lane of its own. */
-const LANES = 8
-const LANES_PER_SOURCE = 4
-
-/** The pause before free lanes look for due feeds again while others are busy. */
-const IDLE_MS = 250
-/** The due feeds of one search, and for how long it counts. */
-const CANDIDATES = 64
-const SEARCH_MS = 1000
-
-/** Reads every due feed, also those that become due meanwhile. A source that does not respond never delays another. */
-export async function pullDueFeeds(app: App) {
-  const active = new Map<Promise<void>, string>()
-  const failures: unknown[] = []
-  const next = newSearch(app, active)
-  const start = (job: store.PullJob) => {
-    const running: Promise<void> = runJob(app, job)
-      .then(
-        () => {},
-        (error) => void failures.push(error),
-      )
-      .finally(() => active.delete(running))
-    active.set(running, job.provider)
-  }
-  for (;;) {
-    // A feed that ends during the search may be due again.
-    const isIdle = !active.size
-    const job = failures.length ? undefined : await next()
-    if (job) start(job)
-    else if (isIdle) break
-    else if (active.size) await Promise.race([...active.keys(), pause(IDLE_MS)])
-  }
-  if (failures.length) throw failures[0]
-}
-
-/** The sources without a free lane. Every source has a lane of its own, also while all others are taken. */
-function busySources(active: Map<unknown, string>) {
-  const counts = new Map<string, number>()
-  for (const provider of active.values()) counts.set(provider, (counts.get(provider) ?? 0) + 1)
-  return [...counts].filter(([, count]) => count >= LANES_PER_SOURCE || active.size >= LANES).map(([provider]) => provider)
-}
-
-type Candidate = Awaited<ReturnType<typeof store.findDueJobs>>[number]
-
-/** Claims due feeds one by one. A search serves many claims. Processes claim those of a turn in different orders. */
-function newSearch(app: App, active: Map<unknown, string>) {
-  let candidates: Candidate[] = []
-  let searchedAt = Number.NEGATIVE_INFINITY
-  const take = (busy: string[]) => {
-    const i = candidates.findIndex(({ provider }) => !busy.includes(provider))
-    return i < 0 ? undefined : candidates.splice(i, 1)[0]
-  }
-  return async () => {
-    const busy = busySources(active)
-    const isOld = () => performance.now() - searchedAt > SEARCH_MS
-    if (isOld()) candidates = []
-    for (let isFresh = false; ; ) {
-      const candidate = take(busy)
-      const claimed = candidate && (await claim(app, candidate))
-      if (claimed) return claimed
-      if (candidate) continue
-      // While all lanes are taken, only a source without any can get one.
-      if (isFresh || (active.size >= LANES && !isOld())) return undefined
-      candidates = shuffled(await store.findDueJobs(app.db, app.wall(), busy, CANDIDATES))
-      searchedAt = performance.now()
-      isFresh = true
-    }
-  }
-}
-
-/** The candidates of a turn in any order. */
-const shuffled = (found: Candidate[]) =>
-  found.map((candidate) => ({ ...candidate, place: randomInt(2 ** 32) })).sort((a, b) => a.turn - b.turn || a.place - b.place)
-
-const claim = (app: App, candidate: Pick<store.PullJob, 'team_id' | 'connection_id' | 'feed'>) =>
+export const claim = (app: App, candidate: Pick<store.PullJob, 'team_id' | 'connection_id' | 'feed'>) =>
   store.claimJob(app.db, candidate, app.wall(), { lease: randomUUID(), until: later(app.wall(), LEASE_MS) })
 
 /** Reads the new data of one connection now. Returns whether every feed succeeded. */
@@ -117,7 +42,7 @@ export async function pullConnection(app: App, { team_id, id }: Connection) {
 }
 
 /** Reads a claimed feed once: new data if it is due, or else one window of the history. Returns whether it succeeded. */
-async function runJob(app: App, job: store.PullJob): Promise<boolean> {
+export async function runJob(app: App, job: store.PullJob, sender?: Sender): Promise<boolean> {
   const teamApp = await withTeamClock(app, job.team_id)
   const connection = await connectionById(teamApp, job.team_id, job.connection_id)
   const cloud = cloudOf(job.provider)
@@ -134,7 +59,7 @@ async function runJob(app: App, job: store.PullJob): Promise<boolean> {
     const client = isSource(job.provider) ? await clientFor(teamApp, job.team_id, job.provider, access.region) : undefined
     if (!client) return settle(app, job, { due_at: null })
     const api = openCloud(teamApp, job.provider, client, {
-      token: access.access_token,
+      ...{ token: access.access_token, sender },
       renew: (rejected) => renewed(teamApp, connection, rejected),
       observe: (outcome) => {
         countCall(job.provider, outcome.status)
@@ -142,16 +67,22 @@ async function runJob(app: App, job: store.PullJob): Promise<boolean> {
       },
     })
     try {
-      await read(teamApp, job, connection, feed, api.call, await pollMs(app, job, feed, shared))
+      const granted = (scope: string) => access.granted?.includes(scope) ?? true
+      await read({ app: teamApp, job, feed, call: api.call, granted }, await pollMs(app, job, feed, shared))
       return true
     } finally {
       await api.close()
-      if (shared && quota) await clients.updateClient(app.db, shared, { quota_limit: quota.limit, quota_remaining: quota.remaining })
+      if (shared && quota && isNews(shared, quota))
+        await clients.updateClient(app.db, shared, { quota_limit: quota.limit, quota_remaining: quota.remaining })
     }
   } catch (error) {
     return handle(teamApp, job, connection, feed, shared, error)
   }
 }
+
+/** Every feed would write the row of its application, and wait for the others, to count single requests. */
+const isNews = ({ quota_limit, quota_remaining }: clients.CloudClient, { limit, remaining }: NonNullable<ReturnType<typeof quotaOf>>) =>
+  quota_remaining === null || limit !== quota_limit || Math.abs(remaining - quota_remaining) > (limit ?? 0) / 50
 
 /** Without notifications, the feed is read more often. */
 async function pollMs(app: App, job: store.PullJob, feed: Feed, shared: clients.CloudClient | undefined) {
@@ -163,6 +94,7 @@ async function pollMs(app: App, job: store.PullJob, feed: Feed, shared: clients.
 
 async function renewed(app: App, connection: Connection, rejected: string) {
   const access = await getAccess(app, connection, rejected)
+  if (access.state === 'unavailable') throw cloudError('unavailable', 'renewal of the token')
   return access.state === 'ready' ? access.access_token : undefined
 }
 
@@ -180,13 +112,13 @@ async function settle(app: App, job: store.PullJob, change: Settlement) {
   return false
 }
 
-async function read(app: App, job: store.PullJob, connection: Connection, feed: Feed, call: Call, pollMs: number) {
+async function read({ app, job, feed, call, granted }: Omit<Reading, 'beforePage'>, pollMs: number) {
   const beforePage = leaseKeeper(app, job)
   const keptCall: Call = async (request, shape) => {
     await beforePage()
     return call(request, shape)
   }
-  const reading = { app, job, connection, feed, call: keptCall, beforePage }
+  const reading = { app, job, feed, call: keptCall, granted, beforePage }
   if (job.error) await beginPulls(app, { ...job, resources: feed.resources }, [])
   const now = app.wall()
   const live = await readNew(reading)
@@ -194,16 +126,18 @@ async function read(app: App, job: store.PullJob, connection: Connection, feed: 
   const history_to = history ? history.window.from : job.history_to
   const isOpen = rules.nextWindow({ from: job.history_from, to: history_to }, 1) !== undefined
   const live_due_at = live.isPoll ? later(now, pollMs) : job.live_due_at
-  await inTransaction(app, async (app) => {
-    const settled = await store.settleJob(app.db, job, now, {
-      ...{ tries: 0, error: null, last_success_at: now, live_due_at, history_to },
-      ...(live.isPoll ? { live_until: live.until } : {}),
-      ...(history ? { history_found: JSON.stringify(history.found) } : {}),
-      due_at: live.hasMore || isOpen ? now : live_due_at,
+  const end = {
+    ...{ tries: 0, error: null, last_success_at: now, live_due_at, history_to },
+    ...(live.isPoll ? { live_until: live.until } : {}),
+    ...(history ? { history_found: JSON.stringify(history.found) } : {}),
+    due_at: live.hasMore || isOpen ? now : live_due_at,
+  }
+  if (history && !isOpen)
+    await inTransaction(app, async (app) => {
+      if (await store.settleJob(app.db, job, now, end)) await announce(app, job, feed, history.found)
     })
-    if (settled && history && !isOpen) await announce(app, job, feed, history.found)
-  })
-  if (live.isPoll || job.error) await recordAttempt(app, job, feed.resources, 'success')
+  else await store.settleJob(app.db, job, now, end)
+  if (live.didRead || job.error) await recordAttempt(app, job, feed.resources, 'success')
 }
 
 /** Emits the end of the backfill, once per resource of the feed. */
@@ -222,17 +156,18 @@ const daysIn = ({ from, to }: rules.Window) => (Date.parse(to) - Date.parse(from
 
 const RENEW_EVERY_MS = 5000
 
-/** Extends the lease from time to time. Stops a process that lost it, because another one reads the feed now. */
+/** Extends the lease from time to time. Ends the read if another process has the lease, or if this one stops. */
 function leaseKeeper(app: App, job: store.PullJob) {
   let renewedAt = performance.now()
   return async () => {
+    if (app.signal?.aborted) throw ended('STOPPING', 'The process stops')
     if (performance.now() - renewedAt < RENEW_EVERY_MS) return
-    if (!(await store.renewLease(app.db, job, later(app.wall(), LEASE_MS)))) throw lostLease()
+    if (!(await store.renewLease(app.db, job, later(app.wall(), LEASE_MS)))) throw ended('LOST_LEASE', 'Another process reads the feed')
     renewedAt = performance.now()
   }
 }
 
-const lostLease = () => Object.assign(new Error('Another process reads the feed'), { code: 'LOST_LEASE' })
+const ended = (code: 'STOPPING' | 'LOST_LEASE', message: string) => Object.assign(new Error(message), { code })
 
 async function handle(
   app: App,
@@ -243,10 +178,12 @@ async function handle(
   error: unknown,
 ): Promise<boolean> {
   const { provider } = job
-  if ((error as { code?: string }).code === 'LOST_LEASE') return false
+  const { code } = error as { code?: string }
+  if (code === 'LOST_LEASE') return false
+  if (code === 'STOPPING') return settle(app, job, { due_at: app.wall() })
   const fault = isCloudError(error) ? error.fault : reasonOf(error)
   countFailure(provider, fault)
-  app.log.warn({ provider, feed: job.feed, fault, code: (error as { code?: string }).code }, 'source pull failed')
+  app.log.warn({ provider, feed: job.feed, fault, code }, 'source pull failed')
   await recordAttempt(app, job, feed.resources, 'failure')
   if (!isCloudError(error)) return fail(app, job, feed, fault)
   if (error.fault === 'rate_limited') {

@@ -68,7 +68,7 @@ export async function saveRecords(app: App, target: Target, records: Records, co
       await saveSamples(app, push, [{ name, accepted, received: accepted.length, dropped: 0 }])
     }
   const isKept = (name: SeriesName, sample: { at: number; type: string }) => kept.get(name)?.has(keyOf(sample)) ?? false
-  for (const name of records.sessionSeries?.series ?? []) await removeSamples(app, push, name, periods, (sample) => isKept(name, sample))
+  await removeSamples(app, push, records.sessionSeries?.series ?? [], periods, isKept)
   // An implausible item does not mean that the source deleted the earlier one.
   if (records.complete && !skipped) await removeOthers(app, push, records, keptSummaries, isKept)
   await deleteRecords(app, push, records.deleted ?? [])
@@ -115,16 +115,14 @@ async function removeOthers(
 ) {
   const { series = [], types, days = [], sessions = [], window = { from: '', to: '' } } = complete ?? {}
   const period = { from: Date.parse(window.from), to: Date.parse(window.to) }
-  for (const name of series) {
-    const isCovered = ({ type }: { type: string }) => types?.[name]?.includes(type) ?? true
-    await removeSamples(app, push, name, [period], (sample) => isKept(name, sample) || !isCovered(sample))
-  }
+  const isCovered = (name: SeriesName, { type }: { type: string }) => types?.[name]?.includes(type) ?? true
+  await removeSamples(app, push, series, [period], (name, sample) => isKept(name, sample) || !isCovered(name, sample))
   for (const resource of days)
     await deleteDays(app, push, resource, dayOf(period.from), dayOf(period.to), (day) => keptSummaries.has(`${resource} ${day}`))
   for (const resource of sessions) {
     const kept = [...keptSummaries].flatMap((key) => (key.startsWith(`${resource} `) ? key.slice(resource.length + 1) : []))
     const periods = (await deleteSessions(app, push, resource, period, kept)).flatMap((gone) => gone.period ?? [])
-    for (const name of sessionSeries?.series ?? []) await removeSamples(app, push, name, periods, () => false)
+    await removeSamples(app, push, sessionSeries?.series ?? [], periods, () => false)
   }
 }
 
@@ -151,7 +149,7 @@ export async function deleteRecords(app: App, push: IncomingPush, objects: Delet
       resources.map((resource) => ({ resource, external, at: time })),
     )
     const periods = gone.flatMap(({ period }) => period ?? [])
-    for (const name of series) await removeSamples(app, push, name, periods, () => false)
+    await removeSamples(app, push, series, periods, () => false)
   }
 }
 

@@ -12,7 +12,7 @@ import type { Cloud, Feed } from '../providers/cloud.ts'
 import { cloudOf } from '../providers/clouds.ts'
 import { clientFor } from '../providers/oauth-client.ts'
 import { loadPreferredDays } from '../team-sources/preferences.ts'
-import { feedsOf } from './feeds.ts'
+import { ENROLLMENT, feedsOf } from './feeds.ts'
 import * as store from './store.ts'
 import * as clients from './store-clients.ts'
 
@@ -58,6 +58,15 @@ export const scheduleFeeds = (app: App, connection: Connection, isSameAccount = 
     const client = await clientFor(app, team_id, provider)
     if (client) await clients.putClient(app.db, team_id, provider, hashOf(client.client_id), now)
   })
+
+/** Lets the feeds of a team use changed credentials now: those that wait after a failure or that had no application too. */
+export async function changeApplication(app: AppInTransaction, team_id: string, provider: string) {
+  const client = isSource(provider) && cloudOf(provider) ? await clientFor(app, team_id, provider) : undefined
+  if (!client) return
+  const now = app.wall()
+  await clients.changeClient(app.db, { team_id, provider }, hashOf(client.client_id), now)
+  await store.resumeJobs(app.db, { team_id, provider, feed: ENROLLMENT }, now)
+}
 
 const noHistory = { history_from: null, history_to: null, history_end: null }
 

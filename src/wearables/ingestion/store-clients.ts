@@ -21,6 +21,29 @@ export const putClient = (db: Db, team_id: string, provider: string, client_hash
     )
     .execute()
 
+/** Records other credentials of a team that has connections. The limits of the earlier application do not apply to another one. */
+export const changeClient = (
+  db: Db,
+  { team_id, provider }: Pick<CloudClient, 'team_id' | 'provider'>,
+  client_hash: Buffer,
+  now: string,
+) => {
+  const kept = <T>(column: string) => sql<T | null>`case when client_hash = ${client_hash} then ${sql.ref(column)} end`
+  return db
+    .updateTable('cloud_clients')
+    .set({
+      ...{ client_hash, subscribe_at: now },
+      ...{
+        blocked_until: kept<string>('blocked_until'),
+        quota_limit: kept<number>('quota_limit'),
+        quota_remaining: kept<number>('quota_remaining'),
+      },
+    })
+    .where('team_id', '=', team_id)
+    .where('provider', '=', provider)
+    .execute()
+}
+
 export const findClient = (db: Db, team_id: string, provider: string) =>
   db.selectFrom('cloud_clients').selectAll().where('team_id', '=', team_id).where('provider', '=', provider).executeTakeFirst()
 

@@ -69,13 +69,18 @@ export const searchJobs = (db: Db, now: string) =>
 /** How many due feeds a search compares. */
 const MAX_COMPARED = 2000
 
-/** Takes turns between teams, so that the backfill of one does not delay the others that share a worker or an application. */
+/**
+ * Takes turns between teams, so that the backfill of one does not delay the others that share a worker or an application.
+ * Sources that limit requests are left out until they accept them again.
+ */
 export async function findDueJobs(db: Db, now: string, busy: string[], limit: number) {
   const { rows } = await sql<JobId & { provider: string; turn: number }>`
     select team_id, connection_id, feed, provider, turn::integer as turn from (
       select due.*, row_number() over (partition by team_id, provider order by due_at) as turn from (
-        select team_id, connection_id, feed, provider, due_at from pull_jobs
-        where due_at <= ${now} and not provider = any(${busy}::text[]) order by due_at limit ${MAX_COMPARED}
+        select team_id, connection_id, feed, provider, due_at from pull_jobs j
+        where due_at <= ${now} and not provider = any(${busy}::text[]) and not exists (
+          select from cloud_clients c where c.team_id = j.team_id and c.provider = j.provider and c.blocked_until > ${now}
+        ) order by due_at limit ${MAX_COMPARED}
       ) due
     ) ranked order by turn, due_at limit ${limit} ${anyTeam('due feeds in turn')}`.execute(db)
   return rows
@@ -151,6 +156,20 @@ export const touchJobs = (db: Db, team_id: string, connection_id: string, feeds:
     .where('feed', '=', sql<string>`any(${feeds}::text[])`)
     .execute()
 
+/** Makes the feeds of a team at a source due now that have failed or had no application, and one of them in any case. */
+export const resumeJobs = (db: Db, { team_id, provider, feed }: { team_id: string; provider: string; feed: string }, now: string) =>
+  db
+    .updateTable('pull_jobs')
+    .set((eb) => ({
+      requests: eb('requests', '+', 1),
+      due_at: sql<string>`case when leased_until > ${now} then due_at else ${now}::timestamptz end`,
+      live_due_at: sql<string>`case when feed = ${feed} then ${now}::timestamptz else live_due_at end`,
+    }))
+    .where('team_id', '=', team_id)
+    .where('provider', '=', provider)
+    .where((eb) => eb.or([eb('feed', '=', feed), eb('tries', '>', 0), eb('due_at', 'is', null)]))
+    .execute()
+
 export type ChangeRow = Selectable<Tables['cloud_changes']>
 
 /** Stores changes. Of several about one object, the latest counts, and periods are joined. */
@@ -180,17 +199,19 @@ export const listChanges = (db: Db, { team_id, connection_id, feed }: PullJob, l
     .limit(limit)
     .execute()
 
-/** Removes a change that was read, unless the object has changed again. */
-export const deleteChange = (db: Db, { team_id, connection_id, feed, kind, object_id, received_at }: ChangeRow) =>
-  db
+/** Removes changes of a feed that were read, except those of objects that have changed again. */
+export const deleteRead = (db: Db, { team_id, connection_id, feed }: PullJob, changes: ChangeRow[]) => {
+  const [kinds, ids, times] = [changes.map(({ kind }) => kind), changes.map((one) => one.object_id), changes.map((one) => one.received_at)]
+  return db
     .deleteFrom('cloud_changes')
     .where('team_id', '=', team_id)
     .where('connection_id', '=', connection_id)
     .where('feed', '=', feed)
-    .where('kind', '=', kind)
-    .where('object_id', '=', object_id)
-    .where('received_at', '=', received_at)
+    .where(
+      sql<boolean>`(kind, object_id, received_at) in (select * from unnest(${kinds}::text[], ${ids}::text[], ${times}::timestamptz[]))`,
+    )
     .execute()
+}
 
 export const deleteChanges = (db: Db, team_id: string, connection_id: string) =>
   db.deleteFrom('cloud_changes').where('team_id', '=', team_id).where('connection_id', '=', connection_id).execute()

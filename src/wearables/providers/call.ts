@@ -1,7 +1,7 @@
 import type { App } from '../../platform/app.ts'
 import { policyOf } from '../../platform/outbound/address.ts'
 import type { Outcome } from '../../platform/outbound/outcome.ts'
-import { openSender } from '../../platform/outbound/send.ts'
+import { openSender, type Sender } from '../../platform/outbound/send.ts'
 import { SECOND } from '../../platform/time.ts'
 import { type Call, type CloudRequest, cloudError, faultOf } from './cloud.ts'
 import { cloudOf } from './clouds.ts'
@@ -19,12 +19,23 @@ type Access = {
   renew?(rejected: string): Promise<string | undefined>
   /** Called after every response. */
   observe?(outcome: Outcome): void
+  /** Connections that several readers share. Without them, it has one of its own. */
+  sender?: Sender | undefined
 }
 
+/** Connections to clouds: so many at most to each. */
+export const openCloudSender = ({ config }: App, connections: number) =>
+  openSender({ policy: policyOf(config), timeoutMs: TIMEOUT_MS, connections })
+
 /** A connection to the API of a cloud, with the same protection as webhooks: no private addresses, no redirects, bounded time and size. */
-export function openCloud(app: App, provider: string, { api_url }: Pick<Client, 'api_url'>, { token, renew, observe }: Access = {}) {
+export function openCloud(
+  app: App,
+  provider: string,
+  { api_url }: Pick<Client, 'api_url'>,
+  { token, renew, observe, sender: shared }: Access = {},
+) {
   const cloud = cloudOf(provider)
-  const sender = openSender({ policy: policyOf(app.config), timeoutMs: TIMEOUT_MS, connections: 1, maxOrigins: 1 })
+  const sender = shared ?? openCloudSender(app, 1)
   let access = token
   let isRenewed = false
   const send = async (request: CloudRequest) => {
@@ -55,7 +66,7 @@ export function openCloud(app: App, provider: string, { api_url }: Pick<Client, 
     if (!parsed.success) throw cloudError('malformed', `shape of ${request.path.split('/').slice(0, 4).join('/')}`)
     return parsed.data
   }
-  return { call, close: sender.close }
+  return { call, close: async () => (shared ? undefined : sender.close()) }
 }
 
 const rateHeaders = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']

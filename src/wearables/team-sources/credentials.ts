@@ -58,10 +58,14 @@ export async function listCredentials(app: App, caller: ManagementCaller, query:
 
 export const deleteCredentials = (app: App, caller: ManagementCaller, ids: string[]) =>
   inTransaction(app, async (app) => {
+    const deleted: Pick<store.CredentialRow, 'team_id' | 'provider'>[] = []
     const success: string[] = []
-    for (const credential of await store.findCredentials(app.db, caller.org_id, visibleTeams(caller), ids))
-      if (await store.deleteCredential(app.db, credential)) success.push(credential.id)
-    return { success, failure: [], not_found: ids.filter((id) => !success.includes(id)) }
+    for (const credential of await store.findCredentials(app.db, caller.org_id, visibleTeams(caller), ids)) {
+      if (!(await store.deleteCredential(app.db, credential))) continue
+      success.push(credential.id)
+      deleted.push(credential)
+    }
+    return { success, failure: [], not_found: ids.filter((id) => !success.includes(id)), deleted }
   })
 
 /** Lists what a team must register at the source. */

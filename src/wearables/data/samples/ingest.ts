@@ -54,6 +54,7 @@ async function saveOnce(app: App, push: IncomingPush, parsed: ParsedSeries[], lo
     sum(({ dropped }) => dropped),
     countOutcomes(merged),
   )
+  if (isRepeated(push, merged)) return result
   const [only] = merged
   if (merged.length === 1 && only?.batch && isSmallLivePush(app, only.batch)) return writePipelined(app, push, only.batch, result)
   const write = async (app: AppInTransaction) => {
@@ -62,6 +63,10 @@ async function saveOnce(app: App, push: IncomingPush, parsed: ParsedSeries[], lo
   }
   return inTransaction(app, write, { retry: false })
 }
+
+/** A pull reads the same data again and again. Without a change there is nothing to write. */
+const isRepeated = ({ pull, stage }: IncomingPush, merged: MergedSeries[]) =>
+  pull !== undefined && stage === 'daily' && merged.every(({ batch }) => !batch?.days.length && !batch?.events.length)
 
 const MAX_PIPELINED_DAYS = 4
 

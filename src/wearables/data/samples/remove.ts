@@ -14,17 +14,32 @@ import * as store from './store-days.ts'
 
 type Period = { from: number; to: number }
 
+type Keep = (name: SeriesName, sample: Sample) => boolean
+
 /** Deletes samples that the source no longer has within periods, and emits their times. `keep` names those that stay. */
-export const removeSamples = (app: App, push: IncomingPush, name: SeriesName, periods: Period[], keep: (sample: Sample) => boolean) =>
+export async function removeSamples(app: App, push: IncomingPush, names: SeriesName[], periods: Period[], keep: Keep) {
+  if (!periods.length || !names.length) return
+  const isIn = ({ at }: Sample) => periods.some(({ from, to }) => at >= from && at <= to)
+  const days = { from: dayOf(Math.min(...periods.map(({ from }) => from))), to: dayOf(Math.max(...periods.map(({ to }) => to))) }
+  const { team_id, user_id } = push.user
+  const source = { team_id, user_id, provider: push.provider }
+  // Most reads find nothing to delete, so only the others lock.
+  const stored = await store.findDaysBetween(app.db, source, names, days)
+  for (const name of names) {
+    const isGone = (sample: Sample) => isIn(sample) && !keep(name, sample)
+    const rows = stored.filter(({ resource }) => resource === name)
+    if (rows.some((row) => openDay(push.key, { ...source, resource: name }, row).some(isGone)))
+      await removeSeries(app, push, name, days, isGone)
+  }
+}
+
+const removeSeries = (app: App, push: IncomingPush, name: SeriesName, days: store.Days, isGone: (sample: Sample) => boolean) =>
   inTransaction(app, async (app) => {
     const { user, key, provider } = push
     const { team_id, user_id } = user
-    if (!periods.length) return
     const scope = { team_id, user_id, resource: name, provider }
-    const isGone = (sample: Sample) => periods.some(({ from, to }) => sample.at >= from && sample.at <= to) && !keep(sample)
-    const bounds = { from: Math.min(...periods.map(({ from }) => from)), to: Math.max(...periods.map(({ to }) => to)) }
     const removed: Sample[] = []
-    for (const row of await store.lockDaysBetween(app.db, scope, dayOf(bounds.from), dayOf(bounds.to))) {
+    for (const row of await store.lockDaysBetween(app.db, scope, days)) {
       const samples = openDay(key, scope, row)
       const left = samples.filter((sample) => !isGone(sample))
       if (left.length === samples.length) continue

@@ -72,8 +72,24 @@ export async function countSamples(db: Db, { team_id, user_id, resource, provide
   return Number(count)
 }
 
+export type Days = { from: string; to: string }
+
+/** The days of several resources within a range, of every source type. */
+export async function findDaysBetween(
+  db: Db,
+  { team_id, user_id, provider }: Omit<SeriesScope, 'resource'>,
+  resources: string[],
+  { from, to }: Days,
+) {
+  const { rows } = await sql<DayRow & { resource: string }>`
+    select resource, day, source_type, revision, sealed from sample_days
+    where team_id = ${team_id} and user_id = ${user_id} and resource = any(${resources}::text[]) and provider = ${provider}
+      and day between ${from} and ${to}`.execute(db)
+  return rows
+}
+
 /** Locks the days of every source type within a range. */
-export async function lockDaysBetween(db: Db, { team_id, user_id, resource, provider }: SeriesScope, from: string, to: string) {
+export async function lockDaysBetween(db: Db, { team_id, user_id, resource, provider }: SeriesScope, { from, to }: Days) {
   const { rows } = await sql<DayRow>`
     select day, source_type, revision, sealed from sample_days
     where team_id = ${team_id} and user_id = ${user_id} and resource = ${resource} and provider = ${provider} and day between ${from} and ${to}

@@ -59,7 +59,7 @@ type StreamOptions = {
 
 /**
  * The samples of a type. Google lists points newest first, so each page contains every point of its time span, and new data
- * replaces what is stored there. The points at the end of a page may continue on the next.
+ * replaces what is stored there. The points at the end of a page may continue on the next, so a page waits for it.
  */
 async function* stream<T extends api.DataType>(
   call: Call,
@@ -76,17 +76,18 @@ async function* stream<T extends api.DataType>(
     ...(isOrdered && from <= upper ? { complete: { series: [name], window: { from: isoOf(from), to: isoOf(upper) } } } : {}),
   })
   for await (const page of api.list(call, type, window, { family })) {
-    const points = [...held, ...page]
-    const times = points.map(map.timeOf)
-    isOrdered &&= times.every((time, i) => time <= (times[i - 1] ?? upper))
-    const last = times.at(-1)
-    if (last === undefined) continue
-    held = points.filter((_, i) => times[i] === last)
-    yield records(
-      points.filter((_, i) => times[i] !== last),
-      last + 1,
-    )
-    upper = last
+    const [times, last] = [page.map(map.timeOf), held.at(-1)]
+    const before = last ? map.timeOf(last) : upper
+    isOrdered &&= times.every((time, i) => time <= (times[i - 1] ?? before))
+    if (last && page.length) {
+      yield records(
+        held.filter((point) => map.timeOf(point) !== before),
+        before + 1,
+      )
+      held = held.filter((point) => map.timeOf(point) === before)
+      upper = before
+    }
+    held = [...held, ...page]
   }
   yield records(held, Date.parse(window.from))
 }
