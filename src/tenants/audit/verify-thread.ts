@@ -1,4 +1,4 @@
-import { parentPort, workerData } from 'node:worker_threads'
+import { parentPort } from 'node:worker_threads'
 import { openDatabase } from '../../platform/db/open.ts'
 import { createLog } from '../../platform/log.ts'
 import { type Review, reviewChains } from './review/slices.ts'
@@ -7,12 +7,15 @@ import { type VerifyOptions, verifyChains } from './verify.ts'
 
 export type AuditTask = { url: string; keys: AuditKeys } & ({ options: VerifyOptions } | { review: Review })
 
-const task = workerData as AuditTask
+parentPort?.on('message', async (task: AuditTask) => {
+  parentPort?.postMessage(await run(task))
+})
 
-const { db, close } = openDatabase(task.url, 1, createLog({ LOG_LEVEL: 'silent' }))
-try {
-  const isReview = 'review' in task
-  parentPort?.postMessage(isReview ? await reviewChains(db, task.keys, task.review) : await verifyChains(db, task.keys, task.options))
-} finally {
-  await close()
+async function run(task: AuditTask) {
+  const { db, close } = openDatabase(task.url, 1, createLog({ LOG_LEVEL: 'silent' }))
+  try {
+    return 'review' in task ? await reviewChains(db, task.keys, task.review) : await verifyChains(db, task.keys, task.options)
+  } finally {
+    await close()
+  }
 }

@@ -24,6 +24,6 @@ export async function reviewAudit(app: App) {
   if (!due.length) return
   const [keys, review] = [auditKeys(app), { due, at }]
   // Another connection would not see an open transaction.
-  if (app.db.url) await runInThread({ url: app.db.url, keys, review })
+  if (app.db.url) await runInThread(app, { url: app.db.url, keys, review })
   else await reviewChains(app.db, keys, review)
 }
