@@ -17,6 +17,7 @@ import { claimDatabase } from '../../src/operations/deployment/actions.ts'
 import { type App, appOf, DELIVER_WEBHOOKS, inTransaction, NUMBER_EVENTS, newService } from '../../src/platform/app.ts'
 import { readConfig } from '../../src/platform/config.ts'
 import { openReplica } from '../../src/platform/db/connections/replica.ts'
+import { combineSearches } from '../../src/platform/db/due-work.ts'
 import { openDatabase } from '../../src/platform/db/open.ts'
 import { policyOf } from '../../src/platform/outbound/address.ts'
 import { openSender, type Sender } from '../../src/platform/outbound/send.ts'
@@ -154,12 +155,7 @@ export async function replica({ env = {}, database, table, maxStalenessMs = HOUR
     setTimeToNoon: () => {
       offset = Math.ceil(Date.now() / DAY + 0.5) * DAY - DAY / 2 - Date.now()
     },
-    runJobs: async () => {
-      for (const job of jobs) {
-        if (job.name === NUMBER_EVENTS) await numberAllEvents(app)
-        else while ((await job.run(app)) === true);
-      }
-    },
+    runJobs: () => runJobs(app),
     /** Starts delivering to webhooks. */
     startDelivery: async (send?: Sender['post']) => {
       const sender = openSender({ policy: policyOf(config) })
@@ -188,6 +184,21 @@ export async function replica({ env = {}, database, table, maxStalenessMs = HOUR
     tenant: (names: Partial<Parameters<typeof createOrg>[1]> = {}) => tenant(app, base, names),
     /** Creates a partner lab client with a new key. */
     partnerLab: (lab_id = 1) => partnerLab(app, base, lab_id),
+  }
+}
+
+const findWork = combineSearches(jobs.filter((job) => job.search !== undefined))
+
+/** Runs every job until it has nothing left to do. Like in the service, a job with a search runs only if it finds work. */
+async function runJobs(app: App) {
+  let found: string[] | undefined
+  for (const job of jobs) {
+    if (job.search) found ??= await findWork(app.db, app.wall())
+    if (job.search && !found?.includes(job.name)) continue
+    if (job.name === NUMBER_EVENTS) await numberAllEvents(app)
+    else while ((await job.run(app)) === true);
+    // It may have left work for those after it.
+    found = undefined
   }
 }
 
