@@ -1,4 +1,5 @@
 import { Id } from '../contract/common.ts'
+import { listFailedMessages, processFailedLabMessage } from '../labs/hl7/inbox/failed.ts'
 import { listOpenMessages, resendMessage } from '../labs/hl7/outbox/operator.ts'
 import { command, print } from './command.ts'
 import { requireLab } from './labs.ts'
@@ -39,5 +40,44 @@ export const resendLabMessageCommand = command({
       ),
     )
     print(json, { resent: id }, [`resent ${id}`])
+  },
+})
+
+export const listFailedMessagesCommand = command({
+  name: 'labs failed',
+  summary: 'List the HL7 messages of labs that could not be filed, oldest first, without their content. At most 1,000.',
+  options: { lab: { value: 'SLUG', what: 'Only messages of this lab.' } },
+  async run({ lab, json }) {
+    const messages = await withApp(async (app) => listFailedMessages(app, lab === undefined ? undefined : (await requireLab(app, lab)).id))
+    print(
+      json,
+      messages,
+      listing(
+        ['CONTROL ID', 'LAB', 'TYPE', 'ATTEMPTS', 'RECEIVED', 'ERROR'],
+        messages.map(({ control_id, lab_slug, type, attempts, received_at, error }) => [
+          ...[control_id, lab_slug, type, attempts, received_at, error],
+        ]),
+      ),
+    )
+  },
+})
+
+export const processFailedMessageCommand = command({
+  name: 'labs process',
+  summary: 'File an HL7 message of a lab again that could not be filed, for example after a correction of the profile.',
+  options: {
+    lab: { value: 'SLUG', what: 'The lab that sent the message.', required: true },
+    'control-id': { value: 'ID', what: 'Control ID (MSH-10) from assay labs failed.', required: true },
+  },
+  async run({ lab, 'control-id': control_id, json }) {
+    await withApp((app) =>
+      recordOperator(
+        app,
+        'process lab message',
+        (app) => processFailedLabMessage(app, { lab, control_id }),
+        () => `lab:${lab} control_id:${control_id}`,
+      ),
+    )
+    print(json, { processed: control_id }, [`${control_id} is processed again`])
   },
 })

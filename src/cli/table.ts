@@ -16,7 +16,7 @@ import { importCommand } from './import.ts'
 import { createKey, listKeys, revokeKey, rotateKey } from './keys.ts'
 import { createAccount, listAccounts, setAccountStatus } from './lab-accounts.ts'
 import { createLabKeyCommand, listLabKeysCommand, revokeLabKeyCommand } from './lab-keys.ts'
-import { listLabMessagesCommand, resendLabMessageCommand } from './lab-messages.ts'
+import { listFailedMessagesCommand, listLabMessagesCommand, processFailedMessageCommand, resendLabMessageCommand } from './lab-messages.ts'
 import { checkProfileCommand } from './lab-profiles.ts'
 import { labSimCommand } from './lab-sim.ts'
 import { approveTest, pendingTests } from './lab-tests.ts'
@@ -86,6 +86,8 @@ export const sections: Record<string, Command[]> = {
     checkProfileCommand,
     listLabMessagesCommand,
     resendLabMessageCommand,
+    listFailedMessagesCommand,
+    processFailedMessageCommand,
     labSimCommand,
     listUnmatched,
     assignUnmatched,

@@ -226,6 +226,7 @@ describe('a Team Management Key', () => {
       'deleteMember',
       'deleteTeam',
       'getOrg',
+      'listFailedLabMessages',
       'listInvites',
       'listManagementKeys',
       'listMembers',
@@ -236,6 +237,7 @@ describe('a Team Management Key', () => {
       'patchManagementKey',
       'patchMember',
       'patchOrg',
+      'processFailedLabMessage',
       'resendOperatedLabMessage',
       'rotateManagementKey',
       'verifyAuditLog',
@@ -265,7 +267,8 @@ describe('another organization', () => {
   test.each(operatorEndpoints)('is not the operator of the deployment for %s', async (_, row) => {
     const params = { message_id: ID, unassigned_result_id: ID }
     const headers = { 'x-management-key': w.management_key }
-    expect(await sendRequest(w.base, row, { params, headers, ...(row.body ? { body: { team_id: w.team_id } } : {}) })).toMatchObject(
+    const body = { team_id: w.team_id, lab: 'quillmoor', control_id: 'L1' }
+    expect(await sendRequest(w.base, row, { params, headers, ...(row.body ? { body } : {}) })).toMatchObject(
       errorResponse('OPERATOR_REQUIRED', 403),
     )
   })

@@ -95,10 +95,13 @@ describe('an order at a lab with an SFTP server', () => {
     const { sample_id } = await read(id)
     expect(lab.heard).toEqual([{ control_id: sample_id, actions: ['NW'], code: 'AA' }])
     expect(await stepsOf(id)).toEqual(['ordered', 'requisition_created'])
+    const connection = { lab: { slug: 'quillmoor' }, transport: 'sftp', state: 'connected', last_answered_at: expect.any(String) }
+    expect((await api.listLabConnections()).connections).toMatchObject([{ ...connection, last_received_at: null }])
     await eventually(() => lab.reported.length === 2)
     await poll()
     expect(await stepsOf(id)).toEqual(['ordered', 'requisition_created', 'partial_results', 'completed'])
     expect([lab.filesIn('/results'), lab.filesIn('/results/done').length]).toEqual([[], 2])
+    expect((await api.listLabConnections()).connections).toMatchObject([{ ...connection, last_received_at: expect.any(String) }])
 
     await api.cancelOrder({ params: { order_id: (await placeOrder(api)).id } })
     const canceled = await placeOrder(api)
@@ -139,6 +142,9 @@ describe('an order at a lab with an SFTP server', () => {
     expect(message).toMatchObject({ order_id: id, state: 'pending' })
     expect(message?.error).toBe(`The server has the host key ${fingerprintIn(hostKey.public)}, which host_keys does not list`)
     expect(lab.heard).toEqual([])
+    expect((await api.listLabConnections()).connections).toMatchObject([
+      { state: 'failing', remedy: expect.stringContaining('sftp.host_keys') },
+    ])
     const { host_keys: _, ...unknown } = sftp()
     const { error } = LabConnections.safeParse({ quillmoor: { profile: singlesFile, sftp: unknown } })
     expect(error?.issues).toMatchObject([{ path: ['quillmoor', 'sftp', 'host_keys'], message: expect.stringMatching(/^must list/) }])

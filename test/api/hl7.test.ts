@@ -534,6 +534,32 @@ describe('lab connections in the console', () => {
     expect(entries.map(({ status }) => status).sort()).toEqual([200, 400, 403])
   })
 
+  test('let the operator process a message of a lab again that could not be filed', async () => {
+    const operated = await replica({ env: { ...settings(connection('orm-2.3-grouped')), OPERATOR_ORG_ID: w.org_id } })
+    const operator = createClient(operated.base, { 'x-management-key': w.management_key })
+    const failed = async () => (await operator.listFailedLabMessages()).messages
+    await using _ = await aLab()
+    const id = await acceptedOrder()
+    await send(aMessage('L30', [`ORC|SC|${(await read(id)).sample_id}|||CA`], { type: 'ORM^O01' }))
+    const [kept] = await query<{ sealed: Buffer }>(w.url, "select sealed from lab_inbox where control_id = 'L30'")
+    await query(w.url, "update lab_inbox set sealed = 'damaged' where control_id = 'L30'")
+    for (let attempt = 1; attempt <= 5; attempt++) {
+      expect(await failed()).toEqual([])
+      await w.runJobs()
+      w.advanceTime(attempt * MINUTE)
+    }
+    expect(await failed()).toMatchObject([{ lab: { slug: 'quillmoor' }, control_id: 'L30', type: 'ORM^O01', attempts: 5 }])
+    await query(w.url, "update lab_inbox set sealed = $1 where control_id = 'L30'", [kept?.sealed])
+    const body = { lab: 'quillmoor', control_id: 'L30' }
+    expect(await operator.processFailedLabMessage({ body })).toEqual(body)
+    await w.runJobs()
+    expect([await failed(), await stepOf(id)]).toEqual([[], 'cancelled'])
+    expect(await errorOf(operator.processFailedLabMessage({ body }))).toMatchObject({
+      status: 404,
+      detail: { error_type: 'FAILED_LAB_MESSAGE_NOT_FOUND' },
+    })
+  })
+
   test('of all teams are open to the organization of the operator only', async () => {
     const stranger = await w.tenant()
     const operated = await replica({ env: { ...settings(connection('orm-2.3-grouped')), OPERATOR_ORG_ID: w.org_id } })
@@ -553,7 +579,10 @@ describe('lab connections in the console', () => {
       [operated.base, stranger.management_key],
       [w.base, w.management_key],
     ] as const)
-      for (const row of [endpoints.listOperatedLabConnections, endpoints.listOperatedLabMessages, endpoints.listUnassignedResults])
+      for (const row of [
+        ...[endpoints.listOperatedLabConnections, endpoints.listOperatedLabMessages],
+        ...[endpoints.listFailedLabMessages, endpoints.listUnassignedResults],
+      ])
         expect(await sendRequest(base, row, { headers: { 'x-management-key': key } })).toMatchObject({
           status: 403,
           body: { detail: { error_type: 'OPERATOR_REQUIRED' } },

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/contract/client.ts'
-import { file, obr, obx, potassium } from '../support/hl7.ts'
+import { aFailedMessage, file, obr, obx, potassium } from '../support/hl7.ts'
 import { people } from '../support/people.ts'
 import { query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
@@ -161,4 +161,16 @@ test('unmatched-results lists the results of accounts without a team, and assign
   // The test cases exist in the sandbox only.
   expect(await errorOf(api().listUnmatchedResultTestCases())).toMatchObject({ status: 404 })
   await expectOneLineError('no open result', 'unmatched-results', 'assign', '--id', id, '--team', first.team_id)
+})
+
+test('labs failed lists messages that could not be filed, and labs process files one again', async () => {
+  await aFailedMessage(service.app, 'CLI-1')
+  expect((await cli.run('labs', 'failed', '--lab', 'quillmoor')).out).toMatch(/^CLI-1 +quillmoor +ORU\^R01 +5 +2\d{3}-\S+ +TypeError$/m)
+  const { out } = await cli.run('labs', 'process', '--lab', 'quillmoor', '--control-id', 'CLI-1')
+  expect([out, await lastOperatorRow()]).toEqual([
+    'CLI-1 is processed again\n',
+    ['operator process lab message', 'lab:quillmoor control_id:CLI-1'],
+  ])
+  expect(await cli.json('labs', 'failed')).toEqual([])
+  await expectOneLineError('No message of this lab', 'labs', 'process', '--lab', 'quillmoor', '--control-id', 'CLI-1')
 })

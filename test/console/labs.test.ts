@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { setBetas } from '../../src/tenants/teams/actions.ts'
 import { journey, openSignedIn } from '../support/console-page.ts'
 import { screenshot } from '../support/console-tour.ts'
-import { aLabMessage, file, obr, obx, pidOf, potassium } from '../support/hl7.ts'
+import { aFailedMessage, aLabMessage, file, obr, obx, pidOf, potassium } from '../support/hl7.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
 import { aPatient, placeOrder } from '../support/orders.ts'
 import { people } from '../support/people.ts'
@@ -84,6 +84,7 @@ journey(
     await aLabMessage(app, order)
     await file(app, { account }, reportOf('UNKNOWN-1'))
     await file(app, { account: `NOBODY-${teams}` }, reportOf(number))
+    await aFailedMessage(app, `FAILED-${teams}`)
     const operated = await replica({ env: { OPERATOR_ORG_ID: tenant.org_id } })
     const { open, ...opened } = await openSignedIn(operated.base, tenant, width)
     const { page } = opened
@@ -109,6 +110,10 @@ journey(
     expect((await tenant.api.listUnmatchedResults({ query: { status: 'pending_customer_review' } })).data).toHaveLength(1)
     await page.goto('/console/organization/lab-connections')
     await page.getByText('Not configured').waitFor()
+    const failed = page.getByRole('row').filter({ hasText: `FAILED-${teams}` })
+    await failed.getByRole('button', { name: 'Process again' }).click()
+    await page.getByText(`Message FAILED-${teams} is processed again.`).waitFor()
+    await failed.waitFor({ state: 'detached' })
     await isHiddenFromOthers(operated.base)
     return opened
   },

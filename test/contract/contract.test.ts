@@ -16,7 +16,7 @@ import { codeAt, fromBase32, stepAt } from '../../src/tenants/people/rules-totp.
 import { setBetas } from '../../src/tenants/teams/actions.ts'
 import { aConnectedUser, aLink } from '../support/connections.ts'
 import { browser, cookieOf, joinOrganization, PASSWORD, signIn } from '../support/console.ts'
-import { aLabMessage, file, obr, obx, potassium } from '../support/hl7.ts'
+import { aFailedMessage, aLabMessage, file, obr, obx, potassium } from '../support/hl7.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
 import { aCriticalOrder, aNewOrder, aPatient, placeKit, placeOrder } from '../support/orders.ts'
 import { anAddress, someInfo, someInsurance } from '../support/people.ts'
@@ -193,6 +193,7 @@ describe('the service', () => {
     const operator = createClient(base, { 'x-management-key': tenant.management_key })
     const order = await placeOrder(api)
     const params = { message_id: await aLabMessage(w.app, order) }
+    await aFailedMessage(w.app, 'FAILED-1')
     const { unmatched } = await file(w.app, { account: 'NOBODY' }, [obr('7K2M', potassium.order), obx(potassium, '4.4')])
     return {
       listLabConnections: await api.listLabConnections(),
@@ -202,6 +203,8 @@ describe('the service', () => {
       listOperatedLabConnections: await operator.listOperatedLabConnections(),
       listOperatedLabMessages: await operator.listOperatedLabMessages(),
       resendOperatedLabMessage: await operator.resendOperatedLabMessage({ params }),
+      listFailedLabMessages: await operator.listFailedLabMessages(),
+      processFailedLabMessage: await operator.processFailedLabMessage({ body: { lab: 'quillmoor', control_id: 'FAILED-1' } }),
       listUnassignedResults: await operator.listUnassignedResults(),
       assignUnassignedResult: await operator.assignUnassignedResult({
         params: { unassigned_result_id: unmatched[0]?.id as string },

@@ -1,5 +1,6 @@
 import { parseMessage } from '../../src/labs/hl7/codec/rules-message.ts'
 import { fileReport } from '../../src/labs/hl7/filing/actions.ts'
+import { insertReceived } from '../../src/labs/hl7/inbox/store.ts'
 import { readResults } from '../../src/labs/hl7/messages/rules-results.ts'
 import { bodyAssociatedData } from '../../src/labs/hl7/outbox/queue.ts'
 import { insertMessages } from '../../src/labs/hl7/outbox/store.ts'
@@ -56,3 +57,10 @@ export async function aLabMessage(app: App, { team_id, id: order_id, user_id }: 
   ])
   return id
 }
+
+/** A message of the lab that could not be filed. */
+export const aFailedMessage = (app: App, control_id: string) =>
+  insertReceived(app.db, {
+    ...{ lab_id: 1, control_id, type: 'ORU^R01', state: 'failed', received_at: app.wall(), position: 0, attempts: 5, error: 'TypeError' },
+    ...{ digest: Buffer.alloc(32), sealed: Buffer.alloc(1), answer_sealed: Buffer.alloc(1) },
+  })

@@ -232,6 +232,11 @@ export const orderErrors = errors({
     meaning: 'The order is past the last status in which it can be canceled.',
     remedy: 'See the order lifecycle for the statuses that allow cancellation.',
   },
+  FAILED_LAB_MESSAGE_NOT_FOUND: {
+    kind: 'not_found',
+    meaning: 'The lab sent no message with this control ID, or it was filed.',
+    remedy: 'List the messages that could not be filed with GET /console/operator/failed_lab_messages.',
+  },
   LAB_MESSAGE_ACCEPTED: {
     kind: 'refused',
     meaning: 'The lab sent the message, has accepted it, or never gets it because the order was canceled.',

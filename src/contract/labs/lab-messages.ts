@@ -11,14 +11,17 @@ const Lab = z.object({ id: z.int(), name: Safe, slug: Safe }).meta({ id: 'Connec
 
 const connectionFields = {
   lab: Lab,
+  transport: openEnum(['mllp', 'sftp']).nullable().describe('Null if LAB_CONNECTIONS has no such lab.'),
   state: openEnum(connectionStates).describe(
-    'connected: the lab answered the last message. failing: the last attempt to send failed. unused: nothing was sent or received yet. not_configured: messages wait, and LAB_CONNECTIONS has no such lab.',
+    'connected: the lab answered the last message, or took the last file. failing: the last attempt to send failed. unused: nothing was sent or received yet. not_configured: messages wait, and LAB_CONNECTIONS has no such lab.',
   ),
   failing_since: Instant.nullable().describe('When the first attempt failed that no success followed.'),
   error: Safe.nullable().describe('Why the last attempt failed.'),
   remedy: Safe.nullable().describe('What to do about it.'),
-  last_answered_at: Instant.nullable().describe('When the lab last answered a message.'),
-  last_received_at: Instant.nullable().describe('When a message of the lab last arrived.'),
+  last_answered_at: Instant.nullable().describe(
+    'When the lab last answered a message or, over SFTP, when a file was last left on its server.',
+  ),
+  last_received_at: Instant.nullable().describe('When a message of the lab last arrived, or was picked up from its server.'),
   pending: z.int().describe('Messages that wait to be sent.'),
   oldest_pending_at: Instant.nullable(),
   rejected: z.int().describe('Messages that the lab rejected. Their orders are held.'),
@@ -49,7 +52,7 @@ const messageFields = {
   attempts: z.int(),
   next_attempt_at: Instant.nullable(),
   answer_code: Safe.nullable().describe('MSA-1 of the answer, such as AA or AE.'),
-  answered_at: Instant.nullable(),
+  answered_at: Instant.nullable().describe('When the lab answered or, over SFTP, when the file was left on its server.'),
   error: Safe.nullable().describe('Why the last attempt failed.'),
   can_resend: z.boolean(),
 }
@@ -85,6 +88,17 @@ const filters = {
   next_cursor: Cursor,
 }
 export const LabMessageFilter = z.object(filters)
+
+const FailedLabMessage = z
+  .object({
+    lab: Lab,
+    control_id: Safe.describe('MSH-10.'),
+    type: Safe.describe('MSH-9, such as ORU^R01.'),
+    received_at: Instant,
+    attempts: z.int(),
+    error: Safe.nullable().describe('The kind of error of the last attempt.'),
+  })
+  .meta({ id: 'FailedLabMessage' })
 
 const ofTeam = { auth: 'team', tag: 'Console' } as const
 const MessageId = z.object({ message_id: Id })
@@ -162,5 +176,25 @@ export const labMessageEndpoints = {
     params: MessageId,
     returns: Resent,
     refusals: resendRefusals,
+  }),
+  listFailedLabMessages: endpoint({
+    ...ofOperator,
+    method: 'get',
+    path: '/console/operator/failed_lab_messages',
+    summary: 'List HL7 messages that could not be filed',
+    description: 'Messages of labs without their content, oldest first. Assay gives up after several attempts.',
+    subjects: {},
+    returns: z.object({ messages: z.array(FailedLabMessage).describe('At most 1,000.') }).meta({ id: 'FailedLabMessageList' }),
+  }),
+  processFailedLabMessage: endpoint({
+    ...ofOperator,
+    method: 'post',
+    path: '/console/operator/failed_lab_messages/process',
+    summary: 'Retry an HL7 message that could not be filed',
+    description: 'Processes a message of a lab again, with as many attempts as a new one.',
+    subjects: {},
+    body: z.object({ lab: Text(100).describe('The slug of the lab.'), control_id: Text(199) }).meta({ id: 'ProcessFailedLabMessageBody' }),
+    returns: z.object({ lab: Safe, control_id: Safe }).meta({ id: 'ProcessedLabMessage' }),
+    refusals: { 404: 'No such message has failed.' },
   }),
 }

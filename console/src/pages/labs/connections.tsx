@@ -4,6 +4,7 @@ import { type Query, useQuery } from '../../query.ts'
 import { Card, DescriptionList, EmptyState, Notice, Status, Time, type Tone } from '../../ui/basics.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { QueryView } from '../../ui/table.tsx'
+import { FailedMessages } from './failed.tsx'
 import { LabMessages } from './messages.tsx'
 
 type Connection = Awaited<ReturnType<typeof api.listLabConnections>>['connections'][number] & { unfiled?: number; failed?: number }
@@ -33,6 +34,7 @@ export function OperatedLabConnections() {
       <PageHeader title="All lab connections">Labs of this deployment, and the HL7 messages of all teams without their content.</PageHeader>
       <div class="stack">
         <ConnectionCards connections={connections} />
+        <FailedMessages />
         <LabMessages list={api.listOperatedLabMessages} isOperator />
       </div>
     </>
@@ -63,6 +65,7 @@ const ConnectionCards = ({ connections }: { connections: Query<{ connections: Co
 
 const ConnectionCard = ({ connection }: { connection: Connection }) => {
   const { lab, state, failing_since, error, remedy, last_answered_at, last_received_at, pending, oldest_pending_at, rejected } = connection
+  const isSftp = connection.transport === 'sftp'
   return (
     <Card title={lab.name} actions={<Status tone={tones[state] ?? 'idle'}>{humanize(state)}</Status>}>
       <div class="stack">
@@ -75,8 +78,8 @@ const ConnectionCard = ({ connection }: { connection: Connection }) => {
         <DescriptionList
           items={[
             ['Failing since', failing_since && <Time at={failing_since} isRealTime />],
-            ['Last answer', timeOrNever(last_answered_at)],
-            ['Last received', timeOrNever(last_received_at)],
+            [isSftp ? 'Last file sent' : 'Last answer', timeOrNever(last_answered_at)],
+            [isSftp ? 'Last file picked up' : 'Last received', timeOrNever(last_received_at)],
             ['Queue', pending ? pluralize(pending, 'message') : 'Empty'],
             ['Oldest', oldest_pending_at && <Time at={oldest_pending_at} isRealTime />],
             ['Rejected', rejected ? <Status tone="bad">{pluralize(rejected, 'message')}</Status> : 'None'],

@@ -62,7 +62,7 @@ const MessageView = ({ message, isRevealed, onReveal }: ViewProps) => (
             ['Control ID', <span class="mono small">{message.control_id}</span>],
             ['Attempts', message.attempts || null],
             ['Next attempt', message.next_attempt_at && <Time at={message.next_attempt_at} isRealTime />],
-            ['Answered', message.answered_at && <Time at={message.answered_at} isRealTime />],
+            [message.answer_code ? 'Answered' : 'Delivered', message.answered_at && <Time at={message.answered_at} isRealTime />],
             ['Other messages', <Link to={`/lab-connections?order_id=${message.order_id}`}>Messages of this order</Link>],
           ]}
         />

@@ -52,6 +52,39 @@ export type Received = NonNullable<Awaited<ReturnType<typeof findNext>>>
 export const setReceived = (db: Db, { lab_id, control_id }: InboxKey, change: Updateable<Tables['lab_inbox']>) =>
   db.updateTable('lab_inbox').set(change).where('lab_id', '=', lab_id).where('control_id', '=', control_id).execute()
 
+/** Messages that could not be filed, oldest first. */
+export const listFailed = (db: Db, lab_id: number | undefined, limit: number) =>
+  db
+    .selectFrom('lab_inbox')
+    .innerJoin('labs', 'labs.id', 'lab_inbox.lab_id')
+    .select([
+      'lab_inbox.lab_id',
+      'labs.slug as lab_slug',
+      'labs.name as lab_name',
+      'control_id',
+      'type',
+      'received_at',
+      'attempts',
+      'error',
+    ])
+    .where('lab_inbox.state', '=', 'failed')
+    .$if(lab_id !== undefined, (query) => query.where('lab_id', '=', lab_id as number))
+    .orderBy('received_at')
+    .orderBy('position')
+    .limit(limit)
+    .execute()
+
+/** Makes a message due that could not be filed; undefined if there is none. */
+export const reopenFailed = (db: Db, { lab_id, control_id }: InboxKey, due_at: string) =>
+  db
+    .updateTable('lab_inbox')
+    .set({ state: 'stored', due_at, attempts: 0, error: null })
+    .where('lab_id', '=', lab_id)
+    .where('control_id', '=', control_id)
+    .where('state', '=', 'failed')
+    .returning(['lab_id', 'control_id'])
+    .executeTakeFirst()
+
 /** Deletes messages of a lab that were received before. Those that wait or could not be filed stay. */
 export const deleteOld = (db: Db, lab_id: number, before: string) =>
   db

@@ -6,6 +6,8 @@ import { pageAfter, pageOf } from '../../../platform/paging.ts'
 import { problem } from '../../../platform/problem.ts'
 import { openBytes } from '../../../platform/sealing/seal.ts'
 import { userSealingKey } from '../../../platform/sealing/vault.ts'
+import type { LabConnection } from '../../../platform/settings/lab-connections.ts'
+import { cutIntoSlices } from '../../../platform/shares/slices.ts'
 import { listLabs } from '../../catalog/markers.ts'
 import { findUserOfOrder } from '../../orders/reading/present.ts'
 import { decodeBytes } from '../codec/rules-charset.ts'
@@ -52,10 +54,13 @@ async function connectionsOf<T extends Times>(app: App, open: Open, timesOf: (la
       const { lab_id: _, ...counts } = open.find(({ lab_id }) => lab_id === id) ?? { lab_id: id, ...nothingOpen }
       const isUsed = Boolean(times.last_answered_at || times.last_received_at)
       const ownFailures = failures.filter(({ lab_id }) => lab_id === id)
-      return { lab: { id, name, slug }, ...rules.stateOf(slug in app.config.LAB_CONNECTIONS, ownFailures, isUsed), ...times, ...counts }
+      const transport = transportOf(app.config.LAB_CONNECTIONS[slug]) ?? null
+      return { lab: { id, name, slug }, transport, ...rules.stateOf(transport, ownFailures, isUsed), ...times, ...counts }
     }),
   )
 }
+
+const transportOf = (connection: LabConnection | undefined) => connection && (connection.sftp ? 'sftp' : 'mllp')
 
 type Query = z.output<typeof LabMessageFilter>
 
@@ -88,12 +93,18 @@ export async function getLabMessage(app: App, { team_id }: TeamCaller, id: strin
   const key = user_id && (await userSealingKey(app, team_id, user_id))
   if (!found || !user_id || !key) throw messageNotFound()
   const { sealed, answer_sealed, ...message } = found
-  const read = (associatedData: string, bytes: Buffer) => segmentsOf(textOf(app, message.lab_slug, openBytes(key, associatedData, bytes)))
+  const endSlice = cutIntoSlices()
+  const read = async (associatedData: string, sealed: Buffer) => {
+    await endSlice()
+    const bytes = openBytes(key, associatedData, sealed)
+    await endSlice()
+    return segmentsOf(textOf(app, message.lab_slug, bytes))
+  }
   return {
     ...presentMessage(message),
     user_id,
-    segments: read(bodyAssociatedData(id), sealed),
-    answer: answer_sealed && read(answerAssociatedData(id), answer_sealed),
+    segments: await read(bodyAssociatedData(id), sealed),
+    answer: answer_sealed && (await read(answerAssociatedData(id), answer_sealed)),
   }
 }
 

@@ -28,7 +28,8 @@ const MAX_LENGTH = 2000
 export function segmentsOf(text: string): LabMessageSegment[] {
   const separator = /^MSH(.)/.exec(text.trimStart())?.[1] ?? '|'
   return text
-    .split(/[\r\n]+/)
+    .replaceAll('\n', '\r')
+    .split('\r')
     .filter((line) => line.trim())
     .map((line) => segmentOf(line, separator))
 }

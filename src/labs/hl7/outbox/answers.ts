@@ -40,7 +40,7 @@ async function settle(app: App, link: Link, sent: Sent, outcome: rules.Answered,
       failed_at: null,
       answer_code: acknowledgment?.code ?? null,
       order_control: acknowledgment?.order_control ?? null,
-      answered_at: answer ? app.wall() : null,
+      answered_at: app.wall(),
       answer_sealed: answer ? sealBytes(order.key, answerAssociatedData(id), answer.bytes) : null,
     })
     const isWhole = messages.every((message) => message.kind !== sent.kind || message.id === id || isAccepted(message.state))
