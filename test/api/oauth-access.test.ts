@@ -65,7 +65,7 @@ describe('access tokens', () => {
     await unlock()
     const results = await Promise.all(calls)
     expect(source.requests).toHaveLength(requestCount + 1)
-    expect(results).toEqual(Array(8).fill({ state: 'ready', access_token: expect.any(String) }))
+    expect(results).toMatchObject(Array(8).fill({ state: 'ready', access_token: expect.any(String) }))
     expect(new Set(results.map((result) => JSON.stringify(result))).size).toBe(1)
     const key = (await userSealingKey(w.app, t.team_id, user_id)) as SealingKey
     expect(openAccount(key, await connectionOf(t, user_id)).tokens?.access_token).toBe(
