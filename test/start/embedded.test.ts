@@ -5,13 +5,13 @@ import { nobodyCanRun } from '../db/support/checkout.ts'
 import { isRoot, nobody, skipUnless, tempFolder } from '../db/support/embedded.ts'
 import { preparedDataDir } from '../support/data-dir.ts'
 import { findLeaks } from '../support/leaks.ts'
-import { eventually, isAlive, main, postmasterOf, readCredentials, run, runMain } from '../support/process.ts'
+import { isAlive, main, postmasterOf, processesOf, readCredentials, run, runMain } from '../support/process.ts'
 import { errorOf, newDataDir } from '../support/world.ts'
 import { clientsOf, databaseWithCatalog, externalDatabase, runFailingStart, start, startFailure, startInProcess } from './support/start.ts'
 
-test('the first start creates an organization, a team and working keys, and the second keeps them', async () => {
+test('the first start creates an organization, a team and working keys, a stop ends everything, and the second start keeps them', async () => {
   const DATA_DIR = newDataDir()
-  const first = await start({ DATA_DIR })
+  const first = await start({ DATA_DIR, PROCESSES: '2' })
 
   const kept = readCredentials(DATA_DIR)
   expect(kept).toEqual({
@@ -31,7 +31,10 @@ test('the first start creates an organization, a team and working keys, and the 
   const user = await api.createUser({ body: { client_user_id: 'kept', fallback_birth_date: '1961-07-23' } })
   expect(user.team_id).toBe(kept.team_id)
   expect((await admin.getOrg({ params: { org_id: kept.org_id } })).id).toBe(kept.org_id)
-  expect((await first.stop()).code).toBe(0)
+  const pids = [postmasterOf(DATA_DIR), ...(await processesOf(first.pid)).map(({ pid }) => pid)]
+  expect(pids).toHaveLength(4)
+  expect(await first.stop()).toMatchObject({ code: 0, signal: null, stderr: '' })
+  expect(pids.filter(isAlive)).toEqual([])
 
   const second = await startInProcess({ DATA_DIR })
   expect(readCredentials(DATA_DIR)).toEqual({ ...kept, base_url: second.url })
@@ -129,17 +132,6 @@ test('replaces a revoked key in the credentials file and keeps the other', async
   expect(now.credentials.management_key).toBe(credentials.management_key)
   expect(now.credentials.team_api_key).not.toBe(credentials.team_api_key)
   expect((await now.api.listUsers()).total).toBe(0)
-})
-
-test('after kill -9 the database stops and the next start works', async () => {
-  const DATA_DIR = await preparedDataDir()
-  const first = await start({ DATA_DIR })
-  const postmaster = postmasterOf(DATA_DIR)
-  await first.stop('SIGKILL')
-
-  const second = await startInProcess({ DATA_DIR })
-  expect((await fetch(`${second.url}/ready`)).status).toBe(200)
-  await eventually(() => !isAlive(postmaster))
 })
 
 test('root starts on the DATA_DIR of an unprivileged user and leaves it usable for that user', async (context) => {

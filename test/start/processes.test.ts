@@ -1,29 +1,26 @@
 import { once } from 'node:events'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { preparedDataDir } from '../support/data-dir.ts'
-import { CONNECTION_POLL_MS, eventually, isAlive, postmasterOf, processesOf, type Service, TIMEOUT_MS } from '../support/process.ts'
+import { CONNECTION_POLL_MS, eventually, isAlive, postmasterOf, processesOf, TIMEOUT_MS } from '../support/process.ts'
 import { listen } from '../support/sse.ts'
 import { aReceiver, aWebhook } from '../support/webhooks.ts'
-import { clientsOf, databaseWithCatalog, externalDatabase, runFailingStart, start } from './support/start.ts'
+import { clientsOf, databaseWithCatalog, externalDatabase, runFailingStart, start, startForFile, startInProcess } from './support/start.ts'
 
-/** A service with two API processes and a worker. */
-async function startTwo() {
-  const env = externalDatabase(await databaseWithCatalog(), { PROCESSES: '2' })
-  const service = await start(env)
-  return { service, ...clientsOf(service, env['DATA_DIR'] as string) }
-}
+/** A service with two API processes and a worker. It recovers from what each test does to it. */
+const env = externalDatabase(await databaseWithCatalog(), { PROCESSES: '2' })
+const service = await startForFile(env)
+const { credentials, api, admin } = clientsOf(service, env['DATA_DIR'] as string)
 
-const pidsOf = async ({ pid }: Service, kind: 'api' | 'worker') =>
-  (await processesOf(pid)).flatMap((process) => (process.kind === kind ? [process.pid] : []))
-
-type Target = { service: Service; key: string; agent: Agent }
+const pidsOf = async (kind: 'api' | 'worker') =>
+  (await processesOf(service.pid)).flatMap((process) => (process.kind === kind ? [process.pid] : []))
 
 /** Creates a user. Returns the status, or the code of the error if there is no response. */
-const createUser = ({ service, key, agent }: Target, client_user_id: string) =>
+const createUser = (agent: Agent, client_user_id: string) =>
   new Promise<string>((resolve) => {
-    const headers = { 'x-service-api-key': key, 'content-type': 'application/json' }
+    const headers = { 'x-service-api-key': credentials.team_api_key, 'content-type': 'application/json' }
     const sent = request(`${service.url}/v2/user`, { method: 'POST', agent, headers }, (response: IncomingMessage) => {
       response.resume().once('end', () => resolve(String(response.statusCode)))
     })
@@ -32,17 +29,20 @@ const createUser = ({ service, key, agent }: Target, client_user_id: string) =>
   })
 
 const CLIENTS = 6
+/** Leaves the processes that start some of the processor. */
+const PAUSE_MS = 20
 
 /** Clients that create users over connections that they reuse, until they are stopped. */
-function startClients(target: Omit<Target, 'agent'>) {
+function startClients(prefix: string) {
   const agent = new Agent({ keepAlive: true })
   onTestFinished(() => agent.destroy())
   const outcomes = new Map<string, string>()
   let isStopped = false
   const clients = Array.from({ length: CLIENTS }, async (_, client) => {
     for (let n = 0; !isStopped; n++) {
-      const name = `${client}-${n}`
-      outcomes.set(name, await createUser({ ...target, agent }, name))
+      const name = `${prefix}-${client}-${n}`
+      outcomes.set(name, await createUser(agent, name))
+      await sleep(PAUSE_MS)
     }
   })
   return {
@@ -57,74 +57,12 @@ function startClients(target: Omit<Target, 'agent'>) {
   }
 }
 
-test('a killed API process is restarted, and no acknowledged request is lost', async () => {
-  const { service, credentials, api } = await startTwo()
-  const before = await pidsOf(service, 'api')
-  expect(before).toHaveLength(2)
-  const clients = startClients({ service, key: credentials.team_api_key })
-  await eventually(() => clients.outcomes.size > 50)
-  process.kill(before[0] as number, 'SIGKILL')
-  const isReplaced = async () => {
-    const now = await pidsOf(service, 'api')
-    return now.length === 2 && !now.includes(before[0] as number)
-  }
-  await eventually(isReplaced, TIMEOUT_MS, CONNECTION_POLL_MS)
-  const known = clients.outcomes.size
-  await eventually(() => clients.outcomes.size > known + 50)
-  const { created, failures } = await clients.stop()
-  expect(failures.length).toBeLessThanOrEqual(CLIENTS)
-  for (const name of created) expect((await api.resolveUser({ params: { client_user_id: name } })).client_user_id).toBe(name)
-})
-
-test('a connection that a killed process did not take is closed', async () => {
-  const { service, credentials } = await startTwo()
-  const [stuck] = await pidsOf(service, 'api')
-  // It is handed a connection and does not answer.
-  process.kill(stuck as number, 'SIGSTOP')
-  const agent = new Agent({ keepAlive: false })
-  const target = { service, key: credentials.team_api_key, agent }
-  const outcomes: string[] = []
-  const requests = ['a', 'b', 'c', 'd'].map(async (name) => outcomes.push(await createUser(target, name)))
-  await eventually(() => outcomes.length === 3)
-  process.kill(stuck as number, 'SIGKILL')
-  await Promise.all(requests)
-  expect(outcomes).toEqual(['200', '200', '200', 'ECONNRESET'])
-})
-
-test('a killed worker is restarted and delivers', async () => {
-  const { service, ...tenant } = await startTwo()
-  const [worker] = await pidsOf(service, 'worker')
-  process.kill(worker as number, 'SIGKILL')
-  const receiver = await aReceiver()
-  await aWebhook({ ...tenant, ...tenant.credentials }, { url: receiver.url, filter_types: ['user.created'] })
-  await tenant.api.createUser({ body: { client_user_id: 'delivered' } })
-  await receiver.has(1)
-  expect(await pidsOf(service, 'worker')).not.toContain(worker)
-})
-
-test('SIGUSR2 replaces every process under load without a failed request', async () => {
-  const { service, credentials } = await startTwo()
-  const before = (await processesOf(service.pid)).map(({ pid }) => pid)
-  const clients = startClients({ service, key: credentials.team_api_key })
-  await eventually(() => clients.outcomes.size > 20)
-  service.child.kill('SIGUSR2')
-  await service.waitForOutput(/rolling restart complete/)
-  const known = clients.outcomes.size
-  await eventually(() => clients.outcomes.size > known + 20)
-  const { failures } = await clients.stop()
-  expect(failures).toEqual([])
-  const after = (await processesOf(service.pid)).map(({ pid }) => pid)
-  expect(after).toHaveLength(3)
-  expect(after.filter((pid) => before.includes(pid))).toEqual([])
-})
-
+// Must run first, because a process that is replaced starts to count again.
 test('metrics add up the processes', async () => {
-  const { service, credentials, admin, api } = await startTwo()
   const receiver = await aReceiver()
   await aWebhook({ ...credentials, admin, api }, { url: receiver.url, filter_types: ['user.created'] })
   const agent = new Agent({ keepAlive: false })
-  const target = { service, key: credentials.team_api_key, agent }
-  for (let n = 0; n < 10; n++) expect(await createUser(target, `user-${n}`)).toBe('200')
+  for (let n = 0; n < 10; n++) expect(await createUser(agent, `user-${n}`)).toBe('200')
   await receiver.has(10)
 
   // Each scrape has its own connection, so both API processes respond.
@@ -140,8 +78,11 @@ test('metrics add up the processes', async () => {
 })
 
 test('the limit of event streams covers all processes', async () => {
-  const { service, credentials } = await startTwo()
-  const open = () => listen(`${service.url}/events/stream`, { 'x-service-api-key': credentials.team_api_key })
+  const open = async () => {
+    const stream = await listen(`${service.url}/events/stream`, { 'x-service-api-key': credentials.team_api_key })
+    onTestFinished(() => void stream.close())
+    return stream
+  }
   const streams = []
   for (let n = 0; n < 20; n++) streams.push(await open())
   expect(streams.map(({ status }) => status)).toEqual(Array(20).fill(200))
@@ -150,21 +91,72 @@ test('the limit of event streams covers all processes', async () => {
   await eventually(async () => (await open()).status === 200)
 })
 
-test('all processes end with their supervisor', async () => {
+test('a killed API process is restarted, and no acknowledged request is lost', async () => {
+  const before = await pidsOf('api')
+  expect(before).toHaveLength(2)
+  const clients = startClients('kept')
+  await eventually(() => clients.outcomes.size > 50)
+  process.kill(before[0] as number, 'SIGKILL')
+  const isReplaced = async () => {
+    const now = await pidsOf('api')
+    return now.length === 2 && !now.includes(before[0] as number)
+  }
+  await eventually(isReplaced, TIMEOUT_MS, CONNECTION_POLL_MS)
+  const known = clients.outcomes.size
+  await eventually(() => clients.outcomes.size > known + 50)
+  const { created, failures } = await clients.stop()
+  expect(failures.length).toBeLessThanOrEqual(CLIENTS)
+  for (const name of created) expect((await api.resolveUser({ params: { client_user_id: name } })).client_user_id).toBe(name)
+})
+
+test('a killed worker is restarted and delivers', async () => {
+  const [worker] = await pidsOf('worker')
+  process.kill(worker as number, 'SIGKILL')
+  const receiver = await aReceiver()
+  await aWebhook({ ...credentials, admin, api }, { url: receiver.url, filter_types: ['user.created'] })
+  await api.createUser({ body: { client_user_id: 'delivered' } })
+  await receiver.has(1)
+  expect(await pidsOf('worker')).not.toContain(worker)
+})
+
+test('SIGUSR2 replaces every process under load without a failed request', async () => {
+  const before = (await processesOf(service.pid)).map(({ pid }) => pid)
+  const clients = startClients('rolling')
+  await eventually(() => clients.outcomes.size > 20)
+  service.child.kill('SIGUSR2')
+  await service.waitForOutput(/rolling restart complete/)
+  const known = clients.outcomes.size
+  await eventually(() => clients.outcomes.size > known + 20)
+  const { failures } = await clients.stop()
+  expect(failures).toEqual([])
+  const after = (await processesOf(service.pid)).map(({ pid }) => pid)
+  expect(after).toHaveLength(3)
+  expect(after.filter((pid) => before.includes(pid))).toEqual([])
+})
+
+// Must run after the others, because it does not wait for the replacement.
+test('a connection that a killed process did not take is closed', async () => {
+  const [stuck] = await pidsOf('api')
+  // It is handed a connection and does not answer.
+  process.kill(stuck as number, 'SIGSTOP')
+  const agent = new Agent({ keepAlive: false })
+  const outcomes: string[] = []
+  const requests = ['a', 'b', 'c', 'd'].map(async (name) => outcomes.push(await createUser(agent, name)))
+  await eventually(() => outcomes.length === 3)
+  process.kill(stuck as number, 'SIGKILL')
+  await Promise.all(requests)
+  expect(outcomes).toEqual(['200', '200', '200', 'ECONNRESET'])
+})
+
+test('all processes and the database end with their supervisor, and the next start works', async () => {
   const DATA_DIR = await preparedDataDir()
   const service = await start({ DATA_DIR, PROCESSES: '2' })
   const pids = [postmasterOf(DATA_DIR), ...(await processesOf(service.pid)).map(({ pid }) => pid)]
   expect(pids).toHaveLength(4)
   await service.stop('SIGKILL')
   await eventually(() => !pids.some(isAlive))
-})
-
-test('a stop ends all processes and the database, and exits with 0', async () => {
-  const DATA_DIR = await preparedDataDir()
-  const service = await start({ DATA_DIR, PROCESSES: '2' })
-  const pids = [postmasterOf(DATA_DIR), ...(await processesOf(service.pid)).map(({ pid }) => pid)]
-  expect(await service.stop()).toMatchObject({ code: 0, signal: null, stderr: '' })
-  expect(pids.filter(isAlive)).toEqual([])
+  const next = await startInProcess({ DATA_DIR })
+  expect((await fetch(`${next.url}/ready`)).status).toBe(200)
 })
 
 test('names a PORT in use, in one line', async () => {

@@ -5,6 +5,7 @@ import { createClient } from '../../../src/contract/client.ts'
 import { readConfig } from '../../../src/platform/config.ts'
 import { Problem } from '../../../src/platform/problem.ts'
 import { startService } from '../../../src/start.ts'
+import { atEnd } from '../../support/at-end.ts'
 import {
   type Credentials,
   cleanEnv,
@@ -27,6 +28,13 @@ export async function start(env: Env, checkout?: string): Promise<Service> {
   onTestFinished(async () => {
     if (isAlive(service.pid)) await service.stop('SIGTERM')
   })
+  return service
+}
+
+/** Starts the service like a user does, for all tests of a file. It stops with the file. */
+export async function startForFile(env: Env): Promise<Service> {
+  const service = await startProcess(env, logFile())
+  atEnd(() => service.stop('SIGTERM'))
   return service
 }
 
