@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { SECOND } from '../../src/platform/time.ts'
@@ -7,13 +7,14 @@ import { consoleHeaders, fastPasswords, joinOrganization, PASSWORD } from '../su
 import { query } from '../support/query.ts'
 import { world } from '../support/world.ts'
 
-let w: Awaited<ReturnType<typeof world>>
+const w = await world({ env: { ...fastPasswords, TRUST_PROXY: '127.0.0.1' } })
 let owner: Awaited<ReturnType<typeof joinOrganization>>
-beforeEach(async () => {
-  w = await world({ env: { ...fastPasswords, TRUST_PROXY: '127.0.0.1' } })
+
+/** Every test has a new owner, and nobody has attempted to sign in. */
+async function startAttack() {
   owner = await joinOrganization(w, w)
   await query(w.url, 'delete from sign_in_attempts')
-})
+}
 
 const attempt = (body: object, address: string, cookie = '') =>
   sendRequest(w.base, endpoints.beginSession, { body, headers: { ...consoleHeaders, 'x-forwarded-for': address, cookie } })
@@ -39,6 +40,7 @@ const refused = { status: 401, body: { detail: { error_type: 'SIGN_IN_REFUSED' }
 const limited = { status: 429, body: { detail: { error_type: 'TOO_MANY_SIGN_INS' } } }
 
 test('guessing the password of a known user gets ten attempts and does not lock the user out elsewhere', async () => {
+  await startAttack()
   for (let i = 0; i < 10; i++) expect(await guess(ATTACKER)).toMatchObject(refused)
   expect(await guess(ATTACKER)).toMatchObject(limited)
   expect(await ownerSignsIn(HOME)).toMatchObject({ status: 200 })
@@ -46,6 +48,7 @@ test('guessing the password of a known user gets ten attempts and does not lock 
 })
 
 test('guessing from the network of the user does not lock the user out of a known device', async () => {
+  await startAttack()
   const device = deviceOf(await ownerSignsIn(HOME))
   for (let i = 0; i < 10; i++) await guess(HOME)
   expect(await ownerSignsIn(HOME)).toMatchObject(limited)
@@ -53,6 +56,7 @@ test('guessing from the network of the user does not lock the user out of a know
 })
 
 test('guessing from many networks is limited to 100 attempts, and does not lock the user out of a known device', async () => {
+  await startAttack()
   const device = deviceOf(await ownerSignsIn(HOME))
   await guess(ATTACKER)
   await query(w.url, 'update sign_in_attempts set count = 100')
@@ -61,12 +65,14 @@ test('guessing from many networks is limited to 100 attempts, and does not lock 
 })
 
 test('a known device has ten attempts, also from a network that is not limited', async () => {
+  await startAttack()
   const device = deviceOf(await ownerSignsIn(HOME))
   for (let i = 0; i < 10; i++) expect(await guess(HOME, owner.email, device)).toMatchObject(refused)
   expect(await guess(HOME, owner.email, device)).toMatchObject(limited)
 })
 
 test('the device of one account does not help to guess the password of another', async () => {
+  await startAttack()
   const colleague = await joinOrganization(w, w)
   const device = deviceOf(await ownerSignsIn(ATTACKER))
   for (let i = 0; i < 10; i++) await guess(ATTACKER, colleague.email, device)
@@ -74,6 +80,7 @@ test('the device of one account does not help to guess the password of another',
 })
 
 test('a device is forgotten when the password changes, and a forged one is not known', async () => {
+  await startAttack()
   const device = deviceOf(await ownerSignsIn(HOME))
   w.advanceTime(30 * SECOND)
   await owner.api.changePassword({ body: { password: PASSWORD, code: owner.code(), new_password: `${PASSWORD} at night` } })
@@ -83,6 +90,7 @@ test('a device is forgotten when the password changes, and a forged one is not k
 })
 
 test('hopping through the addresses of an IPv6 network does not reset the count', async () => {
+  await startAttack()
   for (let i = 0; i < 10; i++) expect(await guess(`2001:db8:1:2:${i}::${i}`)).toMatchObject(refused)
   expect(await guess('2001:db8:1:2:ffff::1')).toMatchObject(limited)
   expect(await guess('2001:db8:1:3::1')).toMatchObject(refused)

@@ -4,18 +4,29 @@ import { MINUTE } from '../../src/platform/time.ts'
 import { browser, fastPasswords, joinOrganization } from '../support/console.ts'
 import { cookieBrowser } from '../support/cookie-browser.ts'
 import { forgingProvider } from '../support/forging-provider.ts'
-import { replica, world } from '../support/world.ts'
+import { newUuid } from '../support/seeded.ts'
+import { type Replica, replica, type Tenant } from '../support/world.ts'
 
 const PUBLIC_URL = 'http://127.0.0.1:1'
 const provider = await forgingProvider('assay')
 
-let w: Awaited<ReturnType<typeof world>>
+const envFor = (OIDC_ORG_ID: string) => ({
+  ...{ ...fastPasswords, PUBLIC_URL, OIDC_ORG_ID },
+  ...{ OIDC_ISSUER: provider.issuer, OIDC_CLIENT_ID: 'assay', OIDC_ROLES: 'admins=org_admin' },
+})
+const shared = await replica({ env: envFor(newUuid()) })
+
+let w: Replica & Tenant
 beforeEach(async () => {
   provider.forge({})
-  const tenant = await world()
-  const settings = { OIDC_ISSUER: provider.issuer, OIDC_CLIENT_ID: 'assay', OIDC_ROLES: 'admins=org_admin', OIDC_ORG_ID: tenant.org_id }
-  w = { ...tenant, ...(await replica({ env: { ...fastPasswords, PUBLIC_URL, ...settings } })) }
+  w = { ...shared, ...(await shared.tenant()) }
+  shared.app.config.OIDC_ORG_ID = w.org_id
 })
+
+/** For a test that moves the clock, or that depends on what the service knows of the provider. */
+async function useOwnService() {
+  w = { ...w, ...(await replica({ env: envFor(w.org_id) })) }
+}
 
 const newBrowser = () => cookieBrowser((url) => url.replace(PUBLIC_URL, w.base))
 const isCallback = (url: string) => url.startsWith(`${PUBLIC_URL}/console/sso/callback`)
@@ -79,6 +90,7 @@ describe('a callback works only in the browser that started', () => {
   })
 
   test('not after ten minutes, and not with an altered or missing state', async () => {
+    await useOwnService()
     const back = await backFromProvider()
     w.advanceTime(10 * MINUTE)
     expect(await finish(back)).toEqual(FAILED)
@@ -124,6 +136,7 @@ describe('a person at the provider cannot take over an account', () => {
 })
 
 test('a flood of sign-ins asks the provider for its configuration once', async () => {
+  await useOwnService()
   const before = provider.discoveries()
   await Promise.all(Array.from({ length: 20 }, () => newBrowser().visit(`${w.base}/console/sso/start`)))
   expect(provider.discoveries() - before).toBe(1)

@@ -3,11 +3,13 @@ import { createClient } from '../../src/contract/client.ts'
 import { MINUTE } from '../../src/platform/time.ts'
 import { fastPasswords, joinOrganization } from '../support/console.ts'
 import { aUser } from '../support/users.ts'
-import { errorOf, type Tenant, world } from '../support/world.ts'
+import { errorOf, type Replica, replica, type Tenant } from '../support/world.ts'
 
-let w: Awaited<ReturnType<typeof world>>
+const shared = await replica({ env: fastPasswords })
+
+let w: Replica & Tenant
 beforeEach(async () => {
-  w = await world({ env: fastPasswords })
+  w = { ...shared, ...(await shared.tenant()) }
 })
 
 type Api = Tenant['api']
