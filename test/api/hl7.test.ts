@@ -7,6 +7,7 @@ import { createClient, sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { limits } from '../../src/labs/hl7/codec/rules-message.ts'
 import { listenToLabs } from '../../src/labs/hl7/inbox/listen.ts'
+import { MAX_TEXT } from '../../src/labs/hl7/inbox/rules.ts'
 import { connectMllp, type MllpAddress } from '../../src/labs/hl7/mllp/client.ts'
 import { listOpenMessages, resendMessage } from '../../src/labs/hl7/outbox/operator.ts'
 import { readBuiltIn } from '../../src/labs/hl7/profiles/read.ts'
@@ -395,6 +396,7 @@ describe('messages of a lab', () => {
     ['two messages in one frame', framed(aMessage('H3', [pid()]) + aMessage('H4', [pid()]).replace('^~', '$~')), 'AE'],
     ['too many segments', framed(aMessage('H5', Array(limits.segments + 1).fill('NTE|1'))), 'AE'],
     ['too many fields', framed(aMessage('H6', [nte('|'.repeat(limits.values + 1))])), 'AE'],
+    ['too much text', framed(aMessage('H9', [nte('x'.repeat(MAX_TEXT))])), 'AE'],
     ['too many escapes', framed(aMessage('H7', [nte('\\X0D\\'.repeat(limits.escapes))])), 'AE'],
     ['bytes that are not in the character set', framed(aMessage('H8', [pid('\xff\xfe')]).replace('|2.3', '|2.3||||||UNICODE UTF-8')), 'AE'],
     ['a control ID that is too long', framed(aMessage('H'.repeat(200), [pid()])), 'AE'],

@@ -4,6 +4,7 @@ import { isDatabaseUnavailable } from '../../../platform/db/errors.ts'
 import { inParallel } from '../../../platform/in-parallel.ts'
 import { sealBytes } from '../../../platform/sealing/seal.ts'
 import { userSealingKey } from '../../../platform/sealing/vault.ts'
+import { cutIntoSlices } from '../../../platform/shares/slices.ts'
 import { later, MINUTE } from '../../../platform/time.ts'
 import { findUserOfOrder } from '../../orders/reading/present.ts'
 import { encodeText } from '../codec/rules-charset.ts'
@@ -68,8 +69,13 @@ async function postpone(app: App, { slug }: Link, row: store.Received, error: un
 }
 
 async function fileOne(app: App, link: Link, lab: Lab, row: store.Received) {
+  // A message has up to 20 MB, and each step takes milliseconds.
+  const endSlice = cutIntoSlices()
+  await endSlice()
   const bytes = decryptBody(app, row, row.sealed as Buffer)
+  await endSlice()
   const message = decodeMessage(link.profile, bytes)
+  await endSlice()
   const acknowledgment = readAcknowledgment(message)
   if (acknowledgment) return fileAnswer(app, link, row, { acknowledgment, bytes })
   const kept: Kept[] = []

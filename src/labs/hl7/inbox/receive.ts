@@ -1,5 +1,6 @@
 import type { App } from '../../../platform/app.ts'
 import { Problem } from '../../../platform/problem.ts'
+import { cutIntoSlices } from '../../../platform/shares/slices.ts'
 import { findLabBySlug } from '../../catalog/markers.ts'
 import { newSampleId } from '../../orders/sample-ids.ts'
 import type { Message } from '../codec/rules-message.ts'
@@ -28,7 +29,9 @@ export async function receiveMessage(app: App, link: Link, bytes: Buffer): Promi
   const header = decodeHeader(link.profile, bytes)
   // Nobody can be told without a header.
   if (!header) return { answers: [], closes: true, isStored: false }
+  const endSlice = cutIntoSlices()
   const { message, verdict } = read(app, link, bytes, header)
+  await endSlice()
   if (verdict.problem) {
     countLabMessage(link.slug, 'in', 'rejected')
     app.log.warn({ lab: link.slug, code: verdict.code, error: verdict.problem.code }, 'lab message rejected')
@@ -47,7 +50,7 @@ export function receiveAside(app: App, link: Link, bytes: Buffer) {
 function read(app: App, { profile }: Link, bytes: Buffer, header: Message): { message: Message; verdict: Verdict } {
   try {
     const message = decodeMessage(profile, bytes)
-    return { message, verdict: rules.judgeHeader(message, processingId(app)) }
+    return { message, verdict: rules.judgeMessage(message, processingId(app)) }
   } catch (error) {
     if (!(error instanceof Problem)) throw error
     const { code = '199' } = error.detail as { code?: string }
@@ -60,8 +63,12 @@ async function keep(app: App, link: Link, message: Message, bytes: Buffer): Prom
   const refused = (verdict: Verdict) => ({ answers: receipts(app, link, message, verdict), isStored: false })
   if (!lab) return refused(refuse('AR', 'other', 'The catalog does not have this lab.'))
   const key = { lab_id: lab.id, control_id: rules.controlIdOf(message) }
+  const endSlice = cutIntoSlices()
   const digest = digestOf(app, bytes)
+  await endSlice()
   const answers = receipts(app, link, message, { code: 'AA' })
+  const sealed = encryptBody(app, key, bytes)
+  await endSlice()
   const now = app.wall()
   const isNew = await store.insertReceived(app.db, {
     ...key,
@@ -71,7 +78,7 @@ async function keep(app: App, link: Link, message: Message, bytes: Buffer): Prom
     position: received++ % 1_000_000_000,
     due_at: now,
     digest,
-    sealed: encryptBody(app, key, bytes),
+    sealed,
     answer_sealed: encryptAnswers(app, key, answers),
   })
   if (isNew) {

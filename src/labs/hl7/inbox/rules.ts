@@ -1,6 +1,7 @@
 import type { Message, Segment } from '../codec/rules-message.ts'
 import { readValue, segmentOf } from '../codec/rules-read.ts'
 import { type AcknowledgmentCode, acknowledge, refuse, type Verdict } from '../messages/rules-acknowledgment.ts'
+import { isDocument } from '../messages/rules-documents.ts'
 
 /** Results, answers to orders, and messages about the status of an order. */
 const messageTypes = ['ORU^R01', 'ORM^O01', 'OML^O21', 'OSU^O51', 'OSU^O41', 'ORR^O02', 'ORL^O22']
@@ -15,8 +16,7 @@ export const typeOf = (message: Message) => {
 
 export const controlIdOf = (message: Message) => readValue(segmentOf(message, 'MSH'), 10)
 
-/** Judges a message by its header. */
-export function judgeHeader(message: Message, processing_id: 'P' | 'T'): Verdict {
+function judgeHeader(message: Message, processing_id: 'P' | 'T'): Verdict {
   const header = segmentOf(message, 'MSH')
   const control_id = controlIdOf(message)
   if (readValue(header, 11) !== processing_id) return refuse('AR', 'processingId', `MSH-11 must be ${processing_id}.`)
@@ -29,6 +29,22 @@ export function judgeHeader(message: Message, processing_id: 'P' | 'T'): Verdict
   if (/\p{Cc}/u.test(control_id)) return refuse('AE', 'dataType', 'MSH-10 must not contain control characters.')
   return { code: 'AA' }
 }
+
+/** Text besides embedded documents. Results with more would take too long to store. */
+export const MAX_TEXT = 2 * 1024 * 1024
+
+/** Judges a message before it is stored. */
+export function judgeMessage(message: Message, processing_id: 'P' | 'T'): Verdict {
+  const verdict = judgeHeader(message, processing_id)
+  if (verdict.problem || textLength(message) <= MAX_TEXT) return verdict
+  return refuse('AE', 'tooLong', `Besides documents in OBX-5 (ED), the message has more than ${MAX_TEXT} characters.`)
+}
+
+const textLength = ({ segments }: Message) =>
+  segments
+    .filter((segment) => segment.name !== 'ZEF' && !(segment.name === 'OBX' && isDocument(segment)))
+    .flatMap(({ fields }) => fields.flat(3))
+    .reduce((sum, text) => sum + text.length, 0)
 
 type Receipt = { verdict: Verdict; sent_at: string; controlId(): string }
 
