@@ -39,8 +39,8 @@ export async function tortureHostile(options: Options): Promise<Hostile> {
     const good = createClient(service.url, { 'x-service-api-key': team_api_key })
     const hostile = await openHostileTeam(service.url, dataDir)
     const created: User[] = []
-    await behaveWell(good, created, 2)
-    const idle = await behaveWell(good, created, Math.max(3, Math.min(30, seconds / 4)))
+    await behaveWell(good, created, 1)
+    const idle = await behaveWell(good, created, Math.min(30, seconds / 4))
     const memory = { before: treeMemory(service.pid), peak: 0, after: 0 }
     const watch = setInterval(() => {
       memory.peak = Math.max(memory.peak, treeMemory(service.pid))
@@ -50,7 +50,7 @@ export async function tortureHostile(options: Options): Promise<Hostile> {
     const attacked = await behaveWell(good, created, seconds).finally(() => clearInterval(watch))
     const attack = await attacking
     memory.peak = Math.max(memory.peak, treeMemory(service.pid))
-    const rested = await behaveWell(good, created, 2)
+    const rested = await behaveWell(good, created, 1)
     memory.after = treeMemory(service.pid)
     const { lost, faults } = await compare(good, created)
     const tables = await faultsInTables({ env: {}, dataDir }, users)

@@ -1,5 +1,5 @@
 import { query } from '../support/databases.ts'
-import { eventually, type Service } from '../support/process.ts'
+import { CONNECTION_POLL_MS, eventually, type Service, TIMEOUT_MS } from '../support/process.ts'
 import type { LanePosition } from './webhook-receiver.ts'
 import { type Site, startClients } from './webhook-site.ts'
 import { reconcile } from './webhooks.ts'
@@ -45,17 +45,19 @@ async function kill(site: Site, i: number) {
 async function measureLanes(site: Site) {
   const { receiver } = site
   receiver.holdResponses()
-  const held = await eventually(async () => {
+  const lanesOfBoth = async () => {
     const lanes = (await heldLanes(site)).filter((lane) => receiver.held().some(isAt(lane)))
     return new Set(lanes.map(({ worker }) => worker)).size === 2 ? lanes : undefined
-  })
+  }
+  const held = await eventually(lanesOfBoth, TIMEOUT_MS, CONNECTION_POLL_MS)
   const killedAt = await kill(site, WORKER)
   // The dead worker gets no response. The living one must not wait until its requests time out, because its webhooks would pause.
   receiver.resumeResponses()
-  const [alive] = await eventually(async () => {
+  const onlyWorker = async () => {
     const workers = await liveWorkers(site)
     return workers.length === 1 ? workers : undefined
-  })
+  }
+  const [alive] = await eventually(onlyWorker, TIMEOUT_MS, CONNECTION_POLL_MS)
   const orphaned = held.filter(({ worker }) => worker !== alive)
   const resent = await eventually(() => {
     const found = orphaned.map((lane) => receiver.repeats.find((repeat) => repeat.at >= killedAt && isAt(lane)(repeat)))

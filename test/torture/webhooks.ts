@@ -76,7 +76,7 @@ function victimsOf(round: number) {
 }
 
 async function restart(site: Site, victims: number[]) {
-  await eventually(() => query(site.url, 'select 1'))
+  await eventually(() => query(site.url, 'select 1'), TIMEOUT_MS, CONNECTION_POLL_MS)
   for (const victim of victims.filter((victim) => victim !== POSTGRES)) {
     await (site.services[victim] as Service).exited
     site.services[victim] = await site.start(victim)

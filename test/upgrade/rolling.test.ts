@@ -7,7 +7,7 @@ import { skipUnless, start as startServer, tempFolder } from '../db/support/embe
 import { adminOf, apiOf, externalDatabase, runFailingStart, start } from '../start/support/start.ts'
 import { query } from '../support/databases.ts'
 import { placeOrder } from '../support/orders.ts'
-import { eventually, readCredentials, root } from '../support/process.ts'
+import { CONNECTION_POLL_MS, eventually, readCredentials, root, TIMEOUT_MS } from '../support/process.ts'
 import { aUser } from '../support/users.ts'
 import { aSample, push } from '../support/wearables.ts'
 import { aReceiver, aWebhook } from '../support/webhooks.ts'
@@ -88,7 +88,8 @@ test('an earlier version and this one share a database under load, while this on
   await during(restarted.stop('SIGTERM'), after, after)
 
   const eventsOf = async (order_id?: string) => (await after.listEvents({ query: { order_id, limit: 500 } })).events
-  await eventually(async () => (await query(url, 'select from events where no is null')).length === 0)
+  const isNumbered = async () => (await query(url, 'select from events where no is null')).length === 0
+  await eventually(isNumbered, TIMEOUT_MS, CONNECTION_POLL_MS)
   await follow(after)
   expect(log.read).toEqual((await eventsOf()).map(({ event_id }) => event_id))
   for (const id of orders) {
