@@ -245,8 +245,8 @@ test('does not resend orders of another team', async () => {
 test('rejects a window with more than 1,000 orders without resending any', async () => {
   const tenant = await w.tenant()
   const order = await placeOrder(tenant.api)
-  await sql`insert into orders select copy.* from orders o, generate_series(1, 1000),
-      jsonb_populate_record(o, jsonb_build_object('id', gen_random_uuid(), 'dispatch_at', null)) as copy
+  await sql`insert into orders select copy.* from orders o, generate_series(1, 1000) n,
+      jsonb_populate_record(o, jsonb_build_object('n', n, 'id', gen_random_uuid(), 'dispatch_at', null)) as copy
     where o.team_id = ${tenant.team_id} and o.id = ${order.id}`.execute(w.app.db)
   expect(await errorOf(tenant.api.resendOrderEvents({ body: { start_at: order.created_at } }))).toMatchObject({
     status: 400,

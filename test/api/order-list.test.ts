@@ -233,9 +233,9 @@ test('counts up to 10,000 orders exactly and refuses to sort more by name', asyn
   expect(await api.listOrders({ query: { ...byName, start_date: newest.created_at } })).toMatchObject({ orders: [newest], total: 1 })
 })
 
-/** Inserts older copies of an order that are only counted. */
+/** Inserts older copies of an order that are only counted. The number gives each row a copy of its own. */
 const insertCopies = (id: string, team_id: string, count: number) =>
-  sql`insert into orders select copy.* from orders o, generate_series(1, ${count}),
-      jsonb_populate_record(o, jsonb_build_object('id', gen_random_uuid(), 'transaction_id', gen_random_uuid(), 'dispatch_at', null,
-        'terms', '[]'::jsonb, 'created_at', o.created_at - interval '1 day')) as copy
+  sql`insert into orders select copy.* from orders o, generate_series(1, ${count}) n,
+      jsonb_populate_record(o, jsonb_build_object('n', n, 'id', gen_random_uuid(), 'transaction_id', gen_random_uuid(),
+        'dispatch_at', null, 'terms', '[]'::jsonb, 'created_at', o.created_at - interval '1 day')) as copy
     where o.id = ${id} and o.team_id = ${team_id}`.execute(w.app.db)
