@@ -10,11 +10,16 @@ const LOCK_WAIT_MS = SECOND
 
 /** Creates the partitions of the coming days and drops those of days before `oldest`. A partition's name ends in its day. */
 export async function maintainPartitions(app: App, parent: string, oldest: string) {
-  for (let day = 0; day <= DAYS_AHEAD; day++)
-    await postponeIfLocked(app, parent, (app) => createPartition(app.db, parent, later(app.wall(), day * DAY).slice(0, 10)))
-  for (const { name } of await partitionsBefore(app.db, parent, oldest))
-    await postponeIfLocked(app, parent, (app) => dropPartition(app.db, name))
+  const partitions = await listPartitions(app.db, parent)
+  for (let ahead = 0; ahead <= DAYS_AHEAD; ahead++) {
+    const day = later(app.wall(), ahead * DAY).slice(0, 10)
+    if (!partitions.has(digitsOf(day))) await postponeIfLocked(app, parent, (app) => createPartition(app.db, parent, day))
+  }
+  for (const [day, name] of partitions)
+    if (day < digitsOf(oldest)) await postponeIfLocked(app, parent, (app) => dropPartition(app.db, name))
 }
+
+const digitsOf = (day: string) => day.replaceAll('-', '')
 
 /**
  * Creating or dropping a partition locks its parent, and writers queue behind the lock. While a long read such as a backup
@@ -37,11 +42,13 @@ async function postponeIfLocked(app: App, parent: string, work: (app: App) => Pr
 
 const createPartition = (db: Db, parent: string, day: string) => sql`select make_partition(${parent}, ${day}::date)`.execute(db)
 
-async function partitionsBefore(db: Db, parent: string, day: string) {
-  const { rows } = await sql<{ name: string }>`
-    select child.relname as name from pg_inherits join pg_class child on child.oid = inhrelid join pg_class parent on parent.oid = inhparent
-    where parent.relname = ${parent} and child.relname ~ '_\\d{8}$' and right(child.relname, 8) < ${day.replaceAll('-', '')}`.execute(db)
-  return rows
+/** The names of the partitions by the digits of their day. */
+async function listPartitions(db: Db, parent: string) {
+  const { rows } = await sql<{ day: string; name: string }>`
+    select right(child.relname, 8) as day, child.relname as name
+    from pg_inherits join pg_class child on child.oid = inhrelid join pg_class parent on parent.oid = inhparent
+    where parent.relname = ${parent} and child.relname ~ '_\\d{8}$'`.execute(db)
+  return new Map(rows.map(({ day, name }) => [day, name]))
 }
 
 const dropPartition = (db: Db, name: string) => sql`drop table if exists ${sql.ref(name)}`.execute(db)
