@@ -27,6 +27,7 @@ const ORDERS_PER_CANCELLATION = 10
 /** An outage of the test is shorter than this. */
 const SETTLED_MS = 10 * 60_000
 const POLL_MS = 200
+const CANCEL_POLL_MS = 1000
 
 export const transports = ['mllp', 'sftp'] as const
 type Transport = (typeof transports)[number]
@@ -130,6 +131,14 @@ type Placed = { reported: number; cancelled: number }
 function placeMany(api: Client, count: number, placed: Placed) {
   let left = count
   let isDone = false
+  const cancellations: Promise<void>[] = []
+  /** Every second cancellation waits until the lab has the order, so that the lab gets it too. */
+  const cancel = async (order_id: string, isAtLab: boolean) => {
+    const params = { order_id }
+    if (isAtLab) await eventually(async () => (await api.getOrder({ params })).events.length > 1, SETTLED_MS, CANCEL_POLL_MS)
+    await eventually(() => api.cancelOrder({ params }))
+    placed.cancelled++
+  }
   const write = async () => {
     const body = { ...(await eventually(() => aNewOrder(api))), user_id: await eventually(() => aUser(api)) }
     const place = (priority: boolean) => {
@@ -139,14 +148,16 @@ function placeMany(api: Client, count: number, placed: Placed) {
     while (left-- > 0) {
       await place(false)
       if (++placed.reported % ORDERS_PER_CANCELLATION) continue
+      const isAtLab = placed.reported % (2 * ORDERS_PER_CANCELLATION) === 0
       const { order } = await place(true)
-      await eventually(() => api.cancelOrder({ params: { order_id: order.id } }))
-      placed.cancelled++
+      cancellations.push(cancel(order.id, isAtLab))
     }
   }
-  const done = Promise.all(Array.from({ length: CLIENTS }, write)).then(() => {
-    isDone = true
-  })
+  const done = Promise.all(Array.from({ length: CLIENTS }, write))
+    .then(() => Promise.all(cancellations))
+    .then(() => {
+      isDone = true
+    })
   return { done, isDone: () => isDone }
 }
 
