@@ -4,21 +4,27 @@ import { currentShare } from './share.ts'
 /** Long enough that switching costs nothing, and short enough that nobody notices the wait. */
 const SLICE_MS = 0.5
 
+/** A request waits for several turns of the loop, so most of them have no slice. A turn without work takes microseconds. */
+const TURNS_PER_SLICE = 3
+
 const waiting = newFairQueue<() => void>()
 
 /**
- * Waits for the next slice of long work on the event loop. One slice runs per turn of the loop, however many requests have long
- * work, and teams take turns. So other requests wait for one slice at most.
+ * Waits for the next slice of long work on the event loop. One slice runs in a few turns of the loop, however many requests have
+ * long work, and teams take turns. So other requests wait for one slice at most.
  */
 const nextSlice = () =>
   new Promise<void>((resolve) => {
     waiting.push(currentShare()?.owner ?? '', resolve)
-    if (waiting.size === 1) setImmediate(runSlice)
+    if (waiting.size === 1) runSliceAfter(TURNS_PER_SLICE)
   })
 
-function runSlice() {
-  waiting.take()?.()
-  if (waiting.size) setImmediate(runSlice)
+function runSliceAfter(turns: number) {
+  setImmediate(() => {
+    if (turns > 1) return runSliceAfter(turns - 1)
+    waiting.take()?.()
+    if (waiting.size) runSliceAfter(TURNS_PER_SLICE)
+  })
 }
 
 /** Cuts long work into slices: call the returned function between steps, and wait if it returns a promise. */

@@ -79,25 +79,34 @@ export const recordChange = (app: AppInTransaction, ...rows: NewAuditRow[]) => s
 
 export type AuditBatch = (row: NewAuditRow) => Promise<void>
 
-/** Commits rows in batches: rows that arrive during a write join the next batch. */
+/** With one batch at a time, a row would wait for the batch before it, which is long on a busy event loop. */
+const MAX_BATCHES = 3
+
+/** Commits rows in batches: rows that arrive while enough batches are being written join the next one. */
 export function newAuditBatch(app: App): AuditBatch {
-  let pending: NewAuditRow[] = []
-  let next: Promise<void> | undefined
-  let running: Promise<void> = Promise.resolve()
-  const write = async () => {
-    const rows = pending
-    pending = []
+  let next: { rows: NewAuditRow[]; written: PromiseWithResolvers<void> } | undefined
+  let inFlight = 0
+  const writeNext = async () => {
+    if (!next || inFlight === MAX_BATCHES) return
+    const { rows, written } = next
     next = undefined
-    for (let done = 0; done < rows.length; done += BATCH_SIZE) await insertRows(app, rows.slice(done, done + BATCH_SIZE))
+    inFlight++
+    await runForService(() => insertAll(app, rows)).then(written.resolve, written.reject)
+    inFlight--
+    writeNext()
   }
   return (row) => {
-    pending.push(row)
     if (!next) {
-      next = running.then(() => runForService(write))
-      running = next.catch(() => {})
+      next = { rows: [], written: Promise.withResolvers() }
+      queueMicrotask(writeNext)
     }
-    return next
+    next.rows.push(row)
+    return next.written.promise
   }
+}
+
+async function insertAll(app: App, rows: NewAuditRow[]) {
+  for (let done = 0; done < rows.length; done += BATCH_SIZE) await insertRows(app, rows.slice(done, done + BATCH_SIZE))
 }
 
 /** A statement whose connection was lost may have been committed. The rows have their IDs, so it can be repeated. */
