@@ -27,11 +27,14 @@ export const putLimits = (db: Db, row: Insertable<Tables['kit_limits']>) =>
     )
     .execute()
 
-/** Applies a limit to the kits of a team on a leg. Kits that were already overdue stay as they are. */
+/**
+ * Applies a limit to the kits of a team on a leg. Kits that were already overdue stay as they are. Without a time zone, the sum
+ * would depend on the connection, which Citus refuses in an update.
+ */
 export const setLegLimit = (db: Db, team_id: string, leg: string, days: number | null) =>
   db
     .updateTable('kits')
-    .set({ due_at: days === null ? null : sql<string>`since + ${days} * interval '1 day'` })
+    .set({ due_at: days === null ? null : sql<string>`(since at time zone 'UTC' + ${days} * interval '1 day') at time zone 'UTC'` })
     .where('team_id', '=', team_id)
     .where('leg', '=', leg)
     .where('alerted', '=', false)
