@@ -45,7 +45,7 @@ export const resendLabMessageCommand = command({
 
 export const listFailedMessagesCommand = command({
   name: 'labs failed',
-  summary: 'List the HL7 messages of labs that could not be filed, oldest first, without their content. At most 1,000.',
+  summary: 'List the HL7 messages from labs that could not be filed, oldest first, without their content. At most 1,000.',
   options: { lab: { value: 'SLUG', what: 'Only messages of this lab.' } },
   async run({ lab, json }) {
     const messages = await withApp(async (app) => listFailedMessages(app, lab === undefined ? undefined : (await requireLab(app, lab)).id))
@@ -64,7 +64,7 @@ export const listFailedMessagesCommand = command({
 
 export const processFailedMessageCommand = command({
   name: 'labs process',
-  summary: 'File an HL7 message of a lab again that could not be filed, for example after a correction of the profile.',
+  summary: 'Try again to file an HL7 message from a lab, for example after you correct the profile.',
   options: {
     lab: { value: 'SLUG', what: 'The lab that sent the message.', required: true },
     'control-id': { value: 'ID', what: 'Control ID (MSH-10) from assay labs failed.', required: true },
@@ -78,6 +78,6 @@ export const processFailedMessageCommand = command({
         () => `lab:${lab} control_id:${control_id}`,
       ),
     )
-    print(json, { processed: control_id }, [`${control_id} is processed again`])
+    print(json, { processed: control_id }, [`processing ${control_id} again`])
   },
 })

@@ -3,7 +3,10 @@ import type { Search } from '../platform/db/due-work.ts'
 
 export type Job = {
   name: string
-  /** Does one batch of due work, and removes the subjects it was woken for. Returns true if there may be more. `app.signal` aborts when the process stops. */
+  /**
+   * Does one batch of due work, and removes the subjects it was woken for. Returns true if there may be more. `app.signal` aborts
+   * when the process stops.
+   */
   run(app: App, subjects?: Set<string>): Promise<unknown>
 } & (
   | { everyMs: number; search?: undefined }

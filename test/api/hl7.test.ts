@@ -536,7 +536,7 @@ describe('lab connections in the console', () => {
     expect(entries.map(({ status }) => status).sort()).toEqual([200, 400, 403])
   })
 
-  test('let the operator process a message of a lab again that could not be filed', async () => {
+  test('let the operator reprocess a message that could not be filed', async () => {
     const operated = await replica({ env: { ...settings(connection('orm-2.3-grouped')), OPERATOR_ORG_ID: w.org_id } })
     const operator = createClient(operated.base, { 'x-management-key': w.management_key })
     const failed = async () => (await operator.listFailedLabMessages()).messages

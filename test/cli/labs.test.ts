@@ -168,7 +168,7 @@ test('labs failed lists messages that could not be filed, and labs process files
   expect((await cli.run('labs', 'failed', '--lab', 'quillmoor')).out).toMatch(/^CLI-1 +quillmoor +ORU\^R01 +5 +2\d{3}-\S+ +TypeError$/m)
   const { out } = await cli.run('labs', 'process', '--lab', 'quillmoor', '--control-id', 'CLI-1')
   expect([out, await lastOperatorRow()]).toEqual([
-    'CLI-1 is processed again\n',
+    'processing CLI-1 again\n',
     ['operator process lab message', 'lab:quillmoor control_id:CLI-1'],
   ])
   expect(await cli.json('labs', 'failed')).toEqual([])

@@ -112,7 +112,7 @@ journey(
     await page.getByText('Not configured').waitFor()
     const failed = page.getByRole('row').filter({ hasText: `FAILED-${teams}` })
     await failed.getByRole('button', { name: 'Process again' }).click()
-    await page.getByText(`Message FAILED-${teams} is processed again.`).waitFor()
+    await page.getByText(`Processing message FAILED-${teams} again.`).waitFor()
     await failed.waitFor({ state: 'detached' })
     await isHiddenFromOthers(operated.base)
     return opened

@@ -1,15 +1,16 @@
 import { availableParallelism, cpus, loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { percentile } from '../../bench/numbers.ts'
+import { inParallel } from '../../src/platform/in-parallel.ts'
 import { aLink } from '../support/connections.ts'
 import { grantAccess } from '../support/consent.ts'
 import { query } from '../support/databases.ts'
 import { eventually } from '../support/process.ts'
 import { randomInteger } from '../support/seeded.ts'
 import { aUser } from '../support/users.ts'
-import { isSummary, keyOf } from './cloud-ledger.ts'
+import { compareAll } from './cloud-comparison.ts'
 import { openNotifier } from './cloud-notifier.ts'
 import { type CloudSite, openCloudSite, type StormCloud } from './cloud-site.ts'
-import { oldestRead, type Subject } from './cloud-subjects.ts'
 
 type Options = { users: number; rounds: number; print?: (line: string) => void; log?: string | undefined }
 
@@ -47,7 +48,7 @@ export async function tortureClouds({ users, rounds, print = () => {}, log }: Op
     const settleMs = await timed(() => settle(site, notifier))
     const calls = callsOf(site) - before
     const missing = site.ledger.pending().map(({ place }) => `${site.ledger.nameOf(place)}: the last change did not arrive`)
-    const differences = await compareAll(site, accounts)
+    const differences = await compareAll(site, accounts, CLIENTS)
     const { counts, lags, faults } = site.ledger
     return {
       ...{ users, rounds, counts, calls, notifications: notifier.counts, stormMs, settleMs, load: load() },
@@ -72,15 +73,6 @@ async function timed(work: () => Promise<unknown>) {
 
 const callsOf = ({ clouds }: CloudSite) => clouds.reduce((sum, { requests }) => sum + requests.length, 0)
 
-/** Runs work on every item, several at a time. */
-async function each<T>(items: T[], work: (item: T, i: number) => Promise<unknown>) {
-  let next = 0
-  const run = async () => {
-    for (let i = next++; i < items.length; i = next++) await work(items[i] as T, i)
-  }
-  await Promise.all(Array.from({ length: CLIENTS }, run))
-}
-
 const userIds = new Map<string, string>()
 
 type NewUser = { user_id: string; i: number }
@@ -89,17 +81,18 @@ type NewUser = { user_id: string; i: number }
 async function connectAll(site: CloudSite, users: number, print: (line: string) => void) {
   const { base, api, clouds } = site
   const created: NewUser[] = []
-  await each(Array.from({ length: users }), async (_, i) => void created.push({ user_id: await aUser(api), i }))
+  await inParallel(Array(users).keys(), CLIENTS, async (i) => void created.push({ user_id: await aUser(api), i }))
   for (const { user_id, i } of created) for (const { slug, accounts } of clouds) userIds.set(`${slug} ${accounts[i]}`, user_id)
   const isByConsent = ({ i }: NewUser) => i % BY_CONSENT === 0
   const consenting = created.filter(isByConsent)
-  await each(consenting, async ({ user_id, i }) => {
+  await inParallel(consenting, CLIENTS, async ({ user_id, i }) => {
     for (const { slug, accounts } of clouds) await grantAccess(base, slug, api, accounts[i] as string, { user_id })
   })
   const rest = created.filter((user) => !isByConsent(user))
   const batches = Array.from({ length: Math.ceil(rest.length / IMPORTED) }, (_, n) => rest.slice(n * IMPORTED, (n + 1) * IMPORTED))
-  await each(
+  await inParallel(
     batches.flatMap((batch) => clouds.map((cloud) => ({ cloud, batch }))),
+    CLIENTS,
     ({ cloud, batch }) => importAccounts(site, cloud, batch),
   )
   // A large import continues after its response.
@@ -255,54 +248,10 @@ async function settle({ url, ledger }: CloudSite, notifier: Notifier) {
   await eventually(isIdle, SETTLED_MS, 500).catch(() => {})
 }
 
-/** Compares what each cloud holds with what reads return and what the events said. */
-async function compareAll(site: CloudSite, accounts: Account[]) {
-  const faults: string[] = []
-  const delivered = site.ledger.delivered()
-  let compared = 0
-  await each(accounts, async ({ cloud, account, user_id }) => {
-    for (const subject of cloud.subjects) {
-      const held = new Map(subject.held(account))
-      const name = `${user_id} ${cloud.slug} ${subject.resource}`
-      const read = await readAll(site, user_id, cloud, subject)
-      compared += held.size
-      faults.push(...differences(`${name}, read`, held, read))
-      faults.push(...differences(`${name}, events`, held, delivered.get(name) ?? new Map()))
-    }
-  })
-  return { compared, faults }
-}
-
-function differences(name: string, held: Map<string, number>, found: Map<string, number>) {
-  const keys = new Set([...held.keys(), ...found.keys()])
-  return [...keys].flatMap((key) => {
-    const [expected, actual] = [held.get(key), found.get(key)]
-    const isEqual = expected !== undefined && actual !== undefined && Math.abs(expected - actual) < 1e-6
-    return isEqual ? [] : [`${name} ${key}: ${actual} instead of ${expected}`]
-  })
-}
-
-async function readAll({ api, now }: CloudSite, user_id: string, { slug }: StormCloud, { resource, field }: Subject) {
-  const range = { start_date: oldestRead(now), end_date: new Date(Date.now() + 86_400_000).toISOString().slice(0, 10), provider: slug }
-  const options = { params: { user_id }, query: range }
-  const items: Record<string, unknown>[] = []
-  if (resource === 'activity') items.push(...(await api.listActivity(options)).activity)
-  else if (resource === 'sleep') items.push(...(await api.listSleep(options)).sleep)
-  else if (resource === 'workouts') items.push(...(await api.listWorkouts(options)).workouts)
-  for (let next_cursor: string | null | undefined; !isSummary(resource); ) {
-    const page = await api.listSamples({ params: { user_id, resource }, query: { ...range, next_cursor } })
-    items.push(...((page.groups[slug] ?? []).flatMap(({ data }) => data) as unknown as typeof items))
-    next_cursor = page.next_cursor
-    if (!next_cursor) break
-  }
-  return new Map(items.map((item) => [keyOf(resource, item), Number(item[field])]))
-}
-
 function summarizeLags(lags: { slug: string; ms: number }[]) {
   const of = (list: typeof lags) => {
-    const sorted = list.map(({ ms }) => ms).sort((a, b) => a - b)
-    const at = (share: number) => sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)] ?? 0
-    return { count: sorted.length, p50: at(0.5), p95: at(0.95), max: at(1) }
+    const times = list.map(({ ms }) => ms)
+    return { count: times.length, p50: percentile(times, 50), p95: percentile(times, 95), max: Math.max(0, ...times) }
   }
   const bySlug = Map.groupBy(lags, ({ slug }) => slug)
   return { all: of(lags), ...Object.fromEntries([...bySlug].map(([slug, list]) => [slug, of(list)])) }

@@ -15,7 +15,10 @@ type Access = ReadyAccess | { state: 'broken' } | { state: 'unavailable' }
 type ReadyAccess = { state: 'ready'; access_token: string; region: string | undefined; granted: string[] | undefined }
 
 const readyAccess = ({ region, grant }: Account, access_token: string): ReadyAccess => ({
-  ...{ state: 'ready', access_token, region, granted: grant?.granted },
+  state: 'ready',
+  access_token,
+  region,
+  granted: grant?.granted,
 })
 
 /** A token that expires sooner is renewed before use. */

@@ -18,12 +18,15 @@ export async function putCredential(app: App, caller: ManagementCaller, wanted: 
 }
 
 /** Deletes credentials. Connections of their teams use the application of the deployment at once, if there is one. */
-export const deleteCredentials = (app: App, caller: ManagementCaller, ids: string[]) =>
-  inTransaction(app, async (app) => {
-    const { deleted, ...result } = await credentials.deleteCredentials(app, caller, ids)
-    for (const { team_id, provider } of deleted) await changeApplication(app, team_id, provider)
-    return result
+export async function deleteCredentials(app: App, caller: ManagementCaller, ids: string[]) {
+  const { deleted, ...result } = await inTransaction(app, async (app) => {
+    const outcome = await credentials.deleteCredentials(app, caller, ids)
+    for (const { team_id, provider } of outcome.deleted) await changeApplication(app, team_id, provider)
+    return outcome
   })
+  if (deleted.length) app.wake(PULL_FEEDS)
+  return result
+}
 
 /** Lists what a team must register at the source: the redirect URI, and the webhook URL if the source has no API for it. */
 export async function prepareCredential(app: App, caller: ManagementCaller, wanted: { team_id: string; provider: SourceSlug }) {

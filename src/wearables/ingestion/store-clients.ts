@@ -32,12 +32,11 @@ export const changeClient = (
   return db
     .updateTable('cloud_clients')
     .set({
-      ...{ client_hash, subscribe_at: now },
-      ...{
-        blocked_until: kept<string>('blocked_until'),
-        quota_limit: kept<number>('quota_limit'),
-        quota_remaining: kept<number>('quota_remaining'),
-      },
+      client_hash,
+      subscribe_at: now,
+      blocked_until: kept<string>('blocked_until'),
+      quota_limit: kept<number>('quota_limit'),
+      quota_remaining: kept<number>('quota_remaining'),
     })
     .where('team_id', '=', team_id)
     .where('provider', '=', provider)

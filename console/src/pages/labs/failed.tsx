@@ -7,7 +7,7 @@ import { showToast } from '../../ui/toasts.tsx'
 
 type Failed = Awaited<ReturnType<typeof api.listFailedLabMessages>>['messages'][number]
 
-/** Messages of labs that Assay gave up. Without any, the page does not mention them. */
+/** Messages from labs that Assay gave up on. Without any, the page does not mention them. */
 export function FailedMessages() {
   const { data } = useQuery('failed-lab-messages', () => api.listFailedLabMessages())
   if (!data?.messages.length) return null
@@ -37,7 +37,7 @@ function ProcessAgain({ message: { lab, control_id } }: { message: Failed }) {
   const process = async () => {
     await api.processFailedLabMessage({ body: { lab: lab.slug, control_id } })
     refresh('failed-lab-messages', 'operated-lab-connections')
-    showToast(`Message ${control_id} is processed again.`)
+    showToast(`Processing message ${control_id} again.`)
   }
   return (
     <AsyncButton small action={process}>

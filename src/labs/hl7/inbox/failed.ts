@@ -6,7 +6,7 @@ import * as store from './store.ts'
 
 const MAX_LISTED = 1000
 
-/** Messages of labs that could not be filed, without their content. Their team is not known, so they are the operator's. */
+/** Messages from labs that could not be filed, without their content. Their team is not known, so they are the operator's. */
 export const listFailedMessages = (app: App, lab_id?: number) => store.listFailed(app.db, lab_id, MAX_LISTED)
 
 /** The same for the console. */
@@ -17,7 +17,7 @@ export const listFailedLabMessages = async (app: App) => ({
   })),
 })
 
-/** Files a message that could not be filed once more, with as many attempts as a new one. */
+/** Tries again to file a message that could not be filed, with as many attempts as a new one. */
 export async function processFailedLabMessage(app: App, { lab: slug, control_id }: { lab: string; control_id: string }) {
   const lab = await findLabBySlug(app, slug)
   if (!lab || !(await store.reopenFailed(app.db, { lab_id: lab.id, control_id }, app.wall())))

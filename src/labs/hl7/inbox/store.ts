@@ -74,7 +74,7 @@ export const listFailed = (db: Db, lab_id: number | undefined, limit: number) =>
     .limit(limit)
     .execute()
 
-/** Makes a message due that could not be filed; undefined if there is none. */
+/** Makes a message that could not be filed due again; undefined if there is none. */
 export const reopenFailed = (db: Db, { lab_id, control_id }: InboxKey, due_at: string) =>
   db
     .updateTable('lab_inbox')
