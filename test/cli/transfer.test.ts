@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../../src/contract/client.ts'
 import { unsubscribeUrl } from '../../src/delivery/messages/opt-out.ts'
 import { dispatchDueOrders } from '../../src/labs/orders/progress/dispatch.ts'
+import { parts } from '../../src/operations/transfer/parts.ts'
 import { DAY } from '../../src/platform/time.ts'
 import { requireUser } from '../../src/tenants/users/actions.ts'
 import { linkConnection } from '../../src/wearables/connections/actions.ts'
@@ -349,6 +350,20 @@ test('import into another team with --new-ids creates a copy and sends no orders
       copy.team_id,
     ]),
   ).toEqual([{ count: 0 }])
+})
+
+test('exports have no ties in their order, so two exports of the same data are equal', async () => {
+  const keys = await query<{ table: string; key: string[] }>(
+    w.url,
+    `select i.indrelid::regclass::text as table, array_agg(a.attname::text) as key from pg_index i
+     join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any(i.indkey) where i.indisprimary group by 1`,
+  )
+  // The team and the user are fixed.
+  const tied = parts.filter(({ table, order }) => {
+    const key = keys.find((row) => row.table === table)?.key.filter((column) => !['team_id', 'user_id', ...order].includes(column))
+    return key?.length !== 0
+  })
+  expect(tied.map(({ table }) => table)).toEqual([])
 })
 
 describe('interrupted', () => {

@@ -35,8 +35,8 @@ const ownedBy = <T extends string>(
 /** The tables with a user's data, in write order. A new kind of data is one row here. */
 export const parts: Part[] = [
   ...ownedBy(users, [
-    { table: 'user_info', by: 'user_id', sealed: ['user_id'], ids: ['user_id'], order: 'updated_at' },
-    { table: 'user_insurances', by: 'user_id', sealed: ['user_id', 'id'], ids: ['user_id', 'id'], order: 'written_at' },
+    { table: 'user_info', by: 'user_id', sealed: ['user_id'], ids: ['user_id'], order: ['user_id'] },
+    { table: 'user_insurances', by: 'user_id', sealed: ['user_id', 'id'], ids: ['user_id', 'id'], order: ['written_at', 'id'] },
   ]),
   ...ownedBy(orders, [
     {
@@ -44,34 +44,40 @@ export const parts: Part[] = [
       by: 'user_id',
       sealed: ['id'],
       ids: ['id', 'user_id', 'transaction_id', 'parent_id', 'health_insurance_id'],
-      order: 'created_at',
+      order: ['created_at', 'id'],
     },
-    { table: 'order_events', by: 'order_id', ids: ['order_id'], order: 'id' },
-    { table: 'order_images', by: 'order_id', sealed: ['order_id', 'name'], ids: ['order_id'], order: 'name' },
+    { table: 'order_events', by: 'order_id', ids: ['order_id'], order: ['order_id', 'id'] },
+    { table: 'order_images', by: 'order_id', sealed: ['order_id', 'name'], ids: ['order_id'], order: ['order_id', 'name'] },
   ]),
   ...ownedBy(appointments, [
-    { table: 'appointments', by: 'order_id', sealed: ['id'], ids: ['id', 'order_id'], order: 'created_at' },
-    { table: 'appointment_events', by: 'order_id', ids: ['order_id', 'appointment_id'], order: 'id' },
+    { table: 'appointments', by: 'order_id', sealed: ['id'], ids: ['id', 'order_id'], order: ['created_at', 'id'] },
+    { table: 'appointment_events', by: 'order_id', ids: ['order_id', 'appointment_id'], order: ['appointment_id', 'id'] },
   ]),
-  ...ownedBy(communication, [{ table: 'communication_settings', by: 'order_id', ids: ['order_id'], order: 'updated_at' }]),
+  ...ownedBy(communication, [{ table: 'communication_settings', by: 'order_id', ids: ['order_id'], order: ['order_id'] }]),
   ...ownedBy(kits, [
-    { table: 'kits', by: 'order_id', ids: ['order_id'], order: 'since' },
-    { table: 'parcels', by: 'order_id', ids: ['order_id'], order: 'direction', drop: ['number_hash'] },
+    { table: 'kits', by: 'order_id', ids: ['order_id'], order: ['order_id'] },
+    { table: 'parcels', by: 'order_id', ids: ['order_id'], order: ['courier', 'number_hash'], drop: ['number_hash'] },
   ]),
   ...ownedBy(results, [
-    { table: 'results', by: 'order_id', sealed: ['order_id', 'version'], ids: ['order_id'], order: 'version' },
-    { table: 'result_documents', by: 'order_id', sealed: ['order_id', 'version', 'n'], ids: ['order_id'], order: 'n' },
+    { table: 'results', by: 'order_id', sealed: ['order_id', 'version'], ids: ['order_id'], order: ['order_id', 'version'] },
+    {
+      table: 'result_documents',
+      by: 'order_id',
+      sealed: ['order_id', 'version', 'n'],
+      ids: ['order_id'],
+      order: ['order_id', 'version', 'n'],
+    },
   ]),
   ...ownedBy(messages, [
     {
-      ...{ table: 'messages', by: 'order_id', sealed: ['id'], ids: ['id', 'user_id', 'order_id'], order: 'id' },
+      ...{ table: 'messages', by: 'order_id', sealed: ['id'], ids: ['id', 'user_id', 'order_id'], order: ['id'] },
       isOfTeam: ({ user_id }) => user_id === null,
     },
-    { table: 'message_opt_outs', by: 'user_id', ids: ['user_id'], order: 'created_at' },
+    { table: 'message_opt_outs', by: 'user_id', ids: ['user_id'], order: ['user_id'] },
   ]),
   ...ownedBy(reportParser, [
-    { table: 'parsing_jobs', by: 'user_id', sealed: ['id'], ids: ['id', 'user_id'], order: 'created_at' },
-    { table: 'parsing_files', by: 'user_id', sealed: ['job_id', 'n'], ids: ['job_id', 'user_id'], order: 'n', isFile: true },
+    { table: 'parsing_jobs', by: 'user_id', sealed: ['id'], ids: ['id', 'user_id'], order: ['created_at', 'id'] },
+    { table: 'parsing_files', by: 'user_id', sealed: ['job_id', 'n'], ids: ['job_id', 'user_id'], order: ['job_id', 'n'], isFile: true },
   ]),
   ...ownedBy(connections, [
     {
@@ -79,23 +85,23 @@ export const parts: Part[] = [
       by: 'user_id',
       sealed: ['id'],
       ids: ['id', 'user_id'],
-      order: 'created_at',
+      order: ['created_at', 'id'],
       drop: ['account_hash', 'renewing_until', 'pull_due_at', 'pull_tries', 'deregister_tries', 'deregister_at'],
       secret: ['tokens'],
     },
-    { table: 'devices', by: 'user_id', sealed: ['id'], ids: ['id', 'user_id'], order: 'created_at', drop: ['fingerprint'] },
+    { table: 'devices', by: 'user_id', sealed: ['id'], ids: ['id', 'user_id'], order: ['created_at', 'id'], drop: ['fingerprint'] },
   ]),
   ...ownedBy(ingestion, [
     {
-      ...{ table: 'pull_jobs', by: 'user_id', ids: ['connection_id', 'user_id'], order: 'feed' },
+      ...{ table: 'pull_jobs', by: 'user_id', ids: ['connection_id', 'user_id'], order: ['connection_id', 'feed'] },
       drop: ['lease', 'leased_until'],
     },
   ]),
   ...ownedBy(data, [
-    { table: 'summaries', by: 'user_id', sealed: ['id'], ids: ['id', 'user_id'], order: 'created_at' },
-    { table: 'deleted_summaries', by: 'user_id', ids: ['id', 'user_id'], order: 'deleted_at' },
-    { table: 'resource_states', by: 'user_id', ids: ['user_id'], order: 'resource' },
-    { table: 'historical_pulls', by: 'user_id', ids: ['user_id'], order: 'resource' },
+    { table: 'summaries', by: 'user_id', sealed: ['id'], ids: ['id', 'user_id'], order: ['created_at', 'id'] },
+    { table: 'deleted_summaries', by: 'user_id', ids: ['id', 'user_id'], order: ['deleted_at', 'id'] },
+    { table: 'resource_states', by: 'user_id', ids: ['user_id'], order: ['provider', 'resource', 'stage'] },
+    { table: 'historical_pulls', by: 'user_id', ids: ['user_id'], order: ['provider', 'resource'] },
   ]),
 ]
 

@@ -7,7 +7,8 @@ export type Part = {
   by: 'user_id' | 'order_id'
   sealed?: string[]
   ids: string[]
-  order: string
+  /** Columns that order the rows of a user without ties, so that two exports of the same data are equal. */
+  order: string[]
   /** Columns that are not exported. */
   drop?: string[]
   /** Fields of the encrypted document that are not exported. */

@@ -30,13 +30,14 @@ export const listUsersAfter = (db: Db, team_id: string, after: string | undefine
     .limit(limit)
     .execute()
 
-type Listing = { table: string; by: string; order: string }
+type Listing = { table: string; by: string; order: string[] }
 
 /** The names must come from the code, never from a caller. */
 export async function listRows(db: Db, team_id: string, { table, by, order }: Listing, ids: string[]): Promise<Row[]> {
   const { rows } = await sql<{ row: Row }>`
     select to_jsonb(t) as row from ${sql.table(table)} t
-    where t.team_id = ${team_id} and ${sql.ref(`t.${by}`)} = any(${ids}::uuid[]) order by ${sql.ref(`t.${order}`)}`.execute(db)
+    where t.team_id = ${team_id} and ${sql.ref(`t.${by}`)} = any(${ids}::uuid[])
+    order by ${sql.join(order.map((column) => sql.ref(`t.${column}`)))}`.execute(db)
   return rows.map(({ row }) => row)
 }
 
