@@ -1,7 +1,7 @@
 import { type App, type AppInRequest, type HttpRequest, inTransaction, onTeamClock } from '../platform/app.ts'
 import type { Caller } from '../platform/callers.ts'
 import { retryRead } from '../platform/db/errors.ts'
-import { isLostLease } from '../platform/db/request-rows.ts'
+import { isLostLease } from '../platform/db/rows/request-rows.ts'
 import { inTurn, type Turns } from '../platform/shares/turns.ts'
 import { type AuditBatch, auditRow } from '../tenants/audit/actions.ts'
 import type { AuditRead } from '../tenants/audit/reads.ts'

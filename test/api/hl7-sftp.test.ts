@@ -131,6 +131,18 @@ describe('an order at a lab with an SFTP server', () => {
     expect(await stepsOf(id)).toEqual(['ordered', 'requisition_created', 'completed'])
   })
 
+  test('shows on the connection that files cannot be picked up, until they can again', async () => {
+    const connection = async () => (await api.listLabConnections()).connections[0]
+    await poll()
+    expect(await connection()).toMatchObject({
+      ...{ state: 'failing', failing_since: expect.any(String), pending: 0 },
+      ...{ error: expect.stringContaining('ECONNREFUSED'), remedy: expect.stringContaining('sftp.host') },
+    })
+    await using _lab = await aLab()
+    await poll()
+    expect(await connection()).toMatchObject({ failing_since: null, error: null, remedy: null })
+  })
+
   test('is not sent to a server with another host key, and a connection needs a host key', async () => {
     await using lab = await aLab()
     const stranger = { profile: singlesFile, sftp: sftp({ host_keys: [fingerprintIn(ownKey.public)] }) }

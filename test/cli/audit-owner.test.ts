@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { expect, inject, test } from 'vitest'
 import { atEnd } from '../support/at-end.ts'
-import { databaseName, dropDatabase, joinServers, query as queryOnce } from '../support/databases.ts'
+import { databaseName, joinServers, query as queryOnce } from '../support/databases.ts'
 import { directUrl, onEveryServer } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
 import { TEST_ROLE } from '../support/test-role.ts'
@@ -12,17 +12,18 @@ const production = { ENVIRONMENT: 'production' }
 
 /** A role that can own the audit log, and the URLs of an empty database for an ordinary role and for an administrator. */
 async function newRoles() {
-  const url = directUrl(await emptyDatabase())
   const [owner, service, password] = [`assay_test_owner_${process.pid}`, `assay_test_service_${process.pid}`, newUuid()]
+  const isOwnServer = process.env['TEST_DATABASE_URL'] !== undefined
+  // The database is dropped before the roles that own it, because cleanup runs in reverse order.
+  atEnd(async () => {
+    for (const server of isOwnServer ? inject('servers') : []) await queryOnce(server, `drop role if exists ${owner}, ${service}`)
+  })
+  const url = directUrl(await emptyDatabase())
   await onEveryServer(url, `create role ${owner} nologin`)
-  if (!process.env['TEST_DATABASE_URL']) return { owner, asService: url, asAdministrator: `${url}&options=-c%20role%3D${TEST_ROLE}` }
+  if (!isOwnServer) return { owner, asService: url, asAdministrator: `${url}&options=-c%20role%3D${TEST_ROLE}` }
   // The role of your own server is a superuser, so it is the administrator.
   await onEveryServer(url, `create role ${service} login password '${password}'`)
   await onEveryServer(url, `alter database ${databaseName(url)} owner to ${service}`)
-  atEnd(async () => {
-    await dropDatabase(inject('servers'), databaseName(url))
-    for (const server of inject('servers')) await queryOnce(server, `drop role if exists ${owner}, ${service}`)
-  })
   return { owner, asService: Object.assign(new URL(url), { username: service, password }).href, asAdministrator: url }
 }
 

@@ -76,7 +76,7 @@ async function rotate(...args: string[]) {
   while (!isDone) {
     const waiting = await query(
       w.url,
-      "update sealing_keys set phase_at = phase_at - interval '1 hour' where phase = 'prepared' and phase_at > now() - interval '1 minute' returning id",
+      "update sealing_keys set phase_at = now() - interval '1 hour' where phase = 'prepared' and phase_at > now() - interval '1 minute' returning id",
     )
     if (waiting.length) w.advanceTime(MINUTE)
     await w.api.getUserInfo({ params: { user_id } })
@@ -90,7 +90,7 @@ const keyIds = async (of: 'is null' | 'is not null') =>
   ).map(({ id }) => id)
 
 const oneDayLater = async () => {
-  await query(w.url, "update sealing_keys set phase_at = phase_at - interval '25 hours' where phase is not null")
+  await query(w.url, "update sealing_keys set phase_at = now() - interval '25 hours' where phase is not null")
   await w.runJobs()
   expect(await query(w.url, 'select phase from sealing_keys where phase is not null')).toEqual([])
 }

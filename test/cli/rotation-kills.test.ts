@@ -95,9 +95,9 @@ test('a worker killed with kill -9 while it wraps keys with another epoch loses 
   const w = await aTeam(settings)
   const before = await readAll(w)
   await w.runJobs()
-  await query(w.url, "update team_epochs set prepared_at = prepared_at - interval '1 hour'")
+  await query(w.url, "update team_epochs set prepared_at = now() - interval '1 hour' where prepared_at is not null")
   await w.runJobs()
-  await query(w.url, "update team_epochs set active_at = active_at - interval '2 hours'")
+  await query(w.url, "update team_epochs set active_at = now() - interval '2 hours' where active_at is not null")
   const locked: [string, unknown[]] = ['select from sealing_keys where team_id = $1 and user_id = $2 for update', [w.team_id, w.ids[3]]]
   const worker = { DATABASE_URL: w.url, ENCRYPTION_KEY, DATA_DIR: temporaryFolder(), ROLE: 'worker', ...settings }
   await killAt(w, locked, () => runMain(worker))

@@ -94,7 +94,9 @@ async function connectRing() {
   cloud.remove('ada', 'sleep', nightOf(daysAgo(3)))
   await cloud.deliver()
   await w.runJobs()
-  await query(w.url, "update pull_jobs set history_to = history_from + interval '10 days' where user_id = $1 and feed = 'sleep'", [user_id])
+  const ofSleep = "where user_id = $1 and feed = 'sleep'"
+  const [feed] = await query<{ to: Date }>(w.url, `select history_from + interval '10 days' as to from pull_jobs ${ofSleep}`, [user_id])
+  await query(w.url, `update pull_jobs set history_to = $2 ${ofSleep}`, [user_id, feed?.to])
 }
 
 const site = {

@@ -336,7 +336,7 @@ test('a team gets a shard of its own while the service is stopped', async (conte
   expect(await query(w.url, alone, [team_id])).toEqual([{ alone: true }])
   await eventually(() => api.getOrder({ params: { order_id: id } }))
   expect((await placeOrder(api)).id).not.toBe(id)
-  expect((await move(w.url, team_id, from, '--isolate')).out).toBe(`moved the team from ${to} to ${from}\n`)
+  expect(await move(w.url, team_id, from, '--isolate')).toEqual({ code: 0, out: `moved the team from ${to} to ${from}\n`, err: '' })
 })
 
 test('an unknown team or server is refused', async (context) => {

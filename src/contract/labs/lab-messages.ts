@@ -13,7 +13,7 @@ const connectionFields = {
   lab: Lab,
   transport: openEnum(['mllp', 'sftp']).nullable().describe('Null if LAB_CONNECTIONS has no such lab.'),
   state: openEnum(connectionStates).describe(
-    'connected: the lab answered the last message, or took the last file. failing: the last attempt to send failed. unused: nothing was sent or received yet. not_configured: messages wait, and LAB_CONNECTIONS has no such lab.',
+    'connected: the lab answered the last message, or took the last file. failing: the last attempt to send or to pick up files failed. unused: nothing was sent or received yet. not_configured: messages wait, and LAB_CONNECTIONS has no such lab.',
   ),
   failing_since: Instant.nullable().describe('When the first attempt failed that no success followed.'),
   error: Safe.nullable().describe('Why the last attempt failed.'),

@@ -1,9 +1,9 @@
 import { type Insertable, sql, type Updateable } from 'kysely'
 import { anyTeam } from '../../platform/db/any-team.ts'
 import { latestTeamTime, teamTime } from '../../platform/db/due-work.ts'
-import { insertJson, type JsonRow } from '../../platform/db/json-rows.ts'
 import { type Db, prepareSearch } from '../../platform/db/open.ts'
 import { descendingPage } from '../../platform/db/page.ts'
+import { insertJson, type JsonRow } from '../../platform/db/rows/json-rows.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 import type { Page } from '../../platform/paging.ts'
 

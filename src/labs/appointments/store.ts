@@ -1,8 +1,8 @@
 import type { Insertable, Updateable } from 'kysely'
 import { anyTeam } from '../../platform/db/any-team.ts'
 import { latestTeamTime, teamTime } from '../../platform/db/due-work.ts'
-import { insertJson, type JsonRow } from '../../platform/db/json-rows.ts'
 import { type Db, prepareSearch } from '../../platform/db/open.ts'
+import { insertJson, type JsonRow } from '../../platform/db/rows/json-rows.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
 export type AppointmentRow = NonNullable<Awaited<ReturnType<typeof findLatest>>>

@@ -1,6 +1,6 @@
 import type { Calendar } from '../../contract/labs/calendars.ts'
 import type { AppInTransaction } from '../../platform/app.ts'
-import type { JsonRow } from '../../platform/db/json-rows.ts'
+import type { JsonRow } from '../../platform/db/rows/json-rows.ts'
 import { isActive } from './rules.ts'
 import { claimTime, schedulerOf } from './scheduler.ts'
 import { inserts } from './store.ts'

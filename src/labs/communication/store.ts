@@ -1,6 +1,6 @@
 import type { Insertable } from 'kysely'
-import { insertJson, type JsonRow } from '../../platform/db/json-rows.ts'
 import type { Db } from '../../platform/db/open.ts'
+import { insertJson, type JsonRow } from '../../platform/db/rows/json-rows.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
 export const findSettings = (db: Db, team_id: string, order_id: string) =>

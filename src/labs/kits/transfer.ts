@@ -1,7 +1,7 @@
 import type { KitLimits } from '../../contract/labs/kits.ts'
 import { newSecret } from '../../delivery/webhooks/sign.ts'
 import type { App, AppInTransaction } from '../../platform/app.ts'
-import type { JsonRow } from '../../platform/db/json-rows.ts'
+import type { JsonRow } from '../../platform/db/rows/json-rows.ts'
 import { writeCourier } from './actions.ts'
 import { numberHash } from './shipments.ts'
 import * as store from './store.ts'

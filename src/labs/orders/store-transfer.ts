@@ -1,5 +1,5 @@
-import { insertJson, type JsonRow } from '../../platform/db/json-rows.ts'
 import type { Db } from '../../platform/db/open.ts'
+import { insertJson, type JsonRow } from '../../platform/db/rows/json-rows.ts'
 
 /** Inserts rows from a team's export. */
 export const inserts = {

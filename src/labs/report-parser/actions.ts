@@ -97,7 +97,8 @@ async function parseJob(app: App, found: { team_id: string; id: string }) {
 
 async function parseFilesOf(app: App, key: SealingKey, job: store.JobRow): Promise<Parsed> {
   const files = await store.listFiles(app.db, job)
-  const contents = files.map(({ n, sealed }) => openBytes(key, fileData(job.id, n), sealed))
+  const contents: Buffer[] = []
+  for (const { n } of files) contents.push(openBytes(key, fileData(job.id, n), (await store.readFile(app.db, job, n)) as Buffer))
   return parseFiles(contents, await loadAnalytes(app))
 }
 

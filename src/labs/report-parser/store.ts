@@ -1,7 +1,8 @@
 import { type Insertable, sql, type Updateable } from 'kysely'
 import { anyTeam } from '../../platform/db/any-team.ts'
-import { insertJson, type JsonRow } from '../../platform/db/json-rows.ts'
 import type { Db } from '../../platform/db/open.ts'
+import { insertJson, type JsonRow } from '../../platform/db/rows/json-rows.ts'
+import { readLargeBytes } from '../../platform/db/rows/large-bytes.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
 type JobKey = { team_id: string; id: string }
@@ -17,7 +18,9 @@ export const findJob = (db: Db, { team_id, id }: JobKey) =>
   db.selectFrom('parsing_jobs').selectAll().where('team_id', '=', team_id).where('id', '=', id).executeTakeFirst()
 
 export const listFiles = (db: Db, { team_id, id }: JobKey) =>
-  db.selectFrom('parsing_files').select(['n', 'sealed']).where('team_id', '=', team_id).where('job_id', '=', id).orderBy('n').execute()
+  db.selectFrom('parsing_files').select('n').where('team_id', '=', team_id).where('job_id', '=', id).orderBy('n').execute()
+
+export const readFile = (db: Db, { team_id, id }: JobKey, n: number) => readLargeBytes(db, 'parsing_files', { team_id, job_id: id, n })
 
 export const deleteFiles = (db: Db, { team_id, id }: JobKey) =>
   db.deleteFrom('parsing_files').where('team_id', '=', team_id).where('job_id', '=', id).execute()

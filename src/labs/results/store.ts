@@ -1,5 +1,6 @@
 import { type Insertable, sql } from 'kysely'
 import { type Db, parameterList, prepareRead, prepareStatement, runPrepared } from '../../platform/db/open.ts'
+import { readLargeBytes } from '../../platform/db/rows/large-bytes.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
 const columns = ['team_id', 'order_id', 'version', 'status', 'interpretation', 'digest', 'sealed', 'created_at'] as const
@@ -43,15 +44,8 @@ export const findVersion = (db: Db, { team_id, id }: OrderKey, version: number) 
 export const insertDocuments = (db: Db, rows: Insertable<Tables['result_documents']>[]) =>
   db.insertInto('result_documents').values(rows).execute()
 
-export const findDocument = (db: Db, { team_id, id }: OrderKey, version: number, n: number) =>
-  db
-    .selectFrom('result_documents')
-    .select('sealed')
-    .where('team_id', '=', team_id)
-    .where('order_id', '=', id)
-    .where('version', '=', version)
-    .where('n', '=', n)
-    .executeTakeFirst()
+export const readDocument = (db: Db, { team_id, id }: OrderKey, version: number, n: number) =>
+  readLargeBytes(db, 'result_documents', { team_id, order_id: id, version, n })
 
 export const findByDigest = async (db: Db, { team_id, id }: OrderKey, digest: Buffer) => (await versionByDigest(db, team_id, id, digest))[0]
 

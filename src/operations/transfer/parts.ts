@@ -66,6 +66,7 @@ export const parts: Part[] = [
       sealed: ['order_id', 'version', 'n'],
       ids: ['order_id'],
       order: ['order_id', 'version', 'n'],
+      isFile: true,
     },
   ]),
   ...ownedBy(messages, [

@@ -1,7 +1,7 @@
 import type { App, AppInTransaction } from '../../platform/app.ts'
 import type { Caller } from '../../platform/callers.ts'
 import { isConnectionLost, isUniqueViolation } from '../../platform/db/errors.ts'
-import type { NewAuditRow } from '../../platform/db/request-rows.ts'
+import type { NewAuditRow } from '../../platform/db/rows/request-rows.ts'
 import { timeOrderedId } from '../../platform/db/time-ordered-id.ts'
 import { open, seal } from '../../platform/sealing/seal.ts'
 import { orgSealingKey } from '../../platform/sealing/vault.ts'

@@ -1,6 +1,6 @@
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/callers.ts'
-import type { NewAuditRow } from '../../platform/db/request-rows.ts'
+import type { NewAuditRow } from '../../platform/db/rows/request-rows.ts'
 import { later, MINUTE } from '../../platform/time.ts'
 import type { AuditBatch } from './actions.ts'
 

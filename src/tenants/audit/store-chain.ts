@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { anyTeam } from '../../platform/db/any-team.ts'
 import { type Db, prepareSearch } from '../../platform/db/open.ts'
-import { auditColumns, type NewAuditRow } from '../../platform/db/request-rows.ts'
+import { auditColumns, type NewAuditRow } from '../../platform/db/rows/request-rows.ts'
 
 /** Finds unchained rows of any team. */
 export const searchUnchained = () => sql`

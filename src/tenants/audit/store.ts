@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
 import type { Db } from '../../platform/db/open.ts'
-import { type NewAuditRow, writeAuditRow } from '../../platform/db/request-rows.ts'
+import { type NewAuditRow, writeAuditRow } from '../../platform/db/rows/request-rows.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 import type { Page } from '../../platform/paging.ts'
 

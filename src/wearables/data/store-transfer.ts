@@ -1,5 +1,5 @@
-import { insertJson, type JsonRow } from '../../platform/db/json-rows.ts'
 import type { Db } from '../../platform/db/open.ts'
+import { insertJson, type JsonRow } from '../../platform/db/rows/json-rows.ts'
 
 /** Inserts rows of a team export. A resumed import repeats samples and streams; existing ones stay. */
 export const inserts = {

@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import { anyTeam } from '../../platform/db/any-team.ts'
-import { insertJson, type JsonRow } from '../../platform/db/json-rows.ts'
 import type { Db } from '../../platform/db/open.ts'
+import { insertJson, type JsonRow } from '../../platform/db/rows/json-rows.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
 export type PullJob = Selectable<Tables['pull_jobs']>

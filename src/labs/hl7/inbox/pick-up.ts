@@ -11,11 +11,13 @@ import { linksOf, type SftpLink } from '../links/connections.ts'
 import { countLabMessage } from '../links/counters.ts'
 import { forEachDue } from '../links/each-lab.ts'
 import { type IsHeld, withLease } from '../links/lease.ts'
+import { setFailure } from '../links/store-leases.ts'
 import { digestOf, writeFile } from '../messages/rules-files.ts'
 import { connectSftp, type SftpConnection } from '../sftp/client.ts'
 import { chooseFiles, type KnownFile } from '../sftp/rules-files.ts'
 import { receiveMessage } from './receive.ts'
 
+const TASK = 'pick up'
 const MAX_LISTED = 10_000
 /** A file that cannot be taken is tried again, and reported again, after this time or when it changes. */
 const HELD_MS = HOUR
@@ -35,7 +37,12 @@ export const pickUpLabFiles = (app: App) =>
       pollings(app).set(link.slug, polling)
       const lab = await findLabBySlug(app, link.slug)
       const untilNext = () => Math.max(1, Date.parse(polling.nextAt) - Date.parse(app.wall()))
-      if (lab) await withLease(app, lab.id, 'pick up', (isHeld) => poll(app, link, polling, isHeld), { keepMs: untilNext })
+      if (!lab) return
+      const work = async (isHeld: IsHeld) => {
+        const failure = await poll(app, link, polling, isHeld)
+        await setFailure(app.db, { lab_id: lab.id, task: TASK }, app.wall(), failure)
+      }
+      await withLease(app, lab.id, TASK, work, { keepMs: untilNext })
     },
   )
 
@@ -46,7 +53,8 @@ function dueLinks(app: App) {
   return due
 }
 
-async function poll(app: App, link: SftpLink, polling: Polling, isHeld: IsHeld) {
+/** Returns why the files cannot be picked up, or null. */
+async function poll(app: App, link: SftpLink, polling: Polling, isHeld: IsHeld): Promise<string | null> {
   const { results, settleMs, pollMs, filesPerPoll } = link.sftp
   try {
     using sftp = await connectSftp(link.sftp)
@@ -54,7 +62,7 @@ async function poll(app: App, link: SftpLink, polling: Polling, isHeld: IsHeld) 
     const choice = chooseFiles(listed, polling.known, { now: Date.parse(app.wall()), settleMs, limit: filesPerPoll })
     polling.known = choice.known
     for (const file of choice.chosen) {
-      if (!isHeld()) return
+      if (!isHeld()) return null
       await takeFile(app, link, sftp, { file, polling, isHeld }).catch((error) => {
         if (isDatabaseUnavailable(error) || !sftp.isOpen()) throw error
         // A file that cannot be taken must not stop the others. The text of another error could contain a value of the message.
@@ -63,10 +71,12 @@ async function poll(app: App, link: SftpLink, polling: Polling, isHeld: IsHeld) 
     }
     if (choice.isMore) polling.nextAt = app.wall()
     else if (choice.isChanging) polling.nextAt = later(app.wall(), Math.min(settleMs, pollMs))
+    return null
   } catch (error) {
     if (!(error instanceof Problem)) throw error
     countLabMessage(link.slug, 'in', 'failed')
     app.log.warn({ lab: link.slug, reason: error.message }, 'lab files not picked up')
+    return error.message
   }
 }
 

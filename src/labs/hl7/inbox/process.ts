@@ -72,7 +72,7 @@ async function fileOne(app: App, link: Link, lab: Lab, row: store.Received) {
   // A message has up to 20 MB, and each step takes milliseconds.
   const endSlice = cutIntoSlices()
   await endSlice()
-  const bytes = decryptBody(app, row, row.sealed as Buffer)
+  const bytes = decryptBody(app, row, (await store.readBody(app.db, row)) as Buffer)
   await endSlice()
   const message = decodeMessage(link.profile, bytes)
   await endSlice()

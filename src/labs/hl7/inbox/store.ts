@@ -1,5 +1,6 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
 import type { Db } from '../../../platform/db/open.ts'
+import { readLargeBytes } from '../../../platform/db/rows/large-bytes.ts'
 import type { Tables } from '../../../platform/db/tables.ts'
 
 type InboxRow = Selectable<Tables['lab_inbox']>
@@ -39,13 +40,16 @@ export const listReceivingLabs = (db: Db, wall: string) =>
 export const findNext = (db: Db, lab_id: number) =>
   db
     .selectFrom('lab_inbox')
-    .select(['lab_id', 'control_id', 'type', 'received_at', 'attempts', 'due_at', 'sealed', 'answer_sealed'])
+    .select(['lab_id', 'control_id', 'type', 'received_at', 'attempts', 'due_at', 'answer_sealed'])
     .where('lab_id', '=', lab_id)
     .where('due_at', 'is not', null)
     .orderBy('received_at')
     .orderBy('position')
     .limit(1)
     .executeTakeFirst()
+
+/** The encrypted text of a message. */
+export const readBody = (db: Db, { lab_id, control_id }: InboxKey) => readLargeBytes(db, 'lab_inbox', { lab_id, control_id })
 
 export type Received = NonNullable<Awaited<ReturnType<typeof findNext>>>
 

@@ -18,3 +18,13 @@ export const takeLease = async (db: Db, lease: Lease, now: string) =>
 
 export const endLease = (db: Db, { lab_id, task, holder }: Omit<Lease, 'held_until'>) =>
   db.deleteFrom('lab_links').where('lab_id', '=', lab_id).where('task', '=', task).where('holder', '=', holder).execute()
+
+/** Records why the work of a lease failed, and since when it does. Null after a success. */
+export const setFailure = (db: Db, { lab_id, task }: Pick<Lease, 'lab_id' | 'task'>, now: string, error: string | null) =>
+  db
+    .updateTable('lab_links')
+    .set((eb) => ({ error, failed_at: error === null ? null : eb.fn.coalesce('failed_at', eb.val(now)) }))
+    .where('lab_id', '=', lab_id)
+    .where('task', '=', task)
+    .$if(error === null, (query) => query.where('error', 'is not', null))
+    .execute()

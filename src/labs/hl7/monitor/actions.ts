@@ -44,7 +44,7 @@ type Times = { last_answered_at: string | null; last_received_at: string | null 
 
 /** The labs of LAB_CONNECTIONS, and those with messages that nothing sends. */
 async function connectionsOf<T extends Times>(app: App, open: Open, timesOf: (lab: Lab) => Promise<T>) {
-  const failures = await store.listFailures(app.db)
+  const failures = [...(await store.listFailures(app.db)), ...(await store.listFailedPickUps(app.db))]
   const labs: Lab[] = (await listLabs(app)).filter(
     ({ id, slug }) => slug in app.config.LAB_CONNECTIONS || open.some((row) => row.lab_id === id),
   )
@@ -92,7 +92,7 @@ export async function getLabMessage(app: App, { team_id }: TeamCaller, id: strin
   const user_id = found && (await findUserOfOrder(app, team_id, found.order_id))
   const key = user_id && (await userSealingKey(app, team_id, user_id))
   if (!found || !user_id || !key) throw messageNotFound()
-  const { sealed, answer_sealed, ...message } = found
+  const { answer_sealed, ...message } = found
   const endSlice = cutIntoSlices()
   const read = async (associatedData: string, sealed: Buffer) => {
     await endSlice()
@@ -103,7 +103,7 @@ export async function getLabMessage(app: App, { team_id }: TeamCaller, id: strin
   return {
     ...presentMessage(message),
     user_id,
-    segments: await read(bodyAssociatedData(id), sealed),
+    segments: await read(bodyAssociatedData(id), (await store.readBody(app.db, team_id, id)) as Buffer),
     answer: answer_sealed && (await read(answerAssociatedData(id), answer_sealed)),
   }
 }

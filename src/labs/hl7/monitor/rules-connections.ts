@@ -4,7 +4,7 @@ import type { OperatedLabConnection } from '../../../contract/labs/lab-messages.
 const remedies: [RegExp, string][] = [
   [/host key/, 'Ask the lab whether the key of its server has changed. If so, add the new fingerprint to sftp.host_keys.'],
   [/client-authentication|private_key/, 'Check sftp.user with sftp.password or sftp.private_key, and ask the lab whether it knows them.'],
-  [/refused to/, 'Check sftp.orders, and ask the lab whether the user may write there.'],
+  [/refused to/, 'Check sftp.orders and sftp.results, and ask the lab whether the user may read and write there.'],
   [/ENOTFOUND|EAI_AGAIN/, 'The name of the host is unknown. Check send.host in LAB_CONNECTIONS and the DNS of the workers.'],
   [
     /ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT/,
@@ -29,7 +29,7 @@ type Failure = { lab_id: number; failed_at: string | null; error: string | null 
 
 type State = Pick<OperatedLabConnection, 'state' | 'failing_since' | 'error' | 'remedy'>
 
-/** The state of a connection. A message that fails holds up those after it, so one failure is enough. */
+/** The state of a connection. A message or a pick-up that fails holds up what comes after it, so one failure is enough. */
 export function stateOf(transport: Transport | null, failures: Failure[], isUsed: boolean): State {
   const none = { failing_since: null, error: null, remedy: null }
   if (!transport) return { ...none, state: 'not_configured', remedy: NOT_CONFIGURED }

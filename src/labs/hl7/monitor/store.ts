@@ -3,6 +3,7 @@ import type { messageDirections, messageStates, OperatedLabConnection } from '..
 import { anyTeam } from '../../../platform/db/any-team.ts'
 import type { Db } from '../../../platform/db/open.ts'
 import { descendingPage } from '../../../platform/db/page.ts'
+import { readLargeBytes } from '../../../platform/db/rows/large-bytes.ts'
 import type { Page } from '../../../platform/paging.ts'
 
 type Traffic = Pick<OperatedLabConnection, 'last_answered_at' | 'last_received_at' | 'pending' | 'oldest_pending_at' | 'rejected'>
@@ -19,6 +20,10 @@ export const listFailures = (db: Db) =>
     .limit(MAX_FAILURES)
     .modifyEnd(anyTeam('lab messages of a lab'))
     .execute()
+
+/** The labs whose files cannot be picked up. */
+export const listFailedPickUps = (db: Db) =>
+  db.selectFrom('lab_links').select(['lab_id', 'failed_at', 'error']).where('error', 'is not', null).execute()
 
 type OpenMessages = Pick<Traffic, 'pending' | 'oldest_pending_at' | 'rejected'> & { lab_id: number }
 
@@ -113,7 +118,10 @@ export const listAllMessages = (db: Db, filter: MessageFilter, page: Page): Prom
 
 export const findTeamMessage = (db: Db, team_id: string, id: string) =>
   messages(db)
-    .select(['lab_messages.sealed', 'lab_messages.answer_sealed'])
+    .select('lab_messages.answer_sealed')
     .where('lab_messages.team_id', '=', team_id)
     .where('lab_messages.id', '=', id)
     .executeTakeFirst()
+
+/** The encrypted text of a message. */
+export const readBody = (db: Db, team_id: string, id: string) => readLargeBytes(db, 'lab_messages', { team_id, id })

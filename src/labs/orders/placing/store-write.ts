@@ -1,5 +1,5 @@
 import { type Db, prepareStatement, runHotWrite, runPrepared } from '../../../platform/db/open.ts'
-import { auditColumns, auditValues, outcomeColumns, outcomeValues, type RequestRows } from '../../../platform/db/request-rows.ts'
+import { auditColumns, auditValues, outcomeColumns, outcomeValues, type RequestRows } from '../../../platform/db/rows/request-rows.ts'
 import type { Tables } from '../../../platform/db/tables.ts'
 import type { OrderRow } from '../store.ts'
 

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { setupProblem } from '../../problem.ts'
 import { dropForeignKeys } from '../foreign-keys.ts'
+import { localSettings } from '../local-settings.ts'
 import { beginSchemaChange } from './schema-change.ts'
 
 /** Every server has a copy of these. They are the same for every team, or find a team by a value that is unique across teams. */
@@ -73,6 +74,13 @@ export async function isDistributed(run: Run) {
   if (!rows.length) return false
   return (await run("select from pg_dist_partition where logicalrelid = to_regclass('users')")).rows.length > 0
 }
+
+/**
+ * A new table may refer to a distributed and to a reference table. Until it is distributed itself, Citus would add it to the
+ * reference tables and refuse the other key.
+ */
+export const allowForeignKeys = (run: Run, isAllowed: boolean) =>
+  run(localSettings({ 'citus.enable_local_reference_table_foreign_keys': isAllowed ? 'off' : 'on' }))
 
 /**
  * A worker copies the settings of a role when it joins. Its timeouts would cancel the move of a large shard. Requests do not need

@@ -5,7 +5,7 @@ import pg from 'pg'
 import { setupProblem } from '../../problem.ts'
 import { SECOND } from '../../time.ts'
 import { isDeadlock, isLockTimeout } from '../errors.ts'
-import { distributeNewTables, isDistributed } from './distribute.ts'
+import { allowForeignKeys, distributeNewTables, isDistributed } from './distribute.ts'
 import { type Connection, LEASE_SECONDS, listRunningVersions, type Process, registerProcess } from './processes.ts'
 import { beginSchemaChange } from './schema-change.ts'
 import { splitStatements } from './statements.ts'
@@ -82,8 +82,14 @@ async function runNextMigration(client: pg.PoolClient, { folder, files, only, pr
     const text = await readFile(join(folder, name), 'utf8')
     const oldest = oldestBeside(name, text)
     await checkRunning(client, name, oldest)
+    const run = (text: string) => client.query(text)
+    const isCluster = await isDistributed(run)
+    if (isCluster) await allowForeignKeys(run, true)
     for (const statement of splitStatements(text)) await client.query(statement)
-    if (await isDistributed((text) => client.query(text))) await distributeNewTables(client)
+    if (isCluster) {
+      await allowForeignKeys(run, false)
+      await distributeNewTables(client)
+    }
     await client.query('insert into migrations (name, oldest) values ($1, $2)', [name, oldest])
   } else if (process) await registerProcess(client, process)
   await client.query('commit')

@@ -197,7 +197,7 @@ export type LabTables = {
     sealed: Optional<Buffer>
     answer_sealed: Buffer
   }
-  lab_links: { lab_id: number; task: string; holder: string; held_until: Time }
+  lab_links: { lab_id: number; task: string; holder: string; held_until: Time; failed_at: Optional<Time>; error: Optional<string> }
   lab_samples: { lab_id: number; sample_id: string; team_id: string; order_id: string }
   order_events: { team_id: string; order_id: string; id: number; low_level: string; status_detail: Optional<string>; created_at: Time }
   order_images: { team_id: string; order_id: string; name: string; sealed: Buffer }

@@ -1,5 +1,5 @@
 import { type Db, prepareStatement, runHotWrite } from '../../../platform/db/open.ts'
-import { auditColumns, auditValues, type RequestRows } from '../../../platform/db/request-rows.ts'
+import { auditColumns, auditValues, type RequestRows } from '../../../platform/db/rows/request-rows.ts'
 import { type ReceivedData, receivedValues } from '../store-states.ts'
 import type { DayRow, SeriesScope } from './store-days.ts'
 

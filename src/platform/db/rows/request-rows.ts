@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
-import { type Db, parameterList, prepareStatement, runPrepared, runQuickWrite } from './open.ts'
-import type { Tables } from './tables.ts'
+import { type Db, parameterList, prepareStatement, runPrepared, runQuickWrite } from '../open.ts'
+import type { Tables } from '../tables.ts'
 
 export type NewAuditRow = Omit<Selectable<Tables['audit_log']>, 'chain_seq' | 'chain_hash' | 'mac'> & { mac: Buffer }
 type Outcome = {

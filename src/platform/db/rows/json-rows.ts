@@ -1,5 +1,5 @@
 import { type InsertQueryBuilder, type InsertResult, sql } from 'kysely'
-import type { Tables } from './tables.ts'
+import type { Tables } from '../tables.ts'
 
 /** A row as `to_jsonb` writes it. */
 export type JsonRow = Record<string, unknown>
