@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type App, type AppInRequest, type HttpRequest, inTransaction, onTeamClock } from '../platform/app.ts'
 import type { Caller } from '../platform/callers.ts'
 import { retryRead } from '../platform/db/errors.ts'
@@ -8,20 +9,41 @@ import type { AuditRead } from '../tenants/audit/reads.ts'
 import { type IdempotencyLease, leaseLost, type Outcome } from '../tenants/idempotency/actions.ts'
 import { deviceTokenIn, sessionSecretIn } from '../tenants/sessions/rules.ts'
 import { checkNotMasked } from '../tenants/sessions/rules-masking.ts'
-import { checkPath, checkUser } from './authenticate.ts'
+import { checkGates, checkPath, checkUser } from './authenticate.ts'
 import { withIdempotency } from './idempotency.ts'
 import { checkText, parseInput, type RawInput } from './input.ts'
 import { auditEntry, type RequestState, type Route, shareOf, subjectUser } from './request.ts'
 
 export type RouteContext = { audit: AuditBatch; auditRead: AuditRead; turns: Turns }
 
+type Response = Outcome & { replayed?: boolean }
+
+/** Responds to a request. A read that began before its key was checked begins again if the caller is not the expected one. */
+export async function respond(app: App, context: RouteContext, state: RequestState, raw: RawInput): Promise<Response> {
+  if (!state.checked) return respondTo(app, context, state, raw)
+  const expected = state.caller
+  try {
+    return await respondTo(app, context, state, raw)
+  } catch (error) {
+    // A refusal of the key comes first, and has no caller.
+    state.caller = undefined
+    state.caller = await state.checked
+    state.checked = undefined
+    checkGates(state.route, state.caller)
+    if (isDeepStrictEqual(state.caller, expected)) throw error
+    return respondTo(app, context, state, raw)
+  }
+}
+
+/** Throws unless the check found the expected caller, who may use the endpoint. */
+async function confirm({ route, caller, checked }: RequestState) {
+  const found = await checked
+  checkGates(route, found)
+  if (!isDeepStrictEqual(found, caller)) throw new Error('The caller is not the expected one.')
+}
+
 /** Validates, executes once, shapes and audits a request. A refusal is thrown. */
-export async function respond(
-  app: App,
-  context: RouteContext,
-  state: RequestState,
-  raw: RawInput,
-): Promise<Outcome & { replayed?: boolean }> {
+async function respondTo(app: App, context: RouteContext, state: RequestState, raw: RawInput): Promise<Response> {
   const { caller, route } = state
   checkText(raw.params, 'path')
   checkText(raw.query, 'query')
@@ -70,6 +92,7 @@ async function execute(app: AppInRequest, { auditRead }: RouteContext, state: Re
   const auditOf = (result: unknown) => auditRow(app, caller, auditEntry(state, status, result))
   if (row.method === 'get' || row.reads) {
     const result = await retryRead(() => handler(app, caller, input))
+    if (state.checked) await confirm(state)
     const audited = row.unaudited ? undefined : auditRead(caller, auditOf(result))
     // The response is shaped while the audit row commits.
     const [outcome] = await Promise.all([Promise.resolve(result).then(shape), audited])

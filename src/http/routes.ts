@@ -10,7 +10,7 @@ import { spendTokens } from '../tenants/rates/limiter.ts'
 import { costOf } from '../tenants/rates/rules.ts'
 import { deviceCookie, sessionCookie } from '../tenants/sessions/rules.ts'
 import { maskOf } from '../tenants/sessions/rules-masking.ts'
-import { authenticate, checkGates, usesDeprecatedHeader } from './authenticate.ts'
+import { authenticate, checkGates, expectedCaller, usesDeprecatedHeader } from './authenticate.ts'
 import { stringifyInSlices } from './body/stringify-in-slices.ts'
 import type { Siblings } from './connections/siblings.ts'
 import { type Streams, sendChunks, trackStreams } from './connections/stream.ts'
@@ -61,7 +61,16 @@ async function admit(app: App, route: Route, request: FastifyRequest, reply: Fas
   reply.raw.once('close', () => state.releaseBody?.())
   reply.header('cache-control', 'no-store')
   announceDeprecation(reply, route.row.deprecated ?? (usesDeprecatedHeader(route.row, headers) ? headerDeprecation : undefined))
-  state.caller = await retryRead(() => authenticate(app, route.row, headers))
+  const checked = retryRead(() => authenticate(app, route.row, headers))
+  const expected = expectedCaller(app, route.row, headers)
+  if (expected) {
+    // respond.ts waits for it.
+    checked.catch(() => {})
+    state.caller = expected
+    state.checked = checked
+    return
+  }
+  state.caller = await checked
   const rates = await spendTokens(app, state.caller, () => costOf(route.row, request.query as Record<string, unknown>, app.wall()))
   if (rates) {
     reply.headers(rates.headers)
@@ -109,6 +118,7 @@ const bytesIfLong = (text: string) => (text.length > LONG_TEXT ? Buffer.from(tex
 /** Audits the refusal of an authenticated caller before it is sent. */
 async function refuse(app: App, audit: AuditBatch, error: unknown, request: FastifyRequest, reply: FastifyReply) {
   const { state } = request
+  if (state?.checked) state.caller = await state.checked.catch(() => undefined)
   const status = statusOfProblem(problemOf(error))
   if (!state?.caller || status >= 500) return sendProblem(app, error, request, reply)
   const response = await audit(auditRow(app, state.caller, auditEntry(state, status))).then(

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { createClient, sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { DAY, HOUR, MINUTE } from '../../src/platform/time.ts'
+import { setBetas } from '../../src/tenants/teams/actions.ts'
 import { query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
 import { errorOf, replica, type Tenant, world } from '../support/world.ts'
@@ -62,6 +63,39 @@ describe('a team API key', () => {
     await Promise.all(Array.from({ length: 20 }, (_, i) => clients[i % 2]?.listUsers()))
     await w.admin.deleteTeamKeys({ params: deploymentParams(w), query: { api_key_id: [id] } })
     for (const client of clients) expect(await errorOf(client.listUsers())).toMatchObject({ status: 401 })
+  })
+
+  test('of a read is checked before the read is audited or answered, also if it was valid a moment ago', async () => {
+    const tenant = await newTenant()
+    const { id, value } = await createKey(tenant)
+    const client = clientWithKey(value)
+    const { user_id } = await client.createUser({ body: userBody() })
+    const read = () => client.getUser({ params: { user_id } })
+    const readsOfKey = () => query(w.url, "select from audit_log where actor_id = $1 and action = 'getUser'", [id])
+    for (let i = 0; i < 3; i++) await read()
+    expect(await readsOfKey()).toHaveLength(3)
+    // The caller has changed, and the read is the same.
+    await setBetas(w.app, tenant.team_id, ['unmatched_results'])
+    expect(await read()).toMatchObject({ user_id })
+    expect(await errorOf(client.getUser({ params: { user_id: newUuid() } }))).toMatchObject({ status: 404 })
+
+    await tenant.admin.deleteTeamKeys({ params: deploymentParams(tenant), query: { api_key_id: [id] } })
+    const refused = { status: 401, detail: { error_type: 'INVALID_API_KEY' } }
+    expect(await errorOf(read())).toMatchObject(refused)
+    expect(await errorOf(read())).toMatchObject(refused)
+    expect(await readsOfKey()).toHaveLength(5)
+  })
+
+  test('that loses a beta is refused at its next read, whatever the read asks for', async () => {
+    const tenant = await newTenant()
+    const { value } = await createKey(tenant)
+    await setBetas(w.app, tenant.team_id, ['unmatched_results'])
+    const client = clientWithKey(value)
+    await client.listUnmatchedResults({ query: {} })
+    await setBetas(w.app, tenant.team_id, [])
+    const refused = { status: 400, detail: { error_type: 'BETA_NOT_ENABLED' } }
+    expect(await errorOf(client.listUnmatchedResults({ query: {} }))).toMatchObject(refused)
+    expect(await errorOf(client.listUnmatchedResults({ query: { limit: -1 } }))).toMatchObject(refused)
   })
 
   test('is listed with last_used_at after the job runs', async () => {

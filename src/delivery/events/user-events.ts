@@ -1,18 +1,22 @@
 import { User } from '../../contract/tenants/users.ts'
-import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
+import { type App, type AppInTransaction, wakeAfterEvent } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { teamSealingKey } from '../../platform/sealing/vault.ts'
 import * as users from '../../tenants/users/actions.ts'
-import { emit, sealEvent } from './emit.ts'
+import { emit, eventRow, sealEvent } from './emit.ts'
 import * as store from './store.ts'
 
 /** Creates a user and emits `user.created` in one transaction. */
-export const createUser = (app: App, caller: Pick<TeamCaller, 'team_id'>, input: users.NewUser) =>
-  inTransaction(app, async (app) => {
-    const user = await users.registerUser(app, caller, input)
-    await emitForUser(app, user, 'user.created', User.parse(user), user.created_on)
-    return user
-  })
+export async function createUser(app: App, caller: Pick<TeamCaller, 'team_id'>, input: users.NewUser) {
+  const user = await users.newUser(app, caller, input)
+  const { team_id, user_id, client_user_id, created_on: at } = user.created
+  const data = User.parse(user.created)
+  const event = eventRow(app, user.key, { team_id, user_id, client_user_id, event_type: 'user.created', key: `user:${user_id}`, data, at })
+  // An open transaction writes them itself.
+  const requestRows = app.transaction ? undefined : await app.requestRows?.(app, user.created, user.key)
+  wakeAfterEvent(app, team_id, await users.insertUser(app, user, { event, requestRows }))
+  return user.created
+}
 
 export const emitUserDeleted = (app: AppInTransaction, user: users.UserRow) =>
   emitForUser(app, user, 'user.deleted', { user_id: user.user_id })
@@ -23,12 +27,19 @@ export const emitUserDeletionUndone = (app: AppInTransaction, user: users.UserRo
 async function emitForUser(
   app: AppInTransaction,
   user: users.UserRow,
-  event_type: 'user.created' | 'user.deleted' | 'user.deletion_undone',
+  event_type: 'user.deleted' | 'user.deletion_undone',
   data: { user_id: string },
-  at = app.now(),
 ) {
   const { team_id, user_id, client_user_id } = user
-  await emit(app, await users.unwrapUserKey(app, user), { team_id, user_id, client_user_id, event_type, key: `user:${user_id}`, data, at })
+  await emit(app, await users.unwrapUserKey(app, user), {
+    team_id,
+    user_id,
+    client_user_id,
+    event_type,
+    key: `user:${user_id}`,
+    data,
+    at: app.now(),
+  })
 }
 
 /**

@@ -19,10 +19,31 @@ export async function authenticateTeamKey(app: App, secret: string): Promise<Tea
       'This endpoint needs a team API key in x-service-api-key. A lab key works only on endpoints under /lab.',
     )
   checkDeployment(app, rules.deploymentOfKey(secret))
-  return teamCallerOf(app, await findTeamKey(app, rules.hashSecret(secret)))
+  const hash = rules.hashSecret(secret)
+  const name = hash.toString('base64')
+  const key = await findTeamKey(app, hash)
+  try {
+    const caller = teamCallerOf(app, key)
+    remember(callers(app), name, caller)
+    return caller
+  } catch (error) {
+    callers(app).delete(name)
+    throw error
+  }
 }
 
 const MAX_REMEMBERED_KEYS = 50_000
+
+function remember<T>(cache: Map<string, T>, name: string, value: T) {
+  cache.set(name, value)
+  if (cache.size > MAX_REMEMBERED_KEYS) cache.delete(cache.keys().next().value as string)
+}
+
+/** The caller of each key by its hash, when it was last checked. */
+const callers = declareCache(() => new Map<string, TeamCaller>())
+
+/** Whom a key identified when it was last checked, which may have changed since. */
+export const lastCallerOf = (app: App, secret: string) => callers(app).get(rules.hashSecret(secret).toString('base64'))
 
 /** The owner of each key by its hash. It never changes, so a request reads only the key itself. */
 const keyOwners = declareCache(() => new Map<string, store.KeyOwner>())
@@ -36,8 +57,7 @@ async function findTeamKey(app: App, hash: Buffer) {
   owners.delete(name)
   const owner = await store.findKeyOwner(app.db, hash)
   if (!owner) return undefined
-  owners.set(name, owner)
-  if (owners.size > MAX_REMEMBERED_KEYS) owners.delete(owners.keys().next().value as string)
+  remember(owners, name, owner)
   return store.findTeamKey(app.db, owner)
 }
 

@@ -5,7 +5,6 @@ import type { TeamCaller } from '../../platform/callers.ts'
 import { isUniqueViolation } from '../../platform/db/errors.ts'
 import { problem } from '../../platform/problem.ts'
 import type { SealingKey } from '../../platform/sealing/seal.ts'
-import { insertSealingKey } from '../../platform/sealing/store.ts'
 import { newSealingKey, teamSealingKey, unwrap } from '../../platform/sealing/vault.ts'
 import { DAY, later } from '../../platform/time.ts'
 import { auditRow, recordChange } from '../audit/actions.ts'
@@ -26,8 +25,8 @@ type UserSettings = {
 export type NewUser = UserSettings & { client_user_id: string }
 export type UserIds = { user_id?: string | null | undefined; client_user_id?: string | null | undefined }
 
-/** Creates a user without its event. Call `createUser` of `delivery/events` instead, unless you emit `user.created` yourself. */
-export async function registerUser(app: App, { team_id }: Pick<TeamCaller, 'team_id'>, input: NewUser) {
+/** A user that `insertUser` creates, with its key and as responses show it. */
+export async function newUser(app: App, { team_id }: Pick<TeamCaller, 'team_id'>, input: NewUser) {
   rules.checkClientUserId(input.client_user_id)
   const user_id = randomUUID()
   const { key, row } = newSealingKey(await teamSealingKey(app, team_id), { team_id, user_id })
@@ -35,16 +34,19 @@ export async function registerUser(app: App, { team_id }: Pick<TeamCaller, 'team
   const user = { user_id, team_id, client_user_id: input.client_user_id, created_on, ...changedColumns(user_id, key, input, created_on) }
   rules.checkBounds(user.ingestion_start, user.ingestion_end)
   const created = { ...presentRow({ ...emptyColumns, ...user, key_id: row.id, wrapped_key: row.wrapped }, key), connected_sources: [] }
-  return inTransaction(app, async (app) => {
-    for (let attempt = 0; attempt < 3; attempt++) {
-      if (await store.insertUser(app.db, user)) {
-        await insertSealingKey(app.db, { ...row, team_id, user_id })
-        return created
-      }
-      await rejectExistingUser(app, team_id, input.client_user_id)
-    }
-    throw new Error('The client_user_id is taken by a user that cannot be read')
-  })
+  return { user, key, wrapped: row, created }
+}
+
+type Created = Pick<store.UserInsert, 'event' | 'requestRows'>
+
+/** Creates a user with its key and its event, and returns the webhooks that have a new message. */
+export async function insertUser(app: App, { user, wrapped }: Awaited<ReturnType<typeof newUser>>, created: Created) {
+  for (let attempt = 0; attempt < 3; attempt++) {
+    const webhook_ids = await store.insertUser(app.db, { user: { ...emptyColumns, ...user }, wrapped, ...created })
+    if (webhook_ids) return webhook_ids
+    await rejectExistingUser(app, user.team_id, user.client_user_id)
+  }
+  throw new Error('The client_user_id is taken by a user that cannot be read')
 }
 
 const emptyColumns = {

@@ -1,7 +1,8 @@
-import { type Insertable, sql, type Updateable } from 'kysely'
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import { anyTeam } from '../../platform/db/any-team.ts'
 import { latestTeamTime, teamTime } from '../../platform/db/due-work.ts'
-import { type Db, prepareRead } from '../../platform/db/open.ts'
+import { type Db, parameterList, prepareRead, prepareStatement, runHotWrite } from '../../platform/db/open.ts'
+import { auditColumns, auditValues, outcomeColumns, outcomeValues, type RequestRows } from '../../platform/db/rows/request-rows.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
 export type UserRow = NonNullable<Awaited<ReturnType<typeof findUser>>>
@@ -24,14 +25,33 @@ const users = (db: Db, team_id: string) =>
 
 const liveUsers = (db: Db, team_id: string) => users(db, team_id).where('deleted_at', 'is', null)
 
-/** Returns undefined if the client_user_id is taken. */
-export const insertUser = (db: Db, user: Insertable<Tables['users']>) =>
-  db
-    .insertInto('users')
-    .values(user)
-    .onConflict((conflict) => conflict.columns(['team_id', 'client_user_id']).where('deleted_at', 'is', null).doNothing())
-    .returning('user_id')
-    .executeTakeFirst()
+const newColumns = [
+  ...(['team_id', 'user_id', 'client_user_id', 'created_on', 'time_zone', 'time_zone_updated_at'] as const),
+  ...(['ingestion_start', 'ingestion_end', 'sealed'] as const),
+]
+
+export type UserInsert = {
+  user: Pick<Selectable<Tables['users']>, (typeof newColumns)[number]>
+  wrapped: { id: string; wrapped: Buffer }
+  event: { id: string; event_type: string; key: string; sealed: Buffer }
+  requestRows: RequestRows | undefined
+}
+
+const createUser = prepareStatement(
+  'create_user',
+  `select create_user(${parameterList(newColumns.length + 6 + auditColumns.length + outcomeColumns.length + 1)}) as webhook_ids`,
+)
+
+/** Writes a user, its key, its event and the rows of the request. Returns the webhooks to wake, or undefined if the client_user_id is taken. */
+export async function insertUser(db: Db, { user, wrapped, event, requestRows }: UserInsert) {
+  const [created] = await runHotWrite<{ webhook_ids: string[] | null }>(db, createUser, [
+    ...newColumns.map((column) => user[column]),
+    ...[wrapped.id, wrapped.wrapped, event.id, event.event_type, event.key, event.sealed],
+    ...auditValues(requestRows?.audit),
+    ...outcomeValues(requestRows?.outcome),
+  ])
+  return created?.webhook_ids ?? undefined
+}
 
 /** Includes users scheduled for deletion, which have `deleted_at`. */
 const oneUser = prepareRead('find_user', (db, team_id: string, user_id: string) => users(db, team_id).where('users.user_id', '=', user_id))
