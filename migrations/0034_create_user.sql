@@ -1,4 +1,10 @@
 -- Runs beside 0006_processes.sql
+create function add_user_key(team_id uuid, user_id uuid, key_id uuid, wrapped bytea) returns void language plpgsql as $$
+begin
+  insert into sealing_keys (team_id, id, user_id, wrapped)
+  values (add_user_key.team_id, add_user_key.key_id, add_user_key.user_id, add_user_key.wrapped);
+end $$;
+
 -- Creates a user with its key, its event and the rows of the request. Returns the webhooks that have a new message, or null if the
 -- client_user_id is taken.
 create function create_user(
@@ -26,8 +32,7 @@ begin
   if created is null then
     return null;
   end if;
-  insert into sealing_keys (team_id, id, user_id, wrapped)
-  values (create_user.team_id, create_user.key_id, create_user.user_id, create_user.wrapped);
+  perform add_user_key(create_user.team_id, create_user.user_id, create_user.key_id, create_user.wrapped);
   if audit_id is not null then
     perform append_audit(
       audit_chain_id, audit_id, audit_at, audit_org_id, audit_team_id, audit_actor_kind, audit_actor_id, audit_action, audit_subject,

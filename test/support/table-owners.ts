@@ -38,7 +38,8 @@ const tables: Record<string, string> = {
 /** The SQL functions of each feature. Any statement may call them; each writes tables of its own feature only. */
 const functions: Record<string, string> = {
   'platform/db': 'make_partition keep_as_written',
-  'tenants/users': 'put_user_info',
+  'platform/sealing': 'add_user_key',
+  'tenants/users': 'put_user_info create_user',
   'tenants/idempotency': 'claim_key keep_outcome',
   'tenants/audit': 'append_audit link_audit reset_audit checkpoint_audit audit_log_guard',
   'delivery/events': 'emit emit_all number_events',
