@@ -18,23 +18,6 @@ export type RouteContext = { audit: AuditBatch; auditRead: AuditRead; turns: Tur
 
 type Response = Outcome & { replayed?: boolean }
 
-/** Responds to a request. A read that began before its key was checked begins again if the caller is not the expected one. */
-export async function respond(app: App, context: RouteContext, state: RequestState, raw: RawInput): Promise<Response> {
-  if (!state.checked) return respondTo(app, context, state, raw)
-  const expected = state.caller
-  try {
-    return await respondTo(app, context, state, raw)
-  } catch (error) {
-    // A refusal of the key comes first, and has no caller.
-    state.caller = undefined
-    state.caller = await state.checked
-    state.checked = undefined
-    checkGates(state.route, state.caller)
-    if (isDeepStrictEqual(state.caller, expected)) throw error
-    return respondTo(app, context, state, raw)
-  }
-}
-
 /** Throws unless the check found the expected caller, who may use the endpoint. */
 async function confirm({ route, caller, checked }: RequestState) {
   const found = await checked
@@ -43,7 +26,7 @@ async function confirm({ route, caller, checked }: RequestState) {
 }
 
 /** Validates, executes once, shapes and audits a request. A refusal is thrown. */
-async function respondTo(app: App, context: RouteContext, state: RequestState, raw: RawInput): Promise<Response> {
+export async function respond(app: App, context: RouteContext, state: RequestState, raw: RawInput): Promise<Response> {
   const { caller, route } = state
   checkText(raw.params, 'path')
   checkText(raw.query, 'query')

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { headerDeprecation } from '../contract/deprecation.ts'
 import type { App } from '../platform/app.ts'
@@ -64,19 +65,42 @@ async function admit(app: App, route: Route, request: FastifyRequest, reply: Fas
   const checked = retryRead(() => authenticate(app, route.row, headers))
   const expected = expectedCaller(app, route.row, headers)
   if (expected) {
-    // respond.ts waits for it.
+    // The response waits for it.
     checked.catch(() => {})
     state.caller = expected
     state.checked = checked
     return
   }
   state.caller = await checked
-  const rates = await spendTokens(app, state.caller, () => costOf(route.row, request.query as Record<string, unknown>, app.wall()))
+  await checkCaller(app, state, request, reply)
+}
+
+/** Checks the rates of the caller, and what the caller may use. */
+async function checkCaller(app: App, { route, caller }: RequestState, request: FastifyRequest, reply: FastifyReply) {
+  const rates = await spendTokens(app, caller, () => costOf(route.row, request.query as Record<string, unknown>, app.wall()))
   if (rates) {
     reply.headers(rates.headers)
     if (rates.refusal) throw rates.refusal
   }
-  checkGates(route, state.caller)
+  checkGates(route, caller)
+}
+
+/** Responds to a request. A read that began before its key was checked begins again if the caller is not the expected one. */
+async function respondOnceChecked(app: App, context: RouteContext, request: FastifyRequest, reply: FastifyReply) {
+  const state = request.state as RequestState
+  const { caller: expected, checked } = state
+  if (!checked) return respond(app, context, state, request)
+  try {
+    return await respond(app, context, state, request)
+  } catch (error) {
+    // A refusal of the key comes first, and has no caller.
+    state.caller = undefined
+    state.caller = await checked
+    state.checked = undefined
+    await checkCaller(app, state, request, reply)
+    if (isDeepStrictEqual(state.caller, expected)) throw error
+    return respond(app, context, state, request)
+  }
 }
 
 type Shared = RouteContext & { streams: Streams }
@@ -86,7 +110,7 @@ async function handle(app: App, { streams, ...context }: Shared, request: Fastif
   const { media } = state.route.row
   announceDeprecation(reply, findUsedDeprecation(state.route.deprecatedInputs, request))
   if (media === 'text/event-stream') state.signal = await streams.open(state, reply)
-  const { status, body, replayed } = await respond(app, context, state, request)
+  const { status, body, replayed } = await respondOnceChecked(app, context, request, reply)
   if (state.session !== undefined) reply.header('set-cookie', sessionCookie(app.config, state.headers, state.session))
   if (state.device) reply.header('set-cookie', deviceCookie(app.config, state.headers, state.device))
   if (replayed) reply.header('x-idempotency-replayed', 'true')

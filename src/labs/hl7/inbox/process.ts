@@ -8,14 +8,14 @@ import { cutIntoSlices } from '../../../platform/shares/slices.ts'
 import { later, MINUTE } from '../../../platform/time.ts'
 import { findUserOfOrder } from '../../orders/reading/present.ts'
 import { encodeText } from '../codec/rules-charset.ts'
-import { formatMessage, type Message } from '../codec/rules-message.ts'
+import { formatMessage, type Message, parseMessage } from '../codec/rules-message.ts'
 import { fileReport } from '../filing/actions.ts'
 import { hasObservations } from '../filing/rules-report.ts'
 import { type Link, linkTo } from '../links/connections.ts'
 import { countLabMessage } from '../links/counters.ts'
 import { type IsHeld, withLease } from '../links/lease.ts'
 import { readAcknowledgment } from '../messages/rules-acknowledgment.ts'
-import { decodeMessage } from '../messages/rules-bytes.ts'
+import { decodeText } from '../messages/rules-bytes.ts'
 import { readResults } from '../messages/rules-results.ts'
 import { applyAnswer } from '../outbox/answers.ts'
 import { answerAssociatedData, bodyAssociatedData } from '../outbox/queue.ts'
@@ -74,7 +74,9 @@ async function fileOne(app: App, link: Link, lab: Lab, row: store.Received) {
   await endSlice()
   const bytes = decryptBody(app, row, (await store.readBody(app.db, row)) as Buffer)
   await endSlice()
-  const message = decodeMessage(link.profile, bytes)
+  const { text, charset } = decodeText(link.profile, bytes)
+  await endSlice()
+  const message = parseMessage(text, charset)
   await endSlice()
   const acknowledgment = readAcknowledgment(message)
   if (acknowledgment) return fileAnswer(app, link, row, { acknowledgment, bytes })

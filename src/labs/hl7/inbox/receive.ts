@@ -3,12 +3,12 @@ import { Problem } from '../../../platform/problem.ts'
 import { cutIntoSlices } from '../../../platform/shares/slices.ts'
 import { findLabBySlug } from '../../catalog/markers.ts'
 import { newSampleId } from '../../orders/sample-ids.ts'
-import type { Message } from '../codec/rules-message.ts'
+import { type Message, parseMessage } from '../codec/rules-message.ts'
 import { segmentOf } from '../codec/rules-read.ts'
 import type { Link } from '../links/connections.ts'
 import { countLabMessage } from '../links/counters.ts'
 import { refuse, type Verdict } from '../messages/rules-acknowledgment.ts'
-import { decodeHeader, decodeMessage, decodeOrUndefined, encodeMessage } from '../messages/rules-bytes.ts'
+import { decodeHeader, decodeOrUndefined, decodeText, encodeMessage } from '../messages/rules-bytes.ts'
 import type { MllpAnswer } from '../mllp/server.ts'
 import { processingId } from '../outbox/queue.ts'
 import * as rules from './rules.ts'
@@ -30,7 +30,7 @@ export async function receiveMessage(app: App, link: Link, bytes: Buffer): Promi
   // Nobody can be told without a header.
   if (!header) return { answers: [], closes: true, isStored: false }
   const endSlice = cutIntoSlices()
-  const { message, verdict } = read(app, link, bytes, header)
+  const { message, verdict } = await read(app, link, bytes, { header, endSlice })
   await endSlice()
   if (verdict.problem) {
     countLabMessage(link.slug, 'in', 'rejected')
@@ -47,9 +47,18 @@ export function receiveAside(app: App, link: Link, bytes: Buffer) {
   receiveMessage(app, link, bytes).catch((error) => app.log.error({ lab: link.slug, err: String(error) }, 'lab message not stored'))
 }
 
-function read(app: App, { profile }: Link, bytes: Buffer, header: Message): { message: Message; verdict: Verdict } {
+type Reading = { header: Message; endSlice: ReturnType<typeof cutIntoSlices> }
+
+async function read(
+  app: App,
+  { profile }: Link,
+  bytes: Buffer,
+  { header, endSlice }: Reading,
+): Promise<{ message: Message; verdict: Verdict }> {
   try {
-    const message = decodeMessage(profile, bytes)
+    const { text, charset } = decodeText(profile, bytes)
+    await endSlice()
+    const message = parseMessage(text, charset)
     return { message, verdict: rules.judgeMessage(message, processingId(app)) }
   } catch (error) {
     if (!(error instanceof Problem)) throw error

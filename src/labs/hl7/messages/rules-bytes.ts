@@ -8,9 +8,12 @@ const segmentEnds = { CR: '\r', CRLF: '\r\n', LF: '\n' }
 export const encodeMessage = ({ message: rules }: Profile, message: Message) =>
   encodeText(formatMessage(message, segmentEnds[rules.segment_end]), rules.charset)
 
+/** The text of a message of the lab. */
+export const decodeText = ({ message: rules }: Profile, bytes: Uint8Array) => decodeBytes(bytes, rules.charset)
+
 /** Parses a message of the lab. */
-export function decodeMessage({ message: rules }: Profile, bytes: Uint8Array): Message {
-  const { text, charset } = decodeBytes(bytes, rules.charset)
+export function decodeMessage(profile: Profile, bytes: Uint8Array): Message {
+  const { text, charset } = decodeText(profile, bytes)
   return parseMessage(text, charset)
 }
 

@@ -98,7 +98,9 @@ export async function getLabMessage(app: App, { team_id }: TeamCaller, id: strin
     await endSlice()
     const bytes = openBytes(key, associatedData, sealed)
     await endSlice()
-    return segmentsOf(textOf(app, message.lab_slug, bytes))
+    const text = textOf(app, message.lab_slug, bytes)
+    await endSlice()
+    return segmentsOf(text)
   }
   return {
     ...presentMessage(message),
