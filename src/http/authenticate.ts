@@ -65,7 +65,8 @@ function authenticateTeam(app: App, row: Row, headers: Headers): Promise<TeamCal
 
 /**
  * The caller of a read, as the same key identified it last. The read begins with it while the database checks the key. Nothing is
- * audited or returned before the check has found the same caller.
+ * audited or returned before the check has found the same caller. A caller with a fixed rate is checked first, because the request
+ * may be over it.
  */
 export function expectedCaller(app: App, row: Row, headers: Headers): TeamCaller | undefined {
   const isRead = row.auth === 'team' && row.method === 'get' && !row.media && !row.waits

@@ -215,6 +215,16 @@ describe('what the lab says', () => {
     expect(row?.sealed.toString('latin1')).not.toContain(number)
   })
 
+  test('a PDF of several megabytes is returned byte for byte', async () => {
+    const { id, number } = await sentOrder()
+    const pdf = Buffer.concat([Buffer.from('%PDF-1.4\n'), Buffer.alloc(2.5 * 1024 * 1024, 'seven77')])
+    const embedded = `OBX|2|ED|PDF^Report^L||LAB^Application^PDF^Base64^${pdf.toString('base64')}||||||F`
+    await file(app, {}, [obr(number, potassium.order), obx(potassium, '4.4'), embedded])
+    const headers = { 'x-service-api-key': w.team_api_key }
+    const { body } = await sendRequest(w.base, endpoints.getResultsPdf, { params: { order_id: id }, query: {}, headers })
+    expect(Buffer.from(body as Uint8Array).equals(pdf)).toBe(true)
+  })
+
   test('values of each type are stored as received', async () => {
     const { id, number } = await sentOrder()
     const of = (loinc: string, name: string, unit = '') => ({ loinc, name, unit })

@@ -65,7 +65,7 @@ describe('a team API key', () => {
     for (const client of clients) expect(await errorOf(client.listUsers())).toMatchObject({ status: 401 })
   })
 
-  test('of a read is checked before the read is audited or answered, also if it was valid a moment ago', async () => {
+  test('is checked before a read is audited or answered, even if it was valid a moment ago', async () => {
     const tenant = await newTenant()
     const { id, value } = await createKey(tenant)
     const client = clientWithKey(value)
@@ -86,7 +86,7 @@ describe('a team API key', () => {
     expect(await readsOfKey()).toHaveLength(5)
   })
 
-  test('that loses a beta is refused at its next read, whatever the read asks for', async () => {
+  test('loses access to a beta at once when its team leaves the beta, also for an invalid request', async () => {
     const tenant = await newTenant()
     const { value } = await createKey(tenant)
     await setBetas(w.app, tenant.team_id, ['unmatched_results'])

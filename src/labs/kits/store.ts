@@ -28,8 +28,8 @@ export const putLimits = (db: Db, row: Insertable<Tables['kit_limits']>) =>
     .execute()
 
 /**
- * Applies a limit to the kits of a team on a leg. Kits that were already overdue stay as they are. Without a time zone, the sum
- * would depend on the connection, which Citus refuses in an update.
+ * Applies a limit to the kits of a team on a leg. Kits that were already overdue stay as they are. The days are
+ * added in UTC: with a time zone, the sum would depend on the connection, and Citus rejects such updates.
  */
 export const setLegLimit = (db: Db, team_id: string, leg: string, days: number | null) =>
   db

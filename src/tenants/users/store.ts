@@ -37,10 +37,14 @@ export type UserInsert = {
   requestRows: RequestRows | undefined
 }
 
-const createUser = prepareStatement(
-  'create_user',
-  `select create_user(${parameterList(newColumns.length + 6 + auditColumns.length + outcomeColumns.length + 1)}) as webhook_ids`,
-)
+/** The parameters of create_user, in order. */
+const parameters = [
+  ...newColumns,
+  ...['key.id', 'key.wrapped', 'event.id', 'event.event_type', 'event.key', 'event.sealed'],
+  ...[...auditColumns, ...outcomeColumns, 'lock_ms'],
+]
+
+const createUser = prepareStatement('create_user', `select create_user(${parameterList(parameters.length)}) as webhook_ids`)
 
 /** Writes a user, its key, its event and the rows of the request. Returns the webhooks to wake, or undefined if the client_user_id is taken. */
 export async function insertUser(db: Db, { user, wrapped, event, requestRows }: UserInsert) {

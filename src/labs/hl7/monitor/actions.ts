@@ -91,7 +91,8 @@ export async function getLabMessage(app: App, { team_id }: TeamCaller, id: strin
   const found = await store.findTeamMessage(app.db, team_id, id)
   const user_id = found && (await findUserOfOrder(app, team_id, found.order_id))
   const key = user_id && (await userSealingKey(app, team_id, user_id))
-  if (!found || !user_id || !key) throw messageNotFound()
+  const sealed = key && (await store.readBody(app.db, team_id, id))
+  if (!found || !user_id || !key || !sealed) throw messageNotFound()
   const { answer_sealed, ...message } = found
   const endSlice = cutIntoSlices()
   const read = async (associatedData: string, sealed: Buffer) => {
@@ -105,7 +106,7 @@ export async function getLabMessage(app: App, { team_id }: TeamCaller, id: strin
   return {
     ...presentMessage(message),
     user_id,
-    segments: await read(bodyAssociatedData(id), (await store.readBody(app.db, team_id, id)) as Buffer),
+    segments: await read(bodyAssociatedData(id), sealed),
     answer: answer_sealed && (await read(answerAssociatedData(id), answer_sealed)),
   }
 }

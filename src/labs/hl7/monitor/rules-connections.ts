@@ -29,7 +29,7 @@ type Failure = { lab_id: number; failed_at: string | null; error: string | null 
 
 type State = Pick<OperatedLabConnection, 'state' | 'failing_since' | 'error' | 'remedy'>
 
-/** The state of a connection. A message or a pick-up that fails holds up what comes after it, so one failure is enough. */
+/** The state of a connection. If a message cannot be sent or files cannot be picked up, those after it wait, so one failure is enough. */
 export function stateOf(transport: Transport | null, failures: Failure[], isUsed: boolean): State {
   const none = { failing_since: null, error: null, remedy: null }
   if (!transport) return { ...none, state: 'not_configured', remedy: NOT_CONFIGURED }

@@ -77,11 +77,11 @@ export async function isDistributed(run: Run) {
 }
 
 /**
- * A new table may refer to a distributed and to a reference table. Until it is distributed itself, Citus would add it to the
- * reference tables and refuse the other key.
+ * By default, Citus takes over a local table with a foreign key to a reference table, and then rejects its foreign keys to
+ * distributed tables. A new table can have both, so this is off until the table is distributed.
  */
-export const allowForeignKeys = (run: Run, isAllowed: boolean) =>
-  run(localSettings({ 'citus.enable_local_reference_table_foreign_keys': isAllowed ? 'off' : 'on' }))
+export const setTakeover = (run: Run, takeover: 'on' | 'off') =>
+  run(localSettings({ 'citus.enable_local_reference_table_foreign_keys': takeover }))
 
 /**
  * A worker copies the settings of a role when it joins. Its timeouts would cancel the move of a large shard. Requests do not need

@@ -5,7 +5,7 @@ import pg from 'pg'
 import { setupProblem } from '../../problem.ts'
 import { SECOND } from '../../time.ts'
 import { isDeadlock, isLockTimeout } from '../errors.ts'
-import { allowForeignKeys, distributeNewTables, isDistributed } from './distribute.ts'
+import { distributeNewTables, isDistributed, setTakeover } from './distribute.ts'
 import { type Connection, LEASE_SECONDS, listRunningVersions, type Process, registerProcess } from './processes.ts'
 import { beginSchemaChange } from './schema-change.ts'
 import { splitStatements } from './statements.ts'
@@ -84,10 +84,10 @@ async function runNextMigration(client: pg.PoolClient, { folder, files, only, pr
     await checkRunning(client, name, oldest)
     const run = (text: string) => client.query(text)
     const isCluster = await isDistributed(run)
-    if (isCluster) await allowForeignKeys(run, true)
+    if (isCluster) await setTakeover(run, 'off')
     for (const statement of splitStatements(text)) await client.query(statement)
     if (isCluster) {
-      await allowForeignKeys(run, false)
+      await setTakeover(run, 'on')
       await distributeNewTables(client)
     }
     await client.query('insert into migrations (name, oldest) values ($1, $2)', [name, oldest])
