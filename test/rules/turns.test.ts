@@ -2,7 +2,7 @@ import { array, assert, asyncProperty, constantFrom, integer, record } from 'fas
 import { describe, expect, test } from 'vitest'
 import { newTurns, type TurnLimits } from '../../src/platform/shares/turns.ts'
 
-const limits: TurnLimits = { ofProcess: 8, ofOwner: 4, ofMember: 3, guaranteed: 1, pendingOfOwner: 50, waitMs: 10_000 }
+const limits: TurnLimits = { ofProcess: 8, ofOwner: 4, longMs: 0, ofMember: 3, guaranteed: 1, pendingOfOwner: 50, waitMs: 10_000 }
 
 /** A process whose clock the test moves. `enter` says in which order requests start. */
 function openProcess(most: TurnLimits = limits) {
@@ -72,6 +72,25 @@ describe('turns', () => {
     await leave('harbor', 'live', 10)
     await leave('harbor', 'batch', 10)
     expect(started).toEqual(['harbor', 'meadow 1', 'live 1', 'batch 1', 'batch 2'])
+  })
+
+  test('while others are active, a team starts its next request when the one before has ended or takes long', async () => {
+    const { turns, started, enter, pass } = openProcess({ ...limits, longMs: 100 })
+    const meadowSends = async () => {
+      void enter('meadow')
+      turns.leave({ owner: 'meadow', member: 'key' }, 1)
+      await settle()
+      return started.filter((name) => name === 'harbor').length
+    }
+    await meadowSends()
+    for (let i = 0; i < 5; i++) void enter('harbor')
+    expect(await meadowSends()).toBe(1)
+    turns.leave({ owner: 'harbor', member: 'key' }, 1)
+    expect(await meadowSends()).toBe(2)
+    pass(99)
+    expect(await meadowSends()).toBe(2)
+    pass(1)
+    expect(await meadowSends()).toBe(3)
   })
 
   test('a key leaves room for the other keys of its team', async () => {

@@ -80,6 +80,7 @@ function collect(body: Readable, limit: number, measure: (chunks: Buffer[], leng
   return new Promise<Buffer>((resolve, reject) => {
     const chunks: Buffer[] = []
     let length = 0
+    let isEnded = false
     const fail = (error: unknown) => {
       body.off('data', onData).off('end', onEnd)
       reject(error)
@@ -94,12 +95,15 @@ function collect(body: Readable, limit: number, measure: (chunks: Buffer[], leng
         fail(error)
       }
     }
-    const onEnd = () => resolve(Buffer.concat(chunks, length))
+    const onEnd = () => {
+      isEnded = true
+      resolve(Buffer.concat(chunks, length))
+    }
     body
       .on('data', onData)
       .on('end', onEnd)
       .on('error', (error: { code?: string }) => fail(error.code?.startsWith('Z_') ? notGzip() : cutOff()))
-      .on('close', () => fail(cutOff()))
+      .on('close', () => isEnded || fail(cutOff()))
     // The client can be gone before its credential is checked.
     if (body.destroyed) fail(cutOff())
   })

@@ -4,26 +4,33 @@ import { currentShare } from './share.ts'
 /** Long enough that switching costs nothing, and short enough that nobody notices the wait. */
 const SLICE_MS = 0.5
 
-/** A request waits for several turns of the loop, so most of them have no slice. A turn without work takes microseconds. */
-const TURNS_PER_SLICE = 3
+/** A request waits for several turns of the loop, so most of them have no slice. While others have work, even fewer have one. */
+const [MIN_TURNS, MAX_TURNS] = [3, 6]
+/** A turn without work is shorter. */
+const IDLE_TURN_MS = 0.1
 
-const waiting = newFairQueue<() => void>()
+const waiting = newFairQueue<{ owner: string; start(): void }>()
 
 /**
  * Waits for the next slice of long work on the event loop. One slice runs in a few turns of the loop, however many requests have
  * long work, and teams take turns. So other requests wait for one slice at most.
  */
 const nextSlice = () =>
-  new Promise<void>((resolve) => {
-    waiting.push(currentShare()?.owner ?? '', resolve)
-    if (waiting.size === 1) runSliceAfter(TURNS_PER_SLICE)
+  new Promise<void>((start) => {
+    const owner = currentShare()?.owner ?? ''
+    waiting.push(owner, { owner, start })
+    if (waiting.size === 1) runSliceAfter()
   })
 
-function runSliceAfter(turns: number) {
+function runSliceAfter(turn = 1) {
+  const startedAt = performance.now()
   setImmediate(() => {
-    if (turns > 1) return runSliceAfter(turns - 1)
-    waiting.take()?.()
-    if (waiting.size) runSliceAfter(TURNS_PER_SLICE)
+    const isBusy = performance.now() - startedAt > IDLE_TURN_MS
+    if (turn < MIN_TURNS || (isBusy && turn < MAX_TURNS)) return runSliceAfter(turn + 1)
+    const next = waiting.take()
+    if (next) waiting.charge(next.owner, 1)
+    next?.start()
+    if (waiting.size) runSliceAfter()
   })
 }
 

@@ -10,6 +10,8 @@ export type TurnLimits = {
   ofProcess: number
   /** For one team. */
   ofOwner: number
+  /** A team with a running request starts another only after this time, so that its other requests do not wait for a long one. */
+  longMs: number
   /** For one key of a team, while several of its keys are in use. */
   ofMember: number
   /** A team always has this many, whatever the others do. */
@@ -24,6 +26,7 @@ export type TurnLimits = {
 export const TURN_LIMITS: TurnLimits = {
   ofProcess: 16,
   ofOwner: 2,
+  longMs: 100,
   ofMember: 1,
   guaranteed: 1,
   pendingOfOwner: 1000,
@@ -38,7 +41,7 @@ const MAX_IDLE_OWNERS = 1000
 type Pending = { share: Share; since: number; start(): void; refuse(error: unknown): void }
 /** Who is served now, and whether there were others lately. */
 type Busy = { running: number; last: string; othersAt: number }
-type Owner = Busy & { members: Map<string, number>; pending: FairQueue<Pending> }
+type Owner = Busy & { startedAt: number; members: Map<string, number>; pending: FairQueue<Pending> }
 
 export type Turns = ReturnType<typeof newTurns>
 
@@ -61,16 +64,22 @@ export function newTurns(limits: TurnLimits = TURN_LIMITS, now: () => number = (
   const ownerOf = (name: string) => {
     const known = owners.get(name)
     if (known) return known
-    const owner = { running: 0, last: '', othersAt: Number.NEGATIVE_INFINITY, members: new Map(), pending: newFairQueue<Pending>() }
+    const owner = {
+      ...{ running: 0, last: '', othersAt: Number.NEGATIVE_INFINITY, startedAt: Number.NEGATIVE_INFINITY },
+      ...{ members: new Map<string, number>(), pending: newFairQueue<Pending>() },
+    }
     owners.set(name, owner)
     return owner
   }
-  const ownerHasRoom = ({ running }: Owner) =>
-    !isContended(process) || running < limits.guaranteed || (running < limits.ofOwner && process.running < limits.ofProcess)
+  const ownerHasRoom = ({ running, startedAt }: Owner) =>
+    !isContended(process) ||
+    running < limits.guaranteed ||
+    (running < limits.ofOwner && process.running < limits.ofProcess && now() - startedAt >= limits.longMs)
   const memberHasRoom = (owner: Owner, member: string) =>
     !isContended(process) || !isContended(owner) || (owner.members.get(member) ?? 0) < limits.ofMember
 
   const count = (owner: Owner, member: string, by: 1 | -1) => {
+    if (by > 0) owner.startedAt = now()
     process.running += by
     owner.running += by
     const ofMember = (owner.members.get(member) ?? 0) + by

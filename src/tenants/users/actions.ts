@@ -63,7 +63,8 @@ async function rejectExistingUser(app: App, team_id: string, client_user_id: str
 }
 
 export async function getUser(app: App, { team_id }: Pick<TeamCaller, 'team_id'>, user_id: string) {
-  return presentUser(app, await requireUser(app, team_id, user_id))
+  const [user, sources] = await Promise.all([requireUser(app, team_id, user_id), store.listSourcesOfUser(app.db, team_id, user_id)])
+  return presentWithSources(app, user, presentSources(app, sources))
 }
 
 export async function resolveUser(app: App, { team_id }: Pick<TeamCaller, 'team_id'>, client_user_id: string) {
@@ -177,27 +178,25 @@ export const unwrapUserKey = async (app: App, user: store.UserRow) =>
   unwrap(await teamSealingKey(app, user.team_id), user, { id: user.key_id, wrapped: user.wrapped_key })
 
 export async function presentUsers(app: App, users: store.UserRow[]) {
-  const connected = await loadConnectedSources(app, users)
-  return Promise.all(
-    users.map(async (user) => ({
-      ...presentRow(user, await unwrapUserKey(app, user)),
-      connected_sources: connected.get(user.user_id) ?? [],
-    })),
-  )
+  const [first] = users
+  if (!first) return []
+  const ids = users.map(({ user_id }) => user_id)
+  const connected = Map.groupBy(presentSources(app, await store.listSources(app.db, first.team_id, ids)), ({ user_id }) => user_id)
+  return Promise.all(users.map((user) => presentWithSources(app, user, connected.get(user.user_id) ?? [])))
 }
 
-/** The sources of each user, in order of connection. */
-async function loadConnectedSources(app: App, users: store.UserRow[]) {
-  const [first] = users
-  if (!first) return new Map<string, never>()
-  const ids = users.map(({ user_id }) => user_id)
-  const rows = await store.listSources(app.db, first.team_id, ids)
-  const connections = rows.flatMap(({ user_id, provider: slug, created_at }) => {
+const presentWithSources = async (app: App, user: store.UserRow, connected_sources: ReturnType<typeof presentSources>) => ({
+  ...presentRow(user, await unwrapUserKey(app, user)),
+  connected_sources,
+})
+
+/** The sources of users, in order of connection. */
+function presentSources(app: App, rows: store.SourceRow[]) {
+  return rows.flatMap(({ user_id, provider: slug, created_at }) => {
     if (!isSource(slug)) return []
     const provider = providerOf(app, slug)
     return [{ user_id, created_on: created_at, provider, source: provider }]
   })
-  return Map.groupBy(connections, ({ user_id }) => user_id)
 }
 
 const presentUser = async (app: App, user: store.UserRow) =>

@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import { anyTeam } from '../../platform/db/any-team.ts'
 import { latestTeamTime, teamTime } from '../../platform/db/due-work.ts'
-import { type Db, parameterList, prepareRead, prepareStatement, runHotWrite } from '../../platform/db/open.ts'
+import { type Db, parameterList, prepareRead, prepareSearch, prepareStatement, runHotWrite } from '../../platform/db/open.ts'
 import { auditColumns, auditValues, outcomeColumns, outcomeValues, type RequestRows } from '../../platform/db/rows/request-rows.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
@@ -140,16 +140,24 @@ export const countOrders = (db: Db, team_id: string) =>
     .where('user_id', 'is not', null)
     .executeTakeFirstOrThrow()
 
-export const listSources = (db: Db, team_id: string, user_ids: string[]) =>
+const sources = (db: Db, team_id: string) =>
   db
     .selectFrom('connections')
     .select(['user_id', 'provider', 'created_at'])
     .where('team_id', '=', team_id)
-    .where('user_id', '=', sql<string>`any(${user_ids}::uuid[])`)
     .where('ended_at', 'is', null)
     .orderBy('created_at')
     .orderBy('id')
-    .execute()
+
+export type SourceRow = Awaited<ReturnType<typeof listSources>>[number]
+
+export const listSourcesOfUser = prepareRead('list_sources_of_user', (db, team_id: string, user_id: string) =>
+  sources(db, team_id).where('user_id', '=', user_id),
+)
+
+export const listSources = prepareSearch('list_sources', (db, team_id: string, user_ids: string[]) =>
+  sources(db, team_id).where('user_id', '=', sql<string>`any(${user_ids}::uuid[])`),
+)
 
 type Week = { date: string; value: number; all: number }
 

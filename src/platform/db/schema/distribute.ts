@@ -166,6 +166,7 @@ const colocationOf = (name: string) => (name in spreadTables ? 'none' : name ===
 
 /** Every server has every function, because functions call each other. Delegated calls run on the server that has the team's rows. */
 async function distributeFunctions(client: pg.ClientBase) {
+  await allowCustomPlans(client)
   await client.query(
     `select create_distributed_function(p.oid::regprocedure) from pg_proc p
      where p.pronamespace = 'public'::regnamespace and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')
@@ -178,4 +179,13 @@ async function distributeFunctions(client: pg.ClientBase) {
        from pg_proc p where p.pronamespace = 'public'::regnamespace and p.proname = any ($2)`,
       [table, names],
     )
+}
+
+/** Citus can only plan most statements for the values of a call. */
+async function allowCustomPlans(client: pg.ClientBase) {
+  const { rows } = await client.query<{ name: string }>(
+    `select p.oid::regprocedure::text as name from pg_proc p
+     where p.pronamespace = 'public'::regnamespace and 'plan_cache_mode=force_generic_plan' = any (p.proconfig)`,
+  )
+  for (const { name } of rows) await client.query(`alter function ${name} reset plan_cache_mode`)
 }
