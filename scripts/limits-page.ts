@@ -52,7 +52,7 @@ const rows: [limit: string, value: string, over: string][] = [
   ['Duration of a database statement', '60 seconds', '503 `DATABASE_UNAVAILABLE`'],
   [
     'Requests of a team that run at the same time, while other teams are active',
-    `1 per process, and ${TURN_LIMITS.ofOwner} if the first takes longer than ${TURN_LIMITS.longMs} ms, of which ${TURN_LIMITS.ofMember} with one key if several are in use`,
+    `${TURN_LIMITS.guaranteed} per process, or ${TURN_LIMITS.ofOwner} once the first has run for ${TURN_LIMITS.longMs} ms, of which ${TURN_LIMITS.ofMember} with one key if several are in use`,
     'more requests wait',
   ],
   [

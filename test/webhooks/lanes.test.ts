@@ -245,3 +245,12 @@ function progress(lane: { done: number; failed: number }, outcome: Outcome) {
   lane.done++
   lane.failed = 0
 }
+
+test('claims and settlements keep their plans, except on Citus, which needs the values to plan', async () => {
+  const [citus] = await query(url, "select from pg_extension where extname = 'citus'")
+  const rows = await query<{ name: string }>(
+    url,
+    "select proname as name from pg_proc where 'plan_cache_mode=force_generic_plan' = any (proconfig) order by proname",
+  )
+  expect(rows.map(({ name }) => name)).toEqual(citus ? [] : ['claim_lanes', 'emit', 'settle_lanes'])
+})

@@ -19,18 +19,19 @@ const nextSlice = () =>
   new Promise<void>((start) => {
     const owner = currentShare()?.owner ?? ''
     waiting.push(owner, { owner, start })
-    if (waiting.size === 1) runSliceAfter()
+    if (waiting.size === 1) runNextSlice()
   })
 
-function runSliceAfter(turn = 1) {
+function runNextSlice(turn = 1) {
   const startedAt = performance.now()
   setImmediate(() => {
     const isBusy = performance.now() - startedAt > IDLE_TURN_MS
-    if (turn < MIN_TURNS || (isBusy && turn < MAX_TURNS)) return runSliceAfter(turn + 1)
+    if (turn < MIN_TURNS || (isBusy && turn < MAX_TURNS)) return runNextSlice(turn + 1)
     const next = waiting.take()
-    if (next) waiting.charge(next.owner, 1)
-    next?.start()
-    if (waiting.size) runSliceAfter()
+    if (!next) return
+    waiting.charge(next.owner, 1)
+    next.start()
+    if (waiting.size) runNextSlice()
   })
 }
 

@@ -10,7 +10,7 @@ export type TurnLimits = {
   ofProcess: number
   /** For one team. */
   ofOwner: number
-  /** A team with a running request starts another only after this time, so that its other requests do not wait for a long one. */
+  /** A team starts a request beside another of its own only once that one has run for this long, so a long request does not block it. */
   longMs: number
   /** For one key of a team, while several of its keys are in use. */
   ofMember: number

@@ -181,7 +181,7 @@ async function distributeFunctions(client: pg.ClientBase) {
     )
 }
 
-/** Citus can only plan most statements for the values of a call. */
+/** Citus needs the values of a call to plan most statements. */
 async function allowCustomPlans(client: pg.ClientBase) {
   const { rows } = await client.query<{ name: string }>(
     `select p.oid::regprocedure::text as name from pg_proc p
