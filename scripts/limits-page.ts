@@ -9,7 +9,7 @@ import { MAX_DEPTH } from '../src/http/input.ts'
 import { MAX_CHANGES } from '../src/http/pages/opt-out.ts'
 import { LARGE_BODY } from '../src/http/routes.ts'
 import { BODY_LIMIT, HEADER_LIMIT, HEADERS_TIMEOUT_MS, MAX_PARAM_LENGTH, REQUEST_TIMEOUT_MS } from '../src/http/server.ts'
-import { TURN_LIMITS } from '../src/platform/shares/turns.ts'
+import { LONG_READ_LIMITS, TURN_LIMITS } from '../src/platform/shares/turns.ts'
 import { SECOND } from '../src/platform/time.ts'
 import { MAX_TEAM_KEYS } from '../src/tenants/keys/rules.ts'
 import { MAX_ATTEMPTS } from '../src/tenants/sessions/attempt-limiter.ts'
@@ -54,6 +54,11 @@ const rows: [limit: string, value: string, over: string][] = [
     'Requests of a team that run at the same time, while other teams are active',
     `${TURN_LIMITS.guaranteed} per process, or ${TURN_LIMITS.ofOwner} once the first has run for ${TURN_LIMITS.longMs} ms, of which ${TURN_LIMITS.ofMember} with one key if several are in use`,
     'more requests wait',
+  ],
+  [
+    'Reads of samples and summaries of a team that run at the same time',
+    `${LONG_READ_LIMITS.ofOwner} per process; ${number(LONG_READ_LIMITS.pendingOfOwner)} more wait, for ${seconds(LONG_READ_LIMITS.waitMs)} each`,
+    '429 `TEAM_OVERLOADED`',
   ],
   [
     'Requests of a team that wait',

@@ -50,7 +50,7 @@ export type Row = {
   cost?: number
   /** Waits for other work for seconds, without working itself. It does not count as one of the requests that a team has at the same time. */
   waits?: true
-  /** The response can have thousands of entries, so it is written in slices. */
+  /** The response can have thousands of entries, so it is written in slices, and a team has few such requests at a time. */
   long?: true
   /** The media type instead of JSON. `returns` is then bytes, or an endless stream of text. */
   media?: 'application/pdf' | 'text/event-stream'

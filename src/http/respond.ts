@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { z } from 'zod'
 import { type App, type AppInRequest, type HttpRequest, inTransaction, onTeamClock } from '../platform/app.ts'
 import type { Caller } from '../platform/callers.ts'
 import { retryRead } from '../platform/db/errors.ts'
 import { isLostLease } from '../platform/db/rows/request-rows.ts'
+import { longList, withArrays } from '../platform/shares/long-list.ts'
 import { inTurn, type Turns } from '../platform/shares/turns.ts'
 import { type AuditBatch, auditRow } from '../tenants/audit/actions.ts'
 import type { AuditRead } from '../tenants/audit/reads.ts'
@@ -40,7 +42,7 @@ export async function respond(app: App, context: RouteContext, state: RequestSta
   const inOrder = route.row.waits ? run : (lease?: IdempotencyLease) => inTurn(context.turns, shareOf(state), () => run(lease))
   const outcome = await withIdempotency(app, state, inOrder)
   if (outcome.replayed && caller) await context.audit(auditRow(app, caller, auditEntry(state, outcome.status, outcome.body)))
-  return route.mask && !route.row.media && mustMask(caller) ? { ...outcome, body: route.mask(outcome.body) } : outcome
+  return route.mask && !route.row.media && mustMask(caller) ? { ...outcome, body: route.mask(withArrays(outcome.body)) } : outcome
 }
 
 /** The console masks personal data until the request gives a reason to reveal it. */
@@ -98,10 +100,26 @@ async function execute(app: AppInRequest, { auditRead }: RouteContext, state: Re
 /** Drops the fields that the contract does not declare. The result of a row marked `shaped` has none. */
 function shapeResult({ checksShapes }: App, { name, row }: Pick<Route, 'name' | 'row'>, result: unknown): unknown {
   if (row.shaped && !checksShapes) return result
-  const shaped = row.returns.parse(result)
-  if (row.shaped && JSON.stringify(shaped) !== JSON.stringify(result))
+  if (row.long && !row.shaped) return shapeEntries(row.returns as z.ZodObject<Record<string, z.ZodArray<z.ZodType>>>, result as Lists)
+  const whole = withArrays(result)
+  const shaped = row.returns.parse(whole)
+  if (row.shaped && JSON.stringify(shaped) !== JSON.stringify(whole))
     throw new Error(
       `The result of ${name} is not in the shape of its response. Remove \`shaped\` from the row, or the field from the result.`,
     )
   return shaped
 }
+
+type Lists = Record<string, unknown[]>
+
+/** Shapes the entries of long lists one at a time, when they are written. */
+const shapeEntries = ({ shape }: z.ZodObject<Record<string, z.ZodArray<z.ZodType>>>, lists: Lists) =>
+  Object.fromEntries(
+    Object.entries(shape).map(([name, { element }]) => [
+      name,
+      longList(
+        () => lists[name] ?? [],
+        (entry) => element.parse(entry),
+      ),
+    ]),
+  )

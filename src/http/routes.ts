@@ -3,8 +3,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { headerDeprecation } from '../contract/deprecation.ts'
 import type { App } from '../platform/app.ts'
 import { retryRead } from '../platform/db/errors.ts'
-import { runForShare } from '../platform/shares/share.ts'
-import { newTurns } from '../platform/shares/turns.ts'
+import { runRequestForShare } from '../platform/shares/share.ts'
+import { inTurn, LONG_READ_LIMITS, newTurns } from '../platform/shares/turns.ts'
 import { type AuditBatch, auditRow, newAuditBatch } from '../tenants/audit/actions.ts'
 import { newReadAuditor } from '../tenants/audit/reads.ts'
 import { spendTokens } from '../tenants/rates/limiter.ts'
@@ -30,6 +30,7 @@ export function mountTable(app: App, server: FastifyInstance, table: Table, sibl
   server.decorateRequest('state', null)
   const audit = newAuditBatch(app)
   const shared = { audit, auditRead: newReadAuditor(app, audit), turns: newTurns(), streams: trackStreams(server, siblings) }
+  const longReads = newTurns(LONG_READ_LIMITS)
   for (const [name, row] of Object.entries(table.endpoints)) {
     if (!isServed(app, row)) continue
     const handler = table.handlers[name] as AnyHandler
@@ -42,7 +43,11 @@ export function mountTable(app: App, server: FastifyInstance, table: Table, sibl
         config: { template: row.path },
         ...(row.largeBody ? { bodyLimit: LARGE_BODY } : {}),
         onRequest: (request, reply) => admit(app, route, request, reply),
-        handler: (request, reply) => runForShare(shareOf(request.state as RequestState), () => handle(app, shared, request, reply)),
+        handler: (request, reply) => {
+          const share = shareOf(request.state as RequestState)
+          const work = () => runRequestForShare(share, () => handle(app, shared, request, reply))
+          return row.long ? inTurn(longReads, share, work) : work()
+        },
         errorHandler: (error, request, reply) => refuse(app, audit, error, request, reply),
       })
   }

@@ -1,7 +1,11 @@
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { MAX_WEBHOOKS } from '../../src/delivery/webhooks/management/actions.ts'
 import { MAX_TEAM_KEYS } from '../../src/tenants/keys/rules.ts'
 import { MAX_LISTED_SUMMARIES } from '../../src/wearables/data/summaries/read-summaries.ts'
+import { holdLock } from '../support/hold-lock.ts'
+import { lockWaits } from '../support/lock-waits.ts'
+import { eventually } from '../support/process.ts'
 import { query } from '../support/query.ts'
 import { aUser } from '../support/users.ts'
 import { errorOf, world } from '../support/world.ts'
@@ -46,4 +50,21 @@ test('a response has a limited number of summaries', async () => {
   const list = (start_date: string) => api.listActivity({ params: { user_id }, query: { start_date, end_date: '2026-01-31' } })
   expect(await errorOf(list('1826-01-01'))).toMatchObject({ status: 400, detail: { error_type: 'TOO_MANY_SUMMARIES' } })
   expect(await list('2026-01-02')).toEqual({ activity: [] })
+})
+
+test('a long read waits while two others of its team run, and a short request does not', async () => {
+  const user_id = await aUser(api)
+  const range = { start_date: '2026-01-01', end_date: '2026-01-02' }
+  const release = await holdLock(w.app, (db) => sql`lock table summaries in access exclusive mode`.execute(db))
+  const held = [1, 2].map(() => api.listActivity({ params: { user_id }, query: range }))
+  await eventually(async () => (await lockWaits(w.url)).length === held.length)
+  let isServed = false
+  const waiting = api.listSamples({ params: { user_id, resource: 'steps' }, query: range }).then(() => {
+    isServed = true
+  })
+  for (let i = 0; i < 20; i++) await api.getUser({ params: { user_id } })
+  const wasServed = isServed
+  await release()
+  await Promise.all([...held, waiting])
+  expect(wasServed).toBe(false)
 })

@@ -5,6 +5,7 @@ import { parseJson } from '../../src/http/body/json.ts'
 import { parseInSlices } from '../../src/http/body/parse-in-slices.ts'
 import { jsonMeter, MAX_LIST_ENTRIES, MAX_OBJECTS } from '../../src/http/body/rules-size.ts'
 import { stringifyInSlices } from '../../src/http/body/stringify-in-slices.ts'
+import { longList, withArrays } from '../../src/platform/shares/long-list.ts'
 
 /** The value, or undefined for text that is not JSON. */
 const parsed = async (parse: () => unknown): Promise<{ value: unknown } | undefined> => {
@@ -117,5 +118,18 @@ describe('writing in slices', () => {
         expect((await stringifyInSlices(body)).toString()).toBe(JSON.stringify(body))
     })
     await assert(property, { numRuns: 100 })
+  })
+
+  test('makes the entries of a long list as it writes them', async () => {
+    const bodyOf = (data: number[]) => ({ groups: { fitbit: [{ source: 'fitbit', data }] }, all: data })
+    for (const count of [0, 1, 20, 21, 175]) {
+      const items = Array.from({ length: count }, (_, i) => i)
+      const double = (item: number) => item * 2
+      const body = bodyOf(longList(() => items, double))
+      const expected = bodyOf(items.map(double))
+      expect((await stringifyInSlices(body)).toString()).toBe(JSON.stringify(expected))
+      expect(withArrays(body)).toEqual(expected)
+      expect(JSON.stringify({ deep: { body } })).toBe(JSON.stringify({ deep: { body: expected } }))
+    }
   })
 })

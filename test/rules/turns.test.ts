@@ -1,8 +1,18 @@
 import { array, assert, asyncProperty, constantFrom, integer, record } from 'fast-check'
-import { describe, expect, test } from 'vitest'
-import { newTurns, type TurnLimits } from '../../src/platform/shares/turns.ts'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { LONG_READ_LIMITS, newTurns, type TurnLimits } from '../../src/platform/shares/turns.ts'
 
-const limits: TurnLimits = { ofProcess: 8, ofOwner: 4, longMs: 0, ofMember: 3, guaranteed: 1, pendingOfOwner: 50, waitMs: 10_000 }
+const limits: TurnLimits = {
+  contentionMs: 1000,
+  ofProcess: 8,
+  ofOwner: 4,
+  longMs: 0,
+  rest: 0,
+  ofMember: 3,
+  guaranteed: 1,
+  pendingOfOwner: 50,
+  waitMs: 10_000,
+}
 
 /** A process whose clock the test moves. `enter` says in which order requests start. */
 function openProcess(most: TurnLimits = limits) {
@@ -26,10 +36,23 @@ function openProcess(most: TurnLimits = limits) {
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 describe('turns', () => {
+  afterEach(() => vi.useRealTimers())
+
   test('a team that is alone never waits', () => {
     const { turns } = openProcess()
     const waits = Array.from({ length: 500 }, (_, i) => turns.enter({ owner: 'harbor', member: `key ${i % 3}` }))
     expect(waits.every((wait) => wait === undefined)).toBe(true)
+  })
+
+  test('a team has a few long reads at a time, also while it is alone, and another team does not wait for them', async () => {
+    const { turns, started, enter } = openProcess(LONG_READ_LIMITS)
+    for (let i = 0; i < 30; i++) void enter('harbor')
+    await settle()
+    expect(started).toHaveLength(LONG_READ_LIMITS.ofOwner)
+    expect(turns.enter({ owner: 'meadow', member: 'key' })).toBeUndefined()
+    turns.leave({ owner: 'harbor', member: 'key' }, 1)
+    await settle()
+    expect(started).toHaveLength(LONG_READ_LIMITS.ofOwner + 1)
   })
 
   test('a second team is served at once while a hundred requests of the first are pending', async () => {
@@ -91,6 +114,27 @@ describe('turns', () => {
     expect(await meadowSends()).toBe(2)
     pass(1)
     expect(await meadowSends()).toBe(3)
+  })
+
+  test('while others are active, a team with many waiting requests rests between two of them', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    const { turns, started, enter } = openProcess({ ...limits, ofOwner: 1, rest: 0.25 })
+    const ofHarbor = () => started.filter((name) => name === 'harbor').length
+    void enter('meadow')
+    for (let i = 0; i < 20; i++) void enter('harbor')
+    turns.leave({ owner: 'harbor', member: 'key' }, 8)
+    vi.advanceTimersByTime(1)
+    await settle()
+    expect(ofHarbor()).toBe(1)
+    vi.advanceTimersByTime(1)
+    await settle()
+    expect(ofHarbor()).toBe(2)
+    for (let i = 0; i < 18; i++) {
+      turns.leave({ owner: 'harbor', member: 'key' }, 8)
+      vi.advanceTimersByTime(2)
+    }
+    await settle()
+    expect([ofHarbor(), turns.pending]).toEqual([20, 0])
   })
 
   test('a key leaves room for the other keys of its team', async () => {

@@ -1,7 +1,8 @@
+import { isLongList, isPlain } from '../../platform/shares/long-list.ts'
 import { cutIntoSlices } from '../../platform/shares/slices.ts'
 
 /** The number of entries of a list that are written at once. */
-const ENTRIES = 50
+const ENTRIES = 20
 
 /** Writes JSON in slices, and lets other requests run in between. The result is that of JSON.stringify. */
 export async function stringifyInSlices(value: unknown): Promise<Buffer> {
@@ -12,9 +13,13 @@ export async function stringifyInSlices(value: unknown): Promise<Buffer> {
     const pause = endSlice()
     if (pause) await pause
   }
-  const addList = async (list: unknown[]) => {
-    for (let i = 0; i < list.length; i += ENTRIES) await add(`${i ? ',' : '['}${JSON.stringify(list.slice(i, i + ENTRIES)).slice(1, -1)}`)
-    await add(']')
+  const addList = async (list: Iterable<unknown>) => {
+    let separator = '['
+    for (const entries of partsOf(list)) {
+      await add(`${separator}${JSON.stringify(entries).slice(1, -1)}`)
+      separator = ','
+    }
+    await add(separator === '[' ? '[]' : ']')
   }
   const addFields = async (fields: Record<string, unknown>) => {
     let separator = '{'
@@ -27,7 +32,7 @@ export async function stringifyInSlices(value: unknown): Promise<Buffer> {
     await add(separator === '{' ? '{}' : '}')
   }
   const addValue = async (item: unknown): Promise<void> => {
-    if (Array.isArray(item) && item.length > ENTRIES) return addList(item)
+    if (isLong(item)) return addList(item)
     if (Array.isArray(item) && item.some(hasLongList)) {
       for (const [i, entry] of item.entries()) {
         await add(i ? ',' : '[')
@@ -41,8 +46,17 @@ export async function stringifyInSlices(value: unknown): Promise<Buffer> {
   return Buffer.concat(parts)
 }
 
-const isPlain = (value: unknown): value is Record<string, unknown> =>
-  value !== null && typeof value === 'object' && Object.getPrototypeOf(value) === Object.prototype && !('toJSON' in value)
+function* partsOf(list: Iterable<unknown>) {
+  let part: unknown[] = []
+  for (const entry of list) {
+    part.push(entry)
+    if (part.length < ENTRIES) continue
+    yield part
+    part = []
+  }
+  if (part.length) yield part
+}
 
-const hasLongList = (value: unknown) =>
-  isPlain(value) && Object.values(value).some((field) => Array.isArray(field) && field.length > ENTRIES)
+const isLong = (value: unknown): value is Iterable<unknown> => isLongList(value) || (Array.isArray(value) && value.length > ENTRIES)
+
+const hasLongList = (value: unknown) => isPlain(value) && Object.values(value).some(isLong)

@@ -1,11 +1,14 @@
 import { newFairQueue } from './fair-queue.ts'
-import { currentShare } from './share.ts'
+import { currentShare, isContended } from './share.ts'
 
 /** Long enough that switching costs nothing, and short enough that nobody notices the wait. */
 const SLICE_MS = 0.5
 
-/** A request waits for several turns of the loop, so most of them have no slice. While others have work, even fewer have one. */
-const [MIN_TURNS, MAX_TURNS] = [3, 6]
+/** A request waits for several turns of the loop, so most of them have no slice. */
+const MIN_TURNS = 2
+/** While several teams are active, long work rests after a turn with other work, up to this many times per slice. */
+const MAX_RESTS = 3
+const REST_MS = 1
 /** A turn without work is shorter. */
 const IDLE_TURN_MS = 0.1
 
@@ -22,11 +25,12 @@ const nextSlice = () =>
     if (waiting.size === 1) runNextSlice()
   })
 
-function runNextSlice(turn = 1) {
+function runNextSlice(turn = 1, rests = 0) {
   const startedAt = performance.now()
   setImmediate(() => {
     const isBusy = performance.now() - startedAt > IDLE_TURN_MS
-    if (turn < MIN_TURNS || (isBusy && turn < MAX_TURNS)) return runNextSlice(turn + 1)
+    if (isBusy && rests < MAX_RESTS && isContended()) return void setTimeout(runNextSlice, REST_MS, turn + 1, rests + 1)
+    if (turn < MIN_TURNS) return runNextSlice(turn + 1, rests)
     const next = waiting.take()
     if (!next) return
     waiting.charge(next.owner, 1)
@@ -44,20 +48,4 @@ export function cutIntoSlices(): () => Promise<void> | undefined {
       until = performance.now() + SLICE_MS
     })
   }
-}
-
-const STEPS_PER_CHECK = 100
-
-/** Maps a long list in slices. `steps` is the number of items after which it checks whether the slice is over. */
-export async function mapInSlices<T, R>(items: readonly T[], map: (item: T) => R, steps = STEPS_PER_CHECK): Promise<R[]> {
-  const endSlice = cutIntoSlices()
-  const mapped: R[] = []
-  for (let i = 0; i < items.length; i++) {
-    if (i % steps === 0) {
-      const pause = endSlice()
-      if (pause) await pause
-    }
-    mapped.push(map(items[i] as T))
-  }
-  return mapped
 }

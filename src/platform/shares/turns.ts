@@ -1,17 +1,22 @@
 import { tooMany } from '../problem.ts'
-import { SECOND } from '../time.ts'
+import { MINUTE, SECOND } from '../time.ts'
+import { type Contention, newContention } from './contention.ts'
 import { type FairQueue, newFairQueue } from './fair-queue.ts'
 import type { Share } from './share.ts'
 import { sweeper } from './sweep.ts'
 
-/** Limits of the requests that one process executes at the same time. They apply while several teams send requests. */
+/** Limits of the requests that one process executes at the same time. They apply during contention. */
 export type TurnLimits = {
+  /** Contention begins when a second team sends a request, and ends when the others have sent none for this long. Infinity: there always is. */
+  contentionMs: number
   /** For all teams together. */
   ofProcess: number
   /** For one team. */
   ofOwner: number
   /** A team starts a request beside another of its own only once that one has run for this long, so a long request does not block it. */
   longMs: number
+  /** A team with many waiting requests rests for this part of the time that the last one took, so the processors have time for others. */
+  rest: number
   /** For one key of a team, while several of its keys are in use. */
   ofMember: number
   /** A team always has this many, whatever the others do. */
@@ -24,24 +29,45 @@ export type TurnLimits = {
 
 /** One team leaves one of the three connections for short writes free, and at least half of the others. */
 export const TURN_LIMITS: TurnLimits = {
+  contentionMs: SECOND,
   ofProcess: 16,
   ofOwner: 2,
   longMs: 100,
+  rest: 0.5,
   ofMember: 1,
   guaranteed: 1,
   pendingOfOwner: 1000,
   waitMs: 10 * SECOND,
 }
 
-/** The contention ends when the others have sent nothing for this long. */
-const CONTENTION_MS = SECOND
+/** One thread works on all long reads, so more of them at once would only take memory. They also wait while a team is alone. */
+export const LONG_READ_LIMITS: TurnLimits = {
+  contentionMs: Number.POSITIVE_INFINITY,
+  ofProcess: Number.POSITIVE_INFINITY,
+  ofOwner: 2,
+  longMs: 0,
+  rest: 0,
+  ofMember: 2,
+  guaranteed: 2,
+  pendingOfOwner: 1000,
+  waitMs: 5 * MINUTE,
+}
+
+/** A team with more waiting requests than this rests between them. */
+const MANY_PENDING = 10
+const MAX_REST_MS = 10
 /** Owners can be addresses, which are many. */
 const MAX_IDLE_OWNERS = 1000
 
 type Pending = { share: Share; since: number; start(): void; refuse(error: unknown): void }
-/** Who is served now, and whether there were others lately. */
-type Busy = { running: number; last: string; othersAt: number }
-type Owner = Busy & { startedAt: number; members: Map<string, number>; pending: FairQueue<Pending> }
+type Owner = {
+  running: number
+  startedAt: number
+  isResting: boolean
+  contention: Contention
+  members: Map<string, number>
+  pending: FairQueue<Pending>
+}
 
 export type Turns = ReturnType<typeof newTurns>
 
@@ -53,34 +79,29 @@ export type Turns = ReturnType<typeof newTurns>
 export function newTurns(limits: TurnLimits = TURN_LIMITS, now: () => number = () => performance.now()) {
   const owners = new Map<string, Owner>()
   const queue = newFairQueue<string>()
-  const process: Busy = { running: 0, last: '', othersAt: Number.NEGATIVE_INFINITY }
+  const contention = newContention(limits.contentionMs, now)
+  let running = 0
 
-  const isContended = ({ othersAt }: Busy) => now() - othersAt < CONTENTION_MS
-  const see = (busy: Busy, name: string) => {
-    if (busy.last === name) return
-    if (busy.last) busy.othersAt = now()
-    busy.last = name
-  }
   const ownerOf = (name: string) => {
     const known = owners.get(name)
     if (known) return known
-    const owner = {
-      ...{ running: 0, last: '', othersAt: Number.NEGATIVE_INFINITY, startedAt: Number.NEGATIVE_INFINITY },
-      ...{ members: new Map<string, number>(), pending: newFairQueue<Pending>() },
+    const owner: Owner = {
+      ...{ running: 0, startedAt: Number.MIN_SAFE_INTEGER, isResting: false },
+      ...{ contention: newContention(limits.contentionMs, now), members: new Map(), pending: newFairQueue() },
     }
     owners.set(name, owner)
     return owner
   }
-  const ownerHasRoom = ({ running, startedAt }: Owner) =>
-    !isContended(process) ||
-    running < limits.guaranteed ||
-    (running < limits.ofOwner && process.running < limits.ofProcess && now() - startedAt >= limits.longMs)
+  const ownerHasRoom = (owner: Owner) =>
+    !contention.isOn() || (!owner.isResting && (owner.running < limits.guaranteed || hasRoomBesideLong(owner)))
+  const hasRoomBesideLong = (owner: Owner) =>
+    owner.running < limits.ofOwner && running < limits.ofProcess && now() - owner.startedAt >= limits.longMs
   const memberHasRoom = (owner: Owner, member: string) =>
-    !isContended(process) || !isContended(owner) || (owner.members.get(member) ?? 0) < limits.ofMember
+    !contention.isOn() || !owner.contention.isOn() || (owner.members.get(member) ?? 0) < limits.ofMember
 
   const count = (owner: Owner, member: string, by: 1 | -1) => {
     if (by > 0) owner.startedAt = now()
-    process.running += by
+    running += by
     owner.running += by
     const ofMember = (owner.members.get(member) ?? 0) + by
     if (ofMember) owner.members.set(member, ofMember)
@@ -104,6 +125,16 @@ export function newTurns(limits: TurnLimits = TURN_LIMITS, now: () => number = (
       count(ownerOf(pending.share.owner), pending.share.member, 1)
       pending.start()
     }
+  }
+  const rest = (owner: Owner, ms: number) => {
+    owner.isResting = true
+    setTimeout(
+      () => {
+        owner.isResting = false
+        startPending()
+      },
+      Math.min(ms * limits.rest, MAX_REST_MS),
+    )
   }
   /** Contention can end, and a request can wait too long, without any other request. */
   const sweep = () => {
@@ -130,8 +161,8 @@ export function newTurns(limits: TurnLimits = TURN_LIMITS, now: () => number = (
     /** Returns a promise only if the request has to wait for its turn. */
     enter(share: Share): Promise<void> | undefined {
       const owner = ownerOf(share.owner)
-      see(process, share.owner)
-      see(owner, share.member)
+      contention.see(share.owner)
+      owner.contention.see(share.member)
       if (owner.pending.size || !ownerHasRoom(owner) || !memberHasRoom(owner, share.member)) return wait(owner, share)
       count(owner, share.member, 1)
       return undefined
@@ -143,6 +174,7 @@ export function newTurns(limits: TurnLimits = TURN_LIMITS, now: () => number = (
       queue.charge(share.owner, ms)
       owner.pending.charge(share.member, ms)
       if (owners.size > MAX_IDLE_OWNERS && !owner.running && !owner.pending.size) owners.delete(share.owner)
+      if (limits.rest && owner.pending.size > MANY_PENDING && contention.isOn()) rest(owner, ms)
       if (queue.size) startPending()
     },
     get pending() {

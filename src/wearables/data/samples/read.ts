@@ -4,7 +4,8 @@ import type { App } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { invalid, problem } from '../../../platform/problem.ts'
 import type { SealingKey } from '../../../platform/sealing/seal.ts'
-import { cutIntoSlices, mapInSlices } from '../../../platform/shares/slices.ts'
+import { longList } from '../../../platform/shares/long-list.ts'
+import { cutIntoSlices } from '../../../platform/shares/slices.ts'
 import { requireUser, unwrapUserKey } from '../../../tenants/users/actions.ts'
 import { presentSource } from '../emit.ts'
 import { sourceFilter } from '../incoming-push.ts'
@@ -35,15 +36,13 @@ export async function listSamples(app: App, caller: TeamCaller, user_id: string,
   const cursor = query.next_cursor ?? query.cursor
   const interval = query.downsample ? downsampleInterval(samplesQuery.row, query.downsample) : undefined
   const { found, next } = await readPage(app, samplesQuery, cursor ? positionOf(cursor) : undefined, interval)
-  const groups: Record<string, Awaited<ReturnType<typeof presentGroup>>[]> = {}
+  const groups: Record<string, ReturnType<typeof presentGroup>[]> = {}
   for (const [provider, rows] of Map.groupBy(found, ({ provider }) => provider)) {
     const ofProvider = groupByOrigin(
       samplesQuery.row,
       rows.flatMap(({ samples }) => samples),
     )
-    groups[provider] = []
-    for (const { origin, samples } of ofProvider)
-      groups[provider].push(await presentGroup(app, samplesQuery.row, provider as SourceSlug, origin, samples))
+    groups[provider] = ofProvider.map(({ origin, samples }) => presentGroup(app, samplesQuery.row, provider as SourceSlug, origin, samples))
   }
   const next_cursor = next ? cursorOf(next) : null
   return { groups, next: next_cursor, next_cursor }
@@ -51,9 +50,9 @@ export async function listSamples(app: App, caller: TeamCaller, user_id: string,
 
 type Origin = Parameters<typeof presentSource>[2]
 
-const presentGroup = async (app: App, row: Series, provider: SourceSlug, origin: Origin, samples: (Sample | DownsampledSample)[]) => ({
+const presentGroup = (app: App, row: Series, provider: SourceSlug, origin: Origin, samples: (Sample | DownsampledSample)[]) => ({
   source: presentSource(app, provider, origin),
-  data: await mapInSlices(samples, presenterOf(row)),
+  data: longList(() => samples, presenterOf(row)),
 })
 
 function presenterOf(row: Series) {
@@ -79,11 +78,12 @@ export async function listSamplesPlain(app: App, caller: TeamCaller, user_id: st
       'TOO_MANY_SAMPLES',
       'The period contains more than 100,000 samples. Read it page by page at /grouped, or choose a shorter period.',
     )
-  const samples = await readAll(app, samplesQuery)
-  return mapInSlices(
-    samples.filter((sample) => type === undefined || sample.type === type),
-    samplePresenter(samplesQuery.row),
-  )
+  const rows = await store.readDays(app.db, samplesQuery.window, Number.MAX_SAFE_INTEGER)
+  const ofType = function* () {
+    for (const samples of samplesByDay(samplesQuery, rows))
+      for (const sample of samples) if (type === undefined || sample.type === type) yield sample
+  }
+  return longList(ofType, samplePresenter(samplesQuery.row))
 }
 
 export const listCholesterol = (app: App, caller: TeamCaller, user_id: string, type: string, query: Query) =>
@@ -92,7 +92,19 @@ export const listCholesterol = (app: App, caller: TeamCaller, user_id: string, t
 /** Reads all samples of a window, in order of time. */
 export async function readAll(app: App, samplesQuery: SampleQuery): Promise<Sample[]> {
   const rows = await store.readDays(app.db, samplesQuery.window, Number.MAX_SAFE_INTEGER)
-  return (await mapInSlices(rows, (row) => samplesInRange(samplesQuery, row), 1)).flat().sort(byKey)
+  const endSlice = cutIntoSlices()
+  const found: Sample[][] = []
+  for (const samples of samplesByDay(samplesQuery, rows)) {
+    found.push(samples)
+    await endSlice()
+  }
+  return found.flat()
+}
+
+/** Decodes days, in order of time. A day has one row for each source and source type. */
+function* samplesByDay(samplesQuery: SampleQuery, rows: store.StoredDay[]) {
+  for (const ofDay of Map.groupBy(rows, ({ day }) => day).values())
+    yield ofDay.flatMap((row) => samplesInRange(samplesQuery, row)).sort(byKey)
 }
 
 type SampleQuery = { row: Series; key: SealingKey; range: Range; window: store.Window }

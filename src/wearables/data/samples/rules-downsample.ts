@@ -6,12 +6,17 @@ export type DownsampledSample = Sample & { min: number; max: number; count: numb
 /** Returns one sample per interval and origin, with the mean, minimum, maximum and count. */
 export function downsample(samples: Sample[], length: number): DownsampledSample[] {
   const found = new Map<string, DownsampledSample>()
+  let bucket: DownsampledSample | undefined
   for (const sample of samples) {
+    const { type, value, more } = sample
     const at = Math.floor(sample.at / length) * length
-    const key = `${at} ${sample.type} ${sample.more}`
-    const bucket = found.get(key)
-    if (bucket) add(bucket, sample.value)
-    else found.set(key, { ...sample, at, end: at + length, min: sample.value, max: sample.value, count: 1 })
+    // Most samples belong to the interval of the one before.
+    if (bucket?.at !== at || bucket.type !== type || bucket.more !== more) {
+      const key = `${at} ${type} ${more}`
+      bucket = found.get(key) ?? { ...sample, value: 0, at, end: at + length, min: value, max: value, count: 0 }
+      found.set(key, bucket)
+    }
+    add(bucket, value)
   }
   return [...found.values()].sort(byKey)
 }

@@ -3,7 +3,7 @@ import type { SummaryName } from '../../../contract/wearables/summaries.ts'
 import type { App } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { problem } from '../../../platform/problem.ts'
-import { mapInSlices } from '../../../platform/shares/slices.ts'
+import { longList } from '../../../platform/shares/long-list.ts'
 import { providerOf } from '../../../tenants/sources/actions.ts'
 import { requireUser, type UserRow, unwrapUserKey } from '../../../tenants/users/actions.ts'
 import { listDevices } from '../../connections/devices.ts'
@@ -21,8 +21,11 @@ type Query = { start_date: string; end_date?: string | null | undefined; provide
 
 /** Lists summaries by calendar days of the user. */
 export async function listSummaries<N extends SummaryName>(app: App, caller: TeamCaller, user_id: string, resource: N, query: Query) {
-  const found = await readDocuments(app, caller, user_id, resource, query)
-  return found.map(({ row, document }) => presentSummary<N>(app, row, document))
+  const { rows, key } = await readRows(app, caller, user_id, resource, query)
+  return longList(
+    () => rows,
+    (row) => presentSummary<N>(app, row, openSummary(key, row)),
+  )
 }
 
 export async function listRawSummaries(
@@ -32,12 +35,15 @@ export async function listRawSummaries(
   resource: 'activity' | 'sleep' | 'workouts' | 'body',
   query: Query,
 ) {
-  const found = await readDocuments(app, caller, user_id, resource, query)
+  const { rows, key } = await readRows(app, caller, user_id, resource, query)
   const priority = await priorityOf(app, caller.team_id, resource)
-  return found.map(({ row, document }) => presentRawSummary(app, row, document, priority(row.provider)))
+  return longList(
+    () => rows,
+    (row) => presentRawSummary(app, row, openSummary(key, row), priority(row.provider)),
+  )
 }
 
-async function readDocuments(app: App, { team_id }: TeamCaller, user_id: string, resource: SummaryName, query: Query) {
+async function readRows(app: App, { team_id }: TeamCaller, user_id: string, resource: SummaryName, query: Query) {
   const user = await requireUser(app, team_id, user_id)
   const days = daysOf(query.start_date, query.end_date, app.now())
   const rows = await store.listSummaries(
@@ -48,8 +54,7 @@ async function readDocuments(app: App, { team_id }: TeamCaller, user_id: string,
   )
   if (rows.length > MAX_LISTED_SUMMARIES)
     throw problem('TOO_MANY_SUMMARIES', 'The period contains more than 10,000 summaries. Choose a shorter period.')
-  const key = await unwrapUserKey(app, user)
-  return mapInSlices(rows, (row) => ({ row, document: openSummary(key, row) }), 10)
+  return { rows, key: await unwrapUserKey(app, user) }
 }
 
 export async function getProfile(app: App, caller: TeamCaller, user_id: string, query: { provider: string }) {
