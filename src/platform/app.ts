@@ -2,7 +2,8 @@ import type { Logger } from 'pino'
 import type { Caches } from './caches.ts'
 import type { Config } from './config.ts'
 import type { Replica } from './db/connections/replica.ts'
-import { isDatabaseUnavailable, isDeadlock } from './db/errors.ts'
+import { retryDeadlocks } from './db/deadlocks.ts'
+import { isDatabaseUnavailable } from './db/errors.ts'
 import type { Db } from './db/open.ts'
 import { type RequestRows, writeRequestRows } from './db/rows/request-rows.ts'
 import { emptyLastUses, type LastUses } from './last-uses.ts'
@@ -106,8 +107,6 @@ export async function onReplica<T>(app: App, read: (app: App) => Promise<T>): Pr
   }
 }
 
-const ATTEMPTS = 3
-
 type Options = {
   /** False where the caller has to start over itself after a deadlock. */
   retry?: boolean
@@ -120,16 +119,6 @@ type Options = {
 export async function inTransaction<A extends App, T>(app: A, work: Work<A, T>, { retry = true }: Options = {}): Promise<T> {
   if (isInTransaction(app)) return work(app)
   return retry ? retryDeadlocks(() => commit(app, work)) : commit(app, work)
-}
-
-/** PostgreSQL rolls back one side of a deadlock, so that side can run again. */
-export async function retryDeadlocks<T>(run: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++)
-    try {
-      return await run()
-    } catch (error) {
-      if (!isDeadlock(error) || attempt === ATTEMPTS) throw error
-    }
 }
 
 type Work<A, T> = (app: A & Transaction) => Promise<T>

@@ -2,12 +2,15 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
+import pg from 'pg'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { nobodyCanRun } from '../db/support/checkout.ts'
 import { nobody, skipUnless } from '../db/support/embedded.ts'
 import { databaseName } from '../support/databases.ts'
-import { main, run } from '../support/process.ts'
-import { query } from '../support/query.ts'
+import { lockWaits } from '../support/lock-waits.ts'
+import { eventually, main, run } from '../support/process.ts'
+import { directUrl, query } from '../support/query.ts'
+import { openRelay } from '../support/relay.ts'
 import { emptyDatabase, isPooledRun, newDatabase, newDataDir, temporaryFolder } from '../support/world.ts'
 import { databaseWithCatalog, externalDatabase, runFailingStart, startFailure } from './support/start.ts'
 
@@ -78,6 +81,19 @@ describe('an unusable database is named without its password', () => {
     expect(await startFailure(externalDatabase(url))).toMatch(
       /^The database cannot be migrated: cannot execute CREATE TABLE in a read-only transaction/,
     )
+  })
+
+  test('a database that is lost during a migration', async () => {
+    const url = await emptyDatabase()
+    const relay = await openRelay(directUrl(url))
+    const holder = new pg.Client({ connectionString: directUrl(url) })
+    await holder.connect()
+    await holder.query('begin; create table migrations (name text)')
+    const failure = startFailure(externalDatabase(relay.url))
+    await eventually(async () => (await lockWaits(url)).length)
+    relay.close()
+    expect(await failure).toMatch(/^The database became unavailable during the start: .*\. Check the server and start again\.$/)
+    await holder.end()
   })
 })
 

@@ -35,6 +35,14 @@ const secondsIn = (n: number) => `${day}T00:${String(Math.floor(n / 60)).padStar
 
 type Cursor = { after?: string; read: string[] }
 
+/** Reads the log from the cursor to its end. */
+async function readOn(api: Client, cursor: Cursor, order_id?: string): Promise<string[]> {
+  const { events, next_cursor } = await api.listEvents({ query: { after: cursor.after, order_id, limit: 500 } })
+  cursor.read.push(...events.map(({ event_id }) => event_id))
+  cursor.after = next_cursor
+  return events.length ? readOn(api, cursor, order_id) : cursor.read
+}
+
 test('an earlier version and this one share a database under load, while this one migrates it', async (context) => {
   const checkout = earlierFor(context)
   const { url } = await startServer(tempFolder())
@@ -48,11 +56,7 @@ test('an earlier version and this one share a database under load, while this on
   const log: Cursor = { read: [] }
   let pushed = 0
 
-  const follow = async (api: Client) => {
-    const { events, next_cursor } = await api.listEvents({ query: { after: log.after } })
-    log.read.push(...events.map(({ event_id }) => event_id))
-    log.after = next_cursor
-  }
+  const follow = (api: Client) => readOn(api, log)
   /** An order that one process takes and another one advances, and samples of a day that both write. */
   const turn = async (first: Client, second: Client) => {
     const order = await placeOrder(first, 'walk_in_test', { user_id: await aUser(first) })
@@ -87,11 +91,11 @@ test('an earlier version and this one share a database under load, while this on
   await follow(again)
   await during(restarted.stop('SIGTERM'), after, after)
 
-  const eventsOf = async (order_id?: string) => (await after.listEvents({ query: { order_id, limit: 500 } })).events
+  const eventsOf = (order_id?: string) => readOn(after, { read: [] }, order_id)
   const isNumbered = async () => (await query(url, 'select from events where no is null')).length === 0
   await eventually(isNumbered, TIMEOUT_MS, CONNECTION_POLL_MS)
   await follow(after)
-  expect(log.read).toEqual((await eventsOf()).map(({ event_id }) => event_id))
+  expect(log.read).toEqual(await eventsOf())
   for (const id of orders) {
     const order = await after.getOrder({ params: { order_id: id } })
     expect(order.last_event.status).toBe('completed.walk_in_test.completed')

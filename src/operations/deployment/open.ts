@@ -7,9 +7,11 @@ import { checkPooler } from '../../platform/db/connections/pooler.ts'
 import { openReplica } from '../../platform/db/connections/replica.ts'
 import { applyRoleSettings } from '../../platform/db/connections/role-settings.ts'
 import type { Embedded } from '../../platform/db/embedded/start.ts'
+import { isDatabaseUnavailable } from '../../platform/db/errors.ts'
 import { checkServer, type Database, openDatabase } from '../../platform/db/open.ts'
 import { migrate, migrationFiles } from '../../platform/db/schema/migrate.ts'
 import { keepRegistered } from '../../platform/db/schema/processes.ts'
+import { Problem, setupProblem } from '../../platform/problem.ts'
 import { epochOf, loadRoots } from '../../platform/sealing/roots.ts'
 import { keyEncryptionOf } from '../../platform/sealing/settings.ts'
 import { newVault } from '../../platform/sealing/vault.ts'
@@ -25,7 +27,13 @@ type Options = {
 }
 
 /** Opens the service on its database. Migrates the database and checks that it belongs to this deployment and key. */
-export async function openService(
+export const openService = (...opening: Parameters<typeof open>) =>
+  open(...opening).catch((error) => {
+    if (error instanceof Problem || !isDatabaseUnavailable(error)) throw error
+    throw setupProblem(`The database became unavailable during the start: ${error.message}. Check the server and start again.`)
+  })
+
+async function open(
   config: Config,
   log: Logger,
   openEmbedded: OpenEmbedded,

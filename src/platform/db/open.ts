@@ -7,7 +7,8 @@ import { newFairPool } from './connections/fair-pool.ts'
 import { urlsOfHosts, writableHost } from './connections/hosts.ts'
 import { startLostServerChecks } from './connections/lost-servers.ts'
 import { coalesceReads, openPipelined, openPipelinedPool, type PipelinedConnection } from './connections/pipelined-connections.ts'
-import { isConnectionLost, isLockTimeout, isReadOnly, isTeamMoved } from './errors.ts'
+import { retryDeadlocks } from './deadlocks.ts'
+import { isConnectionLost, isDeadlock, isLockTimeout, isReadOnly } from './errors.ts'
 import type { Tables } from './tables.ts'
 
 /** Outside a transaction it carries the pipelined connections and the URL. Inside one, every statement uses the transaction's connection. */
@@ -144,21 +145,24 @@ export const runPrepared = async <R>(db: Db, text: string, values: unknown[]): P
   (await db.executeQuery<R>(CompiledQuery.raw(text, values))).rows
 
 /** Runs a prepared read on the pipelined connection, or on the transaction's if one is open. */
-export const runHotRead = async <R>(db: Db, text: string, values: unknown[]): Promise<R[]> =>
-  db.pipelined ? runPipelined(db.pipelined.reading, text, values) : runPrepared(db, text, values)
+export const runHotRead = async <R>(db: Db, text: string, values: unknown[]): Promise<R[]> => {
+  const { pipelined } = db
+  return pipelined ? retryDeadlocks(() => runPipelined<R>(pipelined.reading, text, values)) : runPrepared(db, text, values)
+}
 
 /**
  * Runs a prepared write on a pipelined connection, or on the transaction's if one is open. The statement calls a function
  * whose last parameter, `lock_ms`, limits the wait for a lock. It is added to the values here.
  */
 export async function runHotWrite<R>(db: Db, text: string, values: unknown[]): Promise<R[]> {
-  if (db.pipelined)
-    try {
-      return await runPipelined(db.pipelined.writing, text, [...values, LOCK_TIMEOUT_MS])
-    } catch (error) {
-      if (!isLockTimeout(error) && !isTeamMoved(error)) throw error
-    }
-  return runPrepared(db, text, [...values, null])
+  const run = () => runPrepared<R>(db, text, [...values, null])
+  if (!db.pipelined) return run()
+  try {
+    return await runPipelined(db.pipelined.writing, text, [...values, LOCK_TIMEOUT_MS])
+  } catch (error) {
+    if (!isLockTimeout(error) && !isDeadlock(error)) throw error
+  }
+  return retryDeadlocks(run)
 }
 
 /** Runs a prepared write that never waits for a lock, so that neither a busy pool nor the writes of other requests delay it. */

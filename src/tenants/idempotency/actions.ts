@@ -1,6 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type App, type AppInTransaction, retryDeadlocks } from '../../platform/app.ts'
+import type { App, AppInTransaction } from '../../platform/app.ts'
+import { retryDeadlocks } from '../../platform/db/deadlocks.ts'
 import { isDatabaseUnavailable } from '../../platform/db/errors.ts'
 import { problem } from '../../platform/problem.ts'
 import { deriveSecret, open, type SealingKey, seal } from '../../platform/sealing/seal.ts'

@@ -12,9 +12,12 @@ import { splitStatements } from './statements.ts'
 
 const migrationsFolder = join(import.meta.dirname, '../../../../migrations')
 
-/** While a migration waits for a lock on a table, every other statement on the table waits too. So it soon gives up and retries. */
-const LOCK_TIMEOUT_MS = 2 * SECOND
-const LOCK_ATTEMPTS = 30
+/**
+ * While a migration waits for a lock on a table, every other statement on the table waits too. So it soon gives up and retries.
+ * PostgreSQL looks for deadlocks after a second and fails the statement that waited first, which would be the one of a request.
+ */
+const LOCK_TIMEOUT_MS = 0.5 * SECOND
+const LOCK_ATTEMPTS = 48
 const LOCK_RETRY_MS = 2 * SECOND
 
 type Options = {

@@ -1,0 +1,13 @@
+import { isDeadlock } from './errors.ts'
+
+const ATTEMPTS = 3
+
+/** PostgreSQL rolls back one side of a deadlock, so that side can run again. */
+export async function retryDeadlocks<T>(run: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++)
+    try {
+      return await run()
+    } catch (error) {
+      if (!isDeadlock(error) || attempt === ATTEMPTS) throw error
+    }
+}
