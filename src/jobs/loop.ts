@@ -16,6 +16,9 @@ type Loop = {
 const SOON_MS = SECOND / 10
 
 const SEARCH_EVERY_MS = SECOND
+/** A service without work searches less often. */
+const SEARCH_QUIETLY_EVERY_MS = 2 * SECOND
+const QUIET_AFTER_SEARCHES = 20
 
 /**
  * Runs each job at its interval, or when its search finds work. All searches are one statement, because an idle service would
@@ -31,12 +34,16 @@ export function startJobs(service: Service, jobs: Job[], onFailure: (job: string
   const searched = jobs.filter((job) => job.search !== undefined)
   const findWork = combineSearches(searched)
 
+  let searchesWithoutWork = 0
   const searchJob: Job = {
     name: 'find due work',
-    everyMs: SEARCH_EVERY_MS,
+    get everyMs() {
+      return searchesWithoutWork < QUIET_AFTER_SEARCHES ? SEARCH_EVERY_MS : SEARCH_QUIETLY_EVERY_MS
+    },
     async run({ db, wall }) {
       // If the statement fails, each job searches for itself, so that one search cannot stop the other jobs.
       const found = await findWork(db, wall()).catch((error) => void onFailure(searchJob.name, error))
+      searchesWithoutWork = found?.length === 0 ? searchesWithoutWork + 1 : 0
       for (const job of searched) if (!running.has(job) && (!found || found.includes(job.name))) startJob(job)
     },
   }
@@ -69,6 +76,7 @@ export function startJobs(service: Service, jobs: Job[], onFailure: (job: string
     (name, about = []) => {
       const job = jobs.find((job) => job.name === name)
       if (!job || ending.signal.aborted) return
+      searchesWithoutWork = 0
       for (const subject of about) subjects.get(job)?.add(subject)
       if ((woken.get(job) ?? Number.POSITIVE_INFINITY) <= ms) return
       woken.set(job, ms)

@@ -1,11 +1,17 @@
 import cluster, { type Worker } from 'node:cluster'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { environment } from '../platform/runtime/environment.ts'
 import { SECOND } from '../platform/time.ts'
 import type { Failure, Kind, Order, Report, StartOrder, SupervisorSettings } from './messages.ts'
 
 const entry = join(import.meta.dirname, 'child-main.ts')
 const stripped = pathToFileURL(join(import.meta.dirname, '../../bin/stripped-types.mjs')).href
+
+/** With 16 instead of 32 MB for the young generation of the heap, a process needs less memory after a burst, at the same rate. */
+const memoryFlags = ['--max-semi-space-size=16']
+/** By default, glibc keeps freed memory in several arenas. */
+const memorySettings = () => ({ MALLOC_ARENA_MAX: environment()['MALLOC_ARENA_MAX'] ?? '1' })
 
 /** Longer than the shutdown of each part, so that only a process that hangs is killed. */
 const KILL_AFTER_MS = 20 * SECOND
@@ -20,8 +26,8 @@ export function forkChild(kind: Kind, json: boolean) {
   const execArgv = process.execArgv.some((value) => value.endsWith('stripped-types.mjs'))
     ? process.execArgv
     : [...process.execArgv, '--import', stripped]
-  cluster.setupPrimary({ exec: entry, args: [kind, ...(json ? ['--json'] : [])], execArgv })
-  const worker = cluster.fork()
+  cluster.setupPrimary({ exec: entry, args: [kind, ...(json ? ['--json'] : [])], execArgv: [...memoryFlags, ...execArgv] })
+  const worker = cluster.fork(memorySettings())
   const configured = Promise.withResolvers<SupervisorSettings>()
   const greeting = Promise.withResolvers<string>()
   const started = Promise.withResolvers<void>()

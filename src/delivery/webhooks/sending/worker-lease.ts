@@ -4,7 +4,7 @@ import { SECOND } from '../../../platform/time.ts'
 import * as store from './store-workers.ts'
 
 const LEASE_SECONDS = 5
-const RENEW_MS = SECOND
+const RENEW_MS = 2 * SECOND
 const RETRY_MS = SECOND / 10
 
 type LeaseOptions = {

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import { SECOND } from '../../time.ts'
-import type { Db } from '../open.ts'
+import { type Db, prepareStatement } from '../open.ts'
 
 /** A killed process counts as running for this long. */
 export const LEASE_SECONDS = 15
@@ -15,15 +15,21 @@ export type Process = { id: string; newest: string }
 export type Connection = Pick<pg.ClientBase, 'query'>
 
 /** Also returns whether a migration has run that the process cannot run beside: it starts once the lease of the process has ended. */
-const renewSql = `with renewed as (
+const renewal = prepareStatement(
+  'renew_process',
+  `with renewed as (
     insert into processes (id, newest, leased_until) values ($1, $2, now() + make_interval(secs => $3))
     on conflict (id) do update set leased_until = excluded.leased_until
+    returning root_epoch
   )
-  select exists (select from migrations where oldest collate "C" > $2) as outdated`
+  select root_epoch, exists (select from migrations where oldest collate "C" > $2) as outdated from renewed`,
+)
+
+type Renewed = { root_epoch: number | null; outdated: boolean }
 
 async function renew(connection: Connection, { id, newest }: Process) {
-  const { rows } = await connection.query<{ outdated: boolean }>(renewSql, [id, newest, LEASE_SECONDS])
-  return rows[0]?.outdated === true
+  const { rows } = await connection.query<Renewed>(renewal, [id, newest, LEASE_SECONDS])
+  return rows[0] as Renewed
 }
 
 export async function registerProcess(connection: Connection, process: Process) {
@@ -62,10 +68,10 @@ export function keepRegistered(pool: pg.Pool, process: Process, { log, onOutdate
   }
 
   async function renewOnce() {
-    const isOutdated = await renew(pool, process).catch((error) => log.warn({ code: error.code }, 'process registration not renewed'))
-    if (!isOutdated) await reportRoots()
+    const renewed = await renew(pool, process).catch((error) => void log.warn({ code: error.code }, 'process registration not renewed'))
+    if (!renewed?.outdated) await reportRoots(renewed?.root_epoch)
     if (ended) return
-    if (!isOutdated) {
+    if (!renewed?.outdated) {
       timer = schedule()
       return
     }
@@ -73,12 +79,10 @@ export function keepRegistered(pool: pg.Pool, process: Process, { log, onOutdate
     onOutdated()
   }
 
-  async function reportRoots() {
+  async function reportRoots(reported?: number | null) {
     try {
-      await pool.query('update processes set root_epoch = $2 where id = $1 and root_epoch is distinct from $2', [
-        process.id,
-        await loadRoots(),
-      ])
+      const loaded = await loadRoots()
+      if (loaded !== reported) await pool.query('update processes set root_epoch = $2 where id = $1', [process.id, loaded])
     } catch (error) {
       log.warn({ err: String(error) }, 'new versions of the root secret not loaded')
     }
@@ -86,7 +90,7 @@ export function keepRegistered(pool: pg.Pool, process: Process, { log, onOutdate
 
   return {
     /** Reports at once, instead of at the next renewal. */
-    reportRoots,
+    reportRoots: () => reportRoots(),
     async end() {
       ended = true
       clearTimeout(timer)
