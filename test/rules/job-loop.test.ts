@@ -1,3 +1,4 @@
+import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { startJobs } from '../../src/jobs/loop.ts'
 import type { Service } from '../../src/platform/app.ts'
@@ -75,4 +76,36 @@ test('a job that is woken while it runs, runs once more', async () => {
   expect(await runsWithin(50)).toEqual([[]])
   expect(await runsWithin(SECOND / 10)).toEqual([['c']])
   await Promise.all([stop(), runsWithin(10)])
+})
+
+/** A database without work. Calls `onStatement` for each statement. */
+const emptyDatabase = (onStatement: () => void) =>
+  new Kysely({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (db) => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+    log: onStatement,
+  })
+
+test('without work, jobs are searched for every two seconds, and every second again after a wake-up', async () => {
+  let searches = 0
+  const db = emptyDatabase(() => searches++)
+  const service = { db, wall: () => '2026-01-01T00:00:00.000Z' } as unknown as Service
+  const loop = startJobs(service, [{ name: 'due', search: () => sql`select 1`, run: async () => {} }], () => {})
+  const searchesWithin = async (ms: number) => {
+    const before = searches
+    await vi.advanceTimersByTimeAsync(ms)
+    return searches - before
+  }
+  await searchesWithin(0)
+  expect(await searchesWithin(10 * SECOND)).toBe(10)
+  await searchesWithin(20 * SECOND)
+  expect(await searchesWithin(20 * SECOND)).toBe(10)
+  loop.wake('due')
+  await searchesWithin(2 * SECOND)
+  expect(await searchesWithin(10 * SECOND)).toBe(10)
+  await loop.stop()
 })
