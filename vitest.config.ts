@@ -32,7 +32,7 @@ export default defineConfig({
     globalSetup: ['test/support/cluster.ts'],
     setupFiles: ['test/support/setup.ts'],
     pool: 'forks',
-    // The default is 16 MB, with which a tenth of the processor time was garbage collection.
+    // The default depends on the machine. With 16 MB, a tenth of the processor time was garbage collection.
     execArgv: ['--max-semi-space-size=64'],
     // Loading the service takes a second, so the files of a worker share its modules. setup.ts resets what belongs to a file.
     isolate: false,

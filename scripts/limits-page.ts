@@ -56,7 +56,7 @@ const rows: [limit: string, value: string, over: string][] = [
     'more requests wait',
   ],
   [
-    'Reads of samples and summaries of a team that run at the same time',
+    'Concurrent reads of samples and summaries of a team',
     `${LONG_READ_LIMITS.ofOwner} per process; ${number(LONG_READ_LIMITS.pendingOfOwner)} more wait, for ${seconds(LONG_READ_LIMITS.waitMs)} each`,
     '429 `TEAM_OVERLOADED`',
   ],

@@ -4,7 +4,7 @@ import { type App, type AppInRequest, type HttpRequest, inTransaction, onTeamClo
 import type { Caller } from '../platform/callers.ts'
 import { retryRead } from '../platform/db/errors.ts'
 import { isLostLease } from '../platform/db/rows/request-rows.ts'
-import { longList, withArrays } from '../platform/shares/long-list.ts'
+import { longList, withArrays, withArraysInSlices } from '../platform/shares/long-list.ts'
 import { inTurn, type Turns } from '../platform/shares/turns.ts'
 import { type AuditBatch, auditRow } from '../tenants/audit/actions.ts'
 import type { AuditRead } from '../tenants/audit/reads.ts'
@@ -42,7 +42,9 @@ export async function respond(app: App, context: RouteContext, state: RequestSta
   const inOrder = route.row.waits ? run : (lease?: IdempotencyLease) => inTurn(context.turns, shareOf(state), () => run(lease))
   const outcome = await withIdempotency(app, state, inOrder)
   if (outcome.replayed && caller) await context.audit(auditRow(app, caller, auditEntry(state, outcome.status, outcome.body)))
-  return route.mask && !route.row.media && mustMask(caller) ? { ...outcome, body: route.mask(withArrays(outcome.body)) } : outcome
+  return route.mask && !route.row.media && mustMask(caller)
+    ? { ...outcome, body: route.mask(await withArraysInSlices(outcome.body)) }
+    : outcome
 }
 
 /** The console masks personal data until the request gives a reason to reveal it. */
@@ -101,7 +103,7 @@ async function execute(app: AppInRequest, { auditRead }: RouteContext, state: Re
 function shapeResult({ checksShapes }: App, { name, row }: Pick<Route, 'name' | 'row'>, result: unknown): unknown {
   if (row.shaped && !checksShapes) return result
   if (row.long && !row.shaped) return shapeEntries(row.returns as z.ZodObject<Record<string, z.ZodArray<z.ZodType>>>, result as Lists)
-  const whole = withArrays(result)
+  const whole = row.long ? withArrays(result) : result
   const shaped = row.returns.parse(whole)
   if (row.shaped && JSON.stringify(shaped) !== JSON.stringify(whole))
     throw new Error(

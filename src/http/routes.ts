@@ -46,12 +46,15 @@ export function mountTable(app: App, server: FastifyInstance, table: Table, sibl
         handler: (request, reply) => {
           const share = shareOf(request.state as RequestState)
           const work = () => runRequestForShare(share, () => handle(app, shared, request, reply))
-          return row.long ? inTurn(longReads, share, work) : work()
+          return row.long ? inTurn(longReads, share, () => (reply.raw.destroyed ? abandon(reply) : work())) : work()
         },
         errorHandler: (error, request, reply) => refuse(app, audit, error, request, reply),
       })
   }
 }
+
+/** The client left while its request was pending. */
+const abandon = async (reply: FastifyReply) => reply.hijack()
 
 /** Clients join paths in their own ways, so a slash at the end changes nothing. */
 function urlsOf(path: string) {

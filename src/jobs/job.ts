@@ -10,6 +10,6 @@ export type Job = {
   run(app: App, subjects?: Set<string>): Promise<unknown>
 } & (
   | { everyMs: number; search?: undefined }
-  /** Runs within a second after the search finds work. */
+  /** Runs when the search finds work, which is at most two seconds after it is due. */
   | { search: Search; everyMs?: undefined }
 )

@@ -56,7 +56,7 @@ export const Settings = z.object({
   DIRECT_DATABASE_URL: databaseUrl
     .optional()
     .describe(
-      'The URL of the same database, without a pooler. Processes on several machines or in several containers wake each other through it. If unset, a webhook message from another machine can wait up to one second.',
+      'The URL of the same database, without a pooler. Processes on several machines or in several containers wake each other through it. If unset, a webhook message from another machine can wait up to two seconds.',
     ),
   READ_DATABASE_URL: databaseUrl
     .refine((url) => urlsOfHosts(url).length === 1, 'must have one host')

@@ -1,6 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { getHeapStatistics } from 'node:v8'
 import { environment } from '../platform/runtime/environment.ts'
 import { SECOND } from '../platform/time.ts'
 import type { Failure, Kind, Order, Report, StartOrder, SupervisorSettings } from './messages.ts'
@@ -8,8 +9,16 @@ import type { Failure, Kind, Order, Report, StartOrder, SupervisorSettings } fro
 const entry = join(import.meta.dirname, 'child-main.ts')
 const stripped = pathToFileURL(join(import.meta.dirname, '../../bin/stripped-types.mjs')).href
 
-/** By default, new objects fill up to 128 MB before they are collected. With 32 MB, a process is as fast and needs less memory. */
-const memoryFlags = ['--max-semi-space-size=16']
+/**
+ * With a heap of several GB, new objects fill up to 128 MB before they are collected. With 32 MB, a process is as fast and needs
+ * less memory. A small heap has less by default.
+ */
+const memoryFlags = () => {
+  const isChosen = environment()['NODE_OPTIONS']?.includes('--max-semi-space-size')
+  return getHeapStatistics().heap_size_limit > 2 * GIB && !isChosen ? ['--max-semi-space-size=16'] : []
+}
+const GIB = 1024 ** 3
+
 /** By default, glibc keeps freed memory in several arenas. */
 const memorySettings = () => ({ MALLOC_ARENA_MAX: environment()['MALLOC_ARENA_MAX'] ?? '1' })
 
@@ -26,7 +35,7 @@ export function forkChild(kind: Kind, json: boolean) {
   const execArgv = process.execArgv.some((value) => value.endsWith('stripped-types.mjs'))
     ? process.execArgv
     : [...process.execArgv, '--import', stripped]
-  cluster.setupPrimary({ exec: entry, args: [kind, ...(json ? ['--json'] : [])], execArgv: [...memoryFlags, ...execArgv] })
+  cluster.setupPrimary({ exec: entry, args: [kind, ...(json ? ['--json'] : [])], execArgv: [...memoryFlags(), ...execArgv] })
   const worker = cluster.fork(memorySettings())
   const configured = Promise.withResolvers<SupervisorSettings>()
   const greeting = Promise.withResolvers<string>()

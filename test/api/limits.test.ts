@@ -52,19 +52,51 @@ test('a response has a limited number of summaries', async () => {
   expect(await list('2026-01-02')).toEqual({ activity: [] })
 })
 
-test('a long read waits while two others of its team run, and a short request does not', async () => {
-  const user_id = await aUser(api)
-  const range = { start_date: '2026-01-01', end_date: '2026-01-02' }
+const range = { start_date: '2026-01-01', end_date: '2026-01-02' }
+
+/** Starts as many long reads as a team can have, which end after `release`. */
+async function holdLongReads(user_id: string) {
   const release = await holdLock(w.app, (db) => sql`lock table summaries in access exclusive mode`.execute(db))
   const held = [1, 2].map(() => api.listActivity({ params: { user_id }, query: range }))
-  await eventually(async () => (await lockWaits(w.url)).length === held.length)
+  await eventually(async () => (await lockWaits(w.url)).length >= held.length)
+  return async () => {
+    await release()
+    await Promise.all(held)
+  }
+}
+
+async function sendShortRequests(user_id: string) {
+  for (let i = 0; i < 20; i++) await api.getUser({ params: { user_id } })
+}
+
+test('a long read waits while two others of its team run, and a short request does not', async () => {
+  const user_id = await aUser(api)
+  const release = await holdLongReads(user_id)
   let isServed = false
   const waiting = api.listSamples({ params: { user_id, resource: 'steps' }, query: range }).then(() => {
     isServed = true
   })
-  for (let i = 0; i < 20; i++) await api.getUser({ params: { user_id } })
+  await sendShortRequests(user_id)
   const wasServed = isServed
   await release()
-  await Promise.all([...held, waiting])
+  await waiting
   expect(wasServed).toBe(false)
+})
+
+test('a long read whose client left while it waited does not run', async () => {
+  const user_id = await aUser(api)
+  const release = await holdLongReads(user_id)
+  const client = new AbortController()
+  const url = `${w.base}/v2/summary/workouts/${user_id}?start_date=${range.start_date}`
+  const left = fetch(url, { headers: { 'x-service-api-key': w.team_api_key }, signal: client.signal }).catch((error: Error) => error.name)
+  await sendShortRequests(user_id)
+  client.abort()
+  expect(await left).toBe('AbortError')
+  await sendShortRequests(user_id)
+  await release()
+  for (let i = 0; i < 4; i++) await api.listSleep({ params: { user_id }, query: range })
+  const audited = await query<{ action: string }>(w.url, 'select action from audit_log where team_id = $1', [team_id])
+  const actions = audited.map(({ action }) => action)
+  expect(actions).toContain('listSleep')
+  expect(actions).not.toContain('listWorkouts')
 })

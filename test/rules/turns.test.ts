@@ -7,7 +7,7 @@ const limits: TurnLimits = {
   ofProcess: 8,
   ofOwner: 4,
   longMs: 0,
-  rest: 0,
+  pause: 0,
   ofMember: 3,
   guaranteed: 1,
   pendingOfOwner: 50,
@@ -116,9 +116,9 @@ describe('turns', () => {
     expect(await meadowSends()).toBe(3)
   })
 
-  test('while others are active, a team with many waiting requests rests between two of them', async () => {
+  test('while others are active, a team with many pending requests pauses between two of them', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout'] })
-    const { turns, started, enter } = openProcess({ ...limits, ofOwner: 1, rest: 0.25 })
+    const { turns, started, enter } = openProcess({ ...limits, ofOwner: 1, pause: 0.25 })
     const ofHarbor = () => started.filter((name) => name === 'harbor').length
     void enter('meadow')
     for (let i = 0; i < 20; i++) void enter('harbor')

@@ -25,7 +25,7 @@ export const requestErrors = errors({
   TEAM_OVERLOADED: {
     kind: 'too_many',
     meaning:
-      'Several teams are active, and the team has more requests at the same time than its share for too long. Or too many of its reads of samples and summaries wait.',
+      'Several teams are active, and the team has exceeded its share of concurrent requests for too long. The error also occurs when too many of its reads of samples and summaries are pending.',
     remedy: 'Wait for the seconds in Retry-After, then send the request again. Send fewer requests at the same time.',
   },
   TOO_MUCH_IN_FLIGHT: {

@@ -32,7 +32,6 @@ export async function stringifyInSlices(value: unknown): Promise<Buffer> {
     await add(separator === '{' ? '{}' : '}')
   }
   const addValue = async (item: unknown): Promise<void> => {
-    if (isLong(item)) return addList(item)
     if (Array.isArray(item) && item.some(hasLongList)) {
       for (const [i, entry] of item.entries()) {
         await add(i ? ',' : '[')
@@ -40,6 +39,7 @@ export async function stringifyInSlices(value: unknown): Promise<Buffer> {
       }
       return add(']')
     }
+    if (isLong(item)) return addList(item)
     return isPlain(item) ? addFields(item) : add(JSON.stringify(item) ?? 'null')
   }
   await addValue(value)

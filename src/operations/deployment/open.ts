@@ -29,8 +29,11 @@ type Options = {
 /** Opens the service on its database. Migrates the database and checks that it belongs to this deployment and key. */
 export const openService = (...opening: Parameters<typeof open>) =>
   open(...opening).catch((error) => {
-    if (error instanceof Problem || !isDatabaseUnavailable(error)) throw error
-    throw setupProblem(`The database became unavailable during the start: ${error.message}. Check the server and start again.`)
+    // An error with a path is about a file.
+    if (error instanceof Problem || 'path' in error || !isDatabaseUnavailable(error)) throw error
+    throw setupProblem(
+      `The database became unavailable during the start: ${error.message || error.code}. Check the server and start again.`,
+    )
   })
 
 async function open(

@@ -149,7 +149,7 @@ const isSameDatabase = async (one: Database, other: Database) => isDeepStrictEqu
 
 const directFinding = (url: string, database: Database) =>
   withDatabase('DIRECT_DATABASE_URL', url, async (direct): Promise<Finding> => {
-    const remedy = 'set DIRECT_DATABASE_URL to the database itself; until then a message from another machine can wait up to one second'
+    const remedy = 'set DIRECT_DATABASE_URL to the database itself; until then a message from another machine can wait up to two seconds'
     if ((await inspectServer(direct)).pooled) return { state: 'warning', text: 'leads through a pooler', remedy }
     if (!(await isSameDatabase(direct, database))) return { state: 'wrong', text: 'is another database', remedy }
     return { state: 'ok', text: 'reached without a pooler' }

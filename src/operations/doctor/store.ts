@@ -60,7 +60,7 @@ export async function countWaitingCommits({ db }: Database) {
   return rows[0]?.commits ?? 0
 }
 
-/** The age in seconds of the oldest event, of any team, without a number. A worker numbers events within a second. */
+/** The age in seconds of the oldest event, of any team, without a number. A worker numbers events within two seconds. */
 export async function findUnnumberedAge({ db }: Database) {
   const { rows } = await sql<{ seconds: number | null }>`
     select extract(epoch from clock_timestamp() - min(logged_at))::double precision as seconds from events where no is null

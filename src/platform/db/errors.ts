@@ -76,10 +76,10 @@ export function isConnectionLost(error: unknown) {
   return code ? /^(57P0[12]|08003|08006|ECONNRESET|EPIPE)$/.test(code) : /Connection terminated|not queryable/.test(message ?? '')
 }
 
-/** Runs a read once more if its connection was lost. The next connection is a new one. */
+/** Runs a read once more if its connection was lost, or if it lost a deadlock. The next connection is a new one. */
 export const retryRead = <T>(read: () => Promise<T>): Promise<T> =>
   read().catch((error) => {
-    if (!isConnectionLost(error)) throw error
+    if (!isConnectionLost(error) && !isDeadlock(error)) throw error
     return read()
   })
 

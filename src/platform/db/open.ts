@@ -155,14 +155,14 @@ export const runHotRead = async <R>(db: Db, text: string, values: unknown[]): Pr
  * whose last parameter, `lock_ms`, limits the wait for a lock. It is added to the values here.
  */
 export async function runHotWrite<R>(db: Db, text: string, values: unknown[]): Promise<R[]> {
+  if (db.pipelined)
+    try {
+      return await runPipelined(db.pipelined.writing, text, [...values, LOCK_TIMEOUT_MS])
+    } catch (error) {
+      if (!isLockTimeout(error) && !isDeadlock(error)) throw error
+    }
   const run = () => runPrepared<R>(db, text, [...values, null])
-  if (!db.pipelined) return run()
-  try {
-    return await runPipelined(db.pipelined.writing, text, [...values, LOCK_TIMEOUT_MS])
-  } catch (error) {
-    if (!isLockTimeout(error) && !isDeadlock(error)) throw error
-  }
-  return retryDeadlocks(run)
+  return db.isTransaction ? run() : retryDeadlocks(run)
 }
 
 /** Runs a prepared write that never waits for a lock, so that neither a busy pool nor the writes of other requests delay it. */

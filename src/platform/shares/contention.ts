@@ -1,6 +1,6 @@
 export type Contention = ReturnType<typeof newContention>
 
-/** Notices whether several of those who are seen were active within the last `lastingMs`. */
+/** Tracks whether more than one name was active within the last `lastingMs`. */
 export function newContention(lastingMs: number, now: () => number = () => performance.now()) {
   let last = ''
   let othersAt = Number.MIN_SAFE_INTEGER

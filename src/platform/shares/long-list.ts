@@ -1,3 +1,5 @@
+import { cutIntoSlices } from './slices.ts'
+
 const longLists = new WeakSet<object>()
 
 /** A list in a result whose entries are made while the response is written. All of them at once would take much memory. */
@@ -6,7 +8,7 @@ export function longList<T, R>(items: () => Iterable<T>, map: (item: T) => R): R
     *[Symbol.iterator]() {
       for (const item of items()) yield map(item)
     },
-    /** Where nothing writes it in parts. */
+    /** For other serializers than `stringifyInSlices`. */
     toJSON: (): R[] => [...list],
   }
   longLists.add(list)
@@ -22,6 +24,22 @@ export function withArrays(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withArrays)
   if (!isPlain(value)) return value
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, withArrays(field)]))
+}
+
+/** The same, with pauses for other requests. */
+export async function withArraysInSlices(value: unknown, endSlice = cutIntoSlices()): Promise<unknown> {
+  if (isLongList(value)) {
+    const entries: unknown[] = []
+    for (const entry of value) {
+      entries.push(entry)
+      await endSlice()
+    }
+    return entries
+  }
+  if (Array.isArray(value)) return Promise.all(value.map((entry) => withArraysInSlices(entry, endSlice)))
+  if (!isPlain(value)) return value
+  const fields = Object.entries(value).map(async ([name, field]) => [name, await withArraysInSlices(field, endSlice)] as const)
+  return Object.fromEntries(await Promise.all(fields))
 }
 
 export const isPlain = (value: unknown): value is Record<string, unknown> =>

@@ -15,12 +15,15 @@ export const runForShare = <T>(share: Share, work: () => T): T => shares.run(sha
 
 /** Runs a request whose caller is known. */
 export function runRequestForShare<T>(share: Share, work: () => T): T {
-  contention.see(share.owner)
+  seeOwner(share.owner)
   return runForShare(share, work)
 }
 
 /** Runs work that serves several teams at once, such as a common write. */
 export const runForService = <T>(work: () => T): T => shares.run(undefined, work)
 
-/** Whether this process had requests of several owners within the last second. */
+/** A request that takes long is active until it ends. */
+export const seeOwner = contention.see
+
+/** Whether several owners were active in this process within the last second. */
 export const isContended = contention.isOn

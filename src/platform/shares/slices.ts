@@ -1,14 +1,14 @@
 import { newFairQueue } from './fair-queue.ts'
-import { currentShare, isContended } from './share.ts'
+import { currentShare, isContended, seeOwner } from './share.ts'
 
 /** Long enough that switching costs nothing, and short enough that nobody notices the wait. */
 const SLICE_MS = 0.5
 
 /** A request waits for several turns of the loop, so most of them have no slice. */
 const MIN_TURNS = 2
-/** While several teams are active, long work rests after a turn with other work, up to this many times per slice. */
-const MAX_RESTS = 3
-const REST_MS = 1
+/** While several teams are active, long work pauses after a turn with other work, up to this many times per slice. */
+const MAX_PAUSES = 3
+const PAUSE_MS = 1
 /** A turn without work is shorter. */
 const IDLE_TURN_MS = 0.1
 
@@ -25,15 +25,16 @@ const nextSlice = () =>
     if (waiting.size === 1) runNextSlice()
   })
 
-function runNextSlice(turn = 1, rests = 0) {
+function runNextSlice(turn = 1, pauses = 0) {
   const startedAt = performance.now()
   setImmediate(() => {
     const isBusy = performance.now() - startedAt > IDLE_TURN_MS
-    if (isBusy && rests < MAX_RESTS && isContended()) return void setTimeout(runNextSlice, REST_MS, turn + 1, rests + 1)
-    if (turn < MIN_TURNS) return runNextSlice(turn + 1, rests)
+    if (isBusy && pauses < MAX_PAUSES && isContended()) return void setTimeout(runNextSlice, PAUSE_MS, turn + 1, pauses + 1)
+    if (turn < MIN_TURNS) return runNextSlice(turn + 1, pauses)
     const next = waiting.take()
     if (!next) return
     waiting.charge(next.owner, 1)
+    if (next.owner) seeOwner(next.owner)
     next.start()
     if (waiting.size) runNextSlice()
   })

@@ -7,7 +7,7 @@ import { sweeper } from './sweep.ts'
 
 /** Limits of the requests that one process executes at the same time. They apply during contention. */
 export type TurnLimits = {
-  /** Contention begins when a second team sends a request, and ends when the others have sent none for this long. Infinity: there always is. */
+  /** Contention begins when a second team sends a request, and ends when the others have sent none for this long. Infinity means that it never ends. */
   contentionMs: number
   /** For all teams together. */
   ofProcess: number
@@ -15,11 +15,11 @@ export type TurnLimits = {
   ofOwner: number
   /** A team starts a request beside another of its own only once that one has run for this long, so a long request does not block it. */
   longMs: number
-  /** A team with many waiting requests rests for this part of the time that the last one took, so the processors have time for others. */
-  rest: number
+  /** A team with many pending requests pauses for this fraction of the time that the last one took, so the processors have time for others. */
+  pause: number
   /** For one key of a team, while several of its keys are in use. */
   ofMember: number
-  /** A team always has this many, whatever the others do. */
+  /** A team can have this many at any time except during its pauses. */
   guaranteed: number
   /** A team with more pending requests than this gets 429. */
   pendingOfOwner: number
@@ -33,7 +33,7 @@ export const TURN_LIMITS: TurnLimits = {
   ofProcess: 16,
   ofOwner: 2,
   longMs: 100,
-  rest: 0.5,
+  pause: 0.5,
   ofMember: 1,
   guaranteed: 1,
   pendingOfOwner: 1000,
@@ -46,16 +46,16 @@ export const LONG_READ_LIMITS: TurnLimits = {
   ofProcess: Number.POSITIVE_INFINITY,
   ofOwner: 2,
   longMs: 0,
-  rest: 0,
+  pause: 0,
   ofMember: 2,
   guaranteed: 2,
   pendingOfOwner: 1000,
-  waitMs: 5 * MINUTE,
+  waitMs: MINUTE,
 }
 
-/** A team with more waiting requests than this rests between them. */
+/** A team with more pending requests than this pauses between them. */
 const MANY_PENDING = 10
-const MAX_REST_MS = 10
+const MAX_PAUSE_MS = 10
 /** Owners can be addresses, which are many. */
 const MAX_IDLE_OWNERS = 1000
 
@@ -63,7 +63,7 @@ type Pending = { share: Share; since: number; start(): void; refuse(error: unkno
 type Owner = {
   running: number
   startedAt: number
-  isResting: boolean
+  isPaused: boolean
   contention: Contention
   members: Map<string, number>
   pending: FairQueue<Pending>
@@ -86,14 +86,18 @@ export function newTurns(limits: TurnLimits = TURN_LIMITS, now: () => number = (
     const known = owners.get(name)
     if (known) return known
     const owner: Owner = {
-      ...{ running: 0, startedAt: Number.MIN_SAFE_INTEGER, isResting: false },
-      ...{ contention: newContention(limits.contentionMs, now), members: new Map(), pending: newFairQueue() },
+      running: 0,
+      startedAt: Number.MIN_SAFE_INTEGER,
+      isPaused: false,
+      contention: newContention(limits.contentionMs, now),
+      members: new Map(),
+      pending: newFairQueue(),
     }
     owners.set(name, owner)
     return owner
   }
   const ownerHasRoom = (owner: Owner) =>
-    !contention.isOn() || (!owner.isResting && (owner.running < limits.guaranteed || hasRoomBesideLong(owner)))
+    !contention.isOn() || (!owner.isPaused && (owner.running < limits.guaranteed || hasRoomBesideLong(owner)))
   const hasRoomBesideLong = (owner: Owner) =>
     owner.running < limits.ofOwner && running < limits.ofProcess && now() - owner.startedAt >= limits.longMs
   const memberHasRoom = (owner: Owner, member: string) =>
@@ -126,14 +130,15 @@ export function newTurns(limits: TurnLimits = TURN_LIMITS, now: () => number = (
       pending.start()
     }
   }
-  const rest = (owner: Owner, ms: number) => {
-    owner.isResting = true
+  const pause = (owner: Owner, ms: number) => {
+    if (owner.isPaused) return
+    owner.isPaused = true
     setTimeout(
       () => {
-        owner.isResting = false
+        owner.isPaused = false
         startPending()
       },
-      Math.min(ms * limits.rest, MAX_REST_MS),
+      Math.min(ms * limits.pause, MAX_PAUSE_MS),
     )
   }
   /** Contention can end, and a request can wait too long, without any other request. */
@@ -174,7 +179,7 @@ export function newTurns(limits: TurnLimits = TURN_LIMITS, now: () => number = (
       queue.charge(share.owner, ms)
       owner.pending.charge(share.member, ms)
       if (owners.size > MAX_IDLE_OWNERS && !owner.running && !owner.pending.size) owners.delete(share.owner)
-      if (limits.rest && owner.pending.size > MANY_PENDING && contention.isOn()) rest(owner, ms)
+      if (limits.pause && owner.pending.size > MANY_PENDING && contention.isOn()) pause(owner, ms)
       if (queue.size) startPending()
     },
     get pending() {

@@ -14,7 +14,7 @@ const migrationsFolder = join(import.meta.dirname, '../../../../migrations')
 
 /**
  * While a migration waits for a lock on a table, every other statement on the table waits too. So it soon gives up and retries.
- * PostgreSQL looks for deadlocks after a second and fails the statement that waited first, which would be the one of a request.
+ * PostgreSQL looks for a deadlock when a statement has waited for a second, so a request rarely loses one against a migration.
  */
 const LOCK_TIMEOUT_MS = 0.5 * SECOND
 const LOCK_ATTEMPTS = 48

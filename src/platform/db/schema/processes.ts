@@ -15,7 +15,7 @@ export type Process = { id: string; newest: string }
 export type Connection = Pick<pg.ClientBase, 'query'>
 
 /** Also returns whether a migration has run that the process cannot run beside: it starts once the lease of the process has ended. */
-const renewal = prepareStatement(
+const renewStatement = prepareStatement(
   'renew_process',
   `with renewed as (
     insert into processes (id, newest, leased_until) values ($1, $2, now() + make_interval(secs => $3))
@@ -28,7 +28,7 @@ const renewal = prepareStatement(
 type Renewed = { root_epoch: number | null; outdated: boolean }
 
 async function renew(connection: Connection, { id, newest }: Process) {
-  const { rows } = await connection.query<Renewed>(renewal, [id, newest, LEASE_SECONDS])
+  const { rows } = await connection.query<Renewed>(renewStatement, [id, newest, LEASE_SECONDS])
   return rows[0] as Renewed
 }
 

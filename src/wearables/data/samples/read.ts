@@ -78,12 +78,16 @@ export async function listSamplesPlain(app: App, caller: TeamCaller, user_id: st
       'TOO_MANY_SAMPLES',
       'The period contains more than 100,000 samples. Read it page by page at /grouped, or choose a shorter period.',
     )
-  const rows = await store.readDays(app.db, samplesQuery.window, Number.MAX_SAFE_INTEGER)
-  const ofType = function* () {
-    for (const samples of samplesByDay(samplesQuery, rows))
-      for (const sample of samples) if (type === undefined || sample.type === type) yield sample
+  const present = samplePresenter(samplesQuery.row)
+  if (type !== undefined) {
+    const ofType = (await readAll(app, samplesQuery)).filter((sample) => sample.type === type)
+    return longList(() => ofType, present)
   }
-  return longList(ofType, samplePresenter(samplesQuery.row))
+  const rows = await store.readDays(app.db, samplesQuery.window, Number.MAX_SAFE_INTEGER)
+  const all = function* () {
+    for (const samples of samplesByDay(samplesQuery, rows)) yield* samples
+  }
+  return longList(all, present)
 }
 
 export const listCholesterol = (app: App, caller: TeamCaller, user_id: string, type: string, query: Query) =>
