@@ -15,7 +15,7 @@ test('a request that loses a deadlock against a migration is served afterwards',
   await migration.query('begin; lock table teams in access exclusive mode')
   const request = w.api.getUser({ params: { user_id } })
   await eventually(async () => (await lockWaits(w.url)).length)
-  // The server fails the one that waited first, which is the request unless the machine is very slow.
+  // The server fails the one that waited first, which is the request unless the machine stalls.
   await migration.query('lock table team_api_keys in access exclusive mode').catch(() => {})
   await migration.end()
   expect((await request).user_id).toBe(user_id)

@@ -22,7 +22,7 @@ export function runRequestForShare<T>(share: Share, work: () => T): T {
 /** Runs work that serves several teams at once, such as a common write. */
 export const runForService = <T>(work: () => T): T => shares.run(undefined, work)
 
-/** A request that takes long is active until it ends. */
+/** Notes that an owner is active. A long request is noted with each of its slices. */
 export const seeOwner = contention.see
 
 /** Whether several owners were active in this process within the last second. */
