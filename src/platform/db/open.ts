@@ -212,6 +212,13 @@ export function prepareRead<A extends unknown[], R>(name: string, build: Build<A
 /** The same for a search of a job, which can take longer than a request may wait. */
 export const prepareSearch = <A extends unknown[], R>(name: string, build: Build<A, R>) => prepareRead(name, build, runPrepared)
 
+/**
+ * Reads of a first page, by its size. The limit is part of the text: with a parameter, a plan for any value would expect a
+ * tenth of all rows.
+ */
+export const prepareFirstPages = <A extends unknown[], R>(name: string, build: (limit: number) => Build<A, R>) =>
+  new Map([10, 20, 25, 50, 100].map((limit) => [limit, prepareRead(`${name}_${limit}`, build(limit), runPrepared)]))
+
 /** Kysely passes text and values to the driver. Statements declared with `prepareStatement` are sent by name. */
 function sendByName(client: pg.PoolClient, onUnusable: () => void) {
   const query = client.query.bind(client) as (...values: unknown[]) => unknown

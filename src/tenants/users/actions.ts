@@ -74,7 +74,7 @@ export async function resolveUser(app: App, { team_id }: Pick<TeamCaller, 'team_
 }
 
 export async function listUsers(app: App, { team_id }: TeamCaller, { limit, offset }: { limit: number; offset: number }) {
-  const [users, { total }] = await Promise.all([store.listUsers(app.db, team_id, limit, offset), store.countUsers(app.db, team_id)])
+  const [users, total] = await Promise.all([store.listUsers(app.db, team_id, limit, offset), store.countUsers(app.db, team_id)])
   return { users: await presentUsers(app, users), total, limit, offset }
 }
 
@@ -151,10 +151,10 @@ export const findNextErasure = async (app: App, team_id: string) => (await store
 
 export async function getMetrics(app: App, { team_id }: TeamCaller) {
   const counting = [store.countUsers(app.db, team_id), store.countOrders(app.db, team_id), store.countSources(app.db, team_id)] as const
-  const [{ total }, { orders }, { all, errored, by_week }] = await Promise.all(counting)
+  const [number_of_users, { orders }, { all, errored, by_week }] = await Promise.all(counting)
   return {
     team_id,
-    number_of_users: total,
+    number_of_users,
     number_of_connected_sources: all,
     number_of_errored_connected_sources: errored,
     number_of_connected_sources_by_week: by_week,

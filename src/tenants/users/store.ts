@@ -1,7 +1,15 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import { anyTeam } from '../../platform/db/any-team.ts'
 import { latestTeamTime, teamTime } from '../../platform/db/due-work.ts'
-import { type Db, parameterList, prepareRead, prepareSearch, prepareStatement, runHotWrite } from '../../platform/db/open.ts'
+import {
+  type Db,
+  parameterList,
+  prepareFirstPages,
+  prepareRead,
+  prepareSearch,
+  prepareStatement,
+  runHotWrite,
+} from '../../platform/db/open.ts'
 import { auditColumns, auditValues, outcomeColumns, outcomeValues, type RequestRows } from '../../platform/db/rows/request-rows.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
@@ -121,16 +129,22 @@ export const lockLatestDeleted = (db: Db, team_id: string, client_user_id: strin
     .forUpdate('users')
     .executeTakeFirst()
 
-export const listUsers = (db: Db, team_id: string, limit: number, offset: number) =>
-  liveUsers(db, team_id).orderBy('created_on', 'desc').orderBy('users.user_id', 'desc').limit(limit).offset(offset).execute()
+const newestUsers = (db: Db, team_id: string) => liveUsers(db, team_id).orderBy('created_on', 'desc').orderBy('users.user_id', 'desc')
 
-export const countUsers = (db: Db, team_id: string) =>
+const firstUsers = prepareFirstPages('list_users', (limit) => (db, team_id: string) => newestUsers(db, team_id).limit(sql.lit(limit)))
+
+export const listUsers = (db: Db, team_id: string, limit: number, offset: number) =>
+  (offset === 0 && firstUsers.get(limit)?.(db, team_id)) || newestUsers(db, team_id).limit(limit).offset(offset).execute()
+
+const liveCount = prepareSearch('count_users', (db, team_id: string) =>
   db
     .selectFrom('users')
     .select((eb) => eb.fn.countAll<number>().as('total'))
     .where('team_id', '=', team_id)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirstOrThrow()
+    .where('deleted_at', 'is', null),
+)
+
+export const countUsers = async (db: Db, team_id: string) => (await liveCount(db, team_id))[0]?.total ?? 0
 
 export const countOrders = (db: Db, team_id: string) =>
   db

@@ -1,5 +1,5 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
-import { type Db, prepareRead, runPrepared } from '../../../platform/db/open.ts'
+import { type Db, prepareFirstPages } from '../../../platform/db/open.ts'
 import type { Tables } from '../../../platform/db/tables.ts'
 
 /** `search`, `patient` and `recipient` hold blind-index terms, not plain names. */
@@ -78,7 +78,7 @@ export const countMatching = async (db: Db, team_id: string, filter: ListFilter)
 type ListPage = { limit: number; offset: number }
 type FoundPage = { found: number; ids: string[] | null; test_ids: string[] | null }
 
-/** The limits are part of the text. With parameters, a plan for any value would expect a tenth of all orders. */
+/** The limits are part of the text, see `prepareFirstPages`. */
 function pageQuery(db: Db, team_id: string, filter: ListFilter, { key, direction }: ListSort, { limit, offset }: ListPage) {
   const columns = [...(key === 'last_status' ? (['low_level'] as const) : []), 'created_at' as const, 'id' as const]
   const matching = matchingOrders(db, team_id, filter).select([...columns, 'lab_test_id'])
@@ -95,20 +95,16 @@ function pageQuery(db: Db, team_id: string, filter: ListFilter, { key, direction
 
 const newestFirst: ListSort = { key: 'created_at', direction: 'desc' }
 
-/** The first pages of a team and of a user, by their size. Other filters need a plan for their values. */
-const firstPages = new Map(
-  [10, 20, 25, 50, 100].map((limit) => {
-    const page = { limit, offset: 0 }
-    const ofTeam = (db: Db, team_id: string) => pageQuery(db, team_id, {}, newestFirst, page)
-    const ofUser = (db: Db, team_id: string, user_id: string) => pageQuery(db, team_id, { user_id }, newestFirst, page)
-    return [
-      limit,
-      {
-        ofTeam: prepareRead(`list_orders_${limit}`, ofTeam, runPrepared),
-        ofUser: prepareRead(`list_orders_of_user_${limit}`, ofUser, runPrepared),
-      },
-    ]
-  }),
+const firstPage = (limit: number) => ({ limit, offset: 0 })
+
+/** Other filters need a plan for their values. */
+const firstOfTeam = prepareFirstPages(
+  'list_orders',
+  (limit) => (db, team_id: string) => pageQuery(db, team_id, {}, newestFirst, firstPage(limit)),
+)
+const firstOfUser = prepareFirstPages(
+  'list_orders_of_user',
+  (limit) => (db, team_id: string, user_id: string) => pageQuery(db, team_id, { user_id }, newestFirst, firstPage(limit)),
 )
 
 function findFirstPage(
@@ -118,10 +114,9 @@ function findFirstPage(
   { key, direction }: ListSort,
   { limit, offset }: ListPage,
 ) {
-  const first = firstPages.get(limit)
   const isFiltered = Object.values(filter).some((value) => value !== undefined)
-  if (!first || offset || isFiltered || key !== newestFirst.key || direction !== newestFirst.direction) return undefined
-  return user_id === undefined ? first.ofTeam(db, team_id) : first.ofUser(db, team_id, user_id)
+  if (offset || isFiltered || key !== newestFirst.key || direction !== newestFirst.direction) return undefined
+  return user_id === undefined ? firstOfTeam.get(limit)?.(db, team_id) : firstOfUser.get(limit)?.(db, team_id, user_id)
 }
 
 /** The IDs of a page and of its lab tests, and the number of matching orders, counted up to one more than the limit. */
