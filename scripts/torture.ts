@@ -4,7 +4,7 @@ import { tortureBookings } from '../test/torture/bookings.ts'
 import { summaryOfClouds, tortureClouds } from '../test/torture/clouds.ts'
 import { endings, type Mode, type Plan, summaryOfFailovers, tortureFailover } from '../test/torture/failover.ts'
 import { openSite as openFailoverSite } from '../test/torture/failover-site.ts'
-import { summaryOfHostile, tortureHostile } from '../test/torture/hostile.ts'
+import { slowdownOf, summaryOfHostile, tortureHostile } from '../test/torture/hostile.ts'
 import { summaryOfLabs, tortureLabs, transports } from '../test/torture/labs.ts'
 import { orders } from '../test/torture/orders.ts'
 import { summaryOfPipelines, torturePipelines } from '../test/torture/pipelines.ts'
@@ -85,7 +85,7 @@ if (subject === 'hostile') {
   const hostile = await tortureHostile({ seconds, print: console.log })
   console.log(summaryOfHostile(hostile))
   for (const fault of hostile.faults) console.error(fault)
-  process.exit(hostile.lost || hostile.faults.length || hostile.p95 > 3 * hostile.idleP95 ? 1 : 0)
+  process.exit(hostile.lost || hostile.faults.length || slowdownOf(hostile.rounds).ratio > 3 ? 1 : 0)
 }
 
 if (subject === 'failover') {

@@ -55,8 +55,8 @@ async function main(attack: Attack) {
     oversized: () => repeat(2, () => push(Buffer.alloc(31 * MB, ' '), keyOf(attack)), 1000),
     unauthenticated: () => repeat(2, () => push(Buffer.alloc(2 * MB, ' '), { 'x-service-api-key': `sk_us_${newUuid()}` }), 200),
     compressed: () => repeat(2, () => push(bomb, { ...keyOf(attack), 'content-encoding': 'gzip' }), 500),
-    'slow headers': () => repeat(50, () => dripHeaders(attack), 100),
-    'slow bodies': () => repeat(20, () => dripBody(attack), 100),
+    'slow headers': () => repeat(50, () => dripHeaders(attack, until), 100),
+    'slow bodies': () => repeat(20, () => dripBody(attack, until), 100),
     'half open': () => repeat(1, () => openMany(attack, 300), 1000),
     garbage: () => repeat(2, () => sendGarbage(attack), 50),
   }
@@ -107,23 +107,25 @@ const openSocket = ({ base }: Attack) => {
   return connect({ host: hostname, port: Number(port), ...OTHER_ADDRESS }).on('error', () => {})
 }
 
-/** Sends one byte after another until the service closes the connection. */
-async function drip(attack: Attack, start: string, rest: string) {
+/** Sends one byte after another until the service closes the connection or the attack ends. */
+async function drip(attack: Attack, until: number, start: string, rest: string) {
   const socket = openSocket(attack)
   socket.resume().write(start)
   for (const byte of rest) {
-    if (socket.destroyed) return
+    if (socket.destroyed || performance.now() > until) break
     socket.write(byte)
     await sleep(500)
   }
   socket.destroy()
 }
 
-const dripHeaders = (attack: Attack) => drip(attack, 'GET /v2/user HTTP/1.1\r\nHost: assay\r\n', 'X-Slow: '.padEnd(60, 'x'))
+const dripHeaders = (attack: Attack, until: number) =>
+  drip(attack, until, 'GET /v2/user HTTP/1.1\r\nHost: assay\r\n', 'X-Slow: '.padEnd(60, 'x'))
 
-const dripBody = (attack: Attack) =>
+const dripBody = (attack: Attack, until: number) =>
   drip(
     attack,
+    until,
     `POST /v2/user HTTP/1.1\r\nHost: assay\r\nX-Service-Api-Key: ${attack.key}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`,
     '{"client_user_id":"'.padEnd(60, 'x'),
   )

@@ -17,9 +17,11 @@ type User = ResponseBody<Endpoints['createUser']>
 /** `seconds` is the duration of the attack. `dataDir` is a prepared data folder, which is removed at the end. */
 type Options = { seconds: number; only?: AttackName[] | undefined; dataDir?: string; log?: string; print?: (line: string) => void }
 
+type Behaved = Awaited<ReturnType<typeof behaveWell>>
+type Round = { idle: Behaved; attacked: Behaved; attack: AttackReport }
+
 export type Hostile = {
-  idleP95: number
-  p95: number
+  rounds: Round[]
   acknowledged: number
   lost: number
   faults: string[]
@@ -29,6 +31,9 @@ export type Hostile = {
 
 /** The bodies in flight, the heap and the caches of the processes, with PostgreSQL. */
 const MAX_MEMORY_MB = 2000
+
+/** The speed of a machine changes within minutes, so each minute of the attack follows an idle while. */
+const ROUND_SECONDS = 60
 
 /** Attacks a service for a while, beside a team that behaves well, and checks that this team notices nothing. */
 export async function tortureHostile(options: Options): Promise<Hostile> {
@@ -40,28 +45,38 @@ export async function tortureHostile(options: Options): Promise<Hostile> {
     const hostile = await openHostileTeam(service.url, dataDir)
     const created: User[] = []
     await behaveWell(good, created, 1)
-    const idle = await behaveWell(good, created, Math.min(30, seconds / 4))
     const memory = { before: treeMemory(service.pid), peak: 0, after: 0 }
-    const watch = setInterval(() => {
+    const measurePeak = () => {
       memory.peak = Math.max(memory.peak, treeMemory(service.pid))
-      print(`${Math.round(memory.peak)} MB at most, ${created.length} users`)
-    }, 5000)
-    const attacking = startAttack({ base: service.url, ...hostile, seconds, only })
-    const attacked = await behaveWell(good, created, seconds).finally(() => clearInterval(watch))
-    const attack = await attacking
-    memory.peak = Math.max(memory.peak, treeMemory(service.pid))
+    }
+    const watch = setInterval(measurePeak, 5000)
+    const rounds: Round[] = []
+    const count = Math.max(1, Math.round(seconds / ROUND_SECONDS))
+    try {
+      for (let i = 0; i < count; i++) {
+        const idle = await behaveWell(good, created, Math.min(20, seconds / count / 4))
+        const attacking = startAttack({ base: service.url, ...hostile, seconds: seconds / count, only })
+        const attacked = await behaveWell(good, created, seconds / count)
+        const round = { idle, attacked, attack: await attacking }
+        rounds.push(round)
+        measurePeak()
+        print(`${latenciesOf([round])}, ${Math.round(memory.peak)} MB at most, ${created.length} users`)
+      }
+    } finally {
+      clearInterval(watch)
+    }
     const rested = await behaveWell(good, created, 1)
     memory.after = treeMemory(service.pid)
     const { lost, faults } = await compare(good, created)
     const tables = await faultsInTables({ env: {}, dataDir }, users)
     const { code } = await service.stop()
+    const attack = sumOf(rounds.map((round) => round.attack))
     return {
-      idleP95: percentile(idle.latencies, 95),
-      p95: percentile(attacked.latencies, 95),
+      rounds,
       acknowledged: created.length,
       lost,
       faults: [
-        ...[idle, attacked, rested].flatMap(({ faults }) => faults),
+        ...[...rounds.flatMap(({ idle, attacked }) => [idle, attacked]), rested].flatMap(({ faults }) => faults),
         ...[...faults, ...tables],
         ...(attack['500'] ? [`${attack['500']} responses with 500 to the attackers`] : []),
         ...(memory.peak > MAX_MEMORY_MB ? [`${Math.round(memory.peak)} MB of memory`] : []),
@@ -132,10 +147,32 @@ async function compare(api: Client, created: User[]) {
   return { lost, faults }
 }
 
-export const summaryOfHostile = ({ idleP95, p95, acknowledged, lost, memory, attack }: Hostile) =>
+const sumOf = (reports: AttackReport[]) =>
+  reports.reduce<AttackReport>((sum, report) => {
+    for (const [status, count] of Object.entries(report)) sum[status] = (sum[status] ?? 0) + count
+    return sum
+  }, {})
+
+/** How much slower the good team is under the attack than without it. */
+export function slowdownOf(rounds: Round[]) {
+  const p95Of = (kind: 'idle' | 'attacked') =>
+    percentile(
+      rounds.flatMap((round) => round[kind].latencies),
+      95,
+    )
+  const [idle, attacked] = [p95Of('idle'), p95Of('attacked')]
+  return { idle, attacked, ratio: attacked / idle }
+}
+
+function latenciesOf(rounds: Round[]) {
+  const { idle, attacked, ratio } = slowdownOf(rounds)
+  return `p95 of the good team ${attacked.toFixed(1)} ms, idle ${idle.toFixed(1)} ms, ratio ${ratio.toFixed(2)}`
+}
+
+export const summaryOfHostile = ({ rounds, acknowledged, lost, memory, attack }: Hostile) =>
   [
     `${acknowledged} acknowledged users, ${lost} lost`,
-    `p95 of the good team ${p95.toFixed(1)} ms, idle ${idleP95.toFixed(1)} ms, ratio ${(p95 / idleP95).toFixed(2)}`,
+    latenciesOf(rounds),
     `memory ${Math.round(memory.before)} MB before, ${Math.round(memory.peak)} MB at most, ${Math.round(memory.after)} MB after`,
     `responses to the attackers by status: ${JSON.stringify(attack)}`,
   ].join('\n')
