@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises'
+import { cutIntoSlices } from '../../platform/shares/slices.ts'
 import { CLOSE_LIST, CLOSE_OBJECT, COLON, COMMA, jsonTokens, OPEN_LIST, OPEN_OBJECT } from './json-tokens.ts'
 
 const SLICE_BYTES = 64 * 1024
@@ -137,9 +137,10 @@ export async function parseInSlices(bytes: Buffer, { sliceBytes = SLICE_BYTES, c
     } else if (byte === COLON && frame.isAfterChild) throw new SyntaxError('A comma is missing')
   })
 
+  const endSlice = cutIntoSlices()
   for (let from = 0; from < bytes.length; from += sliceBytes) {
     scan(bytes.subarray(from, from + sliceBytes))
-    await setImmediate()
+    await endSlice()
   }
   if (!root) return JSON.parse(bytes.toString())
   if (frames.length || !isBlank(root.end, bytes.length)) throw new SyntaxError('Text after the value')

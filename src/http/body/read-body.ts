@@ -2,8 +2,10 @@ import type { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../../platform/callers.ts'
 import { invalid, problem } from '../../platform/problem.ts'
+import { runForShare } from '../../platform/shares/share.ts'
+import { cutIntoSlices } from '../../platform/shares/slices.ts'
 import { unsupportedType } from '../problems/problems.ts'
-import type { RequestState } from '../request.ts'
+import { type RequestState, shareOf } from '../request.ts'
 import { parseForm } from './form.ts'
 import type { BodiesInFlight } from './in-flight.ts'
 import { inflated } from './inflate.ts'
@@ -39,7 +41,7 @@ async function receive(inFlight: BodiesInFlight, request: FastifyRequest, sent: 
   state.releaseBody = claim.release
   const body = inflated(request.headers, sent)
   try {
-    return await parse(body, limit, claim.grow)
+    return await runForShare(shareOf(state), () => parse(body, limit, claim.grow))
   } catch (error) {
     // The rest is discarded, so that the client can read the response.
     if (body !== sent) {
@@ -75,12 +77,13 @@ function jsonSize(grow: Grow) {
 /** The parts of a form are copies of its bytes. */
 const byteSize = (grow: Grow) => (_: Buffer[], length: number) => grow(2 * length)
 
-/** Collects the bytes and measures them while they arrive. */
+/** Collects the bytes and measures them while they arrive, a long body in slices. */
 function collect(body: Readable, limit: number, measure: (chunks: Buffer[], length: number) => void) {
   return new Promise<Buffer>((resolve, reject) => {
     const chunks: Buffer[] = []
     let length = 0
     let isEnded = false
+    const endSlice = cutIntoSlices()
     const fail = (error: unknown) => {
       body.off('data', onData).off('end', onEnd)
       reject(error)
@@ -91,6 +94,11 @@ function collect(body: Readable, limit: number, measure: (chunks: Buffer[], leng
         if (length > limit) throw overLimit(limit)
         chunks.push(chunk)
         measure(chunks, length)
+        const pause = length > LONG_BODY ? endSlice() : undefined
+        if (pause) {
+          body.pause()
+          void pause.then(() => body.resume())
+        }
       } catch (error) {
         fail(error)
       }

@@ -18,9 +18,8 @@ const waiting = newFairQueue<{ owner: string; start(): void }>()
  * Waits for the next slice of long work on the event loop. One slice runs in a few turns of the loop, however many requests have
  * long work, and teams take turns. So other requests wait for one slice at most.
  */
-const nextSlice = () =>
+const nextSlice = (owner: string) =>
   new Promise<void>((start) => {
-    const owner = currentShare()?.owner ?? ''
     waiting.push(owner, { owner, start })
     if (waiting.size === 1) runNextSlice()
   })
@@ -42,10 +41,12 @@ function runNextSlice(turn = 1, pauses = 0) {
 
 /** Cuts long work into slices: call the returned function between steps, and wait if it returns a promise. */
 export function cutIntoSlices(): () => Promise<void> | undefined {
+  // The steps can run in events of a stream, which do not know whom they work for.
+  const owner = currentShare()?.owner ?? ''
   let until = performance.now() + SLICE_MS
   return () => {
     if (performance.now() < until) return undefined
-    return nextSlice().then(() => {
+    return nextSlice(owner).then(() => {
       until = performance.now() + SLICE_MS
     })
   }

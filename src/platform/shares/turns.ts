@@ -33,7 +33,7 @@ export const TURN_LIMITS: TurnLimits = {
   ofProcess: 16,
   ofOwner: 2,
   longMs: 100,
-  pause: 0.5,
+  pause: 1,
   ofMember: 1,
   guaranteed: 1,
   pendingOfOwner: 1000,
