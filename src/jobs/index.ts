@@ -23,6 +23,7 @@ import { rotateEpochs } from '../operations/epochs/actions.ts'
 import { continueRotations } from '../operations/rotation/data.ts'
 import { eraseDueUsers } from '../operations/user-deletion/actions.ts'
 import { NUMBER_EVENTS } from '../platform/app.ts'
+import { analyzeYoungTables } from '../platform/db/statistics.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../platform/time.ts'
 import { searchUnalerted } from '../tenants/audit/breaks.ts'
 import { chainAudit, searchUnchained } from '../tenants/audit/chain.ts'
@@ -72,6 +73,7 @@ export const jobs: Job[] = [
   { name: 'alert audit breaks', search: searchUnalerted, run: alertAuditBreaks },
   { name: 'write audit checkpoint', everyMs: HOUR, run: checkpointAudit },
   ...ownMemoryJobs,
+  { name: 'analyze young tables', everyMs: 5 * SECOND, run: analyzeYoungTables },
   { name: 'maintain event partitions', everyMs: HOUR, run: applyRetention },
   { name: REPAIR_WEBHOOKS, search: searchRunningJobs, run: repairWebhooks },
   { name: 'prune inboxes', everyMs: HOUR, run: pruneInboxes },
