@@ -36,6 +36,11 @@ export type Row = {
   reads?: true
   /** A read of public data that concerns no person. It writes an audit row only if it is rejected. */
   unaudited?: true
+  /**
+   * With a team API key, starts while the database checks the key, like every GET. Its action works in the database only, where each
+   * write waits for the check.
+   */
+  startsEarly?: true
   /** Needs no credential, but accepts requests only from the console. */
   console?: true
   /** Adds a `Deprecation` header to every response. */

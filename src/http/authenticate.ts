@@ -64,13 +64,13 @@ function authenticateTeam(app: App, row: Row, headers: Headers): Promise<TeamCal
 }
 
 /**
- * The caller of a read, as the same key identified it last. The read begins with it while the database checks the key. Nothing is
- * audited or returned before the check has found the same caller. A caller with a fixed rate is checked first, because the request
- * may be over it.
+ * The caller of a request, as the same key identified it last. The request starts with it while the database checks the key. Nothing
+ * is written, audited or returned before the check has found the same caller. A caller with a fixed rate is checked first, because
+ * the request may be over it.
  */
 export function expectedCaller(app: App, row: Row, headers: Headers): TeamCaller | undefined {
-  const isRead = row.auth === 'team' && row.method === 'get' && !row.media && !row.waits
-  const key = isRead ? teamKeyIn(headers) : undefined
+  const startsEarly = row.auth === 'team' && (row.method === 'get' ? !row.media && !row.waits : row.startsEarly)
+  const key = startsEarly ? teamKeyIn(headers) : undefined
   const caller = key === undefined ? undefined : lastCallerOf(app, key)
   return caller?.rate_limits ? undefined : caller
 }

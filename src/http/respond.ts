@@ -21,7 +21,7 @@ export type RouteContext = { audit: AuditBatch; auditRead: AuditRead; turns: Tur
 type Response = Outcome & { replayed?: boolean }
 
 /** Throws unless the check found the expected caller, who may use the endpoint. */
-async function confirm({ route, caller, checked }: RequestState) {
+export async function confirm({ route, caller, checked }: RequestState) {
   const found = await checked
   checkGates(route, found)
   if (!isDeepStrictEqual(found, caller)) throw new Error('The caller is not the expected one.')

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { headerDeprecation } from '../contract/deprecation.ts'
 import type { App } from '../platform/app.ts'
 import { retryRead } from '../platform/db/errors.ts'
-import { runRequestForShare } from '../platform/shares/share.ts'
+import { runForShare, runRequestForShare } from '../platform/shares/share.ts'
 import { inTurn, LONG_READ_LIMITS, newTurns } from '../platform/shares/turns.ts'
 import { type AuditBatch, auditRow, newAuditBatch } from '../tenants/audit/actions.ts'
 import { newReadAuditor } from '../tenants/audit/reads.ts'
@@ -20,7 +20,7 @@ import { isServed, type Table } from './endpoint-table.ts'
 import { problemOf, statusOfProblem } from './problems/problems.ts'
 import { sendProblem } from './problems/refuse.ts'
 import { type AnyHandler, auditEntry, type RequestState, type Route, shareOf } from './request.ts'
-import { type RouteContext, respond } from './respond.ts'
+import { confirm, type RouteContext, respond } from './respond.ts'
 import { subjectsOf } from './subjects.ts'
 
 /** Fits four images of 5 MB in base64 and the JSON around them. */
@@ -44,13 +44,20 @@ export function mountTable(app: App, server: FastifyInstance, table: Table, sibl
         ...(row.largeBody ? { bodyLimit: LARGE_BODY } : {}),
         onRequest: (request, reply) => admit(app, route, request, reply),
         handler: (request, reply) => {
-          const share = shareOf(request.state as RequestState)
+          const share = shareToConfirm(request.state as RequestState)
           const work = () => runRequestForShare(share, () => handle(app, shared, request, reply))
           return row.long ? inTurn(longReads, share, () => (reply.raw.destroyed ? abandon(reply) : work())) : work()
         },
         errorHandler: (error, request, reply) => refuse(app, audit, error, request, reply),
       })
   }
+}
+
+/** A read is confirmed before it is audited, and whatever writes before it writes. */
+function shareToConfirm(state: RequestState) {
+  const confirmed = state.checked && state.route.row.method !== 'get' ? confirm(state) : undefined
+  confirmed?.catch(() => {})
+  return { ...shareOf(state), confirmed }
 }
 
 /** The client left while its request was pending. */
@@ -93,7 +100,7 @@ async function checkCaller(app: App, { route, caller }: RequestState, request: F
   checkGates(route, caller)
 }
 
-/** Responds to a request. A read that began before its key was checked begins again if the caller is not the expected one. */
+/** Responds to a request. One that started before its key was checked starts again if the caller is not the expected one. */
 async function respondOnceChecked(app: App, context: RouteContext, request: FastifyRequest, reply: FastifyReply) {
   const state = request.state as RequestState
   const { caller: expected, checked } = state
@@ -107,7 +114,7 @@ async function respondOnceChecked(app: App, context: RouteContext, request: Fast
     state.checked = undefined
     await checkCaller(app, state, request, reply)
     if (isDeepStrictEqual(state.caller, expected)) throw error
-    return respond(app, context, state, request)
+    return runForShare(shareOf(state), () => respond(app, context, state, request))
   }
 }
 
@@ -150,7 +157,13 @@ const bytesIfLong = (text: string) => (text.length > LONG_TEXT ? Buffer.from(tex
 /** Audits the refusal of an authenticated caller before it is sent. */
 async function refuse(app: App, audit: AuditBatch, error: unknown, request: FastifyRequest, reply: FastifyReply) {
   const { state } = request
-  if (state?.checked) state.caller = await state.checked.catch(() => undefined)
+  if (state?.checked)
+    try {
+      state.caller = await state.checked
+    } catch (refusal) {
+      // A refusal of the key comes before any other.
+      return sendProblem(app, refusal, request, reply)
+    }
   const status = statusOfProblem(problemOf(error))
   if (!state?.caller || status >= 500) return sendProblem(app, error, request, reply)
   const response = await audit(auditRow(app, state.caller, auditEntry(state, status))).then(

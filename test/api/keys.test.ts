@@ -4,8 +4,10 @@ import { createClient, sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { DAY, HOUR, MINUTE } from '../../src/platform/time.ts'
 import { setBetas } from '../../src/tenants/teams/actions.ts'
+import { aNewOrder } from '../support/orders.ts'
 import { query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
+import { aSample, aWorkout, push, pushSummary } from '../support/wearables.ts'
 import { errorOf, replica, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -17,6 +19,8 @@ const newTenant = (): Promise<Tenant> => w.tenant()
 const deploymentParams = ({ org_id }: { org_id: string }) => ({ org_id, env: 'sandbox' as const, region: 'us' as const })
 const clientWithKey = (key: string) => createClient(w.base, { 'x-service-api-key': key })
 const adminClient = (key: string) => createClient(w.base, { 'x-management-key': key })
+/** Writes that start while their key is checked. */
+const early = Object.entries(endpoints).flatMap(([name, row]) => ('startsEarly' in row ? [name] : []))
 const userBody = () => ({ client_user_id: `user-${newUuid()}` })
 const createKey = (tenant: Tenant, change: object = {}) =>
   tenant.admin.createTeamKey({ params: deploymentParams(tenant), body: { label: 'reports', team_id: tenant.team_id, ...change } })
@@ -84,6 +88,33 @@ describe('a team API key', () => {
     expect(await errorOf(read())).toMatchObject(refused)
     expect(await errorOf(read())).toMatchObject(refused)
     expect(await readsOfKey()).toHaveLength(5)
+  })
+
+  test.each(early)('is checked before %s writes anything, even if it was valid a moment ago', async (name) => {
+    const tenant = await newTenant()
+    const { id, value } = await createKey(tenant)
+    const client = clientWithKey(value)
+    const order = await aNewOrder(client)
+    const { user_id } = order
+    const writes: Record<string, () => Promise<unknown>> = {
+      createUser: () => client.createUser({ body: userBody() }),
+      createOrder: () => client.createOrder({ body: order }),
+      pushSamples: () => push(client, user_id, 'heartrate', [aSample('2026-03-01T08:00:00Z', 61)]),
+      pushSummaries: () => pushSummary(client, user_id, 'workouts', aWorkout()),
+    }
+    const write = writes[name] as () => Promise<unknown>
+    const written = () =>
+      query(
+        w.url,
+        `select (select count(*) from users where team_id = $1) as users, (select count(*) from orders where team_id = $1) as orders,
+         (select count(*) from events where team_id = $1) as events, (select count(*) from connections where team_id = $1) as connections,
+         (select count(*) from audit_log where team_id = $1 and actor_id = $2) as audited`,
+        [tenant.team_id, id],
+      )
+    const before = await written()
+    await tenant.admin.deleteTeamKeys({ params: deploymentParams(tenant), query: { api_key_id: [id] } })
+    expect(await errorOf(write())).toMatchObject({ status: 401, detail: { error_type: 'INVALID_API_KEY' } })
+    expect(await written()).toEqual(before)
   })
 
   test('loses access to a beta at once when its team leaves the beta, also for an invalid request', async () => {

@@ -255,6 +255,7 @@ export const orderEndpoints = {
     ...orders,
     method: 'post',
     path: '/v3/order',
+    startsEarly: true,
     idempotent: true,
     largeBody: true,
     summary: 'Create an order',

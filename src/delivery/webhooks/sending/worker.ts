@@ -20,7 +20,7 @@ const SETTLE_TIMEOUT_MS = 60 * SECOND
 const STOP_TIMEOUT_MS = 10 * SECOND
 /** A worker that holds few lanes is not busy, so an outcome waits longer for others to be recorded with. Only its own lane waits. */
 const FEW_LANES = 16
-const [CALM_WAIT_MS, BUSY_WAIT_MS] = [15, 2]
+const [CALM_WAIT_MS, BUSY_WAIT_MS] = [40, 5]
 
 type WorkerOptions = {
   send: Sender['post']
