@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { countryCode, stateCode, stateOfZip, zipMatches } from '../../src/labs/orders/checks/rules-states.ts'
-import { canActivateOn, dayIn, startOfDay, zoneOf } from '../../src/labs/orders/checks/rules-zones.ts'
+import { canActivateOn, dayIn, startOfDay, wallTime, zoneOf } from '../../src/labs/orders/checks/rules-zones.ts'
 
 const inUS = (state: string, zip: string) => zoneOf({ state, zip, country: 'US' })
 
@@ -139,4 +139,20 @@ describe('activate_by', () => {
     expect(dayIn('Pacific/Guam', '2026-01-01T20:00:00.000Z')).toBe('2026-01-02')
     expect(canActivateOn('2026-01-01', '2026-01-01T20:00:00.000Z', 'Pacific/Guam')).toBe(true)
   })
+})
+
+test.each([
+  'America/New_York',
+  'Australia/Lord_Howe',
+  'Asia/Kathmandu',
+  'America/St_Johns',
+  'Pacific/Apia',
+  'Asia/Pyongyang',
+  'Africa/Casablanca',
+])('local time in %s is what Intl says, also around changes of the offset', (timeZone) => {
+  const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' })
+  const expected = (ms: number) => Date.parse(`${format.format(ms).replace(' ', 'T')}Z`)
+  // Steps of 61 minutes and a bit reach every part of an hour.
+  for (let ms = Date.UTC(1999, 11, 30); ms < Date.UTC(2031, 0, 1); ms += 61 * 60_000 * 7 + 13_337)
+    expect(wallTime(timeZone, ms)).toBe(expected(ms))
 })

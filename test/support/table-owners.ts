@@ -41,10 +41,10 @@ const functions: Record<string, string> = {
   'platform/sealing': 'add_user_key',
   'tenants/users': 'put_user_info create_user',
   'tenants/idempotency': 'claim_key keep_outcome',
-  'tenants/audit': 'append_audit link_audit reset_audit checkpoint_audit audit_log_guard',
+  'tenants/audit': 'append_audit append_audits link_audit reset_audit checkpoint_audit audit_log_guard',
   'delivery/events': 'emit emit_all number_events',
   'delivery/webhooks': 'takes filters_for enqueue enqueue_in_order enqueue_events key_hash claim_lanes settle_lanes',
-  'labs/orders': 'place_order update_order forget_patients',
+  'labs/orders': 'place_order place_orders update_order update_orders forget_patients',
   'labs/results': 'forget_results',
   'wearables/data': 'record_received write_samples',
 }

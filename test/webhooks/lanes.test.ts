@@ -252,5 +252,7 @@ test('claims and settlements keep their plans, except on Citus, which needs the 
     url,
     "select proname as name from pg_proc where 'plan_cache_mode=force_generic_plan' = any (proconfig) order by proname",
   )
-  expect(rows.map(({ name }) => name)).toEqual(citus ? [] : ['claim_lanes', 'emit', 'settle_lanes'])
+  expect(rows.map(({ name }) => name)).toEqual(
+    citus ? [] : ['claim_lanes', 'emit', 'emit_all', 'place_orders', 'settle_lanes', 'update_orders'],
+  )
 })

@@ -28,6 +28,17 @@ export async function changeSample(app: AppInTransaction, before: SampledOrder, 
   if (before.sample_id) await store.deleteSample(app.db, { lab_id: before.lab_id, sample_id: before.sample_id })
 }
 
+type SampleChange = { before: SampledOrder; after: SampledOrder }
+
+/** Does what `changeSample` does, for several orders of a team. Orders without an earlier sample_id share a statement. */
+export async function changeSamples(app: AppInTransaction, team_id: string, changes: SampleChange[]) {
+  const added = changes.flatMap(({ before, after: { lab_id, sample_id, id } }) =>
+    sample_id && !before.sample_id ? [{ lab_id, sample_id, order_id: id }] : [],
+  )
+  const inserted = added.length > 1 ? await store.insertSamples(app.db, team_id, added) : new Set()
+  for (const { before, after } of changes) if (!inserted.has(after.id)) await changeSample(app, before, after)
+}
+
 export type NumberedOrder = { team_id: string; id: string; clock_offset_ms: number }
 
 /** The order that a lab knows by the first of these numbers, of any team. */

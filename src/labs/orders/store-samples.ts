@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely'
 import { setLocally } from '../../platform/db/local-settings.ts'
-import { type Db, prepareRead, runPrepared } from '../../platform/db/open.ts'
+import { type Db, prepareRead, prepareStatement, runPrepared } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
 type Sample = Selectable<Tables['lab_samples']>
@@ -19,6 +19,21 @@ const insertFreeSample = prepareRead(
 /** Returns whether the sample_id was free at its lab. */
 export const insertSample = async (db: Db, { lab_id, sample_id, team_id, order_id }: Sample) =>
   (await insertFreeSample(db, lab_id, sample_id, team_id, order_id)).length > 0
+
+const insertFreeSamples = prepareStatement(
+  'insert_samples',
+  `insert into lab_samples (lab_id, sample_id, team_id, order_id)
+   select s.lab_id, s.sample_id, $1::uuid, s.order_id from unnest($2::integer[], $3::text[], $4::uuid[]) as s (lab_id, sample_id, order_id)
+   on conflict (lab_id, sample_id) do nothing returning order_id`,
+)
+
+/** Inserts the samples of a team whose sample_id is free at their lab, and returns their orders. */
+export async function insertSamples(db: Db, team_id: string, samples: Omit<Sample, 'team_id'>[]) {
+  const valuesOf = (column: 'lab_id' | 'sample_id' | 'order_id') => samples.map((sample) => sample[column])
+  const values = [team_id, valuesOf('lab_id'), valuesOf('sample_id'), valuesOf('order_id')]
+  const rows = await runPrepared<{ order_id: string }>(db, insertFreeSamples, values)
+  return new Set(rows.map(({ order_id }) => order_id))
+}
 
 type SampleKey = Pick<Sample, 'lab_id' | 'sample_id'>
 

@@ -175,6 +175,14 @@ export async function runHotWrite<R>(db: Db, text: string, values: unknown[]): P
   return db.isTransaction ? run() : retryDeadlocks(run)
 }
 
+export type PipelinedDb = Db & { pipelined: PipelinedConnections }
+
+export const isPipelined = (db: Db): db is PipelinedDb => db.pipelined !== undefined
+
+/** The same for a statement that writes for several requests. It fails if it has to wait for a lock. */
+export const runGroupWrite = <R>({ pipelined }: PipelinedDb, text: string, values: unknown[]): Promise<R[]> =>
+  runPipelined(pipelined.writing, text, [...values, LOCK_TIMEOUT_MS])
+
 /** Runs a prepared write that never waits for a lock, so that neither a busy pool nor the writes of other requests delay it. */
 export async function runQuickWrite<R>(db: Db, text: string, values: unknown[]): Promise<R[]> {
   if (!db.pipelined || (db.pipelined.writing.isBusy() && db.pipelined.hasFreeConnection())) return runPrepared(db, text, values)

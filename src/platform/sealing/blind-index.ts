@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, type KeyObject } from 'node:crypto'
 import { deriveSecret, type SealingKey } from './seal.ts'
 
 const MIN_LENGTH = 2
@@ -24,7 +24,21 @@ export const queryTerms = (team: SealingKey, query: string, field = '') =>
 /** Words of one field never match words of another. */
 function hashWords(team: SealingKey, field: string, words: string[]) {
   const key = deriveSecret(team, `blind index ${field}`.trim())
-  return [...new Set(words)].map((word) => createHmac('sha256', key).update(word).digest('base64url').slice(0, 12))
+  const known = knownHashes.get(key) ?? new Map<string, string>()
+  knownHashes.set(key, known)
+  return [...new Set(words)].map((word) => known.get(word) ?? remember(known, word, hashWord(key, word)))
+}
+
+const hashWord = (key: KeyObject, word: string) => createHmac('sha256', key).update(word).digest('base64url').slice(0, 12)
+
+/** Names share prefixes. The hashes end with the key in memory, which a process keeps for a short time. */
+const knownHashes = new WeakMap<KeyObject, Map<string, string>>()
+const MAX_KNOWN_HASHES = 5000
+
+function remember(known: Map<string, string>, word: string, hash: string) {
+  if (known.size >= MAX_KNOWN_HASHES) known.clear()
+  known.set(word, hash)
+  return hash
 }
 
 const DATE = /(?<![\d-])(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?![\d-])/g

@@ -61,9 +61,13 @@ export async function receiveLocal(folder: string, onMessage: (message: string) 
   }
 }
 
-/** Sends messages to every process on this machine that receives them, this one included if it does. Messages may be lost. */
+/**
+ * Sends messages to every process on this machine that receives them, this one included if it does. Messages of one turn of the
+ * event loop go out together, and repeated ones once. Messages may be lost.
+ */
 export function sendLocal(folder: string) {
   const receivers = new Map<string, Socket>()
+  const pending = new Set<string>()
   let lookedAt = Number.NEGATIVE_INFINITY
 
   function lookForReceivers() {
@@ -84,12 +88,20 @@ export function sendLocal(folder: string) {
     return socket
   }
 
+  function flush() {
+    const lines = [...pending].map((message) => `${message}\n`).join('')
+    pending.clear()
+    for (const socket of receivers.values()) if (lines && socket.writableLength < MAX_BUFFERED_BYTES) socket.write(lines)
+  }
+
   return {
     send(message: string) {
       lookForReceivers()
-      for (const socket of receivers.values()) if (socket.writableLength < MAX_BUFFERED_BYTES) socket.write(`${message}\n`)
+      if (!pending.size) setImmediate(flush)
+      pending.add(message)
     },
     close() {
+      flush()
       for (const socket of receivers.values()) socket.destroy()
     },
   }

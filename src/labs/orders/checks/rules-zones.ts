@@ -1,4 +1,4 @@
-import { DAY, SECOND } from '../../../platform/time.ts'
+import { DAY, MINUTE, SECOND } from '../../../platform/time.ts'
 import { countryCode, isUnitedStates, mainZone, stateCode, stateOfZip } from './rules-states.ts'
 
 /** ZIP code prefixes whose time zone differs from the main zone of the state. */
@@ -58,6 +58,22 @@ function formatterFor(timeZone: string) {
 
 /** Local time in the zone, as milliseconds of the same digits in UTC. */
 export function wallTime(zone: string, ms: number) {
+  const period = Math.floor(ms / OFFSET_PERIOD_MS)
+  if (period < FIRST_PERIOD) return formatWallTime(zone, ms)
+  const name = `${zone} ${period}`
+  const offset = offsets.get(name) ?? formatWallTime(zone, period * OFFSET_PERIOD_MS) - period * OFFSET_PERIOD_MS
+  if (offsets.size >= MAX_OFFSETS) offsets.clear()
+  offsets.set(name, offset)
+  return Math.floor(ms / SECOND) * SECOND + offset
+}
+
+/** Zones change their offset at whole quarters of an hour, at least since 2000. */
+const OFFSET_PERIOD_MS = 15 * MINUTE
+const FIRST_PERIOD = Date.UTC(2000, 0, 1) / OFFSET_PERIOD_MS
+const MAX_OFFSETS = 5000
+const offsets = new Map<string, number>()
+
+function formatWallTime(zone: string, ms: number) {
   const [month = 1, day = 1, year = 0, hour = 0, minute = 0, second = 0] = formatterFor(zone).format(ms).split(/\D+/).map(Number)
   return Date.UTC(year, month - 1, day, hour, minute, second)
 }

@@ -3,7 +3,8 @@ import { auditColumns, auditValues, outcomeColumns, outcomeValues, type RequestR
 import type { Tables } from '../../../platform/db/tables.ts'
 import type { OrderRow } from '../store.ts'
 
-const columns = [
+/** The columns of a new order. */
+export const columns = [
   'team_id',
   'id',
   'user_id',
@@ -47,7 +48,7 @@ type NewRow = {
   [C in (typeof columns)[number]]: C extends 'terms' ? string[] : C extends 'simulation' ? string | null : OrderRow[C & keyof OrderRow]
 }
 
-type NewEvent = { id: string; event_type: string; key: string; partial: boolean; sealed: Buffer }
+export type NewEvent = { id: string; event_type: string; key: string; partial: boolean; sealed: Buffer }
 type Info = { sealed: Buffer; terms: string[] }
 
 export type OrderInsert = { row: NewRow; event: NewEvent; info?: Info | undefined; requestRows?: RequestRows | undefined }
@@ -76,7 +77,7 @@ const argumentsOf = (parameters: string[]) => {
 const AUDIT_MAC = 'audit.mac'
 
 /** The webhooks that have a new message. */
-type Emitted = { webhook_ids: string[] }
+export type Emitted = { webhook_ids: string[] }
 
 /** One round trip, prepared once per connection. Benchmarks run the bare statement. */
 export const placeOrder = callOf('place_order', placeParameters)
@@ -93,7 +94,8 @@ export async function insertOrderWithEvent(db: Db, { row, event, info, requestRo
   return placed?.webhook_ids ?? []
 }
 
-const mutable = [
+/** The columns of an order that change. */
+export const mutable = [
   'user_id',
   'low_level',
   'last_event',

@@ -9,10 +9,11 @@ import { followKit } from '../../kits/follow.ts'
 import { dueDatesOf } from '../../results/rules.ts'
 import { dayIn } from '../checks/rules-zones.ts'
 import { encryptDocument, type OrderDocument } from '../encrypted-document.ts'
+import { updateOrders } from '../placing/store-groups.ts'
 import { updateOrder } from '../placing/store-write.ts'
 import { type LoadedOrder, presentOrder } from '../reading/present.ts'
 import * as rules from '../rules.ts'
-import { changeSample } from '../samples.ts'
+import { changeSample, changeSamples } from '../samples.ts'
 import type { OrderRow } from '../store.ts'
 
 export type Change = Partial<
@@ -36,6 +37,32 @@ export type Change = Partial<
  * The caller holds the lock and has classified the step; the transition is checked again.
  */
 export async function advanceOrder(app: AppInTransaction, order: LoadedOrder, step: string, change: Change = {}): Promise<LoadedOrder> {
+  const next = prepareStep(app, { order, step, change })
+  const { updated, event, status_detail } = next
+  await changeSample(app, order, updated)
+  wakeAfterEvent(app, order.team_id, await updateOrder(app.db, updated, event, { status_detail }))
+  return followStep(app, next)
+}
+
+type Step = { order: LoadedOrder; step: string; change: Change }
+
+/** Does what `advanceOrder` does, for several orders of a team that belong to different transactions. They share statements. */
+export async function advanceOrders(app: AppInTransaction, team_id: string, steps: Step[]) {
+  const prepared = steps.map((step) => prepareStep(app, step))
+  await changeSamples(
+    app,
+    team_id,
+    prepared.map(({ order, updated }) => ({ before: order, after: updated })),
+  )
+  const writes = prepared.map(({ order, updated, event, status_detail }) => ({
+    ...{ row: updated, event, status_detail },
+    hasNewDocument: updated.sealed !== order.sealed,
+  }))
+  wakeAfterEvent(app, team_id, await updateOrders(app.db, team_id, writes))
+  for (const next of prepared) await followStep(app, next)
+}
+
+function prepareStep(app: App, { order, step, change }: Step) {
   const { status_detail = null, ...rest } = change
   if (rules.classifyReport(order, step) !== 'accept') throw problem('STATUS_NOT_REACHABLE', `The order is already past ${step}.`)
   const at = app.now()
@@ -47,8 +74,11 @@ export async function advanceOrder(app: AppInTransaction, order: LoadedOrder, st
   )
   if (rest.step_at === undefined) updated.step_at = labFor(app, updated).nextStepAt(updated, at)
   const event = orderEvent(app, updated, 'labtest.order.updated', at, { partial: step === 'partial_results' })
-  await changeSample(app, order, updated)
-  wakeAfterEvent(app, order.team_id, await updateOrder(app.db, updated, event, { status_detail }))
+  return { order, step, updated, event, status_detail }
+}
+
+/** Does what depends on a new step. */
+async function followStep(app: AppInTransaction, { step, updated }: ReturnType<typeof prepareStep>) {
   await followKit(app, updated)
   await notifyOfStep(app, updated, step)
   const followed = await followOrder(app, updated, step)

@@ -11,19 +11,19 @@ import { type LoadedOrder, loadOrders, requireOrder } from '../reading/present.t
 import { orderNotFound } from '../rules.ts'
 import { changeSample } from '../samples.ts'
 import * as store from '../store.ts'
-import { advanceOrder } from './advance.ts'
+import { advanceOrder, advanceOrders } from './advance.ts'
 import * as dueStore from './store-due.ts'
 
 export { searchDispatches, searchSteps } from './store-due.ts'
 
-const BATCH_SIZE = 100
+const BATCH_SIZE = 128
 
 export const DISPATCH_ORDERS = 'dispatch orders'
 
 /** Sends the orders that are due on their team's clock; returns whether there may be more. */
 export async function dispatchDueOrders(app: App, team_id?: string) {
   const due = await dueStore.listDueDispatches(app.db, app.wall(), { limit: BATCH_SIZE, team_id, except: postponedIds(app) })
-  await forEachOrder(app, due, 'dispatch_at', sendOrder)
+  await forEachGroup(app, due, 'dispatch_at', sendOrders)
   return due.length === BATCH_SIZE
 }
 
@@ -37,15 +37,17 @@ const postponedIds = (app: App) => (app.transaction ? [] : [...postponed(app)].f
 /** Groups of orders that one process works on at the same time. Most of the work is waiting for the database. */
 const GROUPS_AT_ONCE = 4
 /** Orders of a team that change in one transaction. Someone else who changes one of them waits for the others. */
-const GROUP_SIZE = 16
+const GROUP_SIZE = 32
 
 type DueOrder = { id: string; team_id: string }
 type DueOnClock = DueOrder & { clock_offset_ms: number }
 type DueColumn = 'dispatch_at' | 'step_at'
 type Work = (app: AppInTransaction, order: LoadedOrder) => Promise<unknown>
+/** Work on several orders of a team that belong to different transactions. */
+type GroupWork = (app: AppInTransaction, orders: LoadedOrder[]) => Promise<unknown>
 
 /** An order that fails does not block the others: it is postponed, and the first error is thrown at the end. */
-async function forEachOrder(app: App, due: DueOnClock[], column: DueColumn, work: Work) {
+async function forEachGroup(app: App, due: DueOnClock[], column: DueColumn, work: GroupWork) {
   let isDatabaseLost = false
   const tryGroup = async (group: DueOnClock[]): Promise<void> => {
     if (isDatabaseLost) return
@@ -91,7 +93,7 @@ const onOrderClock = (app: App, clock_offset_ms: number): App => (app.transactio
  * Locks orders of a team and runs the work on those that are still due, in one transaction. Skips orders that another process
  * holds. While a team's clock advances, which is already a transaction, it waits for the lock instead.
  */
-async function withDueOrders(app: App, due: DueOnClock[], column: DueColumn, work: Work) {
+async function withDueOrders(app: App, due: DueOnClock[], column: DueColumn, work: GroupWork) {
   const [{ team_id, clock_offset_ms }] = due as [DueOnClock]
   const lock = app.transaction ? store.lockOrders : store.lockFreeOrders
   // The transaction would read it each time.
@@ -107,22 +109,43 @@ async function withDueOrders(app: App, due: DueOnClock[], column: DueColumn, wor
       ids.filter((id) => stillDue.has(id)),
     )
     if (orders.length < stillDue.size) throw orderNotFound()
-    const done = new Set<string>()
-    for (const order of orders) {
-      // Orders of one transaction show each other's status.
-      const isOutdated = order.siblings.some(({ id }) => done.has(id))
-      await work(app, isOutdated ? await requireOrder(app, team_id, order.id) : order)
-      done.add(order.id)
-    }
+    if (!orders.length) return
+    const byTransaction = Map.groupBy(orders, ({ transaction_id }) => transaction_id)
+    const firsts = [...byTransaction.values()].map(([first]) => first as LoadedOrder)
+    await work(app, firsts)
+    // Orders of one transaction show each other's status.
+    for (const { id } of orders.filter((order) => !firsts.includes(order))) await work(app, [await requireOrder(app, team_id, id)])
   })
+}
+
+/** Sends locked orders of a team to their labs. */
+async function sendOrders(app: AppInTransaction, orders: LoadedOrder[]) {
+  const [first, ...others] = orders as [LoadedOrder, ...LoadedOrder[]]
+  if (!others.length) return sendOrder(app, first)
+  const steps = []
+  for (const order of orders) {
+    const { low_level, ...change } = await handOver(app, order)
+    if (low_level) steps.push({ order, step: low_level, change })
+    else await markSent(app, order, change)
+  }
+  if (steps.length) await advanceOrders(app, first.team_id, steps)
 }
 
 /** Sends a locked or new order to the lab. */
 export async function sendOrder(app: AppInTransaction, order: LoadedOrder): Promise<LoadedOrder> {
+  const { low_level, ...change } = await handOver(app, order)
+  return low_level ? advanceOrder(app, order, low_level, change) : markSent(app, order, change)
+}
+
+/** Returns what the lab says at once. */
+async function handOver(app: AppInTransaction, order: LoadedOrder) {
   const accepted = await labFor(app, order).send(app, order)
-  const sent_at = app.now()
-  const sample_id = order.sample_id ?? accepted?.sample_id ?? null
-  if (accepted?.low_level) return advanceOrder(app, order, accepted.low_level, { sent_at, sample_id })
+  return { low_level: accepted?.low_level, sent_at: app.now(), sample_id: order.sample_id ?? accepted?.sample_id ?? null }
+}
+
+type Sent = { sent_at: string; sample_id: string | null }
+
+async function markSent(app: AppInTransaction, order: LoadedOrder, { sent_at, sample_id }: Sent): Promise<LoadedOrder> {
   const sent = { ...order, dispatch_at: null, sent_at, updated_at: sent_at, sample_id }
   await changeSample(app, order, sent)
   await store.markSent(app.db, order, { sent_at, sample_id })
@@ -132,7 +155,9 @@ export async function sendOrder(app: AppInTransaction, order: LoadedOrder): Prom
 /** Runs the work on every order whose next simulated step is due; returns whether there may be more. */
 export async function forEachDueStep(app: App, team_id: string | undefined, work: Work) {
   const due = await dueStore.listDueSteps(app.db, app.wall(), { limit: BATCH_SIZE, team_id, except: postponedIds(app) })
-  await forEachOrder(app, due, 'step_at', work)
+  await forEachGroup(app, due, 'step_at', async (app, orders) => {
+    for (const order of orders) await work(app, order)
+  })
   return due.length === BATCH_SIZE
 }
 

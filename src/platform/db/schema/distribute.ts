@@ -33,7 +33,7 @@ export const spreadTables: Record<string, string> = { lab_samples: 'sample_id', 
 /** Functions that run on the server of the team or audit chain in their first argument, by a table that they write. */
 export const delegatedFunctions = {
   users: ['create_user'],
-  orders: ['place_order', 'update_order', 'forget_patients'],
+  orders: ['place_order', 'place_orders', 'update_order', 'update_orders', 'forget_patients'],
   events: ['emit', 'emit_all', 'number_events'],
   lanes: ['claim_lanes', 'settle_lanes'],
   sample_days: ['write_samples'],
