@@ -46,7 +46,7 @@ const functions: Record<string, string> = {
   'delivery/webhooks': 'takes filters_for enqueue enqueue_in_order enqueue_events key_hash claim_lanes settle_lanes',
   'labs/orders': 'place_order place_orders update_order update_orders forget_patients',
   'labs/results': 'forget_results',
-  'wearables/data': 'record_received write_samples',
+  'wearables/data': 'record_received record_all_received write_pushes write_samples',
 }
 
 function ownersIn(owned: Record<string, string>) {

@@ -1,8 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { type App, wakeAfterEvent } from '../../../platform/app.ts'
-import { declareCache } from '../../../platform/caches.ts'
-import { groupWrites } from '../../../platform/db/connections/group-writes.ts'
-import { isPipelined, type PipelinedDb } from '../../../platform/db/open.ts'
+import { groupWritesOfTeams } from '../../../platform/db/group-writes-of-teams.ts'
 import { indexTerms } from '../../../platform/sealing/blind-index.ts'
 import { teamSealingKey } from '../../../platform/sealing/vault.ts'
 import { encryptDocument, type OrderDocument } from '../encrypted-document.ts'
@@ -87,31 +85,19 @@ export async function insertOrder(app: App, order: LoadedOrder, { data, info, re
 }
 
 /** Orders of a team that arrive together share a statement. */
-async function writeOrder(app: App, insert: write.OrderInsert) {
-  const { team_id } = insert.row
-  if (app.transaction || !isPipelined(app.db) || !canShareStatement(insert)) return writeAlone(app, insert)
-  const groups = groupsByTeam(app)
-  const group = groups.get(team_id) ?? newGroup(app, app.db, team_id)
-  groups.set(team_id, group)
-  await group.write({ app, insert }).finally(() => group.isIdle() && groups.delete(team_id))
-}
+const writeOrder = (app: App, insert: write.OrderInsert) =>
+  canShareStatement(insert) ? writeInGroup(app, insert.row.team_id, insert) : writeAlone(app, insert)
 
 async function writeAlone(app: App, insert: write.OrderInsert) {
   wakeAfterEvent(app, insert.row.team_id, await write.insertOrderWithEvent(app.db, insert))
 }
 
-type Waiting = { app: App; insert: write.OrderInsert }
-
-const newGroup = (app: App, db: PipelinedDb, team_id: string) =>
-  groupWrites<Waiting>({
-    async together(waiting) {
-      const inserts = waiting.map(({ insert }) => insert)
-      wakeAfterEvent(app, team_id, await insertOrdersWithEvents(db, team_id, inserts))
-    },
-    alone: (waiting) => writeAlone(waiting.app, waiting.insert),
-  })
-
-const groupsByTeam = declareCache(() => new Map<string, ReturnType<typeof newGroup>>())
+const writeInGroup = groupWritesOfTeams<write.OrderInsert>({
+  async together(app, team_id, inserts) {
+    wakeAfterEvent(app, team_id, await insertOrdersWithEvents(app.db, team_id, inserts))
+  },
+  alone: writeAlone,
+})
 
 /** Search terms: the names of the patient and of the recipient, kept apart. */
 export async function searchTermsOf(

@@ -1,3 +1,4 @@
+import { whenConfirmed } from '../../shares/share.ts'
 import { isConnectionLost, isDatabaseError, isReadOnly } from '../errors.ts'
 
 /** With one group at a time, a write would wait for the group before it, and no group would form while the server writes. */
@@ -47,6 +48,8 @@ export function groupWrites<T>({ together, alone }: Write<T>) {
   }
   return {
     async write(item: T) {
+      // A group is written in the context of one of its requests, so each waits for its own check.
+      await whenConfirmed()
       const written = Promise.withResolvers<boolean>()
       waiting.push({ item, written })
       schedule()

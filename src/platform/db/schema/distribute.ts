@@ -36,7 +36,7 @@ export const delegatedFunctions = {
   orders: ['place_order', 'place_orders', 'update_order', 'update_orders', 'forget_patients'],
   events: ['emit', 'emit_all', 'number_events'],
   lanes: ['claim_lanes', 'settle_lanes'],
-  sample_days: ['write_samples'],
+  sample_days: ['write_samples', 'write_pushes'],
   idempotency_keys: ['claim_key'],
   audit_log: ['link_audit', 'reset_audit', 'checkpoint_audit'],
 }

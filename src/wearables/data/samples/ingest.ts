@@ -1,6 +1,7 @@
 import { resolveSeriesName, type SeriesName, series } from '../../../contract/wearables/series.ts'
 import { type App, type AppInTransaction, inTransaction, wakeAfterEvent, withoutRequestRows } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
+import { groupWritesOfTeams } from '../../../platform/db/group-writes-of-teams.ts'
 import { limitLockWait } from '../../../platform/db/local-settings.ts'
 import { endBackfill } from '../backfill.ts'
 import { newDeviceResolver } from '../devices.ts'
@@ -10,6 +11,7 @@ import { isoOf, parseExtras } from '../rules-present.ts'
 import { type Changes, mergeSamples, retryWrite } from './days.ts'
 import type { IncomingSample } from './rules-merge.ts'
 import { checkSpread, readSamples } from './rules-samples.ts'
+import { type AuditedBatch, canShareStatement, writeBatches } from './store-groups.ts'
 import { type Batch, writeBatch } from './store-write.ts'
 
 /** Stores pushed samples, completely or not at all. */
@@ -76,10 +78,22 @@ const isSmallLivePush = ({ requestRows, transaction }: App, { days, state }: Bat
 
 /** A push is idempotent and has no idempotency key, so the audit row is its only request row. */
 async function writePipelined<T>(app: App, { key }: IncomingPush, batch: Batch, result: T) {
-  const audit = (await app.requestRows?.(app, result, key))?.audit
-  wakeAfterEvent(app, batch.scope.team_id, await writeBatch(app.db, batch, audit))
+  const push = { ...batch, audit: (await app.requestRows?.(app, result, key))?.audit }
+  await (canShareStatement(push) ? writeInGroup(app, push.scope.team_id, push) : writeAlone(app, push))
   return result
 }
+
+async function writeAlone(app: App, push: AuditedBatch) {
+  wakeAfterEvent(app, push.scope.team_id, await writeBatch(app.db, push, push.audit))
+}
+
+/** Pushes of a team that arrive together share a statement. */
+const writeInGroup = groupWritesOfTeams<AuditedBatch>({
+  async together(app, team_id, pushes) {
+    wakeAfterEvent(app, team_id, await writeBatches(app.db, team_id, pushes))
+  },
+  alone: writeAlone,
+})
 
 /** Writes merged samples in the caller's transaction. */
 export async function writeMergedSeries(app: AppInTransaction, push: IncomingPush, merged: MergedSeries[]) {
