@@ -4,7 +4,8 @@ import { tortureBookings } from '../test/torture/bookings.ts'
 import { summaryOfClouds, tortureClouds } from '../test/torture/clouds.ts'
 import { endings, type Mode, type Plan, summaryOfFailovers, tortureFailover } from '../test/torture/failover.ts'
 import { openSite as openFailoverSite } from '../test/torture/failover-site.ts'
-import { slowdownOf, summaryOfHostile, tortureHostile } from '../test/torture/hostile.ts'
+import { faultsUnderBombs, slowdownOf, summaryOfHostile, tortureHostile } from '../test/torture/hostile.ts'
+import { attackNames } from '../test/torture/hostile-attackers.ts'
 import { summaryOfLabs, tortureLabs, transports } from '../test/torture/labs.ts'
 import { orders } from '../test/torture/orders.ts'
 import { summaryOfPipelines, torturePipelines } from '../test/torture/pipelines.ts'
@@ -18,7 +19,7 @@ const subjects = {
   orders: (kind: Kind, rounds: number) => torture(orders, kind, { rounds, print: console.log }),
 }
 const usage =
-  'npm run torture -- users|orders [--rounds N] [--external], webhooks|pipelines|failover|bookings [--rounds N], labs [--rounds N] [--transport mllp|sftp], clouds [--users N] [--rounds N], or hostile [--seconds N]'
+  'npm run torture -- users|orders [--rounds N] [--external], webhooks|pipelines|failover|bookings [--rounds N], labs [--rounds N] [--transport mllp|sftp], clouds [--users N] [--rounds N], or hostile [--seconds N] [--only ATTACK,…]'
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -27,18 +28,21 @@ const { values, positionals } = parseArgs({
     seconds: { type: 'string', default: '600' },
     external: { type: 'boolean', default: false },
     transport: { type: 'string', default: 'mllp' },
+    only: { type: 'string' },
   },
 })
 const seconds = Number(values.seconds)
 const accounts = Number(values.users)
 const transport = transports.find((one) => one === values.transport)
+const only = values.only?.split(',').map((name) => attackNames.find((one) => one === name))
 const subject = positionals.join()
 const rounds = Number(values.rounds ?? (subject === 'clouds' ? 5 : 20))
 const kill = subjects[subject as keyof typeof subjects]
 if (
   (!kill && !['webhooks', 'pipelines', 'failover', 'bookings', 'labs', 'clouds', 'hostile'].includes(subject)) ||
   ![rounds, seconds, accounts].every((value) => Number.isInteger(value) && value > 0) ||
-  !transport
+  !transport ||
+  only?.includes(undefined)
 ) {
   console.error(
     `Usage: ${usage}\nRuns N rounds. Each round kills one process under load and checks that no acknowledged write or event is lost.
@@ -49,7 +53,7 @@ failover: kills, hangs or stops a primary with a synchronous standby, which take
 bookings: books the last slot twice at the same time; one request gets a visit, and the other is refused.
 labs: kills or restarts a worker or a lab that speaks HL7, or kills PostgreSQL, while orders go out, some are canceled, and results come in. A round is 500 orders. Over SFTP, orders and results are files.
 clouds: changes data of N users at five wearable clouds in a storm of notifications, while clouds fail and processes are killed.
-hostile: sends fuzzed, oversized, compressed, slow and half-open requests for N seconds, beside a team that behaves well.`,
+hostile: sends fuzzed, oversized, compressed, slow and half-open requests for N seconds, beside a team that behaves well. --only selects attacks: ${attackNames.join(', ')}. bombs runs only if it is selected; alone, it checks that /health stays below 250 ms and memory below 1,000 MB.`,
   )
   process.exit(2)
 }
@@ -82,10 +86,11 @@ if (subject === 'clouds') {
 }
 
 if (subject === 'hostile') {
-  const hostile = await tortureHostile({ seconds, print: console.log })
+  const hostile = await tortureHostile({ seconds, only: only?.filter((name) => name !== undefined), print: console.log })
   console.log(summaryOfHostile(hostile))
-  for (const fault of hostile.faults) console.error(fault)
-  process.exit(hostile.lost || hostile.faults.length || slowdownOf(hostile.rounds).ratio > 3 ? 1 : 0)
+  const limits = values.only === 'bombs' ? faultsUnderBombs(hostile) : []
+  for (const fault of [...hostile.faults, ...limits]) console.error(fault)
+  process.exit(hostile.lost || hostile.faults.length || limits.length || slowdownOf(hostile.rounds).ratio > 3 ? 1 : 0)
 }
 
 if (subject === 'failover') {

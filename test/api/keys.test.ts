@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { createClient, sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { DAY, HOUR, MINUTE } from '../../src/platform/time.ts'
+import { MAX_MANAGEMENT_KEYS } from '../../src/tenants/keys/rules.ts'
 import { setBetas } from '../../src/tenants/teams/actions.ts'
 import { aNewOrder } from '../support/orders.ts'
 import { query } from '../support/query.ts'
@@ -311,6 +312,21 @@ describe('a management key', () => {
     const page = await list(tenant)
     const rest = await list(tenant, { next_cursor: page.next_cursor })
     expect([page.data.length, rest.data.length, rest.next_cursor]).toEqual([50, 1, null])
+  })
+
+  test('is refused over the limit of the organization, until one ends', async () => {
+    const tenant = await newTenant()
+    // The organization has one key already.
+    await query(
+      w.url,
+      `insert into management_keys (id, org_id, hash, label, prefix, role, created_at)
+       select gen_random_uuid(), $1, sha256(gen_random_uuid()::text::bytea), 'many', 'mg_many', 'org_admin', now() from generate_series(1, $2::int)`,
+      [tenant.org_id, MAX_MANAGEMENT_KEYS - 2],
+    )
+    const { id } = await createManagementKey(tenant)
+    expect(await errorOf(createManagementKey(tenant))).toMatchObject({ status: 400, detail: { error_type: 'TOO_MANY_MANAGEMENT_KEYS' } })
+    await tenant.admin.deleteManagementKey({ params: { ...tenant, key_id: id } })
+    await createManagementKey(tenant)
   })
 
   test.each([

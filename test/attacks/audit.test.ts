@@ -1,10 +1,16 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { threadId, type Worker } from 'node:worker_threads'
 import { sql } from 'kysely'
-import { expect, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { DAY, MINUTE } from '../../src/platform/time.ts'
 import { acknowledgeBreak } from '../../src/tenants/audit/breaks.ts'
 import { DEPLOYMENT_CHAIN } from '../../src/tenants/audit/rules.ts'
 import { verifyAudit } from '../../src/tenants/audit/verification.ts'
+import { holdLock } from '../support/hold-lock.ts'
+import { lockWaits } from '../support/lock-waits.ts'
 import { readMetrics } from '../support/metrics.ts'
+import { eventually } from '../support/process.ts'
 import { query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
 import { citusServers, newSandboxDatabase, replica } from '../support/world.ts'
@@ -42,6 +48,15 @@ async function attacked(one = shared) {
   const verify = ({ full = true } = {}) => verifyAudit(one.app, { full, chain_ids })
   return { ...one, ...tenant, attack, addRows, rows, verify }
 }
+
+const ERROR = 50
+
+/** What the services of this file have logged about a chain. */
+const linesAbout = (chain_id: string) =>
+  readFileSync(join(inject('logs'), `${process.pid}.log`), 'utf8')
+    .split('\n')
+    .filter((line) => line.includes(`"chain_id":"${chain_id}"`))
+    .map((line) => JSON.parse(line))
 
 const REWRITTEN = 'the chain does not contain a row that was verified or in a checkpoint'
 
@@ -222,7 +237,7 @@ test('a chain that is taken off the list of chains is listed again when an opera
   expect(await w.verify()).not.toHaveProperty('broken')
 })
 
-test('a break alerts by event, metric and /ready until an operator acknowledges it', async () => {
+test('a break alerts by event, log, metric and /ready until an operator acknowledges it', async () => {
   const w = await attacked(await ownService())
   const alerts = async () => ({
     ready: ((await (await fetch(`${w.base}/ready`)).json()) as { audit_breaks: number }).audit_breaks,
@@ -235,12 +250,30 @@ test('a break alerts by event, metric and /ready until an operator acknowledges 
   await w.runJobs()
   expect(await alerts()).toEqual({ ready: 1, metric: 1 })
   expect(await events()).toMatchObject([{ user_id: null, data: { chain_id: w.team_id, seq: 4, to: 4, reason: 'missing' } }])
+  expect(linesAbout(w.team_id)).toMatchObject([{ level: ERROR, msg: 'audit log broken', seq: 4, to: 4, reason: 'missing' }])
 
   await w.attack("update audit_breaks set acknowledged_at = now(), acknowledged_by = 'jane'")
   const { breaks = [] } = await verifyAudit(w.app)
   expect(await alerts()).toEqual({ ready: 1, metric: 1 })
   for (const found of breaks) await acknowledgeBreak(w.app, found, 'jane')
   expect(await alerts()).toEqual({ ready: 0, metric: 0 })
+})
+
+test('a verification reads the rows in a thread, while the service answers', async () => {
+  const w = await attacked(await ownService())
+  const threads: Worker[] = []
+  const onThread = (thread: Worker) => threads.push(thread)
+  process.on('worker', onThread)
+  // The rows of the chain are locked against the thread, which has a connection of its own.
+  const release = await holdLock(w.app, (db) => sql`lock table audit_log in access exclusive mode`.execute(db))
+  const verified = w.verify()
+  const waiting = await eventually(async () => (await lockWaits(w.url)).length > 0)
+  const health = await fetch(`${w.base}/health`)
+  await release()
+  expect(await verified).not.toHaveProperty('broken')
+  process.off('worker', onThread)
+  expect([waiting, health.status, threads.length]).toEqual([true, 200, 1])
+  expect(threads[0]?.threadId).not.toBe(threadId)
 })
 
 test('a break of an organization alerts its teams, and one of the deployment alerts no team', async () => {

@@ -96,6 +96,10 @@ describe('epoch keys', () => {
     expect(await assay(restored, asOperator).run('restore', '--file', backup)).toMatchObject({ code: 0 })
     const early = await replica({ database: restored, env: settings })
     expect(unwrap(await teamSealingKey(early.app, w.team_id), owner, copy).id).toBe(copy.id)
+    // The survivor is readable in the restored copy, through its API and with its key.
+    const inCopy = createClient(early.base, { 'x-service-api-key': w.team_api_key })
+    expect(await inCopy.getUserInfo({ params: { user_id: kept } })).toMatchObject(someInfo())
+    expect(await inCopy.getUserInfo({ params: { user_id: erased } })).toMatchObject(someInfo())
     expect(await w.api.getUserInfo({ params: { user_id: kept } })).toMatchObject(someInfo())
 
     // A request that took over an hour stored a key that the retired epoch wraps.

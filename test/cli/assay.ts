@@ -23,7 +23,7 @@ export function assay(database: string, env: Record<string, string> = {}) {
 }
 
 function spawnCommand(settings: Record<string, string>, args: string[]) {
-  const env = { PATH: process.env['PATH'], ...settings }
+  const env = { PATH: process.env['PATH'], NODE_OPTIONS: process.env['NODE_OPTIONS'], ...settings }
   return new Promise<CommandResult>((resolve, reject) => {
     const child = spawn(process.execPath, [command, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
     const output = { out: '', err: '' }

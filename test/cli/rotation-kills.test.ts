@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createClient } from '../../src/contract/client.ts'
-import { MINUTE } from '../../src/platform/time.ts'
+import { DAY, MINUTE } from '../../src/platform/time.ts'
 import { aTransit } from '../support/key-encryption.ts'
 import { lockWaits } from '../support/lock-waits.ts'
 import { people, someInfo } from '../support/people.ts'
@@ -112,4 +112,55 @@ test('a worker killed with kill -9 while it wraps keys with another epoch loses 
   await w.runJobs()
   expect(await wrapped()).toEqual([{ count: USERS }])
   expect(await readAll(w)).toEqual(before)
+})
+
+test('a worker killed with kill -9 between the destruction of an epoch and its record loses no survivor, and the next run completes', async () => {
+  const transit = await aTransit()
+  const settings = { ...transit.env, ERASURE_EPOCH_DAYS: '30', ERASURE_ESCROW_DAYS: '35' }
+  const w = await aTeam(settings)
+  const [erased = '', ...ids] = w.ids
+  const before = await readAll({ api: w.api, ids })
+  const shift = (interval: string) =>
+    query(
+      w.url,
+      `update team_epochs set created_at = created_at - $1::interval, prepared_at = prepared_at - $1::interval,
+         active_at = active_at - $1::interval, complete_at = complete_at - $1::interval, retired_at = retired_at - $1::interval`,
+      [interval],
+    )
+  const pass = async (interval: string) => {
+    await shift(interval)
+    w.advanceTime(MINUTE)
+    await w.runJobs()
+  }
+  // The first epoch wraps all keys. A user is erased, and the second epoch takes over the others.
+  for (const interval of ['0', '1 hour', '2 hours']) await pass(interval)
+  await w.api.deleteUser({ params: { user_id: erased } })
+  await w.api.moveClock({ body: { advance_seconds: (7 * DAY) / 1000 } })
+  for (const interval of ['31 days', '1 hour', '2 hours']) await pass(interval)
+  const retired = () =>
+    query<{ id: string; destroyed: boolean }>(
+      w.url,
+      'select id, destroyed_at is not null as destroyed from team_epochs where team_id = $1 and retired_at is not null',
+      [w.team_id],
+    )
+  const [{ id } = { id: '' }, ...others] = await retired()
+  expect(others).toEqual([])
+  const isInStore = () => transit.keys.has(`assay-epoch-${id}`)
+  expect(isInStore()).toBe(true)
+
+  await shift('36 days')
+  const locked: [string, unknown[]] = ['select from team_epochs where team_id = $1 and id = $2 for update', [w.team_id, id]]
+  const worker = { DATABASE_URL: w.url, ENCRYPTION_KEY, DATA_DIR: temporaryFolder(), ROLE: 'worker', ...settings }
+  await killAt(w, locked, () => runMain(worker))
+  expect([isInStore(), await retired()]).toEqual([false, [{ id, destroyed: false }]])
+  const readAnew = async () => {
+    const { base } = await replica({ database: w.url, env: settings })
+    return readAll({ ids, api: createClient(base, { 'x-service-api-key': w.team_api_key }) })
+  }
+  expect(await readAnew()).toEqual(before)
+
+  await w.runJobs()
+  expect(await retired()).toEqual([{ id, destroyed: true }])
+  expect(await query(w.url, "select from audit_log where team_id = $1 and action = 'destroyEpoch'", [w.team_id])).toHaveLength(1)
+  expect(await readAnew()).toEqual(before)
 })

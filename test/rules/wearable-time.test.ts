@@ -101,6 +101,33 @@ test('accepts its own cursors and rejects any other', () => {
     expect(() => positionOf(cursor)).toThrow('Send the next_cursor of the previous page unchanged.')
 })
 
+describe('a period', () => {
+  const now = '2026-03-02T10:00:00Z'
+  const tooLong = { detail: [expect.objectContaining({ loc: ['query', 'start_date'], msg: expect.stringContaining('at most 400 years') })] }
+  test.each([
+    ['1826-01-01', '2026-12-31'],
+    ['1626-03-01', null],
+    ['0001-01-01', '0400-12-31'],
+    ['9600-01-01T00:00:00Z', '9999-12-31T23:59:59Z'],
+  ])('from %s to %s is accepted', (start, end) => {
+    expect(() => [rangeOf(start, end, now), daysOf(start, end, now)]).not.toThrow()
+  })
+  test.each([
+    ['0001-01-01', '9999-12-31'],
+    ['0001-01-01', null],
+    ['1600-01-01', '2026-03-01'],
+    ['1826-01-01T00:00:00Z', '2227-01-01T00:00:00Z'],
+  ])('from %s to %s is too long', (start, end) => {
+    for (const read of [rangeOf, daysOf]) {
+      try {
+        expect(read(start, end, now)).toBeUndefined()
+      } catch (error) {
+        expect(error).toMatchObject(tooLong)
+      }
+    }
+  })
+})
+
 test('downsamples by interval and origin', () => {
   const sample = (at: number, value: number, type = '') => ({
     at,

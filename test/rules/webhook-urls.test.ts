@@ -1,5 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { ConsoleRole } from '../../src/contract/tenants/sessions.ts'
+import { shownUrl, withoutSecrets } from '../../src/delivery/webhooks/rules-urls.ts'
 import { isForbidden, type Policy, parseCidr, strictPolicy } from '../../src/platform/outbound/address.ts'
 import { checkUrl } from '../../src/platform/outbound/url.ts'
 
@@ -161,6 +163,28 @@ describe('outbound policy', () => {
     ['https://localhost/', opened, 'address'],
   ])('%s', (url, policy, expected) => {
     expect(reason(url, policy)).toBe(expected)
+  })
+})
+
+describe('without secrets', () => {
+  test.each([
+    ['https://hooks.example.com/in', 'https://hooks.example.com/in'],
+    ['https://hooks.example.com/in?token=secret', 'https://hooks.example.com/in?•••'],
+    ['https://harbor:secret@hooks.example.com/in', 'https://•••@hooks.example.com/in'],
+    ['https://secret@hooks.example.com:8443/in', 'https://•••@hooks.example.com:8443/in'],
+    ['https://:secret@hooks.example.com/', 'https://•••@hooks.example.com/'],
+    ['https://harbor:secret@hooks.example.com/in?token=secret#secret', 'https://•••@hooks.example.com/in?•••'],
+    ['secret', '•••'],
+  ])('%s is shown as %s', (url, shown) => {
+    expect(withoutSecrets(url)).toBe(shown)
+  })
+
+  test('a URL is shown to support and read-only people, and whole to those who manage the team', () => {
+    const url = 'https://harbor:secret@hooks.example.com/in?token=secret'
+    const shownTo = (role: ConsoleRole) => shownUrl({ console: { role } }, url)
+    for (const role of ['support', 'read_only'] as const) expect(shownTo(role)).toBe('https://•••@hooks.example.com/in?•••')
+    expect(shownTo('team_admin')).toBe(url)
+    expect(shownUrl({}, url)).toBe(url)
   })
 })
 

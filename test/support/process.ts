@@ -10,10 +10,13 @@ export const assay = join(root, 'bin/assay.mjs')
 export type Env = Record<string, string | undefined>
 export type ProcessResult = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }
 
-/** Only the PATH of this environment, like under a service manager, and the cache of compiled code, because tests start many processes. */
+/**
+ * Only the PATH of this environment, like under a service manager, the cache of compiled code, because tests start many processes,
+ * and the guard of setup.ts.
+ */
 export const cleanEnv = (env: Env): Record<string, string> => {
-  const { PATH, NODE_COMPILE_CACHE } = process.env
-  const variables = Object.entries({ PATH, NODE_COMPILE_CACHE, PORT: '0', ...env })
+  const { PATH, NODE_COMPILE_CACHE, NODE_OPTIONS } = process.env
+  const variables = Object.entries({ PATH, NODE_COMPILE_CACHE, NODE_OPTIONS, PORT: '0', ...env })
   return Object.fromEntries(variables.filter((pair): pair is [string, string] => pair[1] !== undefined))
 }
 

@@ -7,14 +7,16 @@ import type { Row } from '../../src/contract/endpoint.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { newBytes, newUuid, randomInteger } from '../support/seeded.ts'
 
-export const attackNames = [
+const mixed = [
   ...(['fuzzed', 'writes', 'reads', 'oversized', 'unauthenticated', 'compressed'] as const),
   ...(['slow headers', 'slow bodies', 'half open', 'garbage'] as const),
 ]
+/** `bombs` runs alone, because it has limits of its own. */
+export const attackNames = [...mixed, 'bombs' as const]
 export type AttackName = (typeof attackNames)[number]
 
 /** `only` selects attacks, to find out which one has an effect. */
-export type Attack = { base: string; key: string; user_id: string; seconds: number; only?: AttackName[] | undefined }
+export type Attack = { base: string; key: string; user_token: string; user_id: string; seconds: number; only?: AttackName[] | undefined }
 
 /** The number of responses by status; `0` is a connection that the service closed. */
 export type AttackReport = Record<string, number>
@@ -48,6 +50,10 @@ async function main(attack: Attack) {
   const path = `/v2/timeseries/${attack.user_id}/heartrate`
   const push = (body: Buffer, headers: Record<string, string>) => send({ method: 'POST', path, headers, body })
   const newUser = () => JSON.stringify({ client_user_id: newUuid() })
+  const throwBombs = async () => {
+    await push(samplesBomb, { authorization: `Bearer ${attack.user_token}`, 'content-encoding': 'gzip' })
+    await push(integersBomb, keyOf(attack))
+  }
   const attacks: Record<AttackName, () => Promise<unknown>> = {
     fuzzed: () => repeat(8, () => send(fuzzed(attack)), 10),
     writes: () => repeat(100, () => send({ method: 'POST', path: '/v2/user', headers: keyOf(attack), body: newUser() })),
@@ -59,14 +65,19 @@ async function main(attack: Attack) {
     'slow bodies': () => repeat(20, () => dripBody(attack, until), 100),
     'half open': () => repeat(1, () => openMany(attack, 300), 1000),
     garbage: () => repeat(2, () => sendGarbage(attack), 50),
+    bombs: () => repeat(50, throwBombs),
   }
-  await Promise.all((attack.only ?? attackNames).map((name) => attacks[name]()))
+  await Promise.all((attack.only ?? mixed).map((name) => attacks[name]()))
   process.stdout.write(JSON.stringify(report))
 }
 
 const keyOf = ({ key }: Attack) => ({ 'x-service-api-key': key })
 
 const bomb = gzipSync(`{"provider":"manual","data":[${'{},'.repeat(3_000_000)}{}]}`)
+/** 26 kB, of nine million samples. */
+const samplesBomb = gzipSync(`{"provider":"manual","data":[${'{},'.repeat(8_999_999)}{}]}`)
+/** 28 MB, of 14 million integers. */
+const integersBomb = Buffer.from(`{"provider":"manual","data":[${'1,'.repeat(13_999_999)}1]}`)
 
 const sendRequest = ({ base }: Attack, { method = 'GET', path, headers = {}, body }: Outgoing) =>
   new Promise<number>((resolve) => {

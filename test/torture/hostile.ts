@@ -1,6 +1,9 @@
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { treeMemory } from '../../bench/memory.ts'
 import { percentile } from '../../bench/numbers.ts'
@@ -17,7 +20,7 @@ type User = ResponseBody<Endpoints['createUser']>
 /** `seconds` is the duration of the attack. `dataDir` is a prepared data folder, which is removed at the end. */
 type Options = { seconds: number; only?: AttackName[] | undefined; dataDir?: string; log?: string; print?: (line: string) => void }
 
-type Behaved = Awaited<ReturnType<typeof behaveWell>>
+type Behaved = Awaited<ReturnType<typeof observe>>
 type Round = { idle: Behaved; attacked: Behaved; attack: AttackReport }
 
 export type Hostile = {
@@ -31,6 +34,8 @@ export type Hostile = {
 
 /** The bodies in flight, the heap and the caches of the processes, with PostgreSQL. */
 const MAX_MEMORY_MB = 2000
+/** The limits under bombs alone. */
+export const BOMBS = { memoryMb: 1000, healthMs: 250 }
 
 /** The speed of a machine changes within minutes, so each minute of the attack follows an idle while. */
 const ROUND_SECONDS = 60
@@ -54,18 +59,18 @@ export async function tortureHostile(options: Options): Promise<Hostile> {
     const count = Math.max(1, Math.round(seconds / ROUND_SECONDS))
     try {
       for (let i = 0; i < count; i++) {
-        const idle = await behaveWell(good, created, Math.min(20, seconds / count / 4))
+        const idle = await observe(service.url, good, created, Math.min(20, seconds / count / 4))
         const attacking = startAttack({ base: service.url, ...hostile, seconds: seconds / count, only })
-        const attacked = await behaveWell(good, created, seconds / count)
+        const attacked = await observe(service.url, good, created, seconds / count)
         const round = { idle, attacked, attack: await attacking }
         rounds.push(round)
         measurePeak()
-        print(`${latenciesOf([round])}, ${Math.round(memory.peak)} MB at most, ${created.length} users`)
+        print(`${latenciesOf([round])}, ${healthOf([round])}, ${Math.round(memory.peak)} MB at most, ${created.length} users`)
       }
     } finally {
       clearInterval(watch)
     }
-    const rested = await behaveWell(good, created, 1)
+    const rested = await observe(service.url, good, created, 1)
     memory.after = treeMemory(service.pid)
     const { lost, faults } = await compare(good, created)
     const tables = await faultsInTables({ env: {}, dataDir }, users)
@@ -103,7 +108,37 @@ async function openHostileTeam(base: string, dataDir: string) {
   const { user_id } = await api.createUser({ body: { client_user_id: 'hostile' } })
   const data = Array.from({ length: 50_000 }, (_, i) => ({ start_date: new Date(i * 60_000 + 1.7e12).toISOString(), value: 60 + (i % 60) }))
   await api.pushSamples({ params: { user_id, resource: 'heartrate' }, body: { provider: 'manual', data } })
-  return { key, user_id }
+  const { sign_in_token: user_token } = await api.createUserToken({ params: { user_id } })
+  return { key, user_id, user_token }
+}
+
+/** What the good team and a health check see. */
+async function observe(base: string, good: Client, created: User[], seconds: number) {
+  const [behaved, health] = await Promise.all([behaveWell(good, created, seconds), probeHealth(base, seconds)])
+  return { ...behaved, health }
+}
+
+/** Reads /health every 100 ms, each time on a connection of its own. Returns the latencies. */
+async function probeHealth(base: string, seconds: number) {
+  const until = performance.now() + seconds * 1000
+  const latencies: Promise<number>[] = []
+  while (performance.now() < until) {
+    latencies.push(timeHealth(base))
+    await sleep(100)
+  }
+  return Promise.all(latencies)
+}
+
+/** A request without a response counts as an infinite latency. */
+async function timeHealth(base: string) {
+  const at = performance.now()
+  try {
+    const [response] = await once(get(`${base}/health`, { agent: false }), 'response')
+    await once(response.resume(), 'end')
+    return response.statusCode === 200 ? performance.now() - at : Number.POSITIVE_INFINITY
+  } catch {
+    return Number.POSITIVE_INFINITY
+  }
 }
 
 async function startAttack(attack: Attack): Promise<AttackReport> {
@@ -169,10 +204,28 @@ function latenciesOf(rounds: Round[]) {
   return `p95 of the good team ${attacked.toFixed(1)} ms, idle ${idle.toFixed(1)} ms, ratio ${ratio.toFixed(2)}`
 }
 
+function healthOf(rounds: Round[]) {
+  const during = (kind: 'idle' | 'attacked') => {
+    const latencies = rounds.flatMap((round) => round[kind].health)
+    return `p95 ${percentile(latencies, 95).toFixed(1)} ms and at most ${Math.max(...latencies).toFixed(1)} ms`
+  }
+  return `/health ${during('attacked')}, idle ${during('idle')}`
+}
+
+/** Under bombs alone, the service stays responsive and small. Times depend on the machine, so only the long run checks them. */
+export function faultsUnderBombs({ rounds, memory }: Hostile) {
+  const slowest = Math.max(...rounds.flatMap(({ attacked }) => attacked.health))
+  return [
+    ...(slowest < BOMBS.healthMs ? [] : [`/health took ${slowest.toFixed(1)} ms`]),
+    ...(memory.peak < BOMBS.memoryMb ? [] : [`${Math.round(memory.peak)} MB of memory`]),
+  ]
+}
+
 export const summaryOfHostile = ({ rounds, acknowledged, lost, memory, attack }: Hostile) =>
   [
     `${acknowledged} acknowledged users, ${lost} lost`,
     latenciesOf(rounds),
+    healthOf(rounds),
     `memory ${Math.round(memory.before)} MB before, ${Math.round(memory.peak)} MB at most, ${Math.round(memory.after)} MB after`,
     `responses to the attackers by status: ${JSON.stringify(attack)}`,
   ].join('\n')

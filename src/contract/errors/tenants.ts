@@ -16,6 +16,11 @@ export const organizationErrors = errors({
     meaning: 'The team has reached the limit of API keys.',
     remedy: 'Revoke keys that are no longer used.',
   },
+  TOO_MANY_MANAGEMENT_KEYS: {
+    kind: 'refused',
+    meaning: 'The organization has reached the limit of management keys.',
+    remedy: 'Revoke keys that are no longer used.',
+  },
   COMPANY_NAME_REQUIRED: {
     kind: 'refused',
     meaning: 'brand_information would have no company_name.',

@@ -49,7 +49,10 @@ export const Calendar = z.discriminatedUnion('kind', [SiteCalendar, Phlebotomist
 export type Calendar = z.output<typeof Calendar>
 
 const Schedule = z.object({ calendars: z.array(Calendar) }).meta({ id: 'Schedule' })
-export const NewSchedule = z.object({ calendars: z.array(Calendar).max(500) }).meta({ id: 'NewSchedule' })
+/** More than the collection sites and phlebotomists of a team. */
+export const MAX_CALENDARS = 500
+
+export const NewSchedule = z.object({ calendars: z.array(Calendar).max(MAX_CALENDARS) }).meta({ id: 'NewSchedule' })
 
 const schedule = { auth: 'team', tag: 'Appointments', path: '/v3/schedule', subjects: {}, returns: Schedule } as const
 

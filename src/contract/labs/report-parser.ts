@@ -8,8 +8,8 @@ export const parsingStatuses = ['upload_pending', 'started', 'completed', 'faile
 export const parsingFailures = ['invalid_input', 'low_quality', 'not_english', 'too_many_pages', 'processing_error'] as const
 export type ParsingFailure = (typeof parsingFailures)[number]
 
-const MAX_FILE_BYTES = 10 * 1024 * 1024
-const MAX_FILES = 10
+export const MAX_REPORT_FILE_BYTES = 10 * 1024 * 1024
+export const MAX_REPORT_FILES = 10
 
 const LoincMatch = z
   .object({
@@ -88,7 +88,7 @@ export const ParsingJob = z
 const ReportFile = z
   .file({ error: 'Must be a file, sent as multipart/form-data.' })
   .min(1, 'Must not be empty.')
-  .max(MAX_FILE_BYTES, 'Must have at most 10 MiB.')
+  .max(MAX_REPORT_FILE_BYTES, 'Must have at most 10 MiB.')
 
 const parser = { auth: 'team', tag: 'Results', returns: ParsingJob } as const
 
@@ -105,7 +105,7 @@ export const reportParserEndpoints = {
     multipart: true,
     body: z
       .object({
-        file: z.array(ReportFile).min(1, 'Send at least one file.').max(MAX_FILES, `Send at most ${MAX_FILES} files.`),
+        file: z.array(ReportFile).min(1, 'Send at least one file.').max(MAX_REPORT_FILES, `Send at most ${MAX_REPORT_FILES} files.`),
         user_id: Id,
         needs_human_review: z.boolean().default(false),
       })

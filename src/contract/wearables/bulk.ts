@@ -4,7 +4,7 @@ import { endpoint } from '../endpoint.ts'
 import { PersonalText, Safe } from '../personal.ts'
 import { OAuthSourceIn } from '../tenants/sources.ts'
 
-const MAX_ITEMS = 1000
+export const MAX_BULK_ITEMS = 1000
 const MAX_TOKEN_CHARACTERS = 16_384
 
 const importedConnection = {
@@ -20,7 +20,7 @@ const importedConnection = {
   oauth_scopes: z.array(Text(200)).max(100).nullish(),
 }
 
-const UserIds = z.array(Id).min(1).max(MAX_ITEMS)
+const UserIds = z.array(Id).min(1).max(MAX_BULK_ITEMS)
 const WaitForCompletion = z.boolean().default(false).describe('Waits up to 20 seconds for completion.')
 const isStillRunning = (result: unknown) => (result as { isRunning: boolean }).isRunning
 
@@ -57,11 +57,11 @@ export const bulkEndpoints = {
     summary: 'Import connections',
     waits: true,
     subjects: { user_id: 'body.connections[].user_id' },
-    description: `Takes over connections with their OAuth tokens from another service. The team needs its own credentials at the source. At most ${MAX_ITEMS.toLocaleString('en-US')} connections per request. With status 202 the import continues, and the response lists the users that are done.`,
+    description: `Takes over connections with their OAuth tokens from another service. The team needs its own credentials at the source. At most ${MAX_BULK_ITEMS.toLocaleString('en-US')} connections per request. With status 202 the import continues, and the response lists the users that are done.`,
     body: z
       .object({
         provider: OAuthSourceIn,
-        connections: z.array(z.object(importedConnection)).min(1).max(MAX_ITEMS),
+        connections: z.array(z.object(importedConnection)).min(1).max(MAX_BULK_ITEMS),
         wait_for_completion: WaitForCompletion,
       })
       .meta({ id: 'ConnectionImportRequest' }),

@@ -17,7 +17,7 @@ export async function parseForm(bytes: Buffer, contentType: string) {
   return fields
 }
 
-const MAX_PARTS = 100
+export const MAX_FORM_PARTS = 100
 const MAX_HEADER_BYTES = 8 * 1024
 
 /** Parsing blocks all other requests for as long as it takes, and each part and each of its headers takes time. */
@@ -29,7 +29,7 @@ function checkParts(bytes: Buffer, contentType: string) {
   for (let at = first; at >= 0; at = bytes.indexOf(delimiter, at)) {
     at += delimiter.length
     if (bytes.toString('latin1', at, at + 2) === '--') return
-    if (++parts > MAX_PARTS) throw invalid(['body'], `The form has more than ${MAX_PARTS} parts. Send fewer.`, 'form_invalid')
+    if (++parts > MAX_FORM_PARTS) throw invalid(['body'], `The form has more than ${MAX_FORM_PARTS} parts. Send fewer.`, 'form_invalid')
     if (!bytes.subarray(at, at + MAX_HEADER_BYTES).includes('\r\n\r\n')) throw notAForm()
   }
 }

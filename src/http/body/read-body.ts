@@ -18,13 +18,13 @@ export const USER_TOKEN_LIMIT = MIB
 
 /** Reads and parses a JSON body. Refuses one that is too large while it arrives, before it is in memory. */
 export const readBody = (inFlight: BodiesInFlight, request: FastifyRequest, sent: Readable) =>
-  receive(inFlight, request, sent, (body, limit, grow) => collect(body, limit, jsonSize(grow)).then(parseJson))
+  receive(inFlight, request, sent, (body, limit, grow) => collect(body, limit, jsonMeasure(grow)).then(parseJson))
 
 /** The same for a form with files. Only operations that declare a form accept one. */
 export async function readForm(inFlight: BodiesInFlight, request: FastifyRequest, sent: Readable) {
   if (request.state && !request.state.route.row.multipart) throw unsupportedType()
   return receive(inFlight, request, sent, async (body, limit, grow) =>
-    parseForm(await collect(body, limit, byteSize(grow)), request.headers['content-type'] as string),
+    parseForm(await collect(body, limit, formMeasure(grow)), request.headers['content-type'] as string),
   )
 }
 
@@ -63,49 +63,63 @@ const credentialOf = ({ caller, address }: RequestState) => (caller ? `${caller.
 const idOf = (caller: Caller) =>
   ('console' in caller && caller.console?.session_id) || `${'key_id' in caller && caller.key_id} ${'user_id' in caller && caller.user_id}`
 
-/** Measures a long body, because a small text can become large values. */
-function jsonSize(grow: Grow) {
+/** `arrived` gets the length so far. `scan` gets each chunk of a long body in turn. */
+type Measure = { arrived(length: number): void; scan(bytes: Buffer): void }
+
+/** Scans a long body, because a small text can become large values. */
+function jsonMeasure(grow: Grow): Measure {
   let meter: ReturnType<typeof jsonMeter> | undefined
-  return (chunks: Buffer[], length: number) => {
-    if (length <= LONG_BODY) return
-    const unmeasured = meter ? chunks.slice(-1) : chunks
-    meter ??= jsonMeter()
-    for (const bytes of unmeasured) grow(meter(bytes))
+  return {
+    arrived: (length) => length > LONG_BODY && grow(2 * length),
+    scan: (bytes) => {
+      meter ??= jsonMeter()
+      grow(meter(bytes))
+    },
   }
 }
 
 /** The parts of a form are copies of its bytes. */
-const byteSize = (grow: Grow) => (_: Buffer[], length: number) => grow(2 * length)
+const formMeasure = (grow: Grow): Measure => ({ arrived: (length) => grow(2 * length), scan: () => {} })
 
-/** Collects the bytes and measures them while they arrive, a long body in slices. */
-function collect(body: Readable, limit: number, measure: (chunks: Buffer[], length: number) => void) {
+/** Collects the bytes. Scans those of a long body while they arrive, each chunk in a slice, because many bodies can arrive at once. */
+function collect(body: Readable, limit: number, { arrived, scan }: Measure) {
   return new Promise<Buffer>((resolve, reject) => {
     const chunks: Buffer[] = []
-    let length = 0
-    let isEnded = false
-    const endSlice = cutIntoSlices()
+    let [length, scanned] = [0, 0]
+    let [isEnded, hasFailed] = [false, false]
+    let scanning = Promise.resolve()
+    const endSlice = cutIntoSlices({ begun: false })
     const fail = (error: unknown) => {
+      hasFailed = true
       body.off('data', onData).off('end', onEnd)
       reject(error)
+    }
+    const scanArrived = async () => {
+      while (scanned < chunks.length) {
+        await endSlice()
+        if (hasFailed) return
+        scan(chunks[scanned++] as Buffer)
+      }
+      body.resume()
     }
     const onData = (chunk: Buffer) => {
       try {
         length += chunk.length
         if (length > limit) throw overLimit(limit)
         chunks.push(chunk)
-        measure(chunks, length)
-        const pause = length > LONG_BODY ? endSlice() : undefined
-        if (pause) {
-          body.pause()
-          void pause.then(() => body.resume())
-        }
+        arrived(length)
       } catch (error) {
-        fail(error)
+        return fail(error)
       }
+      if (length <= LONG_BODY) return
+      body.pause()
+      scanning = scanArrived()
+      scanning.catch(fail)
     }
+    // The last chunk can still be scanned.
     const onEnd = () => {
       isEnded = true
-      resolve(Buffer.concat(chunks, length))
+      scanning.then(() => resolve(Buffer.concat(chunks, length)), fail)
     }
     body
       .on('data', onData)

@@ -12,11 +12,11 @@ New here? Start with the <a href="/docs/quick-start">quick start</a>.</p>
 ${index()}`,
 }
 
-const MAX_QUERY_LENGTH = 200
+export const MAX_SEARCH_LENGTH = 200
 const MAX_HITS = 50
 
 export function searchResponse(index: Index, text: string): PageContent {
-  const query = text.trim().slice(0, MAX_QUERY_LENGTH)
+  const query = text.trim().slice(0, MAX_SEARCH_LENGTH)
   const found = find(index, query, MAX_HITS)
   const count = found.length === 1 ? '1 result' : `${found.length} results`
   return {

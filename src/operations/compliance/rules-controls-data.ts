@@ -67,7 +67,7 @@ export const dataControls = {
         'a changed row is found, and the chain goes on',
         'a change of an old row alerts without a verification by an operator, also in the middle of a long chain',
         'an inserted row %s is never signed',
-        'a break alerts by event, metric and /ready until an operator acknowledges it',
+        'a break alerts by event, log, metric and /ready until an operator acknowledges it',
       ],
       'attacks/audit-checkpoints': ['a chain that was truncated and rewritten as a whole does not match the checkpoint file'],
       'cli/audit-owner': ['the audit log belongs to another role, and the service can only append'],

@@ -39,11 +39,14 @@ function runNextSlice(turn = 1, pauses = 0) {
   })
 }
 
-/** Cuts long work into slices: call the returned function between steps, and wait if it returns a promise. */
-export function cutIntoSlices(): () => Promise<void> | undefined {
+/**
+ * Cuts long work into slices: call the returned function between steps, and wait if it returns a promise. Work that has not `begun`
+ * waits for its first slice too.
+ */
+export function cutIntoSlices({ begun = true } = {}): () => Promise<void> | undefined {
   // The steps can run in events of a stream, which do not know whom they work for.
   const owner = currentShare()?.owner ?? ''
-  let until = performance.now() + SLICE_MS
+  let until = begun ? performance.now() + SLICE_MS : 0
   return () => {
     if (performance.now() < until) return undefined
     return nextSlice(owner).then(() => {

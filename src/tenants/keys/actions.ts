@@ -96,6 +96,7 @@ export const createManagementKey = (app: App, caller: ManagementCaller, { label,
   inTransaction(app, async (app) => {
     const team_ids = boundTeamIds(team_role_bindings)
     rules.checkBindings(role, team_ids)
+    rules.checkManagementKeyCount((await store.countManagementKeys(app.db, caller.org_id, app.wall())).count)
     return insertNewManagementKey(app, caller, { label, role, team_ids })
   })
 

@@ -109,11 +109,21 @@ export const rateLimitsOf = (team: RateLimit | null, key: RateLimit | null = nul
 
 /** A team needs a key per service, and some for rotation. */
 export const MAX_TEAM_KEYS = 1000
+/** An organization needs a key per administrator and per team. */
+export const MAX_MANAGEMENT_KEYS = 2000
 
 export function checkKeyCount(count: number) {
   if (count >= MAX_TEAM_KEYS)
     throw problem(
       'TOO_MANY_API_KEYS',
       `A team can have ${MAX_TEAM_KEYS.toLocaleString('en-US')} API keys. Revoke keys that are no longer used.`,
+    )
+}
+
+export function checkManagementKeyCount(count: number) {
+  if (count >= MAX_MANAGEMENT_KEYS)
+    throw problem(
+      'TOO_MANY_MANAGEMENT_KEYS',
+      `An organization can have ${MAX_MANAGEMENT_KEYS.toLocaleString('en-US')} management keys. Revoke keys that are no longer used.`,
     )
 }

@@ -194,14 +194,22 @@ export const countTeamKeys = (db: Db, team_id: string) =>
     .where('revoked_at', 'is', null)
     .executeTakeFirstOrThrow()
 
-const liveKeysOf = (db: Db, org_id: string, now: string) =>
+const liveManagementKeys = (db: Db, org_id: string, now: string) =>
   db
     .selectFrom('management_keys')
-    .select(['id', 'label', 'prefix', 'role', 'created_by', 'created_by_person', 'created_at', 'expires_at', 'last_used_at'])
-    .select(teamsOfKey.as('team_ids'))
     .where('org_id', '=', org_id)
     .where('revoked_at', 'is', null)
     .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+
+export const countManagementKeys = (db: Db, org_id: string, now: string) =>
+  liveManagementKeys(db, org_id, now)
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+
+const liveKeysOf = (db: Db, org_id: string, now: string) =>
+  liveManagementKeys(db, org_id, now)
+    .select(['id', 'label', 'prefix', 'role', 'created_by', 'created_by_person', 'created_at', 'expires_at', 'last_used_at'])
+    .select(teamsOfKey.as('team_ids'))
 
 export const listManagementKeys = (
   db: Db,

@@ -3,23 +3,34 @@ import { DAY } from '../../platform/time.ts'
 
 const DAY_ONLY = /^\d{4}-\d{2}-\d{2}$/
 
+/** Longer than anything that has data. */
+export const MAX_RANGE_YEARS = 400
+
 export type Range = { from: number; to: number }
 
 /** The period of a query. A date as the end includes the whole day; without an end the period reaches past now. */
 export function rangeOf(start: string, end: string | null | undefined, now: string, part: 'query' | 'body' = 'query'): Range {
   const from = Date.parse(start)
-  if (!end) return { from, to: Math.max(from, Date.parse(now) + 2 * DAY) }
-  const to = DAY_ONLY.test(end) ? Date.parse(end) + DAY - 1 : Date.parse(end)
+  const to = end ? endOf(end) : Math.max(from, Date.parse(now) + 2 * DAY)
   if (to < from) throw endBeforeStart(part)
+  if (part === 'query') checkLength(from, to)
   return { from, to }
 }
+
+const endOf = (end: string) => (DAY_ONLY.test(end) ? Date.parse(end) + DAY - 1 : Date.parse(end))
 
 /** The calendar days of a query. */
 export function daysOf(start: string, end: string | null | undefined, now: string) {
   const from = start.slice(0, 10)
   const to = (end ?? new Date(rangeOf(start, null, now).to).toISOString()).slice(0, 10)
   if (to < from) throw endBeforeStart()
+  checkLength(Date.parse(from), Date.parse(to))
   return { from, to }
+}
+
+function checkLength(from: number, to: number) {
+  if (to - from > MAX_RANGE_YEARS * 366 * DAY)
+    throw invalid(['query', 'start_date'], `Must be at most ${MAX_RANGE_YEARS} years before end_date. Choose a later start_date.`)
 }
 
 const endBeforeStart = (part: 'query' | 'body' = 'query') => invalid([part, 'end_date'], 'Must not be before start_date.')

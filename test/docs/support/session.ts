@@ -18,8 +18,8 @@ export function runBlocks(page: string, site: Site, blocks: Block[]): Promise<Se
   writeFileSync(join(folder, '.prelude.sh'), prelude + (site.prelude ?? npmRunsAssay))
   writeFileSync(join(folder, '.page.sh'), scriptOf(page, site, blocks))
   const PATH = [bin, dirname(process.execPath), process.env['PATH']].join(delimiter)
-  const { HOME, NODE_COMPILE_CACHE } = process.env
-  const child = spawn('bash', ['.page.sh'], { cwd: folder, env: { HOME, NODE_COMPILE_CACHE, LANG: 'C.UTF-8', ...env, PATH } })
+  const { HOME, NODE_COMPILE_CACHE, NODE_OPTIONS } = process.env
+  const child = spawn('bash', ['.page.sh'], { cwd: folder, env: { HOME, NODE_COMPILE_CACHE, NODE_OPTIONS, LANG: 'C.UTF-8', ...env, PATH } })
   child.stdin.end()
   const all = { out: '', err: '' }
   child.stdout.setEncoding('utf8').on('data', (text) => {

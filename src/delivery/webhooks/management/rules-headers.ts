@@ -1,6 +1,6 @@
 import { problem } from '../../../platform/problem.ts'
 
-const MAX_HEADERS = 50
+export const MAX_WEBHOOK_HEADERS = 50
 const MAX_NAME = 128
 const MAX_VALUE = 4096
 
@@ -11,7 +11,7 @@ const reserved =
 /** Rejects custom headers that cannot be sent or that Assay sets. Error texts never repeat values, which may be secret. */
 export function checkHeaders(headers: Record<string, string>) {
   const names = Object.keys(headers).map((name) => name.toLowerCase())
-  if (names.length > MAX_HEADERS) throw headerProblem(`headers can have at most ${MAX_HEADERS} entries. Remove some.`)
+  if (names.length > MAX_WEBHOOK_HEADERS) throw headerProblem(`headers can have at most ${MAX_WEBHOOK_HEADERS} entries. Remove some.`)
   if (new Set(names).size < names.length)
     throw headerProblem('headers has the same name twice. Header names are case-insensitive, so remove one.')
   for (const [name, value] of Object.entries(headers)) checkHeader(name, value)

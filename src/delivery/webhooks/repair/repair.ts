@@ -9,7 +9,7 @@ export { searchRunningJobs } from './store-jobs.ts'
 /** Messages queued per run. */
 const BATCH_SIZE = 200
 /** A job queues nothing while this many messages are pending, so that new events do not wait behind all of them. */
-const MAX_PENDING = 5000
+export const MAX_PENDING_REPLAYS = 5000
 const COUNT_LIMIT = 100_000
 const MAX_FAILURES = 20
 /** A job locks many lanes at once, so a short lock timeout prevents deadlocks. */
@@ -20,7 +20,7 @@ const CANDIDATES = 8
 
 /** Runs one batch of one job. Returns whether there may be more. */
 export async function repairWebhooks(app: App): Promise<boolean> {
-  for (const candidate of await store.listJobsToContinue(app.db, MAX_PENDING, CANDIDATES)) {
+  for (const candidate of await store.listJobsToContinue(app.db, MAX_PENDING_REPLAYS, CANDIDATES)) {
     const more = await continueJob(app, candidate)
     if (more !== undefined) return more
   }
@@ -33,7 +33,7 @@ async function continueJob(app: App, candidate: { team_id: string; id: string })
   try {
     return await inTransaction(app, async (app) => {
       await limitLockWait(app.db, LOCK_TIMEOUT_MS)
-      job = await store.claimJob(app.db, candidate, MAX_PENDING)
+      job = await store.claimJob(app.db, candidate, MAX_PENDING_REPLAYS)
       return job && (await runBatch(app, job))
     })
   } catch (error) {

@@ -1,6 +1,6 @@
 import { hl7Problem } from './rules-problems.ts'
 
-const MAX_MESSAGES = 10_000
+export const MAX_BATCH_MESSAGES = 10_000
 const STEP_BYTES = 256 * 1024
 
 /** FHS and FTS are around a file, BHS and BTS around a batch. Either envelope can be missing. */
@@ -72,7 +72,7 @@ function findStarts(bytes: Buffer, from: number, to: number, starts: Start[]) {
     if (isLineStart && (byte === 0x4d || byte === 0x46 || byte === 0x42)) {
       const name = nameAt(bytes, at)
       if (name) starts.push({ name, at })
-      if (starts.length > 4 * MAX_MESSAGES) throw tooMany()
+      if (starts.length > 4 * MAX_BATCH_MESSAGES) throw tooMany()
     }
     isLineStart = byte === 0x0d || byte === 0x0a
   }
@@ -82,11 +82,11 @@ function partsOf(bytes: Buffer, starts: Start[]): Part[] {
   const first = starts[0]
   if (!first || bytes.toString('latin1', 0, Math.min(first.at, 100)).trim())
     throw hl7Problem('sequence', 'The file must begin with FHS, BHS or MSH.')
-  if (starts.filter(({ name }) => name === 'MSH').length > MAX_MESSAGES) throw tooMany()
+  if (starts.filter(({ name }) => name === 'MSH').length > MAX_BATCH_MESSAGES) throw tooMany()
   return starts.map(({ name, at }, i) => ({ name, bytes: bytes.subarray(at, starts[i + 1]?.at) }))
 }
 
-const tooMany = () => hl7Problem('tooLong', `The file has more than ${MAX_MESSAGES} messages.`)
+const tooMany = () => hl7Problem('tooLong', `The file has more than ${MAX_BATCH_MESSAGES} messages.`)
 
 /** A segment of the file itself. Its name is followed by a separator or by the end of the line. */
 function nameAt(bytes: Buffer, at: number) {

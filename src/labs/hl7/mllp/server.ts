@@ -19,7 +19,7 @@ type Listening = {
 }
 
 /** Each connection can hold one message of the greatest size. */
-const MAX_CONNECTIONS = 32
+export const MAX_MLLP_CONNECTIONS = 32
 /** How long a message may pause before its end. Between messages, a connection can stay open. */
 const STALLED_MS = MINUTE
 const HANDSHAKE_MS = 10 * SECOND
@@ -37,7 +37,7 @@ export async function listenMllp({ host, port, handle, tls, isAllowed = () => tr
   })
   // Strangers must not occupy the connections with handshakes that never end.
   if (tls) server.on('connection', (socket) => isAllowed(socket) || socket.destroy())
-  server.maxConnections = MAX_CONNECTIONS
+  server.maxConnections = MAX_MLLP_CONNECTIONS
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.once('error', reject).listen(port, host, resolve)
   await promise

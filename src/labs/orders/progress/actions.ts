@@ -69,7 +69,7 @@ export async function getOrderTransaction(app: App, { team_id }: TeamCaller, id:
 }
 
 const MAX_WINDOW_MS = 60 * DAY
-const MAX_RESENT_ORDERS = 1000
+export const MAX_RESENT_ORDERS = 1000
 
 type ResendFilter = { order_ids?: string[] | null | undefined; start_at?: string | null | undefined; end_at?: string | null | undefined }
 

@@ -5,7 +5,7 @@ import { isDictionary, isOperator, newReader, type Value } from './rules-syntax.
 export type Piece = { x: number; y: number; size: number; text: string }
 export type PageText = { pieces: Piece[]; hasImages: boolean }
 
-export const MAX_PAGES = 50
+export const MAX_REPORT_PAGES = 50
 const MAX_PIECES = 20_000
 
 /** The pages of a file in order. Undefined if there are too many. */
@@ -19,9 +19,9 @@ export function pagesOf(file: PdfFile): Value[] | undefined {
     if (!isDictionary(node) || seen.has(node)) continue
     seen.add(node)
     const kids = file.entry(node, '/Kids')
-    if (Array.isArray(kids)) pending.unshift(...kids.slice(0, MAX_PAGES + 1).map((kid) => file.resolve(kid) ?? null))
+    if (Array.isArray(kids)) pending.unshift(...kids.slice(0, MAX_REPORT_PAGES + 1).map((kid) => file.resolve(kid) ?? null))
     else pages.push(node)
-    if (pages.length > MAX_PAGES || pending.length > 10_000) return undefined
+    if (pages.length > MAX_REPORT_PAGES || pending.length > 10_000) return undefined
   }
   return pages
 }

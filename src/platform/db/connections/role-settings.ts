@@ -1,8 +1,11 @@
 import type pg from 'pg'
 import type { Logger } from 'pino'
+import { MINUTE } from '../../time.ts'
+
+export const STATEMENT_TIMEOUT_MS = MINUTE
 
 /** A pooler rejects settings of a client, so they are defaults of the role in this database. */
-const settings = { timezone: 'UTC', statement_timeout: '1min', idle_in_transaction_session_timeout: '1min' }
+const settings = { timezone: 'UTC', statement_timeout: `${STATEMENT_TIMEOUT_MS / MINUTE}min`, idle_in_transaction_session_timeout: '1min' }
 
 const LOCK_ID = 4_117_202_607
 

@@ -1,0 +1,62 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, posix, relative } from 'node:path'
+import { expect, test } from 'vitest'
+import { limitsTable } from '../../scripts/limits-page.ts'
+import { root } from '../support/process.ts'
+
+/** These are not limits that a caller can meet. */
+const exceptions: Record<string, string> = {
+  'contract/wearables/bulk.ts MAX_TOKEN_CHARACTERS': 'the API reference has it',
+  'contract/wearables/new-summaries.ts MAX_BPM': 'the API reference has it',
+  'contract/wearables/new-summaries.ts MAX_KCAL': 'the API reference has it',
+  'contract/wearables/new-summaries.ts MAX_METERS': 'the API reference has it',
+  'contract/wearables/new-summaries.ts MAX_SECONDS': 'the API reference has it',
+  'contract/wearables/streams.ts MAX_STREAM_VALUES': 'in the table as the entries of a list',
+  'contract/wording.ts MAX_LISTED_VALUES': 'shortens a message',
+  'http/body/form.ts MAX_HEADER_BYTES': 'no form has such headers',
+  'http/docs/layout.ts MAX_HEADINGS': 'shortens a menu',
+  'http/docs/page-response.ts MAX_HITS': 'shortens a list of pages',
+  'http/subjects.ts MAX_LISTED': 'shortens an audit row',
+  'platform/db/connections/replica.ts MAX_STALENESS_MS': 'a replica that is behind is not used',
+  'platform/sealing/epochs/keys.ts MAX_OPENED': 'the size of a cache',
+  'tenants/people/rules.ts MAX_PEOPLE_PER_EMAIL': 'a sign-in tries the first ones',
+  'wearables/connections/claim.ts MAX_CANDIDATES': 'a job looks at the first ones',
+  'wearables/ingestion/rules.ts MAX_BLOCK_MS': 'a wait',
+}
+
+const constant = /^(export )?const (MAX_\w+)/gm
+
+/** Every exported constant, and in the HTTP surface also those of one file. */
+function maximums() {
+  const src = join(root, 'src')
+  const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
+  return files.flatMap((file) =>
+    [...readFileSync(join(src, file), 'utf8').matchAll(constant)]
+      .filter(([, exported]) => exported || /^(contract|http)\//.test(file))
+      .map(([, , name]) => `${posix.normalize(file)} ${name}`),
+  )
+}
+
+/** The constants that the table imports. */
+function listed() {
+  const text = readFileSync(join(root, 'scripts/limits-page.ts'), 'utf8')
+  return [...text.matchAll(/^import \{([^}]+)\} from '(\S+)'/gm)].flatMap(([, names = '', path = '']) =>
+    names.split(',').map((name) => `${relative('src', join('scripts', path))} ${name.trim()}`),
+  )
+}
+
+test('every maximum of the code is in the table of limits, or is none for a caller', () => {
+  const inTable = listed()
+  const missing = maximums().filter((one) => !inTable.includes(one) && !exceptions[one])
+  expect(missing).toEqual([])
+  expect(Object.keys(exceptions).filter((one) => !maximums().includes(one) || inTable.includes(one))).toEqual([])
+})
+
+test.each([
+  ['Parts of a form', '100'],
+  ['Duration of a database statement', '60 seconds'],
+  ['Period of a read of samples or summaries', '400 years'],
+  ['Management keys of an organization', '2,000'],
+  ['Files of a lab report to parse', '10, of 10 MiB and 50 pages each'],
+  ['Text of an HL7 message besides its documents', '2 MiB'],
+])('the table has %s', (limit, value) => expect([limitsTable()].flat().join('\n')).toContain(`| ${limit} | ${value} |`))
