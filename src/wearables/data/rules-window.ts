@@ -15,9 +15,8 @@ export function rangeOf(start: string, end: string | null | undefined, now: stri
 }
 
 /** The calendar days of a query. */
-export function daysOf(start: string, end: string | null | undefined, now: string) {
-  const from = start.slice(0, 10)
-  const to = (end ?? new Date(rangeOf(start, null, now).to).toISOString()).slice(0, 10)
+export function daysOf(from: string, end: string | null | undefined, now: string) {
+  const to = end ?? new Date(rangeOf(from, null, now).to).toISOString().slice(0, 10)
   if (to < from) throw endBeforeStart()
   return { from, to }
 }
