@@ -4,7 +4,7 @@ import { LONG_BODY } from '../src/http/body/json.ts'
 import { USER_TOKEN_LIMIT } from '../src/http/body/read-body.ts'
 import { MAX_LIST_ENTRIES, MAX_OBJECTS, MAX_VALUES } from '../src/http/body/rules-size.ts'
 import { MAX_STREAMS_PER_TEAM } from '../src/http/connections/stream.ts'
-import { MAX_UNFINISHED_PER_ADDRESS } from '../src/http/connections/unfinished.ts'
+import { MAX_UNFINISHED_PER_NETWORK, MAX_UNFINISHED_PER_PROCESS } from '../src/http/connections/unfinished.ts'
 import { MAX_DEPTH } from '../src/http/input.ts'
 import { MAX_CHANGES } from '../src/http/pages/opt-out.ts'
 import { LARGE_BODY } from '../src/http/routes.ts'
@@ -45,8 +45,8 @@ const rows: [limit: string, value: string, over: string][] = [
   ['Time to send the headers', seconds(HEADERS_TIMEOUT_MS), '408'],
   ['Time to send a request', seconds(REQUEST_TIMEOUT_MS), '408'],
   [
-    'Connections of one address whose request has not arrived completely',
-    `${MAX_UNFINISHED_PER_ADDRESS} per process`,
+    'Connections whose request has not arrived completely',
+    `${MAX_UNFINISHED_PER_NETWORK} per network, ${number(MAX_UNFINISHED_PER_PROCESS)} per process`,
     'the oldest is closed',
   ],
   ['Duration of a database statement', '60 seconds', '503 `DATABASE_UNAVAILABLE`'],
