@@ -36,8 +36,8 @@ const rows: [limit: string, value: string, over: string][] = [
   ['Values in a body', `${number(MAX_VALUES)}, of which ${number(MAX_OBJECTS)} objects, lists and texts`, '413 `BODY_TOO_LARGE`'],
   ['Levels of nesting in a body', String(MAX_DEPTH), '422'],
   [
-    `Bodies over ${size(LONG_BODY)} that are processed at the same time`,
-    `${size(BODIES_OF_CREDENTIAL)} of memory per credential, ${size(BODIES_OF_PROCESS)} per process`,
+    'Bodies that arrive or are processed at the same time',
+    `${size(BODIES_OF_CREDENTIAL)} of memory per credential, ${size(BODIES_OF_PROCESS)} per process; a body up to ${size(LONG_BODY)} counts twice its bytes, a longer one also its values`,
     '429 `TOO_MUCH_IN_FLIGHT`',
   ],
   ['Headers of a request, with its URL', size(HEADER_LIMIT), '431'],
