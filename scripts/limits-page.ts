@@ -11,7 +11,7 @@ import { LONG_BODY } from '../src/http/body/json.ts'
 import { USER_TOKEN_LIMIT } from '../src/http/body/read-body.ts'
 import { MAX_LIST_ENTRIES, MAX_OBJECTS, MAX_VALUES } from '../src/http/body/rules-size.ts'
 import { MAX_STREAMS_PER_TEAM } from '../src/http/connections/stream.ts'
-import { MAX_UNFINISHED_PER_ADDRESS } from '../src/http/connections/unfinished.ts'
+import { MAX_UNFINISHED_PER_NETWORK, MAX_UNFINISHED_PER_PROCESS } from '../src/http/connections/unfinished.ts'
 import { MAX_SEARCH_LENGTH } from '../src/http/docs/page-response.ts'
 import { MAX_DEPTH } from '../src/http/input.ts'
 import { MAX_CHANGES } from '../src/http/pages/opt-out.ts'
@@ -56,8 +56,8 @@ const rows: [limit: string, value: string, over: string][] = [
   ['Levels of nesting in a body', String(MAX_DEPTH), '422'],
   ['Parts of a form', String(MAX_FORM_PARTS), '422'],
   [
-    `Bodies over ${size(LONG_BODY)} that are processed at the same time`,
-    `${size(BODIES_OF_CREDENTIAL)} of memory per credential, ${size(BODIES_OF_PROCESS)} per process`,
+    'Bodies that arrive or are processed at the same time',
+    `${size(BODIES_OF_CREDENTIAL)} of memory per credential, ${size(BODIES_OF_PROCESS)} per process; a body up to ${size(LONG_BODY)} counts twice its bytes, a longer one also its values`,
     '429 `TOO_MUCH_IN_FLIGHT`',
   ],
   ['Headers of a request, with its URL', size(HEADER_LIMIT), '431'],
@@ -65,8 +65,8 @@ const rows: [limit: string, value: string, over: string][] = [
   ['Time to send the headers', seconds(HEADERS_TIMEOUT_MS), '408'],
   ['Time to send a request', seconds(REQUEST_TIMEOUT_MS), '408'],
   [
-    'Connections of one address whose request has not arrived completely',
-    `${MAX_UNFINISHED_PER_ADDRESS} per process`,
+    'Connections whose request has not arrived completely',
+    `${MAX_UNFINISHED_PER_NETWORK} per network, ${number(MAX_UNFINISHED_PER_PROCESS)} per process`,
     'the oldest is closed',
   ],
   ['Duration of a database statement', seconds(STATEMENT_TIMEOUT_MS), '503 `DATABASE_UNAVAILABLE`'],

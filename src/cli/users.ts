@@ -1,5 +1,5 @@
 import type { Client } from '../contract/client.ts'
-import { Day, Id, Text } from '../contract/common.ts'
+import { DayIn, Id, Text } from '../contract/common.ts'
 import { command, print } from './command.ts'
 import { listing } from './listing.ts'
 import { usageError } from './options.ts'
@@ -44,7 +44,7 @@ export const createUser = command({
       required: true,
     },
     'time-zone': { value: 'ZONE', what: 'IANA time zone for wearable data without one.', shape: Text(64) },
-    'birth-date': { value: 'DATE', what: 'Birth date for wearable sources without one.', shape: Day },
+    'birth-date': { value: 'DATE', what: 'Birth date for wearable sources without one.', shape: DayIn },
   },
   examples: ['assay users create --client-user-id patient-17 --time-zone America/New_York'],
   async run({ json, 'client-user-id': client_user_id, 'time-zone': zone, 'birth-date': birth, ...access }) {

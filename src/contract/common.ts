@@ -32,22 +32,31 @@ const dayWith = (error: string) => z.iso.date({ error }).refine(isSupportedYear,
 const notADay = 'Must be a valid date in the format YYYY-MM-DD.'
 export const Day = dayWith(notADay)
 
-const writtenDay = /^(\d{4})([-/])(\d{2})\2(\d{2})(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/
+// An unescaped + in a query arrives as a space.
+const writtenDay = /^(\d{4})([-/])(\d{2})\2(\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+ -]\d{2}:?\d{2})?)?$/
 /** A day in a request, also as YYYY/MM/DD or as a date-time. The day counts as it is written, whatever its zone. */
 export const DayIn = z
   .stringFormat('date', (text) => writtenDay.test(text), { error: notADay })
   .transform((text) => text.replace(writtenDay, '$1-$3-$4'))
   .pipe(Day)
 
-const dayWithSlashes = z
-  .string()
-  .regex(/^\d{4}\/\d{2}\/\d{2}$/)
-  .transform((text) => text.replaceAll('/', '-'))
-  .pipe(Day)
+const dayOrInstant = 'Must be a date (YYYY-MM-DD) or a date-time, such as 2026-03-01T09:30:00Z.'
+/** Writes the other spellings of a day or a time in ISO 8601. A time without a zone is UTC. */
+const toIso = (text: string) =>
+  text.replace(writtenDay, (_, year, _separator, month, day, time, zone = 'Z') => {
+    const date = `${year}-${month}-${day}`
+    const offset = zone.replace(/^ /, '+').replace(/^(...)(\d\d)$/, '$1:$2')
+    return time ? `${date}T${time.replace(/^.{5}$/, '$&:00')}${offset}` : date
+  })
 
-const dayOrInstant = 'Must be a date (YYYY-MM-DD) or a date-time with a zone.'
-/** For other text, zod reports the error of the date alone, so that error names both forms. */
-export const DayOrInstant = z.union([dayWith(dayOrInstant), InstantIn, dayWithSlashes], { error: dayOrInstant })
+const rewritten = z
+  .string()
+  .regex(writtenDay)
+  .transform(toIso)
+  .pipe(z.union([Day, InstantIn]))
+
+/** A day or a time in a request. For other text, zod reports the error of the first form alone, so that error names both. */
+export const DayOrInstant = z.union([dayWith(dayOrInstant), InstantIn, rewritten], { error: dayOrInstant })
 
 /** An enumeration in a response is open: clients must tolerate values that are not listed. */
 export const openEnum = <const V extends readonly string[]>(values: V) =>

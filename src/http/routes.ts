@@ -36,7 +36,7 @@ export function mountTable(app: App, server: FastifyInstance, table: Table, sibl
     const handler = table.handlers[name] as AnyHandler
     const mask = maskOf(row.returns)
     const route: Route = { name, row, handler, mask, subjects: subjectsOf(row), deprecatedInputs: listDeprecatedInputs(row) }
-    for (const url of [row.path, ...(row.aliases ?? [])].flatMap(urlsOf))
+    for (const url of [row.path, ...(row.aliases ?? [])].map(urlOf))
       server.route({
         method: row.method.toUpperCase(),
         url,
@@ -63,11 +63,7 @@ function shareToConfirm(state: RequestState) {
 /** The client left while its request was pending. */
 const abandon = async (reply: FastifyReply) => reply.hijack()
 
-/** Clients join paths in their own ways, so a slash at the end changes nothing. */
-function urlsOf(path: string) {
-  const url = path.replace(/\{(\w+)\}/g, ':$1')
-  return [url, `${url}/`]
-}
+const urlOf = (path: string) => path.replace(/\{(\w+)\}/g, ':$1')
 
 /** Checks the credential and the gates before the body is read, so a request without a key costs no parsing. */
 async function admit(app: App, route: Route, request: FastifyRequest, reply: FastifyReply) {

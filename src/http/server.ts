@@ -41,7 +41,8 @@ export async function buildServer(
     requestTimeout: REQUEST_TIMEOUT_MS,
     // A client can forge X-Forwarded-For, so only proxies in TRUST_PROXY may set the address.
     trustProxy: app.config.TRUST_PROXY.length > 0 && app.config.TRUST_PROXY,
-    routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
+    // Clients join paths in their own ways, so a slash at the end changes nothing.
+    routerOptions: { maxParamLength: MAX_PARAM_LENGTH, ignoreTrailingSlash: true },
     forceCloseConnections: 'idle',
     // A request that arrives on an open connection while the server closes is still handled.
     return503OnClosing: false,

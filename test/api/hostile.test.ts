@@ -62,7 +62,7 @@ describe('a request body', () => {
     ['', 'A JSON body is required.'],
     ['[]', 'Must be an object.'],
     ['{"client_user_id":5}', 'Must be a string.'],
-    ['{"client_user_id":"u","ingestion_start":"secret"}', 'Must be a date (YYYY-MM-DD) or a date-time with a zone.'],
+    ['{"client_user_id":"u","ingestion_start":"secret"}', 'Must be a date (YYYY-MM-DD) or a date-time, such as 2026-03-01T09:30:00Z.'],
   ])('gets an error message that does not echo it: %s', async (body, msg) => {
     expect((await post(body)).body.detail).toEqual([expect.objectContaining({ msg })])
   })

@@ -186,7 +186,7 @@ test.each<[string, string, string]>([
   ['order_activation_types', 'later', 'order_activation_types'],
   ['start_date', 'yesterday', 'start_date'],
   ['end_date', '2026-02-30', 'end_date'],
-  ['updated_start_date', '2026-01-01T09:00:00', 'updated_start_date'],
+  ['updated_start_date', '2026-01-01T25:00:00', 'updated_start_date'],
   ['user_id', 'me', 'user_id'],
   ['order_ids', 'one', 'order_ids'],
   ['order_transaction_id', 'one', 'order_transaction_id'],

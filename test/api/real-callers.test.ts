@@ -1,29 +1,41 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Row } from '../../src/contract/endpoint.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { aPatient, placeOrder } from '../support/orders.ts'
 import { sendRaw } from '../support/raw-requests.ts'
 import { newUuid } from '../support/seeded.ts'
 import { aUser } from '../support/users.ts'
-import { pushSummary } from '../support/wearables.ts'
+import { aSample, push, pushSummary } from '../support/wearables.ts'
 import { errorOf, world } from '../support/world.ts'
 
 const w = await world()
 
-/** Sends a request without a credential, which names the endpoint by its refusal. */
-const refusalOf = async (method: string, path: string) => {
-  const { status, body } = await sendRaw(w.base + path, method.toUpperCase())
-  return { status, error_type: (body.detail as { error_type?: string })?.error_type }
-}
+const withoutIds = (path: string) => path.replace(/\{\w+\}/g, newUuid())
 
 test('every API path works with a slash at its end', async () => {
-  const isOpen = ({ auth, path }: Row) => auth === 'none' || path.startsWith('/console')
-  const rows = Object.values(endpoints as Record<string, Row>).filter((row) => !isOpen(row))
+  const rows = Object.values(endpoints as Record<string, Row>)
   expect(rows.length).toBeGreaterThan(150)
   for (const { method, path } of rows) {
-    const url = path.replace(/\{\w+\}/g, newUuid())
-    expect(await refusalOf(method, `${url}/`), path).toEqual(await refusalOf(method, url))
+    const url = w.base + withoutIds(path)
+    // Without a credential, the refusal names the endpoint.
+    const [plain, slashed] = [await sendRaw(url, method.toUpperCase()), await sendRaw(`${url}/`, method.toUpperCase())]
+    expect([slashed.status, slashed.body], path).toEqual([plain.status, plain.body])
+    expect((plain.body.detail as { error_type?: string } | undefined)?.error_type, path).not.toBe('UNKNOWN_PATH')
   }
+})
+
+test.each(['/health', '/ready', '/metrics', '/openapi.json', '/asyncapi.json', '/.well-known/jwks.json', '/docs', '/docs/orders'])(
+  '%s works with a slash at its end',
+  async (path) => {
+    expect((await sendRaw(w.base + path, 'GET')).status).toBe(200)
+    expect((await sendRaw(`${w.base}${path}/`, 'GET')).status).toBe(200)
+  },
+)
+
+test('the link page with a slash at its end is that page', async () => {
+  const { status, text } = await sendRaw(`${w.base}/link`, 'GET')
+  expect(await sendRaw(`${w.base}/link/`, 'GET')).toMatchObject({ status, text })
+  expect(text).toContain('<html')
 })
 
 test('a lab shop posts an order to /v3/order/', async () => {
@@ -78,6 +90,58 @@ test('a list is filtered by days with slashes', async () => {
     headers: { 'x-service-api-key': w.team_api_key },
   })
   expect(status).toBe(200)
+})
+
+/** Each spelling of a time on 1 March, and the same time in UTC. */
+const spellings = [
+  ['2026-03-01T23:30:00-05:00', '2026-03-02T04:30:00.000Z'],
+  ['2026-03-01T00:30:00+05:00', '2026-02-28T19:30:00.000Z'],
+  ['2026-03-01T00:00:00', '2026-03-01T00:00:00.000Z'],
+  ['2026-03-01 00:00:00', '2026-03-01T00:00:00.000Z'],
+  ['2026/03/01 06:15', '2026-03-01T06:15:00.000Z'],
+] as const
+
+describe.each(spellings)('a period from %s', (spelling, time) => {
+  const get = async (api_key: string, path: string, query: Record<string, string>) =>
+    (await sendRaw(`${w.base}${path}?${new URLSearchParams(query)}`, 'GET', { headers: { 'x-service-api-key': api_key } })).body
+  const moment = { start_date: spelling, end_date: spelling }
+
+  test('selects the summaries of the day as it is written', async () => {
+    const user_id = await aUser(w.api)
+    for (const date of ['2026-02-28', '2026-03-01', '2026-03-02']) await pushSummary(w.api, user_id, 'activity', { day_summary: { date } })
+    const path = `/v2/summary/activity/${user_id}`
+    expect(await get(w.team_api_key, path, moment)).toMatchObject({ activity: [{ calendar_date: '2026-03-01' }] })
+    expect(await get(w.team_api_key, `${path}/raw`, moment)).toMatchObject({ activity: [{ user_id }] })
+  })
+
+  test('selects the samples of that time', async () => {
+    const user_id = await aUser(w.api)
+    const samples = [...new Set(spellings.map(([, time]) => time))].map((start) => aSample(start, 61))
+    await push(w.api, user_id, 'heartrate', samples)
+    const { groups } = (await get(w.team_api_key, `/v2/timeseries/${user_id}/heartrate/grouped`, moment)) as {
+      groups: Record<string, { data: { timestamp: string }[] }[]>
+    }
+    const found = Object.values(groups)
+      .flat()
+      .flatMap(({ data }) => data)
+    expect(found.map(({ timestamp }) => new Date(timestamp).toISOString())).toEqual([time])
+  })
+
+  test('filters the list of orders', async () => {
+    const { api, team_api_key } = await w.tenant()
+    await placeOrder(api, 'walk_in_test')
+    expect(await get(team_api_key, '/v3/orders', { start_date: spelling })).toMatchObject({ total: 1 })
+    expect(await get(team_api_key, '/v3/orders', { end_date: spelling })).toMatchObject({ total: 0 })
+  })
+})
+
+test('a plus sign of an offset that is not escaped in a URL is read as one', async () => {
+  const user_id = await aUser(w.api)
+  await pushSummary(w.api, user_id, 'activity', { day_summary: { date: '2026-03-01' } })
+  const headers = { 'x-service-api-key': w.team_api_key }
+  const { body } = await sendRaw(`${w.base}/v2/summary/activity/${user_id}?start_date=2026-03-01T00:30:00+05:00`, 'GET', { headers })
+  expect(body).toMatchObject({ activity: [{ calendar_date: '2026-03-01' }] })
+  expect((await sendRaw(`${w.base}/v3/orders?start_date=2026-03-01T00:30:00+05:00`, 'GET', { headers })).status).toBe(200)
 })
 
 test('the first Python client creates, finds and lists through its own paths', async () => {

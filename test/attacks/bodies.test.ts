@@ -66,17 +66,21 @@ test('a client that disconnects in the middle of a body is not reported as a dat
   expect(row.status).toBe(400)
 })
 
-/** Sends the beginning of a large body, and keeps the connection open. `response` is the refusal of this body, if there is one. */
-async function startLarge(bytes: number) {
+type Held = { length: number; team_api_key?: string; localAddress?: string }
+
+/** Sends the beginning of a body, and keeps the connection open. `response` is the refusal of this body, if there is one. */
+async function hold(start: string, { length, team_api_key = w.team_api_key, localAddress = '127.0.0.1' }: Held) {
   const { hostname, port } = new URL(w.base)
   // A refused body can be cut off.
-  const socket = connect(Number(port), hostname).on('error', () => {})
+  const socket = connect({ host: hostname, port: Number(port), localAddress }).on('error', () => {})
   await once(socket, 'connect')
-  const head = [`POST ${path} HTTP/1.1`, 'Host: assay.example', `X-Service-Api-Key: ${w.team_api_key}`, 'Content-Type: application/json']
+  const head = [`POST ${path} HTTP/1.1`, 'Host: assay.example', `X-Service-Api-Key: ${team_api_key}`, 'Content-Type: application/json']
   const response = new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data))))
-  socket.write(`${head.join('\r\n')}\r\nContent-Length: ${30 * 1024 * 1024}\r\n\r\n{"provider":"manual","data":[]${' '.repeat(bytes)}`)
+  socket.write(`${head.join('\r\n')}\r\nContent-Length: ${length}\r\n\r\n${start}`)
   return { socket, response }
 }
+
+const startLarge = (bytes: number) => hold(`{"provider":"manual","data":[]${' '.repeat(bytes)}`, { length: 30 * 1024 * 1024 })
 
 const spaces = (bytes: number) => gzipSync(`{"provider":"manual","data":[]${' '.repeat(bytes)}}`)
 
@@ -105,4 +109,41 @@ test('large bodies of refused requests, unknown paths and endpoints without a bo
     expect((await sendRaw(w.base + path, 'POST', { body: `[${objects}`, headers })).status).toBe(422)
   }
   expect((await push(spaces(20 * 1024 * 1024))).status).toBe(200)
+})
+
+const tooMuch = { status: 429, body: { detail: { error_type: 'TOO_MUCH_IN_FLIGHT' } } }
+
+test('a credential with hundreds of short bodies in flight is asked to wait, and others are not', async () => {
+  const other = await w.tenant()
+  const start = `{"provider":"manual","data":[]${' '.repeat(250_000)}`
+  // An address has fewer connections in the middle of a body.
+  const addresses = Array.from({ length: 280 }, (_, i) => `127.0.0.${1 + (i % 2)}`)
+  const held = await Promise.all(addresses.map((localAddress) => hold(start, { length: 255_000, localAddress })))
+  const send = (key: string) =>
+    sendRaw(`${w.base}/v2/user`, 'POST', { body: `{${' '.repeat(250_000)}}`, headers: { 'x-service-api-key': key } })
+  const refused = await eventually(async () => {
+    const response = await send(w.team_api_key)
+    return response.status === 429 ? response : undefined
+  })
+  expect(refused).toMatchObject(tooMuch)
+  expect(refused.headers.get('retry-after')).toBe('1')
+  expect((await send(other.team_api_key)).status).toBe(422)
+  for (const { socket } of held) socket.destroy()
+  await eventually(async () => (await send(w.team_api_key)).status === 422)
+})
+
+test('a process with large bodies of several credentials in flight asks one of them to wait', async () => {
+  const [first, second, third] = await Promise.all([w.tenant(), w.tenant(), w.tenant()])
+  const list = `[${'{},'.repeat(189_999)}{}]`
+  // Two of them are nearly all that a credential may have in flight, and four all that a process may have.
+  const start = `[${Array(5).fill(list).join(',')},`
+  const held = await Promise.all(
+    [first, first, second, second, third].map(({ team_api_key }) => hold(start, { length: 30 * 1024 * 1024, team_api_key })),
+  )
+  const refused = await Promise.race(held.map(({ response }) => response))
+  expect(refused).toMatch(/^HTTP\/1.1 429 /)
+  expect(refused).toMatch(/retry-after: 1\s/i)
+  expect(refused).toContain('"error_type":"TOO_MUCH_IN_FLIGHT"')
+  for (const { socket } of held) socket.destroy()
+  await eventually(async () => (await push(spaces(20 * 1024 * 1024))).status === 200)
 })

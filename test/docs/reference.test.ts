@@ -3,7 +3,7 @@ import Fastify from 'fastify'
 import { expect, test } from 'vitest'
 import { mountReference } from '../../src/http/docs/reference.ts'
 
-const server = Fastify()
+const server = Fastify({ routerOptions: { ignoreTrailingSlash: true } })
 mountReference(server)
 const get = (url: string, headers: Record<string, string> = {}) => server.inject({ url, headers })
 

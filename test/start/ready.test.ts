@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
+import { SECOND } from '../../src/platform/time.ts'
 import { databaseName } from '../support/databases.ts'
 import { aNewOrder } from '../support/orders.ts'
 import { reservePort } from '../support/ports.ts'
 import { eventually, readCredentials, type Service } from '../support/process.ts'
 import { onEveryServer, query } from '../support/query.ts'
-import { errorOf, newDatabase } from '../support/world.ts'
+import { errorOf, newDatabase, newSandboxDatabase, world } from '../support/world.ts'
 import { startProxy } from './support/proxy.ts'
 import { adminOf, apiOf, clientsOf, databaseWithCatalog, externalDatabase, startInProcess } from './support/start.ts'
 
@@ -32,6 +33,50 @@ test('says that the disk of the database is full, until there is space', async (
   await query(url, 'drop trigger disk_full on heartbeat')
   expect(await statusOf(service, '/ready')).toBe(200)
   await service.stop()
+})
+
+test('says that the disk is full while writes fail, although the heartbeat fits into its page', async () => {
+  const { api, base, ...w } = await world({ database: await newSandboxDatabase() })
+  w.stopTime()
+  const service = { url: base }
+  const noSpace = "raise exception 'could not extend file: No space left on device' using errcode = 'disk_full'"
+  await query(
+    w.url,
+    `create function refuse_row() returns trigger language plpgsql as $$ begin ${noSpace}; end $$;
+     create function refuse_table() returns event_trigger language plpgsql as $$ begin ${noSpace}; end $$;
+     create trigger disk_full before insert on users for each row execute function refuse_row();
+     create event trigger disk_full on ddl_command_start when tag in ('CREATE TABLE AS') execute function refuse_table()`,
+  )
+  expect(await statusOf(service, '/ready')).toBe(200)
+  expect(await errorOf(api.createUser({ body: { client_user_id: 'no-space' } }))).toMatchObject({
+    status: 503,
+    detail: { error_type: 'DATABASE_UNAVAILABLE' },
+  })
+  expect(await notReadyMessage(service)).toContain('its disk is full')
+  await query(w.url, 'drop trigger disk_full on users')
+  w.advanceTime(11 * SECOND)
+  // No write has failed for a while, but there is no space for one that needs some.
+  expect(await notReadyMessage(service)).toContain('its disk is full')
+  await query(w.url, 'drop event trigger disk_full')
+  expect(await statusOf(service, '/ready')).toBe(200)
+  expect((await api.createUser({ body: { client_user_id: 'no-space' } })).client_user_id).toBe('no-space')
+})
+
+test('a write that found no space is reported for some seconds, although a small one would succeed', async () => {
+  const { api, base, ...w } = await world({ database: await newSandboxDatabase() })
+  w.stopTime()
+  await query(
+    w.url,
+    `create function refuse_row() returns trigger language plpgsql as $$ begin raise exception 'full' using errcode = 'disk_full'; end $$;
+     create trigger disk_full before insert on users for each row execute function refuse_row()`,
+  )
+  for (const seconds of [0, 9, 9]) {
+    w.advanceTime(seconds * SECOND)
+    expect((await errorOf(api.createUser({ body: { client_user_id: 'full' } }))).status).toBe(503)
+    expect(await notReadyMessage({ url: base })).toContain('its disk is full')
+  }
+  w.advanceTime(11 * SECOND)
+  expect(await statusOf({ url: base }, '/ready')).toBe(200)
 })
 
 test('reports an unavailable database, keeps running and is ready when it returns', async () => {

@@ -30,8 +30,8 @@ export const requestErrors = errors({
   },
   TOO_MUCH_IN_FLIGHT: {
     kind: 'too_many',
-    meaning: 'Large bodies of the same credential, or of all credentials together, are still being processed.',
-    remedy: 'Wait for the seconds in Retry-After, then send the request again. Send fewer large bodies at the same time.',
+    meaning: 'Too many bodies of the same credential, or of all credentials together, are still being processed.',
+    remedy: 'Wait for the seconds in Retry-After, then send the request again. Send fewer or smaller bodies at the same time.',
   },
   NOTHING_TO_PATCH: {
     kind: 'refused',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Day, Text } from '../common.ts'
+import { DayIn, Text } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
 import { safe } from '../personal.ts'
 import { ZipCode } from './coverage.ts'
@@ -18,7 +18,7 @@ const shared = {
   notice_minutes: z.int().min(0).max(43_200).default(60).describe('How long before its start a slot can be booked.'),
   price: z.int().min(0).max(10_000_000).default(0).describe('In US cents.'),
   hours: Hours.describe('Working hours by day of the week. A missing day is a day off.'),
-  holidays: z.array(safe(Day)).max(400).default([]).describe('Days off.'),
+  holidays: z.array(safe(DayIn)).max(400).default([]).describe('Days off.'),
 }
 
 const Zip = safe(ZipCode)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Cursor, Day, Id, Text } from '../common.ts'
+import { Cursor, DayIn, Id, Text } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
 import { Safe } from '../personal.ts'
 import { decisionCodes, orderSources, testCases, UnmatchedResult, UnmatchedResultTestRun, unmatchedStatuses } from './match-review.ts'
@@ -15,8 +15,8 @@ export const UnmatchedResultFilter = z.object({
   decision_code: z.enum(decisionCodes).nullish(),
   lab_slug: Text(100).nullish(),
   status: z.enum(['pending_customer_review', 'pending_ops_review', 'resolved']).nullish(),
-  created_at_start: Day.nullish(),
-  created_at_end: Day.nullish().describe('The last day, included.'),
+  created_at_start: DayIn.nullish(),
+  created_at_end: DayIn.nullish().describe('The last day, included.'),
   search_input: Text(200).nullish().describe("Words of the patient's name, or the order number."),
 })
 

@@ -5,7 +5,7 @@ import { personal, Safe } from '../personal.ts'
 import { userNotFound } from '../tenants/users.ts'
 import { newSummaries } from './new-summaries.ts'
 import { Sport, type SummaryName, summaries, summaryNames } from './summaries.ts'
-import { documentSchema, ProviderFilter, PushResult, pushFields, SourceOut, wearable, window } from './wearables.ts'
+import { days, documentSchema, ProviderFilter, PushResult, pushFields, SourceOut, wearable } from './wearables.ts'
 
 const UserId = z.object({ user_id: Id })
 
@@ -46,7 +46,7 @@ const listSummaries = <const N extends SummaryName, const L extends string>(name
     summary: `List ${nouns[name]}`,
     description: 'start_date and end_date select whole days by calendar_date, in the calendar of the user.',
     params: UserId,
-    query: z.object(window),
+    query: z.object(days),
     returns: listOf(list, shapeOf(name)),
     long: true,
     refusals: { 400: 'The period contains too many summaries.', ...userNotFound },
@@ -77,7 +77,7 @@ const listRaw = <const N extends SummaryName, S extends z.ZodType>(name: N, shap
     summary: `List raw ${nouns[name]}`,
     description: 'Returns the data as the source sent it. start_date and end_date select whole days by calendar_date.',
     params: UserId,
-    query: z.object(window),
+    query: z.object(days),
     returns: listOf(name, shape),
     long: true,
     refusals: { 400: 'The period contains too many summaries.', ...userNotFound },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Cursor, DayOrInstant, Id, Instant, InstantIn, Text } from '../common.ts'
+import { Cursor, DayIn, DayOrInstant, Id, Instant, InstantIn, Text } from '../common.ts'
 import { deprecated } from '../deprecation.ts'
 import { endpoint } from '../endpoint.ts'
 import { toSchema } from '../json-schema.ts'
@@ -20,7 +20,14 @@ const EndDate = DayOrInstant.nullish().meta({
   description: 'The last day, inclusive, or a time. Default: now.',
   example: '2026-03-07',
 })
-export const window = { start_date: StartDate, end_date: EndDate, provider: ProviderFilter }
+const window = { start_date: StartDate, end_date: EndDate, provider: ProviderFilter }
+
+/** The period of a read of summaries, which belong to days. */
+export const days = {
+  start_date: DayIn.meta({ description: 'The first day.', example: '2026-03-01' }),
+  end_date: DayIn.nullish().meta({ description: 'The last day, inclusive. Default: now.', example: '2026-03-07' }),
+  provider: ProviderFilter,
+}
 
 export const ModifiedAt = InstantIn.nullish().describe(
   'When the source last changed the data. The latest version wins, even if it arrives first. Without this field, the last one to arrive wins.',

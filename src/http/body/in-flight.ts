@@ -38,4 +38,4 @@ export function newBodiesInFlight(limits = { ofCredential: BODIES_OF_CREDENTIAL,
 }
 
 const tooMuchInFlight = () =>
-  tooMany('TOO_MUCH_IN_FLIGHT', 'Other large bodies are still being processed. Send this request again after a second.', 1)
+  tooMany('TOO_MUCH_IN_FLIGHT', 'Too many other bodies are still being processed. Send this request again after a second.', 1)

@@ -63,6 +63,7 @@ const credentialOf = ({ caller, address }: RequestState) => (caller ? `${caller.
 const idOf = (caller: Caller) =>
   ('console' in caller && caller.console?.session_id) || `${'key_id' in caller && caller.key_id} ${'user_id' in caller && caller.user_id}`
 
+<<<<<<< HEAD
 /** `arrived` gets the length so far. `scan` gets each chunk of a long body in turn. */
 type Measure = { arrived(length: number): void; scan(bytes: Buffer): void }
 
@@ -75,6 +76,16 @@ function jsonMeasure(grow: Grow): Measure {
       meter ??= jsonMeter()
       grow(meter(bytes))
     },
+=======
+/** Measures a long body, because a small text can become large values. A short one counts as its bytes and as much once parsed. */
+function jsonSize(grow: Grow) {
+  let meter: ReturnType<typeof jsonMeter> | undefined
+  return (chunks: Buffer[], length: number) => {
+    if (length <= LONG_BODY) return grow(2 * length)
+    const unmeasured = meter ? chunks.slice(-1) : chunks
+    meter ??= jsonMeter()
+    for (const bytes of unmeasured) grow(meter(bytes))
+>>>>>>> h-harda
   }
 }
 

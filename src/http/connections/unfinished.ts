@@ -1,36 +1,47 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { networkOf } from '../../tenants/sessions/rules.ts'
 
-/** Connections of one address whose request has not arrived completely, in one process. More than browsers and proxies need. */
-export const MAX_UNFINISHED_PER_ADDRESS = 256
+/** Connections whose request has not arrived completely, in one process. A network has more than browsers and proxies need. */
+export const MAX_UNFINISHED_PER_NETWORK = 256
+export const MAX_UNFINISHED_PER_PROCESS = 4096
 
 /**
- * Bounds the connections of each address that have not sent a complete request: new ones, and those in the middle of a body.
- * A new connection over the limit closes the oldest of them, so a client that opens many and sends nothing harms only itself.
+ * Bounds the connections that have not sent a complete request: new ones, and those in the middle of a body. A new connection over
+ * the limit closes the oldest of its network, so a client that opens many and sends nothing harms only itself. Gap 362.
  */
-export function limitUnfinished(server: Server, limit = MAX_UNFINISHED_PER_ADDRESS) {
-  const byAddress = new Map<string, Set<Socket>>()
+export function limitUnfinished(server: Server, limits = { ofNetwork: MAX_UNFINISHED_PER_NETWORK, ofProcess: MAX_UNFINISHED_PER_PROCESS }) {
+  /** The address is unknown once a connection is closed. */
+  const networks = new WeakMap<Socket, string>()
+  const byNetwork = new Map<string, Set<Socket>>()
+  const all = new Set<Socket>()
 
   const add = (socket: Socket) => {
-    const address = socket.remoteAddress
-    if (address === undefined) return
-    const sockets = byAddress.get(address) ?? new Set()
-    byAddress.set(address, sockets)
-    sockets.add(socket)
-    const [oldest] = sockets.size > limit ? sockets : []
-    oldest?.destroy()
+    const network = networks.get(socket)
+    if (network === undefined) return
+    const sockets = byNetwork.get(network) ?? new Set()
+    byNetwork.set(network, sockets)
+    closeOldest(sockets.add(socket), limits.ofNetwork)
+    closeOldest(all.add(socket), limits.ofProcess)
   }
-  const finish = (socket: Socket, address = socket.remoteAddress) => {
-    const sockets = address === undefined ? undefined : byAddress.get(address)
-    if (!sockets?.delete(socket) || sockets.size) return
-    byAddress.delete(address as string)
+  const closeOldest = (sockets: Set<Socket>, limit: number) => {
+    const [oldest] = sockets.size > limit ? sockets : []
+    if (!oldest) return
+    finish(oldest)
+    oldest.destroy()
+  }
+  const finish = (socket: Socket) => {
+    if (!all.delete(socket)) return
+    const network = networks.get(socket) as string
+    const sockets = byNetwork.get(network)
+    sockets?.delete(socket)
+    if (!sockets?.size) byNetwork.delete(network)
   }
 
   server.on('connection', (socket) => {
-    // The address is unknown once the connection is closed.
-    const address = socket.remoteAddress
+    if (socket.remoteAddress !== undefined) networks.set(socket, networkOf(socket.remoteAddress))
     add(socket)
-    socket.once('close', () => finish(socket, address))
+    socket.once('close', () => finish(socket))
   })
   server.on('request', (request: IncomingMessage) => {
     const { socket } = request

@@ -38,7 +38,6 @@ export function mountReference(server: FastifyInstance) {
     return sendFile(page, request, reply.header('content-security-policy', policy).header('cache-control', 'no-cache'))
   }
   server.get(PATH, page)
-  server.get(`${PATH}/`, page)
   server.get(`${PATH}/viewer.js`, async (request: FastifyRequest<{ Querystring: { v?: string } }>, reply) => {
     const { script, version } = await viewer()
     // A URL with a content hash never serves other content.

@@ -2,6 +2,7 @@ import type { Plan } from '../../contract/common.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
 import { type Config, deploymentOf, teamKeyPrefix } from '../../platform/config.ts'
 import { beat } from '../../platform/db/connections/replica.ts'
+import { allocateSpace } from '../../platform/db/connections/space.ts'
 import { isConnectionLost, isDiskFull } from '../../platform/db/errors.ts'
 import type { Db } from '../../platform/db/open.ts'
 import { setupProblem } from '../../platform/problem.ts'
@@ -64,16 +65,24 @@ export const hasData = (db: Db) => store.hasData(db)
 export const isClaimed = async (db: Db) => (await store.findDeployment(db)) !== undefined
 
 /** Whether the database responds and accepts writes. With a full disk, or as a standby, it only responds. */
-export async function databaseState({ db }: App): Promise<'up' | 'down' | 'full' | 'no_writes'> {
+export async function databaseState(app: App): Promise<'up' | 'down' | 'full' | 'no_writes'> {
   try {
-    await store.ping(db)
+    await store.ping(app.db)
   } catch {
     return 'down'
   }
-  return beat(db).then(
-    () => 'up' as const,
+  return hasRoom(app).then(
+    (room) => (room ? 'up' : 'full'),
     (error) => (isConnectionLost(error) ? 'down' : isDiskFull(error) ? 'full' : 'no_writes'),
   )
+}
+
+/** On a full disk, the heartbeat can still fit into its page. So writes that failed count too. */
+async function hasRoom({ db, wall }: App) {
+  const { space } = db
+  if (!space) return beat(db)
+  await space.unnoted(() => beat(db))
+  return space.hasSpace(Date.parse(wall()), () => allocateSpace(db))
 }
 
 export type Keys = { org_id: string; team_id: string; team_api_key: string; management_key: string }

@@ -64,7 +64,11 @@ const driverErrors =
 
 const DISK_FULL = '53100'
 
-export const isDiskFull = (error: unknown) => (error as { code?: string }).code === DISK_FULL
+/** PostgreSQL has no SQLSTATE for an exceeded quota of a file system. */
+export function isDiskFull(error: unknown) {
+  const { code, message } = error as { code?: string; message?: string }
+  return code === DISK_FULL || /No space left on device|Disk quota exceeded/.test(message ?? '')
+}
 
 /**
  * The connection ended before or during the statement: the server was restarted, or ended the connection. The coordinator of a
@@ -86,6 +90,6 @@ export const retryRead = <T>(read: () => Promise<T>): Promise<T> =>
 /** SQLSTATE classes for a database that is unavailable for now: connection, shutdown, resources. */
 export function isDatabaseUnavailable(error: unknown) {
   const { code, message } = error as { code?: string; message?: string }
-  if (isTeamMoved(error)) return true
+  if (isTeamMoved(error) || isDiskFull(error)) return true
   return code ? /^(08|57P|53|40)/.test(code) || code === READ_ONLY || networkErrors.has(code) : driverErrors.test(message ?? '')
 }

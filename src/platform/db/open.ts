@@ -8,12 +8,13 @@ import { newFairPool } from './connections/fair-pool.ts'
 import { urlsOfHosts, writableHost } from './connections/hosts.ts'
 import { startLostServerChecks } from './connections/lost-servers.ts'
 import { coalesceReads, openPipelined, openPipelinedPool, type PipelinedConnection } from './connections/pipelined-connections.ts'
+import { newSpaceWatch, type SpaceWatch } from './connections/space.ts'
 import { retryDeadlocks } from './deadlocks.ts'
 import { isConnectionLost, isDeadlock, isLockTimeout, isReadOnly } from './errors.ts'
 import type { Tables } from './tables.ts'
 
 /** Outside a transaction it carries the pipelined connections and the URL. Inside one, every statement uses the transaction's connection. */
-export type Db = Kysely<Tables> & { pipelined?: PipelinedConnections | undefined; url?: string | undefined }
+export type Db = Kysely<Tables> & { pipelined?: PipelinedConnections | undefined; url?: string | undefined; space?: SpaceWatch }
 
 /** A connection checked out of the pool. */
 export type PoolConnection = pg.PoolClient
@@ -84,7 +85,8 @@ export function openDatabase(url: string, size: number, log: Logger, { isReplica
   const config = configOf(urls)
   const writable = writableAmong(urls)
   const opened = new Set<pg.Client>()
-  const Client = clientClass({ writable, allowStandby: isReplica, open: opened })
+  const space = newSpaceWatch()
+  const Client = clientClass({ writable, allowStandby: isReplica, open: opened, onDiskFull: space.noteFailure })
   const usesPipelines = size >= MIN_POOL_SIZE
   const pool = new pg.Pool({ ...config, Client, max: usesPipelines ? size - PIPELINED_CONNECTIONS : size })
   // The next query replaces a broken connection. Without a listener the error would end the process.
@@ -118,7 +120,7 @@ export function openDatabase(url: string, size: number, log: Logger, { isReplica
         hasFreeConnection: fair.hasFree,
       }
     : undefined
-  const db: Db = Object.assign(new Kysely<Tables>({ dialect: new PostgresDialect({ pool: fair }) }), { pipelined, url })
+  const db: Db = Object.assign(new Kysely<Tables>({ dialect: new PostgresDialect({ pool: fair }) }), { pipelined, url, space })
   const close = async () => {
     closing = true
     checks.stop()

@@ -20,9 +20,8 @@ export function rangeOf(start: string, end: string | null | undefined, now: stri
 const endOf = (end: string) => (DAY_ONLY.test(end) ? Date.parse(end) + DAY - 1 : Date.parse(end))
 
 /** The calendar days of a query. */
-export function daysOf(start: string, end: string | null | undefined, now: string) {
-  const from = start.slice(0, 10)
-  const to = (end ?? new Date(rangeOf(start, null, now).to).toISOString()).slice(0, 10)
+export function daysOf(from: string, end: string | null | undefined, now: string) {
+  const to = end ?? new Date(rangeOf(from, null, now).to).toISOString().slice(0, 10)
   if (to < from) throw endBeforeStart()
   checkLength(Date.parse(from), Date.parse(to))
   return { from, to }
