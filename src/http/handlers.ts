@@ -34,7 +34,7 @@ import * as kits from '../labs/orders/placing/kits.ts'
 import { placeOrder } from '../labs/orders/placing/place.ts'
 import { validateOrder } from '../labs/orders/placing/preflight.ts'
 import * as orders from '../labs/orders/progress/actions.ts'
-import { listOrders } from '../labs/orders/reading/list.ts'
+import { getOrder, listOrders } from '../labs/orders/reading/list.ts'
 import * as orderPdfs from '../labs/orders/reading/order-pdfs.ts'
 import * as physicians from '../labs/physicians/actions.ts'
 import * as parser from '../labs/report-parser/actions.ts'
@@ -107,7 +107,7 @@ export const handlers: HandlersOf<Endpoints> = {
   registerTestkit: (app, caller, { body }) => kits.registerTestkit(app, caller, body),
   resendOrderEvents: (app, caller, { body }) => orders.resendOrderEvents(app, caller, body),
   listOrders: (app, caller, { query }) => listOrders(app, caller, query),
-  getOrder: (app, caller, { params }) => orders.getOrder(app, caller, params.order_id),
+  getOrder: (app, caller, { params }) => getOrder(app, caller, params.order_id),
   rescheduleOrder: (app, caller, { params, body }) => orders.rescheduleOrder(app, caller, params.order_id, body.activate_by),
   cancelOrder: (app, caller, { params }) => orders.cancelOrder(app, caller, params.order_id),
   completeDraw: (app, caller, { params }) => orders.completeDraw(app, caller, params.order_id),

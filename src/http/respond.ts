@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
+import type { Row } from '../contract/endpoint.ts'
 import { type App, type AppInRequest, type HttpRequest, inTransaction, onTeamClock } from '../platform/app.ts'
 import type { Caller } from '../platform/callers.ts'
 import { retryRead } from '../platform/db/errors.ts'
 import { isLostLease } from '../platform/db/rows/request-rows.ts'
+import { lateJsonOf } from '../platform/shares/late-json.ts'
 import { longList, withArrays, withArraysInSlices } from '../platform/shares/long-list.ts'
 import { inTurn, type Turns } from '../platform/shares/turns.ts'
 import { type AuditBatch, auditRow } from '../tenants/audit/actions.ts'
@@ -12,13 +14,15 @@ import { type IdempotencyLease, leaseLost, type Outcome } from '../tenants/idemp
 import { deviceTokenIn, sessionSecretIn } from '../tenants/sessions/rules.ts'
 import { checkNotMasked } from '../tenants/sessions/rules-masking.ts'
 import { checkGates, checkPath, checkUser } from './authenticate.ts'
+import { afterSending, type ResponseJson, responseJson } from './body/response-json.ts'
 import { withIdempotency } from './idempotency.ts'
 import { checkText, parseInput, type RawInput } from './input.ts'
-import { auditEntry, type RequestState, type Route, shareOf, subjectUser } from './request.ts'
+import { auditEntry, type RequestState, shareOf, subjectUser } from './request.ts'
 
 export type RouteContext = { audit: AuditBatch; auditRead: AuditRead; turns: Turns }
 
-type Response = Outcome & { replayed?: boolean }
+/** `json` is the body as JSON, if it is ready. */
+type Response = Outcome & { json?: ResponseJson | undefined; replayed?: boolean }
 
 /** Throws unless the check found the expected caller, who may use the endpoint. */
 export async function confirm({ route, caller, checked }: RequestState) {
@@ -42,10 +46,10 @@ export async function respond(app: App, context: RouteContext, state: RequestSta
   const inOrder = route.row.waits ? run : (lease?: IdempotencyLease) => inTurn(context.turns, shareOf(state), () => run(lease))
   const outcome = await withIdempotency(app, state, inOrder)
   if (outcome.replayed && caller) await context.audit(auditRow(app, caller, auditEntry(state, outcome.status, outcome.body)))
-  return route.mask && !route.row.media && mustMask(caller)
-    ? { ...outcome, body: route.mask(await withArraysInSlices(outcome.body)) }
-    : outcome
+  return isMasked(state) ? { ...outcome, body: route.mask?.(await withArraysInSlices(outcome.body)) } : outcome
 }
+
+const isMasked = ({ caller, route }: RequestState) => Boolean(route.mask) && !route.row.media && mustMask(caller)
 
 /** The console masks personal data until the request gives a reason to reveal it. */
 export const mustMask = (caller: Caller | undefined) =>
@@ -67,13 +71,13 @@ const httpRequest = ({ config }: App, state: RequestState): HttpRequest => ({
 const withCallerClock = (app: App, caller: Caller | undefined): App =>
   caller && 'clock_offset_ms' in caller ? onTeamClock(app, caller) : app
 
-async function execute(app: AppInRequest, { auditRead }: RouteContext, state: RequestState, lease?: IdempotencyLease): Promise<Outcome> {
+async function execute(app: AppInRequest, { auditRead }: RouteContext, state: RequestState, lease?: IdempotencyLease): Promise<Response> {
   const { caller, input } = state
   const { row, handler } = state.route
   const status = row.status ?? 200
   const shape = (result: unknown): Outcome => ({
     status: row.isStillRunning?.(result) ? 202 : status,
-    body: shapeResult(app, state.route, result),
+    body: shapeResult(app, state, result),
   })
   if (!caller) return shape(await handler(app, caller, input))
   const auditOf = (result: unknown) => auditRow(app, caller, auditEntry(state, status, result))
@@ -81,9 +85,13 @@ async function execute(app: AppInRequest, { auditRead }: RouteContext, state: Re
     const result = await retryRead(() => handler(app, caller, input))
     if (state.checked) await confirm(state)
     const audited = row.unaudited ? undefined : auditRead(caller, auditOf(result))
-    // The response is shaped while the audit row commits.
-    const [outcome] = await Promise.all([Promise.resolve(result).then(shape), audited])
-    return outcome
+    const write = async () => {
+      if (row.long || lateJsonOf(result)) await afterSending()
+      return withJson(state, shape(result))
+    }
+    // The response is written while the audit row commits.
+    const [response] = await Promise.all([write(), audited])
+    return response
   }
   let outcome: Outcome | undefined
   const requestRows: NonNullable<App['requestRows']> = async (transaction, result, user) => {
@@ -99,18 +107,30 @@ async function execute(app: AppInRequest, { auditRead }: RouteContext, state: Re
   }
 }
 
+/** Writes the JSON of a response, unless it still has to be masked or is none. */
+async function withJson(state: RequestState, outcome: Outcome): Promise<Response> {
+  const { row } = state.route
+  if (row.media || isMasked(state) || outcome.body === null || typeof outcome.body !== 'object') return outcome
+  return { ...outcome, json: await responseJson(row, outcome.body) }
+}
+
 /** Drops the fields that the contract does not declare. The result of a row marked `shaped` has none. */
-function shapeResult({ checksShapes }: App, { name, row }: Pick<Route, 'name' | 'row'>, result: unknown): unknown {
-  if (row.shaped && !checksShapes) return result
+function shapeResult({ checksShapes }: App, state: RequestState, result: unknown): unknown {
+  const { name, row } = state.route
+  const late = lateJsonOf(result)
+  if (row.shaped && !checksShapes) return late && isMasked(state) ? JSON.parse(late()) : result
   if (row.long && !row.shaped) return shapeEntries(row.returns as z.ZodObject<Record<string, z.ZodArray<z.ZodType>>>, result as Lists)
-  const whole = row.long ? withArrays(result) : result
+  const text = late?.()
+  const whole = text === undefined ? withArraysIfLong(row, result) : JSON.parse(text)
   const shaped = row.returns.parse(whole)
-  if (row.shaped && JSON.stringify(shaped) !== JSON.stringify(whole))
+  if (row.shaped && JSON.stringify(shaped) !== (text ?? JSON.stringify(whole)))
     throw new Error(
       `The result of ${name} is not in the shape of its response. Remove \`shaped\` from the row, or the field from the result.`,
     )
   return shaped
 }
+
+const withArraysIfLong = ({ long }: Row, result: unknown) => (long ? withArrays(result) : result)
 
 type Lists = Record<string, unknown[]>
 

@@ -12,7 +12,7 @@ import { costOf } from '../tenants/rates/rules.ts'
 import { deviceCookie, sessionCookie } from '../tenants/sessions/rules.ts'
 import { maskOf } from '../tenants/sessions/rules-masking.ts'
 import { authenticate, checkGates, expectedCaller, usesDeprecatedHeader } from './authenticate.ts'
-import { stringifyInSlices } from './body/stringify-in-slices.ts'
+import { responseJson } from './body/response-json.ts'
 import type { Siblings } from './connections/siblings.ts'
 import { type Streams, sendChunks, trackStreams } from './connections/stream.ts'
 import { announceDeprecation, findUsedDeprecation, listDeprecatedInputs } from './deprecation.ts'
@@ -121,7 +121,7 @@ async function handle(app: App, { streams, ...context }: Shared, request: Fastif
   const { media } = state.route.row
   announceDeprecation(reply, findUsedDeprecation(state.route.deprecatedInputs, request))
   if (media === 'text/event-stream') state.signal = await streams.open(state, reply)
-  const { status, body, replayed } = await respondOnceChecked(app, context, request, reply)
+  const { status, body, json, replayed } = await respondOnceChecked(app, context, request, reply)
   if (state.session !== undefined) reply.header('set-cookie', sessionCookie(app.config, state.headers, state.session))
   if (state.device) reply.header('set-cookie', deviceCookie(app.config, state.headers, state.device))
   if (replayed) reply.header('x-idempotency-replayed', 'true')
@@ -132,23 +132,14 @@ async function handle(app: App, { streams, ...context }: Shared, request: Fastif
       .type(media)
       .send(Buffer.from(body as Uint8Array))
   if (typeof body === 'string') return reply.code(status).type('application/json').send(JSON.stringify(body))
-  if (state.route.row.long)
-    return reply
-      .code(status)
-      .type(JSON_TYPE)
-      .send(await stringifyInSlices(body))
   if (body === null || typeof body !== 'object') return reply.code(status).send(body)
   return reply
     .code(status)
     .type(JSON_TYPE)
-    .send(bytesIfLong(JSON.stringify(body)))
+    .send(json ?? (await responseJson(state.route.row, body)))
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8'
-const LONG_TEXT = 16 * 1024
-
-/** To send a long text, Node would reserve three times its length. */
-const bytesIfLong = (text: string) => (text.length > LONG_TEXT ? Buffer.from(text) : text)
 
 /** Audits the refusal of an authenticated caller before it is sent. */
 async function refuse(app: App, audit: AuditBatch, error: unknown, request: FastifyRequest, reply: FastifyReply) {

@@ -5,7 +5,7 @@ import { parseJson } from '../../src/http/body/json.ts'
 import { parseInSlices } from '../../src/http/body/parse-in-slices.ts'
 import { jsonMeter, MAX_LIST_ENTRIES, MAX_OBJECTS } from '../../src/http/body/rules-size.ts'
 import { stringifyInSlices } from '../../src/http/body/stringify-in-slices.ts'
-import { longList, withArrays } from '../../src/platform/shares/long-list.ts'
+import { longJsonList, longList, withArrays } from '../../src/platform/shares/long-list.ts'
 
 /** The value, or undefined for text that is not JSON. */
 const parsed = async (parse: () => unknown): Promise<{ value: unknown } | undefined> => {
@@ -104,6 +104,8 @@ test('large bodies in flight are limited per credential and for the process, unt
   open('c').grow(10)
 })
 
+const jsonOfEach: typeof longList = (items, map) => longJsonList(items, (item) => JSON.stringify(map(item)))
+
 describe('writing in slices', () => {
   test('gives what JSON.stringify gives', async () => {
     const list = array(jsonValue({ maxDepth: 2 }), { maxLength: 200, size: 'max' })
@@ -120,12 +122,15 @@ describe('writing in slices', () => {
     await assert(property, { numRuns: 100 })
   })
 
-  test('makes the entries of a long list as it writes them', async () => {
+  test.each([
+    ['makes the entries of a long list as it writes them', longList],
+    ['writes the entries of a long list that are JSON already', jsonOfEach],
+  ])('%s', async (_, listOf) => {
     const bodyOf = (data: number[]) => ({ groups: { fitbit: [{ source: 'fitbit', data }] }, all: data })
-    for (const count of [0, 1, 20, 21, 175]) {
+    for (const count of [0, 1, 20, 21, 175, 200, 401]) {
       const items = Array.from({ length: count }, (_, i) => i)
       const double = (item: number) => item * 2
-      const body = bodyOf(longList(() => items, double))
+      const body = bodyOf(listOf(() => items, double))
       const expected = bodyOf(items.map(double))
       expect((await stringifyInSlices(body)).toString()).toBe(JSON.stringify(expected))
       expect(withArrays(body)).toEqual(expected)

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { NewOrder } from '../../src/contract/labs/new-order.ts'
+import { pickOf } from '../../src/contract/pick.ts'
 import { anAddress, people } from '../support/people.ts'
 
 type Json = Record<string, unknown>
@@ -73,5 +75,21 @@ describe('order schema', () => {
     const parsed = NewOrder.safeParse({ patient_details: patient({ gender: 'Quillfeather', dob: 'Quillfeather', email: 'Quillfeather' }) })
     expect(parsed.error?.issues.length).toBeGreaterThan(3)
     expect(parsed.error?.issues.map(({ message }) => message).join()).not.toContain('Quillfeather')
+  })
+})
+
+describe('picking the fields of an order', () => {
+  const Named = z.object({ name: z.string(), nickname: z.string().nullish() })
+  const Shape = z.object({ b: Named.nullable(), list: z.array(Named), codes: z.array(z.string()).nullable(), a: z.int().optional() })
+
+  test.each([
+    { a: 1, b: { extra: 1, nickname: null, name: 'Ysolde' }, list: [{ name: 'x', more: 2 }], codes: ['A'], unknown: true },
+    { list: [], b: null, codes: null, a: undefined },
+  ])('keeps what parsing keeps, in the same order', (value) => {
+    expect(JSON.stringify(pickOf(Shape)?.(value))).toBe(JSON.stringify(Shape.parse(value)))
+  })
+
+  test('needs no work for a value without fields', () => {
+    expect(pickOf(z.array(z.string()).nullable())).toBeUndefined()
   })
 })

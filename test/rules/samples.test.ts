@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { series, seriesNames } from '../../src/contract/wearables/series.ts'
 import { SampleOut } from '../../src/contract/wearables/wearables.ts'
-import { samplePresenter } from '../../src/wearables/data/rules-present.ts'
+import { samplePresenter, sampleWriter } from '../../src/wearables/data/rules-present.ts'
 import { decodeSamples, encodeSamples, type Sample } from '../../src/wearables/data/samples/rules-codec.ts'
 import { byKey, dedupeByKey, type IncomingSample, mergeDay } from '../../src/wearables/data/samples/rules-merge.ts'
 import { mergePieces, type Piece, readDay, samplesIn, writeDay } from '../../src/wearables/data/samples/rules-pieces.ts'
@@ -223,8 +223,19 @@ describe.each(seriesNames)('a presented sample of %s', (name) => {
     ['without extra fields ', ''],
   ])('%shas the fields of the response in the same order', (_, more) => {
     const presented = samplePresenter(row)({ ...sample, more })
+    expect(sampleWriter(row)({ ...sample, more })).toBe(JSON.stringify(presented))
     expect(jsonOf(presented)).toBe(jsonOf(SampleOut.parse(presented)))
     const interval = { ...samplePresenter({ ...row, interval: true })({ ...sample, more }), ...downsampled }
     expect(jsonOf(interval)).toBe(jsonOf(SampleOut.parse(interval)))
   })
+})
+
+test('writes samples one after the other as they are presented', () => {
+  const row = series.heartrate
+  const [write, present] = [sampleWriter(row), samplePresenter(row)]
+  const written = (samples: Sample[]) => samples.map(write)
+  const property = fc.property(fc.array(anything), (samples) => {
+    expect(written(samples)).toEqual(samples.map((sample) => JSON.stringify(present(sample))))
+  })
+  fc.assert(property)
 })

@@ -63,29 +63,18 @@ const credentialOf = ({ caller, address }: RequestState) => (caller ? `${caller.
 const idOf = (caller: Caller) =>
   ('console' in caller && caller.console?.session_id) || `${'key_id' in caller && caller.key_id} ${'user_id' in caller && caller.user_id}`
 
-<<<<<<< HEAD
 /** `arrived` gets the length so far. `scan` gets each chunk of a long body in turn. */
 type Measure = { arrived(length: number): void; scan(bytes: Buffer): void }
 
-/** Scans a long body, because a small text can become large values. */
+/** A body counts as its bytes and as much once parsed. A long one is scanned, because a small text can become large values. */
 function jsonMeasure(grow: Grow): Measure {
   let meter: ReturnType<typeof jsonMeter> | undefined
   return {
-    arrived: (length) => length > LONG_BODY && grow(2 * length),
+    arrived: (length) => grow(2 * length),
     scan: (bytes) => {
       meter ??= jsonMeter()
       grow(meter(bytes))
     },
-=======
-/** Measures a long body, because a small text can become large values. A short one counts as its bytes and as much once parsed. */
-function jsonSize(grow: Grow) {
-  let meter: ReturnType<typeof jsonMeter> | undefined
-  return (chunks: Buffer[], length: number) => {
-    if (length <= LONG_BODY) return grow(2 * length)
-    const unmeasured = meter ? chunks.slice(-1) : chunks
-    meter ??= jsonMeter()
-    for (const bytes of unmeasured) grow(meter(bytes))
->>>>>>> h-harda
   }
 }
 

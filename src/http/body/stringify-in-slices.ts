@@ -1,8 +1,10 @@
-import { isLongList, isPlain } from '../../platform/shares/long-list.ts'
+import { isLongList, isPlain, jsonEntries, writesJson } from '../../platform/shares/long-list.ts'
 import { cutIntoSlices } from '../../platform/shares/slices.ts'
 
 /** The number of entries of a list that are written at once. */
 const ENTRIES = 20
+/** Entries that are written as JSON are short. */
+const JSON_ENTRIES = 200
 
 /** Writes JSON in slices, and lets other requests run in between. The result is that of JSON.stringify. */
 export async function stringifyInSlices(value: unknown): Promise<Buffer> {
@@ -15,8 +17,8 @@ export async function stringifyInSlices(value: unknown): Promise<Buffer> {
   }
   const addList = async (list: Iterable<unknown>) => {
     let separator = '['
-    for (const entries of partsOf(list)) {
-      await add(`${separator}${JSON.stringify(entries).slice(1, -1)}`)
+    for (const text of textsOf(list)) {
+      await add(`${separator}${text}`)
       separator = ','
     }
     await add(separator === '[' ? '[]' : ']')
@@ -46,11 +48,16 @@ export async function stringifyInSlices(value: unknown): Promise<Buffer> {
   return Buffer.concat(parts)
 }
 
-function* partsOf(list: Iterable<unknown>) {
-  let part: unknown[] = []
+function* textsOf(list: Iterable<unknown>) {
+  if (writesJson(list)) for (const entries of partsOf(jsonEntries(list), JSON_ENTRIES)) yield entries.join()
+  else for (const entries of partsOf(list, ENTRIES)) yield JSON.stringify(entries).slice(1, -1)
+}
+
+function* partsOf<T>(list: Iterable<T>, size: number) {
+  let part: T[] = []
   for (const entry of list) {
     part.push(entry)
-    if (part.length < ENTRIES) continue
+    if (part.length < size) continue
     yield part
     part = []
   }

@@ -139,6 +139,16 @@ export function shapeLabTest(app: App, test: LabTestRow) {
   return shaped
 }
 
+const testTexts = declareCache(() => new WeakMap<LabTestRow, string>())
+
+/** The same as JSON, written once. */
+export function labTestJson(app: App, test: LabTestRow) {
+  const cache = testTexts(app)
+  const text = cache.get(test) ?? JSON.stringify(shapeLabTest(app, test))
+  cache.set(test, text)
+  return text
+}
+
 export const presentLabTest = <T extends { status: string }>(test: T) => ({
   ...test,
   is_active: test.status === 'active',

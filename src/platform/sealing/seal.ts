@@ -106,7 +106,10 @@ function decrypt(key: SealingKey, associatedData: string, sealed: Buffer) {
   const decipher = createDecipheriv('aes-256-gcm', key.secret, sealed.subarray(start, start + IV))
   decipher.setAAD(Buffer.concat([headerOf(format, key), Buffer.from(associatedData)]))
   decipher.setAuthTag(sealed.subarray(sealed.length - TAG))
-  return Buffer.concat([decipher.update(sealed.subarray(start + IV, sealed.length - TAG)), decipher.final()])
+  const plain = decipher.update(sealed.subarray(start + IV, sealed.length - TAG))
+  // It is empty, and throws unless the tag is right.
+  decipher.final()
+  return plain
 }
 
 /** Encrypts what another key of the same owner encrypted again, with the current one. Undefined if no other key did. */

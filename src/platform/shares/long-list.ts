@@ -1,9 +1,17 @@
 import { cutIntoSlices } from './slices.ts'
 
-const longLists = new WeakSet<object>()
+type Texts = { items(): Iterable<unknown>; toJson(item: unknown): string }
+/** How the entries of a list are written, unless they are made as values first. */
+const longLists = new WeakMap<object, Texts | undefined>()
 
 /** A list in a result whose entries are made while the response is written. All of them at once would take much memory. */
-export function longList<T, R>(items: () => Iterable<T>, map: (item: T) => R): R[] {
+export const longList = <T, R>(items: () => Iterable<T>, map: (item: T) => R): R[] => newList(items, map)
+
+/** The same for entries whose JSON is faster to write than to make a value of. */
+export const longJsonList = <T, R>(items: () => Iterable<T>, toJson: (item: T) => string): R[] =>
+  newList(items, (item): R => JSON.parse(toJson(item)), { items, toJson } as Texts)
+
+function newList<T, R>(items: () => Iterable<T>, map: (item: T) => R, texts?: Texts): R[] {
   const list = {
     *[Symbol.iterator]() {
       for (const item of items()) yield map(item)
@@ -11,12 +19,20 @@ export function longList<T, R>(items: () => Iterable<T>, map: (item: T) => R): R
     /** For other serializers than `stringifyInSlices`. */
     toJSON: (): R[] => [...list],
   }
-  longLists.add(list)
+  longLists.set(list, texts)
   return list as unknown as R[]
 }
 
 export const isLongList = (value: unknown): value is Iterable<unknown> =>
   typeof value === 'object' && value !== null && longLists.has(value)
+
+/** The entries of a long list as JSON, if they are written that way. */
+export function* jsonEntries(list: object): Generator<string, void> {
+  const texts = longLists.get(list)
+  if (texts) for (const item of texts.items()) yield texts.toJson(item)
+}
+
+export const writesJson = (list: object) => longLists.get(list) !== undefined
 
 /** Replaces the long lists of a result by arrays. */
 export function withArrays(value: unknown): unknown {

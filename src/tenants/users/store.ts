@@ -197,16 +197,21 @@ export const searchByIds = (db: Db, team_id: string, prefix: string) => {
     .execute()
 }
 
-export const searchByTerms = (db: Db, team_id: string, terms: string[]) =>
+/** The terms are looked up first. Otherwise a plan for any terms could read all users, the newest first, to find a few. */
+const usersWithTerms = prepareSearch('search_users', (db, team_id: string, terms: string[]) =>
   liveUsers(db, team_id)
-    .innerJoin('user_info', (join) =>
-      join.onRef('user_info.team_id', '=', 'users.team_id').onRef('user_info.user_id', '=', 'users.user_id'),
+    .innerJoin(
+      sql<{ user_id: string; info: Buffer }>`(with matching as materialized (
+        select user_id, sealed as info from user_info where team_id = ${team_id} and terms @> ${terms}::text[])
+        select user_id, info from matching)`.as('found'),
+      (join) => join.onRef('found.user_id', '=', 'users.user_id'),
     )
-    .select('user_info.sealed as info')
-    .where(sql<boolean>`user_info.terms @> ${terms}::text[]`)
+    .select('found.info')
     .orderBy('created_on', 'desc')
-    .limit(MAX_RESULTS)
-    .execute()
+    .limit(sql.lit(MAX_RESULTS)),
+)
+
+export const searchByTerms = (db: Db, team_id: string, terms: string[]) => usersWithTerms(db, team_id, terms)
 
 export const updateUser = (db: Db, team_id: string, user_id: string, change: Updateable<Tables['users']>) =>
   db.updateTable('users').set(change).where('team_id', '=', team_id).where('user_id', '=', user_id).execute()

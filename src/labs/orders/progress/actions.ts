@@ -10,14 +10,12 @@ import { cancelRequestedWarning, withLabWarning } from '../../hl7/outbox/rules.t
 import { forgetKits } from '../../kits/follow.ts'
 import { canActivateOn, dispatchAt } from '../checks/rules-zones.ts'
 import { orderReply } from '../placing/insert.ts'
-import { type LoadedOrder, loadTransactionOrders, lockOrder, lockOrders, presentOrder, requireOrder } from '../reading/present.ts'
+import { type LoadedOrder, loadTransactionOrders, lockOrder, lockOrders } from '../reading/present.ts'
 import * as rules from '../rules.ts'
 import * as store from '../store.ts'
 import * as samples from '../store-samples.ts'
 import { advanceOrder, changeOrder, orderEvent } from './advance.ts'
 import { DISPATCH_ORDERS, sendOrder } from './dispatch.ts'
-
-export const getOrder = async (app: App, { team_id }: TeamCaller, id: string) => presentOrder(app, await requireOrder(app, team_id, id))
 
 /** Changes the day on which a held order goes to the lab. Gap 316: null sends it in the same transaction. */
 export async function rescheduleOrder(app: App, { team_id }: TeamCaller, id: string, activate_by: string | null) {

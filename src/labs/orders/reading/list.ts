@@ -1,40 +1,63 @@
 import type { z } from 'zod'
-import type { OrderFilter } from '../../../contract/labs/orders.ts'
+import type { Order, OrderFilter } from '../../../contract/labs/orders.ts'
 import type { App } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { problem } from '../../../platform/problem.ts'
 import { queryTerms } from '../../../platform/sealing/blind-index.ts'
 import { teamSealingKey, unwrap } from '../../../platform/sealing/vault.ts'
+import { lateJson } from '../../../platform/shares/late-json.ts'
 import { requireUser } from '../../../tenants/users/actions.ts'
 import { decryptDocument } from '../encrypted-document.ts'
-import { loadOrders, presentOrder } from './present.ts'
+import { findOrders } from '../store.ts'
+import { loadPage, orderJson, requireSealedOrder } from './present.ts'
 import * as store from './store-list.ts'
 import { MAX_COUNTED_ORDERS } from './store-list.ts'
 
 type Query = z.output<typeof OrderFilter>
+type OrderOut = z.output<typeof Order>
+type OrderPage = { orders: OrderOut[]; total: number; total_is_lower_bound: boolean; page: number; size: number }
 
-export async function listOrders(app: App, caller: TeamCaller, query: Query) {
-  const [{ found, ids, test_ids }] = await Promise.all([
-    findPage(app, caller, query),
-    query.user_id ? requireUser(app, caller.team_id, query.user_id) : undefined,
-  ])
-  const orders = (await loadOrders(app, caller.team_id, ids, test_ids)).map((order) => presentOrder(app, order))
-  const { page, size } = query
-  return { orders, total: Math.min(found, MAX_COUNTED_ORDERS), total_is_lower_bound: found > MAX_COUNTED_ORDERS, page, size }
+export async function getOrder(app: App, { team_id }: TeamCaller, id: string) {
+  const order = await requireSealedOrder(app, team_id, id)
+  return lateJson<OrderOut>({ user_id: order.user_id }, () => orderJson(app, order))
 }
 
-async function findPage(app: App, caller: TeamCaller, query: Query) {
-  const { page, size, order_key, order_direction } = query
+export async function listOrders(app: App, caller: TeamCaller, query: Query) {
   const filter = await filterOf(app, caller, query)
-  const direction = order_direction ?? (order_key === 'patient_name' ? 'asc' : 'desc')
-  const offset = (page - 1) * size
-  if (order_key === 'patient_name') {
-    const found = await store.countMatching(app.db, caller.team_id, filter)
-    const ids = (await sortIdsByName(app, caller, filter, direction, found)).slice(offset, offset + size)
-    return { found, ids, test_ids: undefined }
-  }
-  const sort = { key: order_key ?? 'created_at', direction }
-  return store.findPage(app.db, caller.team_id, filter, sort, { limit: size, offset })
+  const find = query.order_key === 'patient_name' ? findPageByName : findPage
+  const [{ found, orders }] = await Promise.all([
+    find(app, caller, query, filter),
+    query.user_id ? requireUser(app, caller.team_id, query.user_id) : undefined,
+  ])
+  const { page, size } = query
+  const rest = { total: Math.min(found, MAX_COUNTED_ORDERS), total_is_lower_bound: found > MAX_COUNTED_ORDERS, page, size }
+  const text = () => `{"orders":[${orders.map((order) => orderJson(app, order)).join()}],${JSON.stringify(rest).slice(1)}`
+  return lateJson<OrderPage>({ orders: orders.map(({ user_id }) => ({ user_id })) }, text)
+}
+
+const offsetOf = ({ page, size }: Query) => (page - 1) * size
+
+/** Counts while it reads the page. An order that was placed in between counts too. */
+async function findPage(app: App, { team_id }: TeamCaller, query: Query, filter: store.ListFilter) {
+  const sort = {
+    key: query.order_key === 'last_status' ? query.order_key : 'created_at',
+    direction: query.order_direction ?? 'desc',
+  } as const
+  const offset = offsetOf(query)
+  const [found, orders] = await Promise.all([
+    store.countMatching(app.db, team_id, filter),
+    loadPage(app, team_id, store.findPage(app.db, team_id, filter, sort, { limit: query.size, offset })),
+  ])
+  return { found: orders.length ? Math.max(found, offset + orders.length) : found, orders }
+}
+
+async function findPageByName(app: App, caller: TeamCaller, query: Query, filter: store.ListFilter) {
+  const { team_id } = caller
+  const found = await store.countMatching(app.db, team_id, filter)
+  const sorted = await sortIdsByName(app, caller, filter, query.order_direction ?? 'asc', found)
+  const offset = offsetOf(query)
+  const ids = sorted.slice(offset, offset + query.size)
+  return { found, orders: ids.length ? await loadPage(app, team_id, findOrders(app.db, team_id, ids)) : [] }
 }
 
 /** Names are encrypted, so sorting decrypts every match. */
@@ -81,7 +104,7 @@ async function filterOf(app: App, { team_id }: TeamCaller, query: Query): Promis
     created_to: query.end_date ? lastMoment(query.end_date) : undefined,
     updated_from: query.updated_start_date ? firstMoment(query.updated_start_date) : undefined,
     updated_to: query.updated_end_date ? lastMoment(query.updated_end_date) : undefined,
-    low_levels: nonEmpty(query.status),
+    ...statusFilter(nonEmpty(query.status)),
     methods: nonEmpty(query.order_type),
     critical: query.is_critical ?? undefined,
     interpretation: query.interpretation ?? undefined,
@@ -91,6 +114,8 @@ async function filterOf(app: App, { team_id }: TeamCaller, query: Query): Promis
     transaction_id: query.order_transaction_id ?? undefined,
   }
 }
+
+const statusFilter = (statuses: string[] | undefined) => (statuses?.length === 1 ? { low_level: statuses[0] } : { low_levels: statuses })
 
 /** A text without a searchable word matches nothing instead of everything. */
 const orNoMatch = (terms: string[]) => (terms.length ? terms : ['\u0001'])

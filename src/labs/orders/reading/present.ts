@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { LabTest } from '../../../contract/labs/catalog.ts'
 import { statusOfStep, stepsOf } from '../../../contract/labs/lifecycle.ts'
 import { Order } from '../../../contract/labs/orders.ts'
+import { type FieldPicker, pickOf } from '../../../contract/pick.ts'
 import type { App, AppInTransaction } from '../../../platform/app.ts'
 import { declareCache } from '../../../platform/caches.ts'
 import { publicUrl } from '../../../platform/config.ts'
@@ -12,31 +13,59 @@ import { decryptDocument, type OrderDocument } from '../encrypted-document.ts'
 import * as rules from '../rules.ts'
 import * as store from '../store.ts'
 
-/** An order with its decrypted document and lab test. */
-export type LoadedOrder = Omit<store.LoadedRow, 'key_id' | 'wrapped_key'> & {
-  document: OrderDocument
+/** An order with its lab test and the key of its document. */
+type SealedOrder = Omit<store.LoadedRow, 'key_id' | 'wrapped_key'> & {
   key: SealingKey
   lab_test: catalog.LabTestRow
 }
+/** The same with its decrypted document. */
+export type LoadedOrder = SealedOrder & { document: OrderDocument }
+
+const openOrder = (order: SealedOrder): LoadedOrder => ({
+  ...order,
+  document: decryptDocument(order.key, order.id, order.sealed as Buffer),
+})
 
 const MAX_REMEMBERED_TEAMS = 1000
-/** The test of the order that each team read last. */
-const lastTests = declareCache(() => new Map<string, string>())
+/** The tests that each team read last: of one order, and of several. */
+const lastTests = declareCache(() => ({ one: new Map<string, string[]>(), several: new Map<string, string[]>() }))
 
-/** Asks for the version of the test along with the order, because the next order often has the same test. */
-export async function requireOrder(app: App, team_id: string, id: string): Promise<LoadedOrder> {
-  const last = lastTests(app)
-  const test_id = app.transaction ? undefined : last.get(team_id)
-  const [row, tests] = await Promise.all([
-    store.findOrder(app.db, team_id, id),
-    test_id === undefined ? undefined : catalog.loadLabTestsById(app, team_id, [test_id]),
-  ])
-  if (!row) throw rules.orderNotFound()
+type Tests = Awaited<ReturnType<typeof catalog.loadLabTestsById>>
+type Reading = { app: App; team_id: string; count: 'one' | 'several' }
+
+/**
+ * Loads tests with one query for any number of orders, and unwraps the key of a user once. Asks for the versions of the last tests
+ * along with the orders, because the next orders often have the same tests.
+ */
+async function loadSealed({ app, team_id, count }: Reading, reading: Promise<store.LoadedRow[]>): Promise<SealedOrder[]> {
+  const last = lastTests(app)[count]
+  const expected = app.transaction ? undefined : last.get(team_id)
+  const [rows, known] = await Promise.all([reading, expected && catalog.loadLabTestsById(app, team_id, expected)])
+  if (!rows.length) return []
+  const teamKey = await teamSealingKey(app, team_id)
+  const test_ids = [...new Set(rows.map((row) => row.lab_test_id))]
   if (last.size >= MAX_REMEMBERED_TEAMS) last.clear()
-  last.set(team_id, row.lab_test_id)
-  const [loaded] = await loadAll(app, team_id, [row], tests)
-  return loaded as LoadedOrder
+  last.set(team_id, test_ids)
+  const tests: Tests = known && test_ids.every((id) => known.has(id)) ? known : await catalog.loadLabTestsById(app, team_id, test_ids)
+  const keys = new Map<string, SealingKey>()
+  return rows.map(({ key_id, wrapped_key, ...row }) => {
+    const key = keys.get(key_id) ?? unwrap(teamKey, { team_id, user_id: row.user_id }, { id: key_id, wrapped: wrapped_key })
+    keys.set(key_id, key)
+    return { ...row, key, lab_test: tests.get(row.lab_test_id) as catalog.LabTestRow }
+  })
 }
+
+/** A page of orders that are being read. */
+export const loadPage = (app: App, team_id: string, reading: Promise<store.LoadedRow[]>) =>
+  loadSealed({ app, team_id, count: 'several' }, reading)
+
+export async function requireSealedOrder(app: App, team_id: string, id: string): Promise<SealedOrder> {
+  const [order] = await loadSealed({ app, team_id, count: 'one' }, store.findOrder(app.db, team_id, id))
+  if (!order) throw rules.orderNotFound()
+  return order
+}
+
+export const requireOrder = async (app: App, team_id: string, id: string) => openOrder(await requireSealedOrder(app, team_id, id))
 
 /** Loads an order and locks it until the transaction ends. */
 export async function lockOrder(app: AppInTransaction, team_id: string, id: string): Promise<LoadedOrder> {
@@ -47,15 +76,12 @@ export async function lockOrder(app: AppInTransaction, team_id: string, id: stri
 /** The user of an order; undefined once the user is erased. */
 export const findUserOfOrder = async ({ db }: App, team_id: string, id: string) => (await store.findUserOf(db, team_id, id))?.user_id
 
-/** Returns the orders that exist, in the order of the IDs. A caller that knows their tests saves a round trip. */
-export async function loadOrders(app: App, team_id: string, ids: string[], test_ids?: string[]): Promise<LoadedOrder[]> {
-  if (!ids.length) return []
-  const [rows, tests] = await Promise.all([
-    store.findOrders(app.db, team_id, ids),
-    test_ids && catalog.loadLabTestsById(app, team_id, test_ids),
-  ])
-  return loadAll(app, team_id, rows, tests)
-}
+/** Returns the orders that exist, in the order of the IDs. */
+export const loadOrders = async (app: App, team_id: string, ids: string[]): Promise<LoadedOrder[]> =>
+  ids.length ? loadAll(app, team_id, store.findOrders(app.db, team_id, ids)) : []
+
+const loadAll = async (app: App, team_id: string, reading: Promise<store.LoadedRow[]>) =>
+  (await loadSealed({ app, team_id, count: 'several' }, reading)).map(openOrder)
 
 /** Loads orders and locks them until the transaction ends. */
 export async function lockOrders(app: AppInTransaction, team_id: string, ids: string[]): Promise<LoadedOrder[]> {
@@ -65,53 +91,76 @@ export async function lockOrders(app: AppInTransaction, team_id: string, ids: st
 
 /** The orders of a transaction, oldest first. */
 export async function loadTransactionOrders(app: App, team_id: string, transaction_id: string): Promise<LoadedOrder[]> {
-  const rows = await store.findByTransaction(app.db, team_id, transaction_id)
-  if (!rows.length) throw rules.transactionNotFound()
-  return loadAll(app, team_id, rows)
-}
-
-type Tests = Awaited<ReturnType<typeof catalog.loadLabTestsById>>
-
-/** Loads tests with one query for any number of orders, and unwraps the key of a user once. */
-async function loadAll(app: App, team_id: string, rows: store.LoadedRow[], known?: Tests): Promise<LoadedOrder[]> {
-  if (!rows.length) return []
-  const teamKey = await teamSealingKey(app, team_id)
-  const isKnown = known && rows.every((row) => known.has(row.lab_test_id))
-  const tests = isKnown ? known : await catalog.loadLabTestsById(app, team_id, [...new Set(rows.map((row) => row.lab_test_id))])
-  const keys = new Map<string, SealingKey>()
-  return rows.map(({ key_id, wrapped_key, ...row }) => {
-    const key = keys.get(key_id) ?? unwrap(teamKey, { team_id, user_id: row.user_id }, { id: key_id, wrapped: wrapped_key })
-    keys.set(key_id, key)
-    return {
-      ...row,
-      key,
-      document: decryptDocument(key, row.id, row.sealed as Buffer),
-      lab_test: tests.get(row.lab_test_id) as catalog.LabTestRow,
-    }
-  })
+  const orders = await loadAll(app, team_id, store.findByTransaction(app.db, team_id, transaction_id))
+  if (!orders.length) throw rules.transactionNotFound()
+  return orders
 }
 
 /** The lab test is shaped apart, because orders of the same test share it. */
 const OrderFields = Order.extend({ lab_test: z.custom<z.output<typeof LabTest>>() })
 
 /** The order as it appears in responses and events. */
-export function presentOrder(app: App, order: LoadedOrder) {
-  const { document, lab_test, ...row } = order
-  const events = row.events.map((event) => ({ ...event, status: statusOfStep(row.method, event.low_level) }))
-  return OrderFields.parse({
-    ...row,
-    ...document,
-    patient_details: presentPatient(document.patient_details, row.strict_enums ? null : 'Not Specified'),
-    patient_address: document.patient_address && { ...emptyAddressFields, ...document.patient_address },
-    lab_test: catalog.shapeLabTest(app, lab_test),
-    details: detailsOf(order),
+export const presentOrder = (app: App, order: LoadedOrder) =>
+  OrderFields.parse({ ...fieldsOf(app, order), lab_test: catalog.shapeLabTest(app, order.lab_test) })
+
+/** The same as JSON. The lab test is most of it, so its text is inserted. Inside a value, its quotes would be escaped. */
+export const orderJson = (app: App, order: SealedOrder) =>
+  JSON.stringify(fieldsOf(app, openOrder(order))).replace('"lab_test":null', () => `"lab_test":${catalog.labTestJson(app, order.lab_test)}`)
+
+const fieldPicker = (name: keyof typeof Order.shape) => pickOf(Order.shape[name]) as FieldPicker
+/** Documents can have more fields than responses. */
+const picks = {
+  patient_details: fieldPicker('patient_details'),
+  patient_address: fieldPicker('patient_address'),
+  details: fieldPicker('details'),
+  physician: fieldPicker('physician'),
+  shipping_details: fieldPicker('shipping_details'),
+  warnings: fieldPicker('warnings'),
+}
+
+/** The fields of an order in their order, without its lab test. Copies of whole rows would take most of the time of a page. */
+function fieldsOf(app: App, order: LoadedOrder) {
+  const { id, method, document, strict_enums, activate_by, dispatch_at, created_at, updated_at } = order
+  const events = order.events.map(({ id, created_at, low_level, status_detail }) => ({
+    ...{ id, created_at },
+    status: statusOfStep(method, low_level),
+    status_detail,
+  }))
+  return {
+    id,
+    user_id: order.user_id,
+    team_id: order.team_id,
+    patient_details: picks.patient_details(presentPatient(document.patient_details, strict_enums ? null : 'Not Specified')),
+    patient_address: picks.patient_address(document.patient_address && { ...emptyAddressFields, ...document.patient_address }),
+    lab_test: null,
+    details: picks.details(detailsOf(order)),
+    sample_id: order.sample_id,
+    notes: document.notes,
+    clinical_notes: document.clinical_notes,
+    created_at,
+    updated_at,
     events,
     last_event: events.at(-1),
-    status: stepsOf(row.method)[row.low_level]?.phase ?? null,
-    requisition_form_url: hasRequisition(order) ? `${publicUrl(app.config)}/v3/order/${row.id}/requisition/pdf` : null,
-    activate_at: row.activate_by && row.dispatch_at && latest(row.dispatch_at, row.updated_at),
+    status: stepsOf(method)[order.low_level]?.phase ?? null,
+    physician: picks.physician(document.physician),
+    health_insurance_id: order.health_insurance_id,
+    requisition_form_url: hasRequisition(order) ? `${publicUrl(app.config)}/v3/order/${id}/requisition/pdf` : null,
+    priority: order.priority,
+    shipping_details: picks.shipping_details(document.shipping_details),
+    activate_by,
+    activate_at: activate_by && dispatch_at && latest(dispatch_at, updated_at),
+    passthrough: document.passthrough,
+    billing_type: order.billing_type,
+    icd_codes: document.icd_codes,
+    has_abn: order.has_abn,
+    interpretation: order.interpretation,
+    has_missing_results: order.has_missing_results,
+    expected_result_by_date: order.expected_result_by_date,
+    worst_case_result_by_date: order.worst_case_result_by_date,
+    origin: order.origin,
     order_transaction: presentTransaction(order),
-  })
+    warnings: picks.warnings(document.warnings),
+  }
 }
 
 export const presentTransaction = ({ transaction_id, siblings }: LoadedOrder) => ({

@@ -1,6 +1,6 @@
-import { type SelectQueryBuilder, sql } from 'kysely'
-import { type Db, prepareFirstPages } from '../../../platform/db/open.ts'
-import type { Tables } from '../../../platform/db/tables.ts'
+import { sql } from 'kysely'
+import { type Db, prepareFirstPages, prepareSearch } from '../../../platform/db/open.ts'
+import { loadedFrom, loadedRow, type OrderSource, orderColumns } from '../store.ts'
 
 /** `search`, `patient` and `recipient` hold blind-index terms, not plain names. */
 export type ListFilter = {
@@ -11,6 +11,7 @@ export type ListFilter = {
   created_to?: string | undefined
   updated_from?: string | undefined
   updated_to?: string | undefined
+  low_level?: string | undefined
   low_levels?: string[] | undefined
   methods?: string[] | undefined
   critical?: boolean | undefined
@@ -24,10 +25,8 @@ export type ListFilter = {
 
 type ListSort = { key: 'created_at' | 'last_status'; direction: 'asc' | 'desc' }
 
-type OrderQuery = SelectQueryBuilder<Tables, 'orders', {}>
-
-const matchingOrders = (db: Db, team_id: string, filter: ListFilter): OrderQuery => {
-  let query: OrderQuery = db.selectFrom('orders').where('team_id', '=', team_id).where('user_id', 'is not', null)
+const matchingOrders = (db: Db, team_id: string, filter: ListFilter): OrderSource => {
+  let query: OrderSource = db.selectFrom('orders').where('team_id', '=', team_id).where('user_id', 'is not', null)
   const { search, patient, recipient, low_levels, methods, critical, interpretation, scheduled } = filter
   if (filter.user_id) query = query.where('user_id', '=', filter.user_id)
   if (filter.transaction_id) query = query.where('transaction_id', '=', filter.transaction_id)
@@ -36,6 +35,7 @@ const matchingOrders = (db: Db, team_id: string, filter: ListFilter): OrderQuery
   if (filter.created_to) query = query.where('created_at', '<=', filter.created_to)
   if (filter.updated_from) query = query.where('updated_at', '>=', filter.updated_from)
   if (filter.updated_to) query = query.where('updated_at', '<=', filter.updated_to)
+  if (filter.low_level) query = query.where(sql<boolean>`low_level between ${filter.low_level} and ${filter.low_level}`)
   if (low_levels) query = query.where('low_level', '=', sql<string>`any(${low_levels}::text[])`)
   if (methods) query = query.where('method', '=', sql<'testkit'>`any(${methods}::text[])`)
   if (interpretation) query = query.where('interpretation', '=', interpretation)
@@ -67,31 +67,64 @@ const counted = (db: Db, team_id: string, filter: ListFilter) =>
     .select(sql<number>`1`.as('one'))
     .limit(sql.lit(MAX_COUNTED_ORDERS + 1))
 
-export const countMatching = async (db: Db, team_id: string, filter: ListFilter) => {
-  const { count } = await db
-    .selectFrom(counted(db, team_id, filter).as('found'))
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return count
+const countQuery = (db: Db, team_id: string, filter: ListFilter) =>
+  db.selectFrom(counted(db, team_id, filter).as('found')).select((eb) => eb.fn.countAll<number>().as('count'))
+
+const countOfTeam = prepareSearch('count_orders', (db, team_id: string) => countQuery(db, team_id, {}))
+const countOfUser = prepareSearch('count_orders_of_user', (db, team_id: string, user_id: string) => countQuery(db, team_id, { user_id }))
+const countOfStatus = prepareSearch('count_orders_of_status', (db, team_id: string, low_level: string) =>
+  countQuery(db, team_id, { low_level }),
+)
+
+/** The number of matching orders, counted up to one more than the limit. */
+export async function countMatching(db: Db, team_id: string, filter: ListFilter) {
+  const prepared = onlyOf(filter, {
+    none: () => countOfTeam(db, team_id),
+    user_id: (user_id) => countOfUser(db, team_id, user_id),
+    low_level: (low_level) => countOfStatus(db, team_id, low_level),
+  })
+  const [found] = await (prepared ?? countQuery(db, team_id, filter).execute())
+  return found?.count ?? 0
+}
+
+type Only<R> = { none(): R; user_id(id: string): R; low_level(step: string): R }
+
+/** Chooses by the only filter, if it is one of the frequent ones. */
+function onlyOf<R>(filter: ListFilter, { none, user_id, low_level }: Only<R>): R | undefined {
+  const set = Object.entries(filter).filter(([, value]) => value !== undefined)
+  if (!set.length) return none()
+  if (set.length > 1) return undefined
+  if (filter.user_id) return user_id(filter.user_id)
+  return filter.low_level ? low_level(filter.low_level) : undefined
 }
 
 type ListPage = { limit: number; offset: number }
-type FoundPage = { found: number; ids: string[] | null; test_ids: string[] | null }
+
+/**
+ * Within one status, only its index has the order of the status and the time, so no plan reads all orders to find a few of the
+ * status. In the index, the status ascends and the time descends.
+ */
+function columnsOf({ low_level }: ListFilter, { key, direction }: ListSort) {
+  const columns = [['created_at', direction] as const, ['id', direction] as const]
+  if (low_level) return [['low_level', direction === 'asc' ? 'desc' : 'asc'] as const, ...columns]
+  return key === 'last_status' ? [['low_level', direction] as const, ...columns] : columns
+}
 
 /** The limits are part of the text, see `prepareFirstPages`. */
-function pageQuery(db: Db, team_id: string, filter: ListFilter, { key, direction }: ListSort, { limit, offset }: ListPage) {
-  const columns = [...(key === 'last_status' ? (['low_level'] as const) : []), 'created_at' as const, 'id' as const]
-  const matching = matchingOrders(db, team_id, filter).select([...columns, 'lab_test_id'])
-  const sorted = columns.reduce((query, column) => query.orderBy(column, direction), matching)
-  const sort = sql.join(columns.map((column) => sql`${sql.ref(`sorted.${column}`)} ${sql.raw(direction)}`))
-  return sql<FoundPage>`
-    select counted.found, page.ids, page.test_ids
-    from (select count(*)::int as found from (${counted(db, team_id, filter)}) matching) counted
-    cross join (
-      select array_agg(sorted.id order by ${sort}) as ids, array_agg(distinct sorted.lab_test_id) as test_ids
-      from (${sorted.limit(sql.lit(limit)).offset(sql.lit(offset))}) sorted
-    ) page`
+function pageQuery(db: Db, team_id: string, filter: ListFilter, sort: ListSort, { limit, offset }: ListPage) {
+  const columns = columnsOf(filter, sort)
+  const sorted = (query: OrderSource) =>
+    columns.reduce<OrderSource>((query, [column, direction]) => query.orderBy(`orders.${column}`, direction), query)
+  const page = sorted(matchingOrders(db, team_id, filter))
+    .select(orderColumns)
+    .limit(sql.lit(limit))
+    .offset(sql.lit(offset))
+    .as('orders')
+  // A page has the columns that are read from it, and the order is no column.
+  return sorted(loadedFrom(db.selectFrom(page) as unknown as OrderSource, team_id) as unknown as OrderSource) as unknown as LoadedQuery
 }
+
+type LoadedQuery = ReturnType<typeof loadedFrom>
 
 const newestFirst: ListSort = { key: 'created_at', direction: 'desc' }
 
@@ -106,24 +139,24 @@ const firstOfUser = prepareFirstPages(
   'list_orders_of_user',
   (limit) => (db, team_id: string, user_id: string) => pageQuery(db, team_id, { user_id }, newestFirst, firstPage(limit)),
 )
+const firstOfStatus = prepareFirstPages(
+  'list_orders_of_status',
+  (limit) => (db, team_id: string, low_level: string) => pageQuery(db, team_id, { low_level }, newestFirst, firstPage(limit)),
+)
 
-function findFirstPage(
-  db: Db,
-  team_id: string,
-  { user_id, ...filter }: ListFilter,
-  { key, direction }: ListSort,
-  { limit, offset }: ListPage,
-) {
-  const isFiltered = Object.values(filter).some((value) => value !== undefined)
-  if (offset || isFiltered || key !== newestFirst.key || direction !== newestFirst.direction) return undefined
-  return user_id === undefined ? firstOfTeam.get(limit)?.(db, team_id) : firstOfUser.get(limit)?.(db, team_id, user_id)
+function findFirstPage(db: Db, team_id: string, filter: ListFilter, { key, direction }: ListSort, { limit, offset }: ListPage) {
+  if (offset || key !== newestFirst.key || direction !== newestFirst.direction) return undefined
+  return onlyOf(filter, {
+    none: () => firstOfTeam.get(limit)?.(db, team_id),
+    user_id: (user_id) => firstOfUser.get(limit)?.(db, team_id, user_id),
+    low_level: (low_level) => firstOfStatus.get(limit)?.(db, team_id, low_level),
+  })
 }
 
-/** The IDs of a page and of its lab tests, and the number of matching orders, counted up to one more than the limit. */
+/** The orders of a page. */
 export async function findPage(db: Db, team_id: string, filter: ListFilter, sort: ListSort, page: ListPage) {
-  const prepared = findFirstPage(db, team_id, filter, sort, page)
-  const [found] = prepared ? await prepared : (await pageQuery(db, team_id, filter, sort, page).execute(db)).rows
-  return { found: found?.found ?? 0, ids: found?.ids ?? [], test_ids: found?.test_ids ?? [] }
+  const rows = await (findFirstPage(db, team_id, filter, sort, page) ?? pageQuery(db, team_id, filter, sort, page).execute())
+  return rows.map(loadedRow)
 }
 
 /** The encrypted documents of every matching order. */

@@ -4,12 +4,12 @@ import type { App } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { invalid, problem } from '../../../platform/problem.ts'
 import type { SealingKey } from '../../../platform/sealing/seal.ts'
-import { longList } from '../../../platform/shares/long-list.ts'
+import { longJsonList } from '../../../platform/shares/long-list.ts'
 import { cutIntoSlices } from '../../../platform/shares/slices.ts'
 import { requireUser, unwrapUserKey } from '../../../tenants/users/actions.ts'
 import { presentSource } from '../emit.ts'
 import { sourceFilter } from '../incoming-push.ts'
-import { groupByOrigin, samplePresenter } from '../rules-present.ts'
+import { groupByOrigin, type PresentedSample, samplePresenter, sampleWriter } from '../rules-present.ts'
 import { dayOf } from '../rules-time.ts'
 import { cursorOf, type Position, parseInterval, positionOf, type Range, rangeOf } from '../rules-window.ts'
 import { openDay } from './days.ts'
@@ -32,10 +32,13 @@ type PagedQuery = Query & {
 
 /** Lists samples by source, one page at a time. */
 export async function listSamples(app: App, caller: TeamCaller, user_id: string, resource: string, query: PagedQuery) {
-  const samplesQuery = await openQuery(app, caller, user_id, resolveSeriesName(resource), query)
+  const window = windowOf(app, caller, user_id, resolveSeriesName(resource), query)
   const cursor = query.next_cursor ?? query.cursor
-  const interval = query.downsample ? downsampleInterval(samplesQuery.row, query.downsample) : undefined
-  const { found, next } = await readPage(app, samplesQuery, cursor ? positionOf(cursor) : undefined, interval)
+  const interval = query.downsample ? downsampleInterval(window.row, query.downsample) : undefined
+  const start = cursor ? positionOf(cursor) : undefined
+  const first = nextDays(app, window, start, requestedFor(interval, PAGE_SIZE))
+  const [samplesQuery, days] = await Promise.all([withKey(app, window), first])
+  const { found, next } = await readPage(app, samplesQuery, { start, days }, interval)
   const groups: Record<string, ReturnType<typeof presentGroup>[]> = {}
   for (const [provider, rows] of Map.groupBy(found, ({ provider }) => provider)) {
     const ofProvider = groupByOrigin(
@@ -52,15 +55,15 @@ type Origin = Parameters<typeof presentSource>[2]
 
 const presentGroup = (app: App, row: Series, provider: SourceSlug, origin: Origin, samples: (Sample | DownsampledSample)[]) => ({
   source: presentSource(app, provider, origin),
-  data: longList(() => samples, presenterOf(row)),
+  data: longJsonList<Sample | DownsampledSample, PresentedSample>(() => samples, writerOf(row)),
 })
 
-function presenterOf(row: Series) {
-  const [present, presentInterval] = [samplePresenter(row), samplePresenter({ ...row, interval: true })]
+function writerOf(row: Series) {
+  const [write, presentInterval] = [sampleWriter(row), samplePresenter({ ...row, interval: true })]
   return (sample: Sample | DownsampledSample) => {
-    if (!('count' in sample)) return present(sample)
+    if (!('count' in sample)) return write(sample)
     const { min, max, count } = sample
-    return { ...presentInterval(sample), min, max, count }
+    return JSON.stringify({ ...presentInterval(sample), min, max, count })
   }
 }
 
@@ -72,22 +75,18 @@ function downsampleInterval({ valueKind }: Series, text: string) {
 
 /** The deprecated form without pages. */
 export async function listSamplesPlain(app: App, caller: TeamCaller, user_id: string, resource: string, query: Query, type?: string) {
-  const samplesQuery = await openQuery(app, caller, user_id, resolveSeriesName(resource), query)
-  if ((await store.countSamples(app.db, samplesQuery.window)) > MAX_ARRAY_SAMPLES)
+  const window = windowOf(app, caller, user_id, resolveSeriesName(resource), query)
+  const [samplesQuery, rows] = await Promise.all([withKey(app, window), nextDays(app, window, undefined, MAX_ARRAY_SAMPLES + 1)])
+  if (rows.reduce((sum, { samples }) => sum + samples, 0) > MAX_ARRAY_SAMPLES)
     throw problem(
       'TOO_MANY_SAMPLES',
       'The period contains more than 100,000 samples. Read it page by page at /grouped, or choose a shorter period.',
     )
-  const present = samplePresenter(samplesQuery.row)
-  if (type !== undefined) {
-    const ofType = (await readAll(app, samplesQuery)).filter((sample) => sample.type === type)
-    return longList(() => ofType, present)
-  }
-  const rows = await store.readDays(app.db, samplesQuery.window, Number.MAX_SAFE_INTEGER)
   const all = function* () {
-    for (const samples of samplesByDay(samplesQuery, rows)) yield* samples
+    for (const samples of samplesByDay(samplesQuery, rows))
+      yield* type === undefined ? samples : samples.filter((sample) => sample.type === type)
   }
-  return longList(all, present)
+  return longJsonList<Sample, PresentedSample>(all, sampleWriter(window.row))
 }
 
 export const listCholesterol = (app: App, caller: TeamCaller, user_id: string, type: string, query: Query) =>
@@ -111,19 +110,30 @@ function* samplesByDay(samplesQuery: SampleQuery, rows: store.StoredDay[]) {
     yield ofDay.flatMap((row) => samplesInRange(samplesQuery, row)).sort(byKey)
 }
 
-type SampleQuery = { row: Series; key: SealingKey; range: Range; window: store.Window }
+type SampleWindow = { row: Series; range: Range; window: store.Window }
+type SampleQuery = SampleWindow & { key: SealingKey }
 
-async function openQuery(app: App, { team_id }: TeamCaller, user_id: string, name: SeriesName, query: Query): Promise<SampleQuery> {
-  const user = await requireUser(app, team_id, user_id)
+function windowOf(app: App, { team_id }: TeamCaller, user_id: string, name: SeriesName, query: Query): SampleWindow {
   const range = rangeOf(query.start_date, query.end_date, app.now())
-  return queryFor({ team_id, user_id, provider: sourceFilter(query), range, key: await unwrapUserKey(app, user) }, name)
+  return { row: series[name], range, window: windowFor({ team_id, user_id, provider: sourceFilter(query), range }, name) }
 }
 
-type QueryOptions = { team_id: string; user_id: string; provider: string | undefined; range: Range; key: SealingKey }
+/** Loads the user, who must exist. */
+async function withKey(app: App, window: SampleWindow): Promise<SampleQuery> {
+  const { team_id, user_id } = window.window
+  return { ...window, key: await unwrapUserKey(app, await requireUser(app, team_id, user_id)) }
+}
 
-export const queryFor = ({ team_id, user_id, provider, range, key }: QueryOptions, name: SeriesName): SampleQuery => ({
-  ...{ row: series[name], key, range },
-  window: { team_id, user_id, resource: name, provider, from: dayOf(range.from), to: dayOf(range.to) },
+type WindowOptions = { team_id: string; user_id: string; provider: string | undefined; range: Range }
+
+const windowFor = ({ range, ...owner }: WindowOptions, name: SeriesName) => ({
+  ...owner,
+  ...{ resource: name, from: dayOf(range.from), to: dayOf(range.to) },
+})
+
+export const queryFor = ({ key, ...options }: WindowOptions & { key: SealingKey }, name: SeriesName): SampleQuery => ({
+  ...{ row: series[name], key, range: options.range },
+  window: windowFor(options, name),
 })
 
 const samplesInRange = ({ key, window: { team_id, user_id, resource }, range: { from, to } }: SampleQuery, row: store.StoredDay) =>
@@ -131,15 +141,22 @@ const samplesInRange = ({ key, window: { team_id, user_id, resource }, range: { 
 
 type FoundSamples = { provider: string; samples: (Sample | DownsampledSample)[] }
 
-async function readPage(app: App, samplesQuery: SampleQuery, start: Position | undefined, interval: number | undefined) {
+type FirstDays = { start: Position | undefined; days: store.StoredDay[] }
+
+/** A day can have many samples for one interval. */
+const requestedFor = (interval: number | undefined, remaining: number) => (interval ? PAGE_SIZE * 10 : remaining)
+
+async function readPage(app: App, samplesQuery: SampleQuery, { start, days }: FirstDays, interval: number | undefined) {
   const found: FoundSamples[] = []
   let remaining = PAGE_SIZE
   let position = start
   let read = 0
+  let first: store.StoredDay[] | undefined = days
   const endSlice = cutIntoSlices()
   while (remaining > 0 && read < MAX_PAGE_SAMPLES) {
-    const requested = interval ? PAGE_SIZE * 10 : remaining
-    const rows = await nextDays(app, samplesQuery, position, requested)
+    const requested = requestedFor(interval, remaining)
+    const rows = first ?? (await nextDays(app, samplesQuery, position, requested))
+    first = undefined
     for (const row of rows) {
       await endSlice()
       read += row.samples
@@ -167,7 +184,7 @@ function countFitting(samples: Sample[], remaining: number) {
 }
 
 /** The days after a position, including its own day if samples of it are left. */
-const nextDays = (app: App, { window }: SampleQuery, position: Position | undefined, samples: number) =>
+const nextDays = (app: App, { window }: SampleWindow, position: Position | undefined, samples: number) =>
   store.readDays(app.db, { ...window, after: position, isDone: position?.within === undefined }, samples)
 
 /** The samples of a day after the position. */

@@ -44,8 +44,20 @@ export type Window = {
 }
 export type StoredDay = { day: string; provider: string; source_type: string; samples: number; sealed: Buffer }
 
+const firstDays = prepareStatement(
+  'read_sample_days',
+  `select day, provider, source_type, samples, sealed from (
+     select day, provider, source_type, samples, sealed, sum(samples) over (order by day, provider, source_type) - samples as before
+     from sample_days
+     where team_id = $1::uuid and user_id = $2::uuid and resource = $3::text and day between $4::date and $5::date
+   ) d
+   where before < $6::bigint
+   order by day, provider, source_type`,
+)
+
 /** Reads days in order until they contain `samples` samples. */
 export async function readDays(db: Db, { team_id, user_id, resource, provider, from, to, after, isDone }: Window, samples: number) {
+  if (!provider && !after) return runPrepared<StoredDay>(db, firstDays, [team_id, user_id, resource, from, to, samples])
   const { rows } = await sql<StoredDay>`
     select day, provider, source_type, samples, sealed from (
       select day, provider, source_type, samples, sealed, sum(samples) over (order by day, provider, source_type) - samples as before
@@ -57,19 +69,6 @@ export async function readDays(db: Db, { team_id, user_id, resource, provider, f
     where before < ${samples}
     order by day, provider, source_type`.execute(db)
   return rows
-}
-
-export async function countSamples(db: Db, { team_id, user_id, resource, provider, from, to }: Window) {
-  const { count } = await db
-    .selectFrom('sample_days')
-    .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('samples'), sql<number>`0`).as('count'))
-    .where('team_id', '=', team_id)
-    .where('user_id', '=', user_id)
-    .where('resource', '=', resource)
-    .where(sql<boolean>`day between ${from} and ${to}`)
-    .$if(provider !== undefined, (query) => query.where('provider', '=', provider as string))
-    .executeTakeFirstOrThrow()
-  return Number(count)
 }
 
 export type Days = { from: string; to: string }
