@@ -20,9 +20,13 @@ function readStripped(url) {
 /** A module of this project, by its path from another one. Node would look for links and packages, which takes a third of a start. */
 const isOurs = (specifier, parent) => /^\.\.?\/.*\.ts$/.test(specifier) && parent?.startsWith('file:') && /\.(ts|mjs)$/.test(parent)
 
+/** A module beside another one of its package, which Node would look up the same way. The packages have a thousand of them. */
+const isBeside = (specifier, { parentURL, conditions }) =>
+  /^\.\.?\/.*\.js$/.test(specifier) && conditions.includes('import') && parentURL?.includes('/node_modules/')
+
 registerHooks({
   resolve: (specifier, context, nextResolve) =>
-    isOurs(specifier, context.parentURL)
+    isOurs(specifier, context.parentURL) || isBeside(specifier, context)
       ? { url: new URL(specifier, context.parentURL).href, shortCircuit: true }
       : nextResolve(specifier, context),
   load(url, context, nextLoad) {
