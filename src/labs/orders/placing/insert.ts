@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { type App, wakeAfterEvent } from '../../../platform/app.ts'
-import { groupWritesOfTeams } from '../../../platform/db/group-writes-of-teams.ts'
+import { groupWritesOfTeams } from '../../../platform/db/connections/writes-of-teams.ts'
 import { indexTerms } from '../../../platform/sealing/blind-index.ts'
 import { teamSealingKey } from '../../../platform/sealing/vault.ts'
 import { encryptDocument, type OrderDocument } from '../encrypted-document.ts'

@@ -1,7 +1,7 @@
 import { resolveSeriesName, type SeriesName, series } from '../../../contract/wearables/series.ts'
 import { type App, type AppInTransaction, inTransaction, wakeAfterEvent, withoutRequestRows } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
-import { groupWritesOfTeams } from '../../../platform/db/group-writes-of-teams.ts'
+import { groupWritesOfTeams } from '../../../platform/db/connections/writes-of-teams.ts'
 import { limitLockWait } from '../../../platform/db/local-settings.ts'
 import { endBackfill } from '../backfill.ts'
 import { newDeviceResolver } from '../devices.ts'

@@ -1,7 +1,7 @@
-import type { App } from '../app.ts'
-import { declareCache } from '../caches.ts'
-import { groupWrites } from './connections/group-writes.ts'
-import { isPipelined, type PipelinedDb } from './open.ts'
+import type { App } from '../../app.ts'
+import { declareCache } from '../../caches.ts'
+import { isPipelined, type PipelinedDb } from '../open.ts'
+import { groupWrites } from './group-writes.ts'
 
 type Write<T> = {
   /** Writes items of several requests of a team in one transaction, or none of them. */
