@@ -41,8 +41,14 @@ export const serviceControls = {
         'eight bodies of nine million empty samples, sent with the token of a user, are refused',
         'a body of %s is refused while it arrives',
         'a credential with large bodies in flight is asked to wait, until they are done or their clients are gone',
+        'a credential with hundreds of short bodies in flight is asked to wait, and others are not',
+        'a process with large bodies of several credentials in flight asks one of them to wait',
       ],
-      'attacks/unfinished-requests': ['an address has a limited number of connections %s'],
+      'attacks/unfinished-requests': [
+        'an address has a limited number of connections %s',
+        'the addresses of an IPv6 network share its connections',
+        'many networks together have a limited number of connections in a process',
+      ],
       'attacks/fair-shares': ['a team whose requests hold every connection they can get does not stop another team'],
       'attacks/docs-search': ['a flood of searches, the first of which build the index, does not hold up a health check'],
     },
@@ -63,6 +69,13 @@ export const serviceControls = {
     feature: 'Malformed requests get an error without internal details, and responses allow no other origin.',
     tests: {
       'attacks/owasp': ['API8 security misconfiguration: no response names the software, allows another origin or contains a stack trace'],
+      'attacks/findings': [
+        '11 an operation that is not offered is named as such, even if another one has its path',
+        '11 the method QUERY is refused with 405',
+        '11 a NUL character is reported at its field',
+        '11 the interface description names 405, 413, 415, 429 and 503',
+        '11 the event types of a replay are checked like those of a filter',
+      ],
       'api/hostile': ['on a raw socket > %s gets a JSON error', 'a request body > names the field that contains a NUL character'],
     },
   },
@@ -94,6 +107,7 @@ export const serviceControls = {
         'a read that loses its connection to a restarted PostgreSQL while it uses %s still succeeds',
         'a change that loses its connection is not repeated, because it may have been committed',
       ],
+      'attacks/findings': ['11 /ready says that the disk is full while writes fail, although its own write succeeds'],
       'start/processes': ['a killed API process is restarted, and no acknowledged request is lost'],
       'start/ready': ['reports an unavailable database, keeps running and is ready when it returns'],
       'db/failover': ['a standby is refused, and with several hosts the connections follow the primary'],
@@ -112,6 +126,7 @@ export const serviceControls = {
     title: 'Dates of orders',
     feature: 'An order goes to the lab once, on its date, and its date cannot change afterwards.',
     tests: {
+      'attacks/findings': ['10 an order is sent in the request that clears its date, once, and refuses a new date afterwards'],
       'api/order-schedule': [
         'rescheduling > dispatches the order in the same request when the date is cleared',
         'rescheduling > rejects an order that was dispatched or canceled',
@@ -123,6 +138,14 @@ export const serviceControls = {
     title: 'Requests of existing clients',
     feature: 'Assay accepts the spellings of paths, dates and empty fields that public clients send, but not an empty ID.',
     tests: {
+      'attacks/findings': [
+        '12 a lab shop posts to /v3/order/',
+        '12 empty query values are absent, except IDs',
+        '12 %s is the day as it is written',
+        '12 a summary read has a provider filter',
+        '12 the paths of older clients work',
+        '12 a team with strict enums gets null for demographics that were not given',
+      ],
       'api/real-callers': [
         'every API path works with a slash at its end',
         'empty query fields are ignored, except IDs and cursors',

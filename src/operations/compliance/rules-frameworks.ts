@@ -120,7 +120,7 @@ const attacks: Framework = {
     },
     { reference: '3', title: 'A forged backup runs SQL when it is restored', controls: ['backups'] },
     { reference: '4', title: 'Copies keep the data of an erased user', controls: ['erasure'] },
-    { reference: '5', title: 'One caller takes the share of the others', controls: ['limits', 'rates'] },
+    { reference: '5', title: 'Searches of the documentation hold up the service', controls: ['limits'] },
     { reference: '6', title: 'A guessed, intercepted or forged sign-in', controls: ['signIn', 'singleSignOn', 'sessions'] },
     { reference: '7', title: 'A token outlives the key that created it', controls: ['accessRemoval', 'thirdParties'] },
     { reference: '8', title: 'Credentials in webhook URLs', controls: ['encryption', 'declaredFields'] },
@@ -132,6 +132,7 @@ const attacks: Framework = {
       controls: ['hardening', 'transport', 'availability', 'supplyChain'],
     },
     { reference: '12', title: 'Requests of existing clients are misread', controls: ['compatibility'] },
+    { reference: 'Load', title: 'One caller takes the share of the others', controls: ['limits', 'rates'] },
   ],
   operator: ['Access to the database, its host and its backups, and the key that encrypts them.'],
 }
