@@ -36,7 +36,7 @@ const Zip = z.string().regex(/^\d{5}(-\d{4})?$/, 'Must be five digits, optionall
 const Amount = z.int('Must be a whole number.').min(0, 'Must not be negative.').nullish()
 const Passthrough = MaxText(10_000).nullish().describe('Your own text. Assay returns it unchanged and does not send it to the lab.')
 
-/** Accepts every spelling of a birth date that Junction accepts and stores it as YYYY-MM-DD. Gap 361: a time must be midnight. */
+/** Accepts every spelling of a birth date that Junction accepts and stores it as YYYY-MM-DD. Gap 352: a time must be midnight. */
 const BirthDate = z
   .string()
   .max(40, 'Must be a valid date in the format YYYY-MM-DD.')

@@ -8,7 +8,7 @@ export const MAX_UNFINISHED_PER_PROCESS = 4096
 
 /**
  * Bounds the connections that have not sent a complete request: new ones, and those in the middle of a body. A new connection over
- * the limit closes the oldest of its network, so a client that opens many and sends nothing harms only itself. Gap 362.
+ * the limit closes the oldest of its network, so a client that opens many and sends nothing harms only itself. Gap 353.
  */
 export function limitUnfinished(server: Server, limits = { ofNetwork: MAX_UNFINISHED_PER_NETWORK, ofProcess: MAX_UNFINISHED_PER_PROCESS }) {
   /** The address is unknown once a connection is closed. */

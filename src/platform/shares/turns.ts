@@ -40,7 +40,7 @@ export const TURN_LIMITS: TurnLimits = {
   waitMs: 10 * SECOND,
 }
 
-/** One thread works on all long reads, so more of them at once would only take memory. Gap 364: they also wait while a team is alone. */
+/** One thread works on all long reads, so more of them at once would only take memory. Gap 355: they also wait while a team is alone. */
 export const LONG_READ_LIMITS: TurnLimits = {
   contentionMs: Number.POSITIVE_INFINITY,
   ofProcess: Number.POSITIVE_INFINITY,

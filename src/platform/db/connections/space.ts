@@ -8,7 +8,7 @@ const REPORTED_MS = 10 * SECOND
 
 export type SpaceWatch = ReturnType<typeof newSpaceWatch>
 
-/** Remembers that a statement of this process found no space on the volume of the database. Gap 363. */
+/** Remembers that a statement of this process found no space on the volume of the database. Gap 354. */
 export function newSpaceWatch() {
   let hasFailed = false
   let reportedUntil: number | undefined
