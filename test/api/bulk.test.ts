@@ -10,10 +10,13 @@ import { newUuid } from '../support/seeded.ts'
 import { aUser } from '../support/users.ts'
 import { errorOf, type Tenant, world } from '../support/world.ts'
 
+/** Nothing listens there, so that a test never contacts the source. */
+const nowhere = 'http://127.0.0.1:9'
+const env = { OAUTH_SOURCES: JSON.stringify({ oura: { api_url: nowhere, token_url: nowhere } }) }
+
 let w: Awaited<ReturnType<typeof world>>
 beforeAll(async () => {
-  // Nothing listens there, so that a test never contacts the source.
-  w = await world({ env: { OAUTH_SOURCES: '{"oura":{"api_url":"http://127.0.0.1:9"}}' } })
+  w = await world({ env })
 })
 
 const deploymentParams = (t: Tenant) => ({ org_id: t.org_id, env: 'sandbox' as const, region: 'us' as const })
@@ -200,7 +203,7 @@ test('bulk historical pull fails for a source without an adapter and for an unkn
 })
 
 test('deletes bulk operations after a month', async () => {
-  const instance = await world()
+  const instance = await world({ env })
   const user_id = await aUser(instance.api)
   const body = { provider: 'oura' as const, user_ids: [user_id], wait_for_completion: true }
   await instance.api.bulkTriggerHistoricalPull({ body })

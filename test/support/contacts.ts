@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { inject } from 'vitest'
+import { localOnly } from './process.ts'
 
 /** The hosts of the databases that the environment names, such as TEST_DATABASE_URL. */
 const chosenHosts = () =>
@@ -15,6 +16,7 @@ export async function guardContacts() {
   for (const host of chosenHosts()) guard.searchParams.append('allow', host)
   await import(guard.href)
   process.env['NODE_OPTIONS'] = `--import=${guard.href}`
+  Object.assign(process.env, localOnly)
 }
 
 /** The contacts that were refused since the last call. */

@@ -30,7 +30,7 @@ function refuse(what) {
 }
 
 const unknown = (name) =>
-  reserved.test(name) ? Object.assign(new Error(`No address for ${name}.`), { code: 'ENOTFOUND', hostname: name }) : refuse(name)
+  reserved.test(name) ? Object.assign(new Error(`getaddrinfo ENOTFOUND ${name}`), { code: 'ENOTFOUND', hostname: name }) : refuse(name)
 
 const needsNoQuestion = (name) => !name || net.isIP(name) > 0 || isLocalName(name)
 

@@ -16,9 +16,12 @@ export type ProcessResult = { code: number | null; signal: NodeJS.Signals | null
  */
 export const cleanEnv = (env: Env): Record<string, string> => {
   const { PATH, NODE_COMPILE_CACHE, NODE_OPTIONS } = process.env
-  const variables = Object.entries({ PATH, NODE_COMPILE_CACHE, NODE_OPTIONS, PORT: '0', ...env })
+  const variables = Object.entries({ PATH, NODE_COMPILE_CACHE, NODE_OPTIONS, ...localOnly, PORT: '0', ...env })
   return Object.fromEntries(variables.filter((pair): pair is [string, string] => pair[1] !== undefined))
 }
+
+/** npm would ask its registry for a newer version of itself, and the client of Google would look for the metadata service of its cloud. */
+export const localOnly = { npm_config_update_notifier: 'false', METADATA_SERVER_DETECTION: 'none' }
 
 type Run = { env: Env; log?: string | undefined; timeout?: number | undefined; account?: { uid: number; gid: number } | undefined }
 

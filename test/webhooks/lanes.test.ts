@@ -253,6 +253,6 @@ test('claims and settlements keep their plans, except on Citus, which needs the 
     "select proname as name from pg_proc where 'plan_cache_mode=force_generic_plan' = any (proconfig) order by proname",
   )
   expect(rows.map(({ name }) => name)).toEqual(
-    citus ? [] : ['claim_lanes', 'emit', 'emit_all', 'place_orders', 'settle_lanes', 'update_orders'],
+    citus ? [] : ['claim_lanes', 'emit', 'emit_all', 'place_orders', 'settle_lanes', 'update_orders', 'write_pushes'],
   )
 })

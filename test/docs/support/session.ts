@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
-import { assay, type Env } from '../../support/process.ts'
+import { assay, type Env, localOnly } from '../../support/process.ts'
 import { type Block, pageText } from './blocks.ts'
 import { tools } from './tools.ts'
 
@@ -19,7 +19,8 @@ export function runBlocks(page: string, site: Site, blocks: Block[]): Promise<Se
   writeFileSync(join(folder, '.page.sh'), scriptOf(page, site, blocks))
   const PATH = [bin, dirname(process.execPath), process.env['PATH']].join(delimiter)
   const { HOME, NODE_COMPILE_CACHE, NODE_OPTIONS } = process.env
-  const child = spawn('bash', ['.page.sh'], { cwd: folder, env: { HOME, NODE_COMPILE_CACHE, NODE_OPTIONS, LANG: 'C.UTF-8', ...env, PATH } })
+  const variables = { HOME, NODE_COMPILE_CACHE, NODE_OPTIONS, LANG: 'C.UTF-8', ...localOnly, ...env, PATH }
+  const child = spawn('bash', ['.page.sh'], { cwd: folder, env: variables })
   child.stdin.end()
   const all = { out: '', err: '' }
   child.stdout.setEncoding('utf8').on('data', (text) => {
