@@ -6,7 +6,7 @@ const texts = new WeakMap<object, () => string>()
  */
 export function lateJson<R>(named: object, text: () => string): R {
   texts.set(named, text)
-  // Whoever needs the fields parses the text.
+  // The type has the fields of the text, which lateJsonOf makes.
   return named as R
 }
 

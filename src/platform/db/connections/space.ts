@@ -16,7 +16,7 @@ export function newSpaceWatch() {
     noteFailure() {
       hasFailed = true
     },
-    /** Runs a check of its own, whose failure says enough. */
+    /** Runs a check whose failure is reported by its caller. */
     async unnoted<T>(check: () => Promise<T>) {
       const before = hasFailed
       try {
