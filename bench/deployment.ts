@@ -7,6 +7,7 @@ import { readAccess, urlOf } from '../src/platform/db/embedded/access.ts'
 import { clusterPaths } from '../src/platform/db/embedded/files.ts'
 import { postmasterOf, processesOf, readCredentials, startProcess } from '../test/support/process.ts'
 import { cpuOf } from './cpu.ts'
+import { addKeptDays } from './kept-days.ts'
 import { treeMemory } from './memory.ts'
 import { SECRET } from './messages.ts'
 import { openReceiver } from './webhooks.ts'
@@ -25,10 +26,12 @@ export async function openDeployment(checkout?: string) {
   const paths = clusterPaths(dataDir)
   const postmaster = postmasterOf(dataDir)
   const processes = await processesOf(service.pid)
+  const database = urlOf(paths, readAccess(paths) as NonNullable<ReturnType<typeof readAccess>>)
+  await addKeptDays(database)
   return {
     url: service.url,
     headers: { 'x-service-api-key': team_api_key },
-    database: urlOf(paths, readAccess(paths) as NonNullable<ReturnType<typeof readAccess>>),
+    database,
     receiver,
     /** CPU time in milliseconds. */
     cpu() {

@@ -22,7 +22,7 @@ function introduction({ command, commit, at, machine, small, sections }: Report)
   const verdicts = sections.flatMap(({ rows }) => rows.map(isMet)).filter((met) => met !== undefined)
   return [
     ...prose(
-      `${code(command)} wrote this report at ${at} from commit ${commit}. ${machine.join('. ')}. The service, its database, the client and the receiver share the cores, and every commit is flushed to disk.`,
+      `${code(command)} wrote this report at ${at} from commit ${commit}. ${machine.join('. ')}. The service, its database, the client and the receiver share the cores, and every commit is flushed to disk. Each database has the partitions of 90 days of events, like that of a service that has run for as long.`,
     ),
     ...(small ? prose('This is a small run: short, with little data. Do not compare it with others.') : []),
     ...prose(

@@ -7,6 +7,7 @@ import { atEnd, cleanUp } from '../test/support/at-end.ts'
 import { createDatabase, createMigrated, databaseUrl, dropDatabase, endConnections, query, serversOf } from '../test/support/databases.ts'
 import { startPooler } from '../test/support/pooler.ts'
 import { type Env, postmasterOf, readCredentials, run, startProcess } from '../test/support/process.ts'
+import { addKeptDays } from './kept-days.ts'
 import type { Load, LoadReport } from './load.ts'
 
 export type Site = Awaited<ReturnType<typeof openSite>>
@@ -67,6 +68,7 @@ export async function openSite(connections: number, { pooler: pooled, database: 
       }
       const service = await startProcess(env)
       atEnd(() => service.stop())
+      await addKeptDays(urlOf(name))
       const headers: Load['headers'] = { 'x-service-api-key': readCredentials(dataDir).team_api_key }
       const load = (load: Omit<Load, 'base' | 'headers'> & Partial<Pick<Load, 'headers'>>) =>
         runLoad(folder, { base: service.url, headers, ...load })

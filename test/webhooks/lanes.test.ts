@@ -1,8 +1,10 @@
 import fc from 'fast-check'
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { numberEvents } from '../../src/delivery/events/log.ts'
 import { deleteIdleAfter } from '../../src/delivery/webhooks/management/purge.ts'
 import { freeDeadLanes } from '../../src/delivery/webhooks/sending/dead-lanes.ts'
+import { claimLanes } from '../../src/delivery/webhooks/sending/store-lanes.ts'
 import { parseSecret, verify } from '../../src/delivery/webhooks/sign.ts'
 import { inTransaction } from '../../src/platform/app.ts'
 import type { Outcome } from '../../src/platform/outbound/outcome.ts'
@@ -11,6 +13,7 @@ import { webhookRef } from '../../src/platform/webhook-ref.ts'
 import { laneRows, laneViolations } from '../support/lane-invariants.ts'
 import { aWebhook, countPending, emitTo, manualWorker, type Ordering, ok, outcome, type ReceivedMessage } from '../support/lanes.ts'
 import { query } from '../support/query.ts'
+import { newUuid } from '../support/seeded.ts'
 import { replica } from '../support/world.ts'
 
 const w = await replica()
@@ -254,5 +257,30 @@ test('claims and settlements keep their plans, except on Citus, which needs the 
   )
   expect(rows.map(({ name }) => name)).toEqual(
     citus ? [] : ['claim_lanes', 'emit', 'emit_all', 'place_orders', 'settle_lanes', 'update_orders', 'write_pushes'],
+  )
+})
+
+test('a claim opens only the partitions of the messages that it returns', async ({ skip }) => {
+  const [citus] = await query(url, "select from pg_extension where extname = 'citus'")
+  if (citus) return skip('Partitions are on the workers of a Citus cluster.')
+  const tenant = await w.tenant()
+  const { team_id } = tenant
+  const { id } = await aWebhook(tenant, '/partitions')
+  await emitTo(app, team_id, ['a', 'b'])
+  const limits = { limit: 10, per_webhook: 10, messages_per_lane: 8, breaker_threshold: 5 }
+  const opened = await inTransaction(app, async ({ db }) => {
+    const claim = () => claimLanes(db, team_id, { webhook_ids: [id], now: app.wall(), worker: newUuid(), lease: newUuid(), ...limits })
+    // The first call of a connection makes the plan, which opens every partition.
+    await sql`savepoint planned`.execute(db)
+    await claim()
+    await sql`rollback to planned`.execute(db)
+    expect(await claim()).toHaveLength(2)
+    const { rows } = await sql<{ partition: string }>`
+      select distinct i.indrelid::regclass::text as partition from pg_locks l join pg_index i on i.indexrelid = l.relation
+      join pg_inherits p on p.inhrelid = i.indrelid and p.inhparent = 'events'::regclass where l.pid = pg_backend_pid()`.execute(db)
+    return rows
+  })
+  expect(opened).toEqual(
+    await query(url, 'select distinct tableoid::regclass::text as partition from events where team_id = $1', [team_id]),
   )
 })
