@@ -104,7 +104,7 @@ test('large bodies in flight are limited per credential and for the process, unt
   open('c').grow(10)
 })
 
-const jsonOfEach: typeof longList = (items, map) => longJsonList(items, (item) => JSON.stringify(map(item)))
+const jsonOfEach: typeof longList = (items, map) => longJsonList(items, (some) => some.map((item) => JSON.stringify(map(item))).join())
 
 describe('writing in slices', () => {
   test('gives what JSON.stringify gives', async () => {

@@ -1,5 +1,5 @@
 import type { Row } from '../../contract/endpoint.ts'
-import { lateJsonOf } from '../../platform/shares/late-json.ts'
+import { lateBytesOf } from '../../platform/shares/late-json.ts'
 import { stringifyInSlices } from './stringify-in-slices.ts'
 
 export type ResponseJson = string | Buffer
@@ -12,7 +12,7 @@ const bytesIfLong = (text: string) => (text.length > LONG_TEXT ? Buffer.from(tex
 /** The JSON of an object in a response. */
 export async function responseJson({ long }: Row, body: object): Promise<ResponseJson> {
   if (long) return stringifyInSlices(body)
-  return bytesIfLong(lateJsonOf(body)?.() ?? JSON.stringify(body))
+  return lateBytesOf(body) ?? bytesIfLong(JSON.stringify(body))
 }
 
 /** Statements of this turn of the event loop are sent at its end. Long work before that would delay them. */

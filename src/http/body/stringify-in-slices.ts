@@ -1,4 +1,4 @@
-import { isLongList, isPlain, jsonEntries, writesJson } from '../../platform/shares/long-list.ts'
+import { isLongList, isPlain, jsonEntries, partsOf, writesJson } from '../../platform/shares/long-list.ts'
 import { cutIntoSlices } from '../../platform/shares/slices.ts'
 
 /** The number of entries of a list that are written at once. */
@@ -10,15 +10,16 @@ const JSON_ENTRIES = 200
 export async function stringifyInSlices(value: unknown): Promise<Buffer> {
   const endSlice = cutIntoSlices()
   const parts: Buffer[] = []
-  const add = async (text: string) => {
-    parts.push(Buffer.from(text))
+  const add = async (text: string | Buffer) => {
+    parts.push(typeof text === 'string' ? Buffer.from(text) : text)
     const pause = endSlice()
     if (pause) await pause
   }
   const addList = async (list: Iterable<unknown>) => {
     let separator = '['
     for (const text of textsOf(list)) {
-      await add(`${separator}${text}`)
+      parts.push(Buffer.from(separator))
+      await add(text)
       separator = ','
     }
     await add(separator === '[' ? '[]' : ']')
@@ -49,19 +50,8 @@ export async function stringifyInSlices(value: unknown): Promise<Buffer> {
 }
 
 function* textsOf(list: Iterable<unknown>) {
-  if (writesJson(list)) for (const entries of partsOf(jsonEntries(list), JSON_ENTRIES)) yield entries.join()
+  if (writesJson(list)) yield* jsonEntries(list, JSON_ENTRIES)
   else for (const entries of partsOf(list, ENTRIES)) yield JSON.stringify(entries).slice(1, -1)
-}
-
-function* partsOf<T>(list: Iterable<T>, size: number) {
-  let part: T[] = []
-  for (const entry of list) {
-    part.push(entry)
-    if (part.length < size) continue
-    yield part
-    part = []
-  }
-  if (part.length) yield part
 }
 
 const isLong = (value: unknown): value is Iterable<unknown> => isLongList(value) || (Array.isArray(value) && value.length > ENTRIES)

@@ -139,14 +139,14 @@ export function shapeLabTest(app: App, test: LabTestRow) {
   return shaped
 }
 
-const testTexts = declareCache(() => new WeakMap<LabTestRow, string>())
+const testBytes = declareCache(() => new WeakMap<LabTestRow, Buffer>())
 
 /** The same as JSON, written once. */
 export function labTestJson(app: App, test: LabTestRow) {
-  const cache = testTexts(app)
-  const text = cache.get(test) ?? JSON.stringify(shapeLabTest(app, test))
-  cache.set(test, text)
-  return text
+  const cache = testBytes(app)
+  const bytes = cache.get(test) ?? Buffer.from(JSON.stringify(shapeLabTest(app, test)))
+  cache.set(test, bytes)
+  return bytes
 }
 
 export const presentLabTest = <T extends { status: string }>(test: T) => ({

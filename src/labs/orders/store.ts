@@ -8,9 +8,22 @@ export type Sibling = Pick<
   OrderRow,
   'id' | 'method' | 'low_level' | 'last_event_at' | 'origin' | 'parent_id' | 'created_at' | 'updated_at' | 'transaction_id'
 >
-export type LoadedRow = OrderRow & {
+/** The columns that responses show, or that their fields depend on. */
+export const shownColumns = [
+  ...(['id', 'team_id', 'user_id', 'transaction_id', 'parent_id', 'origin', 'lab_test_id', 'method', 'low_level'] as const),
+  ...(['last_event_at', 'created_at', 'updated_at', 'activate_by', 'dispatch_at', 'sample_id', 'billing_type', 'priority'] as const),
+  ...(['has_abn', 'health_insurance_id', 'expected_result_by_date', 'worst_case_result_by_date'] as const),
+  ...(['interpretation', 'has_missing_results', 'sealed'] as const),
+] satisfies (keyof OrderRow)[]
+
+const otherColumns = [
+  ...(['lab_id', 'lab_account_id', 'last_event', 'registrable', 'zone', 'scheduled', 'sent_at', 'step_at'] as const),
+  ...(['simulation', 'seed', 'collected_at', 'result_version'] as const),
+] satisfies (keyof OrderRow)[]
+
+/** What a response shows of an order. */
+export type ShownRow = Pick<OrderRow, (typeof shownColumns)[number]> & {
   user_id: string
-  client_user_id: string
   /** The setting of the team. */
   strict_enums: boolean
   key_id: string
@@ -20,14 +33,7 @@ export type LoadedRow = OrderRow & {
   /** The latest appointment. */
   appointment: { id: string; status: string; type: string; start_at: string | null; end_at: string | null } | null
 }
-
-export const orderColumns = [
-  ...(['id', 'team_id', 'user_id', 'transaction_id', 'parent_id', 'origin', 'lab_id', 'lab_test_id', 'lab_account_id', 'method'] as const),
-  ...(['low_level', 'last_event', 'last_event_at', 'created_at', 'updated_at', 'registrable', 'zone', 'activate_by'] as const),
-  ...(['scheduled', 'dispatch_at', 'sent_at', 'step_at', 'simulation', 'seed', 'sample_id', 'billing_type', 'priority'] as const),
-  ...(['has_abn', 'health_insurance_id', 'collected_at', 'expected_result_by_date', 'worst_case_result_by_date'] as const),
-  ...(['interpretation', 'has_missing_results', 'result_version', 'sealed'] as const),
-] satisfies (keyof OrderRow)[]
+export type LoadedRow = ShownRow & Pick<OrderRow, (typeof otherColumns)[number]> & { client_user_id: string }
 
 /** A time inside JSON, which PostgreSQL writes with an offset and without trailing zeros. */
 const inJson = /^([^.+]+)(?:\.(\d{1,6}))?\+00:00$/
@@ -41,31 +47,18 @@ const siblingFields = [
   ...(['id', 'method', 'low_level', 'last_event_at', 'origin', 'parent_id', 'created_at', 'updated_at', 'transaction_id'] as const),
 ] satisfies (keyof Sibling)[]
 
-type FoundRow = Omit<LoadedRow, 'siblings'> & {
-  /** Null if the transaction has no other order. */
-  siblings: Sibling[] | null
-}
+/** As PostgreSQL returns it. The siblings are null if the transaction has no other order. */
+type Found<R extends ShownRow> = Omit<R, 'siblings'> & { siblings: Sibling[] | null }
 
 export type OrderSource = SelectQueryBuilder<Tables, 'orders', {}>
 
 /**
- * Orders of a team whose users still exist: with the wrapped key of the user, the events, and the orders of the same transaction
- * if there are others. The user and the key are looked up per order: until the first statistics of a table, PostgreSQL would read
- * all users of the team for a join. Rows become JSON as a whole, which takes half the time of fields with names.
+ * Orders of a team whose users, and so their keys, still exist: with the wrapped key of the user, the events, and the orders of the
+ * same transaction if there are others. The key is looked up per order: until the first statistics of a table, PostgreSQL would read
+ * all keys of the team for a join. Rows become JSON as a whole, which takes half the time of fields with names.
  */
-export const loadedFrom = (orders: OrderSource, team_id: string) =>
+export const shownFrom = (orders: OrderSource, team_id: string) =>
   orders
-    .innerJoinLateral(
-      (eb) =>
-        eb
-          .selectFrom('users')
-          .select('client_user_id')
-          .where('users.team_id', '=', team_id)
-          .whereRef('users.user_id', '=', 'orders.user_id')
-          .limit(sql.lit(1))
-          .as('patient'),
-      (join) => join.onTrue(),
-    )
     .innerJoinLateral(
       (eb) =>
         eb
@@ -77,8 +70,8 @@ export const loadedFrom = (orders: OrderSource, team_id: string) =>
           .as('sealing_key'),
       (join) => join.onTrue(),
     )
-    .select(orderColumns.map((column) => `orders.${column}` as const))
-    .select(['patient.client_user_id', 'sealing_key.key_id', 'sealing_key.wrapped_key'])
+    .select(shownColumns.map((column) => `orders.${column}` as const))
+    .select(['sealing_key.key_id', 'sealing_key.wrapped_key'])
     .select([
       sql<boolean>`(select strict_enums from teams where id = ${team_id})`.as('strict_enums'),
       sql<EventRow[]>`(select json_agg(event) from (
@@ -95,23 +88,60 @@ export const loadedFrom = (orders: OrderSource, team_id: string) =>
         select a.id, a.status, a.type, a.start_at, a.end_at from appointments a
         where a.team_id = ${team_id} and a.order_id = orders.id order by a.created_at desc, a.id limit 1) appointment)`.as('appointment'),
     ])
-    .$castTo<FoundRow>()
+    .$castTo<Found<ShownRow>>()
 
-/** Concurrent reads share a row, so it is copied. */
-export function loadedRow({ events, siblings, appointment, ...row }: FoundRow): LoadedRow {
+/** The same with all that a change of the order needs. */
+const loadedFrom = (orders: OrderSource, team_id: string) =>
+  shownFrom(orders, team_id)
+    .innerJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('users')
+          .select('client_user_id')
+          .where('users.team_id', '=', team_id)
+          .whereRef('users.user_id', '=', 'orders.user_id')
+          .limit(sql.lit(1))
+          .as('patient'),
+      (join) => join.onTrue(),
+    )
+    .select(otherColumns.map((column) => `orders.${column}` as const))
+    .select('patient.client_user_id')
+    .$castTo<Found<LoadedRow>>()
+
+/** Completes a row that no other read has. A copy of so many fields would take longer. */
+export const completeRow = <R extends ShownRow>(row: Found<R>) => Object.assign(row, fieldsFromJson(row)) as unknown as R
+
+/** Concurrent hot reads share a row. */
+const completeCopy = <R extends ShownRow>(row: Found<R>) => completeRow<R>({ ...row })
+
+function fieldsFromJson<R extends ShownRow>(row: Found<R>) {
+  const { events, siblings, appointment } = row
   const time = <T extends string | null>(text: T) => (text === null ? text : instantOf(text))
   return {
-    ...row,
     events: events.map((event) => ({ ...event, created_at: instantOf(event.created_at) })),
     siblings: siblings?.map((sibling) => ({
       ...sibling,
       last_event_at: time(sibling.last_event_at),
       created_at: instantOf(sibling.created_at),
       updated_at: instantOf(sibling.updated_at),
-    })) ?? [row],
+    })) ?? [siblingOf(row)],
     appointment: appointment && { ...appointment, start_at: time(appointment.start_at), end_at: time(appointment.end_at) },
   }
 }
+
+const siblingOf = ({
+  id,
+  method,
+  low_level,
+  last_event_at,
+  origin,
+  parent_id,
+  created_at,
+  updated_at,
+  transaction_id,
+}: Sibling): Sibling => ({
+  ...{ id, method, low_level, last_event_at, origin, parent_id, created_at, updated_at, transaction_id },
+})
 
 const ofTeam = (db: Db, team_id: string) => db.selectFrom('orders').where('orders.team_id', '=', team_id)
 
@@ -126,14 +156,21 @@ const manyOrders = prepareSearch('find_orders_by_id', (db, team_id: string, ids:
   ),
 )
 
+const shownOrder = prepareRead('read_order', (db, team_id: string, id: string) =>
+  shownFrom(ofTeam(db, team_id).where('orders.id', '=', id), team_id),
+)
+
 /** No row if there is no such order. */
-export const findOrder = async (db: Db, team_id: string, id: string) => (await oneOrder(db, team_id, id)).map(loadedRow)
+export const findOrder = async (db: Db, team_id: string, id: string) => (await oneOrder(db, team_id, id)).map(completeCopy<LoadedRow>)
+
+/** The same for a response. */
+export const findShown = async (db: Db, team_id: string, id: string) => (await shownOrder(db, team_id, id)).map(completeCopy<ShownRow>)
 
 export const findUserOf = (db: Db, team_id: string, id: string) =>
   db.selectFrom('orders').select('user_id').where('team_id', '=', team_id).where('id', '=', id).executeTakeFirst()
 
 /** Finds orders, in the order of the IDs. */
-export const findOrders = async (db: Db, team_id: string, ids: string[]) => (await manyOrders(db, team_id, ids)).map(loadedRow)
+export const findOrders = async (db: Db, team_id: string, ids: string[]) => (await manyOrders(db, team_id, ids)).map(completeRow<LoadedRow>)
 
 /** The orders of a transaction, oldest first. */
 export async function findByTransaction(db: Db, team_id: string, transaction_id: string) {

@@ -1,15 +1,15 @@
 import { cutIntoSlices } from './slices.ts'
 
-type Texts = { items(): Iterable<unknown>; toJson(item: unknown): string }
+type Texts = { items(): Iterable<unknown>; toJson(items: unknown[]): string | Buffer }
 /** How the entries of a list are written, unless they are made as values first. */
 const longLists = new WeakMap<object, Texts | undefined>()
 
 /** A list in a result whose entries are made while the response is written. All of them at once would take much memory. */
 export const longList = <T, R>(items: () => Iterable<T>, map: (item: T) => R): R[] => newList(items, map)
 
-/** The same for entries whose JSON is faster to write than to make a value of. */
-export const longJsonList = <T, R>(items: () => Iterable<T>, toJson: (item: T) => string): R[] =>
-  newList(items, (item): R => JSON.parse(toJson(item)), { items, toJson } as Texts)
+/** The same for entries whose JSON is faster to write than to make a value of. `toJson` writes several, separated by commas. */
+export const longJsonList = <T, R>(items: () => Iterable<T>, toJson: (items: T[]) => string | Buffer): R[] =>
+  newList(items, (item): R => JSON.parse(String(toJson([item]))), { items, toJson } as Texts)
 
 function newList<T, R>(items: () => Iterable<T>, map: (item: T) => R, texts?: Texts): R[] {
   const list = {
@@ -26,10 +26,25 @@ function newList<T, R>(items: () => Iterable<T>, map: (item: T) => R, texts?: Te
 export const isLongList = (value: unknown): value is Iterable<unknown> =>
   typeof value === 'object' && value !== null && longLists.has(value)
 
-/** The entries of a long list as JSON, if they are written that way. */
-export function* jsonEntries(list: object): Generator<string, void> {
+/** The JSON of so many entries of a long list at a time, if they are written that way. */
+export function* jsonEntries(list: object, size: number): Generator<string | Buffer, void> {
   const texts = longLists.get(list)
-  if (texts) for (const item of texts.items()) yield texts.toJson(item)
+  if (texts) for (const items of partsOf(texts.items(), size)) yield texts.toJson(items)
+}
+
+export function* partsOf<T>(list: Iterable<T>, size: number): Generator<T[], void> {
+  if (Array.isArray(list)) {
+    for (let start = 0; start < list.length; start += size) yield list.slice(start, start + size)
+    return
+  }
+  let part: T[] = []
+  for (const entry of list) {
+    part.push(entry)
+    if (part.length < size) continue
+    yield part
+    part = []
+  }
+  if (part.length) yield part
 }
 
 export const writesJson = (list: object) => longLists.get(list) !== undefined

@@ -75,7 +75,7 @@ export async function resolveUser(app: App, { team_id }: Pick<TeamCaller, 'team_
 
 export async function listUsers(app: App, { team_id }: TeamCaller, { limit, offset }: { limit: number; offset: number }) {
   const [users, total] = await Promise.all([store.listUsers(app.db, team_id, limit, offset), store.countUsers(app.db, team_id)])
-  return { users: await presentUsers(app, users), total, limit, offset }
+  return { users: await presentListed(app, users), total, limit, offset }
 }
 
 export const searchUsers = async (app: App, { team_id }: TeamCaller, prefix: string) =>
@@ -185,8 +185,18 @@ export async function presentUsers(app: App, users: store.UserRow[]) {
   return Promise.all(users.map((user) => presentWithSources(app, user, connected.get(user.user_id) ?? [])))
 }
 
+/** The same for users that were read with their sources. */
+export const presentListed = (app: App, users: store.ListedUser[]) =>
+  Promise.all(
+    users.map(({ sources, ...user }) => {
+      const rows = sources?.map((source) => ({ ...source, user_id: user.user_id }))
+      return presentWithSources(app, user, presentSources(app, rows ?? []))
+    }),
+  )
+
+/** Most users have no birth date to decrypt. */
 const presentWithSources = async (app: App, user: store.UserRow, connected_sources: ReturnType<typeof presentSources>) => ({
-  ...presentRow(user, await unwrapUserKey(app, user)),
+  ...presentRow(user, user.sealed && (await unwrapUserKey(app, user))),
   connected_sources,
 })
 
@@ -202,10 +212,10 @@ function presentSources(app: App, rows: store.SourceRow[]) {
 const presentUser = async (app: App, user: store.UserRow) =>
   (await presentUsers(app, [user]))[0] as Awaited<ReturnType<typeof presentUsers>>[number]
 
-function presentRow(user: store.UserRow, key: SealingKey) {
+function presentRow(user: store.UserRow, key: SealingKey | null) {
   const source_slug = user.time_zone_source ?? CUSTOMER_SOURCE
   const zone = user.time_zone && { id: user.time_zone, source_slug, updated_at: user.time_zone_updated_at as string }
-  return { ...user, fallback_time_zone: zone || null, fallback_birth_date: decryptBirthDate(key, user) }
+  return { ...user, fallback_time_zone: zone || null, fallback_birth_date: key && decryptBirthDate(key, user) }
 }
 
 /** The columns a request changes; absent fields stay absent. */

@@ -129,7 +129,16 @@ export const lockLatestDeleted = (db: Db, team_id: string, client_user_id: strin
     .forUpdate('users')
     .executeTakeFirst()
 
-const newestUsers = (db: Db, team_id: string) => liveUsers(db, team_id).orderBy('created_on', 'desc').orderBy('users.user_id', 'desc')
+type ConnectedSource = { provider: string; created_at: string }
+
+/** The connected sources of each user, in order of connection, so that a list of users takes one query. Null if there are none. */
+const connectedSources = (team_id: string) =>
+  sql<ConnectedSource[] | null>`(select json_agg(source) from (
+    select c.provider, to_char(c.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at from connections c
+    where c.team_id = ${team_id} and c.user_id = users.user_id and c.ended_at is null order by c.created_at, c.id) source)`.as('sources')
+
+const newestUsers = (db: Db, team_id: string) =>
+  liveUsers(db, team_id).select(connectedSources(team_id)).orderBy('created_on', 'desc').orderBy('users.user_id', 'desc')
 
 const firstUsers = prepareFirstPages('list_users', (limit) => (db, team_id: string) => newestUsers(db, team_id).limit(sql.lit(limit)))
 
@@ -162,6 +171,9 @@ const sources = (db: Db, team_id: string) =>
     .where('ended_at', 'is', null)
     .orderBy('created_at')
     .orderBy('id')
+
+/** A user with its connected sources. */
+export type ListedUser = Awaited<ReturnType<typeof listUsers>>[number]
 
 export type SourceRow = Awaited<ReturnType<typeof listSources>>[number]
 
@@ -206,7 +218,7 @@ const usersWithTerms = prepareSearch('search_users', (db, team_id: string, terms
         select user_id, info from matching)`.as('found'),
       (join) => join.onRef('found.user_id', '=', 'users.user_id'),
     )
-    .select('found.info')
+    .select(['found.info', connectedSources(team_id)])
     .orderBy('created_on', 'desc')
     .limit(sql.lit(MAX_RESULTS)),
 )

@@ -1,6 +1,7 @@
 import type { Series } from '../../contract/wearables/series.ts'
 import { DAY } from '../../platform/time.ts'
 import type { Sample } from './samples/rules-codec.ts'
+import { instantWriter } from './samples/rules-instants.ts'
 
 const twoDigits = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'))
 let cachedDay = { from: Number.NaN, day: '' }
@@ -66,23 +67,12 @@ const presentInterval =
     return { timezone_offset: zone, type: type || null, unit, timestamp, start: timestamp, end: isoOf(end), value }
   }
 
-/** The same as JSON. Simple resources have a fast path: consecutive samples mostly begin with the same text. */
-export function sampleWriter(row: Series): (sample: Sample) => string {
+/** The JSON of samples, separated by commas. Simple resources have a fast path. */
+export function sampleWriter(row: Series): (samples: Sample[]) => string | Buffer {
   const { valueKind, interval, extraFields } = row
   if (valueKind === 'number' && !interval && !Object.keys(extraFields.shape).length) return instantWriter(row)
   const present = samplePresenter(row)
-  return (sample) => JSON.stringify(present(sample))
-}
-
-function instantWriter({ unit }: Series) {
-  let last: { zone: number | null; type: string; start: string } | undefined
-  return ({ at, type, value, zone }: Sample) => {
-    if (last?.type !== type || last.zone !== zone) {
-      const start = JSON.stringify({ timezone_offset: zone, type: type || null, unit })
-      last = { zone, type, start: `${start.slice(0, -1)},"timestamp":"` }
-    }
-    return `${last.start}${isoOf(at)}","value":${Number.isFinite(value) ? value : null}}`
-  }
+  return (samples) => samples.map((sample) => JSON.stringify(present(sample))).join()
 }
 
 /** Samples of one source type, app and device form a group. */
@@ -98,17 +88,22 @@ const originKey = (row: Series, { type, more: extras }: Sample) => `${row.types 
 export function groupByOrigin<S extends Sample>(row: Series, samples: S[]): { origin: Origin; samples: S[] }[] {
   const groups = new Map<string, { origin: Origin; samples: S[] }>()
   const groupOfKey = new Map<string, { origin: Origin; samples: S[] }>()
-  for (const sample of samples) {
+  const groupOf = (sample: S) => {
     const key = originKey(row, sample)
-    let group = groupOfKey.get(key)
-    if (!group) {
-      const origin = originOf(row, sample)
-      const name = JSON.stringify(origin)
-      group = groups.get(name) ?? { origin, samples: [] }
-      groups.set(name, group)
-      groupOfKey.set(key, group)
-    }
-    group.samples.push(sample)
+    const known = groupOfKey.get(key)
+    if (known) return known
+    const origin = originOf(row, sample)
+    const name = JSON.stringify(origin)
+    const group = groups.get(name) ?? { origin, samples: [] }
+    groups.set(name, group)
+    groupOfKey.set(key, group)
+    return group
+  }
+  let last: { type: string; more: string; group: { samples: S[] } } | undefined
+  for (const sample of samples) {
+    const { type, more } = sample
+    if (last?.type !== type || last.more !== more) last = { type, more, group: groupOf(sample) }
+    last.group.samples.push(sample)
   }
   return [...groups.values()]
 }

@@ -9,7 +9,7 @@ import { lateJson } from '../../../platform/shares/late-json.ts'
 import { requireUser } from '../../../tenants/users/actions.ts'
 import { decryptDocument } from '../encrypted-document.ts'
 import { findOrders } from '../store.ts'
-import { loadPage, orderJson, requireSealedOrder } from './present.ts'
+import { loadPage, loadShown, orderJson } from './present.ts'
 import * as store from './store-list.ts'
 import { MAX_COUNTED_ORDERS } from './store-list.ts'
 
@@ -18,7 +18,7 @@ type OrderOut = z.output<typeof Order>
 type OrderPage = { orders: OrderOut[]; total: number; total_is_lower_bound: boolean; page: number; size: number }
 
 export async function getOrder(app: App, { team_id }: TeamCaller, id: string) {
-  const order = await requireSealedOrder(app, team_id, id)
+  const order = await loadShown(app, team_id, id)
   return lateJson<OrderOut>({ user_id: order.user_id }, () => orderJson(app, order))
 }
 
@@ -31,8 +31,12 @@ export async function listOrders(app: App, caller: TeamCaller, query: Query) {
   ])
   const { page, size } = query
   const rest = { total: Math.min(found, MAX_COUNTED_ORDERS), total_is_lower_bound: found > MAX_COUNTED_ORDERS, page, size }
-  const text = () => `{"orders":[${orders.map((order) => orderJson(app, order)).join()}],${JSON.stringify(rest).slice(1)}`
-  return lateJson<OrderPage>({ orders: orders.map(({ user_id }) => ({ user_id })) }, text)
+  const json = () => [
+    '{"orders":[',
+    ...orders.flatMap((order, i) => (i ? [',', ...orderJson(app, order)] : orderJson(app, order))),
+    `],${JSON.stringify(rest).slice(1)}`,
+  ]
+  return lateJson<OrderPage>({ orders: orders.map(({ user_id }) => ({ user_id })) }, json)
 }
 
 const offsetOf = ({ page, size }: Query) => (page - 1) * size

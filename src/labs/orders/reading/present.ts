@@ -8,23 +8,23 @@ import { declareCache } from '../../../platform/caches.ts'
 import { publicUrl } from '../../../platform/config.ts'
 import type { SealingKey } from '../../../platform/sealing/seal.ts'
 import { teamSealingKey, unwrap } from '../../../platform/sealing/vault.ts'
+import type { JsonPieces } from '../../../platform/shares/late-json.ts'
 import * as catalog from '../../catalog/actions.ts'
 import { decryptDocument, type OrderDocument } from '../encrypted-document.ts'
 import * as rules from '../rules.ts'
 import * as store from '../store.ts'
 
 /** An order with its lab test and the key of its document. */
-type SealedOrder = Omit<store.LoadedRow, 'key_id' | 'wrapped_key'> & {
-  key: SealingKey
-  lab_test: catalog.LabTestRow
-}
+type Sealed<R> = Omit<R, 'key_id' | 'wrapped_key'> & { key: SealingKey; lab_test: catalog.LabTestRow }
+/** An order that a response shows. */
+type ShownOrder = Sealed<store.ShownRow>
+type SealedOrder = Sealed<store.LoadedRow>
 /** The same with its decrypted document. */
 export type LoadedOrder = SealedOrder & { document: OrderDocument }
 
-const openOrder = (order: SealedOrder): LoadedOrder => ({
-  ...order,
-  document: decryptDocument(order.key, order.id, order.sealed as Buffer),
-})
+const documentOf = ({ key, id, sealed }: ShownOrder) => decryptDocument(key, id, sealed as Buffer)
+
+const openOrder = (order: SealedOrder): LoadedOrder => Object.assign(order, { document: documentOf(order) })
 
 const MAX_REMEMBERED_TEAMS = 1000
 /** The tests that each team read last: of one order, and of several. */
@@ -37,7 +37,7 @@ type Reading = { app: App; team_id: string; count: 'one' | 'several' }
  * Loads tests with one query for any number of orders, and unwraps the key of a user once. Asks for the versions of the last tests
  * along with the orders, because the next orders often have the same tests.
  */
-async function loadSealed({ app, team_id, count }: Reading, reading: Promise<store.LoadedRow[]>): Promise<SealedOrder[]> {
+async function loadSealed<R extends store.ShownRow>({ app, team_id, count }: Reading, reading: Promise<R[]>): Promise<Sealed<R>[]> {
   const last = lastTests(app)[count]
   const expected = app.transaction ? undefined : last.get(team_id)
   const [rows, known] = await Promise.all([reading, expected && catalog.loadLabTestsById(app, team_id, expected)])
@@ -48,24 +48,30 @@ async function loadSealed({ app, team_id, count }: Reading, reading: Promise<sto
   last.set(team_id, test_ids)
   const tests: Tests = known && test_ids.every((id) => known.has(id)) ? known : await catalog.loadLabTestsById(app, team_id, test_ids)
   const keys = new Map<string, SealingKey>()
-  return rows.map(({ key_id, wrapped_key, ...row }) => {
-    const key = keys.get(key_id) ?? unwrap(teamKey, { team_id, user_id: row.user_id }, { id: key_id, wrapped: wrapped_key })
+  return rows.map((row) => {
+    const { user_id, key_id, wrapped_key } = row
+    const key = keys.get(key_id) ?? unwrap(teamKey, { team_id, user_id }, { id: key_id, wrapped: wrapped_key })
     keys.set(key_id, key)
-    return { ...row, key, lab_test: tests.get(row.lab_test_id) as catalog.LabTestRow }
+    return Object.assign(row, { key, lab_test: tests.get(row.lab_test_id) as catalog.LabTestRow })
   })
 }
 
 /** A page of orders that are being read. */
-export const loadPage = (app: App, team_id: string, reading: Promise<store.LoadedRow[]>) =>
+export const loadPage = (app: App, team_id: string, reading: Promise<store.ShownRow[]>): Promise<ShownOrder[]> =>
   loadSealed({ app, team_id, count: 'several' }, reading)
 
-export async function requireSealedOrder(app: App, team_id: string, id: string): Promise<SealedOrder> {
-  const [order] = await loadSealed({ app, team_id, count: 'one' }, store.findOrder(app.db, team_id, id))
+/** One order for a response. */
+export const loadShown = (app: App, team_id: string, id: string): Promise<ShownOrder> =>
+  requireSealed(app, team_id, store.findShown(app.db, team_id, id))
+
+export const requireOrder = async (app: App, team_id: string, id: string) =>
+  openOrder(await requireSealed(app, team_id, store.findOrder(app.db, team_id, id)))
+
+async function requireSealed<R extends store.ShownRow>(app: App, team_id: string, reading: Promise<R[]>) {
+  const [order] = await loadSealed({ app, team_id, count: 'one' }, reading)
   if (!order) throw rules.orderNotFound()
   return order
 }
-
-export const requireOrder = async (app: App, team_id: string, id: string) => openOrder(await requireSealedOrder(app, team_id, id))
 
 /** Loads an order and locks it until the transaction ends. */
 export async function lockOrder(app: AppInTransaction, team_id: string, id: string): Promise<LoadedOrder> {
@@ -101,11 +107,16 @@ const OrderFields = Order.extend({ lab_test: z.custom<z.output<typeof LabTest>>(
 
 /** The order as it appears in responses and events. */
 export const presentOrder = (app: App, order: LoadedOrder) =>
-  OrderFields.parse({ ...fieldsOf(app, order), lab_test: catalog.shapeLabTest(app, order.lab_test) })
+  OrderFields.parse({ ...fieldsOf(app, order, order.document), lab_test: catalog.shapeLabTest(app, order.lab_test) })
 
-/** The same as JSON. The lab test is most of it, so its text is inserted. Inside a value, its quotes would be escaped. */
-export const orderJson = (app: App, order: SealedOrder) =>
-  JSON.stringify(fieldsOf(app, openOrder(order))).replace('"lab_test":null', () => `"lab_test":${catalog.labTestJson(app, order.lab_test)}`)
+const LAB_TEST = '"lab_test":'
+
+/** The same as JSON. The lab test is most of it, so its bytes are inserted. Inside a value, the quotes of the name would be escaped. */
+export function orderJson(app: App, order: ShownOrder): JsonPieces {
+  const text = JSON.stringify(fieldsOf(app, order, documentOf(order)))
+  const start = text.indexOf(LAB_TEST) + LAB_TEST.length
+  return [text.slice(0, start), catalog.labTestJson(app, order.lab_test), text.slice(start + 'null'.length)]
+}
 
 const fieldPicker = (name: keyof typeof Order.shape) => pickOf(Order.shape[name]) as FieldPicker
 /** Documents can have more fields than responses. */
@@ -119,8 +130,8 @@ const picks = {
 }
 
 /** The fields of an order in their order, without its lab test. Copies of whole rows would take most of the time of a page. */
-function fieldsOf(app: App, order: LoadedOrder) {
-  const { id, method, document, strict_enums, activate_by, dispatch_at, created_at, updated_at } = order
+function fieldsOf(app: App, order: ShownOrder, document: OrderDocument) {
+  const { id, method, strict_enums, activate_by, dispatch_at, created_at, updated_at } = order
   const events = order.events.map(({ id, created_at, low_level, status_detail }) => ({
     ...{ id, created_at },
     status: statusOfStep(method, low_level),
@@ -133,7 +144,7 @@ function fieldsOf(app: App, order: LoadedOrder) {
     patient_details: picks.patient_details(presentPatient(document.patient_details, strict_enums ? null : 'Not Specified')),
     patient_address: picks.patient_address(document.patient_address && { ...emptyAddressFields, ...document.patient_address }),
     lab_test: null,
-    details: picks.details(detailsOf(order)),
+    details: picks.details(detailsOf(order, document)),
     sample_id: order.sample_id,
     notes: document.notes,
     clinical_notes: document.clinical_notes,
@@ -163,7 +174,7 @@ function fieldsOf(app: App, order: LoadedOrder) {
   }
 }
 
-export const presentTransaction = ({ transaction_id, siblings }: LoadedOrder) => ({
+export const presentTransaction = ({ transaction_id, siblings }: Pick<LoadedOrder, 'transaction_id' | 'siblings'>) => ({
   id: transaction_id,
   status: rules.transactionStatus(siblings),
   orders: siblings.map(({ id, low_level, last_event_at, origin, parent_id, created_at, updated_at }) => ({
@@ -187,7 +198,7 @@ function presentPatient(patient: OrderDocument['patient_details'], absent: 'Not 
 }
 
 /** Gap 43: the details contain the ID and times of the order. */
-function detailsOf({ id, created_at, updated_at, method, document, appointment }: LoadedOrder) {
+function detailsOf({ id, created_at, updated_at, method, appointment }: ShownOrder, document: OrderDocument) {
   const data = { id, created_at, updated_at }
   if (method === 'testkit') return { type: method, data: { ...data, shipment: document.shipment } }
   if (method === 'on_site_collection') return { type: method, data }

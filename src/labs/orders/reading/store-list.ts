@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { type Db, prepareFirstPages, prepareSearch } from '../../../platform/db/open.ts'
-import { loadedFrom, loadedRow, type OrderSource, orderColumns } from '../store.ts'
+import { completeRow, type OrderSource, type ShownRow, shownColumns, shownFrom } from '../store.ts'
 
 /** `search`, `patient` and `recipient` hold blind-index terms, not plain names. */
 export type ListFilter = {
@@ -116,15 +116,15 @@ function pageQuery(db: Db, team_id: string, filter: ListFilter, sort: ListSort, 
   const sorted = (query: OrderSource) =>
     columns.reduce<OrderSource>((query, [column, direction]) => query.orderBy(`orders.${column}`, direction), query)
   const page = sorted(matchingOrders(db, team_id, filter))
-    .select(orderColumns)
+    .select(shownColumns)
     .limit(sql.lit(limit))
     .offset(sql.lit(offset))
     .as('orders')
   // A page has the columns that are read from it, and the order is no column.
-  return sorted(loadedFrom(db.selectFrom(page) as unknown as OrderSource, team_id) as unknown as OrderSource) as unknown as LoadedQuery
+  return sorted(shownFrom(db.selectFrom(page) as unknown as OrderSource, team_id) as unknown as OrderSource) as unknown as ShownQuery
 }
 
-type LoadedQuery = ReturnType<typeof loadedFrom>
+type ShownQuery = ReturnType<typeof shownFrom>
 
 const newestFirst: ListSort = { key: 'created_at', direction: 'desc' }
 
@@ -156,7 +156,7 @@ function findFirstPage(db: Db, team_id: string, filter: ListFilter, { key, direc
 /** The orders of a page. */
 export async function findPage(db: Db, team_id: string, filter: ListFilter, sort: ListSort, page: ListPage) {
   const rows = await (findFirstPage(db, team_id, filter, sort, page) ?? pageQuery(db, team_id, filter, sort, page).execute())
-  return rows.map(loadedRow)
+  return rows.map(completeRow<ShownRow>)
 }
 
 /** The encrypted documents of every matching order. */

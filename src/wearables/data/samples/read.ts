@@ -6,6 +6,7 @@ import { invalid, problem } from '../../../platform/problem.ts'
 import type { SealingKey } from '../../../platform/sealing/seal.ts'
 import { longJsonList } from '../../../platform/shares/long-list.ts'
 import { cutIntoSlices } from '../../../platform/shares/slices.ts'
+import { DAY } from '../../../platform/time.ts'
 import { requireUser, unwrapUserKey } from '../../../tenants/users/actions.ts'
 import { presentSource } from '../emit.ts'
 import { sourceFilter } from '../incoming-push.ts'
@@ -60,12 +61,15 @@ const presentGroup = (app: App, row: Series, provider: SourceSlug, origin: Origi
 
 function writerOf(row: Series) {
   const [write, presentInterval] = [sampleWriter(row), samplePresenter({ ...row, interval: true })]
-  return (sample: Sample | DownsampledSample) => {
-    if (!('count' in sample)) return write(sample)
+  const writeInterval = (sample: DownsampledSample) => {
     const { min, max, count } = sample
     return JSON.stringify({ ...presentInterval(sample), min, max, count })
   }
+  return (samples: (Sample | DownsampledSample)[]) => (areIntervals(samples) ? samples.map(writeInterval).join() : write(samples))
 }
+
+/** A page has samples or intervals, not both. */
+const areIntervals = (samples: (Sample | DownsampledSample)[]): samples is DownsampledSample[] => 'count' in (samples[0] ?? {})
 
 function downsampleInterval({ valueKind }: Series, text: string) {
   if (valueKind !== 'number')
@@ -136,8 +140,11 @@ export const queryFor = ({ key, ...options }: WindowOptions & { key: SealingKey 
   window: windowFor(options, name),
 })
 
-const samplesInRange = ({ key, window: { team_id, user_id, resource }, range: { from, to } }: SampleQuery, row: store.StoredDay) =>
-  openDay(key, { team_id, user_id, resource, provider: row.provider }, row).filter(({ at }) => at >= from && at <= to)
+function samplesInRange({ key, window: { team_id, user_id, resource }, range: { from, to } }: SampleQuery, row: store.StoredDay) {
+  const samples = openDay(key, { team_id, user_id, resource, provider: row.provider }, row)
+  const start = Date.parse(row.day)
+  return from <= start && to >= start + DAY - 1 ? samples : samples.filter(({ at }) => at >= from && at <= to)
+}
 
 type FoundSamples = { provider: string; samples: (Sample | DownsampledSample)[] }
 

@@ -33,7 +33,10 @@ export function readDay(bytes: Buffer): Piece[] {
   return heads.map(({ size, ...head }) => ({ ...head, bytes: reader.raw(size) }))
 }
 
-export const samplesIn = (pieces: Piece[]): Sample[] => pieces.flatMap(({ bytes }) => decodeSamples(bytes))
+export function samplesIn(pieces: Piece[]): Sample[] {
+  const [first, ...others] = pieces
+  return first && !others.length ? decodeSamples(first.bytes) : pieces.flatMap(({ bytes }) => decodeSamples(bytes))
+}
 
 /** Builds a piece from at least one sample, sorted by key. */
 export function pieceOf(samples: Sample[]): Piece {
