@@ -22,18 +22,23 @@ type NewEvent<N extends EventName = EventName> = {
 
 /** The row of an event. The user's key encrypts the payload, so erasing the user makes it unreadable. */
 export function eventRow<N extends EventName>(app: App, user: SealingKey, newEvent: NewEvent<N>): store.NewEvent {
-  const { client_user_id, data, ...event } = newEvent
+  const { data, ...event } = newEvent
+  return eventRowOfText(app, user, event, JSON.stringify(data))
+}
+
+/** The same for data that is JSON text already. */
+export function eventRowOfText(app: App, user: SealingKey, newEvent: Omit<NewEvent, 'data'>, data: string): store.NewEvent {
+  const { client_user_id, ...event } = newEvent
   const id = timeOrderedId(app.wall())
-  const sealed = sealWithinLimit(app, user, id, { client_user_id, data })
+  const sealed = sealWithinLimit(app, user, id, `{"client_user_id":${JSON.stringify(client_user_id)},"data":${data}}`)
   return { ...event, id, order_id: event.order_id ?? null, partial: event.partial ?? false, sealed }
 }
 
 /** The text is what receivers get, so the size limit is that of the text. */
-function sealWithinLimit({ config }: App, key: SealingKey, id: string, payload: { client_user_id: string | null; data: unknown }) {
+function sealWithinLimit({ config }: App, key: SealingKey, id: string, text: string) {
   const limit = payloadLimit(config.EVENT_MAX_KB)
-  const text = JSON.stringify(payload)
   const isWithin = Buffer.byteLength(text) <= limit
-  return sealCompressed(key, associatedData(id), isWithin ? text : JSON.stringify(shrinkToFit(payload, limit)))
+  return sealCompressed(key, associatedData(id), isWithin ? text : JSON.stringify(shrinkToFit(JSON.parse(text), limit)))
 }
 
 /** Writes the event in the open transaction. */

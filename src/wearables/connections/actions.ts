@@ -20,6 +20,10 @@ type UserScope = { team_id: string; user_id: string }
 export const connectionFor = (app: App, { team_id, user_id }: UserScope, provider: SourceSlug) =>
   store.findConnection(app.db, team_id, user_id, provider)
 
+/** Whether `connectionFor` finds one. Every push asks this. */
+export const hasConnection = (app: App, { team_id, user_id }: UserScope, provider: SourceSlug) =>
+  store.hasConnection(app.db, team_id, user_id, provider)
+
 /** A connection that has not ended. */
 export const connectionById = (app: App, team_id: string, id: string) => store.findConnectionById(app.db, team_id, id)
 

@@ -23,6 +23,19 @@ const connectionQuery = prepareRead('find_connection', (db, team_id: string, use
 export const findConnection = async (db: Db, team_id: string, user_id: string, provider: string) =>
   (await connectionQuery(db, team_id, user_id, provider))[0]
 
+const connectionExists = prepareRead('has_connection', (db, team_id: string, user_id: string, provider: string) =>
+  db
+    .selectFrom('connections')
+    .select('id')
+    .where('team_id', '=', team_id)
+    .where('ended_at', 'is', null)
+    .where('user_id', '=', user_id)
+    .where('provider', '=', provider),
+)
+
+export const hasConnection = async (db: Db, team_id: string, user_id: string, provider: string) =>
+  (await connectionExists(db, team_id, user_id, provider)).length > 0
+
 export const findConnectionById = (db: Db, team_id: string, id: string) =>
   liveConnections(db, team_id).where('id', '=', id).executeTakeFirst()
 

@@ -1,12 +1,12 @@
 import type { EventName } from '../../contract/delivery/events.ts'
 import { sources } from '../../contract/tenants/sources.ts'
 import { type SeriesName, series } from '../../contract/wearables/series.ts'
-import { emit, eventRow } from '../../delivery/events/emit.ts'
+import { emit, eventRowOfText } from '../../delivery/events/emit.ts'
 import { splitIntoChunks } from '../../delivery/events/rules-size.ts'
 import type { App, AppInTransaction } from '../../platform/app.ts'
 import { providerOf } from '../../tenants/sources/actions.ts'
 import type { IncomingPush } from './incoming-push.ts'
-import { groupByOrigin, type Origin, samplePresenter } from './rules-present.ts'
+import { groupByOrigin, type Origin, sampleWriter } from './rules-present.ts'
 import type { Sample } from './samples/rules-codec.ts'
 
 type Verb = 'created' | 'updated'
@@ -25,14 +25,10 @@ export function sampleEvents(app: App, { user, key, provider }: IncomingPush, na
   if (event === null) return []
   const { user_id } = user
   return groupByOrigin(row, samples).flatMap(({ origin, samples: group }) => {
-    const batch = {
-      user_id,
-      source: presentSource(app, provider, origin),
-      source_id: sources[provider].id,
-      data: group.map(samplePresenter(row)),
-    }
+    const frame = { user_id, source: presentSource(app, provider, origin), source_id: sources[provider].id }
     const header = eventHeader(app, user, event, `daily.data.${event}.${verb}` as EventName)
-    return splitIntoChunks(batch, app.config.EVENT_MAX_KB).map((data) => eventRow(app, key, { ...header, data: data as never }))
+    const chunks = splitIntoChunks(frame, group.map(sampleWriter(row)), app.config.EVENT_MAX_KB)
+    return chunks.map((data) => eventRowOfText(app, key, header, data))
   })
 }
 

@@ -8,8 +8,9 @@ import { DAY } from '../../platform/time.ts'
 import { requireUser, type UserRow, unwrapUserKey } from '../../tenants/users/actions.ts'
 import { fillTimeZone } from '../../tenants/users/fallbacks.ts'
 import { checkTimeZone } from '../../tenants/users/rules.ts'
-import { connectionFor, ensureConnection, rejectEnded } from '../connections/actions.ts'
+import { ensureConnection, hasConnection, rejectEnded } from '../connections/actions.ts'
 import { zoneClock } from './rules-time.ts'
+import type { EarlyDays } from './samples/days.ts'
 
 /** The fields of a push besides its data. */
 export type PushBody = {
@@ -49,13 +50,15 @@ export type IncomingPush = {
   lockTimeoutMs?: number | undefined
   /** Set for data that an adapter pulled. */
   pull?: Pull | undefined
+  /** Set if the stored days were read together with the user. */
+  early?: EarlyDays | undefined
 }
 
 /** The zone of a sample comes first, then the push's time_zone, then the user's fallback. */
 export async function openPush(app: App, { team_id }: Pick<TeamCaller, 'team_id'>, user_id: string, body: PushBody): Promise<IncomingPush> {
   const provider = requireSource(body.provider)
-  const [user, connection] = await Promise.all([requireUser(app, team_id, user_id), connectionFor(app, { team_id, user_id }, provider)])
-  if (!connection) await rejectEnded(app, user, provider)
+  const [user, isConnected] = await Promise.all([requireUser(app, team_id, user_id), hasConnection(app, { team_id, user_id }, provider)])
+  if (!isConnected) await rejectEnded(app, user, provider)
   const { stage, start_date, end_date, time_zone, modified_at } = body
   if (time_zone) checkTimeZone(time_zone, ['body', 'time_zone'])
   const now = Date.parse(app.now())
@@ -63,7 +66,7 @@ export async function openPush(app: App, { team_id }: Pick<TeamCaller, 'team_id'
   if (start_date && end_date && end_date < start_date) throw invalid(['body', 'end_date'], 'Must not be before start_date.')
   const zone = zoneOf(provider, time_zone ?? user.time_zone)
   return {
-    ...{ user, provider, stage, now, key: await unwrapUserKey(app, user), isConnected: connection !== undefined },
+    ...{ user, provider, stage, now, key: await unwrapUserKey(app, user), isConnected },
     window: { start: start_date ?? null, end: end_date ?? null },
     time_zone: zone,
     zoneAt: zoneClock(zone),

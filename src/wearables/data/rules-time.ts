@@ -75,21 +75,29 @@ type Clock = (at: number) => number
 /** Intl formats are slow to create. The limit bounds the cache, because zone names are case-insensitive. */
 const clocks = new Map<string, Clock>()
 const MAX_ZONES = 1000
-const MAX_CACHED_DAYS = 5000
+const MAX_CACHED_PERIODS = 5000
 
 function newClock(zone: string): Clock {
   const format = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' })
   const computeOffset = (at: number) => parseOffset(format.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? 'GMT')
+  const offsetOfDay = cachePeriods(DAY, computeOffset)
+  // On a day when the offset changes, all minutes but one have one offset.
+  const offsetOfMinute = cachePeriods(MINUTE, computeOffset)
+  return (at) => offsetOfDay(at) ?? offsetOfMinute(at) ?? computeOffset(at)
+}
+
+/** Remembers the offset of the period that contains a time. Undefined if the offset changes in it. */
+function cachePeriods(length: number, computeOffset: Clock): (at: number) => number | undefined {
   const offsets = new Map<number, number | undefined>()
-  const offsetOfDay = (day: number) => {
-    if (!offsets.has(day)) {
-      if (offsets.size > MAX_CACHED_DAYS) offsets.clear()
-      const offset = computeOffset(day)
-      offsets.set(day, computeOffset(day + DAY) === offset ? offset : undefined)
+  return (at) => {
+    const from = at - (((at % length) + length) % length)
+    if (!offsets.has(from)) {
+      if (offsets.size > MAX_CACHED_PERIODS) offsets.clear()
+      const offset = computeOffset(from)
+      offsets.set(from, computeOffset(from + length) === offset ? offset : undefined)
     }
-    return offsets.get(day)
+    return offsets.get(from)
   }
-  return (at) => offsetOfDay(at - (((at % DAY) + DAY) % DAY)) ?? computeOffset(at)
 }
 
 function parseOffset(name: string) {

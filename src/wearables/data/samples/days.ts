@@ -1,11 +1,9 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
-import { isSourceType } from '../../../contract/wearables/series.ts'
 import type { App } from '../../../platform/app.ts'
 import { isDeadlock } from '../../../platform/db/errors.ts'
 import { openBytes, type SealingKey, sealBytes } from '../../../platform/sealing/seal.ts'
-import { DAY } from '../../../platform/time.ts'
-import { dayOf } from '../rules-time.ts'
 import type { Sample } from './rules-codec.ts'
+import { groupByDay, keyOf } from './rules-days.ts'
 import { dedupeByKey, type IncomingSample } from './rules-merge.ts'
 import { mergePieces, type Piece, readDay, samplesIn, writeDay } from './rules-pieces.ts'
 import * as store from './store-days.ts'
@@ -22,13 +20,39 @@ type MergeInput = {
   lastWins: boolean
   /** Whether to lock the days until the transaction ends. */
   locks: boolean
+  early?: EarlyDays | undefined
+}
+
+/** Days that were read before the push was checked. Undefined unless all of `keys` are among them, and after the first time. */
+export type EarlyDays = (keys: store.DayKey[]) => Promise<store.DayRow[]> | undefined
+
+/**
+ * Starts to read days in the turn in which the user is read, so that both take one round trip. The write finds out if another
+ * request changed one of the days since.
+ */
+export function readDaysEarly(app: App, scope: SeriesScope, keys: store.DayKey[]): EarlyDays {
+  if (!keys.length || keys.length > store.MAX_PIPELINED_DAYS) return () => undefined
+  const names = new Set(keys.map(keyOf))
+  let rows: Promise<store.DayRow[]> | undefined = store.findDays(app.db, scope, keys)
+  // Nobody waits for it if the push is rejected.
+  rows.catch(() => {})
+  return (needed) => {
+    const read = rows
+    rows = undefined
+    return needed.every((key) => names.has(keyOf(key))) ? read : undefined
+  }
 }
 
 /** Merges samples into their days and returns the rows to write. */
-export async function mergeSamples(app: App, key: SealingKey, scope: SeriesScope, { samples, received, lastWins, locks }: MergeInput) {
+export async function mergeSamples(
+  app: App,
+  key: SealingKey,
+  scope: SeriesScope,
+  { samples, received, lastWins, locks, early }: MergeInput,
+) {
   const batches = groupByDay(samples)
   const keys = [...batches.values()].map(({ day, source_type }) => ({ day, source_type }))
-  const rows = await (locks ? store.lockDays : store.findDays)(app.db, scope, keys)
+  const rows = await (locks ? store.lockDays(app.db, scope, keys) : (early?.(keys) ?? store.findDays(app.db, scope, keys)))
   const stored = new Map(rows.map((row) => [keyOf(row), row]))
   const changes: Changes = { created: [], updated: [], stale: 0, unchanged: 0, days: batches.size }
   const written: WrittenDay[] = []
@@ -86,27 +110,3 @@ export const sealDay = (key: SealingKey, scope: SeriesScope, at: store.DayKey, p
 
 const associatedData = ({ user_id, resource, provider }: SeriesScope, { day, source_type }: store.DayKey) =>
   `sample_days.sealed.${user_id}.${resource}.${day}.${provider}.${source_type}`
-
-type Batch = store.DayKey & { samples: IncomingSample[] }
-
-const keyOf = ({ day, source_type }: store.DayKey) => `${day} ${source_type}`
-
-/** Other types can reveal something about the user, so only the encrypted part has them. */
-export const columnOf = (type: string) => (type === '' || isSourceType(type) ? type : 'other')
-
-/** Groups samples by day, in lock order. */
-function groupByDay(samples: IncomingSample[]): Map<string, Batch> {
-  const found = new Map<string, Batch>()
-  let last: { until: number; from: number; type: string; batch: Batch } | undefined
-  for (const sample of samples) {
-    if (!last || sample.type !== last.type || sample.at < last.from || sample.at >= last.until) {
-      const from = Math.floor(sample.at / DAY) * DAY
-      const key = { day: dayOf(from), source_type: columnOf(sample.type) }
-      const batch = found.get(keyOf(key)) ?? { ...key, samples: [] }
-      found.set(keyOf(key), batch)
-      last = { from, until: from + DAY, type: sample.type, batch }
-    }
-    last.batch.samples.push(sample)
-  }
-  return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)))
-}

@@ -8,7 +8,8 @@ import { newDeviceResolver } from '../devices.ts'
 import { sampleEvents } from '../emit.ts'
 import { connectSource, type IncomingPush, ingestionFilter, openPush, type PushBody } from '../incoming-push.ts'
 import { isoOf, parseExtras } from '../rules-present.ts'
-import { type Changes, mergeSamples, retryWrite } from './days.ts'
+import { type Changes, mergeSamples, readDaysEarly, retryWrite } from './days.ts'
+import { guessDays } from './rules-days.ts'
 import type { IncomingSample } from './rules-merge.ts'
 import { checkSpread, readSamples } from './rules-samples.ts'
 import { type AuditedBatch, canShareStatement, writeBatches } from './store-groups.ts'
@@ -22,8 +23,11 @@ export async function pushSamples(
   resource: string,
   { data, ...body }: PushBody & { data: unknown[] },
 ) {
-  const push = await openPush(app, caller, user_id, body)
-  const parsed = parsePushedSamples(push, resolveSeriesName(resource), data)
+  const name = resolveSeriesName(resource)
+  const scope = { team_id: caller.team_id, user_id, resource: name, provider: body.provider }
+  const early = readDaysEarly(app, scope, guessDays(series[name], data))
+  const push = { ...(await openPush(app, caller, user_id, body)), early }
+  const parsed = parsePushedSamples(push, name, data)
   await connectSource(withoutRequestRows(app), push, body)
   return saveSamples(app, push, [parsed])
 }
@@ -135,11 +139,11 @@ type MergeInput = { name: SeriesName; samples: IncomingSample[]; locks: boolean 
 
 /** Merges samples of one resource into the stored days, and builds the rows and the live events to write. */
 export async function mergeSeries(app: App, push: IncomingPush, { name, samples, locks }: MergeInput): Promise<MergedSeries> {
-  const { user, key, provider, stage, received } = push
+  const { user, key, provider, stage, received, early } = push
   const { team_id, user_id } = user
   if (!samples.length) return { name, changes: { created: [], updated: [], stale: 0, unchanged: 0, days: 0 }, batch: undefined }
   const scope = { team_id, user_id, resource: name, provider }
-  const { changes, written } = await mergeSamples(app, key, scope, { samples, received, lastWins: push.pull !== undefined, locks })
+  const { changes, written } = await mergeSamples(app, key, scope, { samples, received, lastWins: push.pull !== undefined, locks, early })
   const { created, updated } = changes
   const isLive = stage === 'daily'
   const events = isLive ? [...sampleEvents(app, push, name, 'created', created), ...sampleEvents(app, push, name, 'updated', updated)] : []

@@ -1,6 +1,6 @@
 import type { EventName } from '../../../contract/delivery/events.ts'
 import { type SeriesName, series } from '../../../contract/wearables/series.ts'
-import { emitRows, eventRow } from '../../../delivery/events/emit.ts'
+import { emitRows, eventRowOfText } from '../../../delivery/events/emit.ts'
 import { splitIntoChunks } from '../../../delivery/events/rules-size.ts'
 import { type App, inTransaction } from '../../../platform/app.ts'
 import { eventHeader } from '../emit.ts'
@@ -52,11 +52,11 @@ const removeSeries = (app: App, push: IncomingPush, name: SeriesName, days: stor
     }
     const { event } = series[name]
     if (!removed.length || event === null || push.stage !== 'daily') return
-    const data = removed.map(({ at, type }) => ({ timestamp: isoOf(at), type: type || null }))
+    const data = removed.map(({ at, type }) => JSON.stringify({ timestamp: isoOf(at), type: type || null }))
     const header = eventHeader(app, user, event, `daily.data.${event}.deleted` as EventName)
-    const chunks = splitIntoChunks({ user_id, provider, data }, app.config.EVENT_MAX_KB)
+    const chunks = splitIntoChunks({ user_id, provider }, data, app.config.EVENT_MAX_KB)
     await emitRows(
       app,
-      chunks.map((chunk) => eventRow(app, key, { ...header, data: chunk as never })),
+      chunks.map((chunk) => eventRowOfText(app, key, header, chunk)),
     )
   })

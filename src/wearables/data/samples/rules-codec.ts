@@ -25,6 +25,10 @@ export type Sample = {
 const FORMAT = 1
 const LEVEL = 6
 
+/** For a few samples, the memory that the compressor reserves costs more than the compression. A window of 1 kB has room for them. */
+const SMALL_BYTES = 1024
+const SMALL = { windowBits: 10, memLevel: 4, chunkSize: SMALL_BYTES }
+
 /** Encodes samples column by column and compresses them, without loss. */
 export function encodeSamples(samples: Sample[]): Buffer {
   const writer = byteWriter(64 + samples.length * 8)
@@ -40,7 +44,8 @@ export function encodeSamples(samples: Sample[]): Buffer {
   writeRuns(writer, columns.zone, (zone) => writer.integer(zone === null ? 0 : zone + DAY_SECONDS))
   writeRuns(writer, columns.version, writer.signed)
   writeNames(writer, columns.more)
-  return deflateRawSync(writer.bytes(), { level: LEVEL })
+  const bytes = writer.bytes()
+  return deflateRawSync(bytes, bytes.length <= SMALL_BYTES ? { level: LEVEL, ...SMALL } : { level: LEVEL })
 }
 
 /** Splits samples into columns in one pass, because there are many. */
@@ -50,7 +55,8 @@ function columnsOf(samples: Sample[]) {
   const [at, duration, value, second, version] = [numbers(), numbers(), numbers(), numbers(), numbers()]
   const [type, text, more] = [texts(), texts(), texts()]
   const zone = new Array<number | null>(samples.length)
-  for (const [i, sample] of samples.entries()) {
+  for (let i = 0; i < samples.length; i++) {
+    const sample = samples[i] as Sample
     at[i] = sample.at
     duration[i] = sample.end - sample.at
     value[i] = sample.value

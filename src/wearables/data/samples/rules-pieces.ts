@@ -7,8 +7,10 @@ export type Piece = { from: number; to: number; count: number; bytes: Buffer }
 
 /** The first byte of a list of pieces. A compressed single piece never starts with it. */
 const LIST_MARKER = 7
-/** A day with more pieces is merged into one. */
+/** In a day with more pieces, some are merged into one. */
 const MAX_PIECES = 8
+/** Merging fewer samples takes about as long as merging this many. */
+const FEW_SAMPLES = 512
 
 /** Serializes a day for encryption. */
 export function writeDay(pieces: Piece[]): Buffer {
@@ -58,5 +60,23 @@ export function mergePieces(
   const { samples, ...merged } = mergeDay(samplesIn(overlapping), incoming, received, lastWins)
   if (!merged.changed) return { ...merged, pieces }
   const next = [...before, pieceOf(samples), ...after]
-  return { ...merged, pieces: next.length > MAX_PIECES ? [pieceOf(samplesIn(next))] : next }
+  return { ...merged, pieces: next.length > MAX_PIECES ? joinCheapest(next) : next }
+}
+
+/**
+ * Merges the neighbors with the fewest samples for each piece that goes away. So a large piece is written again only after a part of
+ * its size was added, and appending costs about the same all day.
+ */
+function joinCheapest(pieces: Piece[]): Piece[] {
+  let cheapest = { from: 0, to: pieces.length, cost: Number.POSITIVE_INFINITY }
+  for (let from = 0; from < pieces.length; from++) {
+    let samples = (pieces[from] as Piece).count
+    for (let to = from + 2; to <= pieces.length; to++) {
+      samples += (pieces[to - 1] as Piece).count
+      const cost = Math.max(samples, FEW_SAMPLES) / (to - from - 1)
+      if (cost < cheapest.cost) cheapest = { from, to, cost }
+    }
+  }
+  const { from, to } = cheapest
+  return [...pieces.slice(0, from), pieceOf(samplesIn(pieces.slice(from, to))), ...pieces.slice(to)]
 }

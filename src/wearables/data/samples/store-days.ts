@@ -21,7 +21,7 @@ const dayValues = (scope: SeriesScope, keys: DayKey[]) => [
 ]
 
 /** The number of days of a typical live push. Larger reads would delay others on a pipelined connection. */
-const MAX_PIPELINED_DAYS = 4
+export const MAX_PIPELINED_DAYS = 4
 
 export const findDays = (db: Db, scope: SeriesScope, keys: DayKey[]) =>
   (keys.length <= MAX_PIPELINED_DAYS ? runHotRead : runPrepared)<DayRow>(db, findText, dayValues(scope, keys))
