@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { isConnectionLost, isReadOnly } from '../errors.ts'
+import { queryDescribed } from './described-query.ts'
 
 /** A prepared statement that is its own transaction. */
 export type Statement = { name: string; text: string; values: unknown[] }
@@ -48,7 +49,7 @@ export function openPipelined(
       await connected
       corkThisTurn(client)
       try {
-        return await client.query(statement)
+        return await queryDescribed(client, statement)
       } catch (error) {
         if (isReadOnly(error) || isConnectionLost(error)) {
           forget(client)
