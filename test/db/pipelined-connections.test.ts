@@ -1,4 +1,3 @@
-import type { EventEmitter } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import pg from 'pg'
 import { pino } from 'pino'
@@ -82,36 +81,6 @@ test('a statement waiting for a lock does not block others and completes once th
   await holder.query('commit')
   holder.release()
   expect((await Promise.all(blocked)).toSorted()).toEqual([1, 2, 3])
-})
-
-test('describes a statement once per connection, and refuses it once its columns have changed', async () => {
-  await query(url, 'create table readings (value int)')
-  await query(url, 'grant all on readings to public')
-  await query(url, 'insert into readings values (1)')
-  const client = new pg.Client({ connectionString: url, pipeline: true } as pg.ClientConfig)
-  const connection = openPipelined(
-    () => client,
-    () => {},
-  )
-  atEnd(connection.close)
-  let descriptions = 0
-  const { connection: messages } = client as unknown as { connection: EventEmitter }
-  messages.on('rowDescription', () => descriptions++)
-  const read = () => connection.run({ name: 'test_readings', text: 'select value, $1::int as other from readings', values: [2] })
-  expect((await read()).rows).toEqual([{ value: 1, other: 2 }])
-  expect((await Promise.all([read(), read()])).map(({ rows }) => rows)).toEqual(Array(2).fill([{ value: 1, other: 2 }]))
-  expect(descriptions).toBe(1)
-  await query(url, 'alter table readings alter value type text')
-  await expect(read()).rejects.toMatchObject({ code: '0A000' })
-  expect((await connection.run({ name: 'test_new', text: 'select value from readings', values: [] })).rows).toEqual([{ value: '1' }])
-  expect(descriptions).toBe(2)
-})
-
-test('a statement that failed before it was described is described later', async () => {
-  const share = prepareStatement('test_share', 'select 10 / $1::int as share')
-  await expect(runHotRead(db, share, [0])).rejects.toMatchObject({ code: '22012' })
-  expect(await runHotRead(db, share, [5])).toEqual([{ share: 2 }])
-  expect(await runHotRead(db, share, [2])).toEqual([{ share: 5 }])
 })
 
 test('replaces a broken connection with the next statement', async () => {

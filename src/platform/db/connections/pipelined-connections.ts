@@ -1,6 +1,5 @@
 import type pg from 'pg'
 import { isConnectionLost, isReadOnly } from '../errors.ts'
-import { queryDescribed } from './described-query.ts'
 
 /** A prepared statement that is its own transaction. */
 export type Statement = { name: string; text: string; values: unknown[] }
@@ -49,7 +48,7 @@ export function openPipelined(
       await connected
       corkThisTurn(client)
       try {
-        return await queryDescribed(client, statement)
+        return await client.query(statement)
       } catch (error) {
         if (isReadOnly(error) || isConnectionLost(error)) {
           forget(client)
