@@ -49,7 +49,7 @@ const layerOf = (file: string) =>
 const isSealingStore = (file: string) => /^platform\/sealing\/(\w+\/)?store(-\w+)?\.ts$/.test(file)
 
 /** Platform files that use no database, clock or disk. */
-const purePlatform = ['config', 'outbound/address', 'outbound/outcome', 'problem', 'seeded-random', 'time'].map(
+const purePlatform = ['config', 'outbound/address', 'outbound/outcome', 'problem', 'sealing/deflate', 'seeded-random', 'time'].map(
   (name) => `platform/${name}.ts`,
 )
 

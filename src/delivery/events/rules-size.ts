@@ -11,16 +11,20 @@ export const payloadLimit = (kb: number) => kb * 1024 - ENVELOPE_BYTES
 
 /**
  * Splits samples into chunks that are complete messages on their own: each repeats the fields of `frame`. A sample that is too large
- * for a message gets a chunk of its own. The samples and the chunks are JSON texts, because there are many.
+ * for a message gets a chunk of its own. `write` returns the JSON of samples, separated by commas. The chunks are JSON texts, because
+ * there are many samples.
  */
-export function splitIntoChunks(frame: object, samples: string[], kb: number): string[] {
+export function splitIntoChunks<T>(frame: object, samples: T[], write: (samples: T[]) => string | Buffer, kb: number): string[] {
   const head = JSON.stringify({ ...frame, data: [] }).slice(0, -2)
   const limit = payloadLimit(kb) - CLIENT_USER_ID_BYTES - CHUNK_FIELDS_BYTES - Buffer.byteLength(head) - 2
   const chunkOf = (list: string, index: number, total: number) => `${head}${list}],"chunk_index":${index},"total_chunks":${total}}`
-  const whole = samples.join()
-  // Measuring the list as a whole takes half as long as measuring each sample.
-  if (samples.length <= MAX_SAMPLES && samples.length > 0 && Buffer.byteLength(whole) <= limit) return [chunkOf(whole, 0, 1)]
-  const parts = partsWithin(limit, samples)
+  if (samples.length > 0 && samples.length <= MAX_SAMPLES) {
+    // Measuring the list as a whole takes half as long as measuring each sample.
+    const whole = write(samples)
+    if (Buffer.byteLength(whole) <= limit) return [chunkOf(whole.toString(), 0, 1)]
+  }
+  const texts = samples.map((sample) => write([sample]).toString())
+  const parts = partsWithin(limit, texts)
   return parts.map((part, i) => chunkOf(part.join(), i, parts.length))
 }
 

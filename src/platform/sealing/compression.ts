@@ -1,4 +1,5 @@
-import { constants, deflateRawSync, inflateRawSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { deflateRaw, inflateRaw } from './deflate.ts'
 import { dictionary } from './dictionary.ts'
 
 /** Formats of a ciphertext whose plaintext is compressed, by its first byte. */
@@ -15,12 +16,6 @@ const params = { [constants.ZSTD_c_compressionLevel]: 1 }
  * These take 48 kB instead of 256, and a third of the time. The window has room for the dictionary and a short text.
  */
 const SMALL = { windowBits: 13, memLevel: 5 }
-
-/**
- * Node keeps the output buffer of every call until the next large collection, so the default of 16 kB makes these several times as
- * frequent. A smaller buffer would be part of a shared one of 8 kB. A longer output takes several.
- */
-const OUTPUT = { chunkSize: 4096 }
 
 /** Twice the size of the largest document, the attempt of an example: a body of 1 MB, escaped inside JSON. */
 const MAX_BYTES = 4 * 1024 * 1024
@@ -41,9 +36,9 @@ const optionsOf = (known: string) => ({ dictionary: dictionaryWith(known), maxOu
 
 export const compress = (plain: Buffer, known: string) =>
   plain.length < ZSTANDARD_FROM
-    ? { format: DEFLATED, bytes: deflateRawSync(plain, { ...optionsOf(known), ...SMALL, ...OUTPUT }) }
+    ? { format: DEFLATED, bytes: deflateRaw(plain, { ...optionsOf(known), ...SMALL }) }
     : { format: ZSTANDARD, bytes: zstdCompressSync(plain, { ...optionsOf(known), params }) }
 
 /** The limit also ends the decompression of a text that only looks small. */
 export const decompress = (format: number, bytes: Buffer, known: string) =>
-  format === DEFLATED ? inflateRawSync(bytes, { ...optionsOf(known), ...OUTPUT }) : zstdDecompressSync(bytes, optionsOf(known))
+  format === DEFLATED ? inflateRaw(bytes, optionsOf(known)) : zstdDecompressSync(bytes, optionsOf(known))

@@ -27,7 +27,7 @@ export function sampleEvents(app: App, { user, key, provider }: IncomingPush, na
   return groupByOrigin(row, samples).flatMap(({ origin, samples: group }) => {
     const frame = { user_id, source: presentSource(app, provider, origin), source_id: sources[provider].id }
     const header = eventHeader(app, user, event, `daily.data.${event}.${verb}` as EventName)
-    const chunks = splitIntoChunks(frame, group.map(sampleWriter(row)), app.config.EVENT_MAX_KB)
+    const chunks = splitIntoChunks(frame, group, sampleWriter(row), app.config.EVENT_MAX_KB)
     return chunks.map((data) => eventRowOfText(app, key, header, data))
   })
 }

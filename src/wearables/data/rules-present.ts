@@ -1,7 +1,7 @@
 import type { Series } from '../../contract/wearables/series.ts'
 import { DAY } from '../../platform/time.ts'
+import { instantWriter } from './rules-instants.ts'
 import type { Sample } from './samples/rules-codec.ts'
-import { instantWriter } from './samples/rules-instants.ts'
 
 const twoDigits = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'))
 let cachedDay = { from: Number.NaN, day: '' }
@@ -71,9 +71,12 @@ const presentInterval =
 export function sampleWriter(row: Series): (samples: Sample[]) => string | Buffer {
   const { valueKind, interval, extraFields } = row
   if (valueKind === 'number' && !interval && !Object.keys(extraFields.shape).length) return instantWriter(row)
-  const present = samplePresenter(row)
-  return (samples) => samples.map((sample) => JSON.stringify(present(sample))).join()
+  return writerOf(samplePresenter(row))
 }
+
+/** Writes what the function returns for each sample. */
+export const writerOf = (present: (sample: Sample) => object) => (samples: Sample[]) =>
+  samples.map((sample) => JSON.stringify(present(sample))).join()
 
 /** Samples of one source type, app and device form a group. */
 export type Origin = { type: string; app_id: string | null; device_id: string | null }

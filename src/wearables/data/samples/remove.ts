@@ -5,7 +5,7 @@ import { splitIntoChunks } from '../../../delivery/events/rules-size.ts'
 import { type App, inTransaction } from '../../../platform/app.ts'
 import { eventHeader } from '../emit.ts'
 import type { IncomingPush } from '../incoming-push.ts'
-import { isoOf } from '../rules-present.ts'
+import { isoOf, writerOf } from '../rules-present.ts'
 import { dayOf } from '../rules-time.ts'
 import { openDay, sealDay } from './days.ts'
 import type { Sample } from './rules-codec.ts'
@@ -52,9 +52,9 @@ const removeSeries = (app: App, push: IncomingPush, name: SeriesName, days: stor
     }
     const { event } = series[name]
     if (!removed.length || event === null || push.stage !== 'daily') return
-    const data = removed.map(({ at, type }) => JSON.stringify({ timestamp: isoOf(at), type: type || null }))
+    const write = writerOf(({ at, type }) => ({ timestamp: isoOf(at), type: type || null }))
     const header = eventHeader(app, user, event, `daily.data.${event}.deleted` as EventName)
-    const chunks = splitIntoChunks({ user_id, provider }, data, app.config.EVENT_MAX_KB)
+    const chunks = splitIntoChunks({ user_id, provider }, removed, write, app.config.EVENT_MAX_KB)
     await emitRows(
       app,
       chunks.map((chunk) => eventRowOfText(app, key, header, chunk)),

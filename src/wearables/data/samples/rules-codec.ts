@@ -1,4 +1,4 @@
-import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import { deflateRaw, inflateRaw } from '../../../platform/sealing/deflate.ts'
 import { type ByteReader, type ByteWriter, byteReader, byteWriter } from './rules-bytes.ts'
 import { readDoubles, readNames, readRuns, writeDoubles, writeNames, writeRuns } from './rules-columns.ts'
 
@@ -27,7 +27,7 @@ const LEVEL = 6
 
 /** For a few samples, the memory that the compressor reserves costs more than the compression. A window of 1 kB has room for them. */
 const SMALL_BYTES = 1024
-const SMALL = { windowBits: 10, memLevel: 4, chunkSize: SMALL_BYTES }
+const SMALL = { windowBits: 10, memLevel: 4 }
 
 /** Encodes samples column by column and compresses them, without loss. */
 export function encodeSamples(samples: Sample[]): Buffer {
@@ -45,7 +45,7 @@ export function encodeSamples(samples: Sample[]): Buffer {
   writeRuns(writer, columns.version, writer.signed)
   writeNames(writer, columns.more)
   const bytes = writer.bytes()
-  return deflateRawSync(bytes, bytes.length <= SMALL_BYTES ? { level: LEVEL, ...SMALL } : { level: LEVEL })
+  return deflateRaw(bytes, bytes.length <= SMALL_BYTES ? { level: LEVEL, ...SMALL } : { level: LEVEL })
 }
 
 /** Splits samples into columns in one pass, because there are many. */
@@ -71,7 +71,7 @@ function columnsOf(samples: Sample[]) {
 }
 
 export function decodeSamples(bytes: Buffer): Sample[] {
-  const reader = byteReader(inflateRawSync(bytes))
+  const reader = byteReader(inflateRaw(bytes))
   const format = reader.integer()
   if (format !== FORMAT) throw new Error(`Unknown sample format ${format}`)
   const count = reader.integer()

@@ -1,8 +1,8 @@
-import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { SourceSlug } from '../../../contract/tenants/sources.ts'
 import { type App, type AppInTransaction, inTransaction } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { problem } from '../../../platform/problem.ts'
+import { deflateRaw, inflateRaw } from '../../../platform/sealing/deflate.ts'
 import { openBytes, type SealingKey, sealBytes } from '../../../platform/sealing/seal.ts'
 import { getUser, requireUser, unwrapUserKey } from '../../../tenants/users/actions.ts'
 import { endBackfill } from '../backfill.ts'
@@ -106,10 +106,9 @@ function replaces(next: Version<number | null>, existing: Version<number>) {
 }
 
 /** Decrypts a stream to JSON text. */
-export const openStream = (key: SealingKey, id: string, sealed: Buffer) =>
-  inflateRawSync(openBytes(key, associatedData(id), sealed)).toString()
+export const openStream = (key: SealingKey, id: string, sealed: Buffer) => inflateRaw(openBytes(key, associatedData(id), sealed)).toString()
 
-export const sealStream = (key: SealingKey, id: string, text: string) => sealBytes(key, associatedData(id), deflateRawSync(text))
+export const sealStream = (key: SealingKey, id: string, text: string) => sealBytes(key, associatedData(id), deflateRaw(Buffer.from(text)))
 
 const associatedData = (workout_id: string) => `workout_streams.sealed.${workout_id}`
 

@@ -1,6 +1,6 @@
-import type { Series } from '../../../contract/wearables/series.ts'
-import { DAY } from '../../../platform/time.ts'
-import type { Sample } from './rules-codec.ts'
+import type { Series } from '../../contract/wearables/series.ts'
+import { DAY } from '../../platform/time.ts'
+import type { Sample } from './samples/rules-codec.ts'
 
 /** The text of a sample with the first moment of its day, without its value. */
 type Start = Pick<Sample, 'type' | 'zone'> & { from: number; text: Buffer }
