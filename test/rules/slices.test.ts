@@ -1,4 +1,7 @@
+import { once } from 'node:events'
+import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
+import { discard } from '../../src/http/body/discard.ts'
 import { runForShare } from '../../src/platform/shares/share.ts'
 import { cutIntoSlices } from '../../src/platform/shares/slices.ts'
 
@@ -24,4 +27,28 @@ test.each([
   expect(done).toBe(0)
   await Promise.all(harbor)
   expect(done).toBe(30)
+})
+
+test('the rest of a refused body is discarded while other work goes on', async () => {
+  const chunks = 20
+  let arrived = 0
+  const body = new Readable({
+    highWaterMark: 1,
+    read() {
+      const until = performance.now() + 1
+      while (performance.now() < until);
+      this.push(arrived++ < chunks ? Buffer.alloc(1024) : null)
+    },
+  })
+  let [turns, isOver] = [0, false]
+  const takeTurns = () => {
+    turns++
+    if (!isOver) setImmediate(takeTurns)
+  }
+  discard(body)
+  setImmediate(takeTurns)
+  await once(body, 'end')
+  isOver = true
+  expect(arrived).toBe(chunks + 1)
+  expect(turns).toBeGreaterThan(chunks)
 })

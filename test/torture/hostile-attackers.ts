@@ -30,8 +30,7 @@ type Outgoing = { method?: string; path: string; headers?: Record<string, string
 /** Attacks a service until the time is over, and prints the report. */
 async function main(attack: Attack) {
   const { seconds } = attack
-  // Attackers have machines of their own. Here they share the cores of the service, so they take what it leaves.
-  setPriority(19)
+  const { bomb, samplesBomb, integersBomb } = largeBodies()
   const until = performance.now() + seconds * 1000
   const report: AttackReport = {}
   const count = (status: number) => {
@@ -73,11 +72,12 @@ async function main(attack: Attack) {
 
 const keyOf = ({ key }: Attack) => ({ 'x-service-api-key': key })
 
-const bomb = gzipSync(`{"provider":"manual","data":[${'{},'.repeat(3_000_000)}{}]}`)
-/** 26 kB, of nine million samples. */
-const samplesBomb = gzipSync(`{"provider":"manual","data":[${'{},'.repeat(8_999_999)}{}]}`)
-/** 28 MB, of 14 million integers. */
-const integersBomb = Buffer.from(`{"provider":"manual","data":[${'1,'.repeat(13_999_999)}1]}`)
+/** `samplesBomb` are 26 kB, of nine million samples; `integersBomb` are 28 MB, of 14 million integers. */
+const largeBodies = () => ({
+  bomb: gzipSync(`{"provider":"manual","data":[${'{},'.repeat(3_000_000)}{}]}`),
+  samplesBomb: gzipSync(`{"provider":"manual","data":[${'{},'.repeat(8_999_999)}{}]}`),
+  integersBomb: Buffer.from(`{"provider":"manual","data":[${'1,'.repeat(13_999_999)}1]}`),
+})
 
 const sendRequest = ({ base }: Attack, { method = 'GET', path, headers = {}, body }: Outgoing) =>
   new Promise<number>((resolve) => {
@@ -153,4 +153,8 @@ async function sendGarbage(attack: Attack) {
   await new Promise<void>((resolve) => socket.once('close', () => resolve()))
 }
 
-if (process.argv[2] && import.meta.filename === process.argv[1]) await main(JSON.parse(process.argv[2]) as Attack)
+if (process.argv[2] && import.meta.filename === process.argv[1]) {
+  // Attackers have machines of their own. Here they share the cores of the service, so they take what it leaves.
+  setPriority(19)
+  await main(JSON.parse(process.argv[2]) as Attack)
+}

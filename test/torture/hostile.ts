@@ -1,9 +1,6 @@
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { treeMemory } from '../../bench/memory.ts'
 import { percentile } from '../../bench/numbers.ts'
@@ -11,6 +8,7 @@ import { type Client, createClient } from '../../src/contract/client.ts'
 import type { ResponseBody } from '../../src/contract/endpoint.ts'
 import type { Endpoints } from '../../src/contract/index.ts'
 import { readCredentials, run, startProcess } from '../support/process.ts'
+import type { Probe } from './health-probe.ts'
 import type { Attack, AttackName, AttackReport } from './hostile-attackers.ts'
 import { faultsInTables } from './tables.ts'
 import { users } from './users.ts'
@@ -118,34 +116,17 @@ async function observe(base: string, good: Client, created: User[], seconds: num
   return { ...behaved, health }
 }
 
-/** Reads /health every 100 ms, each time on a connection of its own. Returns the latencies. */
-async function probeHealth(base: string, seconds: number) {
-  const until = performance.now() + seconds * 1000
-  const latencies: Promise<number>[] = []
-  while (performance.now() < until) {
-    latencies.push(timeHealth(base))
-    await sleep(100)
-  }
-  return Promise.all(latencies)
-}
+/** Reads /health every 100 ms. Returns the latencies. */
+const probeHealth = (base: string, seconds: number) => runScript<number[]>('health-probe.ts', { base, seconds } satisfies Probe)
 
-/** A request without a response counts as an infinite latency. */
-async function timeHealth(base: string) {
-  const at = performance.now()
-  try {
-    const [response] = await once(get(`${base}/health`, { agent: false }), 'response')
-    await once(response.resume(), 'end')
-    return response.statusCode === 200 ? performance.now() - at : Number.POSITIVE_INFINITY
-  } catch {
-    return Number.POSITIVE_INFINITY
-  }
-}
+const startAttack = (attack: Attack) => runScript<AttackReport>('hostile-attackers.ts', attack)
 
-async function startAttack(attack: Attack): Promise<AttackReport> {
-  const file = join(import.meta.dirname, 'hostile-attackers.ts')
-  const { code, stdout, stderr } = await run([process.execPath, file, JSON.stringify(attack)], { env: {} }).exited
-  if (code !== 0) throw new Error(`the attackers exited with code ${code}: ${stderr}`)
-  return JSON.parse(stdout) as AttackReport
+/** Runs a script in its own process, whose times do not include the work of this one. */
+async function runScript<T>(name: string, argument: object): Promise<T> {
+  const { code, stdout, stderr } = await run([process.execPath, join(import.meta.dirname, name), JSON.stringify(argument)], { env: {} })
+    .exited
+  if (code !== 0) throw new Error(`${name} exited with code ${code}: ${stderr}`)
+  return JSON.parse(stdout) as T
 }
 
 /** Creates and reads users, one request at a time. Every response must be a success. */

@@ -6,6 +6,7 @@ import { runForShare } from '../../platform/shares/share.ts'
 import { cutIntoSlices } from '../../platform/shares/slices.ts'
 import { unsupportedType } from '../problems/problems.ts'
 import { type RequestState, shareOf } from '../request.ts'
+import { discard } from './discard.ts'
 import { parseForm } from './form.ts'
 import type { BodiesInFlight } from './in-flight.ts'
 import { inflated } from './inflate.ts'
@@ -34,7 +35,7 @@ type Parse = (body: Readable, limit: number, grow: Grow) => Promise<unknown>
 async function receive(inFlight: BodiesInFlight, request: FastifyRequest, sent: Readable, parse: Parse) {
   const { state } = request
   // Nothing reads the body of an unknown path.
-  if (!state) return void sent.resume()
+  if (!state) return discard(sent)
   const limit = limitOf(state, request.routeOptions.bodyLimit)
   if (Number(request.headers['content-length']) > limit) throw overLimit(limit)
   const claim = inFlight(credentialOf(state))
@@ -43,12 +44,11 @@ async function receive(inFlight: BodiesInFlight, request: FastifyRequest, sent: 
   try {
     return await runForShare(shareOf(state), () => parse(body, limit, claim.grow))
   } catch (error) {
-    // The rest is discarded, so that the client can read the response.
     if (body !== sent) {
       sent.unpipe()
       body.destroy()
     }
-    sent.resume()
+    discard(sent)
     throw error
   }
 }
