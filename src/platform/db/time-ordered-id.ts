@@ -8,3 +8,6 @@ export function timeOrderedId(at: string) {
   const time = Date.parse(at).toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`
 }
+
+/** The time of such an ID in milliseconds. Undefined for a random ID. */
+export const timeOfId = (id: string) => (id[14] === '7' ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : undefined)

@@ -2,6 +2,7 @@ import { type Selectable, sql } from 'kysely'
 import type { Db } from '../../../platform/db/open.ts'
 import { descendingPage } from '../../../platform/db/page.ts'
 import type { Tables } from '../../../platform/db/tables.ts'
+import { timeOfId } from '../../../platform/db/time-ordered-id.ts'
 import type { Page } from '../../../platform/paging.ts'
 import { attemptColumns } from '../sending/store-lanes.ts'
 
@@ -40,14 +41,19 @@ type FullAttempt = AttemptRow & {
   created_at: string | null
 }
 
-/** An attempt with its event. The attempt stores the event's time only to the millisecond. */
+/**
+ * An attempt with its event. The attempt stores the event's time only to the millisecond. Attempts of earlier versions have random IDs,
+ * which do not tell the partition.
+ */
 export async function findAttempt(db: Db, { team_id, webhook_id }: WebhookKey, id: string) {
+  const time = timeOfId(id)
   const { rows } = await sql<FullAttempt>`
     select a.*, k.id as key_id, k.wrapped as wrapped_key, e.sealed as event_sealed, e.created_at
     from attempts a
     left join sealing_keys k on k.team_id = a.team_id and k.user_id = a.user_id
     left join events e on e.team_id = a.team_id and e.id = a.event_id
       and e.logged_at >= a.event_at and e.logged_at < a.event_at + interval '1 millisecond'
-    where a.team_id = ${team_id} and a.webhook_id = ${webhook_id} and a.id = ${id}`.execute(db)
+    where a.team_id = ${team_id} and a.webhook_id = ${webhook_id} and a.id = ${id}
+      ${time === undefined ? sql`` : sql`and a.at = to_timestamp(${time}::float8 / 1000)`}`.execute(db)
   return rows[0]
 }

@@ -15,7 +15,7 @@ export const sealedColumns: store.SealedColumn[] = [
   { ...byId, table: 'physicians', key: ['npi'], in: ['npi'], owner: 'team' },
   { ...byId, table: 'couriers', key: ['code'], in: ['code'], owner: 'team' },
   { ...byId, table: 'events', key: ['id', 'logged_at'], owner: 'either' },
-  { ...byId, table: 'attempts', key: ['id', 'at'], owner: 'either' },
+  { ...byId, table: 'attempts', key: ['webhook_id', 'at', 'id'], owner: 'either' },
   { ...byId, table: 'inbox_messages', owner: 'either' },
   { ...byId, table: 'messages', owner: 'either' },
   {
