@@ -46,7 +46,8 @@ begin
   end if;
   update lanes l set worker = claim_lanes.worker, lease = claim_lanes.lease
   where l.team_id = claim_lanes.team_id and l.id = any (lane_ids);
-  select min(m.event_at), max(m.event_at) into oldest, newest
+  -- Citus rejects the join below if its condition is null, so lanes without messages have times too.
+  select coalesce(min(m.event_at), claim_lanes.now), coalesce(max(m.event_at), claim_lanes.now) into oldest, newest
   from lanes l cross join lateral (
     select q.event_at from deliveries q
     where q.team_id = claim_lanes.team_id and q.lane_id = l.id and q.n > l.head order by q.n limit claim_lanes.per_lane

@@ -71,9 +71,9 @@ test('11 every hard limit is in one table', () => {
 test('11 /ready says that the disk is full while writes fail, although its own write succeeds', async () => {
   await query(
     w.url,
-    `create function no_space() returns trigger language plpgsql as $$ begin raise exception 'full' using errcode = 'disk_full'; end $$;
-     create trigger disk_full before insert on users for each row execute function no_space()`,
+    "create function no_space() returns trigger language plpgsql as $$ begin raise exception 'full' using errcode = 'disk_full'; end $$",
   )
+  await query(w.url, 'create trigger disk_full before insert on users for each row execute function no_space()')
   expect((await errorOf(w.api.createUser({ body: { client_user_id: 'full' } }))).status).toBe(503)
   await query(w.url, 'drop trigger disk_full on users')
   const { status, text } = await get('/ready')

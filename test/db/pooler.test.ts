@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type pg from 'pg'
 import { pino } from 'pino'
 import { expect, inject, type TestContext, test } from 'vitest'
@@ -7,6 +8,8 @@ import { assay } from '../cli/assay.ts'
 import { clientsOf, externalDatabase, startFailure, startInProcess } from '../start/support/start.ts'
 import { atEnd } from '../support/at-end.ts'
 import { databaseName } from '../support/databases.ts'
+import { holdLock } from '../support/hold-lock.ts'
+import { lockWaits } from '../support/lock-waits.ts'
 import { placeOrder, statusesOf } from '../support/orders.ts'
 import { aPipeline } from '../support/pipelines.ts'
 import { pgbouncer, startPooler } from '../support/pooler.ts'
@@ -170,6 +173,19 @@ test('replicas continue after the server ended the connections of the pooler', a
   for (const turn of [0, 1]) await eventually(() => api(turn).listUsers())
   await times(4, (turn) => placeOrder(api(turn)))
   await receiver.has(before + 4)
+})
+
+test('a read whose connection to the server is lost behind the pooler still succeeds', async (context) => {
+  const { api, url, replicas } = transactionSiteFor(context)
+  const user_id = await aUser(api(0))
+  const isWaiting = () => eventually(async () => (await lockWaits(url)).length > 0)
+  const release = await holdLock(replicas[0].app, (db) => sql`lock table team_api_keys in access exclusive mode`.execute(db))
+  const reading = api(0).getUser({ params: { user_id } })
+  await isWaiting()
+  await query(url, `select pg_terminate_backend(pid, ${TIMEOUT_MS}) from (${backendsOfService} and wait_event_type = 'Lock') as waiting`)
+  await isWaiting()
+  await release()
+  expect(await reading).toMatchObject({ user_id })
 })
 
 const unavailable = { status: 503, detail: { error_type: 'DATABASE_UNAVAILABLE' } }

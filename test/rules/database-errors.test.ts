@@ -30,6 +30,14 @@ test.each([
 })
 
 test.each([
+  ['server conn crashed?', true],
+  // The statement was not sent, and another attempt would wait as long.
+  ['query_wait_timeout', false],
+])('PgBouncer lost the connection to the server if it reports "%s": %s', (message, lost) => {
+  expect(isConnectionLost({ severity: 'FATAL', code: '08P01', message })).toBe(lost)
+})
+
+test.each([
   ['Connection terminated unexpectedly', true],
   ['Connection terminated due to connection timeout', true],
   ['timeout exceeded when trying to connect', true],

@@ -70,6 +70,9 @@ export function isDiskFull(error: unknown) {
   return code === DISK_FULL || /No space left on device|Disk quota exceeded/.test(message ?? '')
 }
 
+/** PgBouncer lost its connection to the server. The SQLSTATE is that of a protocol violation, as for most errors of PgBouncer. */
+const LOST_BY_POOLER = 'server conn crashed?'
+
 /**
  * The connection ended before or during the statement: the server was restarted, or ended the connection. The coordinator of a
  * cluster reports a lost worker with severity ERROR, and its own connection goes on.
@@ -77,6 +80,7 @@ export function isDiskFull(error: unknown) {
 export function isConnectionLost(error: unknown) {
   const { code, severity, message } = error as { code?: string; severity?: string; message?: string }
   if (severity === 'ERROR') return false
+  if (message === LOST_BY_POOLER) return true
   return code ? /^(57P0[12]|08003|08006|ECONNRESET|EPIPE)$/.test(code) : /Connection terminated|not queryable/.test(message ?? '')
 }
 
