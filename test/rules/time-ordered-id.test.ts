@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { timeOfId, timeOrderedId } from '../../src/platform/db/time-ordered-id.ts'
+import { newUuid } from '../support/seeded.ts'
 
 const anInstant = fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true }).map((date) => date.toISOString())
 
@@ -26,5 +26,5 @@ test('an ID tells its time, and a random one tells none', () => {
       expect(timeOfId(timeOrderedId(at))).toBe(Date.parse(at))
     }),
   )
-  expect(timeOfId(randomUUID())).toBeUndefined()
+  expect(timeOfId(newUuid())).toBeUndefined()
 })
