@@ -49,11 +49,10 @@ begin
     where l.team_id = settle_lanes.team_id;
     return query select b.id::text, b.webhook_id, true, true from unnest(busy_ids, busy_webhooks) as b (id, webhook_id);
   end if;
-  -- A user or a team can be erased in the meantime. Citus rejects the lookup inside the insert.
+  -- A user or a team can be erased in the meantime. Citus rejects the lookup inside the insert. A team with users exists.
   select array_agg(u.user_id) into known_users
-  from teams t left join users u on u.team_id = settle_lanes.team_id and u.user_id = any (settle_lanes.user_ids)
-  where t.id = settle_lanes.team_id group by t.id;
-  if not found then
+  from users u where u.team_id = settle_lanes.team_id and u.user_id = any (settle_lanes.user_ids);
+  if known_users is null and not exists (select from teams t where t.id = settle_lanes.team_id) then
     return;
   end if;
   insert into attempts (
