@@ -12,6 +12,7 @@ import { type Changes, mergeSamples, readDaysEarly, retryWrite } from './days.ts
 import { guessDays } from './rules-days.ts'
 import type { IncomingSample } from './rules-merge.ts'
 import { checkSpread, readSamples } from './rules-samples.ts'
+import { MAX_PIPELINED_DAYS } from './store-days.ts'
 import { type AuditedBatch, canShareStatement, writeBatches } from './store-groups.ts'
 import { type Batch, writeBatch } from './store-write.ts'
 
@@ -73,8 +74,6 @@ async function saveOnce(app: App, push: IncomingPush, parsed: ParsedSeries[], lo
 /** A pull reads the same data again and again. Without a change there is nothing to write. */
 const isRepeated = ({ pull, stage }: IncomingPush, merged: MergedSeries[]) =>
   pull !== undefined && stage === 'daily' && merged.every(({ batch }) => !batch?.days.length && !batch?.events.length)
-
-const MAX_PIPELINED_DAYS = 4
 
 /** Small live pushes use a pipelined connection and write the audit row in the same statement. */
 const isSmallLivePush = ({ requestRows, transaction }: App, { days, state }: Batch) =>
