@@ -3,6 +3,8 @@ import { currentShare, isContended, seeOwner } from './share.ts'
 
 /** Long enough that switching costs nothing, and short enough that nobody notices the wait. */
 const SLICE_MS = 0.5
+/** While several teams are active, a request waits for several slices. */
+const SHARED_SLICE_MS = 0.25
 
 /** A request waits for several turns of the loop, so most of them have no slice. */
 const MIN_TURNS = 2
@@ -46,11 +48,12 @@ function runNextSlice(turn = 1, pauses = 0) {
 export function cutIntoSlices({ begun = true } = {}): () => Promise<void> | undefined {
   // The steps can run in events of a stream, which do not know whom they work for.
   const owner = currentShare()?.owner ?? ''
-  let until = begun ? performance.now() + SLICE_MS : 0
+  const endOfSlice = () => performance.now() + (isContended() ? SHARED_SLICE_MS : SLICE_MS)
+  let until = begun ? endOfSlice() : 0
   return () => {
     if (performance.now() < until) return undefined
     return nextSlice(owner).then(() => {
-      until = performance.now() + SLICE_MS
+      until = endOfSlice()
     })
   }
 }
