@@ -50,5 +50,6 @@ test('the rest of a refused body is discarded while other work goes on', async (
   await once(body, 'end')
   isOver = true
   expect(arrived).toBe(chunks + 1)
-  expect(turns).toBeGreaterThan(chunks)
+  // A slice has one chunk, and one more if the stream has read ahead.
+  expect(turns).toBeGreaterThan(chunks / 2)
 })

@@ -12,8 +12,10 @@ import { providerOf } from '../sources/actions.ts'
 import { CUSTOMER_SOURCE, decryptBirthDate, encryptBirthDate } from './birth-date.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
+import * as erasure from './store-erasure.ts'
 
-export { searchErasable, type UserRow } from './store.ts'
+export type { UserRow } from './store.ts'
+export { searchErasable } from './store-erasure.ts'
 
 type UserSettings = {
   fallback_time_zone?: string | null | undefined
@@ -131,23 +133,23 @@ export const cancelDeletion = (app: App, { team_id }: TeamCaller, query: UserIds
 
 /** Teams with users whose grace period has ended. */
 export const findTeamsWithUsersToErase = async (app: App, limit: number) =>
-  (await store.findTeamsWithUsersToErase(app.db, app.wall(), limit)).map(({ team_id }) => team_id)
+  (await erasure.findTeamsWithUsersToErase(app.db, app.wall(), limit)).map(({ team_id }) => team_id)
 
 /** Locks users of the team whose grace period has ended, and returns their IDs. */
 export const lockUsersToErase = async (app: AppInTransaction, team_id: string, limit: number) =>
-  (await store.lockUsersToErase(app.db, team_id, app.wall(), limit)).map(({ user_id }) => user_id)
+  (await erasure.lockUsersToErase(app.db, team_id, app.wall(), limit)).map(({ user_id }) => user_id)
 
 /** Erases locked users and everything that is encrypted with their keys. Their orders must have been detached before. */
 export async function eraseUsers(app: AppInTransaction, team_id: string, user_ids: string[]) {
-  await store.deleteLockedUsers(app.db, team_id, user_ids)
+  await erasure.deleteLockedUsers(app.db, team_id, user_ids)
   const auditEntry = (user_id: string) => ({ action: 'eraseUser', subject: `user_id:${user_id}`, status: 200 })
   await recordChange(app, ...user_ids.map((user_id) => auditRow(app, { kind: 'job', team_id }, auditEntry(user_id))))
 }
 
 /** Deletes every user of a team without a grace period, in the caller's transaction. */
-export const deleteUsersOf = (app: AppInTransaction, team_id: string) => store.deleteUsersOf(app.db, team_id)
+export const deleteUsersOf = (app: AppInTransaction, team_id: string) => erasure.deleteUsersOf(app.db, team_id)
 
-export const findNextErasure = async (app: App, team_id: string) => (await store.findNextErasure(app.db, team_id))?.erase_at ?? undefined
+export const findNextErasure = async (app: App, team_id: string) => (await erasure.findNextErasure(app.db, team_id))?.erase_at ?? undefined
 
 export async function getMetrics(app: App, { team_id }: TeamCaller) {
   const counting = [store.countUsers(app.db, team_id), store.countOrders(app.db, team_id), store.countSources(app.db, team_id)] as const
