@@ -1,9 +1,24 @@
+import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { isFullRun } from './test/support/full-run.ts'
+import { skipReporter } from './test/support/skip-reporter.ts'
 
 // Workers share the service's cache of compiled code.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/compiled')
+
+if (isFullRun) {
+  // Workers inherit the seed.
+  process.env['TEST_SEED'] ??= String(randomInt(2 ** 31))
+  console.log(`TEST_SEED=${process.env['TEST_SEED']}`)
+}
+
+/** `npm run test:full` runs these too. */
+const fullOnly = [
+  ...['torture/bookings', 'torture/clouds', 'torture/labs', 'torture/pipelines', 'upgrade/rolling', 'docs/newcomer'],
+  ...['db/replica', 'db/embedded-accounts', 'cli/rotation-kills'],
+]
 
 /** These take longest, and wait for processes most of the time. */
 const long = [
@@ -28,7 +43,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     // `npm run check` runs it, without a database.
-    exclude: ['test/architecture.test.ts'],
+    exclude: ['test/architecture.test.ts', ...(isFullRun ? [] : fullOnly.map((name) => `test/${name}.test.ts`))],
+    reporters: ['default', skipReporter()],
     globalSetup: ['test/support/cluster.ts'],
     setupFiles: ['test/support/setup.ts'],
     pool: 'forks',
@@ -40,9 +56,9 @@ export default defineConfig({
     // Two more than the cores we test on: with one more, the cores were idle for a quarter of the time, because long tests wait for processes.
     maxWorkers: 4,
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    // Ends a test that hangs. No test has a shorter limit of its own, because a busy machine is slow.
-    testTimeout: 600_000,
-    hookTimeout: 600_000,
+    // Ends a test that hangs. The slowest takes 25 seconds, and a busy machine several times as long. LONG_TEST_MS is for the others.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     teardownTimeout: 600_000,
   },
 })

@@ -1,20 +1,20 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { sql } from 'kysely'
 import { pino } from 'pino'
 import { createClient } from '../src/contract/client.ts'
 import { eventTypes } from '../src/contract/delivery/events.ts'
+import { changeAtEnd } from '../src/delivery/events/change-log.ts'
 import { eventRow } from '../src/delivery/events/emit.ts'
-import { emit } from '../src/delivery/events/store.ts'
+import { emitAll } from '../src/delivery/events/store.ts'
 import { sealSecrets } from '../src/delivery/webhooks/endpoints.ts'
 import { textOfSecret } from '../src/delivery/webhooks/sign.ts'
 import { insertWebhook } from '../src/delivery/webhooks/store.ts'
+import { insertCursor } from '../src/delivery/webhooks/store-positions.ts'
 import { socketFolder } from '../src/delivery/webhooks/wake-ups/local-messages.ts'
 import { wakeUpsAmongProcesses } from '../src/delivery/webhooks/wake-ups/wake-ups.ts'
 import { openService } from '../src/operations/deployment/open.ts'
-import { type App, appOf, DELIVER_WEBHOOKS, wakeAfterCommit, wakeAfterEvent } from '../src/platform/app.ts'
+import { type App, appOf, DELIVER, wakeLog } from '../src/platform/app.ts'
 import { readConfig } from '../src/platform/config.ts'
 import { userSealingKey } from '../src/platform/sealing/vault.ts'
-import type { WebhookRef } from '../src/platform/webhook-ref.ts'
 import type { Running, Site } from './site.ts'
 
 const USERS = 100
@@ -30,17 +30,17 @@ export async function openWriter(site: Site, running: Running, team_id: string) 
   const app = appOf(service)
   const wakeUps = wakeUpsAmongProcesses({ db: app.db, folder: socketFolder(service.vault), connect: undefined, onError: () => {} })
   service.wake = (job, about = []) => {
-    if (job === DELIVER_WEBHOOKS) wakeUps.send(about as Iterable<WebhookRef>)
+    if (job === DELIVER) wakeUps.send(about)
   }
   const users = await createUsers(app, running, team_id)
-  const newEvent = (key: string) => {
+  const newEvent = (key: string, event_type = 'labtest.order.created') => {
     const { key: sealing, user_id } = users[Math.floor(Math.random() * USERS)] as (typeof users)[number]
     const data = eventTypes['labtest.order.created'].example as never
     return eventRow(app, sealing, {
       team_id,
       user_id,
       client_user_id: 'bench',
-      event_type: 'labtest.order.created',
+      event_type: event_type as 'labtest.order.created',
       key,
       data,
       at: app.wall(),
@@ -49,18 +49,10 @@ export async function openWriter(site: Site, running: Running, team_id: string) 
   return {
     app,
     /** Writes one event in its own transaction and returns its ID after the commit. */
-    async emitEvent(key: string) {
-      const event = newEvent(key)
-      wakeAfterEvent(app, team_id, await emit(app.db, event))
-      return event.id
-    },
-    /** The same for one webhook, regardless of its filter. */
-    async emitToWebhook(webhook_id: string, key: string) {
-      const event = newEvent(key)
-      await sql`with emitted as materialized (
-          select emit(${team_id}, ${event.id}, ${event.user_id}, null, ${event.event_type}, ${key}, ${event.sealed}, ${event.at}, false) as emitted)
-        select enqueue(${team_id}, ${webhook_id}, 'per_key', ${key}, ${event.id}, now()) from emitted`.execute(app.db)
-      wakeAfterCommit(app, team_id, [webhook_id])
+    async emitEvent(key: string, event_type?: string) {
+      const event = newEvent(key, event_type)
+      await emitAll(app.db, team_id, [event])
+      wakeLog(app, team_id)
       return event.id
     },
     close: async () => {
@@ -80,12 +72,16 @@ async function createUsers(app: App, running: Running, team_id: string) {
   return users
 }
 
-/** A webhook with empty `filter_types` gets its messages only from the benchmark. */
+/** A webhook that begins at the end of the log. */
 export async function createWebhook(app: App, team_id: string, url: string, filter_types: string[] | null = null) {
   const id = randomUUID()
   const at = app.wall()
-  const sealed = await sealSecrets(app, { id, team_id }, { keys: [{ key: textOfSecret(SECRET), until: null }], headers: {}, sensitive: [] })
+  const secrets = { keys: [{ key: textOfSecret(SECRET), until: null }], headers: {}, sensitive: [], url }
+  const sealed = await sealSecrets(app, { id, team_id }, secrets)
   const fixed = { description: '', rate_limit: null, ordering: 'per_key' as const, created_at: at, updated_at: at, disabled_at: null }
-  await insertWebhook(app.db, { id, team_id, url, filter_types, sealed, ...fixed })
+  await changeAtEnd(app, team_id, async (app, end) => {
+    await insertWebhook(app.db, { id, team_id, filter_types, sealed, ...fixed })
+    await insertCursor(app.db, { team_id, webhook_id: id, after_no: end.no, after_at: end.at })
+  })
   return id
 }

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { placeOrder, placeParameters } from '../src/labs/orders/placing/store-write.ts'
+import { placeOrders } from '../src/labs/orders/placing/store-write.ts'
 import { query } from '../test/support/databases.ts'
 import { run } from '../test/support/process.ts'
 
@@ -28,41 +28,49 @@ type Script = { script: string; variables: Record<string, string> }
 
 /** Turns an order that the service placed into a pgbench script with new IDs and times and values of the same size. */
 export async function scriptFromOrder(url: string, users: number): Promise<Script> {
-  const values = await readPlacedOrder(url)
-  const variables: Record<string, string> = {}
-  const texts = placeParameters.map((name, i) => {
-    const expression = freshExpressions[name]
-    if (expression) return expression
-    const value = values[name]
-    if (value === null || value === undefined) return 'null'
-    variables[`p${i}`] = Array.isArray(value) ? `{${value.join(',')}}` : String(value)
-    return `:p${i}`
-  })
-  const statement = placeOrder.replace(/\$(\d+)/g, (_, n: string) => texts[Number(n) - 1] as string).replace(/\s+/g, ' ')
-  return { script: `\\set n random(1, 9000000000000000)\n\\set u random(1, ${users})\n${statement.trim()};\n`, variables }
+  const { placed, event, audit } = await readPlacedOrder(url)
+  const [order_id, time] = [placed['id'] as string, placed['created_at'] as string]
+  const fresh = { [order_id]: freshId('order'), [placed['transaction_id'] as string]: freshId('transaction'), [time]: 'now()::text' }
+  const rowsOf = (row: Row, values: Record<string, string>) => expressionOf(row, { ...fresh, ...values })
+  const user = { [placed['user_id'] as string]: "md5('user' || :u)" }
+  const variables = {
+    team: placed['team_id'] as string,
+    ...{ order: rowsText(placed), order_sealed: `{"${placed['sealed']}"}` },
+    ...{ event: rowsText({ ...event, at: event['created_at'] }), event_sealed: `{"${event['sealed']}"}`, audit: rowsText(audit) },
+  }
+  const values = [
+    ...[':team', rowsOf(placed, user).replace('$', ':order'), ':order_sealed', 'null', 'null'],
+    ...[rowsOf(event, { ...user, [event['id'] as string]: freshId('event') }).replace('$', ':event'), ':event_sealed'],
+    ...[rowsOf(audit, { [audit['id'] as string]: freshId('audit') }).replace('$', ':audit'), 'null', 'null', 'null'],
+  ]
+  const statement = placeOrders.replace(/\$(\d+)/g, (_, n: string) => values[Number(n) - 1] as string)
+  return { script: `\\set n random(1, 9000000000000000)\n\\set u random(1, ${users})\n${statement};\n`, variables }
 }
+
+type Row = Record<string, unknown>
+
+/** Rows as JSON for the function. Ciphertexts are in parameters of their own. */
+const rowsText = ({ sealed: _, ...row }: Row) =>
+  JSON.stringify([Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null))])
 
 /** pgbench generates numbers only, so the server builds IDs from them. */
-const freshId = (of: string) => `md5(:n || '${of}')::uuid`
-const freshExpressions: Record<string, string> = {
-  id: freshId('order'),
-  transaction_id: freshId('transaction'),
-  'event.id': freshId('event'),
-  'audit.id': freshId('audit'),
-  user_id: `md5('user' || :u)::uuid`,
-  ...Object.fromEntries(['created_at', 'updated_at', 'last_event_at', 'audit.at'].map((name) => [name, 'now()'])),
-}
+const freshId = (of: string) => `md5(:n || '${of}')::uuid::text`
 
-async function readPlacedOrder(url: string): Promise<Record<string, unknown>> {
-  const [row] = await query<{ placed: Record<string, unknown>; event: Record<string, unknown>; audit: Record<string, unknown> }>(
+/** The rows in the variable `$` with other values in place of some texts. */
+const expressionOf = (row: Row, values: Record<string, string>) =>
+  `${Object.entries(values)
+    .filter(([text]) => JSON.stringify(row).includes(text))
+    .reduce((sql, [text, value]) => `replace(${sql}, '${text}', ${value})`, '$')}::json`
+
+async function readPlacedOrder(url: string) {
+  const [row] = await query<{ placed: Row; event: Row; audit: Row }>(
     url,
-    `select to_jsonb(orders) as placed, to_jsonb(events) as event, to_jsonb(audit_log) as audit
+    `select to_jsonb(orders) as placed, to_jsonb(events) as event, to_jsonb(audit_log) - '{chain_seq,chain_hash}'::text[] as audit
      from orders join events using (team_id) join audit_log on audit_log.chain_id = orders.team_id and audit_log.subject like '%' || orders.id
      where events.order_id = orders.id and low_level = 'ordered' order by orders.created_at desc limit 1`,
   )
   if (!row) throw new Error('no order was placed yet')
-  const withPrefix = (prefix: string, row: object) => Object.entries(row).map(([name, value]) => [`${prefix}.${name}`, value])
-  return { ...row.placed, ...Object.fromEntries([...withPrefix('event', row.event), ...withPrefix('audit', row.audit)]) }
+  return row
 }
 
 /** Copies a user as often as the service has users, with IDs that the script can compute. */

@@ -25,8 +25,10 @@ export async function newPusher({ url, headers, receiver }: Deployment) {
   await receiver.takeReport()
   let next = 0
   const expected = new Set<string>()
+  /** Messages received so far, by key. */
+  const received = new Map<string, number>()
 
-  /** Returns the lane and the number of the message, how long the request took, and when the response arrived. */
+  /** Returns the key of the message and its number within the key, how long the request took, and when the response arrived. */
   async function push() {
     const user = users[next++ % USERS] as (typeof users)[number]
     const n = ++user.pushed
@@ -47,7 +49,11 @@ export async function newPusher({ url, headers, receiver }: Deployment) {
       await eventually(async () => (await receiver.count()) >= expected.size, 120_000)
       const report = await receiver.takeReport()
       if (report.wrong) throw new Error(`${report.wrong} of ${report.count} messages were wrong or out of order`)
-      for (const [, , at, key, n] of report.receipts) if (expected.delete(`${key} ${n}`)) receipts.set(`${key} ${n}`, at)
+      for (const [, , at, key] of report.receipts) {
+        const name = `${key} ${(received.get(key) ?? 0) + 1}`
+        received.set(key, (received.get(key) ?? 0) + 1)
+        if (expected.delete(name)) receipts.set(name, at)
+      }
     }
     return receipts
   }

@@ -17,7 +17,8 @@ const now = () => performance.timeOrigin + performance.now()
 async function main(secret: Buffer) {
   const emptyReport = (): ReceiverReport => ({ count: 0, bytes: 0, wrong: 0, firstAt: 0, lastAt: 0, receipts: [] })
   let report = emptyReport()
-  const lanes = new Map<string, number>()
+  /** The position of the last message of each key of a webhook. */
+  const positions = new Map<string, number>()
   const server = createServer((request, response) => {
     const path = request.url ?? ''
     if (path === '/report' || path === '/count') {
@@ -32,9 +33,9 @@ async function main(secret: Buffer) {
       const at = now()
       if (path === '/dead') return
       const { 'webhook-id': id, 'webhook-key': key, 'webhook-sequence': n } = request.headers as Record<string, string>
-      const lane = `${path} ${key}`
-      const isNext = Number(n) === (lanes.get(lane) ?? 0) + 1
-      lanes.set(lane, Number(n))
+      const queue = `${path} ${key}`
+      const isNext = Number(n) > (positions.get(queue) ?? 0)
+      positions.set(queue, Number(n))
       if (!isNext || verify(secret, request.headers, Buffer.concat(parts), new Date().toISOString()) !== 'verified') report.wrong++
       report.count++
       report.bytes += request.rawHeaders.join('').length + Buffer.concat(parts).length

@@ -4,8 +4,8 @@ import { perSecond } from './numbers.ts'
 import type { Processes } from './usage.ts'
 
 const counts = {
-  'audit rows chained for one team': 'select count(*)::int as left from audit_log where chain_seq is null',
-  'events numbered for one team': 'select count(*)::int as left from events where no is null',
+  'audit rows linked for one team': 'select count(*)::int as left from audit_outbox',
+  'events moved to the log of one team': 'select count(*)::int as left from outbox',
 }
 
 /** Measures the work that is serial within a team. No worker runs while `writeAuditRows` does. */
@@ -13,8 +13,11 @@ export async function printSerialRates({ site, api }: Processes, writeAuditRows:
   await writeAuditRows()
   const client = new pg.Client({ connectionString: api.database })
   await client.connect()
-  await client.query('update events set no = null')
-  await client.query('update event_logs set complete_before = null')
+  // Partial, so that webhooks do not receive them again.
+  await client.query(
+    `insert into outbox (team_id, id, user_id, order_id, event_type, key, partial, sealed, created_at)
+     select team_id, id, user_id, order_id, event_type, key, true, sealed, created_at from events order by no`,
+  )
   const rates = Object.entries(counts).map(async ([name, text]) => `${name}: ${await drainRate(client, text)}`)
   const [, ...lines] = await Promise.all([site.serve('costs', { ROLE: 'worker' }), ...rates])
   for (const line of lines) console.log(line)

@@ -15,7 +15,7 @@ export type Running = Awaited<ReturnType<Site['serve']>>
 
 const superuserSql = ['GRANT pg_checkpoint TO assay']
 /** Enough for the default processes of a service on a large machine. */
-const settings = { max_connections: '300' }
+const MAX_CONNECTIONS = '300'
 
 type Options = {
   /** Services connect through PgBouncer with this many connections. */
@@ -25,14 +25,21 @@ type Options = {
    * distributed.
    */
   database?: string | undefined
+  /** Settings of the server that it starts. */
+  settings?: Record<string, string>
 }
 
 /** Starts a PostgreSQL server with full durability. The caller creates databases and starts services on it. */
-export async function openSite(connections: number, { pooler: pooled, database: external }: Options = {}) {
+export async function openSite(connections: number, { pooler: pooled, database: external, settings }: Options = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'assay-bench-'))
   const embedded = external
     ? undefined
-    : await startEmbedded({ dataDir: join(folder, 'server'), log: pino({ level: 'silent' }), settings, superuserSql })
+    : await startEmbedded({
+        dataDir: join(folder, 'server'),
+        log: pino({ level: 'silent' }),
+        settings: { max_connections: MAX_CONNECTIONS, ...settings },
+        superuserSql,
+      })
   const url = external ?? (embedded as NonNullable<typeof embedded>).url
   const servers = await serversOf(url)
   const postmasters = external ? await Promise.all(servers.map(findPostmaster)) : [postmasterOf(join(folder, 'server'))]

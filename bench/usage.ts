@@ -83,14 +83,15 @@ async function readTables(database: string) {
   return { ...sizes, ...rows }
 }
 
-/** Waits until every order is dispatched, every event numbered and delivered, and every audit row chained. */
+/** Waits until every order is dispatched, every event moved to its log and delivered, and every audit row linked. */
 export const waitUntilIdle = (database: string) =>
   eventually(
     async () => {
       const [row] = await query<{ busy: boolean }>(
         database,
-        `select exists (select 1 from audit_log where chain_seq is null) or exists (select 1 from events where no is null)
-         or exists (select 1 from deliveries) or exists (select 1 from orders where dispatch_at < now()) as busy`,
+        `select exists (select 1 from audit_outbox) or exists (select 1 from outbox)
+         or exists (select 1 from webhook_cursors c join event_logs l using (team_id) where c.after_no < l.last_no)
+         or exists (select 1 from parked_messages) or exists (select 1 from orders where dispatch_at < now()) as busy`,
       )
       return row?.busy === false
     },

@@ -16,7 +16,8 @@ type Bench = { site: Site; running: Running; writer: Writer; team_id: string; re
 
 const KEYS = 1000
 const RATE = 500
-const NO_EVENTS = ['bench.none']
+/** Workers read changes that are written with SQL within this time. */
+const SETTLE_MS = 2000
 
 /** Measures and prints; it does not assert any number. */
 export const benchWebhooks = (options: Options) =>
@@ -121,33 +122,47 @@ function printDrains(drains: Drain[]) {
 async function emitOnePerKey({ writer, running, receiver }: Bench, webhooks: string[]) {
   for (let key = 0; key < KEYS; key += 8) await Promise.all(Array.from({ length: 8 }, (_, i) => writer.emitEvent(`order:${key + i}`)))
   await eventually(async () => (await receiver.count()) >= KEYS * webhooks.length, 60_000)
-  await waitUntilNumbered(running)
+  await waitUntilMoved(running)
 }
 
-/** Queues the same events again on every lane. This builds a long backlog faster than emitting events. */
+/** Writes the same events to the log again, with all keys. This builds a long backlog faster than emitting events. */
 async function queueBacklog(url: string, webhooks: string[], perKey: number) {
   await setEnabled(url, webhooks, false)
-  await sleep(500)
+  await sleep(SETTLE_MS)
   await query(
     url,
-    `with known as (select id, logged_at, row_number() over () as i from events where event_type = 'labtest.order.created' limit ${KEYS}),
-     longer as (
-       update lanes set tail = head + $2, run_at = now() where webhook_id = any($1::uuid[]) returning team_id, id, head
+    `with known as (
+       select *, row_number() over (order by no) as i from events where event_type = 'labtest.order.created' order by no limit ${KEYS}
+     ),
+     log as (select team_id, last_no from event_logs where team_id = (select team_id from webhooks where id = any($1::uuid[]) limit 1) for update),
+     copies as (
+       insert into events (team_id, no, logged_at, id, user_id, order_id, event_type, key, deliverable, sealed, created_at)
+       select log.team_id, log.last_no + row_number() over (order by n, k), now(), known.id, known.user_id, known.order_id, known.event_type,
+         'order:' || k, true, known.sealed, known.created_at
+       from log cross join generate_series(1, $2::int) n cross join generate_series(0, ${KEYS - 1}) k
+       join known on known.i = (k * 31 + n) % ${KEYS} + 1
      )
-     insert into deliveries (team_id, lane_id, n, event_id, event_at)
-     select longer.team_id, longer.id, longer.head + n, known.id, known.logged_at
-     from longer cross join generate_series(1, $2::int) n join known on known.i = (longer.id * 31 + n) % ${KEYS} + 1`,
+     update event_logs l set last_no = l.last_no + ${KEYS} * $2::int, last_at = now(), changes = changes + 1, due_at = now()
+     from log where l.team_id = log.team_id`,
     [webhooks, perKey],
   )
-  await query(url, 'analyze deliveries')
+  await query(url, 'analyze events')
 }
 
+/** The owner of the team reads the change within a second. */
 const setEnabled = (url: string, webhooks: string[], enabled: boolean) =>
-  query(url, `update webhooks set disabled_at = case when $2 then null else now() end where id = any($1::uuid[])`, [webhooks, enabled])
+  query(
+    url,
+    `with changed as (
+       update webhooks set disabled_at = case when $2 then null else now() end, revision = revision + 1 where id = any($1::uuid[]) returning team_id
+     )
+     update event_logs set changes = changes + 1, due_at = now() where team_id in (select team_id from changed)`,
+    [webhooks, enabled],
+  )
 
-/** Waits until every event has its number. */
-const waitUntilNumbered = ({ database }: Running) =>
-  eventually(async () => (await query(database, 'select from events where no is null limit 1')).length === 0, 60_000)
+/** Waits until every event is in the log. */
+const waitUntilMoved = ({ database }: Running) =>
+  eventually(async () => (await query(database, 'select from outbox limit 1')).length === 0, 60_000)
 
 async function drain(
   { running, site, receiver }: Bench,
@@ -163,7 +178,7 @@ async function drain(
   const { count, wrong, firstAt, lastAt } = await receiver.takeReport()
   const [service, server] = [cpuOf(running.pid), cpuOf(site.postmaster)]
   const statements = (await statementsIn(running.database)) - before.statements
-  await sleep(300)
+  await sleep(SETTLE_MS)
   return {
     rate: (count * 1000) / (lastAt - firstAt),
     statements: statements / count,
@@ -194,16 +209,16 @@ async function benchLatency({ writer, team_id, receiver, running }: Bench, { sec
 }
 
 async function benchDead({ writer, team_id, receiver, running }: Bench, { seconds, endpoints }: Options) {
-  const ids: string[] = []
-  for (let i = 0; i < endpoints - 1; i++) ids.push(await createWebhook(writer.app, team_id, `${receiver.url}/many/${i}`, NO_EVENTS))
-  const dead = await createWebhook(writer.app, team_id, `${receiver.url}/dead`, NO_EVENTS)
-  const webhookAt = (n: number) => ids[(n * 7919) % ids.length] as string
-  const emitToAny = (n: number) => writer.emitToWebhook(webhookAt(n), `many:${n % 10}`)
+  // Each webhook receives the events of one type.
+  const others = endpoints - 1
+  for (let i = 0; i < others; i++) await createWebhook(writer.app, team_id, `${receiver.url}/many/${i}`, [`bench.${i}`])
+  const dead = await createWebhook(writer.app, team_id, `${receiver.url}/dead`, ['bench.dead'])
+  const emitToAny = (n: number) => writer.emitEvent(`many:${n % 10}`, `bench.${(n * 7919) % others}`)
   await measureLatencies(receiver, 2, RATE / 2, emitToAny)
   const baseline = await measureLatencies(receiver, seconds, RATE / 2, emitToAny)
   let deadEvents = 0
   const withDead = await measureLatencies(receiver, seconds, RATE / 2, async (n) => {
-    if (n % 10 === 0) await writer.emitToWebhook(dead, `dead:${++deadEvents % 100}`)
+    if (n % 10 === 0) await writer.emitEvent(`dead:${++deadEvents % 100}`, 'bench.dead')
     return emitToAny(n)
   })
   console.log(`${endpoints} webhooks, ${RATE / 2} events/s for ${seconds} s; one of them never responds and gets every tenth event:`)

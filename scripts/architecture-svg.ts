@@ -27,7 +27,7 @@ const boxes: Box[] = [
   { x: 26, y: 42, width: 138, name: 'Your backend', notes: ['team key'], tone: 'idle' },
   { x: 178, y: 42, width: 138, name: 'Browsers', notes: ['console, link page'], tone: 'idle' },
   { x: 330, y: 42, width: 138, name: 'Partner labs', notes: ['lab key, /lab'], tone: 'idle' },
-  { x: 562, y: 42, width: 172, name: 'Prometheus', notes: ['/metrics, no key'], tone: 'idle' },
+  { x: 562, y: 42, width: 172, name: 'Prometheus', notes: ['/metrics'], tone: 'idle' },
   { x: 12, y: 136, width: 470, name: 'Reverse proxy', notes: ['TLS; blocks /metrics'], tone: 'idle' },
   { x: 26, y: 258, width: 214, name: 'ROLE=api', notes: ['API, console, docs, link page', 'writes events and audit rows'], tone: 'live' },
   { x: 254, y: 258, width: 214, name: 'ROLE=worker', notes: ['jobs, webhooks, pipelines', 'serves health and metrics only'], tone: 'live' },

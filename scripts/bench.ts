@@ -9,6 +9,7 @@ import { benchOrders } from '../bench/orders.ts'
 import { benchProcesses } from '../bench/processes.ts'
 import { benchReads } from '../bench/reads.ts'
 import { benchReport } from '../bench/report.ts'
+import { benchStatements } from '../bench/statements.ts'
 import { benchWebhooks } from '../bench/webhooks.ts'
 
 const usage = `npm run bench [-- report --small]
@@ -51,6 +52,10 @@ npm run bench -- compendium [--most N] [--small]
 Measures searches of tests by name, code, LOINC, prefix, word and with a typing error, in a catalog of 10,000 more markers.
 --most sets their number.
 
+npm run bench -- statements [--rounds N] [--only NAME] [--small]
+Measures hot writes inside PostgreSQL, in batches of 1, 8 and 64: time, commits, rows and write-ahead log, compared with plain
+inserts of the same rows. --only measures the writes whose name contains a text.
+
 npm run bench -- costs [--most N] [--database URL] [--small]
 Measures what an order, event, delivery, read, push and sample use: CPU time, disk, write-ahead log and network. It prints the table
 of src/operations/capacity/rules-costs.ts, which assay capacity uses. --most sets the number of orders in each run.
@@ -68,6 +73,7 @@ const { values, positionals } = parseArgs({
     baseline: { type: 'string' },
     pooler: { type: 'string' },
     database: { type: 'string' },
+    only: { type: 'string' },
     soak: { type: 'string', default: '0' },
     small: { type: 'boolean', default: false },
   },
@@ -82,7 +88,9 @@ const options = {
 }
 const benchmark = positionals.join() || 'report'
 if (
-  !['report', 'orders', 'webhooks', 'calm', 'ingest', 'reads', 'bytes', 'compendium', 'processes', 'costs', 'fair'].includes(benchmark) ||
+  !['report', 'orders', 'webhooks', 'calm', 'ingest', 'reads', 'bytes', 'compendium', 'processes', 'costs', 'fair', 'statements'].includes(
+    benchmark,
+  ) ||
   ![...Object.values(options), pooler ?? 1].every((value) => Number.isInteger(value) && value > 0)
 ) {
   console.error(usage)
@@ -102,6 +110,8 @@ else if (benchmark === 'calm')
 else if (benchmark === 'processes') await benchProcesses({ ...options, soakSeconds: Number(values.soak) })
 else if (benchmark === 'fair')
   await benchFair({ seconds: options.seconds, rounds: Number(rounds ?? (small ? 1 : 3)), baseline: values.baseline })
+else if (benchmark === 'statements')
+  await benchStatements({ rounds: Number(rounds ?? (small ? 1 : 3)), milliseconds: small ? 100 : 200, only: values.only })
 else if (benchmark === 'costs')
   await benchCosts({
     orders: Number(most ?? (small ? 200 : 3000)),

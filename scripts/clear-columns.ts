@@ -20,10 +20,12 @@ const CREATE = /^create table (\w+) \(\n([\s\S]*?)^\)/gm
 const LIKE = /^ {2}like (\w+)/m
 const COLUMN = /^ {2}(?!like |primary |foreign |unique |check |constraint |exclude )(\w+) (\w+)/gm
 const ALTER = /^alter table (\w+)([^;]*);/gm
+const DROPPED_TABLES = /^drop table (?:if exists )?([^;]+);/gm
 const ADDED = /add column (?:if not exists )?(\w+) (\w+)/g
 const DROPPED = /drop column (?:if exists )?(\w+)/g
 
 function applyMigration(tables: Map<string, Set<string>>, text: string) {
+  for (const [, names = ''] of text.matchAll(DROPPED_TABLES)) for (const name of names.split(',')) tables.delete(name.trim())
   for (const [, name = '', body = ''] of text.matchAll(CREATE)) {
     const [, template = ''] = LIKE.exec(body) ?? []
     tables.set(name, new Set([...(tables.get(template) ?? []), ...clearIn(body, COLUMN)]))

@@ -12,7 +12,7 @@ const statuses: [number, string, string][] = [
   [409, 'The request conflicts with the current state or with another request.', 'depends on `error_type`'],
   [413, 'The body is too large.', 'no'],
   [415, 'The body is not JSON, or is compressed with something other than gzip.', 'no'],
-  [422, 'A field is missing or has a wrong value. `detail` is a list.', 'no'],
+  [422, 'A field is missing or has a wrong value. `detail` is a list. For the types with status 422 below, it is an object.', 'no'],
   [429, 'A limit is exceeded.', 'later'],
   [500, 'The service failed.', 'yes'],
   [503, 'The service or its database is not available right now.', 'yes'],
@@ -48,7 +48,7 @@ export const errorsPage = () =>
     '## Validation errors',
     '',
     ...prose(
-      'When the request is malformed, the status is 422 and `detail` is a list. Each entry names one field in `loc`, which starts with `body`, `query`, `path` or `header`, and says in `msg` what to send instead. The list contains every field that is wrong, not only the first.',
+      'When the request is malformed, the status is 422 and `detail` is a list. Each entry names one field in `loc`, which starts with `body`, `query`, `path` or `header`, and says in `msg` what to send instead. The list contains every field that is wrong, not only the first. The types with status 422 in the tables below, such as `REVIEWER_REQUIRED`, have an `error_type` instead.',
     ),
     ...json(fault),
     ...table(

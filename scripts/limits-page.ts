@@ -4,7 +4,7 @@ import { MAX_BULK_ITEMS } from '../src/contract/wearables/bulk.ts'
 import { MAX_PULLED_DAYS } from '../src/contract/wearables/source-status.ts'
 import { MAX_WEBHOOKS } from '../src/delivery/webhooks/management/actions.ts'
 import { MAX_WEBHOOK_HEADERS } from '../src/delivery/webhooks/management/rules-headers.ts'
-import { MAX_PENDING_REPLAYS } from '../src/delivery/webhooks/repair/repair.ts'
+import { MAX_PARKED } from '../src/delivery/webhooks/repair/recover.ts'
 import { MAX_FORM_PARTS } from '../src/http/body/form.ts'
 import { BODIES_OF_CREDENTIAL, BODIES_OF_PROCESS } from '../src/http/body/in-flight.ts'
 import { LONG_BODY } from '../src/http/body/json.ts'
@@ -20,14 +20,15 @@ import { BODY_LIMIT, HEADER_LIMIT, HEADERS_TIMEOUT_MS, MAX_PARAM_LENGTH, REQUEST
 import { MAX_RADIUS_MILES } from '../src/labs/coverage/rules.ts'
 import { MAX_BATCH_MESSAGES } from '../src/labs/hl7/codec/rules-batch.ts'
 import { MAX_TEXT } from '../src/labs/hl7/inbox/rules.ts'
-import { MAX_MLLP_CONNECTIONS } from '../src/labs/hl7/mllp/server.ts'
+import { MAX_MLLP_CONNECTIONS, MLLP_MESSAGE_MS } from '../src/labs/hl7/mllp/server.ts'
 import { MAX_RESENT_ORDERS } from '../src/labs/orders/progress/actions.ts'
 import { MAX_COUNTED_ORDERS } from '../src/labs/orders/reading/store-list.ts'
+import { MAX_PENDING_JOBS } from '../src/labs/report-parser/actions.ts'
 import { MAX_REPORT_PAGES } from '../src/labs/report-parser/pdf/rules-text.ts'
 import { MAX_RESULTS } from '../src/labs/report-parser/rules-values.ts'
 import { STATEMENT_TIMEOUT_MS } from '../src/platform/db/connections/role-settings.ts'
 import { LONG_READ_LIMITS, TURN_LIMITS } from '../src/platform/shares/turns.ts'
-import { SECOND } from '../src/platform/time.ts'
+import { MINUTE, SECOND } from '../src/platform/time.ts'
 import { MAX_MANAGEMENT_KEYS, MAX_TEAM_KEYS } from '../src/tenants/keys/rules.ts'
 import { MAX_ATTEMPTS } from '../src/tenants/sessions/attempt-limiter.ts'
 import { MAX_ATTEMPTS_PER_NETWORK, MAX_ATTEMPTS_PER_PERSON } from '../src/tenants/sessions/sign-in-limiter.ts'
@@ -97,7 +98,7 @@ const rows: [limit: string, value: string, over: string][] = [
   ['API keys of a team', number(MAX_TEAM_KEYS), '400 `TOO_MANY_API_KEYS`'],
   ['Management keys of an organization', number(MAX_MANAGEMENT_KEYS), '400 `TOO_MANY_MANAGEMENT_KEYS`'],
   ['Headers of a webhook', String(MAX_WEBHOOK_HEADERS), '400 `WEBHOOK_HEADER_REFUSED`'],
-  ['Pending messages of a webhook to which a replay adds more', number(MAX_PENDING_REPLAYS), 'the replay waits'],
+  ['Failed messages of a webhook that wait for a retry, to which a recovery adds more', number(MAX_PARKED), 'the recovery waits'],
   ['Orders whose events a request sends again', number(MAX_RESENT_ORDERS), '400 `TOO_MANY_TO_RESEND`'],
   ['Orders that a list counts', number(MAX_COUNTED_ORDERS), '`total` is a lower bound; sorting by patient gets 400'],
   ['Calendars of a schedule', String(MAX_CALENDARS), '422'],
@@ -107,8 +108,10 @@ const rows: [limit: string, value: string, over: string][] = [
     `${MAX_REPORT_FILES}, of ${size(MAX_REPORT_FILE_BYTES)} and ${MAX_REPORT_PAGES} pages each`,
     '422; with more pages, the job fails with `too_many_pages`',
   ],
+  ['Lab reports of a team that are not parsed yet', String(MAX_PENDING_JOBS), '429 `TOO_MANY_PARSING_JOBS`'],
   ['Results that are read from such a file', number(MAX_RESULTS), 'the others are listed in `unread`'],
-  ['Connections to an HL7 listener', String(MAX_MLLP_CONNECTIONS), 'more are closed'],
+  ['Connections to an HL7 listener', String(MAX_MLLP_CONNECTIONS), 'the longest idle one is closed'],
+  ['Time for a whole message of a lab over MLLP', `${MLLP_MESSAGE_MS / MINUTE} minutes`, 'the connection is closed'],
   ['Messages of an HL7 file', number(MAX_BATCH_MESSAGES), 'the file is refused'],
   ['Text of an HL7 message besides its documents', size(MAX_TEXT), 'the message is refused'],
   ['Search in the documentation', `${MAX_SEARCH_LENGTH} characters`, 'the rest is ignored'],

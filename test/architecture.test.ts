@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { cyclesOf, importsOf, type Program, parse, writesOf } from './support/source-code.ts'
 import { schemaOf, type Write, writesIn } from './support/sql-writes.ts'
-import { filesOfAllTables, functionOwners, tableOwners } from './support/table-owners.ts'
+import { filesOfAllTables, schemaFunctionOwners, tableOwners } from './support/table-owners.ts'
 
 const page = readFileSync(new URL('../ARCHITECTURE.md', import.meta.url), 'utf8')
 const [, roomGraph = ''] = /^## Rooms$[\s\S]*?^```mermaid$([\s\S]*?)^```$/m.exec(page) ?? []
@@ -102,8 +102,17 @@ test('ARCHITECTURE.md draws every room, and nothing else', () => {
 
 describe('table ownership', () => {
   const migrations = new URL('../migrations/', import.meta.url).pathname
-  const names = globSync('*.sql', { cwd: migrations }).sort()
-  const schema = schemaOf(names.map((name) => readFileSync(join(migrations, name), 'utf8')))
+  const texts = globSync('*.sql', { cwd: migrations })
+    .sort()
+    .map((name) => readFileSync(join(migrations, name), 'utf8'))
+  const functionFiles = globSync('**/*.sql', { cwd: root }).map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }))
+  const schema = schemaOf([...texts, ...functionFiles.map(({ text }) => text)])
+
+  /** A function belongs to the feature whose file defines it. */
+  const ownersOf = new Map([
+    ...schemaFunctionOwners,
+    ...functionFiles.flatMap(({ file, text }) => [...schemaOf([text]).functions.keys()].map((name) => [name, featureOf(file)] as const)),
+  ])
 
   /** Writes to tables that the feature does not own: of another feature, unknown, or with a computed name. */
   const strayWrites = (feature: string, writes: Write[]) =>
@@ -119,9 +128,18 @@ describe('table ownership', () => {
 
   test('every table and every SQL function has one owner', () => {
     expect([...tableOwners.keys()].sort()).toEqual([...schema.tables, 'migrations'].sort())
-    expect([...functionOwners.keys()].sort()).toEqual([...schema.functions.keys()].sort())
+    expect([...schemaFunctionOwners.keys()].sort()).toEqual([...schemaOf(texts).functions.keys()].sort())
     const features = new Set(files.map(({ file }) => featureOf(file)))
-    expect([...tableOwners.values(), ...functionOwners.values()].filter((feature) => !features.has(feature))).toEqual([])
+    expect([...tableOwners.values(), ...ownersOf.values()].filter((feature) => !features.has(feature))).toEqual([])
+  })
+
+  test('SQL functions are defined once, each in the file of its feature', () => {
+    expect(functionFiles.filter(({ file }) => file !== `${featureOf(file)}/functions.sql`)).toEqual([])
+    const names = [...texts, ...functionFiles.map(({ text }) => text)].flatMap((text) =>
+      [...text.matchAll(/^create (?:or replace )?function (\w+)/gm)].map(([, name]) => name),
+    )
+    expect(names.filter((name, i) => names.indexOf(name) !== i)).toEqual([])
+    for (const { text } of functionFiles) expect(text).not.toMatch(/^create function|^alter|^create table/m)
   })
 
   test.each(files.filter(({ file }) => !filesOfAllTables.includes(file)))(
@@ -132,7 +150,7 @@ describe('table ownership', () => {
   )
 
   test.each([...schema.functions.values()])('$name() writes only tables of its owner', ({ name, writes }) => {
-    expect(strayWrites(functionOwners.get(name) ?? '', writes)).toEqual([])
+    expect(strayWrites(ownersOf.get(name) ?? '', writes)).toEqual([])
   })
 
   test.each([

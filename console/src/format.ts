@@ -45,6 +45,9 @@ export const shortId = (id: string) => id.slice(0, 8)
 const numberFormat = new Intl.NumberFormat('en-US')
 export const formatCount = (n: number) => numberFormat.format(n)
 
+/** A count that stops at a limit, such as 10,000+. */
+export const formatCountAtLeast = (n: number, isAtLeast: boolean) => `${formatCount(n)}${isAtLeast ? '+' : ''}`
+
 export const pluralize = (n: number, singular: string, pluralForm = `${singular}s`) =>
   `${formatCount(n)} ${n === 1 ? singular : pluralForm}`
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { acknowledgeBreak } from '../tenants/audit/breaks.ts'
-import { chainAudit } from '../tenants/audit/chain.ts'
+import { linkAudit } from '../tenants/audit/chain.ts'
 import { compareCheckpoints } from '../tenants/audit/checkpoints/actions.ts'
 import { verifyAudit } from '../tenants/audit/verification.ts'
 import type { ReportedBreak } from '../tenants/audit/verify.ts'
@@ -22,7 +22,7 @@ export const auditVerify = command({
   examples: ['assay audit verify', 'assay audit verify --full --checkpoint /mnt/audit/checkpoints.jsonl'],
   async run({ full, checkpoint, json }) {
     const verdict = await withApp(async (app) => {
-      while (await chainAudit(app));
+      while (await linkAudit(app));
       const compared = checkpoint ? { checkpoints: await compareCheckpoints(app, checkpoint) } : {}
       return { ...(await verifyAudit(app, { full })), ...compared }
     })
@@ -30,7 +30,7 @@ export const auditVerify = command({
     const tail = `${acknowledged ? `, ${acknowledged} acknowledged breaks` : ''}${checkpoints === undefined ? '' : `, ${checkpoints} checkpoints match`}`
     print(json, verdict, [
       ...breaks.map(lineOf),
-      ...(breaks.length ? [] : [`intact: ${rows} rows, ${read} of them read now, ${unchained} not chained yet${tail}`]),
+      ...(breaks.length ? [] : [`intact: ${rows} rows, ${read} of them read now, ${unchained} not chained${tail}`]),
     ])
     if (breaks.length) process.exitCode = 1
   },

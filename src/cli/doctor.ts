@@ -12,7 +12,7 @@ import { reasonOf } from './failure.ts'
 export const doctorCommand = command({
   name: 'doctor',
   summary:
-    'Check a deployment and print how to fix problems. The checks cover Node, settings, files, disk, port, database, schema, encryption key, clock, connections, pooler, hosts, standby, direct database, read replica, shards of a Citus cluster, webhooks, owner of the audit log and audit chain. The command changes nothing and exits with 1 if it finds an error.',
+    'Check a deployment and print how to fix problems. The checks cover Node, settings, files, disk, port, database, schema, encryption key, clock, connections, pooler, hosts, standby, direct database, read replica, event logs, shards of a Citus cluster, webhooks, owner of the audit log and audit chain. The command changes nothing and exits with 1 if it finds an error.',
   options: { quick: { what: 'Skip the slow checks: audit chain and webhook addresses.' } },
   examples: ['assay doctor', 'assay doctor --json'],
   async run({ quick, json }) {

@@ -13,8 +13,10 @@ export function reasonOf(error: unknown): Reason {
       type: 'UNREACHABLE',
       message: `Cannot reach the service (${cause?.code ?? 'no reason given'}). Check that it is running at the URL in --url, ASSAY_URL or credentials.json.`,
     }
+  const { code, syscall } = error as NodeJS.ErrnoException
   const fileError = fileErrorOf(error as NodeJS.ErrnoException)
   if (fileError) return { type: 'FILE', message: `The file cannot be written: ${fileError}` }
+  if (syscall === 'listen') return { type: 'PORT', message: `The port is not available (${code}). Choose another one with --port.` }
   return { type: 'UNEXPECTED', message: `Failed unexpectedly: ${JSON.stringify(safeError(error))}` }
 }
 

@@ -24,7 +24,7 @@ const modules = new Map<string, () => Promise<object>>([
   ['labs', async () => ({ ...(await import('./lab-profiles.ts')), ...(await import('./lab-messages.ts')) })],
   ['listen', () => import('./listen.ts')],
   ['migrate', () => import('./migrate.ts')],
-  ['orders', () => import('./orders.ts')],
+  ['orders', async () => ({ ...(await import('./orders.ts')), ...(await import('./critical.ts')) })],
   ['org', () => import('./org.ts')],
   ['people', () => import('./people.ts')],
   ['replay', () => import('./replay.ts')],

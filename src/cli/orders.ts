@@ -25,7 +25,7 @@ const linesOf = (orders: Order[], footer = '') =>
     footer,
   )
 
-const orderId = { id: { value: 'ID', what: 'Order ID.', shape: Id, required: true } } as const
+export const orderId = { id: { value: 'ID', what: 'Order ID.', shape: Id, required: true } } as const
 
 export const listOrders = command({
   name: 'orders list',

@@ -35,7 +35,10 @@ export const listWebhooks = command({
       data,
       listing(
         ['WEBHOOK ID', 'STATE', 'PENDING', 'FAILING SINCE', 'URL'],
-        data.map(({ id, url, disabled, waiting, failing_since }) => [id, disabled ? 'disabled' : 'enabled', waiting, failing_since, url]),
+        data.map(({ id, url, disabled, waiting, waiting_at_least, failing_since }) => {
+          const count = waiting_at_least ? `${waiting}+` : waiting
+          return [id, disabled ? 'disabled' : 'enabled', count, failing_since, url]
+        }),
       ),
     )
   },

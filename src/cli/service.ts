@@ -39,10 +39,16 @@ export const asManager = (options: ServiceOptions) => serviceFor(options, 'manag
 
 type KeyName = 'team_api_key' | 'management_key'
 
+/** The URL of the service that the operator named, or that runs with the same DATA_DIR. */
+export function knownServiceUrl() {
+  const { ASSAY_URL, DATA_DIR } = readClientConfig()
+  return ASSAY_URL ?? readCredentials(DATA_DIR).base_url
+}
+
 function serviceFor(options: ServiceOptions, name: KeyName, setting: 'ASSAY_API_KEY' | 'ASSAY_MANAGEMENT_KEY', header: string): Service {
   const config = readClientConfig()
   const credentials = readCredentials(config.DATA_DIR)
-  const base = options.url ?? config.ASSAY_URL ?? credentials.base_url
+  const base = options.url ?? knownServiceUrl()
   if (!base) throw usageError(`Pass --url or set ASSAY_URL: ${join(config.DATA_DIR, 'credentials.json')} has no base_url.`)
   // Stored keys go only to the service that stored them.
   const stored = base === credentials.base_url ? credentials : {}

@@ -1,3 +1,4 @@
+import { isLoopbackHost } from '../platform/outbound/address.ts'
 import { setupProblem } from '../platform/problem.ts'
 import { newDexcomUser } from '../wearables/providers/dexcom_v3/stand-in/data.ts'
 import { openDexcomStandIn } from '../wearables/providers/dexcom_v3/stand-in/server.ts'
@@ -5,13 +6,13 @@ import { newGoogleUser } from '../wearables/providers/google_health/stand-in/dat
 import { openGoogleStandIn } from '../wearables/providers/google_health/stand-in/server.ts'
 import { newOuraUser } from '../wearables/providers/oura/stand-in/data.ts'
 import { openOuraStandIn } from '../wearables/providers/oura/stand-in/server.ts'
-import type { StandInOptions } from '../wearables/providers/stand-in/server.ts'
+import type { Behavior, StandInOptions } from '../wearables/providers/stand-in/server.ts'
 import { newWhoopUser } from '../wearables/providers/whoop/stand-in/data.ts'
 import { openWhoopStandIn } from '../wearables/providers/whoop/stand-in/server.ts'
 import { newWithingsUser } from '../wearables/providers/withings/stand-in/data.ts'
 import { openWithingsStandIn } from '../wearables/providers/withings/stand-in/server.ts'
 
-type RunningCloud = { origin: string; setting: object; deliver(): Promise<unknown>; close(): Promise<void> }
+type RunningCloud = { behavior: Behavior; origin: string; setting: object; deliver(): Promise<unknown>; close(): Promise<void> }
 
 type Definition<User> = {
   name: string
@@ -22,18 +23,19 @@ type Definition<User> = {
   open(options: StandInOptions<User>): Promise<RunningCloud>
 }
 
-type Size = { port: number; users: number; days: number }
+type Size = { port: number; users: number; days: number; odd?: number }
 
 const DELIVER_EVERY_MS = 1000
 
 const simulated = <User>({ name, port, accountOf, newUser, open }: Definition<User>) => ({
   name,
   port,
-  async start({ port, users, days }: Size) {
+  async start({ port, users, days, odd = 0 }: Size) {
     const now = new Date().toISOString()
     const accounts = Array.from({ length: users }, (_, i) => accountOf(i + 1))
     const client = { client_id: 'simulated-client', client_secret: 'simulated-secret' }
     const cloud = await open({ client, users: accounts.map((id) => newUser(id, now, days)), port })
+    cloud.behavior.odd_records = odd
     const timer = setInterval(() => void cloud.deliver(), DELIVER_EVERY_MS).unref()
     const stop = () => {
       clearInterval(timer)
@@ -67,6 +69,10 @@ const slugs = Object.keys(simulatedClouds) as (keyof typeof simulatedClouds)[]
 /** Starts stand-ins for a service in this process or its children, and sets OAUTH_SOURCES to connect accounts to them. */
 export async function simulateClouds(list: string, env: NodeJS.ProcessEnv) {
   if (env['ENVIRONMENT'] === 'production') throw setupProblem('--simulate needs the sandbox.')
+  if (!isLoopbackHost(env['HOST'] || '127.0.0.1') && env['WEBHOOK_ALLOW_LOOPBACK'] !== 'true')
+    throw setupProblem(
+      '--simulate needs WEBHOOK_ALLOW_LOOPBACK=true if HOST is not a loopback address, because the stand-ins listen on this machine.',
+    )
   const wanted = list.split(',').map((slug) => slug.trim())
   const unknown = wanted.filter((slug) => !slugs.some((known) => known === slug))
   if (unknown.length) throw setupProblem(`--simulate does not know ${unknown.join(', ')}. It knows ${slugs.join(', ')}.`)

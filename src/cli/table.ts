@@ -7,6 +7,7 @@ import { cloudSimDexcom, cloudSimGoogleHealth, cloudSimOura, cloudSimWhoop, clou
 import type { Command } from './command.ts'
 import { completions } from './completion.ts'
 import { conformanceCommand } from './conformance.ts'
+import { acknowledgeCritical, showCritical } from './critical.ts'
 import { doctorCommand } from './doctor.ts'
 import { erasureKeys, erasureVerify } from './erasure.ts'
 import { listEvents, tailEvents } from './events.ts'
@@ -33,7 +34,7 @@ import { seedCommand } from './seed.ts'
 import { seedWearables } from './seed-wearables.ts'
 import { serveCommand } from './serve.ts'
 import { setUpSource } from './sources.ts'
-import { assignUnmatched, listUnmatched } from './unmatched-results.ts'
+import { acceptUnmatched, assignUnmatched, listUnmatched } from './unmatched-results.ts'
 import { createUser, deleteUser, listUsers, showUser, undeleteUser } from './users.ts'
 
 /** Every command, in the order of the help. */
@@ -91,6 +92,7 @@ export const sections: Record<string, Command[]> = {
     labSimCommand,
     listUnmatched,
     assignUnmatched,
+    acceptUnmatched,
   ],
   'Use the API': [
     listUsers,
@@ -102,6 +104,8 @@ export const sections: Record<string, Command[]> = {
     placeOrders,
     showOrder,
     watchOrder,
+    showCritical,
+    acknowledgeCritical,
     simulateOrder,
     cancelOrder,
     listEvents,

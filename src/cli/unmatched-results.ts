@@ -3,6 +3,7 @@ import { assignUnassignedResult, listUnassignedResults } from '../labs/unmatched
 import { command, print } from './command.ts'
 import { listing } from './listing.ts'
 import { recordOperator } from './record-operator.ts'
+import { asTeam, readText, serviceOptions } from './service.ts'
 import { withApp } from './with-app.ts'
 
 export const listUnmatched = command({
@@ -41,5 +42,28 @@ export const assignUnmatched = command({
       ),
     )
     print(json, assigned, [`assigned ${assigned.raw_result_id}`])
+  },
+})
+
+export const acceptUnmatched = command({
+  name: 'unmatched-results accept',
+  summary: 'Accept an unmatched result for an order. If the name, birth date or sex differs, explain it in the file of --note-file.',
+  options: {
+    ...serviceOptions,
+    id: { value: 'ID', what: 'Result ID from GET /v3/unmatched_result.', shape: Id, required: true },
+    order: { value: 'ID', what: 'Order that the result belongs to.', shape: Id, required: true },
+    'note-file': {
+      value: 'FILE',
+      what: 'File that says why the patient is the same person. Use - for standard input. Stored encrypted.',
+      file: true,
+    },
+  },
+  async run({ id, order: order_id, 'note-file': file, json, ...access }) {
+    const note = file && readText(file).trim()
+    const order = await asTeam(access).api.acceptUnmatchedResult({
+      params: { raw_result_id: id },
+      body: { order_id, ...(note ? { note } : {}) },
+    })
+    print(json, order, [`filed with ${order.id}`])
   },
 })

@@ -7,6 +7,7 @@ import { type Config, readConfig } from '../platform/config.ts'
 import { borrowEmbedded, hasCluster } from '../platform/db/embedded/start.ts'
 import type { Database } from '../platform/db/open.ts'
 import { setupProblem } from '../platform/problem.ts'
+import { knownServiceUrl } from './service.ts'
 
 /** The database, and what reports that this process has loaded all versions of the root. */
 type Opened = Omit<Awaited<ReturnType<typeof openService>>, 'service'>
@@ -14,6 +15,8 @@ type Opened = Omit<Awaited<ReturnType<typeof openService>>, 'service'>
 /** Runs an operator's command on the database, whether or not the service is running. With `allowEmpty` the database can be missing. */
 export async function withApp<T>(work: (app: App, opened: Opened) => Promise<T>, allowEmpty = false): Promise<T> {
   const config = configFor(allowEmpty)
+  // Links lead to the service. PORT and HOST of this command can be others.
+  config.PUBLIC_URL ??= knownServiceUrl()
   await using resources = new AsyncDisposableStack()
   const { service, ...opened } = await openService(config, pino({ level: 'silent' }), borrowEmbedded, resources, { allowEmpty })
   return await work(appOf(service), opened)

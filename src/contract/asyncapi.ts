@@ -52,7 +52,12 @@ const headers = {
     'webhook-timestamp': text('When the attempt was sent, in seconds since 1970. Also sent as svix-timestamp.'),
     'webhook-signature': text('One signature for each valid secret or key, separated by spaces. Also sent as svix-signature.'),
     'webhook-key': text('The ordering key.'),
-    'webhook-sequence': text('The number of the message under its key: 1, 2, 3 and so on. A gap means that you missed a message.'),
+    'webhook-sequence': text(
+      'The position of the event in the log of the team. It increases, with gaps between the messages of a webhook.',
+    ),
+    'webhook-previous': text(
+      'The webhook-sequence of the message before it for this webhook. Absent for the first message, and for messages that are replayed, recovered or resent.',
+    ),
   },
 }
 

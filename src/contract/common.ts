@@ -64,6 +64,9 @@ export const openEnum = <const V extends readonly string[]>(values: V) =>
 
 export const Email = z.email({ error: 'Must be an email address.' }).max(254)
 
+/** Whether a text says something to its reader: a space of width zero does not. */
+export const hasWords = (text: string | null | undefined) => /[\p{L}\p{N}]/u.test(text ?? '')
+
 export const Text = (max: number) => z.string().min(1, 'Must not be empty.').max(max, `Must have at most ${max} characters.`)
 
 /** The teams to which a role is limited. */

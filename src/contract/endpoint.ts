@@ -47,6 +47,8 @@ export type Row = {
   deprecated?: Deprecation
   /** Accepts X-Idempotency-Key. */
   idempotent?: true
+  /** Grants access or subscribes to data, so unknown fields of the body are refused: a misspelled one would grant or subscribe to more. */
+  exact?: true
   /** Allows a body as large as several images. */
   largeBody?: true
   /** The body is multipart/form-data instead of JSON. */
@@ -58,7 +60,9 @@ export type Row = {
   /** The response can have thousands of entries, so it is written in slices, and a team has few such requests at a time. */
   long?: true
   /** The media type instead of JSON. `returns` is then bytes, or an endless stream of text. */
-  media?: 'application/pdf' | 'text/event-stream'
+  media?: 'application/pdf' | 'application/octet-stream' | 'text/event-stream'
+  /** Detects the media type of a response from its bytes. */
+  mediaOf?: (bytes: Uint8Array) => string
   /** A 204 response has no body. */
   status?: 200 | 204
   /** Whether the work continues after the response, which then is 202. */
@@ -80,7 +84,7 @@ export type Row = {
 export const endpoint = <const R extends Row>(row: R): R => row
 
 /** What the rows for the operator of the deployment have in common. */
-export const ofOperator = { auth: 'management', scope: 'org', operator: true, plan: 'scale', tag: 'Console' } as const
+export const ofOperator = { auth: 'management', scope: 'org', operator: true, plan: 'scale', tag: 'Console', exact: true } as const
 
 type ParsedPart<S> = S extends z.ZodType ? z.output<S> : undefined
 type RawPart<S> = S extends z.ZodType ? z.input<S> : undefined

@@ -13,6 +13,10 @@ export const faultTypes = {
   too_small: { meaning: 'The value is too short or too small.', remedy: 'Stay within the bound named in `msg`.' },
   too_big: { meaning: 'The value is too long or too large.', remedy: 'Stay within the bound named in `msg`.' },
   value_error: { meaning: 'The value is not valid.', remedy: 'Follow `msg`.' },
+  unknown_field: {
+    meaning: 'The body has a field that does not exist, and the endpoint refuses such fields, for example because it grants access.',
+    remedy: 'Correct the name as `msg` says, or remove the field.',
+  },
   json_invalid: { meaning: 'The body is not valid JSON.', remedy: 'Correct the JSON at the position named in `msg`.' },
   form_invalid: { meaning: 'The body is not a valid form.', remedy: 'Send multipart/form-data with the boundary in its Content-Type.' },
   gzip_invalid: { meaning: 'The body is not valid gzip.', remedy: 'Compress the body with gzip, or send it uncompressed.' },
@@ -40,6 +44,7 @@ const typeOfIssue: Record<string, keyof typeof faultTypes> = {
   invalid_format: 'format_error',
   invalid_value: 'enum',
   invalid_union: 'type_error',
+  unrecognized_keys: 'unknown_field',
   too_small: 'too_small',
   too_big: 'too_big',
 }
@@ -56,5 +61,8 @@ export function faultsOf(error: z.ZodError, part: string, input: unknown): Fault
   })
 }
 
-/** zod reports a wrong key through the issues of the key's own shape. */
-const messageOf = (issue: z.core.$ZodIssue) => (issue.code === 'invalid_key' ? issue.issues[0]?.message : undefined) ?? issue.message
+/** zod reports a wrong key through the issues of the key's own shape. It repeats an unknown key, which may be the name of a patient. */
+function messageOf(issue: z.core.$ZodIssue) {
+  if (issue.code === 'unrecognized_keys') return 'A field here does not exist. Remove it.'
+  return (issue.code === 'invalid_key' ? issue.issues[0]?.message : undefined) ?? issue.message
+}

@@ -46,7 +46,7 @@ curl -s $BASE_URL/v2/user -H "x-service-api-key: $TEAM_API_KEY" -H 'content-type
 ~~~
 
 - **Errors** are JSON: \`{ "detail": { "error_type", "error_message" } }\`. If a field is missing or not valid, the status is 422 and \`detail\` is a list
-  of \`{ type, loc, msg }\`. \`error_type\` is stable. Errors never repeat the values that you sent.
+  of \`{ type, loc, msg }\`, except where an operation documents an \`error_type\`. \`error_type\` is stable. Errors never repeat the values that you sent.
 - **Idempotency**: operations with \`X-Idempotency-Key\` return the first response for every retry with the same key.
 - **Limits**: a 429 response has \`Retry-After\`. See [Limits](/docs/limits).
 - **Pagination**: send the \`next_cursor\` of a response to get the next page. Lists of orders and markers have \`page\` and \`size\` instead.
@@ -66,7 +66,7 @@ const tags = {
   Appointments: 'Visits of phlebotomists at home and visits to collection sites, and the schedule that they are booked in.',
   Kits: 'Shipments of test kits: couriers, labels, tracking notifications and limits.',
   Results: 'Results and documents of orders.',
-  'Unmatched results': 'Results of lab connections that fit no order with certainty, for review. A closed beta.',
+  'Unmatched results': 'Results of lab connections that match no order with certainty, for review. A closed beta.',
   Events: 'The event catalog and the event log.',
   Webhooks: 'Signed, ordered delivery of events to your URLs.',
   Pipelines: 'Ordered delivery of events to message brokers and topics.',
@@ -189,6 +189,9 @@ const errorResponses = {
   UnsupportedType: refusal(
     'The body does not have the media type of the operation, which is `application/json` if nothing else is documented.',
   ),
+  UnknownHost: refusal(
+    'The service listens on a loopback address, and the header `Host` names neither a loopback address nor the host of its URL.',
+  ),
   Unavailable: refusal('The database is unavailable. Retry after the seconds in `Retry-After`.'),
   Unauthenticated: refusal('The credential is missing, unknown, revoked, expired, or of the wrong kind.'),
   Forbidden: refusal('The credential does not allow this: the key is read-only, or the role, plan or beta is missing.'),
@@ -218,12 +221,18 @@ function operation(name: string, row: Row, schemas: Schemas): Json {
       ...commonResponses(row),
       ...Object.fromEntries(Object.entries({ ...defaultRefusals(row), ...row.refusals }).map(refusalOf)),
       ...(row.auth === 'none' ? {} : { 401: reference('Unauthenticated'), 403: reference('Forbidden') }),
-      422: reference('Invalid'),
+      422: row.refusals?.[422] ? eitherInvalid(row.refusals[422]) : reference('Invalid'),
     },
   }
 }
 
 const refusalOf = ([status, text]: [string, string]) => [status, { ...refusal(text), ...(status === '429' ? limitHeaders : {}) }]
+
+/** The error of a missing part has an `error_type`. Others are a list. */
+const eitherInvalid = (description: string) => ({
+  description,
+  ...json({ anyOf: [{ $ref: '#/components/schemas/ValidationFailure' }, { $ref: '#/components/schemas/Refusal' }] }),
+})
 
 const reference = (name: keyof typeof errorResponses) => ({ $ref: `#/components/responses/${name}` })
 
@@ -231,6 +240,7 @@ const reference = (name: keyof typeof errorResponses) => ({ $ref: `#/components/
 const commonResponses = (row: Row) => ({
   405: reference('MethodNotAllowed'),
   ...(row.body ? { 413: reference('TooLarge'), 415: reference('UnsupportedType') } : {}),
+  421: reference('UnknownHost'),
   429: reference('TooMany'),
   503: reference('Unavailable'),
 })
@@ -256,6 +266,7 @@ function notes(row: Row): string[] {
   if (row.plan) notes.push('Requires the `scale` plan.')
   if (row.scope === 'org') notes.push('Requires an Org Management Key.')
   if (row.beta) notes.push(`Closed beta \`${row.beta}\`. The operator enables it for a team.`)
+  if (row.exact && row.body) notes.push('Unknown fields of the body are rejected.')
   if (row.sandbox) notes.push('Available in the sandbox only.')
   return notes
 }

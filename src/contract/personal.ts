@@ -58,8 +58,14 @@ export function unwrap(shape: z.ZodType): z.ZodType | undefined {
   return undefined
 }
 
-/** Whether a response of this shape contains personal data. */
+const found = new WeakMap<z.ZodType, boolean>()
+
+/** Whether a response of this shape contains personal data. Endpoints share most of their shapes, so each is searched once. */
 export function isPersonal(shape: z.ZodType): boolean {
+  const known = found.get(shape)
+  if (known !== undefined) return known
   const mark = markOf(shape)
-  return mark ? mark !== 'safe' : partsOf(shape).some(isPersonal)
+  const result = mark ? mark !== 'safe' : partsOf(shape).some(isPersonal)
+  found.set(shape, result)
+  return result
 }

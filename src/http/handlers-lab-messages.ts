@@ -19,7 +19,7 @@ export const labMessageHandlers: HandlersOf<typeof labMessageEndpoints & typeof 
   processFailedLabMessage: (app, _, { body }) => processFailedLabMessage(app, body),
 
   compareUnmatchedResult: (app, caller, { params }) => compareUnmatchedResult(app, caller, params.raw_result_id),
-  listUnassignedResults: (app) => operatorQueue.describeUnassignedResults(app),
+  listUnassignedResults: (app, _, { query }) => operatorQueue.describeUnassignedResults(app, query),
   assignUnassignedResult: (app, _, { params, body }) =>
     operatorQueue.assignUnassignedResult(app, params.unassigned_result_id, body.team_id),
 }

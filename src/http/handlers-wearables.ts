@@ -26,6 +26,7 @@ import * as summaries from '../wearables/data/summaries/read-summaries.ts'
 import { pushSummaries } from '../wearables/data/summaries/summaries.ts'
 import * as cloudCredentials from '../wearables/ingestion/credentials.ts'
 import { getSourceStatus } from '../wearables/ingestion/status/actions.ts'
+import { listConnections } from '../wearables/ingestion/status/connections.ts'
 import { pullWindow } from '../wearables/ingestion/status/pull-window.ts'
 import * as deprecatedLinks from '../wearables/link/deprecated.ts'
 import { startOAuth } from '../wearables/link/oauth.ts'
@@ -54,7 +55,7 @@ type WearableEndpoints = typeof bulkEndpoints &
 /** Maps each wearable endpoint to its action, with no logic in between. */
 export const wearableHandlers: HandlersOf<WearableEndpoints> = {
   listSources: (app, _, { query }) => sources.listSources(app, query),
-  listConnections: (app, caller, { params }) => connections.listConnections(app, caller, params.user_id),
+  listConnections: (app, caller, { params }) => listConnections(app, caller, params.user_id),
   endConnection: (app, caller, { params }) => connections.endConnection(app, caller, params.user_id, params.provider),
   connectPushSource: (app, caller, { params, body }) => connections.connectPushSource(app, caller, params.provider, body),
   refreshUser: (app, caller, { params, query }) => refreshUser(app, caller, params.user_id, query.timeout),

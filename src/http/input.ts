@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Row } from '../contract/endpoint.ts'
 import { type Fault, faultsOf } from '../contract/faults.ts'
+import { findUnknownFields } from '../contract/unknown-fields.ts'
 import { invalid, Problem } from '../platform/problem.ts'
 
 export type RawInput = { params: unknown; query: unknown; body: unknown; headers: unknown }
@@ -20,6 +21,7 @@ export function parseInput(row: Row, { params, query, body, headers }: RawInput)
     body: parse('body', row.body, row.multipart ? coerceForm(row.body, body) : body),
     headers: parse('header', row.headers, headers),
   }
+  if (row.exact && row.body) faults.push(...findUnknownFields(row.body, body, ['body']))
   if (faults.length) throw new Problem('invalid', faults)
   return input
 }

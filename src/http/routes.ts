@@ -118,7 +118,7 @@ type Shared = RouteContext & { streams: Streams }
 
 async function handle(app: App, { streams, ...context }: Shared, request: FastifyRequest, reply: FastifyReply) {
   const state = request.state as RequestState
-  const { media } = state.route.row
+  const { media, mediaOf } = state.route.row
   announceDeprecation(reply, findUsedDeprecation(state.route.deprecatedInputs, request))
   if (media === 'text/event-stream') state.signal = await streams.open(state, reply)
   const { status, body, json, replayed } = await respondOnceChecked(app, context, request, reply)
@@ -126,11 +126,13 @@ async function handle(app: App, { streams, ...context }: Shared, request: Fastif
   if (state.device) reply.header('set-cookie', deviceCookie(app.config, state.headers, state.device))
   if (replayed) reply.header('x-idempotency-replayed', 'true')
   if (media === 'text/event-stream') return sendChunks(app, state, body as AsyncIterable<string>, reply)
-  if (media)
+  if (media) {
+    const bytes = Buffer.from(body as Uint8Array)
     return reply
       .code(status)
-      .type(media)
-      .send(Buffer.from(body as Uint8Array))
+      .type(mediaOf?.(bytes) ?? media)
+      .send(bytes)
+  }
   if (typeof body === 'string') return reply.code(status).type('application/json').send(JSON.stringify(body))
   if (body === null || typeof body !== 'object') return reply.code(status).send(body)
   return reply

@@ -13,9 +13,10 @@ import type { Siblings } from './connections/siblings.ts'
 import { limitUnfinished } from './connections/unfinished.ts'
 import type { Table } from './endpoint-table.ts'
 import { handlers } from './handlers.ts'
+import { newHostCheck } from './hosts.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { mountPages } from './pages/pages.ts'
-import { malformedRequest, refuseMalformed, sendNotFound, sendProblem } from './problems/refuse.ts'
+import { refuseMalformed, sendNotFound, sendProblem } from './problems/refuse.ts'
 import { mountTable } from './routes.ts'
 
 export const BODY_LIMIT = 1024 * 1024
@@ -48,7 +49,7 @@ export async function buildServer(
     return503OnClosing: false,
     genReqId: (request) => validRequestId(request.headers['x-request-id']) ?? randomUUID(),
     frameworkErrors: (error, request, reply) => sendProblem(app, error, request, reply),
-    // Node refuses a missing Host without a body; `checkHost` refuses it in JSON. The header limit fits a URL with 500 IDs.
+    // Node refuses a missing Host without a body; `newHostCheck` refuses it in JSON. The header limit fits a URL with 500 IDs.
     http: {
       requireHostHeader: false,
       maxHeaderSize: HEADER_LIMIT,
@@ -75,27 +76,22 @@ export async function buildServer(
 
 const validRequestId = (id: string | string[] | undefined) => (typeof id === 'string' && /^[\w.:-]{1,128}$/.test(id) ? id : undefined)
 
-/** RFC 9112 §3.2 requires a 400 for a missing or invalid Host. */
-function checkHost({ raw }: FastifyRequest) {
-  const { host } = raw.headers
-  if (host === undefined ? raw.httpVersion !== '1.0' : !URL.canParse(`http://${host}`)) throw malformedRequest()
-}
-
 /** Logs and measures each response by its route template, because a URL may hold a user's ID. */
 function observeResponses(app: App, server: FastifyInstance, metrics: Metrics) {
+  const checkHost = newHostCheck(app.config)
   const isHttps = app.config.PUBLIC_URL?.startsWith('https:')
   server.addHook('onRequest', (request, _reply, done) => runForShare({ owner: request.ip, member: '' }, done))
   server.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer')
     // Once a browser has used the https URL, it does not use http for this host again.
     if (isHttps) reply.header('strict-transport-security', 'max-age=31536000')
-    checkHost(request)
+    checkHost(request.raw)
   })
   server.addHook('onResponse', async (request, reply) => {
     const { method, id: request_id } = request
     const route = (request.routeOptions.config as { template?: string }).template ?? request.routeOptions.url ?? 'unknown'
     const status = reply.statusCode
-    metrics.requests.observe({ method, route, status }, reply.elapsedTime / 1000)
+    metrics.requests.observe({ method, route, status: `${Math.floor(status / 100)}xx` }, reply.elapsedTime / 1000)
     app.log.info(
       { request_id, method, route, status, ms: Math.round(reply.elapsedTime), ...callerFields(request.state?.caller) },
       'request completed',

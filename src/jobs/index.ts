@@ -1,12 +1,9 @@
-import { numberEvents, searchUnnumbered } from '../delivery/events/log.ts'
 import { queueDueMessages, searchPlanned } from '../delivery/messages/outbox.ts'
 import { searchDueMessages, sendDueMessages } from '../delivery/messages/send.ts'
 import { pruneInboxes } from '../delivery/webhooks/inbox.ts'
-import { deleteIdleLanes, PURGE_WEBHOOKS, purgeWebhooks } from '../delivery/webhooks/management/purge.ts'
-import { REPAIR_WEBHOOKS } from '../delivery/webhooks/repair/jobs.ts'
-import { repairWebhooks, searchRunningJobs } from '../delivery/webhooks/repair/repair.ts'
-import { applyRetention, deleteFinishedLanes } from '../delivery/webhooks/repair/retention.ts'
-import { encryptUrls } from '../delivery/webhooks/urls.ts'
+import { RECOVER_MESSAGES } from '../delivery/webhooks/repair/jobs.ts'
+import { recoverMessages, searchRecoveries } from '../delivery/webhooks/repair/recover.ts'
+import { applyRetention } from '../delivery/webhooks/repair/retention.ts'
 import { SIMULATE_STEPS, takeDueSteps } from '../labs/adapters/simulator/advance.ts'
 import { changeDueVisits, searchDueVisits } from '../labs/appointments/due.ts'
 import { pruneLabInbox } from '../labs/hl7/inbox/forget.ts'
@@ -21,19 +18,19 @@ import { alertAuditBreaks } from '../operations/audit/alerts.ts'
 import { checkpointAudit } from '../operations/audit/checkpoints.ts'
 import { rotateEpochs } from '../operations/epochs/actions.ts'
 import { continueRotations } from '../operations/rotation/data.ts'
+import { eraseNextTeam } from '../operations/team-deletion/actions.ts'
 import { eraseDueUsers } from '../operations/user-deletion/actions.ts'
-import { NUMBER_EVENTS } from '../platform/app.ts'
+import { eraseFromLogs, searchLogErasures } from '../operations/user-deletion/logs.ts'
 import { analyzeYoungTables } from '../platform/db/statistics.ts'
-import { DAY, HOUR, MINUTE, SECOND } from '../platform/time.ts'
+import { HOUR, MINUTE, SECOND } from '../platform/time.ts'
 import { searchUnalerted } from '../tenants/audit/breaks.ts'
-import { chainAudit, searchUnchained } from '../tenants/audit/chain.ts'
+import { linkAudit, searchUnlinked } from '../tenants/audit/chain.ts'
 import { reviewAudit } from '../tenants/audit/review/actions.ts'
 import { pruneIdempotency } from '../tenants/idempotency/actions.ts'
 import { pruneTokens } from '../tenants/keys/actions.ts'
 import { pruneUserTokens } from '../tenants/keys/user-tokens.ts'
 import { pruneInvitations } from '../tenants/people/invitations.ts'
 import { pruneSessions } from '../tenants/sessions/actions.ts'
-import { eraseNextTeam } from '../tenants/teams/actions.ts'
 import { searchErasable } from '../tenants/users/actions.ts'
 import { pauseAfterIngestion } from '../wearables/connections/actions.ts'
 import { pruneBulk, RUN_BULK_OPERATIONS, runBulk, searchOpenOperations } from '../wearables/connections/bulk/bulk.ts'
@@ -52,7 +49,6 @@ export const jobs: Job[] = [
   { name: SEND_LAB_MESSAGES, search: searchMessages, run: sendLabMessages },
   { name: 'pick up lab files', everyMs: SECOND, run: pickUpLabFiles },
   { name: FILE_LAB_MESSAGES, search: searchReceived, run: fileLabMessages },
-  { name: NUMBER_EVENTS, search: searchUnnumbered, run: numberEvents },
   { name: SIMULATE_STEPS, search: searchSteps, run: (app) => takeDueSteps(app) },
   { name: 'change appointments', search: searchDueVisits, run: (app) => changeDueVisits(app) },
   { name: 'mark overdue kits', search: searchOverdue, run: (app) => markOverdueKits(app) },
@@ -68,20 +64,17 @@ export const jobs: Job[] = [
   { name: PULL_FEEDS, search: searchJobs, run: pullDueFeeds },
   { name: 'subscribe to clouds', search: searchSubscriptions, run: subscribeDue },
   { name: 'erase teams', everyMs: MINUTE, run: eraseNextTeam },
-  { name: 'chain audit rows', search: searchUnchained, run: chainAudit },
+  { name: 'erase from logs', search: searchLogErasures, run: eraseFromLogs },
+  { name: 'link audit rows', search: searchUnlinked, run: linkAudit },
   { name: 'review audit chains', everyMs: MINUTE, run: reviewAudit },
   { name: 'alert audit breaks', search: searchUnalerted, run: alertAuditBreaks },
   { name: 'write audit checkpoint', everyMs: HOUR, run: checkpointAudit },
   ...ownMemoryJobs,
   { name: 'analyze young tables', everyMs: 5 * SECOND, run: analyzeYoungTables },
   { name: 'maintain event partitions', everyMs: HOUR, run: applyRetention },
-  { name: REPAIR_WEBHOOKS, search: searchRunningJobs, run: repairWebhooks },
+  { name: RECOVER_MESSAGES, search: searchRecoveries, run: recoverMessages },
   { name: 'prune inboxes', everyMs: HOUR, run: pruneInboxes },
   { name: 'prune lab inbox', everyMs: HOUR, run: pruneLabInbox },
-  { name: 'encrypt webhook URLs', everyMs: 10 * MINUTE, run: encryptUrls },
-  { name: PURGE_WEBHOOKS, everyMs: 10 * SECOND, run: purgeWebhooks },
-  { name: 'delete idle lanes', everyMs: DAY, run: deleteIdleLanes },
-  { name: 'delete finished lanes', everyMs: MINUTE, run: deleteFinishedLanes },
   { name: 'prune idempotency keys', everyMs: 10 * MINUTE, run: pruneIdempotency },
   { name: 'rotate data keys', everyMs: MINUTE, run: continueRotations },
   { name: 'rotate epochs', everyMs: MINUTE, run: rotateEpochs },

@@ -1,7 +1,7 @@
 import { receiveLocal, sendLocal, socketFolder } from '../delivery/webhooks/wake-ups/local-messages.ts'
 import type { Vault } from '../platform/sealing/vault.ts'
 
-/** Processes of an earlier version do not understand the names of jobs, so these have their own sockets. */
+/** The names of jobs have their own sockets, because those of deliveries carry webhooks. */
 const PURPOSE = 'job wake-ups'
 
 /** Wakes jobs in the processes on this machine that run them. On other machines, jobs find their work by polling. */

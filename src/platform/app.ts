@@ -10,7 +10,6 @@ import { emptyLastUses, type LastUses } from './last-uses.ts'
 import type { SealingKey } from './sealing/seal.ts'
 import type { Vault } from './sealing/vault.ts'
 import { later } from './time.ts'
-import { logRef, type WebhookRef, webhookRef } from './webhook-ref.ts'
 
 /** Lives as long as the process. */
 export type Service = {
@@ -46,8 +45,8 @@ type RequestContext = {
 export type Transaction = {
   db: Db
   transaction: {
-    /** The webhooks to wake after the commit. */
-    pendingWebhooks: Set<WebhookRef>
+    /** The teams whose logs have something new after the commit. */
+    changedLogs: Set<string>
   }
 }
 
@@ -126,34 +125,22 @@ type Work<A, T> = (app: A & Transaction) => Promise<T>
 const isInTransaction = <A extends App>(app: A): app is A & Transaction => app.transaction !== undefined
 
 async function commit<A extends App, T>(app: A, work: Work<A, T>): Promise<T> {
-  const pendingWebhooks = new Set<WebhookRef>()
+  const changedLogs = new Set<string>()
   const result = await app.db.transaction().execute(async (db) => {
-    const inside: A & Transaction = { ...app, db, transaction: { pendingWebhooks } }
+    const inside: A & Transaction = { ...app, db, transaction: { changedLogs } }
     const result = await work(inside)
     if (app.requestRows) await writeRequestRows(db, await app.requestRows(inside, result))
     return result
   })
-  if (pendingWebhooks.size) app.wake(DELIVER_WEBHOOKS, pendingWebhooks)
+  if (changedLogs.size) app.wake(DELIVER, changedLogs)
   return result
 }
 
-/** The job that delivers to webhooks. Its subjects are webhooks. */
-export const DELIVER_WEBHOOKS = 'deliver'
-/** The job that numbers events. Its subjects are teams. */
-export const NUMBER_EVENTS = 'number events'
+/** The job that moves events to the logs of teams and delivers them. Its subjects are teams. */
+export const DELIVER = 'deliver'
 
-/** Wakes delivery to these webhooks of a team once the open transaction has committed, or now if there is none. */
-export const wakeAfterCommit = (app: App, team_id: string, webhook_ids: string[]) =>
-  wakeRefs(
-    app,
-    webhook_ids.map((id) => webhookRef(team_id, id)),
-  )
-
-/** The same for webhooks that a new event matches. It wakes the numbering of events too. */
-export const wakeAfterEvent = (app: App, team_id: string, webhook_ids: string[]) =>
-  wakeRefs(app, [...webhook_ids.map((id) => webhookRef(team_id, id)), logRef(team_id)])
-
-function wakeRefs(app: App, refs: WebhookRef[]) {
-  if (app.transaction) for (const ref of refs) app.transaction.pendingWebhooks.add(ref)
-  else if (refs.length) app.wake(DELIVER_WEBHOOKS, refs)
+/** Wakes the owner of a team's log once the open transaction has committed, or now if there is none. */
+export function wakeLog(app: App, team_id: string) {
+  if (app.transaction) app.transaction.changedLogs.add(team_id)
+  else app.wake(DELIVER, [team_id])
 }

@@ -31,12 +31,16 @@ export const Settings = z.object({
     .min(1)
     .transform((text) => text.replace(/^\[(.+)\]$/, '$1'))
     .default('127.0.0.1')
-    .describe('The address to listen on. Set `0.0.0.0` in a container.'),
+    .describe(
+      'The address to listen on. Set `0.0.0.0` in a container. On a loopback address, Assay accepts only requests for a loopback address or for the host of `PUBLIC_URL`.',
+    ),
   PUBLIC_URL: url(/^https?$/, 'must be an http or https URL')
     .refine(isPlainUrl, 'must have no credentials, query or fragment')
     .transform((text) => new URL(text).href.replace(/\/+$/, ''))
     .optional()
-    .describe('The base of every URL that Assay generates. If unset, Assay uses `http://HOST:PORT`.'),
+    .describe(
+      'The base of every URL that Assay generates. If unset, Assay uses `http://HOST:PORT`, and the loopback address if `HOST` stands for all addresses.',
+    ),
   TRUST_PROXY: listOf(proxy, 'must be addresses or networks of proxies, such as 127.0.0.1,10.20.0.0/16').describe(
     'Addresses or networks of your reverse proxies, separated by commas, such as `127.0.0.1,10.20.0.0/16`. Assay reads the client address from their `X-Forwarded-For`, so that sign-in limits count clients. If unset, Assay trusts no proxy.',
   ),
@@ -159,7 +163,9 @@ export const Settings = z.object({
   WEBHOOK_ALLOW_LOOPBACK: oneOf(['true', 'false'])
     .transform((text) => text === 'true')
     .optional()
-    .describe('`true` lets webhooks and pipelines reach this machine. If unset, `true` in the sandbox and `false` in production.'),
+    .describe(
+      '`true` lets webhooks, pipelines and reads of wearable clouds reach this machine. If unset, `true` in a sandbox whose `HOST` is a loopback address, and `false` otherwise.',
+    ),
   WEBHOOK_ALLOWED_NETWORKS: listOf(network, 'must be networks, such as 10.20.0.0/16,fd12::/48').describe(
     'Private networks that webhooks and pipelines can reach, separated by commas, such as `10.20.0.0/16,fd12::/48`. Cloud metadata addresses stay blocked. If unset, private networks are blocked.',
   ),
@@ -237,6 +243,11 @@ export const Settings = z.object({
     ),
   MAIL_FROM: Email.optional().describe('The address that messages come from. Required with `SMTP_URL`.'),
   ...singleSignOn,
+  METRICS_TOKEN: z
+    .string()
+    .regex(/^[\x21-\x7e]{16,}$/, 'must have at least 16 ASCII characters and no spaces; generate one with: openssl rand -base64 32')
+    .optional()
+    .describe('The token that `/metrics` requires, as `Authorization: Bearer TOKEN`. If unset, `/metrics` needs no credential.'),
   LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
     .optional()
     .describe('The minimum level of log lines, which are JSON on standard output. If unset, `info`, or `warn` on a terminal.'),
@@ -277,10 +288,18 @@ export const deploymentOf = ({ ENVIRONMENT, REGION }: DeploymentSettings) => ({ 
 
 export const deploymentName = ({ ENVIRONMENT, REGION }: DeploymentSettings) => `${ENVIRONMENT} ${REGION}`
 
-export const listeningUrl = ({ HOST, PORT }: Pick<Config, 'HOST' | 'PORT'>) => `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${PORT}`
+type ListeningSettings = Pick<Config, 'HOST' | 'PORT'>
+
+export const listeningUrl = ({ HOST, PORT }: ListeningSettings) => `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${PORT}`
+
+/** The loopback address of each address that means all addresses, because browsers refuse to open those. */
+const loopbackOf: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
+
+/** The URL at which this machine reaches the service. */
+export const localUrl = ({ HOST, PORT }: ListeningSettings) => listeningUrl({ HOST: loopbackOf[HOST] ?? HOST, PORT })
 
 /** The base of every URL that the service hands out. */
-export const publicUrl = (config: Pick<Config, 'PUBLIC_URL' | 'HOST' | 'PORT'>) => config.PUBLIC_URL ?? listeningUrl(config)
+export const publicUrl = (config: ListeningSettings & Pick<Config, 'PUBLIC_URL'>) => config.PUBLIC_URL ?? localUrl(config)
 
 /** `sk_us_` in the US sandbox, `pk_eu_` in European production. */
 export const teamKeyPrefix = ({ ENVIRONMENT, REGION }: DeploymentSettings) => `${ENVIRONMENT === 'sandbox' ? 'sk' : 'pk'}_${REGION}_`

@@ -24,6 +24,9 @@ export function pageAfter(
 export const isInstant = (text: string) =>
   /^[1-9]\d{3}-/.test(text) && !Number.isNaN(Date.parse(text)) && new Date(text).toISOString() === text
 
+/** Accepts a rank of one digit and a time. */
+export const isRankedInstant = (text: string) => /^[01]/.test(text) && isInstant(text.slice(1))
+
 /** Removes the extra row that the store reads, and builds the cursor from the last remaining one. */
 export function pageOf<T>(rows: T[], page: Page, positionOf: (row: T) => Position) {
   const visible = rows.slice(0, page.limit)

@@ -30,6 +30,7 @@ function textGreeting({ service, listening, credentials }: RunningService, onTer
     ...(base_url === listening ? [] : [`  listening     ${listening}`]),
     `  console       ${base_url}/console`,
     `                sign in with ${management_key ? `management_key in ${path}` : 'the management key that assay bootstrap printed'}`,
+    '                create your own account: bin/assay.mjs people invite --role org_admin --email ADDRESS',
     `  docs          ${base_url}/docs (start with ${base_url}/docs/quick-start)`,
     `  org           ${org_id ?? '(none)'}`,
     `  team          ${team_id ?? '(none)'}`,

@@ -1,4 +1,5 @@
 import type { Siblings } from '../http/connections/siblings.ts'
+import { collectInSlices } from '../http/metrics/collect.ts'
 import type { Order, Report } from './messages.ts'
 
 /** Reaches the other processes of the service through the supervisor. */
@@ -23,7 +24,7 @@ export function openSiblings(send: (report: Report) => void): Siblings {
     collectMetrics: () => ask((id) => ({ type: 'collect metrics', id })),
     shareMetrics({ registry }) {
       process.on('message', async (order: Order) => {
-        if (order.type === 'collect metrics') send({ type: 'metrics', id: order.id, metrics: await registry.getMetricsAsJSON() })
+        if (order.type === 'collect metrics') send({ type: 'metrics', id: order.id, metrics: await collectInSlices(registry) })
       })
     },
     openStream: (team, limit) => ask((id) => ({ type: 'open stream', id, team, limit })),

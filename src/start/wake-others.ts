@@ -3,9 +3,8 @@ import { failureLog } from '../jobs/failures.ts'
 import { startJobs } from '../jobs/loop.ts'
 import { ownMemoryJobs } from '../jobs/own-memory.ts'
 import { sendJobWakeUps } from '../jobs/wake-ups.ts'
-import { DELIVER_WEBHOOKS, type Service } from '../platform/app.ts'
+import { DELIVER, type Service } from '../platform/app.ts'
 import type { Database } from '../platform/db/open.ts'
-import type { WebhookRef } from '../platform/webhook-ref.ts'
 import { openWakeUps } from './wake-ups.ts'
 
 /** Wakes the processes that run jobs and deliver, in a process that does neither. */
@@ -14,7 +13,7 @@ export async function wakeOthers(service: Service, database: Database, metrics: 
   const loop = startJobs(service, ownMemoryJobs, onFailure)
   const wakeUps = openWakeUps(service, database, false, onFailure)
   const jobWakeUps = sendJobWakeUps(service.vault)
-  service.wake = (job, about = []) => (job === DELIVER_WEBHOOKS ? wakeUps.send(about as Iterable<WebhookRef>) : jobWakeUps.send(job))
+  service.wake = (job, about = []) => (job === DELIVER ? wakeUps.send(about) : jobWakeUps.send(job))
   return {
     async stop() {
       jobWakeUps.stop()

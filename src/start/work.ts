@@ -1,6 +1,5 @@
 import { outboundOptionsOf } from '../delivery/pipelines/destinations/outbound-options.ts'
-import { startPublisher } from '../delivery/pipelines/publishing/worker.ts'
-import { startWorker } from '../delivery/webhooks/sending/worker.ts'
+import { startWorker } from '../delivery/worker/worker.ts'
 import type { Metrics } from '../http/metrics/metrics.ts'
 import { failureLog } from '../jobs/failures.ts'
 import { jobs } from '../jobs/index.ts'
@@ -9,30 +8,28 @@ import { receiveJobWakeUps } from '../jobs/wake-ups.ts'
 import { listenToLabs } from '../labs/hl7/inbox/listen.ts'
 import { stopLabWork } from '../labs/hl7/links/each-lab.ts'
 import { closeConnections } from '../labs/hl7/outbox/send.ts'
-import { appOf, DELIVER_WEBHOOKS, type Service } from '../platform/app.ts'
+import { appOf, DELIVER, type Service } from '../platform/app.ts'
 import type { Database } from '../platform/db/open.ts'
 import { policyOf } from '../platform/outbound/address.ts'
 import { openSender } from '../platform/outbound/send.ts'
-import type { WebhookRef } from '../platform/webhook-ref.ts'
-import { type OnFailure, openWakeUps, wakeWork } from './wake-ups.ts'
+import { type OnFailure, openWakeUps } from './wake-ups.ts'
 
-/** Runs jobs, delivers to webhooks, publishes to pipelines and receives messages of labs. */
+/** Runs jobs, delivers to webhooks and pipelines and receives messages of labs. */
 export async function startWork(service: Service, database: Database, metrics: Metrics, hasSiblings: boolean) {
   const isAlone = !service.config.DATABASE_URL && !hasSiblings
   const onFailure = failureLog(service.log, (job) => metrics.jobFailures.inc({ job }))
   const delivery = await openDelivery(service, metrics, onFailure)
-  const publisher = openPublisher(service, metrics, onFailure)
-  const loop = startJobs(service, [...jobs, delivery.worker.job, publisher.job], onFailure)
+  const loop = startJobs(service, [...jobs, delivery.worker.job], onFailure)
   const wakeUps = openWakeUps(service, database, isAlone, onFailure)
   const jobWakeUps = isAlone ? undefined : await receiveJobWakeUps(service.vault, loop.wake, (error) => onFailure('wake-ups', error))
-  await wakeUps.listen(wakeWork(delivery.worker, loop))
-  service.wake = (job, about = []) => (job === DELIVER_WEBHOOKS ? wakeUps.send(about as Iterable<WebhookRef>) : loop.wake(job, about))
+  await wakeUps.listen(delivery.worker.wake)
+  service.wake = (job, about = []) => (job === DELIVER ? wakeUps.send(about) : loop.wake(job, about))
   const labs = await listenToLabs(appOf(service))
   return {
     async stop() {
       stopLabWork(service)
       await labs.stop()
-      await Promise.all([loop.stop(), wakeUps.stop(), jobWakeUps?.stop(), delivery.stop(), publisher.stop()])
+      await Promise.all([loop.stop(), wakeUps.stop(), jobWakeUps?.stop(), delivery.stop()])
       closeConnections(service)
     },
   }
@@ -42,8 +39,10 @@ async function openDelivery(service: Service, metrics: Metrics, onFailure: OnFai
   const sender = openSender({ policy: policyOf(service.config) })
   const worker = await startWorker(service, {
     send: sender.post,
-    onError: (error) => onFailure(DELIVER_WEBHOOKS, error),
-    recordMetrics: metrics.deliveries.record,
+    onError: (error) => onFailure(DELIVER, error),
+    outbound: outboundOptionsOf(service.config),
+    recordSent: metrics.deliveries.record,
+    recordPublished: metrics.pipelines.record,
     // A service has one process that delivers, and only one service uses an embedded database.
     isAlone: !service.config.DATABASE_URL,
   })
@@ -54,9 +53,4 @@ async function openDelivery(service: Service, metrics: Metrics, onFailure: OnFai
       await sender.close()
     },
   }
-}
-
-function openPublisher(service: Service, metrics: Metrics, onFailure: OnFailure) {
-  const options = outboundOptionsOf(service.config)
-  return startPublisher(service, options, (error) => onFailure('publish to pipelines', error), metrics.pipelines.record)
 }

@@ -7,8 +7,9 @@ import { type DueWork, timeline } from '../../src/operations/sandbox/timeline.ts
 import type { App } from '../../src/platform/app.ts'
 import { DAY, HOUR, later, MINUTE, SECOND } from '../../src/platform/time.ts'
 import { lockTeamClock } from '../../src/tenants/teams/clock.ts'
+import { auditRows } from '../support/audit.ts'
 import { lockWaits } from '../support/lock-waits.ts'
-import { placeOrder } from '../support/orders.ts'
+import { placeOrder, statusesOf } from '../support/orders.ts'
 import { eventually } from '../support/process.ts'
 import { query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
@@ -100,6 +101,15 @@ describe("a team's clock", () => {
     expect((await theirs.api.getClock()).offset_seconds).toBe(0)
     expect(await theirs.api.undoDeleteUser({ query: { user_id: deletedUser.user_id } })).toEqual({ success: true })
   })
+  test('sends only the due orders of its own team to the lab', async () => {
+    const [mine, theirs] = [await w.tenant(), await w.tenant()]
+    const stepsOf = async ({ api }: Tenant, order_id: string) => statusesOf(await api.getOrder({ params: { order_id } }))
+    const [own, other] = [await placeOrder(mine.api), await placeOrder(theirs.api)]
+    await mine.api.moveClock({ body: { advance_seconds: 60 } })
+    expect(await stepsOf(mine, own.id)).toContain('requisition_created')
+    expect(await stepsOf(theirs, other.id)).toEqual(['ordered'])
+  })
+
   test('applies each of several concurrent moves', async () => {
     const [one, other] = [await replica(), await replica()]
     // A move gives up after waiting 30 seconds for the others.
@@ -168,7 +178,7 @@ describe("a team's clock", () => {
 /** Holds the lock of a concurrent clock move and returns the function that releases it. */
 async function holdClock({ team_id }: Tenant) {
   const db = await w.app.db.startTransaction().execute()
-  await lockTeamClock({ ...w.app, db, transaction: { pendingWebhooks: new Set() } }, team_id)
+  await lockTeamClock({ ...w.app, db, transaction: { changedLogs: new Set() } }, team_id)
   return () => db.rollback().execute()
 }
 
@@ -228,7 +238,7 @@ describe('work due by a clock move', () => {
       .execute()
     await api.moveClock({ body: { advance_seconds: 8 * 24 * 3600 } })
     const counts = `select (select count(*)::int from users where team_id = $1) as remaining,
-      (select count(*)::int from audit_log where team_id = $1 and action = 'eraseUser') as erased`
+      (select count(*)::int from ${auditRows} where team_id = $1 and action = 'eraseUser') as erased`
     expect(await query(w.url, counts, [team_id])).toEqual([{ remaining: 0, erased: 520 }])
   })
   test('is rolled back with the move when it fails', async () => {

@@ -4,6 +4,9 @@ import { endpoints } from '../../src/contract/index.ts'
 import { keyIdOf, open } from '../../src/platform/sealing/seal.ts'
 import { userSealingKey } from '../../src/platform/sealing/vault.ts'
 import { DAY, later, MINUTE } from '../../src/platform/time.ts'
+import { auditRows } from '../support/audit.ts'
+import { finishErasures } from '../support/erasure.ts'
+import { moveAllEvents } from '../support/events.ts'
 import { lockWaits } from '../support/lock-waits.ts'
 import { aNewOrder } from '../support/orders.ts'
 import { people, someInfo, someInsurance } from '../support/people.ts'
@@ -145,12 +148,13 @@ describe('after the grace period', () => {
     const user = await api.createUser({ body: userBody({ fallback_birth_date: people[0].dob }), headers })
     await api.putUserInfo({ params: user, body: someInfo() })
     await api.createInsurance({ params: user, body: someInsurance(), headers })
+    await moveAllEvents(w.app)
     const ciphertext = (await query<{ sealed: Buffer }>(w.url, 'select sealed from user_info where user_id = $1', [user.user_id]))[0]
       ?.sealed
     const key = await userSealingKey(w.app, team_id, user.user_id)
     expect(keyIdOf(ciphertext as Buffer)).toBe(key?.id)
     expect(await tablesWith(w.url, user.user_id)).toEqual([
-      'audit_log',
+      'audit_outbox',
       'events',
       'idempotency_keys',
       'sealing_keys',
@@ -161,9 +165,10 @@ describe('after the grace period', () => {
 
     await api.deleteUser({ params: user })
     await api.moveClock({ body: { advance_seconds: WEEK_SECONDS } })
+    await finishErasures(w)
 
     expect(await tablesWith(w.url, user.user_id)).toEqual(['audit_log', 'erasures'])
-    const erasure = "select actor_kind, subject from audit_log where action = 'eraseUser' and team_id = $1"
+    const erasure = `select actor_kind, subject from ${auditRows} where action = 'eraseUser' and team_id = $1`
     expect(await query(w.url, erasure, [team_id])).toEqual([{ actor_kind: 'job', subject: `user_id:${user.user_id}` }])
     expect(await tablesWith(w.url, user.client_user_id)).toEqual([])
     expect(await tablesWith(w.url, key?.id as string)).toEqual(['erasures'])
@@ -191,7 +196,7 @@ describe('after the grace period', () => {
     expect(await userSealingKey(instance.app, team_id, user.user_id)).toBeDefined()
     instance.advanceTime(MINUTE)
     expect((await errorOf(api.undoDeleteUser({ query: { user_id: user.user_id } }))).status).toBe(404)
-    await instance.runJobs()
+    await finishErasures(instance)
     expect(await tablesWith(w.url, user.user_id)).toEqual(['audit_log', 'erasures'])
     expect(await api.getUser({ params: kept })).toEqual(kept)
   })

@@ -1,14 +1,17 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { DAY } from '../../src/platform/time.ts'
+import { DAY, MINUTE } from '../../src/platform/time.ts'
 import { assay } from '../cli/assay.ts'
+import { finishErasures } from '../support/erasure.ts'
+import { moveAllEvents } from '../support/events.ts'
 import { aCriticalOrder } from '../support/orders.ts'
 import { people, personalWords, someInfo } from '../support/people.ts'
-import { query } from '../support/query.ts'
+import { query, runUncommitted } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
+import { tablesWith } from '../support/tables.ts'
 import { aUser } from '../support/users.ts'
-import { errorOf, newSandboxDatabase, temporaryFolder, world } from '../support/world.ts'
+import { errorOf, newSandboxDatabase, replica, temporaryFolder, world } from '../support/world.ts'
 
 const w = await world({ database: await newSandboxDatabase() })
 const { api, team_id } = await w.tenant()
@@ -23,6 +26,7 @@ const publicKeys = async () => (await fetch(`${w.base}/.well-known/jwks.json`)).
 const erase = async (user_id: string) => {
   await api.deleteUser({ params: { user_id } })
   await api.moveClock({ body: { advance_seconds: (7 * DAY) / 1000 } })
+  await finishErasures(w)
 }
 
 test('an erased user has a signed certificate of what was destroyed, when, and which copies survive', async () => {
@@ -70,4 +74,65 @@ test('a user that is not erased has none', async () => {
     status: 404,
     detail: { error_type: 'USER_NOT_FOUND' },
   })
+})
+
+test('the certificate waits for the second pass over the log, and for transactions that were open before the first', async () => {
+  const instance = await replica({ database: w.url })
+  const tenant = await instance.tenant()
+  const user_id = await aUser(tenant.api)
+  const kept = await aUser(tenant.api)
+  // Written by a transaction that began before the erasure and commits after the first pass.
+  const commit = await runUncommitted(
+    w.url,
+    `insert into outbox (team_id, id, user_id, event_type, key, partial, sealed, created_at)
+     select $1::uuid, gen_random_uuid(), $2::uuid, 'user.created', 'user:' || $2, false, '\\x00', now()`,
+    [tenant.team_id, user_id],
+  )
+  await tenant.api.deleteUser({ params: { user_id } })
+  await tenant.api.moveClock({ body: { advance_seconds: (7 * DAY) / 1000 } })
+  const refusal = () => errorOf(tenant.api.getErasure({ params: { user_id } }))
+  expect(await refusal()).toMatchObject({ status: 409, detail: { error_type: 'USER_NOT_ERASED' } })
+  await instance.runJobs()
+  const { detail } = await refusal()
+  expect(Date.parse(detail['erase_at'] as string) - Date.parse(instance.app.wall())).toBeLessThanOrEqual(3 * MINUTE)
+  expect(detail['error_message']).toContain(detail['erase_at'])
+
+  instance.advanceTime(3 * MINUTE)
+  await instance.runJobs()
+  expect((await refusal()).status).toBe(409)
+  await commit()
+  expect(await tablesWith(w.url, user_id)).toContain('outbox')
+  await finishErasures(instance)
+  expect((await tenant.api.getErasure({ params: { user_id } })).certificate.user_id).toBe(user_id)
+  // The request for the certificate has an audit row too.
+  await instance.runJobs()
+  expect(await tablesWith(w.url, user_id)).toEqual(['audit_log', 'erasures'])
+  const { events } = await tenant.api.listEvents()
+  expect(events.map((event) => [event.event_type, event.user_id])).toEqual([
+    ['user.created', kept],
+    ['user.deleted', null],
+  ])
+})
+
+test('the log is read without the events of a user whose keys are gone, also before the first pass', async () => {
+  const tenant = await w.tenant()
+  const [erased, kept] = [await aUser(tenant.api), await aUser(tenant.api)]
+  await moveAllEvents(w.app)
+  await tenant.api.deleteUser({ params: { user_id: erased } })
+  await tenant.api.moveClock({ body: { advance_seconds: (7 * DAY) / 1000 } })
+  await moveAllEvents(w.app)
+  expect((await tenant.api.listEvents()).events.map(({ event_type, user_id }) => [event_type, user_id])).toEqual([
+    ['user.created', kept],
+    ['user.deleted', null],
+  ])
+})
+
+test('resetting a sandbox team erases its users from the log', async () => {
+  const tenant = await w.tenant()
+  const user_id = await aUser(tenant.api)
+  await moveAllEvents(w.app)
+  await tenant.api.resetTeam({ body: { team_id: tenant.team_id } })
+  await finishErasures(w)
+  expect(await tablesWith(w.url, user_id)).toEqual(['audit_log'])
+  expect((await tenant.api.listEvents()).events).toEqual([])
 })

@@ -6,7 +6,7 @@ import { MINUTE } from '../../src/platform/time.ts'
 import { fastPasswords, joinOrganization } from '../support/console.ts'
 import { eventsOf } from '../support/events.ts'
 import { readMetrics } from '../support/metrics.ts'
-import { aCriticalOrder } from '../support/orders.ts'
+import { aCriticalOrder, acknowledge, correct } from '../support/orders.ts'
 import { startMailServer } from '../support/smtp.ts'
 import { world } from '../support/world.ts'
 
@@ -35,8 +35,6 @@ async function pass(minutes: number) {
 
 const recipients = (mails: { to: string }[]) => mails.map(({ to }) => to).sort()
 const openOnes = async (api: Client) => (await api.getOverview()).critical_unacknowledged
-const acknowledge = (api: Client, order_id: string, result_version?: number) =>
-  api.acknowledgeCritical({ params: { order_id }, body: { result_version } })
 
 async function criticalEvents(team_id: string) {
   const events = await eventsOf(w.app, team_id)
@@ -79,15 +77,15 @@ test('a critical result at two in the morning is escalated until someone acknowl
 
 test('a newer critical version is escalated by itself after the first one is acknowledged', async () => {
   const { api, team_id } = await newTeam([10])
-  const params = { order_id: (await aCriticalOrder(api)).id }
-  for (const interpretation of ['normal', 'critical'] as const)
-    await api.simulateOrder({ params, query: { final_status: 'completed.walk_in_test.corrected' }, body: { interpretation } })
-  const { result_version } = await acknowledge(api, params.order_id, 1)
-  expect(result_version).toBeGreaterThan(1)
+  const { id } = await aCriticalOrder(api)
+  const first = await acknowledge(api, id)
+  for (const interpretation of ['normal', 'critical'] as const) await correct(api, id, interpretation)
+  const { result_version } = await api.getCriticalResult({ params: { order_id: id } })
+  expect(result_version).toBeGreaterThan(first.result_version)
   await pass(10)
   const escalated = (await criticalEvents(team_id)).filter(({ event_type }) => event_type.endsWith('.escalated'))
   expect(escalated.map(({ data }) => data['result_version'])).toEqual([result_version])
-  await acknowledge(api, params.order_id)
+  await acknowledge(api, id)
 })
 
 test('a team without waits, or that removes them, gets no escalation', async () => {

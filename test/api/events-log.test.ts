@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { BEGINNING } from '../../src/contract/delivery/log-rows.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { methods } from '../../src/contract/labs/lifecycle.ts'
 import { emit, emitForTeam } from '../../src/delivery/events/emit.ts'
@@ -11,8 +12,9 @@ import { type SealingKey, seal } from '../../src/platform/sealing/seal.ts'
 import { userSealingKey } from '../../src/platform/sealing/vault.ts'
 import { SECOND } from '../../src/platform/time.ts'
 import { atEnd } from '../support/at-end.ts'
+import { auditRows } from '../support/audit.ts'
 import { expectEventsMatchCatalog } from '../support/event-catalog.ts'
-import { numberAllEvents } from '../support/events.ts'
+import { moveAllEvents } from '../support/events.ts'
 import { placeOrder, testId } from '../support/orders.ts'
 import { asTest, query } from '../support/query.ts'
 import { sendRaw } from '../support/raw-requests.ts'
@@ -164,12 +166,8 @@ describe('the event log', () => {
     const id = newUuid()
     await client.query('begin')
     const sealed = await sealEvent(tenant.team_id, user_id, id)
-    await client.query(`select emit($1, $2, $3, null, 'labtest.order.updated', 'late', $4, now(), false)`, [
-      tenant.team_id,
-      id,
-      user_id,
-      sealed,
-    ])
+    const row = { id, user_id, event_type: 'labtest.order.updated', key: 'late', at: app.wall() }
+    await client.query('select append_events($1, $2, $3)', [tenant.team_id, JSON.stringify([row]), [sealed]])
 
     const early = []
     let after: string | undefined
@@ -202,11 +200,11 @@ describe('the event log', () => {
         }),
       )
     await emitOne()
-    await numberAllEvents(app)
+    await moveAllEvents(app)
     const [current, behind] = [await connect(), await connect()]
     await behind.query('begin isolation level repeatable read; select from events')
     await emitOne()
-    await numberAllEvents(app)
+    await moveAllEvents(app)
     // One address leads to both replicas in turn.
     const replicas = [current, behind]
     const connectNext = async () => {
@@ -216,7 +214,7 @@ describe('the event log', () => {
     }
     const pool = { connect: connectNext, end: async () => {} } as unknown as pg.Pool
     const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
-    const { position } = await readLog({ ...app, db }, team_id, { after: 1, limit: 10 })
+    const { position } = await readLog({ ...app, db }, team_id, { after: { no: 1, at: BEGINNING }, limit: 10 })
     expect((await readLog(app, team_id, { after: position, limit: 10 })).events).toHaveLength(1)
   })
 
@@ -224,7 +222,7 @@ describe('the event log', () => {
     const tenant = await w.tenant()
     const newUser = async () => {
       const user_id = await aUser(tenant.api)
-      await numberAllEvents(app)
+      await moveAllEvents(app)
       return user_id
     }
     for (let n = 0; n < 3; n++) await newUser()
@@ -249,7 +247,7 @@ describe('the event log', () => {
     const write = (n: number) =>
       app.db.transaction().execute(async (db) => {
         const event = { ...base, data: { ...error, message: String(n) }, at: app.now() }
-        await emit({ ...app, db, transaction: { pendingWebhooks: new Set() } }, key, event)
+        await emit({ ...app, db, transaction: { changedLogs: new Set() } }, key, event)
         if (n % 7 === 0) throw new Error('rolled back')
       })
     let writing = true
@@ -305,7 +303,7 @@ describe('the event log', () => {
     const { user_id, id } = await placeOrder(api)
     await runJobs()
     await api.listEvents({ query: { order_id: id } })
-    const [row] = await query(w.url, `select subject from audit_log where team_id = $1 and action = 'listEvents'`, [team_id])
+    const [row] = await query(w.url, `select subject from ${auditRows} where team_id = $1 and action = 'listEvents'`, [team_id])
     expect((row as { subject: string }).subject.split(' ')).toEqual(expect.arrayContaining([`user_id:${user_id}`, `order_id:${id}`]))
   })
 
@@ -388,7 +386,7 @@ describe('the event stream', () => {
     await next()
     await next()
     close()
-    const rows = await query(w.url, `select status from audit_log where team_id = $1 and action = 'streamEvents' order by status`, [
+    const rows = await query(w.url, `select status from ${auditRows} where team_id = $1 and action = 'streamEvents' order by status`, [
       tenant.team_id,
     ])
     expect(rows.map((row) => (row as { status: number }).status)).toEqual([200, 422, 422])

@@ -83,7 +83,9 @@ describe('the story of a Google account', () => {
       ...{ timestamp: isoOf(reading.at), type: 'lead_i' },
       value: Number((reading.value['waveformSamples'] as number[])[0]) / 1000,
     })
-    expect(await samplesOf(t, user_id, 'vo2_max')).toHaveLength(held('ada', 'daily-vo2-max').length)
+    const capacities = (await samplesOf(t, user_id, 'vo2_max')).map(({ value }) => value)
+    expect(capacities).toHaveLength(held('ada', 'daily-vo2-max').length + held('ada', 'run-vo2-max').length)
+    expect(capacities).toContain(44.25)
   })
 
   test('reads sleeps, days, workouts, the body, the profile and electrocardiograms', async () => {

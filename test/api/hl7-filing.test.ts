@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
+import { setBetas } from '../../src/tenants/teams/actions.ts'
 import { eventsOf } from '../support/events.ts'
 import { file, hba1c, obr, obx, pidOf, potassium } from '../support/hl7.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
@@ -14,6 +15,7 @@ import { errorOf, world } from '../support/world.ts'
 const w = await world()
 const { api, app, org_id, team_id } = w
 await aLabAccount(app.db, { org_id, team_id, number: 'ACC123' })
+await setBetas(app, team_id, ['unmatched_results'])
 
 const two = { order_set: { add_on: { marker_ids: [1017, 1019] } }, collection_method: 'walk_in_test' }
 
@@ -60,6 +62,23 @@ describe('a result', () => {
     expect((await read(id)).events.at(-1)?.status).toContain('completed')
   })
 
+  test('files a message with only the lab number of the order, once Assay knows it', async () => {
+    const [{ id, number }, other] = [await sentOrder(), await sentOrder()]
+    const called = (line: string, filler: string) => line.replace('ACC-1^LAB', `${filler}^LAB`)
+    await file(app, {}, [called(obr(number, potassium.order), 'F-8801'), obx(potassium, '4.4')])
+    const later = [called(obr('', hba1c.order), 'F-8801'), obx(hba1c, '5.1')]
+    expect(await file(app, {}, later)).toEqual({ orders: [{ team_id, order_id: id, changed: true }], unmatched: [] })
+    expect(await statusOf(id)).toBe('completed')
+    // Account and patient count as with the number of the order.
+    const correction = [called(obr('', hba1c.order, 'C'), 'F-8801'), obx(hba1c, '5.4', 'C')]
+    expect(await file(app, { patient: pidOf(people[1]) }, correction)).toMatchObject({ orders: [], unmatched: [{ team_id }] })
+    expect((await file(app, {}, [called(obr('', hba1c.order), 'F-NEW'), obx(hba1c, '5.3')])).orders).toEqual([])
+    // The lab has used the number again, so it names no order.
+    await file(app, {}, [called(obr(other.number, potassium.order), 'F-8801'), obx(potassium, '4.1')])
+    expect((await file(app, {}, correction)).orders).toEqual([])
+    expect([(await resultOf(id, 'hba1c'))?.result, await statusOf(other.id)]).toEqual(['5.1', 'partial_results'])
+  })
+
   test('does not file with the right number and a patient that differs in one part', async () => {
     const { id, number } = await sentOrder()
     const patients = [
@@ -83,7 +102,8 @@ describe('a result', () => {
 describe('the status of a test', () => {
   test('a test that is only pending changes nothing', async () => {
     const { id, number } = await sentOrder()
-    expect(await file(app, {}, [obr(number, potassium.order, 'I')])).toEqual({ orders: [], unmatched: [] })
+    const filed = await file(app, {}, [obr(number, potassium.order, 'I')])
+    expect(filed).toEqual({ orders: [{ team_id, order_id: id, changed: false }], unmatched: [] })
     expect(await statusOf(id)).toBe('requisition_created')
   })
 
@@ -98,6 +118,47 @@ describe('the status of a test', () => {
     ])
     expect(await statusOf(id)).toBe('partial_results')
     expect((await results(id)).results.map(({ slug }) => slug)).toEqual(['potassium', 'sodium'])
+  })
+})
+
+describe('an order for which the lab performed other tests', () => {
+  const performed = (number: string) => [obr(number, 'PERFORMED-1'), obx({ loinc: '718-7', name: 'Hemoglobin', unit: 'g/dL' }, '14')]
+  const reviews = async () => (await api.listUnmatchedResults({ query: { status: 'pending_customer_review' } })).data
+  const accept = (raw_result_id: string, body: object) => api.acceptUnmatchedResult({ params: { raw_result_id }, body })
+
+  test('stays partial, and a person reviews the message and completes the order', async () => {
+    const { id, number } = await sentOrder()
+    const before = (await reviews()).length
+    expect((await file(app, {}, performed(number))).orders).toMatchObject([{ order_id: id, changed: true }])
+    await file(app, {}, performed(number), 'message-2')
+    expect(await statusOf(id)).toBe('partial_results')
+    const [review, ...others] = await reviews()
+    expect(others).toHaveLength(before)
+    expect(review).toMatchObject({
+      ...{ decision_code: 'match_sample_id', sub_reason_codes: [], resolved_order_id: null, resolved_user_id: null },
+      reason: 'The order number and the patient match, but the codes of the lab identify no ordered test.',
+    })
+    expect(review?.candidate_groups[0]?.candidates.map(({ order_id }) => order_id)).toEqual([id])
+    const done = await accept(review?.id as string, { order_id: id, completes_order: true })
+    expect([done.id, statusesOf(done).at(-1)]).toEqual([id, 'completed'])
+    expect((await results(id)).results.map(({ slug, result }) => [slug, result])).toEqual([['hemoglobin', '14']])
+  })
+
+  test('stays partial if the person only agrees, until the ordered tests are there', async () => {
+    const { id, number } = await sentOrder()
+    await file(app, {}, performed(number))
+    const [review] = await reviews()
+    await accept(review?.id as string, { order_id: id })
+    expect([await statusOf(id), statusesOf(await read(id)).length]).toEqual(['partial_results', 3])
+    await file(app, {}, both(number))
+    expect(await statusOf(id)).toBe('completed')
+  })
+
+  test('is in the queue as data of its user, so that erasing the user erases it', async () => {
+    const { id, number } = await sentOrder()
+    await file(app, {}, performed(number))
+    const [row] = await query<{ user_id: string }>(w.url, 'select user_id from unmatched_results where order_id = $1', [id])
+    expect(row).toEqual({ user_id: (await read(id)).user_id })
   })
 })
 
@@ -152,8 +213,8 @@ describe('a change of a result', () => {
       ...['created ordered', 'updated requisition_created', 'updated partial_results', 'critical potassium', 'updated partial_results'],
     ])
     // Webhooks receive no partial reports unless the team wants them. A withdrawal is not one of them.
-    const partial = await query<{ partial: boolean }>(w.url, 'select partial from events where order_id = $1 order by seq', [id])
-    expect(partial.at(-1)).toEqual({ partial: false })
+    const logged = await query<{ deliverable: boolean }>(w.url, 'select deliverable from events where order_id = $1 order by no', [id])
+    expect(logged.at(-1)).toEqual({ deliverable: true })
     expect((await read(id)).last_event).toEqual(last_event)
     expect((await results(id, 1)).results).toMatchObject([{ result: '7.1', interpretation: 'critical' }])
   })
@@ -223,6 +284,26 @@ describe('what the lab says', () => {
     const headers = { 'x-service-api-key': w.team_api_key }
     const { body } = await sendRequest(w.base, endpoints.getResultsPdf, { params: { order_id: id }, query: {}, headers })
     expect(Buffer.from(body as Uint8Array).equals(pdf)).toBe(true)
+  })
+
+  test.each([
+    ['without OBR-7', ''],
+    ['with a year in OBR-7', '2026'],
+    ['with no time in OBR-7', '00000000'],
+  ])('a collection time that it leaves out stays unknown: %s', async (_, collected) => {
+    const { id, number } = await sentOrder()
+    const undated = both(number).map((line) => line.replace(/^(OBR.*?)20260301081500-0600/, `$1${collected}`))
+    await file(app, {}, undated)
+    const report = await results(id)
+    expect([report.metadata.status, report.metadata.date_collected]).toEqual(['final', null])
+    expect(report.sample_information?.[number]).toMatchObject({ date_collected: null, date_received: '2026-03-02T01:00:00.000Z' })
+    expect(await read(id)).toMatchObject({ expected_result_by_date: null })
+    const headers = { 'x-service-api-key': w.team_api_key }
+    const { body } = await sendRequest(w.base, endpoints.getResultsPdf, { params: { order_id: id }, query: {}, headers })
+    expect(await textOf(Buffer.from(body as Uint8Array))).toMatch(/Collected\s+Received\s+Reported\s+—/)
+    // A later message can tell it.
+    await file(app, {}, [obr(number, potassium.order, 'C'), obx(potassium, '4.6', 'C')])
+    expect((await results(id)).metadata.date_collected).toBe('2026-03-01T14:15:00.000Z')
   })
 
   test('values of each type are stored as received', async () => {

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { listOpenMessages } from '../../src/labs/hl7/outbox/operator.ts'
 import { readProfile } from '../../src/labs/hl7/profiles/read.ts'
 import type { Profile } from '../../src/labs/hl7/profiles/rules-profile.ts'
-import { fingerprintOf } from '../../src/labs/hl7/sftp/client.ts'
+import { connectSftp, fingerprintOf } from '../../src/labs/hl7/sftp/client.ts'
 import type { Misbehavior } from '../../src/labs/hl7/stand-in/desk.ts'
 import type { ReportKind } from '../../src/labs/hl7/stand-in/report-message.ts'
 import { startSftpStandIn } from '../../src/labs/hl7/stand-in/sftp-lab.ts'
@@ -142,6 +142,22 @@ describe('an order at a lab with an SFTP server', () => {
     await poll()
     expect(await connection()).toMatchObject({ failing_since: null, error: null, remedy: null })
   })
+
+  test.each(['tidal-basin-é', 'tidal', `${PASSWORD}-longer`, ''])(
+    'is refused with the wrong password %j, and the server stays up',
+    async (password) => {
+      await using lab = await aLab()
+      const connect = (secret: string) =>
+        connectSftp({
+          ...{ host: '127.0.0.1', port, user: 'assay', hostKeys: [fingerprintIn(hostKey.public)], timeoutMs: 10_000 },
+          ...{ password: secret, privateKey: undefined, passphrase: undefined },
+        })
+      await expect(connect(password)).rejects.toThrow(/authentication/)
+      using connection = await connect(PASSWORD)
+      expect(connection.isOpen()).toBe(true)
+      expect(lab.heard).toEqual([])
+    },
+  )
 
   test('is not sent to a server with another host key, and a connection needs a host key', async () => {
     await using lab = await aLab()

@@ -1,38 +1,19 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { DAY, HOUR, SECOND } from '../../src/platform/time.ts'
 import { cloudSlugs } from '../../src/wearables/providers/clouds.ts'
-import { newDexcomUser } from '../../src/wearables/providers/dexcom_v3/stand-in/data.ts'
-import { openDexcomStandIn } from '../../src/wearables/providers/dexcom_v3/stand-in/server.ts'
-import { newGoogleUser } from '../../src/wearables/providers/google_health/stand-in/data.ts'
-import { openGoogleStandIn } from '../../src/wearables/providers/google_health/stand-in/server.ts'
-import { newOuraUser } from '../../src/wearables/providers/oura/stand-in/data.ts'
-import { openOuraStandIn } from '../../src/wearables/providers/oura/stand-in/server.ts'
 import type { Behavior } from '../../src/wearables/providers/stand-in/server.ts'
-import { newWhoopUser } from '../../src/wearables/providers/whoop/stand-in/data.ts'
-import { openWhoopStandIn } from '../../src/wearables/providers/whoop/stand-in/server.ts'
-import { newWithingsUser } from '../../src/wearables/providers/withings/stand-in/data.ts'
-import { openWithingsStandIn } from '../../src/wearables/providers/withings/stand-in/server.ts'
-import { atEnd } from '../support/at-end.ts'
-import { sharedClock } from '../support/clouds.ts'
-import { grantAccess, type OAuthSlug } from '../support/consent.ts'
+import { ACCOUNT, allClouds } from '../support/all-clouds.ts'
+import type { OAuthSlug } from '../support/consent.ts'
 import { query } from '../support/query.ts'
 import { userEvents } from '../support/wearables.ts'
-import { errorOf, type Tenant } from '../support/world.ts'
+import { errorOf } from '../support/world.ts'
 
-const { noon, options, start } = sharedClock()
-const DAYS = 4
+const { noon, clouds: standIns, connectAll } = await allClouds()
+const { oura, withings, whoop_v2: whoop, google_health: google, dexcom_v3: dexcom } = standIns
 const after = (ms: number) => new Date(Date.parse(noon) + ms).toISOString()
 
-/** Some clouds have numbers as IDs of accounts. */
-const ACCOUNT = '1001'
-const oura = await openOuraStandIn({ ...options, users: [newOuraUser(ACCOUNT, noon, DAYS)] })
-const withings = await openWithingsStandIn({ ...options, users: [newWithingsUser(ACCOUNT, noon, DAYS)] })
-const whoop = await openWhoopStandIn({ ...options, users: [newWhoopUser(ACCOUNT, noon, DAYS)] })
-const google = await openGoogleStandIn({ ...options, users: [newGoogleUser(ACCOUNT, noon, DAYS)] })
-const dexcom = await openDexcomStandIn({ ...options, users: [newDexcomUser(ACCOUNT, noon, DAYS)] })
-
 type Case = {
-  cloud: { setting: object; behavior: Behavior; close(): Promise<void> }
+  cloud: { behavior: Behavior }
   /** A page that says that the same page comes next. */
   endless: object
   /** Scopes that the user does not grant, so that the test is short. */
@@ -92,31 +73,18 @@ const clouds: Partial<Record<OAuthSlug, Case>> = {
   },
 }
 const cases = Object.entries(clouds) as [OAuthSlug, Case][]
-for (const [, { cloud }] of cases) atEnd(cloud.close)
-const settings = Object.fromEntries(cases.map(([slug, { cloud }]) => [slug, cloud.setting]))
-const w = await start({ OAUTH_SOURCES: JSON.stringify(settings) })
-
-let t: Tenant
-const users = new Map<OAuthSlug, string>()
-beforeAll(async () => {
-  t = await w.tenant()
-  const providers = Object.fromEntries(cases.map(([slug]) => [slug, { default: { historical_days_to_pull: 3 } }]))
-  const params = { org_id: t.org_id, env: 'sandbox', region: 'us' } as const
-  await t.admin.putPullPreferences({ params, body: { team_ids: [t.team_id], providers } })
-  for (const [slug, { without = [] }] of cases) users.set(slug, await grantAccess(w.base, slug, t.api, ACCOUNT, { without }))
-  await w.runJobs()
-})
+const { w, t, userOf } = await connectAll(clouds)
 
 test('every cloud that Assay reads is tested', () => {
   expect(Object.keys(clouds).sort()).toEqual([...cloudSlugs].sort())
 })
 
-const refresh = (slug: OAuthSlug) => t.api.refreshUser({ params: { user_id: users.get(slug) as string } })
+const refresh = (slug: OAuthSlug) => t.api.refreshUser({ params: { user_id: userOf(slug) } })
 
-const statusOf = async (slug: OAuthSlug) => (await t.api.listConnections({ params: { user_id: users.get(slug) as string } })).providers[0]
+const statusOf = async (slug: OAuthSlug) => (await t.api.listConnections({ params: { user_id: userOf(slug) } })).providers[0]
 
 const errorsOf = async (slug: OAuthSlug) =>
-  (await query<{ error: string | null }>(w.url, 'select distinct error from pull_jobs where user_id = $1', [users.get(slug)])).map(
+  (await query<{ error: string | null }>(w.url, 'select distinct error from pull_jobs where user_id = $1', [userOf(slug)])).map(
     ({ error }) => error,
   )
 
@@ -156,7 +124,7 @@ describe.each(cases)('%s', (slug, { cloud, endless, skew }) => {
   })
 
   test('an object from a clock that is years wrong is left out', async () => {
-    const user_id = users.get(slug) as string
+    const user_id = userOf(slug)
     const before = (await userEvents(w.app, t.team_id, user_id)).length
     skew()
     expect(await refresh(slug)).toMatchObject({ refreshed_sources: [slug] })

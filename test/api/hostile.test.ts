@@ -280,27 +280,31 @@ describe('request headers', () => {
 })
 
 describe('on a raw socket', () => {
-  const get = 'GET /v2/user HTTP/1.1\r\nHost: x\r\n'
+  const get = 'GET /v2/user HTTP/1.1\r\nHost: localhost\r\n'
   test.each<[string, string, number]>([
     ['garbage', '\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03\r\n\r\n', 400],
-    ['an invalid method', 'FETCH /v2/user HTTP/1.1\r\nHost: x\r\n\r\n', 400],
-    ['an unsupported method', 'PURGE /v2/user HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 405],
-    ['an invalid HTTP version', 'GET /v2/user HTTP/9.9\r\nHost: x\r\n\r\n', 400],
+    ['an invalid method', 'FETCH /v2/user HTTP/1.1\r\nHost: localhost\r\n\r\n', 400],
+    ['an unsupported method', 'PURGE /v2/user HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n', 405],
+    ['an invalid HTTP version', 'GET /v2/user HTTP/9.9\r\nHost: localhost\r\n\r\n', 400],
     ['a request without a host', 'GET /nowhere HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
     ['an HTTP/1.0 request without a host', 'GET /nowhere HTTP/1.0\r\n\r\n', 404],
     ['a header without a colon', `${get}nonsense\r\n\r\n`, 400],
     ['a header with NUL', `${get}x-a: a\0b\r\n\r\n`, 400],
     ['a huge header', `${get}x-a: ${'a'.repeat(70_000)}\r\n\r\n`, 431],
-    ['a huge URL', `GET /${'a'.repeat(70_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431],
-    ['two Content-Length headers', `POST /v2/user HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}`, 400],
+    ['a huge URL', `GET /${'a'.repeat(70_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`, 431],
+    ['two Content-Length headers', `POST /v2/user HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}`, 400],
     [
       'Content-Length with chunked encoding',
-      `POST /v2/user HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}`,
+      `POST /v2/user HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}`,
       400,
     ],
-    ['an invalid chunk', `POST /nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`, 400],
+    ['an invalid chunk', `POST /nowhere HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`, 400],
     ['an unsupported Expect header', `${get}Expect: 200-maybe\r\nConnection: close\r\n\r\n`, 401],
-    ['an absolute URL of another host', 'GET http://elsewhere.example/nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 404],
+    [
+      'an absolute URL of another host',
+      'GET http://elsewhere.example/nowhere HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
+      404,
+    ],
     ['an invalid host', 'GET /docs/ HTTP/1.1\r\nHost: a[b\r\nConnection: close\r\n\r\n', 400],
   ])('%s gets a JSON error', async (_, text, status) => {
     const response = await sendOnSocket(text)

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type Reply, sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { handlers } from '../../src/http/handlers.ts'
@@ -7,6 +7,7 @@ import { inTransaction } from '../../src/platform/app.ts'
 import { keyIdOf } from '../../src/platform/sealing/seal.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/platform/time.ts'
 import { people, someInsurance } from '../support/people.ts'
+import { eventually } from '../support/process.ts'
 import { query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
 import { type Replica, replica, type Tenant } from '../support/world.ts'
@@ -320,6 +321,34 @@ async function advanceUntilDone({ advanceTime, url }: Replica, response: Promise
   }
   return settled
 }
+
+test('a request that takes longer than a lease keeps its key', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const user_id = userOf(await create(userBody(), {}))
+  const key = newUuid()
+  stopTime()
+  onTestFinished(resumeTime)
+  const replicas = [replicaA, replicaB, slowReplica]
+  const slow = insure(user_id, { key, at: slowReplica })
+  await gate.entered
+  const leasedUntil = async () => {
+    const rows = await query<{ leased_until: Date }>(replicaA.url, 'select leased_until from idempotency_keys where status is null')
+    return rows[0]?.leased_until
+  }
+  for (let i = 0; i < 3; i++) {
+    const before = await leasedUntil()
+    for (const { advanceTime } of replicas) advanceTime(10 * SECOND)
+    onTestFinished(() => replicas.forEach(({ advanceTime }) => void advanceTime(-10 * SECOND)))
+    vi.advanceTimersByTime(10 * SECOND)
+    await eventually(async () => String(await leasedUntil()) !== String(before))
+  }
+  const retry = insure(user_id, { key, at: replicaB })
+  gate.open()
+  expect((await retry).body).toEqual((await slow).body)
+  expect([(await slow).status, isReplay(await retry)]).toEqual([200, true])
+  expect(await insurancesOf(user_id)).toBe(1)
+})
 
 describe('after a process dies', () => {
   test('another replica takes over the key when the lease ends, and the stalled request cannot commit', async () => {

@@ -6,7 +6,10 @@ import type { Row } from '../../src/contract/endpoint.ts'
 import { type EndpointName, endpoints, rows } from '../../src/contract/index.ts'
 import { emitForTeam } from '../../src/delivery/events/emit.ts'
 import { listCancellationReasons } from '../../src/labs/appointments/reasons.ts'
+import { requireOrder } from '../../src/labs/orders/reading/present.ts'
+import { storeDocuments } from '../../src/labs/results/lab-documents.ts'
 import { eraseDueUsersOf } from '../../src/operations/user-deletion/actions.ts'
+import { eraseFromLogs } from '../../src/operations/user-deletion/logs.ts'
 import { inTransaction } from '../../src/platform/app.ts'
 import { prepareStatement, runPrepared } from '../../src/platform/db/open.ts'
 import { DAY, later } from '../../src/platform/time.ts'
@@ -14,9 +17,10 @@ import { setBetas } from '../../src/tenants/teams/actions.ts'
 import { requireUser } from '../../src/tenants/users/actions.ts'
 import { recordDevice } from '../../src/wearables/connections/devices.ts'
 import { fastPasswords, joinOrganization } from '../support/console.ts'
+import { moveAllEvents } from '../support/events.ts'
 import { aLabMessage } from '../support/hl7.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
-import { aCriticalOrder, aPatient, placeKit, placeOrder, testId } from '../support/orders.ts'
+import { aCriticalOrder, aPatient, aReviewer, placeKit, placeOrder, testId } from '../support/orders.ts'
 import { anAddress as aHome, someInfo, someInsurance } from '../support/people.ts'
 import { textOf } from '../support/raw-requests.ts'
 import { newUuid } from '../support/seeded.ts'
@@ -208,6 +212,9 @@ async function anErasedUser({ api, team_id }: Tenant) {
   await api.deleteUser({ params: user })
   await sql`update users set erase_at = deleted_at where team_id = ${team_id} and user_id = ${user.user_id}`.execute(w.app.db)
   await eraseDueUsersOf(w.app, team_id)
+  // Its second pass is not awaited.
+  await eraseFromLogs(w.app)
+  await sql`delete from log_erasures where team_id = ${team_id}`.execute(w.app.db)
   return user.user_id
 }
 
@@ -263,6 +270,7 @@ async function someWebhook({ admin, org_id, team_id }: Tenant) {
   await inTransaction(w.app, (app) =>
     emitForTeam(app, { team_id, event_type: 'endpoint.disabled', key: `webhook:${webhook}`, data, at: w.app.wall() }),
   )
+  await moveAllEvents(w.app)
   const { data: pending } = await admin.listWebhookMessages({ params })
   const { id: attempt } = await admin.sendWebhookExample({ params, body: { event_type: 'labtest.order.updated' } })
   const { id: webhookJob } = await admin.replayWebhook({ params, body: { from: '2020-01-01T00:00:00Z' } })
@@ -282,6 +290,8 @@ async function someOrders(api: Client) {
   })
   await w.runJobs()
   await api.simulateOrder({ params: { order_id: done.id }, query: {}, body: undefined as never })
+  const reported = await requireOrder(w.app, done.team_id, done.id)
+  await inTransaction(w.app, (app) => storeDocuments(app, reported, reported.result_version, [Buffer.from('%PDF-1.4')]))
   await api.cancelOrder({ params: { order_id: canceled.id } })
   const critical = await aCriticalOrder(api)
   const { sample_id } = await api.getOrder({ params: { order_id: kit.id } })
@@ -412,6 +422,7 @@ test('every ID field of the contract has a known kind', () => {
 /** The body fields that an endpoint needs besides its IDs to have an effect. */
 const effectiveBodies = (me: Ids): Partial<Record<EndpointName, object>> => ({
   acknowledgeAuditBreak: { seq: 1, to: 1 },
+  acknowledgeCritical: { result_version: 2, reviewer: aReviewer },
   acceptUnmatchedResult: { order_id: me.order, user_id: me.user },
   bookHomeVisit: { booking_key: bookingKeys.home[5] },
   rescheduleHomeVisit: { booking_key: bookingKeys.home[6] },
@@ -700,7 +711,7 @@ async function rowsSql(owner: Owner, ownTable: string) {
   const { rows: tables } = await sql<{ table: string; column: string }>`
     select c.relname as table, a.attname as column from pg_class c join pg_attribute a on a.attrelid = c.oid
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
-      and a.attname = ${owner} and c.relname <> 'audit_log'
+      and a.attname = ${owner} and c.relname not in ('audit_log', 'audit_outbox')
     union select ${ownTable}, 'id'`.execute(w.app.db)
   const selects = tables.map(
     ({ table, column }) =>

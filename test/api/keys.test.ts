@@ -5,6 +5,7 @@ import { endpoints } from '../../src/contract/index.ts'
 import { DAY, HOUR, MINUTE } from '../../src/platform/time.ts'
 import { MAX_MANAGEMENT_KEYS } from '../../src/tenants/keys/rules.ts'
 import { setBetas } from '../../src/tenants/teams/actions.ts'
+import { auditRows } from '../support/audit.ts'
 import { aNewOrder } from '../support/orders.ts'
 import { query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
@@ -76,7 +77,7 @@ describe('a team API key', () => {
     const client = clientWithKey(value)
     const { user_id } = await client.createUser({ body: userBody() })
     const read = () => client.getUser({ params: { user_id } })
-    const readsOfKey = () => query(w.url, "select from audit_log where actor_id = $1 and action = 'getUser'", [id])
+    const readsOfKey = () => query(w.url, `select from ${auditRows} where actor_id = $1 and action = 'getUser'`, [id])
     for (let i = 0; i < 3; i++) await read()
     expect(await readsOfKey()).toHaveLength(3)
     // The caller has changed, and the read is the same.
@@ -109,7 +110,7 @@ describe('a team API key', () => {
         w.url,
         `select (select count(*) from users where team_id = $1) as users, (select count(*) from orders where team_id = $1) as orders,
          (select count(*) from events where team_id = $1) as events, (select count(*) from connections where team_id = $1) as connections,
-         (select count(*) from audit_log where team_id = $1 and actor_id = $2) as audited`,
+         (select count(*) from ${auditRows} where team_id = $1 and actor_id = $2) as audited`,
         [tenant.team_id, id],
       )
     const before = await written()

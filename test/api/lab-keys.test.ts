@@ -5,6 +5,7 @@ import type { Row } from '../../src/contract/endpoint.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { handlers } from '../../src/http/handlers.ts'
 import { revokeLabKey } from '../../src/tenants/keys/lab-keys.ts'
+import { auditRows } from '../support/audit.ts'
 import { query } from '../support/query.ts'
 import { newApiKey, newUuid } from '../support/seeded.ts'
 import { newDatabase, replica, world } from '../support/world.ts'
@@ -132,7 +133,7 @@ describe('a lab request', () => {
     const request_id = newUuid()
     const { body } = await sendRequest(w.base, row, { headers: { 'x-lab-key': lab_key, 'x-request-id': request_id } })
     const columns = 'actor_kind, actor_id, org_id, team_id, action, status'
-    return { body, rows: await query(w.url, `select ${columns} from audit_log where request_id = $1`, [request_id]) }
+    return { body, rows: await query(w.url, `select ${columns} from ${auditRows} where request_id = $1`, [request_id]) }
   }
   const keyFields = () => ({ actor_kind: 'lab_key', actor_id: partnerLab.key_id, org_id: null, status: 200 })
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { MAX_WEBHOOKS } from '../../src/delivery/webhooks/management/actions.ts'
 import { MAX_TEAM_KEYS } from '../../src/tenants/keys/rules.ts'
 import { MAX_LISTED_SUMMARIES } from '../../src/wearables/data/summaries/read-summaries.ts'
+import { auditRows } from '../support/audit.ts'
 import { holdLock } from '../support/hold-lock.ts'
 import { lockWaits } from '../support/lock-waits.ts'
 import { eventually } from '../support/process.ts'
@@ -15,8 +16,8 @@ const { org_id, team_id, admin, api } = w
 const rows = 'from generate_series(1, $2::int)'
 
 test('a team has a limited number of webhooks', async () => {
-  const columns = '(team_id, id, url, description, ordering, sealed, created_at, updated_at)'
-  const values = `$1::uuid, gen_random_uuid(), 'https://harbor.example', '', 'per_key', '', now(), now()`
+  const columns = '(team_id, id, description, ordering, sealed, created_at, updated_at)'
+  const values = `$1::uuid, gen_random_uuid(), '', 'per_key', '', now(), now()`
   await query(w.url, `insert into webhooks ${columns} select ${values} ${rows}`, [team_id, MAX_WEBHOOKS - 1])
   const params = { org_id, team_id, env: 'sandbox' as const }
   const create = () => admin.createWebhook({ params, body: { url: 'http://127.0.0.1:9099/hook' } })
@@ -95,7 +96,7 @@ test('a long read whose client left while it waited does not run', async () => {
   await sendShortRequests(user_id)
   await release()
   for (let i = 0; i < 4; i++) await api.listSleep({ params: { user_id }, query: range })
-  const audited = await query<{ action: string }>(w.url, 'select action from audit_log where team_id = $1', [team_id])
+  const audited = await query<{ action: string }>(w.url, `select action from ${auditRows} where team_id = $1`, [team_id])
   const actions = audited.map(({ action }) => action)
   expect(actions).toContain('listSleep')
   expect(actions).not.toContain('listWorkouts')

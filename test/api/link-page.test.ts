@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { HOUR } from '../../src/platform/time.ts'
+import { auditRows } from '../support/audit.ts'
 import { type Authorization, openAuthorizationServer } from '../support/authorization-server.ts'
 import { aLink, localUrl } from '../support/connections.ts'
 import { query } from '../support/query.ts'
@@ -119,9 +120,9 @@ describe('the link page', () => {
     const { activity } = await w.api.listActivity({ params: { user_id }, query: { start_date: '2000-01-01' } })
     expect(activity).toHaveLength(32)
     expect((await submit('/link/demo/oura', { token: link_token })).text).toContain('was already used')
-    expect(await query(w.url, `select status from audit_log where action = 'connectOnPage' and subject = 'user_id:${user_id}'`)).toEqual([
-      { status: 200 },
-    ])
+    expect(await query(w.url, `select status from ${auditRows} where action = 'connectOnPage' and subject = 'user_id:${user_id}'`)).toEqual(
+      [{ status: 200 }],
+    )
   })
 
   test('creates no demo data for a configured or connected source', async () => {
@@ -163,7 +164,7 @@ describe('the link page', () => {
     })
     expect([status, text.includes('content="0;url=https://shop.example/back?state=success"')]).toEqual([200, true])
     expect(text).not.toContain('evil.example')
-    const rows = await query(w.url, "select actor_kind, subject from audit_log where action = 'connectOnPage' and team_id = $1", [
+    const rows = await query(w.url, `select actor_kind, subject from ${auditRows} where action = 'connectOnPage' and team_id = $1`, [
       w.team_id,
     ])
     expect(rows).toContainEqual({ actor_kind: 'link_token', subject: `user_id:${user_id}` })

@@ -3,6 +3,7 @@ import { createClient } from '../../src/contract/client.ts'
 import { HOUR, MINUTE } from '../../src/platform/time.ts'
 import { requireUser } from '../../src/tenants/users/actions.ts'
 import { linkConnection } from '../../src/wearables/connections/actions.ts'
+import { auditRows } from '../support/audit.ts'
 import { aLink, connectionEvents } from '../support/connections.ts'
 import { query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
@@ -341,12 +342,12 @@ test('link token requests are recorded in the audit log', async () => {
   const t = await w.tenant()
   const { link, user_id } = await linkOf(t)
   await link.connectByPassword({ params: peloton, body: signIn() })
-  const rows = await query(w.url, "select actor_kind, status from audit_log where team_id = $1 and action = 'connectByPassword'", [
+  const rows = await query(w.url, `select actor_kind, status from ${auditRows} where team_id = $1 and action = 'connectByPassword'`, [
     t.team_id,
   ])
   expect(rows).toEqual([{ actor_kind: 'link_token', status: 200 }])
   const [token] = await query<{ id: string }>(w.url, 'select id from link_tokens where user_id = $1', [user_id])
-  expect(await query(w.url, 'select 1 from audit_log where actor_id = $1', [token?.id])).toHaveLength(1)
+  expect(await query(w.url, `select 1 from ${auditRows} where actor_id = $1`, [token?.id])).toHaveLength(1)
 })
 
 describe('a user sign-in token', () => {

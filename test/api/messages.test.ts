@@ -4,6 +4,7 @@ import { sendDueMessages } from '../../src/delivery/messages/send.ts'
 import { applyRetention } from '../../src/delivery/webhooks/repair/retention.ts'
 import { dispatchDueOrders } from '../../src/labs/orders/progress/dispatch.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/platform/time.ts'
+import { auditRows } from '../support/audit.ts'
 import { placeOrder } from '../support/orders.ts'
 import { people } from '../support/people.ts'
 import { query } from '../support/query.ts'
@@ -83,9 +84,11 @@ test('reading messages is audited with the patients', async () => {
   const { user_id, id: order_id } = await placeOrder(api)
   await complete(api, { order_id })
   await messagesOf(api, order_id)
-  const [row] = await query<{ subject: string }>(w.url, "select subject from audit_log where action = 'listMessages' and chain_id = $1", [
-    team_id,
-  ])
+  const [row] = await query<{ subject: string }>(
+    w.url,
+    `select subject from ${auditRows} where action = 'listMessages' and chain_id = $1`,
+    [team_id],
+  )
   expect(row?.subject).toContain(user_id)
   await send()
 })

@@ -7,6 +7,7 @@ import { getAccess } from '../../src/wearables/connections/access.ts'
 import { openAccount } from '../../src/wearables/connections/account.ts'
 import type { Connection } from '../../src/wearables/connections/actions.ts'
 import { refreshUser } from '../../src/wearables/connections/refresh.ts'
+import { knownSources } from '../../src/wearables/providers/oauth-sources.ts'
 import { connectionEvents } from '../support/connections.ts'
 import { holdLock } from '../support/hold-lock.ts'
 import { oauthWorld } from '../support/oauth.ts'
@@ -161,6 +162,28 @@ describe('access tokens', () => {
     expect(row).toMatchObject({ account_hash: null, deregister_at: null })
     const key = (await userSealingKey(w.app, t.team_id, user_id)) as SealingKey
     expect(openAccount(key, row as Connection)).toEqual({ external_user_id: null })
+  })
+
+  test('a source that refuses the credentials of the application has revoked nothing, so it is asked again', async () => {
+    const t = await w.tenant()
+    const { user_id } = await connect(t)
+    const before = source.revoked.length
+    await t.api.endConnection({ params: { user_id, provider: 'fitbit' } })
+    source.behavior.respondWith = { status: 401, body: '{"error":"invalid_client"}' }
+    await w.runJobs()
+    source.behavior.respondWith = undefined
+    expect(await query(w.url, 'select deregister_tries from connections where user_id = $1', [user_id])).toEqual([{ deregister_tries: 1 }])
+    await query(w.url, "update connections set deregister_at = now() - interval '1 second' where user_id = $1", [user_id])
+    await w.runJobs()
+    expect(source.revoked).toHaveLength(before + 1)
+  })
+
+  test('Strava takes the credentials in the body for tokens and by HTTP Basic for their end', () => {
+    expect(knownSources.strava).toMatchObject({
+      client_auth: 'body',
+      revoke_auth: 'basic',
+      revoke_url: 'https://www.strava.com/oauth/revoke',
+    })
   })
 })
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { MINUTE } from '../../src/platform/time.ts'
+import { auditRows } from '../support/audit.ts'
 import { aLink, connectionEvents, localUrl } from '../support/connections.ts'
 import { fitbit, oauthWorld, redirectUrl } from '../support/oauth.ts'
 import { query } from '../support/query.ts'
@@ -32,7 +33,7 @@ describe('OAuth connections', () => {
     ])
     const rows = JSON.stringify(await query(w.url, 'select * from connections where user_id = $1', [user_id]))
     expect(rows).not.toContain('account-1')
-    const audited = await query(w.url, "select actor_kind, status from audit_log where action = 'finishOAuth' and team_id = $1", [
+    const audited = await query(w.url, `select actor_kind, status from ${auditRows} where action = 'finishOAuth' and team_id = $1`, [
       t.team_id,
     ])
     expect(audited).toEqual([{ actor_kind: 'link_token', status: 200 }])

@@ -20,7 +20,7 @@ const simulate = (order_id: string, final_status?: string, delay?: number) =>
   api.simulateOrder({ params: { order_id }, query: { final_status, delay }, body: undefined as never })
 const log: Awaited<ReturnType<typeof eventsOf>> = []
 const orderEventsOf = async (order_id: string) => {
-  log.push(...(await eventsOf(app, team_id, log.at(-1)?.seq)))
+  log.push(...(await eventsOf(app, team_id, { after: log.at(-1)?.no })))
   return log.filter((event) => event.order_id === order_id)
 }
 const eventTypesOf = async (order_id: string) => (await orderEventsOf(order_id)).map(({ event_type }) => event_type)

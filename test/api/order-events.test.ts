@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'vitest'
 import { methods } from '../../src/contract/labs/lifecycle.ts'
 import { DAY, later } from '../../src/platform/time.ts'
 import { expectEventsMatchCatalog } from '../support/event-catalog.ts'
-import { eventsOf } from '../support/events.ts'
+import { eventsOf, moveAllEvents } from '../support/events.ts'
 import { findLeaks } from '../support/leaks.ts'
 import { aNewOrder, aPatient, placeOrder, statusesOf, testId, tests } from '../support/orders.ts'
 import { anAddress, people } from '../support/people.ts'
@@ -39,8 +39,8 @@ test.each(methods)('a %s order emits one created event and one updated event per
   expect(log.map(({ created_at }) => created_at)).toEqual(done.events.map(({ created_at }) => created_at))
   expect(payloads[0]).toEqual(order)
   expect(payloads.at(-1)).toEqual(done)
-  const seqs = log.map(({ seq }) => Number(seq))
-  expect(seqs).toEqual([...new Set(seqs)].sort((a, b) => a - b))
+  const positions = log.map(({ no }) => no)
+  expect(positions).toEqual([...new Set(positions)].sort((a, b) => a - b))
 })
 
 test('each event carries the order as the API returned it at that moment', async () => {
@@ -72,7 +72,7 @@ test('the envelope contains the team, the user and the client_user_id', async ()
   expect(await logOf(tenant)).toEqual([
     {
       id: expect.any(String),
-      seq: expect.anything(),
+      no: expect.any(Number),
       team_id: tenant.team_id,
       user_id,
       client_user_id: 'ward-7',
@@ -151,6 +151,7 @@ test('a critical result emits an additional event with the marker but not its va
     interpretation: 'critical',
     team_id: tenant.team_id,
     user_id,
+    result_version: 1,
     created_at,
     updated_at: log.at(-1)?.created_at,
     marker: { name: worst?.name, slug: worst?.slug },
@@ -161,6 +162,7 @@ test('stored events contain no personal data in plain text', async () => {
   const tenant = await w.tenant()
   const { id } = await placeOrder(tenant.api, 'walk_in_test', { passthrough: 'Marrowbone' })
   await simulate(tenant, id, undefined, { interpretation: 'critical' })
+  await moveAllEvents(w.app)
   const { rows } = await sql<{ row: string; sealed: Buffer }>`
     select events::text as row, sealed from events where team_id = ${tenant.team_id}`.execute(w.app.db)
   expect(rows.length).toBe(6)

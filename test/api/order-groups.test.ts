@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { auditRows } from '../support/audit.ts'
 import { eventsOf } from '../support/events.ts'
 import { aNewOrder, aPatient } from '../support/orders.ts'
 import { query } from '../support/query.ts'
@@ -43,7 +44,7 @@ test('orders that arrive together share transactions, and each response is that 
   expect(new Set(events.map(({ order_id }) => order_id))).toEqual(new Set(responses.map((response) => orderIn(response).id)))
   const [audited] = await query<{ count: number }>(
     w.url,
-    "select count(*)::int from audit_log where chain_id = $1 and action = 'createOrder' and status = 200 and mac is not null",
+    `select count(*)::int from ${auditRows} where chain_id = $1 and action = 'createOrder' and status = 200 and mac is not null`,
     [team_id],
   )
   expect(audited?.count).toBe(ORDERS)
@@ -66,8 +67,8 @@ test('an order that the database refuses does not refuse the others of its group
   expect(responses[5]?.body).toMatchObject({ detail: { error_type: 'USER_NOT_FOUND' } })
   const [counted] = await query<{ orders: number; events: number; audited: number }>(
     w.url,
-    `select (select count(*)::int from orders where team_id = $1) as orders, (select count(*)::int from events where team_id = $1 and order_id is not null) as events,
-       (select count(*)::int from audit_log where chain_id = $1 and action = 'createOrder' and status = 200) as audited`,
+    `select (select count(*)::int from orders where team_id = $1) as orders, (select count(*)::int from outbox where team_id = $1 and order_id is not null) as events,
+       (select count(*)::int from ${auditRows} where chain_id = $1 and action = 'createOrder' and status = 200) as audited`,
     [team_id],
   )
   expect(counted).toEqual({ orders: ORDERS - 1, events: ORDERS - 1, audited: ORDERS - 1 })

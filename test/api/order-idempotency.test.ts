@@ -44,6 +44,7 @@ describe('fifty identical concurrent orders', () => {
   test('with one key create one order and return the same response', async () => {
     const { api, post, orderCount, eventTypes } = await setUp()
     const body = await aNewOrder(api)
+    await w.runJobs()
     const before = await countRows(w.url)
     const responses = await times(FIFTY, (i) => post('/v3/order', body, 'same-key', i))
     expectOneOutcome(responses)

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../../src/contract/client.ts'
 import { methods } from '../../src/contract/labs/lifecycle.ts'
+import { auditRows } from '../support/audit.ts'
 import { aNewOrder, placeOrder, testId, tests } from '../support/orders.ts'
 import { pagesOf, scan, textOf } from '../support/pdf.ts'
 import { anAddress, people, someInfo } from '../support/people.ts'
@@ -56,7 +57,7 @@ test('records the patient of a PDF in the audit log', async () => {
   const headers = { 'x-service-api-key': w.team_api_key, 'x-request-id': newUuid() }
   for (const path of [...paths, `order_transaction/${order_transaction?.id}/result/pdf`])
     expect((await fetch(`${w.base}/v3/${path}`, { headers })).status).toBe(200)
-  const rows = await query<{ subject: string }>(w.url, 'select subject from audit_log where request_id = $1', [headers['x-request-id']])
+  const rows = await query<{ subject: string }>(w.url, `select subject from ${auditRows} where request_id = $1`, [headers['x-request-id']])
   const patient = `user_id:${user_id}`
   expect(rows.map(({ subject }) => subject).toSorted()).toEqual([
     ...paths.map(() => `${patient} order_id:${id}`),

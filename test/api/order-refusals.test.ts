@@ -250,7 +250,7 @@ describe('placed orders', () => {
       warnings: [],
     })
     expect(await team.api.getOrder({ params: { order_id: order['id'] as string } })).toEqual(order)
-    const events = (await eventsOf(w.app, team.team_id)).filter((event) => event.order_id === order['id'])
+    const events = await eventsOf(w.app, team.team_id, { order_id: order['id'] as string })
     expect(events).toMatchObject([{ event_type: 'labtest.order.created', user_id: fixtures.user_id, data: order }])
   })
 

@@ -23,7 +23,7 @@ const get = ({ api }: Tenant, order_id: string) => api.getOrder({ params: { orde
 const patch = ({ api }: Tenant, order_id: string, activate_by: string | null) =>
   api.rescheduleOrder({ params: { order_id }, body: { activate_by } })
 const eventTypesOf = async ({ team_id }: Tenant, order_id: string) =>
-  (await eventsOf(w.app, team_id)).filter((event) => event.order_id === order_id).map(({ event_type }) => event_type)
+  (await eventsOf(w.app, team_id, { order_id })).map(({ event_type }) => event_type)
 const CREATED = 'labtest.order.created'
 const UPDATED = 'labtest.order.updated'
 const problem = (error_type: string, status = 400) => ({ status, detail: expect.objectContaining({ error_type }) })

@@ -71,7 +71,7 @@ describe('the story of an Oura account', () => {
     expect(workouts[0]).toMatchObject({ calories: 320.5, average_hr: expect.any(Number) })
     const activity = (await t.api.listActivity({ params: { user_id }, query: o.window })).activity
     expect(activity.map(({ steps }) => steps)).toEqual(objects('ada', 'daily_activity').map(({ steps }) => steps))
-    expect(activity[0]).toMatchObject({ calories_active: 400, calories_total: 2100, low: 180, medium: 30, high: 10 })
+    expect(activity[0]).toMatchObject({ calories_active: 400, calories_total: 2100, low: 180, medium: 30, high: 10, timezone_offset: 3600 })
     const beats = [...(o.cloud.users.get('ada')?.heartrate ?? [])].filter(({ timestamp }) => timestamp >= o.window.start_date)
     const heartRates = new Map((await samplesOf(t, user_id, 'heartrate')).map(({ timestamp, value }) => [timestamp, value]))
     const earliest = new Date(Date.parse(o.w.app.wall()) - HISTORY_DAYS * DAY).toISOString()

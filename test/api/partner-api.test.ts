@@ -4,6 +4,7 @@ import { endpoints } from '../../src/contract/index.ts'
 import type { NewResults } from '../../src/contract/labs/results.ts'
 import { loadCatalog } from '../../src/labs/catalog/file/actions.ts'
 import { DAY, later, MINUTE, SECOND } from '../../src/platform/time.ts'
+import { auditRows } from '../support/audit.ts'
 import { aRegistration, expectedEvents, orderEvents, snapshotOf } from '../support/order-events.ts'
 import { aPatient, placeKit, placeOrder, statusesOf } from '../support/orders.ts'
 import { people } from '../support/people.ts'
@@ -67,7 +68,7 @@ describe('partner lab requests', () => {
     expect((await lab.listLabOrders()).orders.at(-1)?.id).toBe(first)
     const [row] = await query<{ subject: string }>(
       w.url,
-      "select subject from audit_log where action = 'listLabOrders' order by at desc limit 1",
+      `select subject from ${auditRows} where action = 'listLabOrders' order by at desc limit 1`,
     )
     expect(row?.subject.split(' ')).toContain(`user_id:${user_id}`)
   })
@@ -111,7 +112,7 @@ describe('partner lab requests', () => {
     await lab.getLabOrder({ params: { order_id: id } })
     await report(id, { status: 'appointment_pending' })
     await post(id, [{ slug: 'glucose', result: '91' }])
-    const rows = 'select action, status, actor_kind, actor_id, team_id from audit_log where subject like $1 and actor_kind = $2 order by at'
+    const rows = `select action, status, actor_kind, actor_id, team_id from ${auditRows} where subject like $1 and actor_kind = $2 order by at`
     expect(await query(w.url, rows, [`%order_id:${id}%`, 'lab_key'])).toEqual(
       ['getLabOrder', 'reportLabStep', 'reportLabResults'].map((action) => ({
         action,

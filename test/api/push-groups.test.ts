@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
+import { auditRows } from '../support/audit.ts'
 import { query } from '../support/query.ts'
 import { sendRaw } from '../support/raw-requests.ts'
 import { aUser } from '../support/users.ts'
 import { aSample, userEvents } from '../support/wearables.ts'
 import { replica } from '../support/world.ts'
 
-const w = await replica()
+const w = await replica({ poolSize: 10 })
 
 const PUSHES = 24
 const at = (minute: number) => new Date(Date.parse('2026-03-01T08:00:00Z') + minute * 60_000).toISOString()
@@ -35,7 +36,7 @@ async function setUp() {
   const writes = async () => {
     const [row] = await query<{ audited: number; transactions: number }>(
       w.url,
-      `select (select count(*)::int from audit_log where chain_id = $1 and action = 'pushSamples' and status = 200 and mac is not null) as audited,
+      `select (select count(*)::int from ${auditRows} where chain_id = $1 and action = 'pushSamples' and status = 200 and mac is not null) as audited,
          (select count(distinct xmin::text)::int from sample_days where team_id = $1) as transactions`,
       [team_id],
     )

@@ -1,13 +1,11 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { findLeaks } from '../support/leaks.ts'
 import { anAddress, people, someInfo, someInsurance } from '../support/people.ts'
 import { query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
-import { errorOf, replica, type Tenant, world } from '../support/world.ts'
+import { errorOf, readWorkerLog, replica, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
 beforeAll(async () => {
@@ -260,7 +258,7 @@ describe('people search', () => {
   })
   test('writes no search words to the log', async () => {
     await namesFor(zephyrine.last_name)
-    const log = readFileSync(join(inject('logs'), `${process.pid}.log`), 'utf8')
+    const log = readWorkerLog()
     expect(log).toContain('"route":"/v2/user/search"')
     expect(findLeaks(log, 'log')).toEqual([])
     expect(log.toLowerCase()).not.toContain('quillfe')

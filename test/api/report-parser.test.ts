@@ -3,11 +3,12 @@ import { VitalClient } from '@tryvital/vital-node'
 import { describe, expect, test } from 'vitest'
 import type { ParsedReport } from '../../src/contract/labs/report-parser.ts'
 import { resultReport } from '../../src/labs/documents/result-report.ts'
-import { parseDueReports } from '../../src/labs/report-parser/actions.ts'
+import { MAX_PENDING_JOBS, parseDueReports } from '../../src/labs/report-parser/actions.ts'
 import { parseFiles } from '../../src/labs/report-parser/parse.ts'
 import { parseFile } from '../../src/labs/report-parser/rules-parse.ts'
 import type { FileReport } from '../../src/labs/report-parser/rules-values.ts'
-import { listDueJobs } from '../../src/labs/report-parser/store.ts'
+import { addSpent, claimJob, findNextJob } from '../../src/labs/report-parser/store.ts'
+import { HOUR, later, MINUTE } from '../../src/platform/time.ts'
 import { aReport, aResult, high, manyResults } from '../support/documents.ts'
 import { eventsOf } from '../support/events.ts'
 import { placeOrder } from '../support/orders.ts'
@@ -139,15 +140,77 @@ describe('HL7 files', () => {
   })
 })
 
-test('takes turns between teams', async () => {
-  const [busy, other] = [await w.tenant(), await w.tenant()]
-  const create = async ({ api }: typeof busy) =>
+describe('teams that share the parser', () => {
+  type Tenant = Awaited<ReturnType<typeof w.tenant>>
+  const create = async ({ api }: Tenant) =>
     api.createParsingJob({ body: { file: [fileOf('test,result\nFerritin,48')], user_id: await aUser(api) } })
-  for (let i = 0; i < 11; i++) await create(busy)
-  const { id } = await create(other)
-  const due = await listDueJobs(w.app.db, w.app.wall(), 10)
-  expect([due.length, due.findIndex((job) => job.id === id)]).toEqual([10, 1])
-  await query(w.url, 'delete from parsing_jobs where status = $1', ['started'])
+  const spentBy = ({ team_id }: Tenant) => query(w.url, 'select spent_ms from parsing_shares where team_id = $1', [team_id])
+  const clear = () => query(w.url, 'delete from parsing_jobs where due_at is not null')
+
+  /** The teams whose jobs are taken next, while none of them ends. */
+  async function takeJobs(count: number) {
+    const taken: string[] = []
+    for (let i = 0; i < count; i++) {
+      const found = (await findNextJob(w.app.db, w.app.wall())) as { team_id: string; id: string }
+      await claimJob(w.app.db, found, w.app.wall(), later(w.app.wall(), MINUTE))
+      taken.push(found.team_id)
+    }
+    return taken
+  }
+
+  test('get the next job by the CPU time that they have used, however many files one of them sends first', async () => {
+    const [busy, other] = [await w.tenant(), await w.tenant()]
+    for (let i = 0; i < 3; i++) await create(busy)
+    for (let i = 0; i < 2; i++) await create(other)
+    await addSpent(w.app.db, busy.team_id, w.app.wall(), 20_000)
+    expect(await takeJobs(5)).toEqual([other, busy, other, busy, busy].map(({ team_id }) => team_id))
+    expect(await findNextJob(w.app.db, w.app.wall())).toBeUndefined()
+    await clear()
+  })
+
+  test('are not charged for time that they used long ago', async () => {
+    const [early, late] = [await w.tenant(), await w.tenant()]
+    await addSpent(w.app.db, early.team_id, later(w.app.wall(), -HOUR), 20_000)
+    await addSpent(w.app.db, late.team_id, w.app.wall(), 1000)
+    for (const tenant of [late, early]) await create(tenant)
+    expect(await takeJobs(2)).toEqual([early.team_id, late.team_id])
+    await clear()
+  })
+
+  test('pay for each job, also for one that failed', async () => {
+    const tenant = await w.tenant()
+    const user_id = await aUser(tenant.api)
+    let before = 0
+    for (const content of ['test,result\nFerritin,48', 'no table']) {
+      await tenant.api.createParsingJob({ body: { file: [fileOf(content)], user_id } })
+      await parseDueReports(w.app)
+      const [row] = await spentBy(tenant)
+      expect(row?.['spent_ms']).toBeGreaterThan(before)
+      before = Number(row?.['spent_ms'])
+    }
+  })
+
+  test('have at most 50 jobs that have not ended, also with requests at the same time', async () => {
+    const [busy, other] = [await w.tenant(), await w.tenant()]
+    await create(busy)
+    await query(
+      w.url,
+      `insert into parsing_jobs (team_id, id, user_id, status, needs_human_review, due_at, created_at, updated_at)
+       select team_id, gen_random_uuid(), user_id, status, false, due_at, created_at, updated_at
+       from parsing_jobs cross join generate_series(3, $2::int) where team_id = $1`,
+      [busy.team_id, MAX_PENDING_JOBS],
+    )
+    const attempts = await Promise.allSettled([create(busy), create(busy), create(busy)])
+    expect(attempts.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected'])
+    const refused = await errorOf(create(busy))
+    expect(refused).toMatchObject({ status: 429, detail: { error_type: 'TOO_MANY_PARSING_JOBS' } })
+    await create(other)
+    await query(w.url, 'delete from parsing_jobs where team_id = $1 and id in (select id from parsing_jobs where team_id = $1 limit 1)', [
+      busy.team_id,
+    ])
+    await create(busy)
+    await clear()
+  })
 })
 
 test('emits an event at the start and at the end, and deletes the files', async () => {
@@ -285,12 +348,11 @@ describe('files that cannot be read', () => {
       bomb(deflateSync(Buffer.alloc(64 * 1024 * 1024))),
     ]
     for (const content of hostile) expect(parseFile(Buffer.from(content))).toEqual({ failure: expect.any(String) })
-    expect(
-      await parseFiles(
-        hostile.map((content) => Buffer.from(content)),
-        [],
-      ),
-    ).toEqual({ failure: expect.any(String) })
+    const { parsed } = await parseFiles(
+      hostile.map((content) => Buffer.from(content)),
+      [],
+    )
+    expect(parsed).toEqual({ failure: expect.any(String) })
   })
 
   test('a report of more than a megabyte fails', async () => {

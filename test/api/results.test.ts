@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Client } from '../../src/contract/client.ts'
 import { DAY } from '../../src/platform/time.ts'
-import { eventsOf } from '../support/events.ts'
+import { finishErasures } from '../support/erasure.ts'
+import { eventsOf, moveAllEvents } from '../support/events.ts'
 import { aRegistration, orderEvents, snapshotOf } from '../support/order-events.ts'
 import { aPatient, placeKit, placeOrder, statusesOf } from '../support/orders.ts'
 import { anAddress, people } from '../support/people.ts'
@@ -70,6 +71,7 @@ describe('results', () => {
       interpretation: 'abnormal',
       patient_id: order.user_id,
       account_id: expect.any(String),
+      result_version: 1,
     }
     expect(report.metadata).toEqual(metadata)
     expect(await api.getResultsMetadata({ params: { order_id: id } })).toEqual(metadata)
@@ -228,10 +230,12 @@ describe('erasing a user', () => {
     const [id, theirs] = [await fullOrder(api, user_id), await fullOrder(api, other)]
     const { sample_id, order_transaction } = await read(api, id)
     expect(await countsOf(id)).toMatchObject({ orders: 1, order_events: 5, lab_samples: 1, results: 3, order_images: 2 })
+    await moveAllEvents(app)
     const untouched = await snapshotOf(w.url, theirs)
 
     await api.deleteUser({ params: { user_id } })
     await api.moveClock({ body: { advance_seconds: (7 * DAY) / 1000 } })
+    await finishErasures(w)
 
     expect(await countsOf(id)).toEqual({ orders: 1, order_events: 5, lab_samples: 0, results: 0, order_images: 0, events: 0 })
     const { orders } = (await snapshotOf(w.url, id)) as { orders: object[] }

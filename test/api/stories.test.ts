@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { dispatchDueOrders } from '../../src/labs/orders/progress/dispatch.ts'
 import { DAY, HOUR, SECOND } from '../../src/platform/time.ts'
 import { eventsOf } from '../support/events.ts'
-import { testId, tests } from '../support/orders.ts'
+import { aReviewer, testId, tests } from '../support/orders.ts'
 import { people } from '../support/people.ts'
 import { world } from '../support/world.ts'
 
@@ -139,6 +139,6 @@ test('“At two in the morning the lab found that my potassium was far too high,
   expect((await sdk.labTests.getOrder(id)).interpretation).toBe('critical')
   const open = await api.getCriticalResult({ params })
   expect(open.acknowledged_at).toBeNull()
-  await api.acknowledgeCritical({ params, body: { result_version: open.result_version } })
+  await api.acknowledgeCritical({ params, body: { result_version: open.result_version, reviewer: aReviewer, note: 'Called the patient' } })
   expect((await api.getCriticalResult({ params })).acknowledged_at).not.toBeNull()
 })

@@ -2,6 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { DAY } from '../../src/platform/time.ts'
+import { auditRows } from '../support/audit.ts'
+import { finishErasures } from '../support/erasure.ts'
 import { someInfo, someInsurance } from '../support/people.ts'
 import { query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
@@ -40,13 +42,13 @@ describe('organizations', () => {
   test('return their name and plan', async () => {
     expect(await w.admin.getOrg({ params: w })).toEqual({ id: w.org_id, name: 'Harbor Health', plan: 'scale', expires_at: null })
   })
-  test('can be renamed without other changes', async () => {
+  test('can be renamed, and not otherwise changed', async () => {
     const { admin, org_id } = await newTenant()
-    const renamed = await admin.patchOrg({
-      params: { org_id },
-      body: { name: 'Lagoon (Nord) & Söhne', plan: 'launch' } as { name: string },
-    })
-    expect(renamed).toEqual({ id: org_id, name: 'Lagoon (Nord) & Söhne', plan: 'scale', expires_at: null })
+    const name = 'Lagoon (Nord) & Söhne'
+    const withPlan = admin.patchOrg({ params: { org_id }, body: { name, plan: 'launch' } as { name: string } })
+    expect(await errorOf(withPlan)).toMatchObject({ status: 422, detail: [{ type: 'unknown_field', loc: ['body'] }] })
+    const renamed = await admin.patchOrg({ params: { org_id }, body: { name } })
+    expect(renamed).toEqual({ id: org_id, name, plan: 'scale', expires_at: null })
     expect(await admin.getOrg({ params: { org_id } })).toEqual(renamed)
   })
   test.each([{}, { name: '' }, { name: null }, { name: 'x'.repeat(81) }, { name: '<script>' }])('cannot be renamed to %j', async (body) => {
@@ -126,6 +128,13 @@ describe('creating a team', () => {
     [{ critical_result_notification_email: 'nobody' }, 'critical_result_notification_email'],
     [{ logo_url: 'javascript:alert(1)' }, 'logo_url'],
     [{ brand_information: {} }, 'brand_information'],
+    ...[
+      ...['Harbor\r\nBcc: all', 'Harbor\u202e', '<b>Harbor</b>', 'harbor.example', '', ' - '].map((company_name) => ({ company_name })),
+      { company_name: 'Harbor', company_website: 'https://harbor.example\nCall us' },
+      { company_name: 'Harbor', support_contact: 'Ask\u0007' },
+      { company_name: 'Harbor', company_address: '<script>' },
+      { company_name: 'Harbor', brand_color: 'red;position:fixed' },
+    ].map((brand_information): [object, string] => [{ brand_information }, 'brand_information']),
     [{ reject_duplicate_connection: 'yes' }, 'reject_duplicate_connection'],
   ])('rejects %j', async (change, field) => {
     const { status, detail } = await errorOf(w.admin.createTeam({ params: w, body: aTeam(change) }))
@@ -278,6 +287,19 @@ describe('team settings', () => {
     expect(team.sandbox).toEqual(defaults)
   })
 
+  test('accept a brand with the characters of company names', async () => {
+    const brand_information = {
+      ...{ company_name: "St. Brìde's Health (West), Inc.", company_website: 'https://harbor.example/help?lang=en' },
+      ...{ support_email: 'help@harbor.example', support_contact: '+1 202-555-0110; care@harbor.example' },
+      ...{ company_address: '4 Pier St. #12, Portland, OR 97201', brand_color: 'rgb(0, 68, 136)' },
+    }
+    const { patch } = await createTeam({ brand_information })
+    expect(await patch({ brand_information: { company_name: 'Harbor & Sons Ltd.' } })).toMatchObject({
+      brand_information: { ...brand_information, company_name: 'Harbor & Sons Ltd.' },
+    })
+    expect(await errorOf(patch({ brand_information: { company_name: 'Harbor\nLtd' } }))).toMatchObject({ status: 422 })
+  })
+
   test('merge, clear and delete brand information', async () => {
     const { patch } = await createTeam({ brand_information: { company_name: 'Harbor', company_address: 'Pier 4' } })
     const merged = { ...noBrand, company_name: 'Harbor', company_address: 'Pier 4', support_email: 'help@harbor.example' }
@@ -367,11 +389,11 @@ describe('deleted teams', () => {
       expect.arrayContaining(['teams', 'sealing_keys', 'users', 'user_info', 'user_insurances', 'team_api_keys']),
     )
     w.advanceTime(60_000)
-    await w.runJobs()
+    await finishErasures(w)
     expect(await tablesWith(w.url, ...ids)).toEqual(['audit_chains', 'audit_log', 'audit_reviews', 'erased_teams'])
-    expect(await query(w.url, "select actor_kind, subject from audit_log where action = 'eraseTeam' and team_id = $1", [team_id])).toEqual([
-      { actor_kind: 'job', subject: `team_id:${team_id}` },
-    ])
+    expect(
+      await query(w.url, `select actor_kind, subject from ${auditRows} where action = 'eraseTeam' and team_id = $1`, [team_id]),
+    ).toEqual([{ actor_kind: 'job', subject: `team_id:${team_id}` }])
     const body = { id: team_id, name: 'Once more', region: 'us' as const }
     expect(await errorOf(w.admin.createTeam({ params: w, body }))).toMatchObject({ status: 409, detail: { error_type: 'TEAM_ID_TAKEN' } })
   })
@@ -383,7 +405,7 @@ describe('deleted teams', () => {
     await w.runJobs()
     expect(await tablesWith(w.url, tenant.team_id)).toContain('teams')
     w.advanceTime(7 * DAY + 1)
-    await w.runJobs()
+    await finishErasures(w)
     expect(await tablesWith(w.url, tenant.team_id)).toEqual(['audit_chains', 'audit_log', 'audit_reviews', 'erased_teams'])
   })
 })

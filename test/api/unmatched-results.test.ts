@@ -212,8 +212,8 @@ describe('the queue', () => {
     expect(await list({ search_input: '?' })).toEqual([])
     expect(await list({ lab_slug: 'wrenfield' })).toEqual([])
     expect((await list({ lab_slug: 'quest', decision_code: 'no_match' })).length).toBe(3)
-    const today = app.wall().slice(0, 10)
-    expect((await list({ created_at_start: today, created_at_end: today })).length).toBe(3)
+    const days = [...page.data, ...rest.data].map(({ created_at }) => created_at.slice(0, 10)).sort()
+    expect((await list({ created_at_start: days[0], created_at_end: days[2] })).length).toBe(3)
     expect(await list({ created_at_start: '2999-01-01' })).toEqual([])
   })
 
@@ -278,7 +278,7 @@ describe('the review in the console', () => {
     expect((await team.api.listUnmatchedResults()).data.map((one) => one.id)).toEqual([id])
     expect((await compare(team, id)).comparisons).toHaveLength(1)
     await setPdfs(row?.pdfs)
-    await accept(team, id, { order_id: order.id })
+    await accept(team, id, { order_id: order.id, note: 'Maiden name.' })
     const headers = { 'x-service-api-key': team.team_api_key }
     const { body } = await sendRequest(w.base, endpoints.getResultsPdf, { params: { order_id: order.id }, headers })
     expect(Buffer.from(body as Uint8Array).toString()).toBe('%PDF-1.4 a report')
@@ -338,6 +338,12 @@ describe('the test cases of the sandbox', () => {
       })
       expect(Object.keys(run.orders)).toEqual(data.find((one) => one.case === name)?.order_roles)
     }
+  })
+
+  test('refuse an unknown field without repeating its name', async () => {
+    const { status, body } = await post(await aTeam(), { case: 'no_match', order_source: 'managed', 'Odile Fernsby': 'x' })
+    expect(status).toBe(422)
+    expect(body).toEqual({ detail: [{ type: 'unknown_field', loc: ['body'], msg: 'A field here does not exist. Remove it.' }] })
   })
 
   test('use provided orders, need a key, and refuse another body under the same key', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { messageOf } from '../../src/contract/delivery/events.ts'
 import { DAY } from '../../src/platform/time.ts'
 import { seedDemoUser } from '../../src/wearables/providers/demo/seed.ts'
+import { finishErasures } from '../support/erasure.ts'
 import { people } from '../support/people.ts'
 import { aReceiver, aWebhook } from '../support/webhooks.ts'
 import { errorOf, type Tenant, world } from '../support/world.ts'
@@ -90,8 +91,22 @@ describe('erasing a user', () => {
     const left = [first, second].map((event) => ({ ...event, user_id: null, client_user_id: null, data: { user_id } }))
     expect(await logOf(tenant)).toEqual(left)
     for (const event of left) expect(messageOf('user.deleted').parse(event)).toEqual(event)
-    const rows = await w.app.db.selectFrom('events').select(['id', 'key', 'user_id']).where('team_id', '=', team_id).execute()
-    expect(rows).toEqual(rows.map(({ id }) => ({ id, key: `event:${id}`, user_id: null })))
+    await finishErasures(w)
+    expect(await logOf(tenant)).toEqual(left)
+    const rows = await w.app.db
+      .selectFrom('events')
+      .select(['no', 'id', 'event_type', 'key', 'user_id', 'sealed', 'deliverable'])
+      .where('team_id', '=', team_id)
+      .orderBy('no')
+      .execute()
+    const types = ['user.created', 'user.deleted', 'user.deletion_undone', 'user.deleted']
+    expect(rows.map(({ sealed, ...row }) => ({ ...row, isEmpty: sealed === null }))).toEqual(
+      types.map((event_type, i) => {
+        const id = rows[i]?.id
+        const isKept = event_type === 'user.deleted'
+        return { no: i + 1, id, event_type, key: isKept ? `event:${id}` : null, user_id: null, deliverable: true, isEmpty: !isKept }
+      }),
+    )
   })
 
   test('still notifies a receiver that was disabled for a week', async () => {

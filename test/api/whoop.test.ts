@@ -83,9 +83,10 @@ describe('the story of a WHOOP account', () => {
 
   test('reads cycles, workouts and the body', async () => {
     const localDay = (start: string) => new Date(Date.parse(start) - 5 * HOUR).toISOString().slice(0, 10)
-    const cycles = held('2001').cycles.filter(({ start }) => localDay(start) >= window.start_date)
+    const wakeUpOf = ({ id }: { id: unknown }) => [...held('2001').sleeps.values()].find(({ cycle_id }) => cycle_id === id)?.end as string
+    const cycles = held('2001').cycles.filter((cycle) => localDay(wakeUpOf(cycle)) >= window.start_date)
     const { activity } = await t.api.listActivity({ params: { user_id }, query: window })
-    expect(activity.map(({ calendar_date }) => calendar_date)).toEqual(cycles.map(({ start }) => localDay(start)))
+    expect(activity.map(({ calendar_date }) => calendar_date)).toEqual(cycles.map((cycle) => localDay(wakeUpOf(cycle))))
     expect(activity[0]?.calories_total).toBeCloseTo((cycles[0]?.score?.['kilojoule'] as number) / 4.184)
     expect(activity[0]).toMatchObject({ calories_active: null, steps: null, heart_rate: { avg_bpm: 68, max_bpm: 171 } })
     const { workouts } = await t.api.listWorkouts({ params: { user_id }, query: window })
@@ -242,7 +243,7 @@ describe('trouble with WHOOP', () => {
     const t = await o.shortTenant()
     const user_id = await o.connect(t, '2003')
     await o.surviveOutage(t, user_id)
-    for (const body of ['<html>', '{"records":[{"id":1}]}', '{"records":[],"next_token":"again"}']) {
+    for (const body of ['<html>', '{"records":7}', '{"records":[],"next_token":"again"}']) {
       o.cloud.behavior.respondWith = { status: 200, body }
       expect(await errorOf(t.api.refreshUser({ params: { user_id } })), body).toMatchObject({ detail: { error_type: 'REFRESH_FAILED' } })
       expect(await statusOf(t, user_id)).toMatchObject({ status: 'connected' })

@@ -1,19 +1,18 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { threadId, type Worker } from 'node:worker_threads'
 import { sql } from 'kysely'
-import { expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { DAY, MINUTE } from '../../src/platform/time.ts'
 import { acknowledgeBreak } from '../../src/tenants/audit/breaks.ts'
 import { DEPLOYMENT_CHAIN } from '../../src/tenants/audit/rules.ts'
 import { verifyAudit } from '../../src/tenants/audit/verification.ts'
+import { auditRows } from '../support/audit.ts'
 import { holdLock } from '../support/hold-lock.ts'
 import { lockWaits } from '../support/lock-waits.ts'
 import { readMetrics } from '../support/metrics.ts'
 import { eventually } from '../support/process.ts'
 import { query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
-import { citusServers, newSandboxDatabase, replica } from '../support/world.ts'
+import { citusServers, newSandboxDatabase, readWorkerLog, replica } from '../support/world.ts'
 
 const shared = await replica()
 
@@ -43,7 +42,7 @@ async function attacked(one = shared) {
   }
   await addRows(4)
   await one.runJobs()
-  await attack('alter table audit_log disable trigger user')
+  await attack('alter table audit_log disable trigger user', 'alter table audit_outbox disable trigger user')
   const chain_ids = one === shared ? [org_id, team_id] : undefined
   const verify = ({ full = true } = {}) => verifyAudit(one.app, { full, chain_ids })
   return { ...one, ...tenant, attack, addRows, rows, verify }
@@ -53,7 +52,7 @@ const ERROR = 50
 
 /** What the services of this file have logged about a chain. */
 const linesAbout = (chain_id: string) =>
-  readFileSync(join(inject('logs'), `${process.pid}.log`), 'utf8')
+  readWorkerLog()
     .split('\n')
     .filter((line) => line.includes(`"chain_id":"${chain_id}"`))
     .map((line) => JSON.parse(line))
@@ -64,15 +63,15 @@ type Attacked = Awaited<ReturnType<typeof attacked>>
 
 /** The service goes on: requests succeed, and their rows are chained. */
 async function expectServed(w: Attacked) {
-  const known = new Set((await w.rows()).map(({ id }) => id))
+  const known = new Set((await query(w.url, `select id from ${auditRows} where chain_id = $1`, [w.team_id])).map(({ id }) => id))
   await w.addRows(2)
   await w.runJobs()
   const added = (await w.rows()).filter(({ id, action }) => !known.has(id) && action === 'createUser')
   expect(added.map(({ chain_seq }) => chain_seq)).toEqual([expect.any(Number), expect.any(Number)])
 }
 
-const newRow = (team_id: string, action = 'forged', mac = 'null') =>
-  `insert into audit_log (chain_id, id, at, team_id, actor_kind, action, status, mac)
+const newRow = (team_id: string, action = 'forged', mac = "''") =>
+  `insert into audit_outbox (chain_id, id, at, team_id, actor_kind, action, status, mac)
    select '${team_id}', gen_random_uuid(), now(), '${team_id}', 'team_key', '${action}', 200, ${mac}`
 
 test('a changed row is found, and the chain goes on', async () => {
@@ -108,7 +107,7 @@ test('a change of an old row alerts without a verification by an operator, also 
 })
 
 test.each([
-  ['without a MAC', 'null'],
+  ['with an empty MAC', "''"],
   ['with a random MAC', "sha256('x')"],
   ['with the MAC of another row', '(select mac from audit_log where CHAIN and chain_seq = 1)'],
 ])('an inserted row %s is never signed', async (_, mac) => {
@@ -120,10 +119,52 @@ test.each([
   expect(breaks).toMatchObject([{ id: forged?.id, seq: forged?.chain_seq, reason: 'the row was not written by Assay' }])
 })
 
+const columns = 'chain_id, id, at, org_id, team_id, actor_kind, actor_id, action, subject, status, request_id, via, reason'
+
+test('an inserted row with the ID of a chained row is neither signed nor deleted, and is counted', async () => {
+  const w = await attacked(await ownService())
+  const before = await w.rows()
+  await w.attack(
+    `insert into audit_outbox (${columns}, mac) select ${columns.replace('action', "'forged'")}, sha256('x') from audit_log where CHAIN and chain_seq = 2`,
+  )
+  await expectServed(w)
+  expect((await w.rows()).slice(0, 4)).toEqual(before)
+  expect(await query(w.url, 'select action from audit_outbox')).toEqual([{ action: 'forged' }])
+  w.advanceTime(MINUTE + 1)
+  expect(await w.verify()).toMatchObject({ unchained: 1 })
+})
+
+test('a row that is inserted again after it was chained is deleted', async () => {
+  const w = await attacked(await ownService())
+  await w.attack('alter table audit_outbox enable trigger user')
+  const before = await w.rows()
+  const again = `insert into audit_outbox (${columns}, mac) select ${columns}, mac from audit_log where CHAIN and chain_seq`
+  await w.attack(`${again} = 2`)
+  await w.runJobs()
+  expect(await w.rows()).toEqual(before)
+  await w.attack(`${again} = 3`)
+  await expectServed(w)
+  expect(await query(w.url, 'select action from audit_outbox')).toEqual([])
+  expect(await w.verify()).toMatchObject({ rows: 7, unchained: 0 })
+  expect(await w.verify()).not.toHaveProperty('broken')
+})
+
+test('a row that is inserted with a place after the end of the chain is found, and the chain goes on', async () => {
+  const w = await attacked()
+  await w.attack(
+    `insert into audit_log (chain_id, id, at, actor_kind, action, status, mac, chain_seq, chain_hash)
+     select chain_id, gen_random_uuid(), at, actor_kind, action, status, mac, 5, sha256('x') from audit_log where CHAIN and chain_seq = 4`,
+  )
+  await expectServed(w)
+  expect((await w.verify()).breaks).toContainEqual(
+    expect.objectContaining({ seq: 6, reason: 'rows lie beyond the recorded end of the chain' }),
+  )
+})
+
 test('a row that was changed before it is chained is never signed', async () => {
   const w = await attacked()
   await w.addRows(1)
-  await w.attack('update audit_log set status = 403 where CHAIN and chain_seq is null')
+  await w.attack('update audit_outbox set status = 403 where CHAIN')
   await expectServed(w)
   expect((await w.verify()).breaks).toMatchObject([{ seq: 5, to: 5, reason: 'the row was not written by Assay' }])
 })
@@ -134,8 +175,8 @@ test('truncated rows that are inserted again, with a change, are neither signed 
     'create table copies as select * from audit_log where CHAIN',
     'truncate audit_log',
     "update copies set subject = 'user_id:nobody' where chain_seq = 2",
-    'update copies set chain_seq = null, chain_hash = null',
-    'insert into audit_log select * from copies',
+    'alter table copies drop column chain_seq, drop column chain_hash',
+    'insert into audit_outbox select * from copies',
     "update audit_chains set seq = 0, mac = sha256('x') where CHAIN",
   )
   await expectServed(w)

@@ -50,14 +50,14 @@ test('a client that disconnects in the middle of a body is not reported as a dat
   const { hostname, port } = new URL(w.base)
   const socket = connect(Number(port), hostname)
   await once(socket, 'connect')
-  const head = [`POST ${path} HTTP/1.1`, 'Host: assay.example', `X-Service-Api-Key: ${w.team_api_key}`, `X-Request-Id: ${request_id}`]
+  const head = [`POST ${path} HTTP/1.1`, 'Host: localhost', `X-Service-Api-Key: ${w.team_api_key}`, `X-Request-Id: ${request_id}`]
   socket.write(`${head.join('\r\n')}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"provider":`)
   // The response to a later request shows that the server has read this one.
   await w.api.listUsers()
   socket.destroy()
   const row = await eventually(() =>
     w.app.db
-      .selectFrom('audit_log')
+      .selectFrom('audit_outbox')
       .select('status')
       .where('chain_id', '=', w.team_id)
       .where('request_id', '=', request_id)
@@ -74,7 +74,7 @@ async function hold(start: string, { length, team_api_key = w.team_api_key, loca
   // A refused body can be cut off.
   const socket = connect({ host: hostname, port: Number(port), localAddress }).on('error', () => {})
   await once(socket, 'connect')
-  const head = [`POST ${path} HTTP/1.1`, 'Host: assay.example', `X-Service-Api-Key: ${team_api_key}`, 'Content-Type: application/json']
+  const head = [`POST ${path} HTTP/1.1`, 'Host: localhost', `X-Service-Api-Key: ${team_api_key}`, 'Content-Type: application/json']
   const response = new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data))))
   socket.write(`${head.join('\r\n')}\r\nContent-Length: ${length}\r\n\r\n${start}`)
   return { socket, response }

@@ -5,17 +5,15 @@ const w = await world()
 const search = (query: string) => fetch(`${w.base}/docs/search?q=${encodeURIComponent(query)}`)
 
 test('a flood of searches, the first of which build the index, does not hold up a health check', async () => {
-  let finished = 0
-  const searches = Array.from({ length: 50 }, (_, i) =>
-    search(`webhook ${i}`).then((response) => {
-      finished++
-      return response.status
-    }),
-  )
-  const health = await fetch(`${w.base}/health`)
-  expect(health.status).toBe(200)
-  expect(finished).toBeLessThan(50)
-  expect(new Set(await Promise.all(searches))).toEqual(new Set([200]))
+  const finished: string[] = []
+  const note = (name: string) => (response: Response) => {
+    finished.push(name)
+    return response.status
+  }
+  const searches = Array.from({ length: 200 }, (_, i) => search(`webhook ${i}`).then(note('search')))
+  const health = fetch(`${w.base}/health`).then(note('health'))
+  expect(new Set(await Promise.all([health, ...searches]))).toEqual(new Set([200]))
+  expect(finished.indexOf('health')).toBeLessThan(finished.length - 1)
 })
 
 test('a query of 50 KB is cut off', async () => {

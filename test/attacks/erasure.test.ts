@@ -7,6 +7,7 @@ import { keyIdOf, openBytes, type SealingKey } from '../../src/platform/sealing/
 import { teamSealingKey, unwrap, wrap } from '../../src/platform/sealing/vault.ts'
 import { DAY, HOUR, MINUTE } from '../../src/platform/time.ts'
 import { assay } from '../cli/assay.ts'
+import { finishErasures } from '../support/erasure.ts'
 import { aTransit } from '../support/key-encryption.ts'
 import { someInfo } from '../support/people.ts'
 import { query } from '../support/query.ts'
@@ -25,6 +26,7 @@ describe('erasure certificates', () => {
     const [cli, user_id] = [assay(w.url), await aUser(w.api)]
     await w.api.deleteUser({ params: { user_id } })
     await w.api.moveClock({ body: { advance_seconds: (7 * DAY) / 1000 } })
+    await finishErasures(w)
     const { certificate, jws } = await w.api.getErasure({ params: { user_id } })
     const [head = '', payload = '', signature = ''] = jws.split('.')
     const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -86,6 +88,7 @@ describe('epoch keys', () => {
 
     await w.api.deleteUser({ params: { user_id: erased } })
     await later(7 * DAY)
+    await finishErasures(w)
     const certificate = () => w.api.getErasure({ params: { user_id: erased } }).then(({ certificate }) => certificate)
     expect((await certificate()).epoch).toMatchObject({ state: 'active', destroyed_at: null, expected_destruction_at: expect.any(String) })
 

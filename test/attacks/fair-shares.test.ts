@@ -6,7 +6,7 @@ import { eventually } from '../support/process.ts'
 import { aUser } from '../support/users.ts'
 import { world } from '../support/world.ts'
 
-const w = await world()
+const w = await world({ poolSize: 10 })
 const other = await w.tenant({ org: 'Meadow Care', team: 'Meadow' })
 
 /** Locks a user until the returned function is called. */

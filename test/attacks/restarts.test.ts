@@ -10,7 +10,7 @@ import { errorOf, world } from '../support/world.ts'
 const w = await world()
 
 /** Locks a table, so that statements wait for it. Returns the function that releases it. */
-const holdTable = (table: 'users' | 'team_api_keys' | 'audit_log') =>
+const holdTable = (table: 'users' | 'team_api_keys' | 'audit_outbox') =>
   holdLock(w.app, (db) => sql`lock table ${sql.table(table)} in access exclusive mode`.execute(db))
 
 /** Ends the connections that wait, like a restart of the server. */
@@ -20,7 +20,7 @@ const endWaiting = () =>
 const isWaiting = () => eventually(async () => (await lockWaits(w.url)).length > 0)
 const isDone = () => eventually(async () => (await lockWaits(w.url)).length === 0)
 
-test.each(['users', 'team_api_keys', 'audit_log'] as const)(
+test.each(['users', 'team_api_keys', 'audit_outbox'] as const)(
   'a read that loses its connection to a restarted PostgreSQL while it uses %s still succeeds',
   async (table) => {
     const user_id = await aUser(w.api)

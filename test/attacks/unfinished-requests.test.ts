@@ -28,10 +28,10 @@ const countOpen = async (sockets: Socket[]) => {
 
 test.each([
   ['that send nothing', ''],
-  ['that stop in the headers', 'GET /v2/user HTTP/1.1\r\nHost: assay'],
+  ['that stop in the headers', 'GET /v2/user HTTP/1.1\r\nHost: localhost'],
   [
     'that stop in the body',
-    `POST /v2/user HTTP/1.1\r\nHost: assay\r\nX-Service-Api-Key: ${w.team_api_key}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
+    `POST /v2/user HTTP/1.1\r\nHost: localhost\r\nX-Service-Api-Key: ${w.team_api_key}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
   ],
 ])('an address has a limited number of connections %s', async (_, text) => {
   const sockets: Socket[] = []
@@ -42,7 +42,7 @@ test.each([
 })
 
 test('a connection that has sent its request stays open, however many others are half open', async () => {
-  const request = `GET /v2/user HTTP/1.1\r\nHost: assay\r\nX-Service-Api-Key: ${w.team_api_key}\r\n\r\n`
+  const request = `GET /v2/user HTTP/1.1\r\nHost: localhost\r\nX-Service-Api-Key: ${w.team_api_key}\r\n\r\n`
   const first = await open(request)
   const [response] = await once(first, 'data')
   expect(String(response)).toMatch(/^HTTP\/1.1 200/)

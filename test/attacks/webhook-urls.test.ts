@@ -1,21 +1,15 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { createClient } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
-import { encryptUrls } from '../../src/delivery/webhooks/urls.ts'
-import { HOUR } from '../../src/platform/time.ts'
 import { fastPasswords, joinOrganization } from '../support/console.ts'
-import { query } from '../support/query.ts'
-import { newUuid } from '../support/seeded.ts'
 import { tablesWith } from '../support/tables.ts'
 import { aUser } from '../support/users.ts'
 import { aReceiver, aWebhook, waitFor } from '../support/webhooks.ts'
-import { world } from '../support/world.ts'
+import { errorOf, replica, world } from '../support/world.ts'
 
 const SECRET = 'k7f2qLw9ZbT4'
-const CHANGE = '0012_webhook_urls.encrypted'
-const MIGRATION = '0012_webhook_urls.sql'
 
 const w = await world({ env: fastPasswords })
-const urlColumn = async (id: string) => (await query<{ url: string }>(w.url, 'select url from webhooks where id = $1', [id]))[0]?.url
 
 test('somebody with a copy of the database finds no webhook URL in it, before and after a delivery', async () => {
   const receiver = await aReceiver()
@@ -31,6 +25,21 @@ test('somebody with a copy of the database finds no webhook URL in it, before an
   await waitFor(async () => expect(await webhook.attempts()).toHaveLength(2))
   expect(await tablesWith(w.url, SECRET)).toEqual([])
 })
+
+test.each(['http://127.0.0.1:9099/', 'http://[::1]:9099/', 'http://localhost:9099/', 'http://hooks.localhost:9099/'])(
+  'a service that others can reach does not call %s, and names the setting that allows it',
+  async (url) => {
+    const receiver = { body: { url, disabled: true }, params: { org_id: w.org_id, team_id: w.team_id, env: 'sandbox' as const } }
+    const adminAt = (base: string) => createClient(base, { 'x-management-key': w.management_key })
+    const open = await replica({ env: { HOST: '0.0.0.0' } })
+    const refused = await errorOf(adminAt(open.base).createWebhook(receiver))
+    expect(refused).toMatchObject({ status: 400, detail: { error_type: 'WEBHOOK_URL_REFUSED', reason: 'address' } })
+    expect(JSON.stringify(refused.detail)).toContain('WEBHOOK_ALLOW_LOOPBACK=true')
+    const allowed = await replica({ env: { HOST: '0.0.0.0', WEBHOOK_ALLOW_LOOPBACK: 'true' } })
+    expect(await adminAt(allowed.base).createWebhook(receiver)).toMatchObject({ url })
+    expect(await w.admin.createWebhook(receiver)).toMatchObject({ url })
+  },
+)
 
 test.each([
   ['org_admin', true],
@@ -61,45 +70,4 @@ test.each([
     expect(text).toContain(sees ? url : `${receiver.url}?•••`)
   }
   await admin.deleteWebhook({ params })
-})
-
-describe('an upgrade', () => {
-  /** A webhook in the form of an earlier version, in a database that an earlier version created. */
-  async function olderWebhook(url: string) {
-    const { id } = await aWebhook(w, { url, filter_types: null })
-    await query(w.url, 'delete from migrations where name = $1', [CHANGE])
-    await w.admin.patchWebhook({ params: { org_id: w.org_id, team_id: w.team_id, env: 'sandbox', webhook_id: id }, body: { url } })
-    expect(await urlColumn(id)).toBe(url)
-    return id
-  }
-  const hasBegun = async () => (await query(w.url, 'select from migrations where name = $1', [CHANGE])).length === 1
-  const older = async (seconds: number) =>
-    query(w.url, `insert into processes values ($1, '0007_numbering.sql', now() + make_interval(secs => $2))`, [newUuid(), seconds])
-
-  test('leaves URLs readable for processes of an earlier version, and for an hour, in which it can be rolled back', async () => {
-    const id = await olderWebhook('https://shop.example/older')
-    await encryptUrls(w.app)
-    expect([await hasBegun(), await urlColumn(id)]).toEqual([false, 'https://shop.example/older'])
-    w.advanceTime(2 * HOUR)
-    await older(900)
-    await encryptUrls(w.app)
-    expect([await hasBegun(), await urlColumn(id)]).toEqual([false, 'https://shop.example/older'])
-    await query(w.url, "delete from processes where newest = '0007_numbering.sql'")
-  })
-
-  test('encrypts them afterwards while messages are delivered, and an earlier version does not start anymore', async () => {
-    const receiver = await aReceiver()
-    const id = await olderWebhook(receiver.url)
-    await aUser(w.api)
-    await receiver.has(1)
-    await older(-1)
-    w.advanceTime(2 * HOUR)
-    await w.runJobs()
-    expect([await hasBegun(), await urlColumn(id)]).toEqual([true, ''])
-    await aUser(w.api)
-    await receiver.has(2)
-    const params = { org_id: w.org_id, team_id: w.team_id, env: 'sandbox' as const, webhook_id: id }
-    expect((await w.admin.getWebhook({ params })).url).toBe(receiver.url)
-    expect(await query(w.url, 'select oldest from migrations where name = $1', [CHANGE])).toEqual([{ oldest: MIGRATION }])
-  })
 })

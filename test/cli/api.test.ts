@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { atEnd } from '../support/at-end.ts'
-import { aNewOrder, placeOrder } from '../support/orders.ts'
+import { aCriticalOrder, aNewOrder, aReviewer, placeOrder } from '../support/orders.ts'
 import { reservePort } from '../support/ports.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { newUuid } from '../support/seeded.ts'
@@ -105,6 +105,23 @@ describe('orders', () => {
     expect((await cli.json('orders', 'list', '--status', 'completed', '--interpretation', 'critical')).total).toBe(1)
   })
 
+  test('a critical result is acknowledged with the person, their reference and the version that was read', async () => {
+    const { id } = await aCriticalOrder(w.api)
+    const { out } = await cli.run('orders', 'critical', '--id', id)
+    const version = /^latest {10}report (\d+)$/m.exec(out)?.[1] as string
+    const person = ['--reviewer', aReviewer.name, '--reference', aReviewer.reference, '--role', aReviewer.role]
+    expect(await cli.run('orders', 'acknowledge', '--id', id, '--result-version', version)).toMatchObject({ code: 2 })
+    const stale = await cli.run('orders', 'acknowledge', '--id', id, '--result-version', '1', ...person)
+    expect([stale.code, stale.err]).toEqual([1, expect.stringContaining('The lab has sent a newer report.')])
+    const done = await cli.run('orders', 'acknowledge', '--id', id, '--result-version', version, ...person, '--note-file', file('Called'))
+    expect([done.code, done.out]).toEqual([0, expect.stringMatching(/^acknowledged {4}\S+ by Marigold Ashdown$/m)])
+    expect(done.err).toBe('')
+    const second = ['--reviewer', 'Peregrine Locke', '--reference', 'staff-18', '--note-file', file('Called again')]
+    const { out: record, err } = await cli.run('orders', 'acknowledge', '--id', id, '--result-version', version, ...second)
+    expect([record, err]).toEqual([done.out, expect.stringContaining('Someone else has already acknowledged this result.')])
+    expect(await cli.json('orders', 'critical', '--id', id)).toMatchObject({ reviewer: aReviewer, note: expect.stringContaining('Called') })
+  })
+
   test('watching a canceled order exits with 1', async () => {
     const { id } = await placeOrder(w.api)
     expect((await cli.run('orders', 'cancel', '--id', id)).out).toContain('cancelled.walk_in_test.cancelled')
@@ -192,6 +209,7 @@ test('replay resends a time window of the log to a webhook and waits for complet
   const params = { org_id: w.org_id, team_id: w.team_id, env: 'sandbox' as const }
   const { id } = await w.admin.createWebhook({ params, body: { url: receiver.url } })
   expect(await cli.json('webhooks', 'list', ...at)).toMatchObject([{ id, waiting: 0 }])
+  const worker = await w.startDelivery()
   const running = cli.run('replay', '--webhook', id, '--from', '2020-01-01T00:00:00Z', ...at, '--json')
   let ended = false
   running.finally(() => {
@@ -201,7 +219,8 @@ test('replay resends a time window of the log to a webhook and waits for complet
   const { code, out, err } = await running
   const { state, sent, done } = JSON.parse(out)
   expect([code, state, sent > 0 && sent <= done, err]).toEqual([0, 'done', true, expect.stringMatching(/^replayed \d+/)])
-  expect(await cli.json('webhooks', 'list', ...at)).toMatchObject([{ id, waiting: sent }])
+  expect(receiver.received).toHaveLength(sent)
+  await worker.stop()
   expect(await cli.run('webhooks', 'list')).toMatchObject({ code: 2, err: expect.stringMatching(/^Pass --org and --team/) })
   expect((await cli.run('replay', '--webhook', newUuid(), '--from', '2020-01-01T00:00:00Z', ...at)).code).toBe(1)
 })

@@ -62,10 +62,16 @@ test('the audit log belongs to another role, and the service can only append', a
     "update audit_log set action = 'nothing'",
     'delete from audit_log',
     'truncate audit_log',
+    'alter table audit_outbox disable trigger user',
+    "update audit_outbox set action = 'nothing'",
+    'delete from audit_outbox',
+    'truncate audit_outbox',
     'delete from audit_chains',
     'update audit_chains set seq = 0',
     `set role ${owner}`,
-    "create or replace function audit_log_guard() returns trigger language plpgsql as 'begin return old; end'",
+    ...['audit_log_guard', 'audit_outbox_guard'].map(
+      (guard) => `create or replace function ${guard}() returns trigger language plpgsql as 'begin return old; end'`,
+    ),
   ]
   for (const text of attacks) await expect(client.query(`${text} /* any team: a test */`), text).rejects.toThrow(/denied|must be owner/)
   await client.end()

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/contract/client.ts'
 import { skipUnless } from '../db/support/embedded.ts'
+import { auditRows } from '../support/audit.ts'
 import { readBackup, writeForged } from '../support/backups.ts'
 import { aNewOrder, placeOrder } from '../support/orders.ts'
 import { people, someInfo } from '../support/people.ts'
@@ -30,7 +31,7 @@ beforeAll(async () => {
   written = await cli.json('backup', '--file', path)
 })
 
-const contents = (url: string) => contentsOf(url, ['audit_log'])
+const contents = (url: string) => contentsOf(url, ['audit_log', 'audit_outbox'])
 
 test('writes a private file without patient data that passes the check', async () => {
   expect(statSync(path).mode & 0o777).toBe(0o600)
@@ -42,7 +43,7 @@ test('writes a private file without patient data that passes the check', async (
     tables: written.tables,
     environment: 'sandbox',
   })
-  expect(await query(w.url, "select actor_kind from audit_log where action = 'operator backup'")).toEqual([{ actor_kind: 'operator' }])
+  expect(await query(w.url, `select actor_kind from ${auditRows} where action = 'operator backup'`)).toEqual([{ actor_kind: 'operator' }])
 })
 
 test('restores every row into an empty database, readable with the same keys', async () => {
@@ -137,8 +138,8 @@ test('migrate runs and reports pending migrations once', async () => {
   const url = await emptyDatabase()
   const cli = assay(url)
   const missing = await cli.run('migrate', '--check', '--json')
-  expect([missing.code, JSON.parse(missing.out).missing[0]]).toEqual([1, '0001_tenants.sql'])
-  expect((await cli.run('migrate')).out).toMatch(/^ran 0001_tenants\.sql\n/)
+  expect([missing.code, JSON.parse(missing.out).missing[0]]).toEqual([1, '0001_tenants_baseline.sql'])
+  expect((await cli.run('migrate')).out).toMatch(/^ran 0001_tenants_baseline\.sql\n/)
   expect((await cli.run('migrate')).out).toBe('no pending migrations\n')
   expect((await cli.run('migrate', '--check')).code).toBe(0)
 })

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createClient } from '../../src/contract/client.ts'
+import { auditRows } from '../support/audit.ts'
 import { query } from '../support/query.ts'
 import { newDatabase, replica, temporaryFolder } from '../support/world.ts'
 import { assay } from './assay.ts'
@@ -72,7 +73,7 @@ test('load is audited, and loading again changes nothing', async () => {
   const before = await cli.json('catalog', 'show')
   await cli.json('catalog', 'load', '--file', builtIn.pathname)
   expect(await cli.json('catalog', 'show')).toEqual(before)
-  const rows = await query(database, "select subject from audit_log where action = 'operator load catalog'")
+  const rows = await query(database, `select subject from ${auditRows} where action = 'operator load catalog'`)
   expect(rows).toEqual(Array(2).fill({ subject: `catalog:${version}` }))
 })
 

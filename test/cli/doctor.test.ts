@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { hostsFinding, shardsFinding } from '../../src/operations/doctor/database.ts'
 import { clockSkew } from '../../src/operations/doctor/store.ts'
+import { timeOrderedId } from '../../src/platform/db/time-ordered-id.ts'
 import { later, MINUTE } from '../../src/platform/time.ts'
+import { auditRow, newAuditBatch } from '../../src/tenants/audit/actions.ts'
 import { skipUnless } from '../db/support/embedded.ts'
 import { atEnd } from '../support/at-end.ts'
 import { placeOrder } from '../support/orders.ts'
@@ -51,6 +53,7 @@ test('passes every check of a healthy deployment', async () => {
       ...(citusServers().length ? { shards: 'ok' } : {}),
       'encryption key': 'ok',
       jobs: 'ok',
+      'event logs': 'ok',
       webhooks: 'skipped',
       'audit owner': 'ok',
       'audit chain': 'ok',
@@ -179,7 +182,7 @@ test('checks that DIRECT_DATABASE_URL and READ_DATABASE_URL lead to this databas
   expect(JSON.stringify(lost.checks)).not.toContain('secret-word')
 })
 
-test('reports an unreachable receiver, an unpublished event and a broken audit chain', async () => {
+test('reports an unreachable receiver, an unpublished event, an unchained audit row and a broken audit chain', async () => {
   const gone = await openReceiver()
   const params = { org_id: w.org_id, team_id: w.team_id, env: 'sandbox' as const }
   const { id: webhook_id } = await w.admin.createWebhook({ params, body: { url: gone.url } })
@@ -189,10 +192,28 @@ test('reports an unreachable receiver, an unpublished event and a broken audit c
   await w.admin.deleteWebhook({ params: { ...params, webhook_id } })
 
   await placeOrder(w.api)
-  await query(w.url, 'update events set logged_at = $1 where no is null', [later(w.app.wall(), -5 * MINUTE)])
+  const [event] = await query<{ id: string }>(w.url, 'select id from outbox order by seq desc limit 1')
+  const old = timeOrderedId(later(w.app.wall(), -5 * MINUTE))
+  const renameEvent = (from: string | undefined, to: string | undefined) =>
+    query(w.url, 'update outbox set id = $2 where id = $1', [from, to])
+  await renameEvent(event?.id, old)
   expect((await runDoctor({}, '--quick')).of('jobs')).toMatchObject({ state: 'warning', remedy: expect.stringContaining('ROLE') })
+  await renameEvent(old, event?.id)
+
+  const earlier = { ...w.app, wall: () => later(w.app.wall(), -2 * MINUTE) }
+  await newAuditBatch(w.app)(auditRow(earlier, { kind: 'operator' }, { action: 'test', status: 200 }))
+  expect((await runDoctor()).of('audit chain')).toMatchObject({ state: 'warning', text: 'rows that are in no chain after a minute: 1' })
 
   await w.runJobs()
+  await query(w.url, "update event_logs set last_at = now() + interval '1 hour'")
+  expect((await runDoctor({}, '--quick')).of('event logs')).toMatchObject({ state: 'warning', remedy: expect.stringContaining('clock') })
+  await query(
+    w.url,
+    `insert into events (team_id, no, logged_at, id, event_type, deliverable, created_at)
+     select team_id, no, logged_at + interval '1 ms', id, event_type, false, created_at from events order by no limit 1`,
+  )
+  expect((await runDoctor({}, '--quick')).of('event logs')).toMatchObject({ state: 'wrong', text: 'repeated positions in event logs: 1' })
+  await query(w.url, 'delete from events where sealed is null')
   await query(w.url, 'alter table audit_log disable trigger audit_log_append_only')
   await query(w.url, "update audit_log set action = 'nothing' where chain_seq = 1")
   const broken = await runDoctor()

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/contract/client.ts'
+import { auditRows } from '../support/audit.ts'
 import { aFailedMessage, file, obr, obx, potassium } from '../support/hl7.ts'
 import { people } from '../support/people.ts'
 import { query } from '../support/query.ts'
@@ -28,7 +29,7 @@ const lastOperatorRow = async () =>
     (
       await query<{ action: string; subject: string }>(
         database,
-        "select action, subject from audit_log where actor_kind = 'operator' order by at desc, id limit 1",
+        `select action, subject from ${auditRows} where actor_kind = 'operator' order by at desc, id limit 1`,
       )
     )[0] as object,
   )

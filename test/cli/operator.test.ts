@@ -5,6 +5,7 @@ import { loadCatalog } from '../../src/labs/catalog/file/actions.ts'
 import { readConfig } from '../../src/platform/config.ts'
 import { startService } from '../../src/start.ts'
 import { atEnd } from '../support/at-end.ts'
+import { auditRows } from '../support/audit.ts'
 import { query } from '../support/query.ts'
 import { sendRaw } from '../support/raw-requests.ts'
 import { newUuid } from '../support/seeded.ts'
@@ -30,7 +31,7 @@ const operatorRows = async () =>
   (
     await query<{ action: string; subject: string | null }>(
       database,
-      "select action, subject from audit_log where actor_kind = 'operator' order by at, id",
+      `select action, subject from ${auditRows} where actor_kind = 'operator' order by at, id`,
     )
   ).map(({ action, subject }) => [action, subject])
 const lastOperatorRow = async () => (await operatorRows()).at(-1)
@@ -60,6 +61,15 @@ describe('bootstrap', () => {
     const { code, out, err } = await assay(await newDatabase(), production).run('bootstrap', '--org', 'Reef', '--team', 'Reef one')
     expect([code, err]).toEqual([0, ''])
     expect(out).toMatch(/team API key +pk_eu_\w{46}\nmanagement key +mg_\w{46}\n\nSave the keys now/)
+  })
+
+  test('invites the first person, who can acknowledge critical results in the console', async () => {
+    const names = ['--org', 'Reef', '--team', 'Reef one', '--email', 'keeper@reef.example']
+    const reef = assay(await newDatabase(), production)
+    const { invitation } = await reef.json('bootstrap', ...names)
+    expect(invitation).toMatch(/\/console\/invitation#\S+$/)
+    const { out } = await assay(await newDatabase(), production).run('bootstrap', ...names)
+    expect(out).toMatch(/^first person {4}http\S+\/console\/invitation#\S+$/m)
   })
 
   test('uses the keys of BOOTSTRAP_TEAM_API_KEY and BOOTSTRAP_MANAGEMENT_KEY', async () => {
@@ -305,7 +315,7 @@ describe('audit verify', () => {
   test('verifies an intact chain and exits with 0', async () => {
     expect(await cli.run('audit', 'verify')).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/^intact: \d+ rows, \d+ of them read now, 0 not chained yet\n$/),
+      out: expect.stringMatching(/^intact: \d+ rows, \d+ of them read now, 0 not chained\n$/),
     })
     expect(await cli.json('audit', 'verify')).toMatchObject({ unchained: 0 })
   })
@@ -352,7 +362,7 @@ describe('audit verify', () => {
       out: expect.stringMatching(/^acknowledged: BROKEN at row 2 /),
     })
     expect(await cli.run('audit', 'verify')).toMatchObject({ code: 0, out: expect.stringMatching(/1 acknowledged breaks\n$/) })
-    expect(await query(database, "select subject from audit_log where action = 'operator audit acknowledge'")).toEqual([
+    expect(await query(database, `select subject from ${auditRows} where action = 'operator audit acknowledge'`)).toEqual([
       { subject: 'seq:2 to:2 by:jane.doe' },
     ])
     expect(await cli.run('audit', 'acknowledge', '--by', 'jane.doe')).toMatchObject({ code: 0, out: 'no open breaks\n' })

@@ -1,10 +1,14 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { codeAt, fromBase32, stepAt } from '../../src/tenants/people/rules-totp.ts'
+import { auditRows } from '../support/audit.ts'
 import { browser, consoleHeaders, cookieOf, fastPasswords, PASSWORD } from '../support/console.ts'
 import { query } from '../support/query.ts'
-import { newDatabase, type Replica, replica, type Tenant } from '../support/world.ts'
+import { newUuid } from '../support/seeded.ts'
+import { newDatabase, type Replica, replica, type Tenant, temporaryFolder } from '../support/world.ts'
 import { assay } from './assay.ts'
 
 let cli: ReturnType<typeof assay>
@@ -36,8 +40,24 @@ test('invites the first person, then lists and removes them', async () => {
   )
   expect((await cli.run('people', 'remove', '--id', person.id)).out).toBe(`removed ${person.id}\n`)
   expect((await send(endpoints.getSession)).status).toBe(401)
-  const rows = await query<{ action: string }>(service.url, "select action from audit_log where actor_kind = 'operator' order by at")
+  const rows = await query<{ action: string }>(service.url, `select action from ${auditRows} where actor_kind = 'operator' order by at`)
   expect(rows.map(({ action }) => action)).toEqual(['operator invite person', 'operator invite person', 'operator remove person'])
+})
+
+test.each([
+  ['PUBLIC_URL', { PUBLIC_URL: 'https://tide.harbor.example/assay' }, 'https://tide.harbor.example/assay'],
+  ['ASSAY_URL', { ASSAY_URL: 'http://127.0.0.1:9310' }, 'http://127.0.0.1:9310'],
+  ['the service with the same DATA_DIR', {}, 'http://127.0.0.1:9300'],
+])('the link of an invitation leads to %s, wherever the command itself would listen', async (_, env, url) => {
+  const DATA_DIR = temporaryFolder()
+  writeFileSync(join(DATA_DIR, 'credentials.json'), JSON.stringify({ base_url: 'http://127.0.0.1:9300' }))
+  const { link } = await assay(service.url, { DATA_DIR, PORT: '9399', ...env }).json(
+    'people',
+    'invite',
+    '--email',
+    `${newUuid()}@harbor.example`,
+  )
+  expect(link.split('#')[0]).toBe(`${url}/console/invitation`)
 })
 
 test.each([

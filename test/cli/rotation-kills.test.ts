@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { createClient } from '../../src/contract/client.ts'
 import { DAY, MINUTE } from '../../src/platform/time.ts'
+import { auditRows } from '../support/audit.ts'
+import { LONG_TEST_MS } from '../support/full-run.ts'
 import { aTransit } from '../support/key-encryption.ts'
 import { lockWaits } from '../support/lock-waits.ts'
 import { people, someInfo } from '../support/people.ts'
@@ -66,30 +68,34 @@ const cases: [string, (w: Team) => { args: string[]; env?: Record<string, string
   ],
 ]
 
-test.each(cases)('assay keys %s continues after kill -9 in the middle, and everything is readable', async (name, caseOf) => {
-  const w = await aTeam()
-  const { args, env = {}, lock } = caseOf(w)
-  const before = await readAll(w)
-  const settings = { DATABASE_URL: w.url, ENCRYPTION_KEY, DATA_DIR: temporaryFolder(), ...env }
-  await killAt(w, lock, () => run([process.execPath, command, 'keys', name, ...args], { env: settings }))
-  expect(await readAll(w)).toEqual(before)
+test.each(cases)(
+  'assay keys %s continues after kill -9 in the middle, and everything is readable',
+  { timeout: LONG_TEST_MS },
+  async (name, caseOf) => {
+    const w = await aTeam()
+    const { args, env = {}, lock } = caseOf(w)
+    const before = await readAll(w)
+    const settings = { DATABASE_URL: w.url, ENCRYPTION_KEY, DATA_DIR: temporaryFolder(), ...env }
+    await killAt(w, lock, () => run([process.execPath, command, 'keys', name, ...args], { env: settings }))
+    expect(await readAll(w)).toEqual(before)
 
-  let isDone = false
-  const again = assay(w.url, env)
-    .run('keys', name, ...args)
-    .finally(() => {
-      isDone = true
-    })
-  await eventually(() => skipWait(w.url).then(() => isDone), TIMEOUT_MS, POLL_MS)
-  expect(await again).toMatchObject({ code: 0 })
-  w.advanceTime(MINUTE)
-  expect(await readAll(w)).toEqual(before)
-  const next = await replica({ database: w.url, env })
-  expect(await readAll({ ids: w.ids, api: createClient(next.base, { 'x-service-api-key': w.team_api_key }) })).toEqual(before)
-  expect(await assay(w.url, env).run('audit', 'verify')).toMatchObject({ code: 0 })
-})
+    let isDone = false
+    const again = assay(w.url, env)
+      .run('keys', name, ...args)
+      .finally(() => {
+        isDone = true
+      })
+    await eventually(() => skipWait(w.url).then(() => isDone), TIMEOUT_MS, POLL_MS)
+    expect(await again).toMatchObject({ code: 0 })
+    w.advanceTime(MINUTE)
+    expect(await readAll(w)).toEqual(before)
+    const next = await replica({ database: w.url, env })
+    expect(await readAll({ ids: w.ids, api: createClient(next.base, { 'x-service-api-key': w.team_api_key }) })).toEqual(before)
+    expect(await assay(w.url, env).run('audit', 'verify')).toMatchObject({ code: 0 })
+  },
+)
 
-test('a worker killed with kill -9 while it wraps keys with another epoch loses nothing', async () => {
+test('a worker killed with kill -9 while it wraps keys with another epoch loses nothing', { timeout: LONG_TEST_MS }, async () => {
   const { env } = await aTransit()
   const settings = { ...env, ERASURE_EPOCH_DAYS: '30' }
   const w = await aTeam(settings)
@@ -114,7 +120,9 @@ test('a worker killed with kill -9 while it wraps keys with another epoch loses 
   expect(await readAll(w)).toEqual(before)
 })
 
-test('a worker killed with kill -9 between the destruction of an epoch and its record loses no survivor, and the next run completes', async () => {
+test('a worker killed with kill -9 between the destruction of an epoch and its record loses no survivor, and the next run completes', {
+  timeout: LONG_TEST_MS,
+}, async () => {
   const transit = await aTransit()
   const settings = { ...transit.env, ERASURE_EPOCH_DAYS: '30', ERASURE_ESCROW_DAYS: '35' }
   const w = await aTeam(settings)
@@ -161,6 +169,6 @@ test('a worker killed with kill -9 between the destruction of an epoch and its r
 
   await w.runJobs()
   expect(await retired()).toEqual([{ id, destroyed: true }])
-  expect(await query(w.url, "select from audit_log where team_id = $1 and action = 'destroyEpoch'", [w.team_id])).toHaveLength(1)
+  expect(await query(w.url, `select from ${auditRows} where team_id = $1 and action = 'destroyEpoch'`, [w.team_id])).toHaveLength(1)
   expect(await readAnew()).toEqual(before)
 })

@@ -12,7 +12,9 @@ import { DAY, MINUTE } from '../../src/platform/time.ts'
 import { findKnownDevice, newDeviceToken } from '../../src/tenants/people/devices.ts'
 import { codeAt, fromBase32, stepAt } from '../../src/tenants/people/rules-totp.ts'
 import { clientsOf, externalDatabase, start } from '../start/support/start.ts'
+import { auditRows } from '../support/audit.ts'
 import { fastPasswords, joinOrganization, PASSWORD, signIn } from '../support/console.ts'
+import { finishErasures } from '../support/erasure.ts'
 import { file, obr, obx, pidOf, potassium } from '../support/hl7.ts'
 import { aKeyProgram, aTransit } from '../support/key-encryption.ts'
 import { people, someInfo } from '../support/people.ts'
@@ -42,6 +44,7 @@ const keysOfLabRows = async (url: string) =>
       `select distinct encode(substring(sealed from 2 for 16), 'hex')::uuid::text as key from (
          select sealed from lab_inbox union all select answer_sealed from lab_inbox
          union all select sealed from unassigned_results union all select documents_sealed from unassigned_results
+         union all select summary_sealed from unassigned_results
        ) rows order by 1`,
     )
   ).map(({ key }) => key)
@@ -66,7 +69,7 @@ describe('assay keys rotate-encryption', () => {
     expect(await w.api.getUserInfo({ params: { user_id } })).toMatchObject({ first_name: someInfo().first_name })
     const verified = await assay(w.url, { ENCRYPTION_KEY: NEW_KEY }).run('audit', 'verify')
     expect(verified).toMatchObject({ code: 0 })
-    expect(await query(w.url, "select actor_kind from audit_log where action = 'operator rotate encryption key'")).toHaveLength(1)
+    expect(await query(w.url, `select actor_kind from ${auditRows} where action = 'operator rotate encryption key'`)).toHaveLength(1)
   })
 
   test('a backup from before stays restorable with the retired key', async () => {
@@ -142,11 +145,12 @@ describe('assay keys rotate-root', () => {
     const erased = await aUser(w.api)
     await w.api.deleteUser({ params: { user_id: erased } })
     await w.api.moveClock({ body: { advance_seconds: (7 * DAY) / 1000 } })
+    await finishErasures(w)
     const certificate = join(temporaryFolder(), 'certificate.json')
     writeFileSync(certificate, JSON.stringify(await w.api.getErasure({ params: { user_id: erased } })))
 
     const rotated = await assay(w.url).json('keys', 'rotate-root')
-    expect(rotated).toMatchObject({ version: 2, people: 2, lab_rows: 4 })
+    expect(rotated).toMatchObject({ version: 2, people: 2, lab_rows: 5 })
     expect(await assay(w.url).run('erasure', 'verify', '--file', certificate)).toMatchObject({ code: 0 })
     expect(await rootsInUse(w.url)).toEqual([2])
     expect(await query(w.url, hashes)).not.toEqual(before)
@@ -224,7 +228,7 @@ describe('assay keys rotate-root', () => {
     expect(await assay(w.url).json('keys', 'rotate-root')).toMatchObject({ version: 2, people: 2 })
     expect(await emails()).toEqual([twice, invitee])
     expect(await first.api.getSession()).toMatchObject({ person: { email: twice } })
-    expect(await query(w.url, "select 1 as found from audit_log where action = 'operator delete duplicate member'")).toHaveLength(1)
+    expect(await query(w.url, `select 1 as found from ${auditRows} where action = 'operator delete duplicate member'`)).toHaveLength(1)
   })
 
   test('works together with another ENCRYPTION_KEY and with backups of each version', async () => {
@@ -263,18 +267,5 @@ describe('assay keys rotate-root', () => {
     expect(await rootsInUse(env['DATABASE_URL'] as string)).toEqual([2])
     await api.putUserInfo({ params: { user_id }, body: someInfo() })
     expect(await assay(env['DATABASE_URL'] as string).run('audit', 'verify')).toMatchObject({ code: 0 })
-  })
-
-  test('does not begin while processes of an earlier version run', async () => {
-    const w = await aWorld()
-    await query(
-      w.url,
-      "insert into processes (id, newest, leased_until) values (gen_random_uuid(), '0007_numbering.sql', now() + interval '1 hour')",
-    )
-    expect(await assay(w.url).run('keys', 'rotate-root')).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('1 processes of an earlier version'),
-    })
-    expect(await query(w.url, 'select version from root_keys')).toEqual([{ version: 1 }])
   })
 })

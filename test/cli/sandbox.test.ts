@@ -51,6 +51,7 @@ test('reset deletes users, orders and events and keeps the configuration', async
     'order_events where true',
     'results where true',
     'lab_samples where true',
+    'lab_fillers where true',
     'user_info where true',
   ])
     expect(await query(w.url, `select from ${table} and team_id = $1`, [w.team_id]), table).toEqual([])

@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { DAY, later } from '../../src/platform/time.ts'
+import { auditRows } from '../support/audit.ts'
 import { query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
 import { newDatabase, world } from '../support/world.ts'
@@ -39,7 +40,7 @@ test('creates users with samples, resumes and keeps existing users', async () =>
     expect(await read(user_id, 'heartrate')).toEqual([...Array(6).fill(first), ...Array(6).fill(second)])
     expect(await read(user_id, 'glucose')).toEqual([...Array(5).fill(first), ...Array(5).fill(second)])
   }
-  const rows = await query(w.url, "select subject from audit_log where action = 'operator seed wearables'")
+  const rows = await query(w.url, `select subject from ${auditRows} where action = 'operator seed wearables'`)
   expect(rows).toEqual(Array(3).fill({ subject: `team_id:${w.team_id}` }))
 })
 

@@ -3,7 +3,9 @@ import { simulateClouds } from '../../src/cli/simulated-clouds.ts'
 import { DAY } from '../../src/platform/time.ts'
 import { atEnd } from '../support/at-end.ts'
 import { aLink, localUrl } from '../support/connections.ts'
+import { openReceiver } from '../support/receiver.ts'
 import { world } from '../support/world.ts'
+import { assay } from './assay.ts'
 
 test('a simulated Oura account is connected on the link page, through the real adapter', async () => {
   const env: NodeJS.ProcessEnv = { OAUTH_SOURCES: '{"strava":{"client_id":"a","client_secret":"b"}}' }
@@ -33,6 +35,25 @@ test('a simulated Oura account is connected on the link page, through the real a
 test.each([
   ['fitbit', {}, /does not know fitbit. It knows oura/],
   ['oura', { ENVIRONMENT: 'production' }, /needs the sandbox/],
+  ['oura', { HOST: '0.0.0.0' }, /needs WEBHOOK_ALLOW_LOOPBACK=true if HOST is not a loopback address/],
 ])('--simulate %s with %j is refused', async (list, env, message) => {
   await expect(simulateClouds(list, env)).rejects.toThrow(message)
+})
+
+test.each([
+  ['--odd', 'x', 'must be a whole number.'],
+  ['--odd', '101', 'must be at most 100.'],
+  ['--users', '0', 'must be at least 1.'],
+])('cloud-sim oura %s %s is refused in plain words', async (option, value, message) => {
+  expect(await assay('').run('cloud-sim', 'oura', option, value)).toMatchObject({ code: 2, err: `${option} ${message}\n` })
+})
+
+test.each([
+  ['cloud-sim', 'oura'],
+  ['lab-sim', '--profile', 'orm-2.3-grouped'],
+])('%s %s names a port that another process uses', async (...command) => {
+  const other = await openReceiver()
+  atEnd(() => other.close())
+  const taken = await assay('').run(...command, '--port', new URL(other.url).port)
+  expect(taken).toMatchObject({ code: 1, err: 'The port is not available (EADDRINUSE). Choose another one with --port.\n' })
 })

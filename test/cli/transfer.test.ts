@@ -12,7 +12,7 @@ import { newOuraUser, type OuraObject } from '../../src/wearables/providers/oura
 import { openOuraStandIn } from '../../src/wearables/providers/oura/stand-in/server.ts'
 import { atEnd } from '../support/at-end.ts'
 import { grantAccess, reachable } from '../support/consent.ts'
-import { placeOrder } from '../support/orders.ts'
+import { acknowledge, aReviewer, placeOrder } from '../support/orders.ts'
 import { people, someInfo, someInsurance } from '../support/people.ts'
 import { query } from '../support/query.ts'
 import { startMailServer } from '../support/smtp.ts'
@@ -21,12 +21,14 @@ import { citusServers, errorOf, newSandboxDatabase, replica, temporaryFolder, wo
 import { assay } from './assay.ts'
 
 const HISTORY_DAYS = 20
+/** Days are counted from here, so that midnight during the test changes nothing. */
+const started = Date.now()
 const mailServer = await startMailServer()
 /** The service that the cloud notifies. */
 const notified = { base: '' }
 const cloud = await openOuraStandIn({
   client: { client_id: 'harbor-app', client_secret: 'cloud secret' },
-  users: [newOuraUser('ada', new Date().toISOString(), HISTORY_DAYS + 5)],
+  users: [newOuraUser('ada', new Date(started).toISOString(), HISTORY_DAYS + 5)],
   reach: (url) => reachable(notified.base, url),
 })
 atEnd(cloud.close)
@@ -52,7 +54,8 @@ beforeAll(async () => {
   await w.api.putUserInfo({ params, body: someInfo() })
   for (const member_id of ['MEMBER-55501', 'MEMBER-55501-B']) await w.api.createInsurance({ params, body: someInsurance({ member_id }) })
   const done = await placeOrder(w.api, 'walk_in_test', { user_id: one.user_id, passthrough: 'ours' })
-  await w.api.simulateOrder({ params: { order_id: done.id }, body: { interpretation: 'abnormal' } })
+  await w.api.simulateOrder({ params: { order_id: done.id }, body: { interpretation: 'critical' } })
+  await acknowledge(w.api, done.id, { note: 'Called the clinic' })
   const { markers } = await w.api.listMarkers({ query: { lab_id: [1], size: 3 } })
   const own = await w.api.createLabTest({
     body: { name: 'Own panel', description: '', method: 'walk_in_test', marker_ids: markers.map(({ id }) => id) },
@@ -78,7 +81,7 @@ const parseReport = (user_id: string, content: string) =>
 const nightsOf = (api: Client, user_id: string) =>
   api.listSleep({ params: { user_id }, query: { start_date: daysAgo(HISTORY_DAYS + 5), provider: 'oura' } })
 
-const daysAgo = (days: number) => new Date(Date.now() - days * DAY).toISOString().slice(0, 10)
+const daysAgo = (days: number) => new Date(started - days * DAY).toISOString().slice(0, 10)
 const heldNights = () => cloud.users.get('ada')?.objects.get('sleep') as Map<string, OuraObject>
 const nightOf = (day: string) => `sleep-ada-${day}`
 
@@ -200,6 +203,7 @@ async function readEverything(api: Client) {
     const { orders } = await api.listOrders({ query: { user_id: user.user_id, order_direction: 'asc' } })
     const visits = await Promise.all(orders.map(({ id }) => api.getCenterVisit({ params: { order_id: id } }).catch(missing)))
     const communication = await Promise.all(orders.map(({ id }) => api.getCommunicationSettings({ params: { order_id: id } })))
+    const criticals = await Promise.all(orders.map(({ id }) => api.getCriticalResult({ params: { order_id: id } }).catch(missing)))
     const results = await Promise.all(orders.map(({ id }) => api.getResults({ params: { order_id: id } }).catch(missing)))
     read.push({
       user,
@@ -209,6 +213,7 @@ async function readEverything(api: Client) {
       visits: visits.map((visit) => visit && { ...visit, provider_id: '' }),
       communication,
       results,
+      criticals,
       wearables: await wearableData(api, user.user_id),
       messages: await messagesOf(api, orders),
     })
@@ -244,6 +249,8 @@ test('import into another deployment keeps every ID and encrypts with the keys o
         .replaceAll(/"account_id":"[^"]*"/g, '"account_id":null'),
     )
   expect(plain(await readEverything(team.api), team.team_id)).toEqual(plain(await readEverything(w.api), w.team_id))
+  const criticals = (await readEverything(team.api)).flatMap((one) => one.criticals).filter((one) => one !== null)
+  expect(criticals).toMatchObject([{ reviewer: aReviewer, note: 'Called the clinic', acknowledged_by: { type: 'team_key' } }])
   expect(await collectionSettings(team.api, team.team_id)).toEqual(await collectionSettings(w.api, w.team_id))
   expect((await siteSlots(team.api))[0]?.start).toBe((await siteSlots(w.api))[0]?.start)
   expect(await team.api.findPeople({ body: { query: people[0].last_name } })).toContainEqual(

@@ -48,10 +48,16 @@ journey(
     expect(await page.getByText(people[0].last_name).count()).toBe(0)
     await reveal(page)
     await candidate.getByText(people[0].last_name).first().waitFor()
+    await page
+      .getByRole('region', { name: /^Values in the message/ })
+      .getByText('4.4')
+      .first()
+      .waitFor()
     await screenshot(page, `unmatched-result-revealed-${width}`)
     await candidate.getByRole('button', { name: 'Accept' }).click()
     const dialog = page.getByRole('dialog')
-    await dialog.getByText('These fields differ: First name.').waitFor()
+    await dialog.getByText('These patient fields differ: First name.').waitFor()
+    expect(await dialog.getByRole('button', { name: 'Accept' }).isDisabled()).toBe(true)
     await dialog.getByLabel('Note').fill('Short form of the same name.')
     await dialog.getByRole('button', { name: 'Accept' }).click()
     await dialog.waitFor({ state: 'detached' })
@@ -74,6 +80,23 @@ journey(
   },
   { checkAccessibility: true },
 )
+
+journey('the overview leads to critical results without an order', async (width) => {
+  const account = `CONSOLE-${++teams}`
+  const { tenant, order } = await aTeam(account)
+  const number = order.sample_id as string
+  await file(app, { account, patient: pidOf({ ...people[0], first_name: 'Zoe' }) }, [obr(number, potassium.order), obx(potassium, '7.9')])
+  const { open, ...opened } = await openSignedIn(w.base, tenant, width)
+  const { page } = opened
+  await open('/')
+  const card = page.getByRole('region', { name: 'Critical results' })
+  await card.getByText('1 without an order').waitFor()
+  await card.getByRole('link', { name: 'Review unmatched results' }).click()
+  await page.getByRole('heading', { name: 'Unmatched results' }).waitFor()
+  await page.goBack()
+  await card.getByText('1 without an order').waitFor()
+  return opened
+})
 
 journey(
   'a person resolves a result with a reason, and the operator assigns one without a team',

@@ -1,43 +1,48 @@
 import { expect, test } from 'vitest'
 import { consentTypes } from '../../src/contract/labs/new-order.ts'
-import { journey, noBrowser, openSignedIn, withSkipReason } from '../support/console-page.ts'
-import { placeOrder } from '../support/orders.ts'
+import { fastPasswords, joinOrganization } from '../support/console.ts'
+import { journey, noBrowser, openSignedIn, openWithSession, withSkipReason } from '../support/console-page.ts'
+import { aCriticalOrder, acknowledge, correct, placeOrder } from '../support/orders.ts'
 import { someInfo } from '../support/people.ts'
 import { world } from '../support/world.ts'
 
-const instance = await world()
+const instance = await world({ env: fastPasswords })
 
-journey('places an order after its errors are fixed', async (width) => {
-  const w = { ...instance, ...(await instance.tenant()) }
-  const { user_id } = await w.api.createUser({ body: { client_user_id: `placed-on-${width}` } })
-  const { open, ...opened } = await openSignedIn(w.base, w, width)
-  const { page } = opened
-  await open(`/orders/new?user_id=${user_id}`)
-  await page.getByLabel('Lab test', { exact: true }).fill('essential')
-  await page.getByRole('button', { name: /^Essential Wellness/ }).click()
-  await page.getByLabel('First name', { exact: true }).fill('Zephyrine')
-  await page.getByLabel('Last name', { exact: true }).fill('Quillfeather')
-  await page.getByLabel('Date of birth').fill('1961-07-23')
-  await page.getByLabel('Gender').selectOption('female')
-  await page.getByLabel('Phone').fill('+12025550143')
-  await page.getByLabel('Email').fill('zephyrine.quillfeather@example.org')
-  await page.getByLabel('Street').fill('77 Marrowbone Crescent')
-  await page.getByLabel('City').fill('Phoenix')
-  await page.getByLabel('State').fill('AZ')
-  await page.getByLabel('ZIP code').fill('850')
-  await page.getByText('Must be five digits').first().waitFor()
-  await page.getByRole('button', { name: 'Place order' }).click()
-  expect(await page.locator('input:focus').getAttribute('data-path')).toBe('patient_address.zip')
-  expect((await w.api.listOrders({ query: { user_id } })).total).toBe(0)
+journey(
+  'places an order after its errors are fixed',
+  async (width) => {
+    const w = { ...instance, ...(await instance.tenant()) }
+    const { user_id } = await w.api.createUser({ body: { client_user_id: `placed-on-${width}` } })
+    const { open, ...opened } = await openSignedIn(w.base, w, width)
+    const { page } = opened
+    await open(`/orders/new?user_id=${user_id}`)
+    await page.getByLabel('Lab test', { exact: true }).fill('essential')
+    await page.getByRole('button', { name: /^Essential Wellness/ }).click()
+    await page.getByLabel('First name', { exact: true }).fill('Zephyrine')
+    await page.getByLabel('Last name', { exact: true }).fill('Quillfeather')
+    await page.getByLabel('Date of birth').fill('1961-07-23')
+    await page.getByLabel('Gender').selectOption('female')
+    await page.getByLabel('Phone').fill('+12025550143')
+    await page.getByLabel('Email').fill('zephyrine.quillfeather@example.org')
+    await page.getByLabel('Street').fill('77 Marrowbone Crescent')
+    await page.getByLabel('City').fill('Phoenix')
+    await page.getByLabel('State').fill('AZ')
+    await page.getByLabel('ZIP code').fill('850')
+    await page.getByText('Must be five digits').first().waitFor()
+    await page.getByRole('button', { name: 'Place order' }).click()
+    expect(await page.locator('input:focus').getAttribute('data-path')).toBe('patient_address.zip')
+    expect((await w.api.listOrders({ query: { user_id } })).total).toBe(0)
 
-  await page.getByLabel('ZIP code').fill('85004')
-  await page.getByText('This order is ready to place.').waitFor()
-  await page.getByRole('button', { name: 'Place order' }).click()
-  await page.getByRole('heading', { name: 'Essential Wellness' }).waitFor()
-  const { orders } = await w.api.listOrders({ query: { user_id } })
-  expect(page.url()).toBe(`${w.base}/console/t/${w.team_id}/orders/${orders[0]?.id}`)
-  return opened
-})
+    await page.getByLabel('ZIP code').fill('85004')
+    await page.getByText('This order is ready to place.').waitFor()
+    await page.getByRole('button', { name: 'Place order' }).click()
+    await page.getByRole('heading', { name: 'Essential Wellness' }).waitFor()
+    const { orders } = await w.api.listOrders({ query: { user_id } })
+    expect(page.url()).toBe(`${w.base}/console/t/${w.team_id}/orders/${orders[0]?.id}`)
+    return opened
+  },
+  { onPhone: true },
+)
 
 test.skipIf(noBrowser)(withSkipReason('an order records only the consents that are checked'), async () => {
   const w = { ...instance, ...(await instance.tenant()) }
@@ -64,12 +69,13 @@ test.skipIf(noBrowser)(withSkipReason('an order records only the consents that a
 })
 
 journey(
-  'simulates critical results, acknowledges them and opens the report',
+  'simulates critical results, acknowledges them with a note after opening them from the overview, and opens the report',
   async (width) => {
     const w = { ...instance, ...(await instance.tenant()) }
     const order = await placeOrder(w.api)
     await w.runJobs()
-    const { open, ...opened } = await openSignedIn(w.base, w, width)
+    const { cookie } = await joinOrganization(w, w, { role: 'org_admin' })
+    const { open, ...opened } = await openWithSession(w.base, cookie, w.team_id, width)
     const { page } = opened
     await open(`/orders/${order.id}`)
     const steps = page.getByRole('list', { name: 'Order timeline' })
@@ -82,9 +88,19 @@ journey(
     await page.getByRole('table', { name: 'Results' }).getByText('Critical').first().waitFor()
     expect(await page.getByRole('img', { name: /^Glucose .* range/ }).count()).toBe(1)
 
+    await open('')
+    expect(await page.getByRole('button', { name: 'Acknowledge' }).count()).toBe(0)
+    await page.getByRole('link', { name: /^Open result of order/ }).click()
+    await page.getByRole('table', { name: 'Results' }).getByText('Critical').first().waitFor()
     await page.getByRole('button', { name: 'Acknowledge' }).click()
-    await page.getByText('Critical result acknowledged just now by Management key.').waitFor()
-    expect(await w.api.getCriticalResult({ params: { order_id: order.id } })).toMatchObject({ acknowledged_by: { type: 'management_key' } })
+    const dialog = page.getByRole('dialog')
+    expect(await dialog.getByRole('button', { name: 'Acknowledge' }).isDisabled()).toBe(true)
+    await dialog.getByLabel('Who was informed?').fill('Called the patient')
+    await dialog.getByRole('button', { name: 'Acknowledge' }).click()
+    await page.getByText('Critical result acknowledged just now by Ottoline Keeper').waitFor()
+    expect(await w.api.getCriticalResult({ params: { order_id: order.id } })).toMatchObject({
+      ...{ acknowledged_by: { type: 'person' }, note: 'Called the patient' },
+    })
 
     await page.getByRole('link', { name: 'Documents' }).click()
     await page.getByRole('button', { name: 'Result report' }).click()
@@ -98,6 +114,38 @@ journey(
   },
   { checkAccessibility: true },
 )
+
+test.skipIf(noBrowser)(withSkipReason('a session of a key shows an open critical result without a button to acknowledge it'), async () => {
+  const w = { ...instance, ...(await instance.tenant()) }
+  const { id } = await aCriticalOrder(w.api)
+  const { page, open } = await openSignedIn(w.base, w)
+  await open(`/orders/${id}`)
+  await page.getByText('Sign in with your own account to acknowledge it.').waitFor()
+  expect(await page.getByRole('button', { name: 'Acknowledge' }).count()).toBe(0)
+  await acknowledge(w.api, id)
+  await page.reload()
+  await page.getByText(/by Marigold Ashdown \(physician, staff-17\)\. Sent with: Team API key/i).waitFor()
+})
+
+test.skipIf(noBrowser)(withSkipReason('a report that arrives while the dialog is open is not acknowledged unseen'), async () => {
+  const w = { ...instance, ...(await instance.tenant()) }
+  const { id } = await aCriticalOrder(w.api)
+  const { cookie } = await joinOrganization(w, w, { role: 'org_admin' })
+  const { page, open } = await openWithSession(w.base, cookie, w.team_id)
+  await open(`/orders/${id}?tab=results&review=open`)
+  await page.getByRole('button', { name: 'Acknowledge' }).click()
+  await correct(w.api, id, 'normal')
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Who was informed?').fill('Called the patient')
+  await dialog.getByRole('button', { name: 'Acknowledge' }).click()
+  await dialog.getByText('The lab has sent a newer report. Close this dialog, read the results again').waitFor()
+  expect((await w.api.getCriticalResult({ params: { order_id: id } })).acknowledged_at).toBeNull()
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await page.getByRole('button', { name: 'Acknowledge' }).click()
+  await dialog.getByLabel('Who was informed?').fill('Called the patient')
+  await dialog.getByRole('button', { name: 'Acknowledge' }).click()
+  await page.getByText(/^Critical result acknowledged just now by Ottoline Keeper/).waitFor()
+})
 
 test.skipIf(noBrowser)(withSkipReason('an order that failed after partial results is not shown as normal'), async () => {
   const w = { ...instance, ...(await instance.tenant()) }

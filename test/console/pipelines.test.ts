@@ -6,7 +6,7 @@ import { world } from '../support/world.ts'
 
 const [brokerPort, pubsubPort] = await reservePorts(2)
 const w = await world({ env: { PUBSUB_PROJECTS: 'harbor-events', PUBSUB_ENDPOINT: `http://127.0.0.1:${pubsubPort}` } })
-w.startPublishing()
+await w.startDelivery()
 
 journey('a pipeline is created, paused, resumed, edited and deleted, and unsupported settings explain the remedy', async (width) => {
   const tenant = await w.tenant()

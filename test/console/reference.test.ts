@@ -44,6 +44,6 @@ const readPlaceholders = (page: Page) =>
 async function scrollThrough(page: Page) {
   for (let i = 0; i < 8; i++) {
     await page.mouse.wheel(0, 3_000)
-    await page.waitForTimeout(50)
+    await page.evaluate('new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(shown)))')
   }
 }

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { mountConsole } from '../../src/http/pages/console.ts'
 import { sendProblem } from '../../src/http/problems/refuse.ts'
 import { MINUTE } from '../../src/platform/time.ts'
+import { auditRows } from '../support/audit.ts'
 import { fastPasswords, joinOrganization, PASSWORD } from '../support/console.ts'
 import { follow, journey, noBrowser, openPage, openSignedIn, signInByKey, withSkipReason } from '../support/console-page.ts'
 import { placeOrder } from '../support/orders.ts'
@@ -11,26 +12,30 @@ import { temporaryFolder, world } from '../support/world.ts'
 
 const w = await world({ env: fastPasswords })
 
-journey('a management key opens every team and the organization until sign-out', async (width) => {
-  const { management_key } = await w.tenant()
-  const opened = await openPage(w.base, width)
-  const { page } = opened
-  await page.goto('/')
-  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-  await signInByKey(page, management_key)
-  await follow(page, 'Audit log')
-  await page.getByRole('heading', { name: 'Audit log' }).waitFor()
-  await follow(page, 'Teams')
-  await page.getByRole('heading', { name: 'Harbor Health' }).waitFor()
+journey(
+  'a management key opens every team and the organization until sign-out',
+  async (width) => {
+    const { management_key } = await w.tenant()
+    const opened = await openPage(w.base, width)
+    const { page } = opened
+    await page.goto('/')
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await signInByKey(page, management_key)
+    await follow(page, 'Audit log')
+    await page.getByRole('heading', { name: 'Audit log' }).waitFor()
+    await follow(page, 'Teams')
+    await page.getByRole('heading', { name: 'Harbor Health' }).waitFor()
 
-  const menu = page.getByRole('button', { name: 'Menu' })
-  if (await menu.isVisible()) await menu.click()
-  await page.getByRole('button', { name: 'Sign out' }).click()
-  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-  await page.goto('/console/orders')
-  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-  return opened
-})
+    const menu = page.getByRole('button', { name: 'Menu' })
+    if (await menu.isVisible()) await menu.click()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await page.goto('/console/orders')
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    return opened
+  },
+  { onPhone: true },
+)
 
 journey(
   'a team key opens its team and no organization page',
@@ -146,7 +151,7 @@ test.skipIf(noBrowser)(withSkipReason('background requests are marked and add no
   expect(asked.request().headers()['x-assay-background']).toBeUndefined()
   await page.getByText('Live', { exact: true }).waitFor()
   const rows = () =>
-    query(w.url, "select id from audit_log where team_id = $1 and action = 'getOverview' and via = 'console'", [tenant.team_id])
+    query(w.url, `select id from ${auditRows} where team_id = $1 and action = 'getOverview' and via = 'console'`, [tenant.team_id])
   const before = (await rows()).length
   const [background] = await Promise.all([overview(), placeOrder(tenant.api).then(() => w.runJobs())])
   expect([background.status(), background.request().headers()['x-assay-background']]).toEqual([200, '1'])

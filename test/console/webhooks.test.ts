@@ -122,3 +122,22 @@ test.skipIf(noBrowser)(
     expect(await page.locator('.scroll').evaluate((table) => table.scrollWidth <= table.clientWidth)).toBe(true)
   },
 )
+
+test.skipIf(noBrowser)(withSkipReason('a count of pending messages that stopped at its limit ends in a plus'), async () => {
+  const tenant = await w.tenant()
+  const webhook = await aWebhook(tenant, { url: 'https://shop.example/hook', disabled: true })
+  const { page, open } = await openSignedIn(w.base, tenant, 1280)
+  let counted = { waiting: 10_000, waiting_at_least: true }
+  const withCount = (row: object) => ({ ...row, ...counted })
+  await page.route(/\/webhook(\/[^/?]+)?(\?.*)?$/, async (route) => {
+    const response = await route.fetch()
+    const found = await response.json()
+    await route.fulfill({ response, json: Array.isArray(found.data) ? { ...found, data: found.data.map(withCount) } : withCount(found) })
+  })
+  await open('/webhooks')
+  await page.getByRole('cell', { name: '10,000+', exact: true }).waitFor()
+  await open(`/webhooks/${webhook.id}`)
+  await page.locator('.count', { hasText: /^10,000\+$/ }).waitFor()
+  counted = { waiting: 12, waiting_at_least: false }
+  await page.locator('.count', { hasText: /^12$/ }).waitFor()
+})

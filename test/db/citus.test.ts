@@ -1,13 +1,9 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import pg from 'pg'
 import { expect, inject, type TestContext, test } from 'vitest'
-import {
-  delegatedFunctions,
-  distribute as distributeOn,
-  localTables,
-  referenceTables,
-  spreadTables,
-} from '../../src/platform/db/schema/distribute.ts'
-import { migrate, migrationFiles } from '../../src/platform/db/schema/migrate.ts'
+import { delegatedFunctions, localTables, referenceTables, spreadTables } from '../../src/platform/db/schema/distribute.ts'
+import { migrate } from '../../src/platform/db/schema/migrate.ts'
 import { DAY, later } from '../../src/platform/time.ts'
 import { assay } from '../cli/assay.ts'
 import { atEnd } from '../support/at-end.ts'
@@ -31,9 +27,7 @@ import {
   world,
 } from '../support/world.ts'
 import { skipUnless } from './support/embedded.ts'
-
-/** The migrations of the first release. */
-const FIRST_MIGRATIONS = 6
+import { laterVersion } from './support/migrations.ts'
 
 const onServer = (server: string, url: string) => databaseUrl(server, databaseName(url))
 
@@ -107,7 +101,7 @@ test('a running service moves from one server to a cluster with its data', async
   const { code, out } = await distribute(url, '--json')
   const { ran, distributed } = JSON.parse(out)
   expect([code, ran]).toEqual([0, []])
-  expect(distributed).toEqual(expect.arrayContaining(['orders', 'audit_log', 'events', 'teams', 'lab_samples']))
+  expect(distributed).toEqual(expect.arrayContaining(['orders', 'audit_log', 'audit_outbox', 'events', 'teams', 'lab_samples']))
   expect(await foreignKeys(url)).toEqual(keysBefore)
   const placed = await placedTables(url)
   const namesOf = (type: string) => placed.filter((table) => table.type === type).map(({ name }) => name)
@@ -158,20 +152,21 @@ const delegatedNames = async (url: string) =>
     )
   ).map(({ name }) => name)
 
-test('a cluster is upgraded from the first migrations to the last', async (context) => {
+test('a later version adds a table and a function to every server', async (context) => {
   const servers = clusterFor(context)
-  const url = await emptyDatabase()
+  const url = await newSandboxDatabase()
+  const functions = temporaryFolder()
+  writeFileSync(
+    join(functions, 'functions.sql'),
+    'create or replace function count_added(team_id uuid) returns bigint language plpgsql as $$ begin return (select count(*) from added a where a.team_id = count_added.team_id); end $$;',
+  )
+  const added = 'create table added (team_id uuid not null references teams on delete cascade, id uuid not null, primary key (team_id, id))'
   const pool = new pg.Pool({ connectionString: url, max: 1 })
-  await migrate(pool, { only: (await migrationFiles()).slice(0, FIRST_MIGRATIONS) })
-  await joinServers(servers, databaseName(url))
-  const client = await pool.connect()
-  await distributeOn(client).finally(() => client.release())
+  await migrate(pool, { folder: laterVersion({ '9001_added.sql': added }), functions })
   await pool.end()
-
-  const { code, out } = await assay(url).run('migrate')
-  expect([code, out]).toEqual([0, expect.stringMatching(/^ran 0007_\S+\n/)])
-  const distributed = async (url: string) => (await placedTables(url)).filter(({ type }) => type !== 'local')
-  expect(await distributed(url)).toEqual(await distributed(templateUrl()))
+  expect(await placedTables(url)).toContainEqual(expect.objectContaining({ name: 'added', type: 'distributed' }))
+  for (const server of servers)
+    expect(await queryOnce(onServer(server, url), "select from pg_proc where proname = 'count_added'")).toHaveLength(1)
   expect(await delegatedNames(url)).toEqual(await delegatedNames(templateUrl()))
   const { api } = await world({ database: url })
   await placeOrder(api)

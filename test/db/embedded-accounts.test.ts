@@ -1,6 +1,8 @@
 import * as fs from 'node:fs'
 import { join } from 'node:path'
+import { pino } from 'pino'
 import { expect, onTestFinished, type TestContext, test } from 'vitest'
+import { type Account, chooseAccount, commandForOwnAccount, type SystemAccount } from '../../src/platform/db/embedded/account.ts'
 import { findBinaries } from '../../src/platform/db/embedded/binaries.ts'
 import { copyBinaries } from '../../src/platform/db/embedded/binaries-copy.ts'
 import { postmasterOf } from '../support/process.ts'
@@ -10,17 +12,96 @@ import { query } from './support/query.ts'
 
 const needsRoot = (context: TestContext) => skipUnless(context, isRoot, 'requires root')
 
+const passwd = fs.readFileSync('/etc/passwd', 'utf8')
+const dedicated = ['assay', 'postgres'].find((name) => passwd.includes(`\n${name}:`))
+/** An account of the system that is made for something else. */
+const games = Number(/^games:[^:]*:(\d+):/m.exec(passwd)?.[1] ?? 1)
+
+const HARBOR = { name: 'harbor', uid: 4321, gid: 4300 }
+const POSTGRES = { name: 'postgres', uid: 101, gid: 104 }
+const ASSAY = { name: 'assay', uid: 990, gid: 991 }
+
+/** A data folder with an empty cluster folder, each with an owner and the group of root. */
+function aDataFolder({ owner = 0, clusterOwner = 0 }) {
+  const dataDir = tempFolder()
+  fs.mkdirSync(join(dataDir, 'postgres'))
+  fs.chownSync(join(dataDir, 'postgres'), clusterOwner, 0)
+  fs.chownSync(dataDir, owner, 0)
+  return join(dataDir, 'postgres')
+}
+
+test.skipIf(!isRoot).each([
+  ['the owner of the data folder', { owner: 4321 }, [HARBOR, POSTGRES, ASSAY], { uid: 4321, gid: 4300 }],
+  ['the account assay if the owner of the data folder has no name', { owner: 4321 }, [ASSAY], { uid: 990, gid: 991 }],
+  ['the account assay', {}, [POSTGRES, ASSAY], { uid: 990, gid: 991 }],
+  ['the account postgres', {}, [HARBOR, POSTGRES], { uid: 101, gid: 104 }],
+  ['nobody without such an account', {}, [HARBOR], nobody],
+  ['nobody if another name of root is assay', {}, [{ name: 'assay', uid: 0, gid: 0 }], nobody],
+  ['the owner of an existing cluster', { owner: 4321, clusterOwner: 990 }, [HARBOR, POSTGRES, ASSAY], { uid: 990, gid: nobody.gid }],
+  ['nobody for an existing cluster of nobody', { owner: 4321, clusterOwner: nobody.uid }, [HARBOR, ASSAY], nobody],
+])('root runs it as %s', (_, owners, accounts, expected) => {
+  expect(chooseAccount(aDataFolder(owners), accounts)).toEqual(expected)
+})
+
+test.skipIf(!isRoot)('the command for a dedicated account creates one only if none exists', () => {
+  const commandFor = (account: Account, ...accounts: SystemAccount[]) => commandForOwnAccount(account, '/srv/tide/postgres', accounts)
+  expect(commandFor(nobody, HARBOR)).toBe(
+    "useradd --system --user-group --shell /usr/sbin/nologin assay && chown -R assay: '/srv/tide/postgres'",
+  )
+  expect(commandFor(nobody, POSTGRES)).toBe("chown -R postgres: '/srv/tide/postgres'")
+  expect(commandFor({ uid: 101, gid: 104 }, POSTGRES)).toBeUndefined()
+  expect(commandFor(undefined, HARBOR)).toBeUndefined()
+})
+
+/** Starts it in a folder that only root can enter, and returns the account of its process. */
+async function accountOf(dataDir: string, checkout: string) {
+  const holder = spawnHolder(dataDir, { checkout })
+  const url = String(await holder.waitForMessage('ready'))
+  expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }])
+  const status = fs.readFileSync(`/proc/${postmasterOf(dataDir)}/status`, 'utf8')
+  expect(status).toMatch(/^CapEff:\s+0+$/m)
+  return status
+    .match(/^Uid:.*$/m)?.[0]
+    .split('\t')
+    .slice(1)
+}
+
 test('root can run it with project and data in folders only root can enter', async (context) => {
   needsRoot(context)
   const closed = closedFolder()
   const { folder } = makeCheckout(join(closed, 'checkout'))
-  const holder = spawnHolder(join(closed, 'data'), { checkout: folder })
-  const url = String(await holder.waitForMessage('ready'))
+  const dataDir = join(closed, 'data')
 
-  expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }])
-  const status = fs.readFileSync(`/proc/${postmasterOf(join(closed, 'data'))}/status`, 'utf8')
-  expect(status).toMatch(/^Uid:\s+65534\s+65534\s+65534\s+65534$/m)
-  expect(status).toMatch(/^CapEff:\s+0+$/m)
+  const uids = await accountOf(dataDir, folder)
+
+  const { uid } = fs.statSync(join(dataDir, 'postgres'))
+  expect(uid).toBe(chooseAccount(join(closed, 'elsewhere'))?.uid)
+  expect(uids).toEqual(Array(4).fill(String(uid)))
+})
+
+test('root runs it as the owner of a private data folder in a folder only root can enter', async (context) => {
+  needsRoot(context)
+  const closed = closedFolder()
+  const { folder } = makeCheckout(join(closed, 'checkout'))
+  const dataDir = join(closed, 'data')
+  fs.mkdirSync(dataDir, { mode: 0o700 })
+  fs.chownSync(dataDir, games, 0)
+
+  expect(await accountOf(dataDir, folder)).toEqual(Array(4).fill(String(games)))
+  expect(fs.statSync(join(dataDir, 'postgres.json')).uid).toBe(games)
+})
+
+test('root is warned of a cluster that belongs to nobody, and how to change that', async (context) => {
+  needsRoot(context)
+  const dataDir = join(tempFolder(), 'data')
+  fs.mkdirSync(dataDir, { mode: 0o700 })
+  fs.chownSync(dataDir, nobody.uid, nobody.gid)
+  const lines: string[] = []
+
+  await start(dataDir, { log: pino({ level: 'warn' }, { write: (line) => void lines.push(line) }) })
+
+  const command = expect.stringContaining(`chown -R ${dedicated ?? 'assay'}: '${join(dataDir, 'postgres')}'`)
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ level: 40, command, msg: expect.stringContaining('nobody') }])
 })
 
 test('an unprivileged user runs it from a read-only install without library links', async (context) => {

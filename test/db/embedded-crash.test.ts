@@ -3,13 +3,16 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
+import { chooseAccount } from '../../src/platform/db/embedded/account.ts'
 import { findBinaries } from '../../src/platform/db/embedded/binaries.ts'
 import { eventually, isAlive, postmasterOf } from '../support/process.ts'
-import { isRoot, nobody, prepareCluster, spawnHolder, start, tempFolder } from './support/embedded.ts'
+import { prepareCluster, spawnHolder, start, tempFolder } from './support/embedded.ts'
 import { query } from './support/query.ts'
 
 const existingCluster = prepareCluster()
-const serverAccount = isRoot ? nobody : {}
+
+/** The account of the cluster depends on the accounts of the machine. */
+const accountOf = (dataDir: string) => chooseAccount(join(dataDir, 'postgres'))
 
 test('after kill -9 of the service the next start works and keeps the data', async () => {
   const dataDir = existingCluster()
@@ -49,9 +52,9 @@ test('replaces an orphaned server', async () => {
 
 test('ignores pid files of a process that is not PostgreSQL and leaves it running', async () => {
   const dataDir = existingCluster()
-  const bystander = spawn('sleep', ['3600'], { cwd: join(dataDir, 'postgres'), ...serverAccount })
+  const bystander = spawn('sleep', ['3600'], { cwd: join(dataDir, 'postgres'), ...accountOf(dataDir) })
   onTestFinished(() => void bystander.kill())
-  for (const name of ['postmaster.pid', '.s.PGSQL.5432.lock']) leavePidFile(join(dataDir, 'postgres', name), bystander.pid ?? 0)
+  for (const name of ['postmaster.pid', '.s.PGSQL.5432.lock']) leavePidFile(dataDir, name, bystander.pid ?? 0)
 
   await start(dataDir)
 
@@ -142,15 +145,16 @@ async function interruptedInitdb() {
 /** Starts a server without the parent-death signal, as on other systems. */
 async function spawnUnattended(dataDir: string) {
   const cluster = join(dataDir, 'postgres')
-  const { postgres } = await findBinaries({ account: isRoot ? nobody : undefined, dataDir, preferred: undefined })
+  const account = accountOf(dataDir)
+  const { postgres } = await findBinaries({ account, dataDir, preferred: undefined })
   const server = spawn(
     postgres,
-    ['-D', isRoot ? '/proc/self/cwd' : cluster, '-c', 'unix_socket_directories=.', '-c', 'listen_addresses='],
+    ['-D', account ? '/proc/self/cwd' : cluster, '-c', 'unix_socket_directories=.', '-c', 'listen_addresses='],
     {
       cwd: cluster,
       detached: true,
       stdio: 'ignore',
-      ...serverAccount,
+      ...account,
     },
   )
   onTestFinished(() => void server.kill('SIGQUIT'))
@@ -158,7 +162,9 @@ async function spawnUnattended(dataDir: string) {
   return server.pid ?? 0
 }
 
-function leavePidFile(path: string, pid: number) {
+function leavePidFile(dataDir: string, name: string, pid: number) {
+  const path = join(dataDir, 'postgres', name)
+  const account = accountOf(dataDir)
   fs.writeFileSync(path, `${pid}\n/proc/self/cwd\n1\n5432\n.\n\n`, { mode: 0o600 })
-  if (isRoot) fs.chownSync(path, nobody.uid, nobody.gid)
+  if (account) fs.chownSync(path, account.uid, account.gid)
 }

@@ -1,18 +1,18 @@
-import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { expect, test } from 'vitest'
+import { functionFiles } from '../../src/platform/db/schema/functions.ts'
 import { migrate, migrationFiles, pendingMigrations } from '../../src/platform/db/schema/migrate.ts'
 import { registerProcess } from '../../src/platform/db/schema/processes.ts'
 import { splitStatements } from '../../src/platform/db/schema/statements.ts'
 import { atEnd } from '../support/at-end.ts'
-import { eventually, root } from '../support/process.ts'
+import { eventually } from '../support/process.ts'
 import { directUrl, query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
 import { parseStatements } from '../support/sql-tree.ts'
-import { emptyDatabase, newDatabase, temporaryFolder } from '../support/world.ts'
-
-const migrations = join(root, 'migrations')
+import { emptyDatabase, newDatabase } from '../support/world.ts'
+import { laterVersion, migrationsFolder } from './support/migrations.ts'
 
 function poolFor(connectionString: string) {
   const pool = new pg.Pool({ connectionString, max: 1 })
@@ -32,8 +32,9 @@ test('the text of a migration is split into its statements', async () => {
     create function f() returns text language sql as $body$ select ';' || $$;$$ $body$; /* a; b */
     comment on table ";" is 'it''s; here';;
     -- the end;`
-  const texts = (await migrationFiles()).map((name) => readFileSync(join(migrations, name), 'utf8'))
-  for (const text of [...texts, tricky]) {
+  const texts = (await migrationFiles()).map((name) => readFileSync(join(migrationsFolder, name), 'utf8'))
+  const functions = (await functionFiles()).map(({ text }) => text)
+  for (const text of [...texts, ...functions, tricky]) {
     const statements = splitStatements(text)
     expect(statements.map((statement) => parseStatements(statement).length)).toEqual(statements.map(() => 1))
     expect(statements).toHaveLength(parseStatements(text).length)
@@ -51,14 +52,6 @@ test('a failed migration leaves the ones before it and releases the lock', async
   await query(url, 'drop table labs')
   expect(await migrate(poolFor(url))).toEqual((await migrationFiles()).slice(2))
 })
-
-/** The migrations of a later version: ours and these. */
-function laterVersion(files: Record<string, string>) {
-  const folder = temporaryFolder()
-  cpSync(migrations, folder, { recursive: true })
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
-  return folder
-}
 
 const newest = (await migrationFiles()).at(-1) as string
 
@@ -131,7 +124,7 @@ test('a migration that waits for a table lets other statements through', async (
 test('a header names an earlier migration', async () => {
   const files = await migrationFiles()
   for (const [at, name] of files.entries()) {
-    const [, beside] = /^-- Runs beside (.*)$/m.exec(readFileSync(join(migrations, name), 'utf8')) ?? []
+    const [, beside] = /^-- Runs beside (.*)$/m.exec(readFileSync(join(migrationsFolder, name), 'utf8')) ?? []
     if (beside) expect(files.slice(0, at), name).toContain(beside)
   }
 })

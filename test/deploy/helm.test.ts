@@ -7,7 +7,6 @@ import { named, ofKind, parseManifests, readManifests, workloadsOf } from './sup
 import { schemaProblems } from './support/schema.ts'
 
 const hasHelm = spawnSync('helm', ['version']).status === 0
-if (!hasHelm) console.warn('skipped "helm": helm is not installed')
 
 const render = (deployment: Deployment, ...values: string[]) =>
   parseManifests(
@@ -17,7 +16,7 @@ const render = (deployment: Deployment, ...values: string[]) =>
     ),
   )
 
-describe.skipIf(!hasHelm)('helm', () => {
+describe.skipIf(!hasHelm)(hasHelm ? 'helm' : 'helm (skipped: helm is not installed)', () => {
   test.each(deployments)('renders the committed manifests of %s', (deployment) => {
     expect(readManifests(deployment), 'Run: npm run manifests').toEqual(render(deployment))
   })
@@ -106,6 +105,16 @@ describe.skipIf(!hasHelm)('helm', () => {
       expect(pod.volumes, name).toContainEqual({ name: 'vault', secret: { secretName: 'vault-token' } })
       expect(volumeMounts, name).toContainEqual({ name: 'vault', mountPath: '/vault', readOnly: true })
     }
+  })
+
+  test('serviceMonitor.token sends METRICS_TOKEN of the Secret, and without it nothing', () => {
+    const authorizations = (token: boolean) => {
+      const manifests = render('postgres', 'serviceMonitor.enabled=true', `serviceMonitor.token=${token}`, 'secret.name="clinic"')
+      expect(manifests.flatMap(schemaProblems)).toEqual([])
+      return ofKind(manifests, 'ServiceMonitor').flatMap(({ spec }) => spec.endpoints.map(({ authorization }) => authorization))
+    }
+    expect(authorizations(true)).toEqual([{ credentials: { name: 'clinic', key: 'METRICS_TOKEN' } }])
+    expect(authorizations(false)).toEqual([undefined])
   })
 
   test.each(deployments)('accepts the values of the documentation for %s', (deployment) => {

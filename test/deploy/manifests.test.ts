@@ -114,7 +114,7 @@ describe.each(deployments)('%s', (deployment) => {
     const seconds = (file: string, constant: string) => Number(new RegExp(`${constant} = (\\d+) \\* SECOND`).exec(source(file))?.[1])
     const shutdown = Math.max(
       seconds('src/http/connections/close-on-stop.ts', 'SHUTDOWN_TIMEOUT_MS'),
-      seconds('src/delivery/webhooks/sending/worker.ts', 'STOP_TIMEOUT_MS'),
+      seconds('src/delivery/worker/worker.ts', 'STOP_TIMEOUT_MS'),
     )
     // A process stops by itself within these and five for the database connections.
     const killAfter = seconds('src/processes/child.ts', 'KILL_AFTER_MS')

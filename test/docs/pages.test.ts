@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { createClient } from '../../src/contract/client.ts'
 import { LabConnections } from '../../src/platform/settings/lab-connections.ts'
+import { LONG_TEST_MS } from '../support/full-run.ts'
 import { reservePort, reservePorts } from '../support/ports.ts'
 import { readCredentials, root, type Service, startProcess } from '../support/process.ts'
 import { ENCRYPTION_KEY, emptyDatabase, newDatabase, temporaryFolder } from '../support/world.ts'
@@ -82,7 +83,7 @@ describe.skipIf(!canRun)(canRun ? 'every sample runs' : 'every sample runs (skip
   })
   afterAll(() => service?.stop())
 
-  test.concurrent.each(followed)('%s', async (page) => {
+  test.concurrent.each(followed)('%s', { timeout: LONG_TEST_MS }, async (page) => {
     const startsService = startingPages.includes(page)
     const port = startsService ? String(await reservePort()) : new URL(service.url).port
     // A port must not contain one that is replaced after it.

@@ -26,7 +26,8 @@ async function faultsOf(...lines: string[]) {
 const call = (path: string) => ['```sh', `curl -s http://127.0.0.1:8080${path}`, '```']
 
 const missing = ['bash', 'curl'].find((tool) => !tools.has(tool))
-const pages = test.skipIf(missing)
+const pages = (title: string, run: () => Promise<void>) =>
+  test.skipIf(missing)(missing ? `${title} (skipped: ${missing} is not installed)` : title, run)
 
 pages('a correct page has no faults', async () => {
   expect(

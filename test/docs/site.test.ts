@@ -119,7 +119,7 @@ test('the search index links only to existing sections', async () => {
   const paths = [...new Set(entries.map(({ path }) => path.split('#')[0] as string))].filter((path) => path !== '/docs/reference')
   for (const path of paths) {
     const page = await ask(path)
-    if (page.statusCode !== 200) continue
+    expect(page.statusCode, path).toBe(200)
     const missing = entries.filter((entry) => entry.path.startsWith(`${path}#`) && !page.body.includes(`id="${entry.path.split('#')[1]}"`))
     expect(missing).toEqual([])
   }

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { MINUTE } from '../../src/platform/time.ts'
+import { auditRows } from '../support/audit.ts'
 import { consoleHeaders, fastPasswords, joinOrganization, PASSWORD, signIn } from '../support/console.ts'
 import { query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
@@ -15,7 +16,7 @@ beforeAll(async () => {
 const refusedFor = (status: number, error_type: string) => ({ status, body: { detail: { error_type } } })
 const beginSession = (body: object) => sendRequest(w.base, endpoints.beginSession, { body, headers: consoleHeaders })
 const auditOf = (request_id: string) =>
-  query(w.url, 'select action, actor_kind, actor_id, status, via from audit_log where request_id = $1', [request_id])
+  query(w.url, `select action, actor_kind, actor_id, status, via from ${auditRows} where request_id = $1`, [request_id])
 
 describe('recovery codes', () => {
   test('replaces the codes with a password and a code, invalidates the old ones and writes an audit entry', async () => {

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { endpoints } from '../../src/contract/index.ts'
 import { HOUR, later } from '../../src/platform/time.ts'
 import { checkAudit } from '../../src/tenants/audit/verification.ts'
+import { auditRows } from '../support/audit.ts'
 import { fastPasswords, joinOrganization, signIn } from '../support/console.ts'
 import { findLeaks } from '../support/leaks.ts'
 import { leavesOf } from '../support/leaves.ts'
@@ -122,7 +123,7 @@ describe('masking in the console', () => {
     expect((body as { request_body: string }).request_body).toContain('Z•••')
     expect(findLeaks(JSON.stringify(body), 'attempt')).toEqual([])
     await expect.poll(async () => (await tenant.api.readInbox()).messages.length, { timeout: TIMEOUT_MS }).toBeGreaterThan(0)
-    const sql = 'select distinct action from audit_log where action = any($1) and subject like $2'
+    const sql = `select distinct action from ${auditRows} where action = any($1) and subject like $2`
     const actions = [{ action: 'getWebhookAttempt' }, { action: 'readInbox' }]
     expect(await query(w.url, `${sql} order by 1`, [actions.map(({ action }) => action), `%user_id:${user_id}%`])).toEqual(actions)
   })
@@ -196,7 +197,7 @@ describe('revealing', () => {
       status: 200,
       body: { first_name: 'Zephyrine' },
     })
-    const rows = await query<{ reason: Buffer }>(w.url, 'select * from audit_log where request_id = $1', [request_id])
+    const rows = await query<{ reason: Buffer }>(w.url, `select * from ${auditRows} where request_id = $1`, [request_id])
     expect(rows).toMatchObject([{ actor_kind: 'person', actor_id: session.person?.id, via: 'console', subject: `user_id:${user_id}` }])
     expect(rows[0]?.reason.toString()).not.toContain('Rückruf')
     await w.runJobs()
@@ -243,7 +244,7 @@ describe('revealing', () => {
     const request_id = newUuid()
     const headers = { ...reveal('curiosity'), 'x-request-id': request_id }
     expect(await send(endpoints.getUserInfo, { params: { user_id }, headers })).toMatchObject(refusedFor(403, 'REVEAL_NOT_ALLOWED'))
-    expect(await query(w.url, 'select action, status from audit_log where request_id = $1', [request_id])).toEqual([
+    expect(await query(w.url, `select action, status from ${auditRows} where request_id = $1`, [request_id])).toEqual([
       { action: 'getUserInfo', status: 403 },
     ])
   })

@@ -2,8 +2,11 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { endpoints } from '../../src/contract/index.ts'
 import { boundedCount, ingestionOf, presentStats, pulseOf, stagesOf } from '../../src/operations/overview/rules.ts'
 import { later, MINUTE, SECOND } from '../../src/platform/time.ts'
+import { setBetas } from '../../src/tenants/teams/actions.ts'
+import { auditRows } from '../support/audit.ts'
 import { fastPasswords, joinOrganization, signIn } from '../support/console.ts'
-import { aCriticalOrder, placeOrder } from '../support/orders.ts'
+import { moveAllEvents } from '../support/events.ts'
+import { aCriticalOrder, acknowledge, aReviewer, correct, placeOrder } from '../support/orders.ts'
 import { query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
 import { aUser } from '../support/users.ts'
@@ -18,9 +21,27 @@ beforeAll(async () => {
 const none = { count: 0, at_least: false }
 
 describe('overview', () => {
+  test('counts critical results that fit no order, until someone decides', async () => {
+    const { api, team_id } = await w.tenant()
+    await setBetas(w.app, team_id, ['unmatched_results'])
+    for (const interpretation of ['critical', 'normal'] as const) {
+      const headers = { 'x-idempotency-key': newUuid() }
+      await api.createUnmatchedResultTest({ headers, body: { case: 'no_match', order_source: 'managed', interpretation } })
+    }
+    expect((await api.getOverview()).critical_unmatched).toEqual({ count: 1, at_least: false })
+    const [worst] = (await api.listUnmatchedResults({ query: { sort: 'critical' } })).data
+    await api.resolveUnmatchedResult({ params: { raw_result_id: worst?.id as string }, body: { action: 'reject' } })
+    expect((await api.getOverview()).critical_unmatched).toEqual(none)
+  })
+
   test('counts orders by phase, status and pending results', async () => {
     const { api } = await w.tenant()
-    expect(await api.getOverview()).toMatchObject({ results_waiting: none, steps: [], critical_unacknowledged: { ...none, newest: [] } })
+    expect(await api.getOverview()).toMatchObject({
+      results_waiting: none,
+      steps: [],
+      critical_unacknowledged: { ...none, newest: [] },
+      critical_unmatched: none,
+    })
     await placeOrder(api, 'testkit', { activate_by: '2999-01-01' })
     const cancelled = await placeOrder(api, 'testkit', { activate_by: '2999-01-01' })
     await api.cancelOrder({ params: { order_id: cancelled.id } })
@@ -58,11 +79,12 @@ describe('overview', () => {
     const params = { org_id, team_id, env: 'sandbox' as const }
     const { id } = await admin.createWebhook({ params, body: { url: 'http://127.0.0.1:9099/hook', filter_types: ['labtest.order.*'] } })
     await placeOrder(api)
+    await moveAllEvents(w.app)
     const at = (ms: number) => later(w.app.wall(), -ms)
     const recordAttempt = (outcome: string, ms: number, ago: number) =>
       query(
         w.url,
-        `insert into attempts (id, at, team_id, webhook_id, event_id, event_at, event_type, key, n, attempt, outcome, ms, sealed)
+        `insert into attempts (id, at, team_id, webhook_id, event_id, event_at, event_type, key, no, attempt, outcome, ms, sealed)
          values ($1, $2, $3, $4, $1, $2, 'labtest.order.created', 'k', 1, 1, $5, $6, '\\x00')`,
         [newUuid(), at(ago), team_id, id, outcome, ms],
       )
@@ -176,44 +198,34 @@ describe('critical results', () => {
     const { status, body } = await forTeam(tenant.team_id).send(endpoints.acknowledgeCritical, {
       params: { order_id },
       headers: { 'x-request-id': request_id },
+      body: { result_version: critical_unacknowledged.newest[0]?.result_version, note: 'Called the clinic' },
     })
     const person = session.person?.id
     const acknowledged_by = { type: 'person', id: person, name: 'Ottoline Keeper' }
     expect([status, body]).toMatchObject([200, { order_id, acknowledged_by }])
-    expect(await query(w.url, 'select action, actor_id, subject from audit_log where request_id = $1', [request_id])).toMatchObject([
+    expect(await query(w.url, `select action, actor_id, subject from ${auditRows} where request_id = $1`, [request_id])).toMatchObject([
       { action: 'acknowledgeCritical', actor_id: person, subject: expect.stringContaining(`order_id:${order_id}`) },
     ])
     expect((await api.getOverview()).critical_unacknowledged).toEqual({ ...none, newest: [] })
-    expect(await api.acknowledgeCritical({ params: { order_id }, body: {} })).toEqual(body)
+    expect(await acknowledge(api, order_id)).toMatchObject({ ...(body as object), note: 'Called the clinic' })
   })
 
   test('reopens a result that becomes critical again in a later report', async () => {
     const { api } = await w.tenant()
     const { id: order_id } = await aCriticalOrder(api)
-    await api.acknowledgeCritical({ params: { order_id }, body: {} })
-    const correct = (interpretation: 'normal' | 'critical') =>
-      api.simulateOrder({ params: { order_id }, query: { final_status: 'completed.walk_in_test.corrected' }, body: { interpretation } })
-    await correct('normal')
+    await acknowledge(api, order_id)
+    await correct(api, order_id, 'normal')
     expect((await api.getOverview()).critical_unacknowledged.count).toBe(0)
-    await correct('critical')
+    await correct(api, order_id, 'critical')
     expect((await api.getOverview()).critical_unacknowledged.count).toBe(1)
   })
 
-  test('acknowledging the version that was seen leaves a newer critical version open', async () => {
+  test('acknowledging the latest report closes every critical version so far', async () => {
     const { api } = await w.tenant()
     const { id: order_id } = await aCriticalOrder(api)
-    const params = { order_id }
-    const seen = await api.getCriticalResult({ params })
-    for (const interpretation of ['normal', 'critical'] as const)
-      await api.simulateOrder({ params, query: { final_status: 'completed.walk_in_test.corrected' }, body: { interpretation } })
-    const answer = await api.acknowledgeCritical({ params, body: { result_version: seen.result_version } })
-    expect(answer.acknowledged_at).toBeNull()
-    expect(answer.result_version).toBeGreaterThan(seen.result_version)
-    expect((await api.getOverview()).critical_unacknowledged).toMatchObject({
-      count: 1,
-      newest: [{ result_version: answer.result_version }],
-    })
-    await api.acknowledgeCritical({ params, body: { result_version: answer.result_version } })
+    for (const interpretation of ['normal', 'critical'] as const) await correct(api, order_id, interpretation)
+    expect((await api.getOverview()).critical_unacknowledged.count).toBe(2)
+    await acknowledge(api, order_id)
     expect((await api.getOverview()).critical_unacknowledged.count).toBe(0)
   })
 
@@ -222,7 +234,7 @@ describe('critical results', () => {
     const { id: order_id } = await placeOrder(api)
     for (const call of [
       () => api.getCriticalResult({ params: { order_id } }),
-      () => api.acknowledgeCritical({ params: { order_id }, body: {} }),
+      () => api.acknowledgeCritical({ params: { order_id }, body: { result_version: 1, reviewer: aReviewer } }),
     ])
       expect(await errorOf(call())).toMatchObject({ status: 404, detail: { error_type: 'NOTHING_CRITICAL' } })
     expect(await errorOf(api.acknowledgeCritical({ params: { order_id: newUuid() }, body: {} }))).toMatchObject({
@@ -233,18 +245,20 @@ describe('critical results', () => {
 })
 
 describe('audit log', () => {
-  test('lists the entries of the organization, newest first, across pages', async () => {
+  test('lists the entries of the organization, chained or not, newest first, across pages', async () => {
     const { api, admin, org_id, team_id } = await w.tenant()
     const { user_id } = await api.createUser({ body: { client_user_id: 'audited' } })
-    for (const _ of [1, 2, 3]) await api.getUser({ params: { user_id } })
+    await api.getUser({ params: { user_id } })
+    await w.runJobs()
+    for (const _ of [1, 2]) await api.getUser({ params: { user_id } })
     await admin.getOrg({ params: { org_id } })
     const all = await admin.listAudit({ params: { org_id } })
-    expect(all.entries.map(({ action, team_id }) => [action, team_id])).toEqual([
-      ['getOrg', null],
-      ['getUser', team_id],
-      ['getUser', team_id],
-      ['getUser', team_id],
-      ['createUser', team_id],
+    expect(all.entries.map(({ action, team_id, chain_seq }) => [action, team_id, chain_seq])).toEqual([
+      ['getOrg', null, null],
+      ['getUser', team_id, null],
+      ['getUser', team_id, null],
+      ['getUser', team_id, 2],
+      ['createUser', team_id, 1],
     ])
     const paged: string[] = []
     let next_cursor: string | null | undefined
@@ -325,9 +339,11 @@ describe('audit log', () => {
     await admin.acknowledgeAuditBreak({ params: { org_id }, body: position })
     expect(await admin.verifyAuditLog({ params: { org_id } })).toMatchObject({ intact: true, broken: null, breaks: [] })
     expect(await errorOf(admin.acknowledgeAuditBreak({ params: { org_id }, body: position }))).toMatchObject(notFound)
-    const recorded = await query(instance.url, "select 1 as row from audit_log where chain_id = $1 and action = 'acknowledgeAuditBreak'", [
-      team_id,
-    ])
+    const recorded = await query(
+      instance.url,
+      `select 1 as row from ${auditRows} where chain_id = $1 and action = 'acknowledgeAuditBreak'`,
+      [team_id],
+    )
     expect(recorded).toHaveLength(1)
     await setAction('listUsers')
     await query(instance.url, 'alter table audit_log enable trigger user')

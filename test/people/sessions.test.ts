@@ -2,27 +2,22 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { createClient, sendRequest } from '../../src/contract/client.ts'
 import { endpoints, rows } from '../../src/contract/index.ts'
 import { HOUR, later, MINUTE } from '../../src/platform/time.ts'
-import { browser, consoleHeaders, cookieOf, signIn } from '../support/console.ts'
+import { auditRows } from '../support/audit.ts'
+import { browser, consoleHeaders, cookieOf, fastPasswords, signIn } from '../support/console.ts'
 import { query } from '../support/query.ts'
 import { newUuid } from '../support/seeded.ts'
-import { anyTeamOfTest } from '../support/test-role.ts'
-import { replica, world } from '../support/world.ts'
+import { type Replica, replica, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
 beforeAll(async () => {
-  w = await world()
+  w = await world({ env: fastPasswords })
 })
 
 const beginSession = (body: object, headers: Record<string, string> = consoleHeaders) =>
   sendRequest(w.base, endpoints.beginSession, { body, headers })
 const refusedFor = (status: number, error_type: string) => ({ status, body: { detail: { error_type } } })
 const auditOf = (request_id: string) =>
-  w.app.db
-    .selectFrom('audit_log')
-    .modifyFront(anyTeamOfTest)
-    .select(['action', 'status', 'actor_kind', 'actor_id', 'team_id', 'org_id', 'via'])
-    .where('request_id', '=', request_id)
-    .execute()
+  query(w.url, `select action, status, actor_kind, actor_id, team_id, org_id, via from ${auditRows} where request_id = $1`, [request_id])
 
 describe('sign-in with a key', () => {
   test('returns the organization, teams and capabilities of a management key', async () => {
@@ -179,8 +174,15 @@ describe('session cookie', () => {
 })
 
 describe('session expiry', () => {
+  /** A service whose clock these tests advance. */
+  let service: Replica
+  const newInstance = async () => ({ ...service, ...(await service.tenant()) })
+  beforeAll(async () => {
+    service = await replica()
+  })
+
   test('ends a session after 30 idle minutes and extends it on use', async () => {
-    const instance = await world()
+    const instance = await newInstance()
     const { api, send } = await signIn(instance.base, { management_key: instance.management_key })
     for (const _ of [1, 2, 3]) {
       instance.advanceTime(29 * MINUTE)
@@ -191,7 +193,7 @@ describe('session expiry', () => {
   })
 
   test('ends an idle session despite background requests', async () => {
-    const instance = await world()
+    const instance = await newInstance()
     const { send } = await signIn(instance.base, { management_key: instance.management_key })
     instance.advanceTime(20 * MINUTE)
     expect(await send(endpoints.getSession, { headers: { 'x-assay-background': '1' } })).toMatchObject({ status: 200 })
@@ -232,7 +234,7 @@ describe('session expiry', () => {
   })
 
   test('ends a session when its team key is revoked or expires', async () => {
-    const instance = await world()
+    const instance = await newInstance()
     const { org_id, team_id, admin } = instance
     const params = { org_id, env: 'sandbox' as const, region: 'us' as const }
     const revoked = await admin.createTeamKey({ params, body: { label: 'revoked', team_id } })

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { endpoints } from '../../src/contract/index.ts'
+import { auditRows } from '../support/audit.ts'
 import { browser, fastPasswords, joinOrganization, PASSWORD, signIn } from '../support/console.ts'
 import { cookieBrowser } from '../support/cookie-browser.ts'
 import { type Account, CLIENT, identityProvider } from '../support/identity-provider.ts'
@@ -40,7 +41,7 @@ async function signInAs(subject: string, account: Account) {
 const audited = () =>
   query<{ action: string; status: number; actor_kind: string; subject: string | null }>(
     w.url,
-    `select action, status, actor_kind, subject from audit_log where org_id = $1 and action like '%Sso%' order by at, id`,
+    `select action, status, actor_kind, subject from ${auditRows} where org_id = $1 and action like '%Sso%' order by at, id`,
     [w.org_id],
   )
 

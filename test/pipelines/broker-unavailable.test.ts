@@ -33,7 +33,7 @@ const pipelineWithEvent = async (uri: string) => {
 
 test('retries an unreachable broker with growing delays', async () => {
   const { pipeline } = await pipelineWithEvent(`amqp://courier:only-between-us@127.0.0.1:${await reservePort()}`)
-  const publisher = w.startPublishing()
+  const publisher = await w.startDelivery()
   const delays = new Map<number, number>()
   for (let failures = 0; failures < 7; ) {
     const state = await waitFor(async () => {
@@ -57,7 +57,7 @@ test('retries an unreachable broker with growing delays', async () => {
 test('reports a protocol error for a server that is not a broker', async () => {
   const { uri } = await startListener((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
   const { pipeline } = await pipelineWithEvent(uri)
-  const publisher = w.startPublishing()
+  const publisher = await w.startDelivery()
   await waitFor(async () => expect(await pipeline.state()).toMatchObject({ last_error: { code: 'protocol' }, lag: 1 }))
   await publisher.stop()
 })
@@ -66,10 +66,10 @@ test('does not connect to an address that the policy no longer allows', async ()
   let connections = 0
   const { uri } = await startListener(() => connections++)
   const { pipeline } = await pipelineWithEvent(uri)
-  const publisher = w.startPublishing({ policy: { ...strictPolicy, https_only: false } })
+  const publisher = await w.startDelivery(undefined, { policy: { ...strictPolicy, https_only: false } })
   await waitFor(async () => expect(await pipeline.state()).toMatchObject({ last_error: { code: 'forbidden_address' } }))
   await publisher.stop()
-  const stricter = w.startPublishing({ policy: strictPolicy })
+  const stricter = await w.startDelivery(undefined, { policy: strictPolicy })
   await pipeline.put({})
   await waitFor(async () => expect(await pipeline.state()).toMatchObject({ last_error: { code: 'uri_refused' } }))
   await stricter.stop()
@@ -81,12 +81,10 @@ test('stops without waiting for a silent broker and records no failure', async (
   const { server, uri } = await startListener((socket) => socket.resume())
   const { tenant, pipeline } = await pipelineWithEvent(uri)
   const connected = once(server, 'connection') as Promise<[Socket]>
-  const publisher = w.startPublishing()
+  const publisher = await w.startDelivery()
   const [socket] = await connected
   const ended = once(socket, 'close')
   await Promise.all([publisher.stop(), ended])
   expect(await pipeline.state()).toMatchObject({ failures: 0, last_error: null, lag: 1 })
-  expect(await query(w.url, 'select holder, leased_until from pipeline_destinations where team_id = $1', [tenant.team_id])).toEqual([
-    { holder: null, leased_until: null },
-  ])
+  expect(await query(w.url, 'select owner from event_logs where team_id = $1', [tenant.team_id])).toEqual([{ owner: null }])
 })

@@ -1,17 +1,15 @@
 import type { ServerResponse } from 'node:http'
 import { beforeAll, expect, test } from 'vitest'
+import { findEnd } from '../../src/delivery/events/access.ts'
 import { outboundOptionsOf } from '../../src/delivery/pipelines/destinations/outbound-options.ts'
-import { publishPending } from '../../src/delivery/pipelines/publishing/runner.ts'
-import {
-  claimDestination,
-  listFreeDestinations,
-  listHeldDestinations,
-  releaseDestinations,
-} from '../../src/delivery/pipelines/publishing/store-holding.ts'
+import { openDestinationRun } from '../../src/delivery/pipelines/publishing/destination-run.ts'
+import { type DestinationState, takeDestinations } from '../../src/delivery/pipelines/publishing/store-publishing.ts'
+import { openTeamLog } from '../../src/delivery/worker/team-log.ts'
 import { atEnd } from '../support/at-end.ts'
+import { aWebhook } from '../support/delivery.ts'
 import { aPipeline, emitEvents } from '../support/pipelines.ts'
+import { query } from '../support/query.ts'
 import { faults, openReceiver, type Receiver } from '../support/receiver.ts'
-import { newUuid } from '../support/seeded.ts'
 import { waitFor } from '../support/webhooks.ts'
 import { type Tenant, world } from '../support/world.ts'
 
@@ -48,30 +46,39 @@ function withhold(topic: string) {
 }
 
 /** Simulates a process that loaded the pipeline now and publishes with those settings. */
-async function loadRunner({ team_id }: Tenant) {
+async function loadRun({ team_id }: Tenant) {
   const { app } = w
-  const holder = newUuid()
-  const hold = async () => {
-    for (const free of await listFreeDestinations(app.db, 100)) await claimDestination(app.db, free, holder, 60)
+  const log = openTeamLog(app, team_id)
+  const [row] = (await takeDestinations(app.db, team_id, ['cloud_pubsub'])) as [DestinationState]
+  const onError = (error: unknown) => {
+    throw error
   }
-  await hold()
-  const row = (await listHeldDestinations(app.db, holder)).find((row) => row.team_id === team_id)
-  if (!row) throw new Error('This process does not hold the pipeline.')
-  const runner = { revision: row.revision, position: row.after_no, isOver: false }
-  const context = { app, holder, outbound: outboundOptionsOf(app.config), recordMetrics: () => {}, signal: new AbortController().signal }
-  return { hold, publish: () => publishPending(context, runner, row), letGo: () => releaseDestinations(app.db, team_id, holder) }
+  const context = { app, outbound: outboundOptionsOf(app.config), recordPublished: () => {}, isHeld: () => true, onError }
+  const run = openDestinationRun(context, log, row)
+  const isDone = () => waitFor(() => expect(run.isBusy()).toBe(false))
+  const start = async () => {
+    log.append([], await findEnd(app.db, team_id))
+    run.wake()
+  }
+  return {
+    start,
+    isDone,
+    async publish() {
+      await start()
+      await isDone()
+    },
+  }
 }
 
 test('publishes an event to the new topic even when the process has not loaded the change', async () => {
   const tenant = await w.tenant()
   const pipeline = await aPipeline(tenant, { cloud_pubsub: to('before') })
-  const staleRunner = await loadRunner(tenant)
+  const stale = await loadRun(tenant)
   await pipeline.put({ cloud_pubsub: to('after') })
   const ids = await emitEvents(w.app, tenant, ['a', 'b'])
-  await staleRunner.publish()
-  await staleRunner.letGo()
-  const publisher = w.startPublishing()
-  await waitFor(async () => expect(await pipeline.state()).toMatchObject({ lag: 0 }))
+  await stale.publish()
+  const publisher = await w.startDelivery()
+  await waitFor(async () => expect(await pipeline.state()).toMatchObject({ lag: 0, delivered: 2 }))
   expect(receivedIds('after')).toEqual(ids)
   await publisher.stop()
 })
@@ -79,39 +86,38 @@ test('publishes an event to the new topic even when the process has not loaded t
 test('publishes an event of a newly selected type even when the process has not loaded the change', async () => {
   const tenant = await w.tenant()
   const pipeline = await aPipeline(tenant, { cloud_pubsub: to('types'), event_type_prefixes: ['labtest.'] })
-  const staleRunner = await loadRunner(tenant)
+  const stale = await loadRun(tenant)
   await pipeline.put({ event_type_prefixes: [] })
   const ids = await emitEvents(w.app, tenant, ['a', 'b'])
-  await staleRunner.publish()
-  await staleRunner.letGo()
-  const publisher = w.startPublishing()
+  await stale.publish()
+  const publisher = await w.startDelivery()
   await waitFor(async () => expect(await pipeline.state()).toMatchObject({ lag: 0, delivered: 2 }))
   expect(receivedIds('types')).toEqual(ids)
   await publisher.stop()
 })
 
-/** Deletes and recreates a pipeline while the same process still publishes its events. */
+/** Deletes and recreates a pipeline while a process still publishes its events, and another takes over. */
 async function recreate(before: string, after: string, settle: (respond: ReturnType<typeof withhold>) => void) {
   const tenant = await w.tenant()
   const ids = await emitEvents(w.app, tenant, ['a', 'b'])
   const deleted = await aPipeline(tenant, { cloud_pubsub: to(before), push_historical_data: true })
   const respond = withhold(before)
-  const staleRunner = await loadRunner(tenant)
-  const publishing = staleRunner.publish()
+  const stale = await loadRun(tenant)
+  await stale.start()
   await waitFor(() => expect(receivedIds(before)).toHaveLength(2))
   await deleted.remove()
+  w.advanceTime(1)
   const pipeline = await aPipeline(tenant, { cloud_pubsub: to(after), push_historical_data: true })
-  await staleRunner.hold()
+  await loadRun(tenant)
   settle(respond)
-  await publishing
-  return { ids, pipeline, staleRunner }
+  await stale.isDone()
+  return { ids, pipeline }
 }
 
 test('does not count events published for a deleted pipeline toward its replacement', async () => {
-  const { ids, pipeline, staleRunner } = await recreate('deleted', 'replacement', (respond) => respond())
+  const { ids, pipeline } = await recreate('deleted', 'replacement', (respond) => respond())
   expect(await pipeline.state()).toMatchObject({ lag: 2, delivered: 0 })
-  await staleRunner.letGo()
-  const publisher = w.startPublishing()
+  const publisher = await w.startDelivery()
   await waitFor(async () => expect(await pipeline.state()).toMatchObject({ lag: 0 }))
   expect(receivedIds('replacement')).toEqual(ids)
   await publisher.stop()
@@ -122,32 +128,44 @@ test('does not record a failure of a deleted pipeline on its replacement', async
   expect(await pipeline.state()).toMatchObject({ lag: 2, failures: 0, last_error: null, next_try_at: null })
 })
 
-test('finishes only the event in progress when a destination is paused and sends the rest after it resumes', async () => {
-  const [tenant, other] = [await w.tenant(), await w.tenant()]
-  const elsewhere = await aPipeline(other, { cloud_pubsub: to('elsewhere') })
-  await elsewhere.pause()
-  await emitEvents(w.app, other, ['a'])
-  const publisher = w.startPublishing()
+test('starts no event after a destination is paused, and sends the rest after it resumes', async () => {
+  const tenant = await w.tenant()
+  const publisher = await w.startDelivery()
   const pipeline = await aPipeline(tenant, { cloud_pubsub: to('slow') })
   const respond = withhold('slow')
   const ids = await emitEvents(w.app, tenant, ['a', 'a', 'a'])
   await waitFor(() => expect(receivedIds('slow')).toHaveLength(1))
   await pipeline.pause()
-  // Once the other event arrives, the publisher has loaded the paused state too. From then on it waits five seconds for the confirmation.
-  await elsewhere.enable('cloud_pubsub')
-  await waitFor(() => expect(receivedIds('elsewhere')).toHaveLength(1))
+  const isLoaded = 'select from event_logs where team_id = $1 and due_at is null'
+  await waitFor(async () => expect(await query(w.url, isLoaded, [tenant.team_id])).toHaveLength(1))
   respond()
-  await waitFor(async () => expect((await pipeline.state()).delivered).toBeGreaterThan(0))
-  expect(await pipeline.state()).toMatchObject({ delivered: 1, lag: 2 })
+  expect(await pipeline.state()).toMatchObject({ delivered: 0, lag: 3 })
   expect(receivedIds('slow')).toEqual(ids.slice(0, 1))
   await pipeline.enable('cloud_pubsub')
-  await waitFor(() => expect(receivedIds('slow')).toEqual(ids))
+  // The event in flight may have been confirmed unseen.
+  await waitFor(() => expect(receivedIds('slow')).toEqual([ids[0], ...ids]))
+  await publisher.stop()
+})
+
+test('changes of other settings repeat no event in flight', async () => {
+  const tenant = await w.tenant()
+  const publisher = await w.startDelivery()
+  const pipeline = await aPipeline(tenant, { cloud_pubsub: to('unrelated') })
+  const respond = withhold('unrelated')
+  const ids = await emitEvents(w.app, tenant, ['a', 'a'])
+  await waitFor(() => expect(receivedIds('unrelated')).toHaveLength(1))
+  await aWebhook(tenant, '/')
+  const isLoaded = 'select from event_logs where team_id = $1 and due_at is null'
+  await waitFor(async () => expect(await query(w.url, isLoaded, [tenant.team_id])).toHaveLength(1))
+  respond()
+  await waitFor(async () => expect(await pipeline.state()).toMatchObject({ delivered: 2, lag: 0 }))
+  expect(receivedIds('unrelated')).toEqual(ids)
   await publisher.stop()
 })
 
 test('publishes to a new topic although the previous one never responds', async () => {
   const tenant = await w.tenant()
-  const publisher = w.startPublishing()
+  const publisher = await w.startDelivery()
   const pipeline = await aPipeline(tenant, { cloud_pubsub: to('silent') })
   withhold('silent')
   const ids = await emitEvents(w.app, tenant, ['a', 'a'])
@@ -159,7 +177,7 @@ test('publishes to a new topic although the previous one never responds', async 
 
 test('records confirmed events on stop and starts no new ones', async () => {
   const tenant = await w.tenant()
-  const publisher = w.startPublishing()
+  const publisher = await w.startDelivery()
   const pipeline = await aPipeline(tenant, { cloud_pubsub: to('stopped') })
   const respond = withhold('stopped')
   const ids = await emitEvents(w.app, tenant, ['a', 'a', 'a'])

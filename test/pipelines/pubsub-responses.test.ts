@@ -58,7 +58,7 @@ beforeAll(async () => {
   const PUBSUB_ENDPOINT = `https://127.0.0.1:${google.port}`
   vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', writeIdentityFile())
   w = await world({ env: { PUBSUB_PROJECTS: project, PUBSUB_ENDPOINT } })
-  w.startPublishing({ ca: certificate.cert })
+  await w.startDelivery(undefined, { ca: certificate.cert })
 })
 afterAll(async () => {
   vi.unstubAllEnvs()

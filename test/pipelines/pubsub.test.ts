@@ -23,7 +23,7 @@ describe.skipIf(!emulator)(withEmulator, () => {
     google = await startEmulator()
     proxy = await startProxy(Number(new URL(google.endpoint).port))
     w = await world({ env: { PUBSUB_PROJECTS: project, PUBSUB_ENDPOINT: `http://127.0.0.1:${proxy.port}` } })
-    w.startPublishing()
+    await w.startDelivery()
   })
   afterAll(async () => {
     proxy?.close()

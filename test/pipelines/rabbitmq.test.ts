@@ -5,7 +5,7 @@ import { inTransaction } from '../../src/platform/app.ts'
 import { DAY, MINUTE } from '../../src/platform/time.ts'
 import { aQueue, type Broker, bodyOf, rabbitmq, startBroker, withBroker } from '../support/broker.ts'
 import { newCertificate } from '../support/certificate.ts'
-import { numberAllEvents } from '../support/events.ts'
+import { moveAllEvents } from '../support/events.ts'
 import { placeOrder } from '../support/orders.ts'
 import { aPipeline, emitEvents, stateOf } from '../support/pipelines.ts'
 import { reservePort } from '../support/ports.ts'
@@ -20,7 +20,7 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
   let broker: Broker
   beforeAll(async () => {
     ;[w, broker] = await Promise.all([world(), startBroker(certificate)])
-    w.startPublishing({ ca: certificate.cert })
+    await w.startDelivery(undefined, { ca: certificate.cert })
   })
   afterAll(() => broker?.stop())
 
@@ -167,7 +167,7 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
       await inTransaction(w.app, (app) =>
         emitForTeam(app, { team_id, event_type: 'endpoint.disabled', key: 'a', data, at: w.app.wall(), partial }),
       )
-      await numberAllEvents(w.app)
+      await moveAllEvents(w.app)
     }
     for (const partial of [true, false, true]) await emitEvent(partial)
     await waitFor(async () => expect(await pipeline.state()).toMatchObject({ delivered: 1, lag: 0 }))
@@ -229,7 +229,7 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
       const run = await setUp({ queue: { pattern: 'labtest.#' }, pipeline: { event_type_prefixes: ['endpoint.', 'labtest.'] } })
       const ids = await emitEvents(w.app, run.tenant, ['a', 'b'])
       await placeOrder(run.tenant.api)
-      await numberAllEvents(w.app)
+      await moveAllEvents(w.app)
       for (let attempts = 1; attempts <= 4; attempts++) {
         await waitFor(async () => expect((await run.pipeline.state()).failures).toBeGreaterThanOrEqual(attempts))
         w.advanceTime(2 * MINUTE)

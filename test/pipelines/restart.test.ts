@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findEnd } from '../../src/delivery/events/access.ts'
 import { HOUR, MINUTE } from '../../src/platform/time.ts'
 import { atEnd } from '../support/at-end.ts'
 import { aQueue, type Broker, rabbitmq, startBroker, startProxy, withBroker } from '../support/broker.ts'
+import { emitTo } from '../support/delivery.ts'
 import { aPipeline, emitEvents, publishDespiteCuts } from '../support/pipelines.ts'
 import { startProcess } from '../support/process.ts'
 import { query } from '../support/query.ts'
@@ -35,17 +37,18 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
     atEnd(() => worker.stop('SIGKILL'))
     const queue = await aQueue(broker.uri)
     await queue.listen()
-    const pipeline = await aPipeline(w, { rabbitmq: broker })
-    await worker.waitForOutput(/pipeline claimed/)
-    const successor = w.startPublishing()
-    const published: string[] = []
+    const pipeline = await aPipeline(w, { rabbitmq: broker.destination })
+    const published = await emitEvents(w.app, w, ['a'])
+    await waitFor(() => expect(queue.ids()).toEqual(published))
+    const [log] = await query<{ owner: string }>(w.url, 'select owner from event_logs where team_id = $1', [w.team_id])
+    const successor = await w.startDelivery()
     const flow = async () => {
       for (let round = 0; round < 20; round++) published.push(...(await emitEvents(w.app, w, Array(10).fill(`key ${round % 3}`))))
     }
-    const killed = waitFor(() => expect(queue.received.length).toBeGreaterThan(0)).then(() => worker.stop('SIGKILL'))
+    const killed = waitFor(() => expect(queue.received.length).toBeGreaterThan(1)).then(() => worker.stop('SIGKILL'))
     await Promise.all([flow(), killed])
-    // Expire the lease now instead of waiting for it.
-    await query(w.url, 'update pipeline_destinations set leased_until = now()')
+    // End the lease now instead of waiting for it.
+    await query(w.url, 'delete from workers where id = $1', [log?.owner])
     await waitFor(async () => expect(await pipeline.state()).toMatchObject({ lag: 0 }))
     await waitFor(() => expect([...new Set(queue.ids())]).toEqual(published))
     await Promise.all([queue.close(), successor.stop()])
@@ -56,12 +59,12 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
     const other = await replica()
     const queue = await aQueue(broker.uri, { exchange: 'shared' })
     await queue.listen()
-    await aPipeline(tenant, { rabbitmq: { ...broker, exchange: 'shared' } })
+    await aPipeline(tenant, { rabbitmq: { uri: broker.uri, exchange: 'shared' } })
     const first = await emitEvents(w.app, tenant, Array(120).fill('a'))
-    const leader = other.startPublishing()
+    const leader = await other.startDelivery()
     await waitFor(() => expect(queue.received.length).toBeGreaterThan(0))
     w.advanceTime(HOUR)
-    const successor = w.startPublishing()
+    const successor = await w.startDelivery()
     const second = await emitEvents(w.app, tenant, Array(30).fill('b'))
     await waitFor(() => expect(queue.ids()).toEqual([...first, ...second]))
     await leader.stop()
@@ -74,31 +77,37 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
     const tenant = await w.tenant()
     const queue = await aQueue(broker.uri, { exchange: 'meanwhile' })
     await queue.listen()
-    const pipeline = await aPipeline(tenant, { rabbitmq: { ...broker, exchange: 'meanwhile' } })
-    const publisher = w.startPublishing()
+    const pipeline = await aPipeline(tenant, { rabbitmq: { uri: broker.uri, exchange: 'meanwhile' } })
+    const stopped = await w.startDelivery()
     const first = await emitEvents(w.app, tenant, ['a', 'a'])
     await waitFor(async () => expect(await pipeline.state()).toMatchObject({ delivered: 2 }))
-    const change = (set: string) => query(w.url, `update pipeline_destinations set ${set} where team_id = $1`, [tenant.team_id])
-    await change("holder = gen_random_uuid(), leased_until = now() + interval '1 hour'")
+    await stopped.stop()
     await emitEvents(w.app, tenant, ['a', 'a', 'a'])
-    expect(await pipeline.state()).toMatchObject({ lag: 3, delivered: 2 })
-    await change('after_no = (select max(no) from events where events.team_id = pipeline_destinations.team_id), leased_until = now()')
+    const { no } = await findEnd(w.app.db, tenant.team_id)
+    await query(w.url, 'update pipeline_destinations set term = term + 1, after_no = $2 where team_id = $1', [tenant.team_id, no])
+    const publisher = await w.startDelivery()
     const last = await emitEvents(w.app, tenant, ['a'])
     await waitFor(() => expect(queue.ids()).toEqual([...first, ...last]))
     await Promise.all([queue.close(), publisher.stop()])
   })
 
-  test('publishes again what a failover to an older copy of the database lost', async () => {
+  test('publishes the events that take the positions of those which a failover lost', async () => {
     const tenant = await w.tenant()
     const queue = await aQueue(broker.uri, { exchange: 'older' })
     await queue.listen()
-    const pipeline = await aPipeline(tenant, { rabbitmq: { ...broker, exchange: 'older' } })
-    const publisher = w.startPublishing()
+    const pipeline = await aPipeline(tenant, { rabbitmq: { uri: broker.uri, exchange: 'older' } })
+    const publisher = await w.startDelivery()
     const published = await emitEvents(w.app, tenant, ['a', 'a'])
     await waitFor(async () => expect(await pipeline.state()).toMatchObject({ delivered: 2 }))
-    await query(w.url, 'update pipeline_destinations set after_no = 1, delivered = 1 where team_id = $1', [tenant.team_id])
+    const { no } = await findEnd(w.app.db, tenant.team_id)
+    await query(w.url, 'update pipeline_destinations set after_no = $2, delivered = 1 where team_id = $1', [tenant.team_id, no - 1])
+    await query(w.url, 'delete from events where team_id = $1 and no = $2', [tenant.team_id, no])
+    await query(w.url, 'update event_logs set last_no = $2 where team_id = $1', [tenant.team_id, no - 1])
+    await emitTo(w.app, tenant.team_id, ['a'])
+    await waitFor(async () => expect(await findEnd(w.app.db, tenant.team_id)).toMatchObject({ no }))
+    const again = (await tenant.api.listEvents({ query: {} })).events.at(-1)?.event_id
+    await waitFor(() => expect(queue.ids()).toEqual([...published, again]))
     await waitFor(async () => expect(await pipeline.state()).toMatchObject({ delivered: 2, lag: 0 }))
-    await waitFor(() => expect(queue.ids()).toEqual([...published, published[1]]))
     await Promise.all([queue.close(), publisher.stop()])
   })
 
@@ -111,8 +120,8 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
     const tenant = await w.tenant()
     const queue = await aQueue(broker.uri, { exchange: 'both' })
     await queue.listen()
-    const pipeline = await aPipeline(tenant, { cloud_pubsub, rabbitmq: { ...broker, exchange: 'both' } })
-    let publisher = w.startPublishing()
+    const pipeline = await aPipeline(tenant, { cloud_pubsub, rabbitmq: { uri: broker.uri, exchange: 'both' } })
+    const publisher = await w.startDelivery()
     const first = await emitEvents(w.app, tenant, ['a', 'a'])
     await waitFor(() => expect([queue.ids(), idsAtGoogle()]).toEqual([first, first]))
     // A new topic also gets the events that are not recorded as delivered yet.
@@ -123,9 +132,6 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
     await waitFor(async () => expect(await pipeline.state('rabbitmq')).toMatchObject({ last_error: null, lag: 0, delivered: 5 }))
     await waitFor(() => expect(queue.ids()).toEqual([...first, ...second]))
     await pipeline.enable('cloud_pubsub')
-    // A running publisher notices the change at its next poll, so a new one starts with it.
-    await publisher.stop()
-    publisher = w.startPublishing()
     const third = await emitEvents(w.app, tenant, ['a'])
     await pipeline.put({ cloud_pubsub })
     await waitFor(() => expect(idsAtGoogle()).toEqual([...first, ...second, ...third]))
@@ -136,7 +142,7 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
   })
 
   describe('while one process publishes', () => {
-    beforeAll(() => void w.startPublishing())
+    beforeAll(() => w.startDelivery())
 
     const failureMetrics = async () =>
       (await (await fetch(`${w.base}/metrics`)).text()).split('\n').filter((line) => line.startsWith('assay_pipeline_failures_total{'))
@@ -174,7 +180,7 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
     test('delivers every event in key order when the broker is killed and restarted', async () => {
       const tenant = await w.tenant()
       const target = { exchange: 'durable', name: 'durable' }
-      const pipeline = await aPipeline(tenant, { rabbitmq: { ...broker, exchange: 'durable' } })
+      const pipeline = await aPipeline(tenant, { rabbitmq: { uri: broker.uri, exchange: 'durable' } })
       const before = await aQueue(broker.uri, target)
       await before.listen()
       const published: { id: string; key: string }[] = []

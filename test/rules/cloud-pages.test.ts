@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { allItems, followPages } from '../../src/wearables/providers/pages.ts'
+import { allItems, followPages } from '../../src/wearables/providers/reading/pages.ts'
 
 test('follows pages to the last one', async () => {
   const pages = followPages(

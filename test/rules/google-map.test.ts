@@ -40,6 +40,7 @@ describe('a measurement', () => {
     ['blood-glucose', { sampleTime, bloodGlucoseMilligramsPerDeciliter: 98 }, { ...at, value: 98, unit: 'mg/dL', type: 'unknown' }],
     ['core-body-temperature', { sampleTime, temperatureCelsius: 36.6 }, { ...at, value: 36.6, unit: '°C', type: 'unknown' }],
     ['vo2-max', { sampleTime, vo2Max: 41.5, measurementMethod: 'ROCKPORT_FITNESS_TEST' }, { ...at, value: 41.5, type: 'watch' }],
+    ['run-vo2-max', { sampleTime, runVo2Max: 44.25 }, { ...at, value: 44.25, type: 'watch' }],
     ['daily-vo2-max', { date, vo2Max: 40, estimated: true }, { start_date: '2026-03-01T12:00:00Z', value: 40, type: 'watch' }],
   ])('%s', (type, value, sample) => {
     expect(samples(type, value)).toEqual([sample])

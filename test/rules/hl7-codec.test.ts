@@ -45,6 +45,7 @@ describe('parsing', () => {
     expect(value('Desirable <200 \\T\\ fasting')).toBe('Desirable <200 & fasting')
     expect(value('\\F\\\\S\\\\R\\\\E\\')).toBe('|^~\\')
     expect(value('one\\.br\\two\\X0D0A\\three')).toBe('one\ntwo\r\nthree')
+    expect(value('NUL is\\X00\\ left\0 out')).toBe('NUL is left out')
     expect(value('\\H\\high\\N\\')).toBe('high')
     expect(value('\\Zlocal\\ 5\\6')).toBe('\\Zlocal\\ 5\\6')
     expect(value('\\T')).toBe('\\T')
@@ -179,7 +180,10 @@ const delimiterSets = fc
   .uniqueArray(fc.constantFrom(...punctuation), { minLength: 5, maxLength: 6 })
   .map(([field = '', ...others]) => delimitersOf(field, others.join('')))
 
-const texts = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 8 }), fc.string({ unit: 'binary-ascii', maxLength: 8 }))
+// A message has no NUL.
+const texts = fc
+  .oneof(fc.string({ unit: 'grapheme', maxLength: 8 }), fc.string({ unit: 'binary-ascii', maxLength: 8 }))
+  .map((text) => text.replaceAll('\0', ''))
 const list = <T>(item: fc.Arbitrary<T>) => fc.array(item, { maxLength: 3 })
 const fields: fc.Arbitrary<Field> = list(list(list(texts)))
 const segments: fc.Arbitrary<Segment> = fc.record({

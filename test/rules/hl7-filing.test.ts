@@ -29,10 +29,10 @@ const ordered = {
   ],
 }
 
-function report(lines: string[], isComplete = false, finished?: Record<string, boolean>) {
+function report(lines: string[], isComplete = false, finished?: Record<string, boolean>, profile = 'loi-lri-2.5.1') {
   const message = parseMessage(['MSH|^~\\&|LAB|MAIN|ASSAY|ACC|20260302||ORU^R01|1|T|2.5.1', 'PID|1', ...lines].join('\r'))
-  const [patient] = readResults(message, readBuiltIn('loi-lri-2.5.1'))
-  const received = { notes: [], groups: patient?.groups ?? [], number_per_test: true }
+  const [patient] = readResults(message, readBuiltIn(profile))
+  const received = { notes: [], groups: patient?.groups ?? [] }
   return reportOf(received, { ordered, isComplete, previous: finished && { results: [], finished } })
 }
 
@@ -75,6 +75,37 @@ describe('the status of a report', () => {
     expect(report([obr('N1', 'REFLEX', 'F', { action: 'G' }), obx({ loinc: '2951-2', name: 'Sodium', unit: '' }, '140')]).status).toBe(
       'partial',
     )
+  })
+
+  test.each(['orm-2.3-grouped', 'orm-2.3-per-test', 'loi-lri-2.5.1'])('ORC-5 CM applies to its own test only: %s', (profile) => {
+    const orc = (status: string) => `ORC|RE|N1|ACC-1||${status}`
+    const reported = (lines: string[], before?: Record<string, boolean>) => report(lines, false, before, profile)
+    const one = [orc('CM'), obr('N1', potassium.order), obx(potassium, '4.4')]
+    expect(reported(one)).toMatchObject({ status: 'partial', finished: { 1: true }, unknown_tests: [] })
+    // Without OBR-25, it says that its test is done.
+    expect(reported([orc('CM'), obr('N1', hba1c.order, '')], { 1: true }).status).toBe('final')
+    expect(reported([orc('IP'), obr('N1', hba1c.order, '')], { 1: true }).status).toBe('partial')
+    expect(reported([orc('CM'), obr('N1', hba1c.order, 'P')], { 1: true }).status).toBe('partial')
+  })
+
+  test('the code of the ordered test is in OBR-20 if the lab performed another', () => {
+    const performed = (code: string, ordered: string) => obr('N1', code, 'F', { ordered: `^^^${ordered}^Name` })
+    const lines = [
+      performed('P1', potassium.order),
+      obx(potassium, '4.4'),
+      performed('P2', hba1c.order),
+      obx({ ...hba1c, loinc: '' }, '5.1'),
+    ]
+    expect(report(lines)).toMatchObject({ status: 'final', finished: { 1: true, 2: true } })
+    expect(report(lines.slice(0, 2))).toMatchObject({ status: 'partial', finished: { 1: true }, unknown_tests: [] })
+  })
+
+  test('codes that identify no ordered test leave it partial, for a person to review', () => {
+    const glucose = { loinc: '2345-7', name: 'Glucose', unit: 'mg/dL' }
+    const unknown = report([obr('N1', 'P1'), obx(glucose, '90'), obr('N1', 'R1', 'F', { action: 'G' }), obx(glucose, '91')])
+    expect(unknown).toMatchObject({ status: 'partial', finished: {}, unknown_tests: [{ code: { local: 'P1' } }] })
+    // All ordered tests are there, so nothing is left that it could be.
+    expect(report([...tests('F'), obr('N1', 'P1'), obx(glucose, '90')])).toMatchObject({ status: 'final', unknown_tests: [] })
   })
 
   test('a canceled test lists its measurements as missing, with the reason', () => {

@@ -6,7 +6,7 @@ import { formatTime, parseDay, parseTime } from '../../src/labs/hl7/codec/rules-
 import { acknowledge, readAcknowledgment } from '../../src/labs/hl7/messages/rules-acknowledgment.ts'
 import { readDocuments } from '../../src/labs/hl7/messages/rules-documents.ts'
 import { messageProblems } from '../../src/labs/hl7/messages/rules-lengths.ts'
-import { type OrderToSend, orderMessages } from '../../src/labs/hl7/messages/rules-order.ts'
+import { type Coverage, type OrderToSend, orderMessages } from '../../src/labs/hl7/messages/rules-order.ts'
 import { readResults } from '../../src/labs/hl7/messages/rules-results.ts'
 import { failureOfRejection } from '../../src/labs/hl7/messages/rules-statuses.ts'
 import { checkProfile, extendProfile } from '../../src/labs/hl7/profiles/rules-check.ts'
@@ -45,16 +45,16 @@ describe('the built-in profiles', () => {
     expect(new Set(messages.map((message) => readValue(segmentOf(message, 'MSH'), 10))).size).toBe(2)
     expect(linesOf(loi)[0]).toEqual([
       'MSH|^~\\&|ASSAY|ACC123|LAB|LAB|20260301111500-0500||OML^O21^OML_O21|A000000000000000101|T|2.5.1|||AL|AL||UNICODE UTF-8|||LOI_NG_PRN_Profile^^2.16.840.1.113883.9.88^ISO',
-      "PID|1||U7F3A9C2^^^ASSAY^PI||O'Fernsby-Núñez^Zoë^^^^^L||19840229|F||2106-3^White^HL70005|12 Saltmarsh Lane^Apt 4^Austin^TX^78701^USA^H||^PRN^PH^^1^512^5550100|||||||||H^Hispanic or Latino^HL70189",
+      "PID|1||c0a8f6e2-5b7d-4e19-9a3c-2f41d07be586^^^ASSAY^PI||O'Fernsby-Núñez^Zoë^^^^^L||19840229|F||2106-3^White^HL70005|12 Saltmarsh Lane^Apt 4^Austin^TX^78701^USA^H||^PRN^PH^^1^512^5550100|||||||||H^Hispanic or Latino^HL70189",
       'PV1|1|O',
       expect.stringMatching(
-        /^IN1\|1\|OAKMU\|OAKMU\|Oakmeadow Mutual Health\|\|\|\|GRP77\|{8}O'Fernsby-Núñez\^Zoë\^\^\^\^\^L\|SEL\|19840229\|/,
+        /^IN1\|1\|TEAM-4F9C20A17B\|TEAM-4F9C20A17B\|Oakmeadow Mutual Health\|\|\|\|GRP77\|{8}O'Fernsby-Núñez\^Zoë\^\^\^\^\^L\|SEL\|19840229\|/,
       ),
       expect.stringMatching(/^GT1\|1\|\|O'Fernsby-Núñez\^Zoë.*\|\|19840229\|F\|\|SEL$/),
       'ORC|NW|7K2M4Q9X3T1B-1^ASSAY||7K2M4Q9X3T1B^ASSAY|||||20260301111500-0500|||1234567893^Smithson^Ada^^^^^^NPI&2.16.840.1.113883.4.6&ISO^L^^^NPI',
       'TQ1|1||||||||R',
       'OBR|1|7K2M4Q9X3T1B-1^ASSAY||24331-1^Lipid Panel^LN^QM10007^Lipid Panel^L|||20260301091500-0500||||||Fatigue \\T\\ dizziness \\F\\ since May|||1234567893^Smithson^Ada^^^^^^NPI&2.16.840.1.113883.4.6&ISO^L^^^NPI',
-      'DG1|1||E78.5^Hyperlipidemia, unspecified^I10C|||W',
+      'DG1|1||E11.22^Type 2 diabetes mellitus with diabetic chronic kidney disease^I10C|||W',
       'OBX|1|CWE|FASTING^Was the patient fasting?^L||Y^Yes^L||||||O|||20260301091500-0500|||||||||||||||SCI',
       'OBX|2|NM|WEIGHT^Weight in pounds^L||142||||||O|||20260301091500-0500|||||||||||||||SCI',
       'SPM|1|7K2M4Q9X3T1B||119364003^Serum^SCT|||||||||||||20260301091500-0500',
@@ -65,19 +65,19 @@ describe('the built-in profiles', () => {
     expect(linesOf(grouped)).toEqual([
       [
         'MSH|^~\\&|ASSAY|ACC123|LAB|LAB|20260301111500||ORM^O01|7K2M4Q9X3T1B|T|2.3',
-        "PID|1|U7F3A9C2|U7F3A9C2||O'FERNSBY-NUNEZ^ZOE||19840229|F|||12 Saltmarsh Lane^Apt 4^Austin^TX^78701||(512)555-0100",
+        "PID|1|M0J3P3IZWEIIBTMJ|M0J3P3IZWEIIBTMJ||O'FERNSBY-NUNEZ^ZOE||19840229|F|||12 Saltmarsh Lane^Apt 4^Austin^TX^78701||(512)555-0100",
         'PV1|1|O|||||1234567893^SMITHSON^ADA',
-        expect.stringMatching(/^IN1\|1\|OAKMU\|.*\|W123456789\|{11}T$/),
+        expect.stringMatching(/^IN1\|1\|\|TEAM-4F9C20A17B\|.*\|W123456789\|{11}T$/),
         expect.stringMatching(/^GT1\|1\|\|O'FERNSBY-NUNEZ\^ZOE\|.*\|1$/),
         'ORC|NW|7K2M4Q9X3T1B|||||||20260301111500|||1234567893^SMITHSON^ADA||||||||4',
         'OBR|1|7K2M4Q9X3T1B||^^^QM10007^Lipid Panel|R||20260301091500|||||||||1234567893^SMITHSON^ADA||T',
-        'DG1|1||E78.5^Hyperlipidemia, unspecified^I10',
+        'DG1|1||E11.22^Type 2 diabetes mellitus with diabetic chronic ki^I10',
         'OBX|1|ST|FASTING^Was the patient fasting?||Y||||||F',
         'OBX|2|NM|WEIGHT^Weight in pounds||142||||||F',
         'OBX|3|ST|PR101^CLINICAL INFORMATION||Fatigue \\T\\ dizziness \\F\\ since May||||||F',
         'OBX|4|ST|PR300^SPECIMEN SOURCE||SERUM||||||F',
         'OBR|2|7K2M4Q9X3T1B||^^^QM10031^Hemoglobin A1c|R||20260301091500|||||||||1234567893^SMITHSON^ADA||T',
-        'DG1|1||E78.5^Hyperlipidemia, unspecified^I10',
+        'DG1|1||E11.22^Type 2 diabetes mellitus with diabetic chronic ki^I10',
         'OBX|1|ST|PR101^CLINICAL INFORMATION||Fatigue \\T\\ dizziness \\F\\ since May||||||F',
         'OBX|2|ST|PR300^SPECIMEN SOURCE||SERUM||||||F',
       ],
@@ -88,10 +88,10 @@ describe('the built-in profiles', () => {
     expect(linesOf(perTest)).toEqual([
       [
         'MSH|^~\\&|ASSAY|ACC123|LAB|LAB|202603011115||ORM^O01|A000000000000000101|T|2.3',
-        "PID|1|U7F3A9C2|||O'FERNSBY-NUNEZ^ZOE||19840229|F||C|12 Saltmarsh Lane^Apt 4^Austin^TX^78701||5125550100|||||ACC123^^^T",
-        expect.stringMatching(/^IN1\|1\|OAKMU\|.*\|W123456789$/),
+        "PID|1|M0J3P3IZWEIIBTMJ|||O'FERNSBY-NUNEZ^ZOE||19840229|F||C|12 Saltmarsh Lane^Apt 4^Austin^TX^78701||5125550100|||||ACC123^^^T",
+        expect.stringMatching(/^IN1\|1\|\|TEAM-4F9C20A17B\|.*\|W123456789$/),
         expect.stringMatching(/^GT1\|1\|\|O'FERNSBY-NUNEZ\^ZOE\|/),
-        'DG1|1|I10|E78.5^^I10|Hyperlipidemia, unspecified',
+        'DG1|1|I10|E11.22^^I10|Type 2 diabetes mellitus with diabetic c',
         'ORC|NW|7K2M4Q9X3T1B|||||||202603011115|||1234567893^SMITHSON^ADA^^^^^N',
         'OBR|1|7K2M4Q9X3T1B||QM10007^Lipid Panel^L|||202603010915||||N||Fatigue \\T\\ dizziness \\F\\ since May||SER&SERUM|1234567893^SMITHSON^ADA^^^^^N|||||||||||^^^^^R',
         'OBX|1|ST|FASTING^Was the patient fasting?||Y|||||N|F',
@@ -109,7 +109,7 @@ describe('the built-in profiles', () => {
     expect(segments.map(({ name }) => name)).toEqual(['MSH', 'PID', 'PV1', 'ORC', 'OBR', 'OBR'])
     expect([1, 2, 3].map((field) => readValue(segments[3], field))).toEqual(['CA', '7K2M4Q9X3T1B', 'ACC-5567'])
     expect(readValue(segments[0], 10)).toBe('7K2M4Q9X3T1BC')
-    expect(linesOf(perTest, {}, 'CA').flat().join()).not.toMatch(/Fatigue|E78|FASTING/)
+    expect(linesOf(perTest, {}, 'CA').flat().join()).not.toMatch(/Fatigue|E11|FASTING/)
   })
 
   test('writes the priority, the bill type and an advance beneficiary notice where the lab reads them', () => {
@@ -124,9 +124,51 @@ describe('the built-in profiles', () => {
     expect([inPerTest, inLoi].flatMap((message) => [...segmentsOf(message, 'IN1'), ...segmentsOf(message, 'GT1')])).toEqual([])
   })
 
+  test.each(names)('%s writes a line break in formatted text as an escape, elsewhere as a space, and never as a question mark', (name) => {
+    const breaks = ['one\ntwo', 'one\r\ntwo', 'one\rtwo', 'one\n\n two', 'one\ttwo', 'one\u2028two']
+    for (const clinical_notes of breaks) {
+      const inPlace = linesOf(profileOf(name), { clinical_notes }).flat().join('\n')
+      expect(inPlace).toContain('|one two|')
+      const inNotes = { ...profileOf(name), order: { ...profileOf(name).order, clinical_notes_in: 'NTE' as const } }
+      const [note] = linesOf(inNotes, { clinical_notes })
+        .flat()
+        .filter((line) => line.startsWith('NTE'))
+      expect(note).toBe(clinical_notes.includes('\t') ? 'NTE|1|P|one two' : 'NTE|1|P|one\\.br\\two')
+      expect(inPlace + note).not.toMatch(/one\?|[\t\u2028]|\\X0[AD]/)
+    }
+    const patient = { ...sampleOrder.patient, last_name: 'Fernsby\nNunez' }
+    expect(linesOf(profileOf(name), { patient }).flat().join('\n')).toMatch(/\|FERNSBY NUNEZ\^/i)
+  })
+
   test('finds a field that is too long for the structure', () => {
     const [message] = ordered(grouped, { clinical_notes: null, number: 'A'.repeat(23) })
     expect(messageProblems(message as Message)).toContainEqual({ place: 'ORC-2', message: 'The field has more than 22 characters.' })
+  })
+
+  test.each([
+    ['2.3', ['PID-2 16', 'PID-3 20', 'PID-4 12', 'IN1-8 12', 'IN1-36 15']],
+    ['2.3.1', ['PID-2 20', 'PID-3 20', 'PID-4 20', 'IN1-8 12', 'IN1-36 15']],
+    ['2.4', ['PID-2 20', 'PID-4 20', 'IN1-8 12', 'IN1-36 15']],
+  ] as const)('%s has lengths of its own, which the realistic sample exceeds without the rules of a profile', (version, places) => {
+    const patient = { ...grouped.patient, max_id: null, id_in: ['PID-2' as const, 'PID-3' as const, 'PID-4' as const] }
+    const coverage = { ...(sampleOrder.coverage as Coverage), group_id: 'GROUP-0000077', member_id: 'W123456789012345' }
+    const [message] = ordered({ ...grouped, version, patient }, { coverage })
+    const found = messageProblems(message as Message).map(({ place, message }) => `${place} ${/\d+/.exec(message)?.[0]}`)
+    expect(found).toEqual(places)
+  })
+
+  test('a long patient ID becomes a shorter one, which differs by patient; a payor code is left out of IN1-2 or cut in IN1-3', () => {
+    const payor_code = 'Mutual & Provident Society of the Lower Saltmarsh Valleys and Harbors'
+    const coverage = { ...(sampleOrder.coverage as Coverage), payor_code }
+    const pidOf = (id: string) =>
+      readValue(segmentOf(ordered(grouped, { patient: { ...sampleOrder.patient, id } })[0] as Message, 'PID'), 2)
+    const ids = ['short', 'c0a8f6e2-5b7d-4e19-9a3c-2f41d07be586', 'c0a8f6e2-5b7d-4e19-9a3c-2f41d07be587'].map(pidOf)
+    expect([ids[0], new Set(ids).size, ids.every((id) => id.length <= 16)]).toEqual(['short', 3, true])
+    const [message] = ordered(grouped, { coverage })
+    expect([2, 3].map((field) => readValue(segmentOf(message as Message, 'IN1'), field))).toEqual([
+      ...['', 'Mutual & Provident Society of the Lower Saltmarsh Valleys'],
+    ])
+    expect(messageProblems(message as Message)).toEqual([])
   })
 })
 
@@ -295,11 +337,14 @@ describe('reading results', () => {
     expect(observationOf(obx('NM', value))?.value).toBeNull()
   })
 
-  test('the worst flag is the interpretation, and a finding has none', () => {
-    const interpretation = (flags: string) => observationOf(obx('NM', '1', 'F', flags))?.interpretation
-    expect(['N', 'H', 'A~HH', 'LL', 'AA', '<', 'POS', ''].map(interpretation)).toEqual([
-      ...['normal', 'abnormal', 'critical', 'critical', 'critical', 'abnormal', null, null],
-    ])
+  test.each([
+    ['N', 'normal'],
+    ...['L', 'H', 'LU', 'HU', 'A', '<', '>', 'LX', 'HX'].map((flag) => [flag, 'abnormal']),
+    ...['POS', 'DET', 'RR', 'WR', 'TOX', 'R', 'I', 'NS', 'SDD', 'pos', 'N~POS'].map((flag) => [flag, 'abnormal']),
+    ...['LL', 'HH', 'AA', 'A~HH', 'POS~AA'].map((flag) => [flag, 'critical']),
+    ...['', 'NEG', 'NR', 'ND', 'S', 'IND', 'IE', 'U', 'D', 'B', 'W', 'HM', 'QCF', '?'].map((flag) => [flag, null]),
+  ])('the flag %j is %s: the worst one counts', (flags, interpretation) => {
+    expect(observationOf(obx('NM', '1', 'F', flags as string))?.interpretation).toBe(interpretation)
   })
 
   test('lines of text with the same code are one text, as final as its least final line', () => {
@@ -347,6 +392,17 @@ describe('reading results', () => {
     expect(readResults(resultOf(oru), loi)).toEqual([])
   })
 
+  test('is read in linear time, however many patients, tests and shared segments it has', () => {
+    // Quadratic work would take hours.
+    const COUNT = 100_000
+    const named = (name: (i: number) => string) => Array.from({ length: COUNT }, (_, i) => ({ name: name(i), fields: [] }))
+    const message = resultOf(oru)
+    const read = (segments: Message['segments']) => readResults({ ...message, segments: message.segments.concat(segments) }, loi)
+    const shared = named((i) => `Z${i}`)
+    expect(read([...shared, ...named(() => 'PID')])).toHaveLength(COUNT)
+    expect(read([{ name: 'PID', fields: [] }, ...shared, ...named(() => 'OBR')])[0]?.groups).toHaveLength(COUNT)
+  })
+
   test('reads a status message: an ORC without an OBR', () => {
     expect(groupsOf('ORC|SC|ORD9-1|ACC-5567|ORD9|IP', 'ORC|SC|ORD8-1|ACC-5568|ORD8|CA')).toMatchObject([
       { order_control: 'SC', order_status: 'IP', order_number: 'ORD9', observations: [], status: 'unknown' },
@@ -354,7 +410,7 @@ describe('reading results', () => {
     ])
   })
 
-  test('joins a PDF that a lab split, and skips what is not a PDF', () => {
+  test('joins a PDF that a lab split, and keeps what is not a PDF', () => {
     const base64 = Buffer.from(`%PDF-1.7\n${'x'.repeat(200)}`).toString('base64')
     const part = (data: string, name = 'PDF') => `OBX|1|ED|${name}^Report^L||LAB^Application^PDF^Base64^${data}||||||F`
     const message = resultOf(
@@ -366,8 +422,8 @@ describe('reading results', () => {
       part(Buffer.from('<html>').toString('base64'), 'PAGE'),
       `ZEF|1|${Buffer.from('%PDF-1.4').toString('base64')}`,
     )
-    expect(readDocuments(message, loi).map(({ bytes }) => bytes.length)).toEqual([209])
-    expect(readDocuments(message, grouped).map(({ bytes }) => bytes.toString().slice(0, 8))).toEqual(['%PDF-1.7', '%PDF-1.4'])
+    expect(readDocuments(message, loi).map(({ bytes }) => bytes.length)).toEqual([209, 6])
+    expect(readDocuments(message, grouped).map(({ bytes }) => bytes.toString().slice(0, 8))).toEqual(['%PDF-1.7', '<html>', '%PDF-1.4'])
   })
 
   test('maps the reason of a rejected specimen to a failure', () => {
@@ -438,7 +494,7 @@ describe('acknowledgments', () => {
       text: null,
       error_codes: [],
       order_control: 'UC',
-      filler_number: 'ACC-5567',
+      filler_numbers: ['ACC-5567'],
     })
     expect(readAcknowledgment(resultOf(oru, pid))).toBeUndefined()
     expect(fieldOf(undefined, 1)).toEqual([])

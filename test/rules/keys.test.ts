@@ -28,6 +28,14 @@ test.each(['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffff
   },
 )
 
+test('a derived token names its team, and the same bytes give the same token', () => {
+  const team_id = newUuid()
+  const derived = (fill: number) => rules.derivedTeamSecret('at_', team_id, Buffer.alloc(40, fill))
+  expect(derived(1)).toMatch(/^at_[0-9A-Za-z]{68}$/)
+  expect([rules.teamOfSecret(derived(1)), derived(1)]).toEqual([team_id, derived(1)])
+  expect(derived(2)).not.toBe(derived(1))
+})
+
 test('a malformed token names no team', () => {
   const secret = rules.newTeamSecret('at_', newUuid())
   const zeros = '0'.repeat(68)
@@ -107,4 +115,12 @@ describe('key expiry', () => {
   ])('%s fails with %s', (expires_at, reason) => {
     expect(errorTypeOf(() => rules.checkExpiry(expires_at, now))).toBe(reason)
   })
+})
+
+test.each([
+  ['2026-03-01T12:00:00Z', null, '2026-03-01T12:00:00Z'],
+  ['2026-03-01T12:00:00Z', '2026-03-01T12:00:01Z', '2026-03-01T12:00:00Z'],
+  ['2026-03-01T12:00:00Z', '2026-03-01T12:30:00+01:00', '2026-03-01T12:30:00+01:00'],
+])('a rotated key that should expire at %s, and would expire at %s, expires at %s', (chosen, current, expected) => {
+  expect(rules.earlier(chosen, current)).toBe(expected)
 })

@@ -5,7 +5,15 @@ import * as rules from '../../src/wearables/providers/rules-oauth.ts'
 
 const client: rules.Client = {
   ...{ authorize_url: 'https://source.example/authorize?kind=a', token_url: 'https://source.example/token', revoke_url: undefined },
-  ...{ scopes: ['sleep', 'steps'], needs: {}, allScopes: undefined, scope_separator: ' ', client_auth: 'basic', account_field: 'user.id' },
+  ...{
+    scopes: ['sleep', 'steps'],
+    needs: {},
+    allScopes: undefined,
+    scope_separator: ' ',
+    client_auth: 'basic',
+    revoke_auth: 'basic',
+    account_field: 'user.id',
+  },
   ...{ authorize_params: { prompt: 'consent' }, client_id: 'a b', client_secret: 'ä:+', redirect_uri: 'https://we.example/back' },
 }
 

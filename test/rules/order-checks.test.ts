@@ -119,7 +119,9 @@ describe('patient age', () => {
       'minor_at_home collection_method',
       'proxy_is_patient patient_details.medical_proxy',
     ])
-    expect(advisoriesOf(anOrder({ details: { dob: '1890-01-01' } }))).toEqual(['birth_date_implausible patient_details.dob'])
+    expect(advisoriesOf(anOrder({ details: { dob: '1900-03-01' } }))).toEqual(['birth_date_implausible patient_details.dob'])
+    // 125 years old.
+    for (const dob of ['1900-03-02', '1901-03-01']) expect(advisoriesOf(anOrder({ details: { dob } }))).toEqual([])
   })
 })
 
@@ -179,6 +181,13 @@ describe('AoE questions', () => {
       answer(2, 700150, '140'),
       answer(2, 700200, 'CARB,VALP'),
     ])
+  })
+
+  test('in free text keep their spelling', () => {
+    const [question] = afp.aoe.questions as [AoE['questions'][number]]
+    const open = { id: 4, aoe: { questions: [{ ...question, type: 'text' as const, answers: [] }] } }
+    const text = 'Left arm, then Right arm'
+    expect(resolveAoeAnswers([open], [answer(4, question.id, ` ${text} `)], false)).toEqual([answer(4, question.id, text)])
   })
 
   test('reject an order without answers with 422', () => {

@@ -106,6 +106,15 @@ describe('a day of Oura', () => {
     expect(map.activityOf(api.DailyActivity.parse({ ...day, ...fields })).day_summary).toMatchObject(summary)
   })
 
+  test.each([
+    ['2026-03-02T04:00:00+01:00', 3600],
+    ['2026-03-02T04:00:00-03:30', -12_600],
+    ['2026-03-02T04:00:00', undefined],
+    [null, undefined],
+  ])('a day that begins at %s keeps the offset %s', (timestamp, timezone_offset) => {
+    expect(map.activityOf(api.DailyActivity.parse({ ...day, timestamp })).day_summary.timezone_offset).toBe(timezone_offset)
+  })
+
   test('the mean oxygen saturation belongs to the end of the long sleep; 0 means not measured', () => {
     const spo2 = (average: number | null, of = '2026-03-02') => api.DailySpo2.parse({ ...day, day: of, spo2_percentage: { average } })
     const nights = [aNight(), aNight({ id: 's2', type: 'late_nap', bedtime_end: '2026-03-02T15:00:00+01:00' })]

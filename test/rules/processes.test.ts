@@ -1,6 +1,6 @@
-import { availableParallelism } from 'node:os'
 import { expect, test } from 'vitest'
 import { readConfig } from '../../src/platform/config.ts'
+import { defaultProcesses } from '../../src/platform/runtime/process-count.ts'
 import { isSupervised, supervisorSettings } from '../../src/processes/settings.ts'
 
 test.each([
@@ -13,8 +13,15 @@ test.each([
   expect(isSupervised(env)).toBe(expected)
 })
 
-test('serves requests with one process less than there are cores, and at least one', () => {
-  expect(supervisorSettings(readConfig({})).processes).toBe(Math.max(1, availableParallelism() - 1))
+test.each([
+  [1, 1, 1],
+  [2, 1, 1],
+  [4, 3, 3],
+  [8, 7, 7],
+  [16, 15, 7],
+])('on %i cores, %i processes serve requests, and %i on a separate database', (cores, embedded, separate) => {
+  expect(defaultProcesses({}, cores)).toBe(embedded)
+  expect(defaultProcesses({ DATABASE_URL: 'postgres://db/assay' }, cores)).toBe(separate)
 })
 
 test('the processes of a default service fit into the default connections of PostgreSQL', () => {

@@ -53,6 +53,8 @@ test.each([
   [{ PUBLIC_URL: 'HTTPS://Assay.Example/base//' }, 'https://assay.example/base'],
   [{ HOST: '[::1]', PORT: '9000' }, 'http://[::1]:9000'],
   [{ HOST: '::1', PORT: '9000' }, 'http://[::1]:9000'],
+  [{ HOST: '0.0.0.0', PORT: '9000' }, 'http://127.0.0.1:9000'],
+  [{ HOST: '::', PORT: '9000' }, 'http://[::1]:9000'],
 ])('the settings %j lead to links under %s', (env, base) => {
   expect(publicUrl(readConfig(env))).toBe(base)
 })

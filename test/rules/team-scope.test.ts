@@ -18,7 +18,7 @@ describe('a statement names its team', () => {
     'with found as (select team_id, id from orders where team_id = $1) delete from results r using found f where r.team_id = f.team_id',
     'select * from audit_log where chain_id = $1',
     'insert into orders (team_id, id) values ($1, $2) on conflict (team_id, id) do update set id = excluded.id',
-    'update orders set id = $1 where team_id = place_order.team_id',
+    'update orders set id = $1 where team_id = place_orders.team_id',
     'select * from payors',
     "select o.* from teams t join orders o on o.team_id = t.id where t.id = '4f1c5ab5-6f0f-4c0a-9a53-0b3b0d5d5a10'",
   ])('%s', (text) => expect(missingIn(text)).toEqual([]))

@@ -129,6 +129,16 @@ describe('networks the operator opens', () => {
     ['sandbox forbids loopback through NAT64', {}, '64:ff9b::127.0.0.1', true],
     ['sandbox forbids private networks', {}, '10.0.0.1', true],
     ['sandbox forbids loopback if WEBHOOK_ALLOW_LOOPBACK is false', { WEBHOOK_ALLOW_LOOPBACK: 'false' }, '127.0.0.1', true],
+    ['a sandbox on another loopback address allows loopback', { HOST: '[::1]' }, '127.0.0.1', false],
+    ['a sandbox on localhost allows loopback', { HOST: 'localhost' }, '127.0.0.1', false],
+    ['a sandbox that others can reach forbids loopback', { HOST: '0.0.0.0' }, '127.0.0.1', true],
+    ['a sandbox that others can reach forbids IPv6 loopback', { HOST: '::' }, '::1', true],
+    [
+      'a sandbox that others can reach allows loopback if WEBHOOK_ALLOW_LOOPBACK is true',
+      { HOST: '0.0.0.0', WEBHOOK_ALLOW_LOOPBACK: 'true' },
+      '127.0.0.1',
+      false,
+    ],
     ['production forbids loopback', production, '127.0.0.1', true],
     ['production allows loopback if WEBHOOK_ALLOW_LOOPBACK is true', { ...production, WEBHOOK_ALLOW_LOOPBACK: 'true' }, '127.0.0.1', false],
     [

@@ -81,18 +81,37 @@ describe('a sleep of WHOOP', () => {
 })
 
 describe('a cycle of WHOOP', () => {
-  const dayOf = (score: object, change: object = {}) =>
-    map.activityOf(api.Cycle.parse({ start, timezone_offset: '-05:00', updated_at, score_state: 'SCORED', score, ...change }))
+  const dayOf = (score: object, change: object = {}, sleeps = [aSleep({}, { cycle_id: 7 })]) =>
+    map.activityOf(
+      api.Cycle.parse({ id: 7, start, timezone_offset: '-05:00', updated_at, score_state: 'SCORED', score, ...change }),
+      sleeps,
+    )
   test.each([
-    [{ kilojoule: 8368 }, { date: '2026-03-01', total_energy_burned_sum: 2000 }],
+    [{ kilojoule: 8368 }, { date: '2026-03-02', total_energy_burned_sum: 2000 }],
     [{ average_heart_rate: 68 }, { heart_rate_mean: 68 }],
     [{ max_heart_rate: 171 }, { heart_rate_maximum: 171 }],
   ])('%j becomes %j', (score, summary) => {
-    expect(dayOf(score)).toMatchObject({ modified_at: updated_at, day_summary: summary })
+    expect(dayOf(score)).toMatchObject({ day_summary: summary })
   })
 
-  test('belongs to the local day on which it started', () => {
-    expect(dayOf({}, { timezone_offset: 'Z' }).day_summary.date).toBe('2026-03-02')
+  const woken = (hours: number, change: object = {}) =>
+    aSleep({}, { cycle_id: 7, start, end: new Date(Date.parse(start) + hours * 3_600_000).toISOString(), ...change })
+  test.each([
+    ['belongs to the local day of the wake-up, not of the sleep onset', {}, [woken(8)], '2026-03-02'],
+    ['of a sleep that ends before midnight belongs to that day', {}, [woken(1.5)], '2026-03-01'],
+    ['does not take the end of a nap', {}, [woken(30, { nap: true }), woken(8)], '2026-03-02'],
+    ['does not take the sleep of another cycle', {}, [woken(30, { cycle_id: 8 }), woken(8)], '2026-03-02'],
+    ['without a known sleep is taken to wake up eight hours after its start', {}, [], '2026-03-02'],
+    ['is dated in its own time zone', { timezone_offset: '+14:00' }, [woken(8)], '2026-03-03'],
+  ])('%s', (_, change, sleeps, date) => {
+    expect(dayOf({}, change, sleeps).day_summary.date).toBe(date)
+  })
+
+  test('two onsets on one date are two days', () => {
+    const cycle = (id: number, start: string, end: string) =>
+      dayOf({}, { id, start }, [aSleep({}, { cycle_id: id, start, end })]).day_summary.date
+    expect(cycle(1, '2026-03-01T06:00:00.000Z', '2026-03-01T13:00:00.000Z')).toBe('2026-03-01')
+    expect(cycle(2, '2026-03-02T03:30:00.000Z', '2026-03-02T11:00:00.000Z')).toBe('2026-03-02')
   })
 })
 

@@ -83,6 +83,33 @@ describe('a group of measures of Withings', () => {
     expect(mapping(aGroup([[1, 68, 0]]), PARIS)).toEqual([])
   })
 
+  test('fat mass becomes a percentage of the weight, unless the scale sends that', () => {
+    type Measure = [number, number, number]
+    const [weight, mass, percentage]: [Measure, Measure, Measure] = [
+      [1, 68, 0],
+      [8, 17, 0],
+      [6, 241, -1],
+    ]
+    expect(map.bodyOf(aGroup([weight, mass]), PARIS)).toMatchObject([{ body_fat_percentage: [{ value: 25, start_date: at }] }])
+    expect(map.bodyOf(aGroup([weight, mass, percentage]), PARIS)).toMatchObject([{ body_fat_percentage: [{ value: 24.1 }] }])
+    expect(map.bodyOf(aGroup([mass]), PARIS)).toEqual([])
+  })
+
+  test.each<[[number, number, number][], object[]]>([
+    [[[12, 366, -1]], [{ value: 36.6, type: 'unknown' }]],
+    [[[73, 331, -1]], [{ value: 33.1, type: 'watch', sensor_location: 'wrist' }]],
+    [
+      [
+        [12, 365, -1],
+        [71, 366, -1],
+        [73, 331, -1],
+      ],
+      [{ value: 36.6, type: 'unknown' }],
+    ],
+  ])('the temperatures %j become %j', (measures, samples) => {
+    expect(map.temperatureOf(aGroup(measures), PARIS)).toEqual(samples.map((one) => ({ start_date: at, modified_at, ...one })))
+  })
+
   test('a height in meters is a profile in centimeters', () => {
     expect(map.profileOf(aGroup([[4, 172, -2]]))).toEqual([{ height: 172, modified_at: '2026-03-01T06:00:00.000Z' }])
   })
@@ -111,7 +138,7 @@ describe('a group of measures of Withings', () => {
 
 describe('a day of Withings', () => {
   const day = { date: '2026-03-01', timezone: PARIS, ...modified }
-  const summaryOf = (row: object) => map.activitiesOf([{ ...day, ...row } as never])[0]?.day_summary
+  const summaryOf = (row: object) => map.activityOf({ ...day, ...row } as never).day_summary
   test.each([
     [{ steps: 9000 }, { date: '2026-03-01', steps_sum: 9000 }],
     [{ distance: 5400.5 }, { distance_sum: 5400.5 }],
@@ -139,8 +166,10 @@ describe('a day of Withings', () => {
       { ...day, steps: 1, is_tracker: false, brand: 18 },
       { ...day, steps: 2, is_tracker: true, brand: 1 },
     ] as never[]
-    expect(map.activitiesOf([phone] as never)).toMatchObject([{ source_type: 'phone', modified_at }])
-    expect(map.activitiesOf([phone, watch] as never)).toMatchObject([{ source_type: 'watch', day_summary: { steps_sum: 2 } }])
+    expect(map.withoutDoubles([phone] as never).map(map.activityOf)).toMatchObject([{ source_type: 'phone', modified_at }])
+    expect(map.withoutDoubles([phone, watch] as never).map(map.activityOf)).toMatchObject([
+      { source_type: 'watch', day_summary: { steps_sum: 2 } },
+    ])
   })
 
   test.each([
@@ -155,7 +184,9 @@ describe('a day of Withings', () => {
     ['core_body_temperature', 'body_temperature', false],
   ] as const)('the interval field %s is the series %s, with an end: %s', (field, series, hasEnd) => {
     expect(map.intradaySeries[field]).toBe(series)
-    const samples = map.intradayOf({ [DATE]: { [field]: 36, duration: 60 } as never, [DATE + 60]: {} as never }, field)
+    const samples = [{ [field]: 36, duration: 60 }, {}].flatMap((row, i) =>
+      map.intradayOf({ second: DATE + 60 * i, row: row as never }, field),
+    )
     const end = hasEnd ? { end_date: '2026-03-01T06:01:00.000Z' } : {}
     expect(samples).toEqual([{ start_date: '2026-03-01T06:00:00.000Z', ...end, value: 36, type: 'watch' }])
   })
@@ -182,6 +213,13 @@ describe('a night of Withings', () => {
     ['hr_max', 66, 'heart_rate_maximum', 66],
     ['rr_average', 14, 'respiratory_rate_mean', 14],
     ['sleep_score', 81, 'score', 81],
+    ['waso', 540, 'awake', 540],
+    ['waso', 540, 'wake_after_sleep_onset', 540],
+    ['rmssd_start_avg', 48, 'hrv_mean_rmssd', 48],
+    ['apnea_hypopnea_index', 12, 'apnea_hypopnea_index', 12],
+    ['breathing_disturbances_intensity', 20, 'breathing_disturbances_intensity', 20],
+    ['snoring', 1260, 'snoring', 1260],
+    ['snoringepisodecount', 3, 'snoring_episode_count', 3],
   ])('%s %d becomes %s %d', (field, value, ours, mapped) => {
     expect(sleepOf({ [field]: value })).toMatchObject({ [ours]: mapped, id: '12', start_date: at, modified_at })
   })

@@ -32,7 +32,7 @@ async function setUp() {
 
 test('a retry of an order that was committed without a response returns this order', async () => {
   const { place, placeWithoutResponse, count } = await setUp()
-  await placeWithoutResponse('place_order', 'orders')
+  await placeWithoutResponse('place_orders', 'orders')
   const { order } = await place()
   expect(await count(`orders where id = '${order.id}'`)).toBe(1)
   expect(await count('orders')).toBe(1)

@@ -55,7 +55,12 @@ async function stopWithStalledRequest() {
   const { credentials } = clientsOf(service, env['DATA_DIR'] as string)
   const { hostname, port } = new URL(service.url)
   const socket = connect(Number(port), hostname).on('error', () => {})
-  const head = ['POST /v2/user HTTP/1.1', 'Host: assay', `x-service-api-key: ${credentials.team_api_key}`, 'Content-Type: application/json']
+  const head = [
+    'POST /v2/user HTTP/1.1',
+    'Host: localhost',
+    `x-service-api-key: ${credentials.team_api_key}`,
+    'Content-Type: application/json',
+  ]
   socket.write(`${[...head, 'Content-Length: 100', 'Expect: 100-continue'].join('\r\n')}\r\n\r\n`)
   await once(socket, 'data')
   socket.write('{"client_user_id":"ha')
@@ -67,7 +72,7 @@ async function openIdleConnection({ url }: Service) {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
   onTestFinished(() => void socket.destroy())
-  socket.write('GET /health HTTP/1.1\r\nHost: assay\r\nConnection: keep-alive\r\n\r\n')
+  socket.write('GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: keep-alive\r\n\r\n')
   await once(socket, 'data')
 }
 

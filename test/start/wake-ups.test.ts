@@ -13,7 +13,7 @@ const failOnError = (error: unknown) => {
 /** The vault of a new deployment. */
 async function aVault() {
   const keyEncryption = textKeys('wake-ups of one deployment 0000000')
-  return newVault(keyEncryption, [(await newFirstRoot(keyEncryption, undefined)).root])
+  return newVault(keyEncryption, [(await newFirstRoot(keyEncryption)).root])
 }
 
 test('a process wakes the jobs of the other processes of its deployment, and of no other', async () => {
@@ -23,10 +23,13 @@ test('a process wakes the jobs of the other processes of its deployment, and of 
     await receiveJobWakeUps(ours, (job) => woken.ours.push(job), failOnError),
     await receiveJobWakeUps(theirs, (job) => woken.theirs.push(job), failOnError),
   ]
-  const sender = sendJobWakeUps(ours)
-  sender.send('dispatch orders')
+  const senders = [sendJobWakeUps(ours), sendJobWakeUps(theirs)] as const
+  senders[0].send('dispatch orders')
   await eventually(() => woken.ours.length)
-  expect(woken).toEqual({ ours: ['dispatch orders'], theirs: [] })
-  sender.stop()
+  // A wake-up of ours that the other deployment accepted would arrive before its own.
+  senders[1].send('deliver webhooks')
+  await eventually(() => woken.theirs.length)
+  expect(woken).toEqual({ ours: ['dispatch orders'], theirs: ['deliver webhooks'] })
+  for (const sender of senders) sender.stop()
   await Promise.all(receivers.map((receiver) => receiver.stop()))
 })

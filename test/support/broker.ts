@@ -72,7 +72,8 @@ export async function startBroker(certificate?: { cert: string; key: string }) {
     uri,
     port,
     tlsPort,
-    exchange: 'events',
+    /** The destination of a pipeline. */
+    destination: { uri, exchange: 'events' },
     uriFor: (user: string, password: string) => `amqp://${user}:${password}@127.0.0.1:${port}`,
     tlsUri: uriOf('amqps', tlsPort),
     start,

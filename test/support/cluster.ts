@@ -47,7 +47,12 @@ export async function setup(project: TestProject) {
         dataDir: join(dataFolders, 'data'),
         log: pino({ level: 'silent' }),
         // Tests open thousands of connections, and a password of one iteration saves two milliseconds each.
-        settings: { fsync: 'off', full_page_writes: 'off', scram_iterations: '1', max_connections: '300', ...statementSettings },
+        settings: {
+          ...{ fsync: 'off', full_page_writes: 'off', scram_iterations: '1', max_connections: '300' },
+          // A database lives as long as a test file, so a vacuum costs time and gains nothing. `test/db` starts servers that have it on.
+          autovacuum: 'off',
+          ...statementSettings,
+        },
         superuserSql: statementSql,
       })
   const adminUrl = externalUrl ?? (embedded as Embedded).url

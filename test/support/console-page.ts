@@ -45,17 +45,28 @@ export async function openPage(base: string, width = 1440, options: BrowserConte
 
 type Opened = Awaited<ReturnType<typeof openPage>>
 
-/**
- * Runs a test on desktop and phone, then checks page width, console errors and requests to other hosts.
- * `tour` checks the accessibility of most pages. A journey that ends on another page sets `checkAccessibility`.
- */
-export const journey = (title: string, run: (width: number) => Promise<Opened>, { checkAccessibility = false } = {}) =>
-  test.skipIf(noBrowser).each(widths)(withSkipReason(`on %s ${title}`), async (_, width) => {
-    const { page, consoleErrors, externalRequests } = await run(width)
-    // Stale content is faded, which would fail the contrast check.
-    await page.locator('.is-stale').first().waitFor({ state: 'detached' })
-    if (checkAccessibility) expect(await seriousIssues(page)).toEqual([])
-    await expectNoOverflow(page)
+type JourneyOptions = {
+  /** `tour` checks the accessibility of most pages. A journey that ends on another page sets this. */
+  checkAccessibility?: boolean
+  /** Repeats the whole journey on a phone. */
+  onPhone?: boolean
+}
+
+/** Runs a test on a desktop, then checks its last page on desktop and phone: width, console errors and requests to other hosts. */
+export const journey = (
+  title: string,
+  run: (width: number) => Promise<Opened>,
+  { checkAccessibility = false, onPhone = false }: JourneyOptions = {},
+) =>
+  test.skipIf(noBrowser).each(onPhone ? widths : widths.slice(0, 1))(withSkipReason(`on %s ${title}`), async (_, first) => {
+    const { page, consoleErrors, externalRequests } = await run(first)
+    for (const width of onPhone ? [first] : widths.map(([, width]) => width)) {
+      await resizePage(page, width)
+      // Stale content is faded, which would fail the contrast check.
+      await page.locator('.is-stale').first().waitFor({ state: 'detached' })
+      if (checkAccessibility) expect(await seriousIssues(page)).toEqual([])
+      await expectNoOverflow(page)
+    }
     expect(consoleErrors).toEqual([])
     expect(externalRequests()).toEqual([])
   })

@@ -1,5 +1,5 @@
 /** A browser that follows redirects itself and keeps the cookies of each host. `rewrite` maps the public URL to the real one. */
-export function cookieBrowser(rewrite: (url: string) => string) {
+export function cookieBrowser(rewrite: (url: string) => string, headers: Record<string, string> = {}) {
   const jars = new Map<string, Map<string, string>>()
   const jarOf = (url: string) => {
     const { host } = new URL(url)
@@ -11,7 +11,7 @@ export function cookieBrowser(rewrite: (url: string) => string) {
     const url = rewrite(address)
     const jar = jarOf(url)
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
-    const response = await fetch(url, { redirect: 'manual', headers: cookie ? { cookie } : {} })
+    const response = await fetch(url, { redirect: 'manual', headers: { ...headers, ...(cookie && { cookie }) } })
     for (const text of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(text) ?? []
       if (/max-age=0|expires=thu, 01 jan 1970/i.test(text)) jar.delete(name)

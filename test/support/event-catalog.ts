@@ -1,14 +1,15 @@
 import { sql } from 'kysely'
 import { expect } from 'vitest'
 import { isEventName, messageOf } from '../../src/contract/delivery/events.ts'
+import { BEGINNING } from '../../src/contract/delivery/log-rows.ts'
 import { readLog } from '../../src/delivery/events/log.ts'
 import type { App } from '../../src/platform/app.ts'
-import { numberAllEvents } from './events.ts'
+import { moveAllEvents } from './events.ts'
 import { anyTeamOfTest } from './test-role.ts'
 
 /** Checks that every logged event matches its schema exactly, and returns the event types seen. */
 export async function expectEventsMatchCatalog(app: App) {
-  await numberAllEvents(app)
+  await moveAllEvents(app)
   const { rows } = await sql<{ team_id: string }>`select ${anyTeamOfTest} distinct team_id from events`.execute(app.db)
   const seen = new Set<string>()
   for (const { team_id } of rows) {
@@ -23,10 +24,10 @@ export async function expectEventsMatchCatalog(app: App) {
 }
 
 async function* everyEvent(app: App, team_id: string) {
-  for (let after = 0; ; ) {
+  for (let after = { no: 0, at: BEGINNING }; ; ) {
     const { events, position } = await readLog(app, team_id, { after, limit: 1000 })
     yield* events
-    if (position === after) return
+    if (position.no === after.no) return
     after = position
   }
 }

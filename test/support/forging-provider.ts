@@ -12,7 +12,7 @@ function sign(header: object, claims: object, key: KeyObject) {
   return `${text}.${createSign('RSA-SHA256').update(text).sign(key, 'base64url')}`
 }
 
-type Forgery = { claims?: object; header?: object; withOtherKey?: boolean; unsigned?: boolean }
+type Forgery = { claims?: object; userinfo?: object; header?: object; withOtherKey?: boolean; unsigned?: boolean }
 
 /** An OpenID provider whose ID tokens a test can forge. It signs in the person that the test names, without a page. */
 export async function forgingProvider(client_id: string) {
@@ -29,6 +29,7 @@ export async function forgingProvider(client_id: string) {
         issuer,
         authorization_endpoint: `${issuer}/authorize`,
         token_endpoint: `${issuer}/token`,
+        userinfo_endpoint: `${issuer}/userinfo`,
         jwks_uri: `${issuer}/jwks`,
         id_token_signing_alg_values_supported: ['RS256'],
         response_types_supported: ['code'],
@@ -36,6 +37,7 @@ export async function forgingProvider(client_id: string) {
       })
     }
     if (pathname === '/jwks') return send({ keys: [{ ...own.publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'RS256', use: 'sig' }] })
+    if (pathname === '/userinfo') return send({ sub: 'forged', ...forgery.current.userinfo })
     if (pathname === '/authorize') {
       nonce = searchParams.get('nonce') ?? ''
       const back = new URL(searchParams.get('redirect_uri') ?? '')

@@ -16,9 +16,9 @@ type Sender = { account?: string; patient?: string }
 export const pidOf = ({ first_name, last_name, dob }: { first_name: string; last_name: string; dob: string }, sex = 'F') =>
   `PID|1||U-1^^^ASSAY^PI||${last_name}^${first_name}^^^^^L||${dob.replaceAll('-', '')}|${sex}`
 
-/** A test of a result message, with the code of the lab and a status. */
-export const obr = (number: string, code: string, status = 'F', { action = '', reported = '20260302092500' } = {}) =>
-  `OBR|1|${number}|ACC-1^LAB|${code}^${code}^L|||20260301081500-0600||||${action}|||20260301190000-0600||||||||${reported}-0600||LAB|${status}`
+/** A test of a result message, with the code of the lab and a status. `ordered` is OBR-20. */
+export const obr = (number: string, code: string, status = 'F', { action = '', reported = '20260302092500', ordered = '' } = {}) =>
+  `OBR|1|${number}|ACC-1^LAB|${code}^${code}^L|||20260301081500-0600||||${action}|||20260301190000-0600||||||${ordered}||${reported}-0600||LAB|${status}`
 
 export const potassium = { order: 'QM10119', loinc: '2823-3', name: 'Potassium', unit: 'mmol/L^mmol/L^UCUM' }
 export const hba1c = { order: 'QM10133', loinc: '4548-4', name: 'Hemoglobin A1c', unit: '%' }

@@ -11,7 +11,6 @@ import { temporaryFolder } from './world.ts'
 /** The key-encryption keys of these texts. */
 export const textKeys = (first: string, ...others: string[]): KeyEncryption => ({
   keys: [keyFromText(first), ...others.map(keyFromText)],
-  texts: [first, ...others],
 })
 
 type TransitKey = { secret: Buffer; deletion_allowed: boolean }

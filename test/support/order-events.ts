@@ -8,22 +8,10 @@ type EventData = { id?: string; events?: { status: string }[]; marker?: { slug: 
 
 /** The events of a team or of one order in short form: `created ordered`, `updated completed`, `critical glucose`. */
 export async function orderEvents(app: App, team_id: string, order_id?: string) {
-  const first =
-    order_id &&
-    (await app.db
-      .selectFrom('events')
-      .select('seq')
-      .where('team_id', '=', team_id)
-      .where('order_id', '=', order_id)
-      .orderBy('seq')
-      .executeTakeFirst())
-  const log = await eventsOf(app, team_id, first ? Number(first.seq) - 1 : 0)
-  return log
-    .filter((one) => !order_id || one.order_id === order_id)
-    .map(({ event_type, data }) => {
-      const { events, marker } = data as EventData
-      return `${event_type.split('.').at(-1)} ${marker?.slug ?? events?.at(-1)?.status.split('.')[2]}`
-    })
+  return (await eventsOf(app, team_id, order_id ? { order_id } : {})).map(({ event_type, data }) => {
+    const { events, marker } = data as EventData
+    return `${event_type.split('.').at(-1)} ${marker?.slug ?? events?.at(-1)?.status.split('.')[2]}`
+  })
 }
 
 /** The events of an order that took exactly these steps. */

@@ -64,3 +64,16 @@ export async function placeKit(api: Client, change: object = {}) {
 }
 
 export const statusesOf = (order: { events: { status: string }[] }) => order.events.map(({ status }) => status.split('.')[2])
+
+/** The person whom a key names. */
+export const aReviewer = { name: 'Marigold Ashdown', reference: 'staff-17', role: 'physician' }
+
+/** Acknowledges the latest report of an order with a critical result. */
+export async function acknowledge(api: Client, order_id: string, change: object = {}) {
+  const { result_version } = await api.getCriticalResult({ params: { order_id } })
+  return api.acknowledgeCritical({ params: { order_id }, body: { result_version, reviewer: aReviewer, ...change } })
+}
+
+/** Corrects the results of an order. */
+export const correct = (api: Client, order_id: string, interpretation: 'normal' | 'critical') =>
+  api.simulateOrder({ params: { order_id }, query: { final_status: 'completed.walk_in_test.corrected' }, body: { interpretation } })

@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 import type { App } from '../../src/platform/app.ts'
 import { MINUTE } from '../../src/platform/time.ts'
-import { numberAllEvents } from './events.ts'
-import { emitTo } from './lanes.ts'
+import { emitTo } from './delivery.ts'
+import { moveAllEvents } from './events.ts'
 import { waitFor } from './webhooks.ts'
 import type { Replica, Tenant } from './world.ts'
 
@@ -41,11 +41,11 @@ export function stateOf({ destinations }: Pipeline, name?: Name) {
   return found[0] as Pipeline['destinations'][number]
 }
 
-/** Emits and numbers events with these keys, and returns their IDs in log order. */
+/** Emits and moves events with these keys, and returns their IDs in log order. */
 export async function emitEvents(app: App, { team_id, api }: Tenant, keys: string[]) {
   const before = (await api.listEvents({ query: { after: 'end' } })).next_cursor
   await emitTo(app, team_id, keys)
-  await numberAllEvents(app)
+  await moveAllEvents(app)
   const ids: string[] = []
   for (let after = before; ; ) {
     const { events, next_cursor } = await api.listEvents({ query: { after, limit: 500 } })

@@ -89,8 +89,8 @@ export const readCredentials = (dataDir: string) => JSON.parse(readFileSync(join
 /** An error that ends the polling. */
 class FatalError extends Error {}
 
-/** The timeout of every wait, long enough that a busy machine never fails a test. */
-export const TIMEOUT_MS = 120_000
+/** The timeout of every wait, long enough that a busy machine never fails a test, and shorter than that of a test, which would not name the wait. */
+export const TIMEOUT_MS = 100_000
 
 /** The polling interval for probes that open a database connection, which costs more than most statements. */
 export const CONNECTION_POLL_MS = 100

@@ -60,7 +60,7 @@ const personal = people.flatMap(({ first_name, email, dob }) => [
   `${first_name}\0`,
   `${email}${'x'.repeat(10_000)}`,
   [[dob]],
-  { [first_name]: [email] },
+  { value: [first_name, email] },
 ])
 
 const oddTexts = ['', ' ', '\0', '\ud800', '%', "'", '\\', '__proto__', 'constructor', '٣', '-0', '1e400', 'NaN', 'null']

@@ -17,7 +17,7 @@ export async function contentsOf(url: string, except: string[]) {
   const tables = await query<{ name: string }>(
     url,
     "select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and relname <> all ($1) order by 1",
-    [[...except, 'migrations', 'processes']],
+    [[...except, 'migrations', 'function_files', 'processes']],
   )
   const rows = await Promise.all(
     tables.map(async ({ name }) => [

@@ -13,7 +13,7 @@ export const push = (api: Client, user_id: string, resource: string, data: unkno
 
 /** The events of a user, checked against their schemas. */
 export async function userEvents(app: App, team_id: string, user_id: string) {
-  const events = (await eventsOf(app, team_id, 0, 10_000)).filter((event) => event.user_id === user_id)
+  const events = await eventsOf(app, team_id, { user_id, limit: 10_000 })
   for (const { event_type, data, user_id, client_user_id, id, created_at } of events) {
     const message = { event_type, data, team_id, user_id, client_user_id, event_id: id, created_at }
     const { error } = messageOf(event_type as EventName).safeParse(message)

@@ -1,12 +1,11 @@
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Logger, pino } from 'pino'
 import { inject } from 'vitest'
 import { type Client, createClient } from '../../src/contract/client.ts'
 import type { OutboundOptions } from '../../src/delivery/pipelines/destinations/destination.ts'
 import { outboundOptionsOf } from '../../src/delivery/pipelines/destinations/outbound-options.ts'
-import { startPublisher } from '../../src/delivery/pipelines/publishing/worker.ts'
-import { startWorker } from '../../src/delivery/webhooks/sending/worker.ts'
+import { startWorker } from '../../src/delivery/worker/worker.ts'
 import type { Table } from '../../src/http/endpoint-table.ts'
 import { createMetrics } from '../../src/http/metrics/metrics.ts'
 import { buildServer } from '../../src/http/server.ts'
@@ -14,7 +13,7 @@ import { jobs } from '../../src/jobs/index.ts'
 import { startJobs } from '../../src/jobs/loop.ts'
 import { loadCatalog } from '../../src/labs/catalog/file/actions.ts'
 import { claimDatabase } from '../../src/operations/deployment/actions.ts'
-import { type App, appOf, DELIVER_WEBHOOKS, inTransaction, NUMBER_EVENTS, newService } from '../../src/platform/app.ts'
+import { type App, appOf, DELIVER, inTransaction, newService } from '../../src/platform/app.ts'
 import { readConfig } from '../../src/platform/config.ts'
 import { openReplica } from '../../src/platform/db/connections/replica.ts'
 import { combineSearches } from '../../src/platform/db/due-work.ts'
@@ -24,15 +23,13 @@ import { openSender, type Sender } from '../../src/platform/outbound/send.ts'
 import { keyEncryptionOf } from '../../src/platform/sealing/settings.ts'
 import { newVault } from '../../src/platform/sealing/vault.ts'
 import { DAY, HOUR, later } from '../../src/platform/time.ts'
-import type { WebhookRef } from '../../src/platform/webhook-ref.ts'
-import { wakeWork } from '../../src/start/wake-ups.ts'
 import { ensureManagementKey, ensureTeamKey } from '../../src/tenants/keys/actions.ts'
 import { createLabKey } from '../../src/tenants/keys/lab-keys.ts'
 import { MANAGEMENT_PREFIX } from '../../src/tenants/keys/rules.ts'
 import { createOrg } from '../../src/tenants/teams/orgs.ts'
 import { atEnd } from './at-end.ts'
 import { createDatabase, databaseUrl, dropDatabase } from './databases.ts'
-import { numberAllEvents } from './events.ts'
+import { moveAllEvents } from './events.ts'
 import { failOnLeaks, leaksInDatabase } from './leaks.ts'
 import { fileTag, newApiKey } from './seeded.ts'
 
@@ -81,12 +78,31 @@ export const newSandboxDatabase = () => newDatabase(inject('catalogTemplate'))
 /** A database without migrations. */
 export const emptyDatabase = () => newDatabase('template1')
 
-let log: Logger | undefined
+/** The lines that are written at once. One system call for each line took a fiftieth of the time of the tests. */
+const LOG_BLOCK_BYTES = 8192
+
+const logFile = () => join(inject('logs'), `${process.pid}.log`)
+
+let openedLog: { destination: ReturnType<typeof pino.destination>; log: Logger } | undefined
+
+function openLog() {
+  if (openedLog) return openedLog
+  const destination = pino.destination({ dest: logFile(), sync: true, minLength: LOG_BLOCK_BYTES })
+  openedLog = { destination, log: pino({ level: 'trace' }, destination) }
+  return openedLog
+}
 
 /** All test files of a worker write to one log, which the search for leaks reads at the end. */
-const workerLog = () => {
-  log ??= pino({ level: 'trace' }, pino.destination({ dest: join(inject('logs'), `${process.pid}.log`), sync: true }))
+function workerLog() {
+  const { destination, log } = openLog()
+  atEnd(async () => destination.flushSync())
   return log
+}
+
+/** What the services of this worker have logged. */
+export function readWorkerLog() {
+  openLog().destination.flushSync()
+  return readFileSync(logFile(), 'utf8')
 }
 
 export type Tenant = { org_id: string; team_id: string; team_api_key: string; management_key: string; api: Client; admin: Client }
@@ -97,21 +113,37 @@ type Options = {
   table?: Table
   /** How far READ_DATABASE_URL may be behind, so that a slow machine changes nothing. */
   maxStalenessMs?: number
+  /** For a test that holds many connections. */
+  poolSize?: number
+  /** How long reads of the metrics share a collection. Tests read what they have just changed. */
+  metricsMaxAgeMs?: number
 }
 
+/** Four connections that requests take in turn, and four for pipelined statements. Each connection costs the test server memory and time. */
+const POOL_SIZE = 8
+
 /** Starts a replica on the database of this file. The test controls its clock and jobs. */
-export async function replica({ env = {}, database, table, maxStalenessMs = HOUR }: Options = {}) {
+export async function replica({
+  env = {},
+  database,
+  table,
+  maxStalenessMs = HOUR,
+  poolSize = POOL_SIZE,
+  metricsMaxAgeMs = 0,
+}: Options = {}) {
   const url = database ?? (await fileDatabase(env['ENVIRONMENT']))
   const config = readConfig({ DATABASE_URL: url, ENCRYPTION_KEY, ...env })
   const log = workerLog()
-  const opened = openDatabase(url, 10, log)
+  const opened = openDatabase(url, poolSize, log)
   // The service refuses a request that waits ten seconds for a connection, and a busy machine makes fifty requests wait longer.
   opened.pool.options.connectionTimeoutMillis = 0
   atEnd(() => opened.close())
   let offset = 0
   let stoppedAt: number | undefined
   const wall = () => later(new Date(stoppedAt ?? Date.now()).toISOString(), offset)
-  const readReplica = config.READ_DATABASE_URL ? openReplica(config.READ_DATABASE_URL, opened.db, 10, log, { maxStalenessMs }) : undefined
+  const readReplica = config.READ_DATABASE_URL
+    ? openReplica(config.READ_DATABASE_URL, opened.db, poolSize, log, { maxStalenessMs })
+    : undefined
   atEnd(async () => readReplica?.close())
   const service = newService({
     config,
@@ -124,8 +156,9 @@ export async function replica({ env = {}, database, table, maxStalenessMs = HOUR
   })
   const app = appOf(service)
   await claimDatabase(app, true)
-  if (config.ENVIRONMENT === 'sandbox') await loadCatalog(app)
-  const metrics = createMetrics(opened)
+  // The database of the file has it.
+  if (config.ENVIRONMENT === 'sandbox' && database) await loadCatalog(app)
+  const metrics = { ...createMetrics(opened), maxAgeMs: metricsMaxAgeMs }
   const { server } = await buildServer(service, metrics, { table })
   const base = await server.listen({ host: '127.0.0.1', port: 0 })
   atEnd(() => server.close())
@@ -133,6 +166,7 @@ export async function replica({ env = {}, database, table, maxStalenessMs = HOUR
     app,
     base,
     server,
+    metrics,
     url,
     /** The connections that requests take in turn. Pipelined ones are separate. */
     poolSize: () => opened.pool.options.max,
@@ -156,29 +190,25 @@ export async function replica({ env = {}, database, table, maxStalenessMs = HOUR
       offset = Math.ceil(Date.now() / DAY + 0.5) * DAY - DAY / 2 - Date.now()
     },
     runJobs: () => runJobs(app),
-    /** Starts delivering to webhooks. */
-    startDelivery: async (send?: Sender['post']) => {
+    /** Starts delivering to webhooks and pipelines. */
+    startDelivery: async (send?: Sender['post'], outbound: Partial<OutboundOptions> = {}) => {
       const sender = openSender({ policy: policyOf(config) })
       const onError = (error: unknown) => app.log.error({ err: String(error) })
-      const worker = await startWorker(service, { send: send ?? sender.post, onError, recordMetrics: metrics.deliveries.record })
-      const numbering = startJobs(service, [...jobs.filter(({ name }) => name === NUMBER_EVENTS), worker.job], (_, error) => onError(error))
-      const wake = wakeWork(worker, numbering)
-      service.wake = (job, about = []) => (job === DELIVER_WEBHOOKS ? wake(about as Iterable<WebhookRef>) : numbering.wake(job, about))
+      const worker = await startWorker(service, {
+        send: send ?? sender.post,
+        outbound: { ...outboundOptionsOf(config), ...outbound },
+        onError,
+        recordSent: metrics.deliveries.record,
+        recordPublished: metrics.pipelines.record,
+      })
+      const loop = startJobs(service, [worker.job], (_, error) => onError(error))
+      service.wake = (job, about = []) => (job === DELIVER ? worker.wake(about) : loop.wake(job, about))
       atEnd(async () => {
-        await numbering.stop()
+        await loop.stop()
         await worker.stop()
         await sender.close()
       })
       return worker
-    },
-    /** Starts publishing to pipelines. */
-    startPublishing: (outbound: Partial<OutboundOptions> = {}) => {
-      const onError = (error: unknown) => app.log.error({ err: String(error) })
-      const publisher = startPublisher(service, { ...outboundOptionsOf(config), ...outbound }, onError, metrics.pipelines.record)
-      const claiming = startJobs(service, [publisher.job], (_, error) => onError(error))
-      const stop = async () => void (await Promise.all([claiming.stop(), publisher.stop()]))
-      atEnd(stop)
-      return { stop }
     },
     /** Creates an organization with a team and both keys. */
     tenant: (names: Partial<Parameters<typeof createOrg>[1]> = {}) => tenant(app, base, names),
@@ -195,11 +225,11 @@ async function runJobs(app: App) {
   for (const job of jobs) {
     if (job.search) found ??= await findWork(app.db, app.wall())
     if (job.search && !found?.includes(job.name)) continue
-    if (job.name === NUMBER_EVENTS) await numberAllEvents(app)
-    else while ((await job.run(app)) === true);
+    while ((await job.run(app)) === true);
     // It may have left work for those after it.
     found = undefined
   }
+  await moveAllEvents(app)
 }
 
 export type Replica = Awaited<ReturnType<typeof replica>>

@@ -7,10 +7,10 @@ import { placeOrder } from '../support/orders.ts'
 import { eventually, readCredentials, startProcess } from '../support/process.ts'
 import { errorOf } from '../support/world.ts'
 
-type Options = { rounds: number; print: (line: string) => void }
+type Options = { rounds: number; print?: (line: string) => void }
 
 /** In each round, two requests book the last slot at the same time. Returns the rounds that did not give one visit and one refusal. */
-export async function tortureBookings({ rounds, print }: Options) {
+export async function tortureBookings({ rounds, print = () => {} }: Options) {
   const DATA_DIR = mkdtempSync(join(tmpdir(), 'assay-torture-'))
   const service = await startProcess({ DATA_DIR })
   try {

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { preparedDataDir } from '../support/data-dir.ts'
+import { isFullRun, LONG_TEST_MS } from '../support/full-run.ts'
 import { summaryOfFailovers, tortureFailover } from './failover.ts'
 import { openSite, type Site } from './failover-site.ts'
 
@@ -11,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => site?.close())
 
 // `npm run torture -- failover` runs any number of rounds, also with a primary that hangs or is stopped.
-test('loses nothing acknowledged when a synchronous standby takes over under load', async () => {
+test('loses nothing acknowledged when a synchronous standby takes over under load', { timeout: LONG_TEST_MS }, async () => {
   const rounds = await tortureFailover(site, { rounds: [{ mode: 'synchronous', ending: 'killed' }] })
   console.log(summaryOfFailovers(rounds))
   expect(rounds).toMatchObject([{ lost: 0, announced: 0, undelivered: 0, misplaced: 0, faults: [] }])
@@ -19,7 +20,7 @@ test('loses nothing acknowledged when a synchronous standby takes over under loa
 })
 
 // Must run last, because the receiver cannot check the order anymore.
-test('continues with what an asynchronous standby has, and delivers all of it', async () => {
+test.runIf(isFullRun)('continues with what an asynchronous standby has, and delivers all of it', { timeout: LONG_TEST_MS }, async () => {
   const rounds = await tortureFailover(site, { rounds: [{ mode: 'asynchronous', ending: 'killed' }] })
   console.log(summaryOfFailovers(rounds))
   expect(rounds).toMatchObject([{ undelivered: 0, faults: [] }])

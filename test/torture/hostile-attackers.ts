@@ -131,13 +131,13 @@ async function drip(attack: Attack, until: number, start: string, rest: string) 
 }
 
 const dripHeaders = (attack: Attack, until: number) =>
-  drip(attack, until, 'GET /v2/user HTTP/1.1\r\nHost: assay\r\n', 'X-Slow: '.padEnd(60, 'x'))
+  drip(attack, until, 'GET /v2/user HTTP/1.1\r\nHost: localhost\r\n', 'X-Slow: '.padEnd(60, 'x'))
 
 const dripBody = (attack: Attack, until: number) =>
   drip(
     attack,
     until,
-    `POST /v2/user HTTP/1.1\r\nHost: assay\r\nX-Service-Api-Key: ${attack.key}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`,
+    `POST /v2/user HTTP/1.1\r\nHost: localhost\r\nX-Service-Api-Key: ${attack.key}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`,
     '{"client_user_id":"'.padEnd(60, 'x'),
   )
 

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Client } from '../../src/contract/client.ts'
 import type { ResponseBody } from '../../src/contract/endpoint.ts'
 import { type Endpoints, endpoints } from '../../src/contract/index.ts'
+import { auditRows } from '../support/audit.ts'
 import { aNewOrder } from '../support/orders.ts'
 import { eventually } from '../support/process.ts'
 import { aUser } from '../support/users.ts'
@@ -16,7 +17,7 @@ const USERS = 10
 
 const eventsOf = (where: string) => `(select count(*) from order_events where order_id = orders.id and ${where})`
 const eventCount = (type: string) => `(select count(*) from events where order_id = orders.id and event_type = '${type}')`
-const audited = `(select split_part(subject, 'order_id:', 2) as id from audit_log where action = 'createOrder' and status = 200)`
+const audited = `(select split_part(subject, 'order_id:', 2) as id from ${auditRows} where action = 'createOrder' and status = 200)`
 
 const checks = {
   'orders without their first event': `select count(*) from orders where ${eventsOf(`id = 1 and low_level = 'ordered'`)} <> 1`,

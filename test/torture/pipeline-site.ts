@@ -31,7 +31,10 @@ export async function openSite(log?: string) {
   const credentials = readCredentials(dataDir)
   await (await aQueue(broker.uri, { name: QUEUE })).close()
   const admin = createClient((services[0] as Service).url, { 'x-management-key': credentials.management_key })
-  await admin.upsertPipelines({ params: deploymentOf(credentials), body: { team_ids: [credentials.team_id], rabbitmq: broker } })
+  await admin.upsertPipelines({
+    params: deploymentOf(credentials),
+    body: { team_ids: [credentials.team_id], rabbitmq: broker.destination },
+  })
   const reader = readQueue(broker.uri)
   return {
     url: server.url,
@@ -43,8 +46,8 @@ export async function openSite(log?: string) {
     killPostgres: () => process.kill(postmasterOf(join(folder, 'server')), 'SIGKILL'),
     /** The process that publishes. */
     async leader() {
-      const [row] = await query<{ holder: string | null }>(server.url, 'select holder from pipeline_destinations')
-      return services.findIndex(({ output }) => row?.holder && output.stdout.includes(row.holder))
+      const [log] = await query<{ owner: string | null }>(server.url, 'select owner from event_logs where owner is not null')
+      return services.findIndex(({ output }) => log?.owner && output.stdout.includes(log.owner))
     },
     async close() {
       await reader.stop()

@@ -1,10 +1,9 @@
-import { query } from '../support/databases.ts'
-import { CONNECTION_POLL_MS, eventually, type Service, TIMEOUT_MS } from '../support/process.ts'
-import type { LanePosition } from './webhook-receiver.ts'
+import { eventually, type Service } from '../support/process.ts'
+import type { Place } from './webhook-receiver.ts'
 import { type Site, startClients } from './webhook-site.ts'
 import { reconcile } from './webhooks.ts'
 
-const [WORKER, API] = [0, 2]
+const API = 2
 /** Messages emitted this close to the kill of an API process may have missed its wake-up call. */
 const AROUND_MS = 500
 
@@ -19,7 +18,7 @@ export async function measureTakeover(site: Site) {
   await waitForOrders(12)
   const apiDiedAt = await kill(site, API)
   await waitForOrders(12)
-  const lanes = await measureLanes(site)
+  const resent = await measureResends(site)
   await waitForOrders(12)
   await clients.stop()
   const { events, ...found } = await reconcile(site)
@@ -29,7 +28,7 @@ export async function measureTakeover(site: Site) {
     ...found,
     faults: site.receiver.faults,
     events: events.length,
-    lanes,
+    resent,
     messages: near.map(({ id, at }) => (takenAt.get(id) ?? Number.NaN) - Math.max(at, apiDiedAt)),
   }
 }
@@ -41,41 +40,20 @@ async function kill(site: Site, i: number) {
   return at
 }
 
-/** Kills a worker with messages in flight and measures how long each takes to be sent again. */
-async function measureLanes(site: Site) {
+/** Kills the worker that owns the team with messages in flight, and measures how long each takes to be sent again. */
+async function measureResends(site: Site) {
   const { receiver } = site
+  const owner = (await eventually(async () => (await site.owner()) + 1)) - 1
   receiver.holdResponses()
-  const lanesOfBoth = async () => {
-    const lanes = (await heldLanes(site)).filter((lane) => receiver.held().some(isAt(lane)))
-    return new Set(lanes.map(({ worker }) => worker)).size === 2 ? lanes : undefined
-  }
-  const held = await eventually(lanesOfBoth, TIMEOUT_MS, CONNECTION_POLL_MS)
-  const killedAt = await kill(site, WORKER)
-  // The dead worker gets no response. The living one must not wait until its requests time out, because its webhooks would pause.
+  const inFlight = await eventually(() => (receiver.held().length > 1 ? receiver.held() : undefined))
+  const killedAt = await kill(site, owner)
+  // The dead worker gets no response.
   receiver.resumeResponses()
-  const onlyWorker = async () => {
-    const workers = await liveWorkers(site)
-    return workers.length === 1 ? workers : undefined
-  }
-  const [alive] = await eventually(onlyWorker, TIMEOUT_MS, CONNECTION_POLL_MS)
-  const orphaned = held.filter(({ worker }) => worker !== alive)
-  const resent = await eventually(() => {
-    const found = orphaned.map((lane) => receiver.repeats.find((repeat) => repeat.at >= killedAt && isAt(lane)(repeat)))
+  const repeats = await eventually(() => {
+    const found = inFlight.map((place) => receiver.repeats.find((repeat) => repeat.at >= killedAt && isAt(place)(repeat)))
     return found.every((repeat) => repeat !== undefined) ? found : undefined
   })
-  return resent.map(({ at }) => at - killedAt)
+  return repeats.map(({ at }) => at - killedAt)
 }
 
-type HeldLane = LanePosition & { worker: string }
-
-const isAt = (lane: LanePosition) => (other: LanePosition) => lane.path === other.path && lane.key === other.key && lane.n === other.n
-
-const heldLanes = ({ url }: Site) =>
-  query<HeldLane>(
-    url,
-    `select l.worker, l.key, (l.head + 1)::int as n, w.description as path
-     from lanes l join webhooks w on w.team_id = l.team_id and w.id = l.webhook_id where l.worker is not null`,
-  )
-
-const liveWorkers = async ({ url }: Site) =>
-  (await query<{ id: string }>(url, 'select id from workers where leased_until > now()')).map(({ id }) => id)
+const isAt = (place: Place) => (other: Place) => place.path === other.path && place.key === other.key && place.n === other.n

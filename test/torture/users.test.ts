@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
 import { preparedDataDir } from '../support/data-dir.ts'
+import { killRounds, LONG_TEST_MS } from '../support/full-run.ts'
 import { type Kind, summaryOf, torture } from './rounds.ts'
 import { users } from './users.ts'
 
@@ -8,13 +9,13 @@ import { users } from './users.ts'
 const kind: Kind = { victims: ['PostgreSQL', 'process'], database: 'embedded' }
 
 // `npm run torture -- users` kills each victim twenty times.
-test('keeps every acknowledged user after kill -9 of PostgreSQL or the process', async () => {
+test('keeps every acknowledged user after kill -9 of PostgreSQL or the process', { timeout: LONG_TEST_MS }, async () => {
   const result = await torture(users, kind, {
-    rounds: 3,
+    rounds: killRounds,
     dataDir: await preparedDataDir(),
     log: join(inject('logs'), `torture-${process.pid}.log`),
   })
   console.log(summaryOf(result))
   expect({ lost: result.lost, faults: result.faults }).toEqual({ lost: 0, faults: [] })
-  expect(result.acknowledged).toBeGreaterThan(40)
+  expect(result.acknowledged).toBeGreaterThan(13 * killRounds)
 })

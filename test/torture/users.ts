@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Client } from '../../src/contract/client.ts'
 import type { ResponseBody } from '../../src/contract/endpoint.ts'
 import { type Endpoints, endpoints } from '../../src/contract/index.ts'
+import { auditRows } from '../support/audit.ts'
 import { people } from '../support/people.ts'
 import type { Subject } from './rounds.ts'
 import type { Attempt } from './writers.ts'
@@ -14,12 +15,12 @@ const checks = {
     'select count(*) from (select 1 from users group by team_id, client_user_id having count(*) > 1) twice',
   'users without a key': 'select count(*) from users left join sealing_keys using (user_id) where sealing_keys.id is null',
   'users without exactly one audit row of their creation': `select count(*) from users
-    left join (select subject, count(*) from audit_log where action = 'createUser' and status = 200 group by 1) created
+    left join (select subject, count(*) from ${auditRows} where action = 'createUser' and status = 200 group by 1) created
       on created.subject = 'user_id:' || users.user_id where created.count is distinct from 1`,
   'users without exactly one user.created': `select count(*) from users
     left join (select user_id, count(*) from events where event_type = 'user.created' group by 1) emitted using (user_id)
     where emitted.count is distinct from 1`,
-  'creations in the audit log without a user': `select count(*) from audit_log where action = 'createUser' and status = 200
+  'creations in the audit log without a user': `select count(*) from ${auditRows} where action = 'createUser' and status = 200
     and not exists (select 1 from users where 'user_id:' || users.user_id = audit_log.subject)`,
 }
 

@@ -3,18 +3,26 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { parseSecret, verify } from '../../src/delivery/webhooks/sign.ts'
 
-/** `ids` by sequence number; `taken` is the number of the last message acknowledged with 200. */
-type Lane = { ids: string[]; taken: number }
-export type LanePosition = { path: string; key: string; n: number }
-type Webhook = { secret: Buffer; lanes: Map<string, Lane>; takenAt: Map<string, number> }
+type Ordering = 'per_key' | 'strict' | 'unordered'
+export type Place = { path: string; key: string; n: number }
+type Taken = { id: string; previous: string | undefined }
+type Webhook = {
+  secret: Buffer
+  ordering: Ordering
+  /** The messages acknowledged with 200, by position in the log. */
+  taken: Map<number, Taken>
+  takenAt: Map<string, number>
+  /** The last position of each key. */
+  last: Map<string, number>
+}
 
-/** Checks each message on arrival: its signature, and that all earlier messages of its lane were acknowledged. */
+/** Checks each message on arrival: its signature, that none of its key was overtaken, and that a repeated one is the same. */
 export async function openVerifier() {
   const webhooks = new Map<string, Webhook>()
   const counts = { taken: 0, repeated: 0, refused: 0 }
   const faults: string[] = []
-  const repeats: (LanePosition & { at: number })[] = []
-  const held = new Set<LanePosition>()
+  const repeats: (Place & { at: number })[] = []
+  const held = new Set<Place>()
   const refusals = new Set<string>()
   let refuseEvery = Number.POSITIVE_INFINITY
   let requests = 0
@@ -25,46 +33,50 @@ export async function openVerifier() {
     const body = await textOf(request).catch(() => undefined)
     // A sender killed during the request has not sent the message.
     if (body === undefined) return
-    const position = positionOf(request)
-    const name = Object.values(position).join(' ')
+    const place = placeOf(request)
+    const name = Object.values(place).join(' ')
     // A message that is refused twice waits five minutes for its next attempt.
     const refused = ++requests % refuseEvery === 0 && !refusals.has(name)
     if (refused) refusals.add(name)
     if (refused) counts.refused++
-    else take(position, request.headers as Record<string, string>, body)
-    held.add(position)
+    else take(place, request.headers as Record<string, string>, body)
+    held.add(place)
     await pause?.promise
-    held.delete(position)
+    held.delete(place)
     response.writeHead(refused ? 503 : 200).end()
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
 
-  function take({ path, key, n }: LanePosition, headers: Record<string, string>, body: string) {
+  function take({ path, key, n }: Place, headers: Record<string, string>, body: string) {
     const webhook = webhooks.get(path)
     if (!webhook) return faults.push(`${path} is not a webhook`)
-    const { 'webhook-id': id = '' } = headers
-    const lane = webhook.lanes.get(key) ?? { ids: [], taken: 0 }
-    webhook.lanes.set(key, lane)
+    const { 'webhook-id': id = '', 'webhook-previous': previous } = headers
     const verdict = verify(webhook.secret, headers, body, new Date().toISOString())
     if (verdict !== 'verified') faults.push(`${path} ${id}: ${verdict}`)
     if (JSON.parse(body).event_id !== id) faults.push(`${path} ${id}: the body has another event_id`)
-    if (!checksOrder) return recordOnce(webhook, id)
-    if (n > lane.taken + 1) faults.push(`${path} ${key}: ${n} arrived after ${lane.taken}`)
-    if (n <= lane.taken) {
+    if (!checksOrder) return recordOnce(webhook, n, { id, previous })
+    const before = webhook.taken.get(n)
+    if (before) {
       counts.repeated++
       repeats.push({ path, key, n, at: Date.now() })
-      if (lane.ids[n - 1] !== id) faults.push(`${path} ${key}: ${n} was a different event before`)
+      if (before.id !== id || before.previous !== previous) faults.push(`${path} ${key}: ${n} was a different message before`)
       return
     }
-    lane.ids[n - 1] = id
-    lane.taken = n
+    if (webhook.takenAt.has(id)) faults.push(`${path} ${key}: ${n} had another position before`)
+    const ordered = { per_key: key, strict: '*', unordered: id }[webhook.ordering]
+    const last = webhook.last.get(ordered) ?? 0
+    if (n < last) faults.push(`${path} ${key}: ${n} arrived after ${last}`)
+    webhook.last.set(ordered, Math.max(n, last))
+    webhook.taken.set(n, { id, previous })
     webhook.takenAt.set(id, Date.now())
     counts.taken++
   }
 
-  function recordOnce({ takenAt }: Webhook, id: string) {
-    counts[takenAt.has(id) ? 'repeated' : 'taken']++
-    if (!takenAt.has(id)) takenAt.set(id, Date.now())
+  function recordOnce({ taken, takenAt }: Webhook, n: number, message: Taken) {
+    counts[takenAt.has(message.id) ? 'repeated' : 'taken']++
+    if (takenAt.has(message.id)) return
+    takenAt.set(message.id, Date.now())
+    taken.set(n, message)
   }
 
   return {
@@ -83,9 +95,10 @@ export async function openVerifier() {
       pause = undefined
     },
     urlOf: (path: string) => `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`,
-    expect: (path: string, secret: string) => webhooks.set(path, { secret: parseSecret(secret), lanes: new Map(), takenAt: new Map() }),
+    expect: (path: string, secret: string, ordering: Ordering) =>
+      webhooks.set(path, { secret: parseSecret(secret), ordering, taken: new Map(), takenAt: new Map(), last: new Map() }),
     at: (path: string) => webhooks.get(path) as Webhook,
-    /** A database that lost commits uses their numbers again. */
+    /** A database that lost commits uses their positions again. */
     ignoreOrder: () => {
       checksOrder = false
     },
@@ -101,7 +114,7 @@ export async function openVerifier() {
   }
 }
 
-const positionOf = ({ url = '', headers }: IncomingMessage): LanePosition => ({
+const placeOf = ({ url = '', headers }: IncomingMessage): Place => ({
   path: url,
   key: String(headers['webhook-key']),
   n: Number(headers['webhook-sequence']),

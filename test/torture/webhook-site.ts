@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from '../../src/contract/client.ts'
+import { query } from '../support/databases.ts'
 import { aNewOrder } from '../support/orders.ts'
 import { eventually, postmasterOf, readCredentials, type Service, startProcess } from '../support/process.ts'
 import { aUser } from '../support/users.ts'
@@ -26,6 +27,11 @@ export async function openSite(dataDir = mkdtempSync(join(tmpdir(), 'assay-tortu
     credentials: readCredentials(dataDir),
     start,
     killService: (i: number) => process.kill((services[i] as Service).pid, 'SIGKILL'),
+    /** The process that owns the only team, or -1. */
+    async owner() {
+      const [log] = await query<{ owner: string | null }>(server.url, 'select owner from event_logs where owner is not null')
+      return services.findIndex(({ output }) => log?.owner && output.stdout.includes(log.owner))
+    },
     killPostgres: () => process.kill(postmasterOf(dataDir), 'SIGKILL'),
     async close() {
       for (const service of services) service.child.kill('SIGKILL')
@@ -46,7 +52,7 @@ export async function createWebhooks({ credentials, receiver }: Pick<Site, 'cred
   for (const [i, ordering] of orderings.entries()) {
     const path = `/${i}`
     const { id } = await admin.createWebhook({ params, body: { url: receiver.urlOf(path), ordering, description: path } })
-    receiver.expect(path, (await admin.getWebhookSecret({ params: { ...params, webhook_id: id } })).key)
+    receiver.expect(path, (await admin.getWebhookSecret({ params: { ...params, webhook_id: id } })).key, ordering)
   }
 }
 

@@ -3,7 +3,7 @@ import { CONNECTION_POLL_MS, eventually, type Service, TIMEOUT_MS } from '../sup
 import { randomInteger } from '../support/seeded.ts'
 import { orderings, roles, type Site, startClients } from './webhook-site.ts'
 
-type Event = { id: string; key: string; at: number }
+type Event = { id: string; no: number; at: number }
 type Round = {
   round: number
   killed: string
@@ -12,6 +12,8 @@ type Round = {
   lost: number
   misplaced: number
   repeated: number
+  /** How often the team may have changed its owner, or the owner its connections. */
+  taken: number
   refused: number
   /** The time from the kill to the last message that was due by then or shortly after. */
   slowestMs: number
@@ -42,6 +44,7 @@ async function killDuringDelivery(site: Site, round: number): Promise<Round> {
   const clients = await startClients(site)
   const minimum = randomInteger(15, 44)
   await eventually(() => clients.placed() >= minimum)
+  if (round % FREEZE_EVERY === 0) await freezeOwner(site)
   const victims = victimsOf(round)
   const killedAt = Date.now()
   for (const victim of victims) victim < 0 ? site.killPostgres() : site.killService(victim)
@@ -60,6 +63,7 @@ async function killDuringDelivery(site: Site, round: number): Promise<Round> {
     lost,
     misplaced,
     repeated: receiver.counts.repeated - before.repeated,
+    taken: victims.length + (round % FREEZE_EVERY === 0 ? 1 : 0),
     refused: receiver.counts.refused - before.refused,
     slowestMs: Math.max(...near.map(({ id, at }) => (takenAt.get(id) ?? 0) - Math.max(at, killedAt))),
     faults: receiver.faults.slice(before.faults),
@@ -67,6 +71,17 @@ async function killDuringDelivery(site: Site, round: number): Promise<Round> {
 }
 
 const POSTGRES = -1
+/** A frozen process has lost its team when it wakes, and may still hold messages. */
+const FREEZE_EVERY = 4
+
+/** Freezes the worker that owns the team until another one owns it, and wakes it. */
+async function freezeOwner(site: Site) {
+  const frozen = await eventually(async () => (await site.owner()) + 1)
+  const { pid } = site.services[frozen - 1] as Service
+  process.kill(pid, 'SIGSTOP')
+  await eventually(async () => ![-1, frozen - 1].includes(await site.owner()), TIMEOUT_MS, CONNECTION_POLL_MS)
+  process.kill(pid, 'SIGCONT')
+}
 
 /** A worker, PostgreSQL or an API process in turn, sometimes two at once. */
 function victimsOf(round: number) {
@@ -85,37 +100,35 @@ async function restart(site: Site, victims: number[]) {
 
 const countEvents = async ({ url }: Site) => Number((await query<{ count: string }>(url, 'select count(*) from events'))[0]?.count)
 
-/** Compares every committed event with what each webhook received, in order and by number. */
+/** Compares every committed event with what each webhook received, by position, and checks the chains of previous positions. */
 export async function reconcile(site: Pick<Site, 'url' | 'receiver'>) {
   const { url, receiver } = site
   await eventually(
-    async () => (await query(url, `select 1 from deliveries union all select 1 from events where no is null limit 1`)).length === 0,
+    async () => (await query(url, 'select from outbox union all select from parked_messages limit 1')).length === 0,
     TIMEOUT_MS,
     CONNECTION_POLL_MS,
   ).catch(() => {})
-  const read = (order: string) =>
-    query<Event>(
-      url,
-      `select id, key, (extract(epoch from logged_at) * 1000)::float8 as at from events where no is not null order by ${order}`,
-    )
-  const [bySeq, byPosition] = [await read('seq'), await read('no')]
-  const countMissing = () => orderings.map((_, i) => bySeq.filter(({ id }) => !receiver.at(`/${i}`).takenAt.has(id)).length)
+  const events = await query<Event>(
+    url,
+    'select id, no::float8 as no, (extract(epoch from logged_at) * 1000)::float8 as at from events where deliverable order by no',
+  )
+  const countMissing = () => orderings.map((_, i) => events.filter(({ id }) => !receiver.at(`/${i}`).takenAt.has(id)).length)
   await eventually(() => countMissing().every((count) => count === 0)).catch(() => {})
   const lost = countMissing().reduce((sum, count) => sum + count, 0)
-  const misplaced = orderings.map((ordering, i) =>
-    misplacedIn(site, `/${i}`, lanesOf(ordering, ordering === 'strict' ? byPosition : bySeq)),
-  )
-  return { events: bySeq, lost, misplaced: misplaced.reduce((sum, count) => sum + count, 0) }
+  const misplaced = orderings.map((_, i) => misplacedIn(site, `/${i}`, events))
+  return { events, lost, misplaced: misplaced.reduce((sum, count) => sum + count, 0) }
 }
 
-function lanesOf(ordering: (typeof orderings)[number], events: Event[]) {
-  return Map.groupBy(events, ({ id, key }) => ({ per_key: key, strict: '*', unordered: id })[ordering])
-}
-
-/** Messages whose number differs from their position in the lane. */
-function misplacedIn({ receiver }: Pick<Site, 'receiver'>, path: string, lanes: Map<string, Event[]>) {
-  const received = receiver.at(path).lanes
-  return [...lanes].flatMap(([key, events]) => events.filter(({ id }, i) => (received.get(key)?.ids[i] ?? id) !== id)).length
+/** Messages with another position than their event, or whose previous position is not that of the event before. */
+function misplacedIn({ receiver }: Pick<Site, 'receiver'>, path: string, events: Event[]) {
+  const { taken } = receiver.at(path)
+  return events.filter(({ id, no }, i) => {
+    const message = taken.get(no)
+    const before = events[i - 1]?.no
+    // The webhook began after the first events.
+    const isFirst = before === undefined || !taken.has(before)
+    return message && (message.id !== id || (message.previous === undefined ? !isFirst : Number(message.previous) !== before))
+  }).length
 }
 
 const describeRound = ({ round, killed, events, deliveries, lost, misplaced, repeated, refused, slowestMs, faults }: Round) =>

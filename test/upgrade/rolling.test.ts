@@ -2,10 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, type TestContext, test } from 'vitest'
 import type { Client } from '../../src/contract/client.ts'
+import { functionFiles } from '../../src/platform/db/schema/functions.ts'
 import { assay } from '../cli/assay.ts'
 import { skipUnless, start as startServer, tempFolder } from '../db/support/embedded.ts'
 import { adminOf, apiOf, externalDatabase, runFailingStart, start } from '../start/support/start.ts'
 import { query } from '../support/databases.ts'
+import { LONG_TEST_MS } from '../support/full-run.ts'
 import { placeOrder } from '../support/orders.ts'
 import { CONNECTION_POLL_MS, eventually, readCredentials, root, TIMEOUT_MS } from '../support/process.ts'
 import { aUser } from '../support/users.ts'
@@ -29,6 +31,14 @@ test('an upgrade changes no migration that has run', (context) => {
     expect(readFileSync(join(root, 'migrations', name), 'utf8'), name).toBe(readFileSync(join(folder, name), 'utf8'))
 })
 
+test('a version that changes an SQL function adds a migration', async (context) => {
+  const folder = earlierFor(context)
+  const [before, now] = [await functionFiles(join(folder, 'src')), await functionFiles()]
+  const newestOf = (folder: string) => readdirSync(join(folder, 'migrations')).sort().at(-1) as string
+  // An older process that restarts during the deploy would put its functions back.
+  if (JSON.stringify(now) !== JSON.stringify(before)) expect(newestOf(root) > newestOf(folder)).toBe(true)
+})
+
 /** A day to which both versions push samples. */
 const day = '2026-03-01'
 const secondsIn = (n: number) => `${day}T00:${String(Math.floor(n / 60)).padStart(2, '0')}:${String(n % 60).padStart(2, '0')}.000Z`
@@ -43,7 +53,9 @@ async function readOn(api: Client, cursor: Cursor, order_id?: string): Promise<s
   return events.length ? readOn(api, cursor, order_id) : cursor.read
 }
 
-test('an earlier version and this one share a database under load, while this one migrates it', async (context) => {
+test('an earlier version and this one share a database under load, while this one migrates it', {
+  timeout: LONG_TEST_MS,
+}, async (context) => {
   const checkout = earlierFor(context)
   const { url } = await startServer(tempFolder())
   const env = externalDatabase(url)

@@ -36,7 +36,7 @@ test('lists every attempt with its outcome, newest first', async () => {
     event_id,
     event_type: 'labtest.order.created',
     key: `order:${order.id}`,
-    sequence: 1,
+    sequence: 2,
     example: false,
     webhook_id: webhook.id,
   }

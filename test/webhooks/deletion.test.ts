@@ -1,202 +1,122 @@
 import { expect, test } from 'vitest'
-import { deleteIdleAfter, deleteIdleLanes, purgeWebhooks } from '../../src/delivery/webhooks/management/purge.ts'
-import { listBacklogs } from '../../src/delivery/webhooks/sending/backlog.ts'
-import { inTransaction } from '../../src/platform/app.ts'
-import { DAY, MINUTE } from '../../src/platform/time.ts'
-import { webhookRef } from '../../src/platform/webhook-ref.ts'
-import { atEnd } from '../support/at-end.ts'
-import { aWebhook, countPending, emitTo, manualWorker, ok, type ReceivedMessage } from '../support/lanes.ts'
-import { lockWaits } from '../support/lock-waits.ts'
-import { eventually } from '../support/process.ts'
-import { query } from '../support/query.ts'
+import type { Outcome } from '../../src/platform/outbound/outcome.ts'
+import { ok, outcome } from '../support/delivery.ts'
+import { localDelivery } from '../support/local-delivery.ts'
+import { query, runUncommitted } from '../support/query.ts'
+import { waitFor } from '../support/webhooks.ts'
 import { errorOf, replica } from '../support/world.ts'
 
 const w = await replica()
-const { app, url } = w
+const delivery = await localDelivery(w)
 
-async function setUp() {
-  const tenant = await w.tenant()
-  const { id } = await aWebhook(tenant, '/')
-  const received: ReceivedMessage[] = []
-  const worker = await manualWorker(app, url, (message) => {
-    received.push(message)
-    return ok
-  })
-  atEnd(() => worker.end())
-  const { admin, org_id, team_id } = tenant
-  const params = { org_id, team_id, env: 'sandbox' as const, webhook_id: id }
-  const emit = (...keys: string[]) => emitTo(app, team_id, keys)
-  const ref = webhookRef(team_id, id)
-  const deliverPending = async () => {
-    while (await worker.claimAndSend([ref])) await worker.settle()
-  }
-  return { id, ref, admin, params, received, worker, emit, deliverPending }
-}
+const keys = (count: number) => Array.from({ length: count }, (_, n) => `key ${n}`)
 
-const keysOf = async (id: string) =>
-  (await query<{ key: string }>(url, 'select key from lanes where webhook_id = $1 order by key', [id])).map(({ key }) => key)
-const exists = async (id: string) => (await query(url, 'select from webhooks where id = $1', [id])).length === 1
-const purge = async () => {
-  while (await purgeWebhooks(app));
-}
-const numbers = (received: ReceivedMessage[]) => received.map(({ n }) => n)
-
-/** Inserts `each` messages on every lane for events that are no longer retained. */
-const fill = ({ team_id, webhook_id }: { team_id: string; webhook_id: string }, lanes: number, each: number) =>
-  query(
-    url,
-    `with inserted as (
-       insert into lanes (team_id, webhook_id, key, single_use, tail, run_at)
-       select $1, $2, 'filled ' || i, false, $4, now() from generate_series(1, $3::int) i
-       returning id
-     )
-     insert into deliveries (team_id, lane_id, n, event_id, event_at)
-     select $1, inserted.id, n, gen_random_uuid(), now() from inserted, generate_series(1, $4::int) n`,
-    [team_id, webhook_id, lanes, each],
+/** The tables with rows of a webhook. Its attempts stay until their retention ends. */
+async function tablesOf(webhook_id: string) {
+  const rows = await query<{ name: string }>(
+    w.url,
+    `select 'webhooks' as name from webhooks where id = $1
+     union select 'webhook_cursors' from webhook_cursors where webhook_id = $1
+     union select 'webhook_filters' from webhook_filters where webhook_id = $1
+     union select 'parked' from parked where webhook_id = $1
+     union select 'parked_messages' from parked_messages where webhook_id = $1
+     union select 'webhook_jobs' from webhook_jobs where webhook_id = $1
+     union select 'attempts' from attempts where webhook_id = $1
+     order by name`,
+    [webhook_id],
   )
+  return rows.map(({ name }) => name)
+}
 
-test.each([
-  ['one lane', 1, 12_000],
-  ['many lanes', 6_000, 2],
-])('hides a deleted webhook at once and purges its backlog on %s in batches', async (_, lanes, each) => {
-  const { id, admin, params, emit } = await setUp()
-  await fill(params, lanes, each)
-  await admin.deleteWebhook({ params })
-  expect(await countPending(url, [id])).toBe(lanes * each)
-  expect(await errorOf(admin.getWebhook({ params }))).toMatchObject({ status: 404, detail: { error_type: 'WEBHOOK_NOT_FOUND' } })
-  expect(await errorOf(admin.deleteWebhook({ params }))).toMatchObject({ status: 404 })
-  expect((await admin.listWebhooks({ params })).data).toEqual([])
-  expect((await listBacklogs(app.db)).map(({ webhook_id }) => webhook_id)).not.toContain(id)
-  await emit('a')
-  expect(await countPending(url, [id])).toBe(lanes * each)
-  await purge()
-  expect(await countPending(url, [id])).toBe(0)
-  expect(await keysOf(id)).toEqual([])
-  w.advanceTime(3 * MINUTE)
-  await purge()
-  expect(await exists(id)).toBe(false)
+test('deletes the cursor, parked messages, filters and jobs of a webhook at once, and leaves the log and other webhooks', async () => {
+  const team = await delivery.team()
+  const webhook = await team.webhook({}, () => outcome(400))
+  const other = await team.webhook({ disabled: true })
+  await team.emit('a', 'a', 'b')
+  await waitFor(async () => expect(await webhook.parked()).toEqual(['a 1', 'a 2', 'b 3']))
+  await webhook.patch({ disabled: true })
+  await team.emit(...keys(100))
+  await webhook.patch({ filter_types: ['message.*'] })
+  await team.admin.replayWebhook({ params: webhook.params, body: { from: '2020-01-01T00:00:00Z' } })
+  expect((await webhook.get()).waiting).toBe(103)
+  expect(await tablesOf(webhook.id)).toEqual([
+    ...['attempts', 'parked', 'parked_messages', 'webhook_cursors', 'webhook_filters', 'webhook_jobs', 'webhooks'],
+  ])
+  await team.admin.deleteWebhook({ params: webhook.params })
+  expect(await tablesOf(webhook.id)).toEqual(['attempts'])
+  const missing = { status: 404, detail: { error_type: 'WEBHOOK_NOT_FOUND' } }
+  for (const call of [webhook.get, webhook.attempts, () => team.admin.deleteWebhook({ params: webhook.params })])
+    expect(await errorOf(call())).toMatchObject(missing)
+  expect((await team.admin.listWebhooks({ params: webhook.params })).data.map(({ id }) => id)).toEqual([other.id])
+  expect((await other.get()).waiting).toBe(103)
+  await other.patch({ disabled: false })
+  await other.settled()
+  expect(other.received).toHaveLength(103)
 })
 
-test('stops delivery to a deleted webhook and continues delivery to other webhooks of the team', async () => {
-  const { id, ref, admin, params, emit, worker, received } = await setUp()
-  const { id: other } = await admin.createWebhook({ params, body: { url: 'http://127.0.0.1:8099/other' } })
-  await emit('a', 'a')
-  await admin.deleteWebhook({ params })
-  expect(await worker.claimAndSend([ref])).toBe(0)
-  await purge()
-  expect(await countPending(url, [id, other])).toBe(2)
-  await worker.claimAndSend([webhookRef(params.team_id, other)])
-  await worker.settle()
-  expect(received.map(({ path, n }) => [path, n])).toEqual([
-    ['/other', 1],
-    ['/other', 2],
+test('a request in flight when its webhook is deleted is the last one, and other webhooks go on', async () => {
+  const team = await delivery.team()
+  const response = Promise.withResolvers<Outcome>()
+  const webhook = await team.webhook({}, () => response.promise)
+  const other = await team.webhook()
+  await team.emit('a', 'a', 'a')
+  await webhook.has(1)
+  await team.admin.deleteWebhook({ params: webhook.params })
+  await team.isLogged(3)
+  response.resolve(ok)
+  await team.emit('a')
+  await other.settled()
+  await other.has(4)
+  expect([webhook.numbers(), other.numbers()]).toEqual([[1], [1, 2, 3, 4]])
+  expect(await tablesOf(webhook.id)).toEqual([])
+})
+
+test('an outcome that waits for the deletion of its webhook is dropped, and the others are recorded', async () => {
+  const team = await delivery.team()
+  const response = Promise.withResolvers<Outcome>()
+  const webhook = await team.webhook({}, () => response.promise)
+  const other = await team.webhook({}, () => response.promise)
+  await team.emit('a')
+  await Promise.all([webhook.has(1), other.has(1)])
+  const commit = await runUncommitted(w.url, 'delete from webhooks where team_id = $1 and id = $2', [team.team_id, webhook.id])
+  response.resolve(ok)
+  await commit()
+  await other.settled()
+  expect((await other.attempts()).map(({ outcome }) => outcome)).toEqual(['delivered'])
+  await team.emit('b')
+  await other.has(2)
+  expect(other.chain()).toEqual([
+    [1, undefined],
+    [2, 1],
   ])
 })
 
-test('keeps a claimed lane of a deleted webhook until the worker settles it', async () => {
-  const { id, ref, admin, params, emit, worker } = await setUp()
-  await emit('a', 'b')
-  await worker.claimAndSend([ref])
-  await admin.deleteWebhook({ params })
-  w.advanceTime(3 * MINUTE)
-  await purge()
-  expect(await keysOf(id)).toEqual(['a', 'b'])
-  expect(await exists(id)).toBe(true)
-  expect(await worker.settle()).toBe(0)
-  await purge()
-  expect(await keysOf(id)).toEqual([])
-  expect(await exists(id)).toBe(false)
-})
-
-test('keeps the row of a deleted webhook long enough for a concurrent statement to enqueue a message', async () => {
-  const { id, admin, params } = await setUp()
-  await admin.deleteWebhook({ params })
-  await purge()
-  expect(await exists(id)).toBe(true)
-  await query(url, `select enqueue($1, $2, 'per_key', 'late', gen_random_uuid(), now())`, [params.team_id, id])
-  w.advanceTime(3 * MINUTE)
-  await purge()
-  expect([await keysOf(id), await exists(id)]).toEqual([[], false])
-})
-
-test('deletes a lane after 30 idle days and continues its sequence when the key is used again', async () => {
-  const { id, received, emit, deliverPending } = await setUp()
-  await emit('a', 'a', 'b')
-  await deliverPending()
-  w.advanceTime(29 * DAY)
-  await deleteIdleLanes(app)
-  expect(await keysOf(id)).toEqual(['a', 'b'])
-  await emit('b')
-  await deliverPending()
-  w.advanceTime(2 * DAY)
-  await deleteIdleLanes(app)
-  expect(await keysOf(id)).toEqual(['b'])
-  await emit('a', 'a', 'c')
-  await deliverPending()
-  expect(numbers(received.filter(({ key }) => key === 'a'))).toEqual([1, 2, 3, 4])
-  expect(numbers(received.filter(({ key }) => key === 'c'))).toEqual([1])
-  w.advanceTime(31 * DAY)
-  await deleteIdleLanes(app)
-  await emit('a')
-  await deliverPending()
-  expect(received.at(-1)).toMatchObject({ key: 'a', n: 5 })
-})
-
-test('never deletes a lane that has pending messages or is claimed by a worker', async () => {
-  const { id, ref, admin, params, emit, worker } = await setUp()
-  await emit('in hand')
-  await worker.claimAndSend([ref])
-  await emit('waiting')
-  await admin.patchWebhook({ params, body: { disabled: true } })
-  w.advanceTime(60 * DAY)
-  await deleteIdleLanes(app)
-  expect(await keysOf(id)).toEqual(['in hand', 'waiting'])
-  await worker.settle()
-})
-
-test('gives the next number to a message that arrives while its lane is being deleted', async () => {
-  const { id, params, received, emit, deliverPending } = await setUp()
-  await emit('a', 'a')
-  await deliverPending()
-  w.advanceTime(31 * DAY)
-  const [deleted, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const deletion = inTransaction(app, async (app) => {
-    await deleteIdleAfter(app.db, params.team_id, '0', app.wall())
-    deleted.resolve()
-    await mayCommit.promise
-  })
-  await deleted.promise
-  const writing = emit('a')
-  await eventually(async () => (await lockWaits(url)).length > 0)
-  mayCommit.resolve()
-  await Promise.all([deletion, writing])
-  await deliverPending()
-  expect(numbers(received)).toEqual([1, 2, 3])
-  expect(await countPending(url, [id])).toBe(0)
-})
-
-test('keeps an idle lane while a transaction writes to it', async () => {
-  const { id, params, received, emit, deliverPending } = await setUp()
-  await emit('a')
-  await deliverPending()
-  w.advanceTime(31 * DAY)
-  await inTransaction(app, async (transaction) => {
-    await emitTo(transaction, params.team_id, ['a'])
-    await inTransaction(app, ({ db }) => deleteIdleAfter(db, params.team_id, '0', app.wall()))
-  })
-  expect(await keysOf(id)).toEqual(['a'])
-  await deliverPending()
-  expect(numbers(received)).toEqual([1, 2])
-})
-
 test('records the attempts of other teams when a team is erased during delivery', async () => {
-  const [erased, remaining] = [await setUp(), await setUp()]
+  const [erased, remaining] = [await delivery.team(), await delivery.team()]
+  const response = Promise.withResolvers<Outcome>()
+  const gone = await erased.webhook({}, () => response.promise)
+  const kept = await remaining.webhook({}, () => response.promise)
   await erased.emit('a')
   await remaining.emit('a')
-  await remaining.worker.claimAndSend([erased.ref, remaining.ref])
-  await query(url, 'delete from teams where id = $1', [erased.params.team_id])
-  expect(await remaining.worker.settle()).toBe(0)
-  expect(await countPending(url, [erased.id, remaining.id])).toBe(0)
-  const attempts = await query(url, 'select webhook_id from attempts where webhook_id = any($1::uuid[])', [[erased.id, remaining.id]])
-  expect(attempts).toEqual([{ webhook_id: remaining.id }])
+  await Promise.all([gone.has(1), kept.has(1)])
+  await query(w.url, 'delete from teams where id = $1', [erased.team_id])
+  response.resolve(ok)
+  await kept.settled()
+  expect(await kept.attempts()).toHaveLength(1)
+  expect((await tablesOf(gone.id)).filter((name) => name !== 'attempts')).toEqual([])
+})
+
+test('an event that commits after its team was erased leaves nothing behind', async () => {
+  const team = await delivery.team()
+  await query(w.url, 'delete from teams where id = $1', [team.team_id])
+  await query(
+    w.url,
+    `insert into outbox (team_id, id, event_type, key, partial, sealed, created_at)
+     values ($1, gen_random_uuid(), 'endpoint.disabled', 'a', false, '', now())`,
+    [team.team_id],
+  )
+  await w.runJobs()
+  expect(
+    await query(w.url, 'select from outbox where team_id = $1 union all select from events where team_id = $1', [team.team_id]),
+  ).toEqual([])
 })

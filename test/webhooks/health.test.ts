@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest'
-import { later, MINUTE } from '../../src/platform/time.ts'
-import { webhookRef } from '../../src/platform/webhook-ref.ts'
 import { expectEventsMatchCatalog } from '../support/event-catalog.ts'
-import { eventsOf } from '../support/events.ts'
+import { eventsOf, moveAllEvents } from '../support/events.ts'
 import { placeOrder } from '../support/orders.ts'
 import { query } from '../support/query.ts'
 import { faults } from '../support/receiver.ts'
@@ -35,7 +33,7 @@ test('disables a webhook after a 410, emits endpoint.disabled and keeps pending 
   w.advanceTime(10_000)
   expect(await webhook.patch({ disabled: false })).toMatchObject({ disabled: false, disabled_because: null, waiting: 2 })
   await receiver.has(3)
-  expect(receiver.sequences()).toEqual([1, 1, 2])
+  expect(receiver.sequences()).toEqual([2, 2, 4])
 })
 
 test('pauses a webhook again when it still fails after the first pause', async () => {
@@ -68,14 +66,15 @@ test('disables a webhook once, after five days of failures', async () => {
    * another pause. A disabled webhook attempts and records nothing more.
    */
   const isSettled = async () => {
-    const now = w.app.wall()
     const unsettled = await query(
       w.url,
-      `select from lanes l join webhooks w on w.team_id = l.team_id and w.id = l.webhook_id
-       where w.id = $1 and (l.worker is not null or w.disabled_at is null and (
-         (l.run_at <= $2 and coalesce(w.paused_until <= $2, true))
-         or (select max(at) from attempts a where a.team_id = w.team_id and a.webhook_id = w.id) > coalesce(w.last_failure_at, '-infinity')))`,
-      [webhook.id, now],
+      `select from webhooks w join webhook_cursors c on c.team_id = w.team_id and c.webhook_id = w.id join event_logs l on l.team_id = w.team_id
+       where w.id = $1 and w.disabled_at is null and (
+         (coalesce(w.paused_until <= $2, true) and (c.after_no < l.last_no or exists (
+           select from parked p where p.team_id = w.team_id and p.webhook_id = w.id and p.retry_at <= $2)))
+         or exists (select from outbox o where o.team_id = w.team_id)
+         or (select max(at) from attempts a where a.team_id = w.team_id and a.webhook_id = w.id) > coalesce(w.last_failure_at, '-infinity'))`,
+      [webhook.id, w.app.wall()],
     )
     return unsettled.length === 0
   }
@@ -97,13 +96,14 @@ test('emits message.attempt.exhausted, except for a message of that type', async
   const webhook = await aWebhook(tenant, { url: broken.url, filter_types: ['labtest.order.created'] })
   const watching = await aWebhook(tenant, { url: operator.url, filter_types: ['message.*', 'endpoint.*'] })
   await placeOrder(tenant.api)
+  await moveAllEvents(w.app)
   const [message] = await webhook.pending()
   for (const target of [webhook, watching])
     for (let n = 1; n <= 8; n++) {
       await waitFor(async () => expect((await target.attempts()).filter(({ attempt }) => attempt === n)).toHaveLength(1))
       // The last attempt emits an event. Its first delivery is in flight now, and a clock this far ahead would end its lease.
       if (n < 8) w.advanceTime(12 * HOUR)
-      worker.wake([webhookRef(tenant.team_id, target.id)])
+      worker.wake([tenant.team_id])
     }
   await waitFor(async () => expect((await watching.get()).waiting).toBe(0))
   const events = await eventsOfType(tenant.team_id, 'message.attempt.exhausted')
@@ -115,7 +115,7 @@ test('emits message.attempt.exhausted, except for a message of that type', async
   expect(await expectEventsMatchCatalog(w.app)).toContain('message.attempt.exhausted')
 })
 
-test('erasing a user removes their attempts and pending messages and unblocks the lane', async () => {
+test('erasing a user empties their attempts and removes their pending messages, and a strict webhook goes on', async () => {
   const tenant = await w.tenant()
   const receiver = await aReceiver(() => faults.status(400))
   const webhook = await aWebhook(tenant, { url: receiver.url, ordering: 'strict', filter_types: ['labtest.order.created'] })
@@ -125,72 +125,34 @@ test('erasing a user removes their attempts and pending messages and unblocks th
   const remainingOrder = await placeOrder(tenant.api)
   await w.runJobs()
   await waitFor(async () => expect(await webhook.attempts()).not.toEqual([]))
-  const [erased] = await webhook.pending()
+  const [erased, remaining] = await webhook.pending()
   expect((await webhook.get()).waiting).toBe(2)
   await webhook.patch({ disabled: true })
   await tenant.api.deleteUser({ params: { user_id } })
   w.advanceTime(8 * 24 * HOUR)
   await w.runJobs()
-  expect(await webhook.attempts({ event_id: erased?.event_id })).toEqual([])
-  expect((await webhook.pending()).map(({ key, behind }) => [key, behind])).toEqual([['*', 1]])
+  // The outcome stays, without the request, the response and the key.
+  const [attempt] = await webhook.attempts({ event_id: erased?.event_id })
+  expect(attempt).toMatchObject({ outcome: 'retried', status: 400, sequence: erased?.sequence, key: erased?.event_id })
+  expect(await errorOf(tenant.admin.getWebhookAttempt({ params: { ...webhook.params, attempt_id: attempt?.id as string } }))).toMatchObject(
+    {
+      status: 404,
+      detail: { error_type: 'ATTEMPT_NOT_FOUND' },
+    },
+  )
+  expect((await webhook.pending()).map(({ key, sequence }) => [key, sequence])).toEqual([['*', remaining?.sequence]])
   // Not earlier: a retry that began before the webhook was disabled would deliver the message.
   receiver.behave(() => faults.ok)
   const before = receiver.received.length
   await webhook.patch({ disabled: false })
   await receiver.has(before + 1)
   expect(receiver.events()[before]).toMatchObject({ data: { id: remainingOrder.id } })
-  expect(receiver.sequences()[before]).toBe(2)
-  await waitFor(async () => expect((await webhook.get()).waiting).toBe(0))
-})
-
-test('deleting a webhook removes its lanes, jobs and deliveries and keeps those of other webhooks', async () => {
-  const tenant = await w.tenant()
-  const webhook = await aWebhook(tenant, { url: 'https://example.com/hook', disabled: true })
-  const other = await aWebhook(tenant, { url: 'https://example.com/hook', disabled: true })
-  await placeOrder(tenant.api)
-  await tenant.admin.replayWebhook({ params: webhook.params, body: { from: '2020-01-01T00:00:00Z' } })
-  const lanes = await query<{ id: string }>(w.url, 'select id::text from lanes where webhook_id = $1', [webhook.id])
-  await tenant.admin.deleteWebhook({ params: webhook.params })
-  expect(await errorOf(webhook.attempts())).toMatchObject({ status: 404, detail: { error_type: 'WEBHOOK_NOT_FOUND' } })
-  await w.runJobs()
-  w.advanceTime(3 * MINUTE)
-  await w.runJobs()
-  const left = await query(
-    w.url,
-    `select id::text from lanes where webhook_id = $1 union all select id::text from webhook_jobs where webhook_id = $1
-     union all select event_id::text from deliveries where lane_id = any($2::bigint[])`,
-    [webhook.id, lanes.map(({ id }) => id)],
-  )
-  expect([lanes.length, left]).toEqual([1, []])
-  expect((await other.get()).waiting).toBe(2)
-})
-
-test('skips pending messages whose event has expired, even while the webhook is disabled', async () => {
-  const tenant = await w.tenant()
-  const webhook = await aWebhook(tenant, { url: 'https://example.com/hook', disabled: true })
-  const expiredAt = later(w.app.wall(), -100 * 24 * HOUR)
-  await query(w.url, "select make_partition('events', $1::date)", [expiredAt])
-  /** Logs and queues an event. */
-  const insertEvent = (no: number, at: string) =>
-    query(
-      w.url,
-      `with event as (
-         insert into events (team_id, id, logged_at, no, event_type, key, partial, sealed, created_at)
-         values ($1, gen_random_uuid(), $3, $4, 'endpoint.disabled', 'webhook:expired', false, '', $3) returning *
-       )
-       select enqueue_events($1, $2, array[id], array[logged_at], array[key]) from event`,
-      [tenant.team_id, webhook.id, at, no],
-    )
-  await insertEvent(1, expiredAt)
-  await insertEvent(2, w.app.wall())
-  await query(w.url, 'update lanes set run_at = $2 where webhook_id = $1', [webhook.id, expiredAt])
-  expect((await webhook.get()).waiting).toBe(2)
-  // A run that waits too long for the delivery worker leaves the partition to the next run.
-  await waitFor(async () => {
-    await w.runJobs()
-    const partition = `events_${expiredAt.slice(0, 10).replaceAll('-', '')}`
-    expect(await query(w.url, 'select from pg_class where relname = $1', [partition])).toEqual([])
+  // The erased message keeps its place in the chain.
+  expect(receiver.received[before]?.headers).toMatchObject({
+    'webhook-sequence': String(remaining?.sequence),
+    'webhook-previous': String(erased?.sequence),
   })
-  expect((await webhook.get()).waiting).toBe(1)
-  expect((await webhook.pending()).map(({ sequence, behind }) => [sequence, behind])).toEqual([[2, 0]])
+  await waitFor(async () => expect((await webhook.get()).waiting).toBe(0))
+  const { position } = await tenant.admin.listWebhookMessages({ params: webhook.params, query: { no: erased?.sequence } })
+  expect(position).toMatchObject({ sequence: erased?.sequence, state: 'gone' })
 })

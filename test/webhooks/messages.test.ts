@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { moveAllEvents } from '../support/events.ts'
 import { placeOrder } from '../support/orders.ts'
 import { query } from '../support/query.ts'
 import { faults } from '../support/receiver.ts'
@@ -9,7 +10,7 @@ import { errorOf, world } from '../support/world.ts'
 const w = await world()
 await w.startDelivery()
 
-test('lists pending messages of a disabled webhook by key, with the number of messages ahead', async () => {
+test('lists pending messages of a disabled webhook in the order of the log', async () => {
   const tenant = await w.tenant()
   const webhook = await aWebhook(tenant, { url: 'https://example.com/hook', disabled: true })
   const first = await placeOrder(tenant.api)
@@ -17,10 +18,13 @@ test('lists pending messages of a disabled webhook by key, with the number of me
   await w.runJobs()
   const waiting = await webhook.pending()
   expect(waiting.map(({ key, sequence, behind, attempts, next_try_at }) => [key, sequence, behind, attempts, next_try_at])).toEqual(
-    [first, second].flatMap(({ id }) => [
-      [`order:${id}`, 1, 0, 0, null],
-      [`order:${id}`, 2, 1, 0, null],
-    ]),
+    // Each user is created before their order.
+    [
+      [`order:${first.id}`, 2, 0, 0, null],
+      [`order:${second.id}`, 4, 0, 0, null],
+      [`order:${first.id}`, 5, 0, 0, null],
+      [`order:${second.id}`, 6, 0, 0, null],
+    ],
   )
   const { admin } = tenant
   const pages: string[] = []
@@ -36,7 +40,7 @@ test('lists pending messages of a disabled webhook by key, with the number of me
   expect(pages).toEqual(waiting.map(({ event_id }) => event_id))
 })
 
-test('retries a pending message at once and keeps its position', async () => {
+test('retries the first message of a parked key at once, and the others follow', async () => {
   const tenant = await w.tenant()
   const receiver = await aReceiver((n) => (n === 1 ? faults.status(500) : faults.ok))
   const webhook = await aWebhook(tenant, { url: receiver.url, disabled: true })
@@ -52,34 +56,43 @@ test('retries a pending message at once and keeps its position', async () => {
   expect(await webhook.retry(second?.event_id as string)).toEqual({
     event_id: second?.event_id,
     action: 'retried',
-    sequence: 2,
+    sequence: 3,
     behind: 1,
   })
   await receiver.has(3)
-  expect(receiver.sequences()).toEqual([1, 1, 2])
+  expect(receiver.sequences()).toEqual([2, 2, 3])
 })
 
-test('ends the pause of a failing webhook on a retry and sends the retried message first', async () => {
+test('ends the pause of a failing webhook on a retry', async () => {
   const tenant = await w.tenant()
   const receiver = await aReceiver(() => faults.status(500))
-  const webhook = await aWebhook(tenant, { url: receiver.url, disabled: true })
-  for (let n = 0; n < 6; n++) await placeOrder(tenant.api)
-  // All messages are sent at once. Otherwise the pause could end before the last order is placed.
+  const webhook = await aWebhook(tenant, { url: receiver.url, disabled: true, rate_limit: 5 })
+  for (let n = 0; n < 7; n++) await placeOrder(tenant.api)
   await webhook.patch({ disabled: false })
-  await waitFor(async () => expect((await webhook.get()).failures).toBeGreaterThanOrEqual(5))
-  await waitFor(async () =>
-    expect(await query(w.url, 'select from lanes where webhook_id = $1 and worker is not null', [webhook.id])).toEqual([]),
-  )
-  const waiting = await webhook.pending()
-  expect(waiting).toHaveLength(6)
+  const pausedUntil = async () =>
+    (await query<{ paused_until: Date | null }>(w.url, 'select paused_until from webhooks where id = $1', [webhook.id]))[0]?.paused_until
+  await waitFor(async () => expect(await pausedUntil()).toBeTruthy())
   const attempted = receiver.received.length
-  const last = waiting.at(-1)?.event_id as string
-  await webhook.retry(last)
-  await receiver.has(attempted + 1)
-  expect(receiver.events()[attempted]?.event_id).toBe(last)
+  const waiting = await webhook.pending()
+  expect([waiting.length, attempted < 7]).toEqual([7, true])
+
+  // The last one was not attempted yet. It keeps its place.
+  receiver.behave(() => faults.ok)
+  const { event_id, sequence } = waiting.at(-1) as (typeof waiting)[number]
+  expect(await webhook.retry(event_id)).toEqual({ event_id, action: 'retried', sequence, behind: 0 })
+  await waitFor(() =>
+    expect(
+      receiver
+        .events()
+        .slice(attempted)
+        .map((event) => event.event_id),
+    ).toContain(event_id),
+  )
+  w.advanceTime(20_000)
+  await waitFor(async () => expect((await webhook.get()).waiting).toBe(0))
 })
 
-test('resends a delivered message at the end of its key', async () => {
+test('sends a delivered message again, with the same sequence and no previous one', async () => {
   const tenant = await w.tenant()
   const receiver = await aReceiver()
   const webhook = await aWebhook(tenant, { url: receiver.url })
@@ -87,33 +100,78 @@ test('resends a delivered message at the end of its key', async () => {
   await w.runJobs()
   await receiver.has(2)
   await waitFor(async () => expect(await webhook.pending()).toEqual([]))
-  const [created] = receiver.events()
-  expect(await webhook.retry(created?.event_id as string)).toMatchObject({ action: 'resent', sequence: 3, behind: 0 })
-  await receiver.has(3)
-  expect(receiver.sequences()).toEqual([1, 2, 3])
-  expect(receiver.received[2]?.body).toBe(receiver.received[0]?.body)
-  expect(receiver.received[2]?.headers['webhook-id']).toBe(receiver.received[0]?.headers['webhook-id'])
+  const [, updated] = receiver.events()
+  expect(await webhook.retry(updated?.event_id as string)).toMatchObject({ action: 'resent', sequence: 3, behind: 0 })
+  const [, first, again] = await receiver.has(3)
+  expect(receiver.sequences()).toEqual([2, 3, 3])
+  expect([first?.headers['webhook-previous'], again?.headers['webhook-previous']]).toEqual(['2', undefined])
+  expect(again?.body).toBe(first?.body)
+  expect(again?.headers['webhook-id']).toBe(first?.headers['webhook-id'])
+  const attempts = await waitFor(async () => {
+    const attempts = await webhook.attempts({ event_id: updated?.event_id as string })
+    expect(attempts.map(({ attempt, sequence }) => [attempt, sequence])).toEqual([
+      [1, 3],
+      [1, 3],
+    ])
+    return attempts
+  })
+  const detail = await tenant.admin.getWebhookAttempt({ params: { ...webhook.params, attempt_id: attempts[1]?.id as string } })
+  expect(detail.request_headers).toMatchObject({ 'webhook-sequence': '3', 'webhook-previous': '2' })
 })
 
-test.each(['strict', 'unordered'] as const)('resends an event to a %s webhook under the key of its ordering', async (ordering) => {
+test.each(['strict', 'unordered'] as const)(
+  'sends an event again to a %s webhook beside the order, with its ID as key',
+  async (ordering) => {
+    const tenant = await w.tenant()
+    const receiver = await aReceiver()
+    const webhook = await aWebhook(tenant, { url: receiver.url, ordering })
+    await placeOrder(tenant.api)
+    await w.runJobs()
+    await receiver.has(2)
+    await waitFor(async () => expect(await webhook.pending()).toEqual([]))
+    const [first] = receiver.events()
+    await webhook.retry(first?.event_id as string)
+    const received = await receiver.has(3)
+    expect(received[0]?.headers['webhook-key']).toBe(ordering === 'strict' ? '*' : first?.event_id)
+    expect(received[2]?.headers['webhook-key']).toBe(first?.event_id)
+    expect(received[2]?.body).toBe(received[0]?.body)
+  },
+)
+
+test('says what became of each position of the log', async () => {
   const tenant = await w.tenant()
-  const receiver = await aReceiver()
-  const webhook = await aWebhook(tenant, { url: receiver.url, ordering })
+  const receiver = await aReceiver((n) => (n === 1 ? faults.status(400) : faults.ok))
+  const webhook = await aWebhook(tenant, { url: receiver.url })
+  const { admin } = tenant
+  const order = await placeOrder(tenant.api)
   await placeOrder(tenant.api)
+  await waitFor(async () => expect(await webhook.attempts()).toHaveLength(2))
+  await webhook.patch({ disabled: true })
   await w.runJobs()
-  await receiver.has(2)
-  await waitFor(async () => expect(await webhook.pending()).toEqual([]))
-  const [first] = receiver.events()
-  await webhook.retry(first?.event_id as string)
-  const received = await receiver.has(3)
-  expect(received[2]?.headers['webhook-key']).toBe(ordering === 'strict' ? '*' : first?.event_id)
-  expect(received[2]?.body).toBe(received[0]?.body)
+  const stateOf = async (no: number) => {
+    const { data, position } = await admin.listWebhookMessages({ params: webhook.params, query: { no } })
+    return [position?.sequence, position?.state, position?.event_id, data.map(({ sequence }) => sequence)]
+  }
+  const [failed, ...pending] = await webhook.pending()
+  const { data: delivered } = await admin.listWebhookAttempts({ params: webhook.params, query: { outcome: 'delivered' } })
+  expect(failed?.key).toBe(`order:${order.id}`)
+  expect(await stateOf(1)).toEqual([1, 'not_a_message', expect.any(String), []])
+  expect(await stateOf(2)).toEqual([2, 'parked', failed?.event_id, [2]])
+  expect(await stateOf(3)).toEqual([3, 'not_a_message', expect.any(String), []])
+  expect(await stateOf(4)).toEqual([4, 'delivered', delivered[0]?.event_id, []])
+  for (const { sequence, event_id } of pending) expect(await stateOf(sequence)).toEqual([sequence, 'pending', event_id, [sequence]])
+  expect(pending.map(({ sequence }) => sequence)).toEqual([5, 6])
+  expect(await stateOf(7)).toEqual([7, 'not_a_message', null, []])
+  // Retention has deleted the event.
+  await query(w.url, 'delete from events where team_id = $1 and no = 4', [tenant.team_id])
+  expect(await stateOf(4)).toEqual([4, 'gone', null, []])
 })
 
 test('rejects a retry for a disabled webhook or an unknown event', async () => {
   const tenant = await w.tenant()
   const webhook = await aWebhook(tenant, { url: 'https://example.com/hook', disabled: true })
   await placeOrder(tenant.api)
+  await moveAllEvents(w.app)
   const [message] = await webhook.pending()
   expect(await errorOf(webhook.retry(message?.event_id as string))).toMatchObject({
     status: 400,

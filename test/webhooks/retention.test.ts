@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import { applyRetention } from '../../src/delivery/webhooks/repair/retention.ts'
 import { DAY, later } from '../../src/platform/time.ts'
 import { atEnd } from '../support/at-end.ts'
-import { aWebhook, countPending, emitTo } from '../support/lanes.ts'
+import { aWebhook, countPending, emitTo } from '../support/delivery.ts'
+import { moveAllEvents } from '../support/events.ts'
 import { lockWaits } from '../support/lock-waits.ts'
 import { eventually } from '../support/process.ts'
 import { asTest, query, runUncommitted } from '../support/query.ts'
@@ -56,6 +57,7 @@ test('deletes events after EVENT_RETENTION_DAYS, with their payloads', async () 
   const kept = await replica({ database: await newSandboxDatabase(), env: { EVENT_RETENTION_DAYS: '3' } })
   const { api } = await kept.tenant()
   await aUser(api)
+  await moveAllEvents(kept.app)
   const [event] = await query<{ day: string }>(kept.url, "select to_char(logged_at at time zone 'utc', 'YYYY-MM-DD') as day from events")
   const eventTypesAfter = async (days: number) => {
     kept.setTime(later(`${event?.day}T12:00:00Z`, days * DAY))

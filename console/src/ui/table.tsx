@@ -121,16 +121,20 @@ export const PastLastPage = () => (
   />
 )
 
-type CursorPagerProps = { pages: (string | null)[]; next: string | null; onChange: (pages: (string | null)[]) => void }
+type CursorPagerProps = {
+  pages: (string | null)[]
+  next: string | null
+  onChange: (pages: (string | null)[]) => void
+}
 
 /** `pages` keeps the cursors of earlier pages, because a cursor only points forward. */
 export const CursorPager = ({ pages, next, onChange }: CursorPagerProps) => (
   <nav class="pager" aria-label="Pages">
     <Button small disabled={pages.length < 2} onClick={() => onChange(pages.slice(0, -1))}>
-      Newer
+      Previous
     </Button>
     <Button small disabled={!next} onClick={() => onChange([...pages, next])}>
-      Older
+      Next
     </Button>
   </nav>
 )

@@ -8,6 +8,7 @@ import { noWebhook, WebhookPath, webhookRoot, webhooks } from './webhooks.ts'
 const attemptOutcomes = ['delivered', 'retried', 'exhausted'] as const
 const jobKinds = ['recover', 'replay'] as const
 const jobStates = ['running', 'done', 'stopped', 'failed'] as const
+const positionStates = ['pending', 'parked', 'delivered', 'exhausted', 'gone', 'not_a_message'] as const
 
 const AttemptPath = WebhookPath.extend({ attempt_id: Id })
 const MessagePath = WebhookPath.extend({ event_id: Id })
@@ -22,7 +23,7 @@ const attempt = {
   event_id: Id,
   event_type: Safe,
   key: Safe.describe('The ordering key, as in the webhook-key header.'),
-  sequence: z.int().describe('The number of the message under its key, as in the webhook-sequence header. 0 for an example.'),
+  sequence: z.int().describe('The position of the event in the log of the team, as in the webhook-sequence header. 0 for an example.'),
   example: z.boolean(),
   attempt: z.int().describe('The number of the attempt, starting with 1.'),
   at: Instant,
@@ -57,20 +58,30 @@ const Message = z
     event_id: Id,
     event_type: Safe,
     key: Safe,
-    sequence: z.int(),
+    sequence: z.int().describe('The position of the event in the log of the team.'),
     created_at: Instant,
     attempts: z.int().describe('The number of attempts so far.'),
-    behind: z.int().describe('The number of earlier pending messages with the same key.'),
-    next_try_at: Instant.nullable().describe('Null while earlier messages are pending or the webhook is disabled.'),
+    behind: z.int().describe('The number of parked messages with the same key before it.'),
+    next_try_at: Instant.nullable().describe('Null while an earlier message delays it or the webhook is disabled.'),
   })
   .meta({ id: 'PendingMessage' })
+
+const Position = z
+  .object({
+    sequence: z.int(),
+    state: openEnum(positionStates).describe(
+      'pending: not attempted yet. parked: a retry follows, or it waits for one of its key. delivered. exhausted: the last attempt failed. gone: its event expired or its user was erased. not_a_message: the webhook does not receive this event, or the log has none at this position.',
+    ),
+    event_id: Id.nullable(),
+  })
+  .meta({ id: 'MessagePosition' })
 
 const RetryResult = z
   .object({
     event_id: Id,
     action: openEnum(['retried', 'resent']),
-    sequence: z.int(),
-    behind: z.int().describe('The number of earlier pending messages with the same key.'),
+    sequence: z.int().describe('The position of the event in the log of the team.'),
+    behind: z.int().describe('The number of parked messages with the same key before it.'),
   })
   .meta({ id: 'RetriedMessage' })
 
@@ -85,7 +96,7 @@ const Job = z
     event_types: z.array(Safe).nullable(),
     total: z.int().nullable().describe('The number of events to examine. Null before counting, and above 100,000.'),
     done: z.int().describe('The number of events examined so far.'),
-    sent: z.int().describe('The number of messages queued so far.'),
+    sent: z.int().describe('The number of messages sent or parked so far.'),
     created_at: Instant,
     updated_at: Instant,
   })
@@ -128,10 +139,17 @@ export const webhookRepairEndpoints = {
     method: 'get',
     path: `${webhookRoot}/messages`,
     summary: 'List pending messages',
-    description: 'Sorted by the next attempt. The list changes while Assay delivers messages.',
+    description:
+      'In the order of the log. Assay examines at most 10,000 events per page, and the list changes while it delivers messages. With `no`, the list has at most one message, and `position` says what became of this position of the log.',
     params: WebhookPath,
-    query: z.object({ ...page, state: z.enum(['waiting']).default('waiting') }),
-    returns: pageOf(Message).meta({ id: 'PendingMessageList' }),
+    query: z.object({
+      ...page,
+      state: z.enum(['waiting']).default('waiting'),
+      no: z.int().min(1).nullish().describe('A position, as in the webhook-sequence and webhook-previous headers.'),
+    }),
+    returns: pageOf(Message)
+      .extend({ position: Position.nullish().describe('Present if the request has `no`.') })
+      .meta({ id: 'PendingMessageList' }),
     refusals: noWebhook,
   }),
   retryWebhookMessage: endpoint({
@@ -140,7 +158,7 @@ export const webhookRepairEndpoints = {
     path: `${webhookRoot}/messages/{event_id}/retry`,
     summary: 'Retry a message',
     description:
-      'If the message is pending, Assay attempts the first message of its key now and keeps the order (`retried`). Any other event of the team goes to the end of its queue with a new sequence (`resent`).',
+      'If the message is parked, Assay attempts the first parked message of its key now. If it was not attempted yet, a pause of the webhook ends. Both keep the order (`retried`). Any other event of the team is sent again now, with the same sequence (`resent`).',
     params: MessagePath,
     returns: RetryResult,
     refusals: { 400: 'The webhook is disabled.', 404: 'No such webhook or event in the team.' },
@@ -165,7 +183,7 @@ export const webhookRepairEndpoints = {
     summary: 'Replay events',
     subjects: { id: 'result.id' },
     description:
-      'Starts a job that sends the events of a period in log order, including events that were already delivered. It sends only events that match the filter of the webhook.',
+      'Starts a job that sends the events of a period in log order, including events that were already delivered. It sends only events that match the filter of the webhook. New messages go first.',
     params: WebhookPath,
     body: z
       .object({
@@ -203,7 +221,7 @@ export const webhookRepairEndpoints = {
     method: 'post',
     path: `${webhookRoot}/jobs/{job_id}/stop`,
     summary: 'Stop a webhook job',
-    description: 'Messages that are already queued are delivered. Stopping a job that has ended changes nothing.',
+    description: 'A replay stops immediately. Messages that are parked are still delivered. Stopping a job that has ended changes nothing.',
     params: JobPath,
     returns: Job,
     refusals: noJob,

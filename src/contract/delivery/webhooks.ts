@@ -17,6 +17,7 @@ const Url = z
 const Rate = z.int().min(1).max(10_000).describe('The maximum number of messages per second.')
 const Filter = z
   .array(EventPattern)
+  .min(1, 'Name at least one event type, or send null for all.')
   .max(500)
   .describe('The event types to receive. A type can end in *. Null or absent means all. A filter that matches no type is rejected.')
 const Ordering = z
@@ -66,14 +67,15 @@ const Webhook = z
     ),
     created_at: Instant,
     updated_at: Instant,
-    waiting: z.int().describe('The number of pending messages.'),
+    waiting: z.int().describe('The number of pending messages, counted up to 10,000.'),
+    waiting_at_least: z.boolean().describe('True if more messages can be pending than were counted.'),
     next_try_at: Instant.nullable().describe('When Assay makes the next attempt.'),
     failures: z.int().describe('The number of failures in a row.'),
     failing_since: Instant.nullable(),
   })
   .meta({ id: 'Webhook' })
 
-export const webhooks = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Webhooks', subjects: {} } as const
+export const webhooks = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Webhooks', subjects: {}, exact: true } as const
 const root = '/v1/org/{org_id}/team/{team_id}/{env}/webhook'
 export const webhookRoot = `${root}/{webhook_id}` as const
 export const noWebhook = { 404: 'No such webhook in the team.' }
@@ -115,7 +117,7 @@ export const webhookEndpoints = {
     path: webhookRoot,
     summary: 'Update a webhook',
     description:
-      'Changes only the fields that you send. Set `disabled` to pause or resume delivery. New values of filter_types and ordering apply to later events.',
+      'Changes only the fields that you send. Set `disabled` to pause or resume delivery. New values of filter_types and ordering apply to events after the change.',
     params: WebhookPath,
     body: WebhookPatch,
     returns: Webhook,

@@ -21,6 +21,11 @@ export const webhookErrors = errors({
     meaning: 'The secret is not whsec_ followed by 24 to 75 bytes in base64.',
     remedy: 'Omit the secret, and Assay generates one.',
   },
+  LOG_BUSY: {
+    kind: 'unavailable',
+    meaning: 'The team writes events faster than the change of a webhook, pipeline or team can wait for.',
+    remedy: 'Send the request again.',
+  },
   TOO_MANY_STREAMS: {
     kind: 'too_many',
     meaning: 'The team has reached the limit of open event streams in a service.',
@@ -59,7 +64,8 @@ export const webhookErrors = errors({
   WEBHOOK_URL_REFUSED: {
     kind: 'refused',
     meaning: 'Webhooks may not call this URL. detail.reason names the part that is not allowed.',
-    remedy: 'Use a public https URL. An operator can allow private networks with WEBHOOK_ALLOWED_NETWORKS.',
+    remedy:
+      'Use a public https URL. An operator can allow private networks with WEBHOOK_ALLOWED_NETWORKS, and loopback addresses with WEBHOOK_ALLOW_LOOPBACK.',
   },
 })
 

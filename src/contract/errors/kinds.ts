@@ -9,6 +9,7 @@ export type ProblemKind =
   | 'conflict'
   | 'too_large'
   | 'unsupported'
+  | 'misdirected'
   | 'too_many'
   | 'failed'
   | 'unavailable'
@@ -23,6 +24,7 @@ export const statusOf: Record<ProblemKind, number> = {
   conflict: 409,
   too_large: 413,
   unsupported: 415,
+  misdirected: 421,
   too_many: 429,
   failed: 500,
   unavailable: 503,

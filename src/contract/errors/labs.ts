@@ -295,10 +295,35 @@ export const resultErrors = errors({
     meaning: 'The order does not have this document, or does not have it yet.',
     remedy: 'Read error_message for the status that provides it.',
   },
+  NOTE_REQUIRED: {
+    kind: 'invalid',
+    meaning: 'A person acknowledged a critical result in the console without a note.',
+    remedy: 'Name the person who was informed in `note`.',
+  },
   NOTHING_CRITICAL: {
     kind: 'not_found',
     meaning: 'The order never had a critical result.',
     remedy: 'Acknowledge only orders with a labtest.result.critical event.',
+  },
+  PERSON_REQUIRED: {
+    kind: 'forbidden',
+    meaning: 'The console session began with a key, which names no person.',
+    remedy: 'Sign in to the console as a person. `assay people invite` creates the first one.',
+  },
+  RESULT_VERSION_OUTDATED: {
+    kind: 'conflict',
+    meaning: 'The acknowledgment of a critical result names an older version than the latest report.',
+    remedy: 'Read the results again, and send the `result_version` from `detail`.',
+  },
+  RESULT_VERSION_REQUIRED: {
+    kind: 'invalid',
+    meaning: 'The acknowledgment of a critical result does not say which version was read.',
+    remedy: 'Send metadata.result_version of GET /v3/order/{order_id}/result as result_version.',
+  },
+  REVIEWER_REQUIRED: {
+    kind: 'invalid',
+    meaning: 'A key acknowledged a critical result without naming the person who has read it.',
+    remedy: 'Send `reviewer` with the name and your own reference of the person.',
   },
   RESULTS_NOT_AVAILABLE: {
     kind: 'not_found',
@@ -336,6 +361,11 @@ export const unmatchedErrors = errors({
     meaning: 'An unmatched result was accepted for an order of another lab.',
     remedy: 'Import an order of the lab that sent the result, and accept the result there.',
   },
+  DIFFERENCE_NOTE_REQUIRED: {
+    kind: 'invalid',
+    meaning: 'The name, birth date or sex in the unmatched result differs from that of the order, or is missing.',
+    remedy: 'Compare the fields in `differing`. If the patient is the same person, send the reason in `note`.',
+  },
   UNMATCHED_ORDER_REQUIRED: {
     kind: 'refused',
     meaning: 'No order of the user can receive the unmatched result.',
@@ -369,6 +399,11 @@ export const appointmentErrors = errors({
     kind: 'not_found',
     meaning: 'The team has no parsing job with this ID.',
     remedy: 'Send the id that POST /lab_report/v1/parser/job returned.',
+  },
+  TOO_MANY_PARSING_JOBS: {
+    kind: 'too_many',
+    meaning: 'The team has 50 lab reports that Assay has not parsed yet.',
+    remedy: 'Wait for lab_report.parsing_job.updated, or for the seconds in Retry-After, and send the file again.',
   },
   AREA_NOT_SERVED: {
     kind: 'refused',

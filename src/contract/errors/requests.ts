@@ -43,6 +43,12 @@ export const requestErrors = errors({
     meaning: 'Junction has this endpoint, but Assay does not implement it.',
     remedy: 'Follow the alternative named in error_message.',
   },
+  UNKNOWN_HOST: {
+    kind: 'misdirected',
+    meaning:
+      'The service listens on a loopback address, and the Host header names neither a loopback address nor the host of PUBLIC_URL. This prevents DNS rebinding.',
+    remedy: 'Call the service at localhost, or set `PUBLIC_URL` to the URL that clients use.',
+  },
   UNKNOWN_METHOD: {
     kind: 'wrong_method',
     meaning: 'The path exists, but not for this HTTP method.',
@@ -98,6 +104,11 @@ export const availabilityErrors = errors({
     kind: 'unavailable',
     meaning: 'The keys of the team are in a key store outside of the database, which cannot be reached or does not open them.',
     remedy: 'Retry after a few seconds. If it happens again, your operator finds the reason in the log.',
+  },
+  INVALID_METRICS_TOKEN: {
+    kind: 'unauthenticated',
+    meaning: 'The service has a METRICS_TOKEN, and the request did not send it. Only /metrics returns this error.',
+    remedy: 'Send it as `Authorization: Bearer TOKEN`.',
   },
   NOT_READY: {
     kind: 'unavailable',

@@ -126,8 +126,8 @@ export const userErrors = errors({
   },
   USER_NOT_ERASED: {
     kind: 'conflict',
-    meaning: 'The user exists or is scheduled for deletion, so there is no erasure certificate yet.',
-    remedy: 'Delete the user, and ask again 7 days later.',
+    meaning: 'The user exists, is scheduled for deletion, or was erased minutes ago, so there is no erasure certificate yet.',
+    remedy: 'Delete the user, and ask again 7 days later. If `erase_at` is set, ask again then.',
   },
   USER_SCHEDULED_FOR_DELETION: {
     kind: 'not_found',
@@ -214,7 +214,8 @@ export const consoleErrors = errors({
   },
   TOO_MANY_ATTEMPTS: {
     kind: 'too_many',
-    meaning: 'Too many notifications from one network had an unknown URL or an invalid signature, or a link was used too often.',
+    meaning:
+      'Too many notifications from one network had an unknown URL or an invalid signature, too many callbacks of single sign-on failed, or a link was used too often.',
     remedy: 'Check the URL, the secret or the signature. Wait 15 minutes.',
   },
   TOO_MANY_SIGN_INS: {

@@ -125,6 +125,7 @@ export const kitEndpoints = {
   }),
   putCourier: endpoint({
     ...courier,
+    exact: true,
     method: 'put',
     summary: 'Create or change a courier',
     description: 'Returns the secret with which the courier, or your integration of it, signs tracking notifications.',

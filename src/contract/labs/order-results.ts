@@ -1,9 +1,20 @@
 import { z } from 'zod'
-import { DayOrInstant, Id, Instant, openEnum } from '../common.ts'
+import { DayOrInstant, hasWords, Id, Instant, openEnum, Text } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
-import { personal, Safe, safe } from '../personal.ts'
+import { PersonalText, personal, Safe, safe } from '../personal.ts'
 import { OrderTransaction } from './orders.ts'
+import { mediaTypeOf } from './result-documents.ts'
 import { labResults, ResultsMetadata } from './results.ts'
+
+/** A single line of text that a person can read in the order in which it is written. */
+const Line = (max: number) =>
+  z
+    .string()
+    .trim()
+    .regex(/^[^\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]*$/u, 'Must be a single line of text without hidden controls.')
+    .min(1, 'Must not be empty.')
+    .max(max, `Must have at most ${max} characters.`)
+    .refine((text) => !text || hasWords(text), 'Must contain a letter or a digit.')
 
 const OrderId = z.object({ order_id: Id })
 const TransactionId = z.object({ transaction_id: Id })
@@ -19,14 +30,50 @@ const PatientPdf = z
 const CriticalResult = z
   .object({
     order_id: Id,
-    result_version: z.int().describe('The number of the report in which a result last became critical.'),
-    reported_at: Instant,
+    result_version: z
+      .int()
+      .describe('The number of the latest report. To acknowledge the result, send the version that the reviewer has read.'),
+    critical_version: z.int().describe('The number of the report in which a result last became critical.'),
+    reported_at: Instant.describe('When the lab reported `critical_version`.'),
     acknowledged_at: Instant.nullable(),
+    acknowledged_version: z.int().nullable().describe('The version of the results that the reviewer read.'),
     acknowledged_by: z
       .object({ type: openEnum(['person', 'management_key', 'team_key', 'access_token']), id: Id.nullable(), name: Safe.nullable() })
-      .nullable(),
+      .nullable()
+      .describe('The person who signed in to the console, or the key that sent the request. Keys have no name.'),
+    reviewer: z
+      .object({ name: Safe, reference: Safe, role: Safe.nullable() })
+      .nullable()
+      .describe(
+        'The person who read the result. For a person who signed in to the console, `reference` is their ID. Null if it was acknowledged before Assay recorded the reviewer.',
+      ),
+    note: PersonalText.nullable().describe('Who was informed.'),
   })
   .meta({ id: 'CriticalResult' })
+
+const Reviewer = z
+  .object({
+    name: Line(200).describe('The name of the person who has read the result.'),
+    reference: Line(200).describe('Your own ID of this person, such as a staff number.'),
+    role: Line(100).nullish().describe('For example `physician`.'),
+  })
+  .meta({ id: 'Reviewer' })
+
+export const CriticalAcknowledgment = z
+  .object({
+    result_version: z
+      .int()
+      .min(1)
+      .max(2_147_483_647)
+      .nullish()
+      .describe('Required. The version of the results that the reviewer has read: `metadata.result_version` of the results.'),
+    reviewer: Reviewer.nullish().describe(
+      'Required with a key or an access token. In the console, the reviewer is the person who signed in.',
+    ),
+    note: Text(2000).nullish().describe('Who was informed, when and how. Required in the console.'),
+  })
+  .meta({ id: 'CriticalAcknowledgment' })
+export type CriticalAcknowledgment = z.output<typeof CriticalAcknowledgment>
 
 const results = { auth: 'team', tag: 'Results', method: 'get', subjects: { order_id: 'path.order_id' } } as const
 const document = {
@@ -86,11 +133,23 @@ export const resultEndpoints = {
     }),
     refusals: noResults,
   }),
+  getResultDocument: endpoint({
+    ...document,
+    media: 'application/octet-stream',
+    mediaOf: mediaTypeOf,
+    path: '/v3/order/{order_id}/result/document/{document}',
+    summary: 'Get a document of the result',
+    description:
+      'Returns a document of the lab report in its own format, such as PDF, RTF, TIFF, PNG, JPEG or text. The result lists the documents in `documents`.',
+    params: z.object({ order_id: Id, document: z.int().min(1).max(100) }),
+    query: z.object({ version: Version }),
+    refusals: { 404: 'No such order in the team, or its report does not have this document.' },
+  }),
   getCriticalResult: endpoint({
     ...results,
     path: '/v3/order/{order_id}/result/critical',
     summary: 'Get the critical result of an order',
-    description: 'Returns when a result became critical and who acknowledged it.',
+    description: 'Returns when a result became critical, who acknowledged it, and the `result_version` to acknowledge.',
     params: OrderId,
     returns: CriticalResult,
     refusals: { 404: 'No such order in the team, or none of its results was ever critical.' },
@@ -101,21 +160,15 @@ export const resultEndpoints = {
     path: '/v3/order/{order_id}/result/critical/acknowledge',
     summary: 'Acknowledge a critical result',
     description:
-      'Records the person or key that acknowledges the result. Only the first acknowledgment of a report counts; later requests return it unchanged. A later report in which a result became critical stays open, and the response shows it.',
+      'Records the reviewer, the version of the results that they read, and the key that sent the request. If the result is already acknowledged, the response returns the first record unchanged. In the console, a signed-in person acknowledges the result with a note of who was informed.',
     params: OrderId,
-    body: z
-      .object({
-        result_version: z
-          .int()
-          .min(1)
-          .max(2_147_483_647)
-          .nullish()
-          .describe('The version of the results that was seen. Default: every version so far, also one that arrived in the meantime.'),
-      })
-      .meta({ id: 'CriticalAcknowledgment' })
-      .nullish(),
+    body: CriticalAcknowledgment.nullish(),
     returns: CriticalResult,
-    refusals: { 404: 'No such order in the team, or none of its results was ever critical.' },
+    refusals: {
+      404: 'No such order in the team, or none of its results was ever critical.',
+      409: 'There is a newer report than `result_version`. `detail.result_version` has its number.',
+      422: 'The reviewer, the version or the note is missing, or a field is not valid.',
+    },
   }),
   getTransactionResults: endpoint({
     ...results,

@@ -110,7 +110,7 @@ export const reportParserEndpoints = {
         needs_human_review: z.boolean().default(false),
       })
       .meta({ id: 'NewParsingJob' }),
-    refusals: { 404: 'No such user in the team.' },
+    refusals: { 404: 'No such user in the team.', 429: 'The team has too many parsing jobs that have not ended.' },
   }),
   getParsingJob: endpoint({
     ...parser,

@@ -132,6 +132,10 @@ export const ResultsMetadata = z
     interpretation: openEnum(interpretations).nullable(),
     patient_id: PersonalText.nullish(),
     account_id: Safe.nullish(),
+    result_version: z
+      .int()
+      .nullish()
+      .describe('The number of this report. Null for the combined results of several orders of a transaction.'),
   })
   .meta({ id: 'ResultsMetadata' })
 export type ResultsMetadata = z.output<typeof ResultsMetadata>
@@ -145,6 +149,14 @@ export const labResults = <Transaction extends z.ZodType>(OrderTransaction: Tran
       missing_results: z.array(MissingResult).nullable(),
       sample_information: z.record(Safe, SampleData).nullable().describe('Keyed by sample_id.'),
       order_transaction: OrderTransaction.nullish(),
+      documents: z
+        .array(
+          z
+            .object({ document: z.int().describe('The number in the download path, from 1.'), media_type: Safe })
+            .meta({ id: 'ResultDocument' }),
+        )
+        .nullish()
+        .describe('Documents of the lab report, PDFs first.'),
     })
     .meta({ id: 'LabResults' })
 

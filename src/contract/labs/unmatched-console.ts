@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Id, Instant, openEnum } from '../common.ts'
+import { Cursor, Id, Instant, openEnum } from '../common.ts'
 import { endpoint, ofOperator } from '../endpoint.ts'
 import { PersonalText, Safe } from '../personal.ts'
 import { matchReasons, UnmatchedResult, unmatchedStatuses } from './match-review.ts'
@@ -36,9 +36,21 @@ const Comparison = z
         agrees,
       }),
     ),
+    needs_note: z.boolean().describe('Whether accepting the result needs a note, because a field of the patient differs or is missing.'),
   })
   .meta({ id: 'MatchReviewComparison' })
 export type Comparison = z.output<typeof Comparison>
+
+const ReportedValue = z
+  .object({
+    name: Safe,
+    result: PersonalText.describe('As the lab wrote it.'),
+    unit: Safe.nullable(),
+    reference_range: Safe.nullable(),
+    interpretation: openEnum(interpretations),
+    notes: PersonalText.nullable(),
+  })
+  .meta({ id: 'MatchReviewValue' })
 
 const UnassignedResult = z
   .object({
@@ -65,10 +77,13 @@ export const unmatchedConsoleEndpoints = {
     method: 'get',
     path: '/console/unmatched_results/{raw_result_id}',
     summary: 'Compare an unmatched result with its candidates',
-    description: 'The result with each candidate side by side. The best match is first.',
+    description:
+      'The result with each candidate side by side, the best match first, and its values, the critical ones first. Without `x-assay-reveal`, the console masks names, birth dates and values.',
     subjects: { raw_result_id: 'path.raw_result_id', user_id: 'result.comparisons[].user_id', order_id: 'result.comparisons[].order_id' },
     params: z.object({ raw_result_id: Id }),
-    returns: z.object({ result: UnmatchedResult, comparisons: z.array(Comparison) }).meta({ id: 'ComparedUnmatchedResult' }),
+    returns: z
+      .object({ result: UnmatchedResult, values: z.array(ReportedValue), comparisons: z.array(Comparison) })
+      .meta({ id: 'ComparedUnmatchedResult' }),
     refusals: { 400: 'The queue is not enabled for the team.', 404: 'No such result in the queue of the team.' },
   }),
   listUnassignedResults: endpoint({
@@ -76,11 +91,14 @@ export const unmatchedConsoleEndpoints = {
     method: 'get',
     path: '/console/operator/unmatched_results',
     summary: 'List unmatched results without a team',
-    description: 'Results whose lab account belongs to no team or to several, the oldest first, without the patient and the values.',
+    description:
+      'Results whose lab account belongs to no team or to several, without the patient and the values. Critical results are first, then the oldest.',
     subjects: {},
+    query: z.object({ limit: z.int().min(1).max(100).default(50), next_cursor: Cursor }),
     returns: z
       .object({
-        results: z.array(UnassignedResult).describe('At most 200.'),
+        results: z.array(UnassignedResult),
+        next_cursor: Safe.nullable(),
         teams: z.array(z.object({ team_id: Id, name: Safe })).describe('Every team of the deployment.'),
       })
       .meta({ id: 'UnassignedResultList' }),

@@ -17,6 +17,7 @@ export const UnmatchedResultFilter = z.object({
   status: z.enum(['pending_customer_review', 'pending_ops_review', 'resolved']).nullish(),
   created_at_start: DayIn.nullish(),
   created_at_end: DayIn.nullish().describe('The last day, included.'),
+  sort: z.enum(['newest', 'critical']).default('newest').describe('critical: pending critical results first, then the newest.'),
   search_input: Text(200).nullish().describe("Words of the patient's name, or the order number."),
 })
 
@@ -24,7 +25,13 @@ export const AcceptUnmatchedResult = z
   .object({
     user_id: Id.nullish().describe('The patient. Without order_id, the best candidate of the patient is chosen.'),
     order_id: Id.nullish().describe('The order that the result belongs to.'),
-    note: Note,
+    completes_order: z
+      .boolean()
+      .nullish()
+      .describe(
+        'Whether the lab has reported everything with this result. If true, the order becomes complete, unless a value is preliminary.',
+      ),
+    note: Note.describe('Why the patient is the same person. Required if name, birth date or sex differ or are missing.'),
   })
   .meta({ id: 'AcceptUnmatchedResultBody' })
 

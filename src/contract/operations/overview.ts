@@ -27,7 +27,8 @@ const Overview = z
         newest: z.array(
           z.object({
             order_id: Id,
-            result_version: z.int(),
+            result_version: z.int().describe('The number of the latest report.'),
+            critical_version: z.int().describe('The number of the report in which a result became critical.'),
             reported_at: Instant,
             escalations: z.int().describe('How many times the result has been escalated.'),
             next_escalation_at: Instant.nullable(),
@@ -35,6 +36,7 @@ const Overview = z
         ),
       })
       .describe('Orders with a critical result that is not acknowledged, and the newest ten of them.'),
+    critical_unmatched: Count.describe('Critical results that fit no order with certainty and are pending review.'),
     deliveries: z
       .object({
         last_hour: Deliveries,
@@ -89,7 +91,7 @@ const AuditVerdict = z
   .object({
     intact: z.boolean(),
     rows: z.int().describe('The number of chained entries of the organization and its teams that were verified.'),
-    unchained: z.int().describe('The number of entries that are too new to be chained. They are chained within about a second.'),
+    unchained: z.int().describe('The number of entries that are not chained a minute after they were written. Usually 0.'),
     broken: z.object({ seq: z.int(), reason: Safe }).nullable().describe('The first break, which can be in the chain of the deployment.'),
     breaks: z.array(AuditBreak).describe('Breaks of the organization and its teams that are not acknowledged, up to 100.'),
     verified_at: Instant,
@@ -144,6 +146,7 @@ export const overviewEndpoints = {
   acknowledgeAuditBreak: endpoint({
     ...audit,
     scope: 'org',
+    exact: true,
     method: 'post',
     path: '/v1/org/{org_id}/audit_log/acknowledgement',
     summary: 'Acknowledge a break of the audit log',

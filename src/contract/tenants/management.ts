@@ -4,6 +4,7 @@ import {
   Email,
   Environment,
   environments,
+  hasWords,
   Id,
   Instant,
   InstantIn,
@@ -31,13 +32,30 @@ const Name = z.string().regex(namePattern, "Must have 1 to 80 letters, digits, s
 const IntegrationId = Text(256)
 const LogoUrl = z.url({ protocol: /^https?$/, error: 'Must be an http or https URL.' }).max(2083)
 
+// Gap 386: a period can only end a word, so that mail programs do not turn the name into a link.
+const companyPattern = /^(?:[A-Za-zÀ-ÖØ-öø-ÿ0-9(),/:'|&_\- ’]|\.[ ,)])*\.?$/
+const contactPattern = /^[A-Za-zÀ-ÖØ-öø-ÿ0-9(),/:'|&_\- ’.;#+@]*$/
+const CompanyName = Text(200)
+  .regex(companyPattern, "Must contain only letters, digits, spaces and ( ) , / : ' | & _ -. A period can only end a word.")
+  .refine((text) => !text || hasWords(text), 'Must contain a letter or a digit.')
+const contactText = (max: number) =>
+  z.string().max(max).regex(contactPattern, "Must contain only letters, digits, spaces and ( ) , / : ' | & _ - . ; # + @.")
+const Website = z
+  .string()
+  .max(2083)
+  .regex(/^[^\p{C}\p{Z}<>"]*$/u, 'Must be a URL without spaces.')
+const Color = z
+  .string()
+  .max(30)
+  .regex(/^[A-Za-z0-9#(),.% ]*$/, 'Must be a color, such as #004488.')
+
 const brand = {
-  company_name: Text(200),
-  company_website: z.string().max(2083).default(''),
+  company_name: CompanyName,
+  company_website: Website.default(''),
   support_email: z.union([Email, z.literal('')]).default(''),
-  support_contact: z.string().max(200).nullable().default(''),
-  company_address: z.string().max(500).default(''),
-  brand_color: z.string().max(30).default(''),
+  support_contact: contactText(200).nullable().default(''),
+  company_address: contactText(500).default(''),
+  brand_color: Color.default(''),
 }
 
 /** The feature settings of a team and their defaults. */
@@ -128,12 +146,12 @@ const TeamSettingsPatch = z
     critical_result_notification_email: Email.nullish().describe(CRITICAL_EMAIL),
     brand_information: z
       .object({
-        company_name: Text(200).nullish(),
-        company_website: z.string().max(2083).nullish(),
+        company_name: CompanyName.nullish(),
+        company_website: Website.nullish(),
         support_email: z.union([Email, z.literal('')]).nullish(),
-        support_contact: z.string().max(200).nullish(),
-        company_address: z.string().max(500).nullish(),
-        brand_color: z.string().max(30).nullish(),
+        support_contact: contactText(200).nullish(),
+        company_address: contactText(500).nullish(),
+        brand_color: Color.nullish(),
       })
       .meta({ id: 'BrandInformationPatch' })
       .nullish()
@@ -245,9 +263,9 @@ const teamKeyFields = {
 }
 const TeamApiKey = z.object(teamKeyFields).meta({ id: 'TeamApiKey' })
 
-const org = { auth: 'management', plan: 'scale', scope: 'org', tag: 'Organization', subjects: {} } as const
-const team = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Teams', subjects: {} } as const
-const keys = { auth: 'management', plan: 'scale', tag: 'Keys', subjects: {} } as const
+const org = { auth: 'management', plan: 'scale', scope: 'org', tag: 'Organization', subjects: {}, exact: true } as const
+const team = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Teams', subjects: {}, exact: true } as const
+const keys = { auth: 'management', plan: 'scale', tag: 'Keys', subjects: {}, exact: true } as const
 const integrationIdTaken = {
   409: 'The integration_team_id belongs to another team. The response names that team if your key has access to it.',
 }

@@ -6,6 +6,7 @@ import { PushSourceIn, SourceIn } from '../tenants/sources.ts'
 import { userNotFound } from '../tenants/users.ts'
 import { connectionErrorTypes } from './provider-events.ts'
 import { sourceTypes } from './series.ts'
+import { ConnectionFeed } from './source-status.ts'
 
 const UserId = z.object({ user_id: Id })
 
@@ -27,6 +28,7 @@ const Connection = z
         scope_requirements: z.object({ user_granted: Scopes, user_denied: Scopes }).nullable(),
       }),
     ),
+    feeds: z.array(ConnectionFeed).describe('What Assay reads from the source, such as `sleep`. Empty if the source pushes.'),
   })
   .meta({ id: 'Connection' })
 

@@ -15,6 +15,7 @@ const MAX_BPM = 500
 const MAX_KCAL = 100_000
 const MAX_METERS = 10_000_000
 const MAX_SECONDS = 31 * 86_400
+const MAX_OFFSET = 18 * 3600
 
 /** The recording device and the version of the data. */
 export const recordingFields = {
@@ -305,7 +306,12 @@ const BodyComposition = z.object({
 /** The shapes of summaries that adapters read from a source. They contain more than clients can push. */
 export const pulledSummaries = {
   ...newSummaries,
-  activity: Activity.extend({ day_summary: DaySummary.extend({ total_energy_burned_sum: amount(MAX_KCAL) }).nullish() }),
+  activity: Activity.extend({
+    day_summary: DaySummary.extend({
+      total_energy_burned_sum: amount(MAX_KCAL),
+      timezone_offset: amount(MAX_OFFSET, -MAX_OFFSET),
+    }).nullish(),
+  }),
   sleep: Sleep.extend({ ...sleepTotals, efficiency: amount(100), hrv_mean_rmssd: amount(2000), ...embedSeries('body_temperature_delta') }),
   body: Body.extend({ composition: z.array(BodyComposition).nullish() }),
 } satisfies Record<SummaryName, z.ZodType>

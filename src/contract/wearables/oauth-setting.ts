@@ -20,6 +20,8 @@ const setting = {
   api_url: Address,
   /** RFC 7009. Without it, Assay does not revoke tokens when a user disconnects. */
   revoke_url: Address,
+  /** Where the client credentials go when a token is revoked. Default: as in `client_auth`. */
+  revoke_auth: z.enum(['basic', 'body']),
   /** The scopes to request, unless a team requires others. */
   scopes: z.array(z.string().min(1)),
   scope_separator: z.enum([' ', ',']),

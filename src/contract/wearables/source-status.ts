@@ -20,6 +20,46 @@ export const readErrors = [
   'unexpected_error',
 ] as const
 
+/** Why a feed could not be read. */
+export const feedErrors = ['unauthorized', 'forbidden', ...readErrors] as const
+
+export const skipReasons = ['missing', 'invalid', 'implausible'] as const
+
+/** A record of a source that was skipped. The key is a hash of what names it. */
+export type SkippedRecord = {
+  key: string
+  record: string
+  reason: (typeof skipReasons)[number]
+  field: string | null
+  since: string
+  seen_at: string
+}
+
+const Skipped = z
+  .object({
+    record: Safe.describe('The kind of record, as the source or Assay names it.'),
+    reason: openEnum(skipReasons).describe(
+      'A field is `missing` or has an `invalid` type or form, or the record has an `implausible` value, which the ingestion API would reject.',
+    ),
+    field: Safe.nullable(),
+    count: z.int(),
+    since: Instant,
+    last_seen_at: Instant,
+  })
+  .meta({ id: 'SkippedRecords' })
+
+export const ConnectionFeed = z
+  .object({
+    name: Safe,
+    failures: z.int().describe('Failed reads since the last one that succeeded.'),
+    error: openEnum(feedErrors).nullable().describe('Why the last read failed.'),
+    remedy: Safe.nullable(),
+    last_read_at: Instant.nullable().describe('When a read last succeeded.'),
+    next_read_at: Instant.nullable(),
+    skipped: z.array(Skipped).describe('Records that Assay could not read, at most 100. Each is read again when it changes.'),
+  })
+  .meta({ id: 'ConnectionFeed' })
+
 const SourceError = z.object({
   error: openEnum([...connectionErrorTypes, ...readErrors]).describe(
     'The `error_type` of broken connections, or why the last read failed.',

@@ -1,5 +1,5 @@
 import type { DataOf, EventName } from '../../contract/delivery/events.ts'
-import { type App, type AppInTransaction, wakeAfterEvent } from '../../platform/app.ts'
+import { type App, type AppInTransaction, wakeLog } from '../../platform/app.ts'
 import { timeOrderedId } from '../../platform/db/time-ordered-id.ts'
 import { open, openText, type SealingKey, sealCompressed } from '../../platform/sealing/seal.ts'
 import { teamSealingKey } from '../../platform/sealing/vault.ts'
@@ -45,12 +45,14 @@ function sealWithinLimit({ config }: App, key: SealingKey, id: string, text: str
 export const emit = <N extends EventName>(app: AppInTransaction, user: SealingKey, event: NewEvent<N>) =>
   emitRow(app, eventRow(app, user, event))
 
-export const emitRow = async (app: AppInTransaction, row: store.NewEvent) => wakeAfterEvent(app, row.team_id, await store.emit(app.db, row))
+export const emitRow = (app: AppInTransaction, row: store.NewEvent) => emitRows(app, [row])
 
 /** Writes several events, in order for each team. */
 export async function emitRows(app: AppInTransaction, rows: store.NewEvent[]) {
-  for (const [team_id, rowsOfTeam] of Map.groupBy(rows, (row) => row.team_id))
-    wakeAfterEvent(app, team_id, await store.emitAll(app.db, team_id, rowsOfTeam))
+  for (const [team_id, rowsOfTeam] of Map.groupBy(rows, (row) => row.team_id)) {
+    await store.emitAll(app.db, team_id, rowsOfTeam)
+    wakeLog(app, team_id)
+  }
 }
 
 /** Emits an event that is not about a user. The team's key encrypts it. */

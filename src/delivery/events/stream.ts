@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Position } from '../../contract/delivery/log-rows.ts'
 import type { App } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { SECOND } from '../../platform/time.ts'
-import { type Filter, type LoggedEvent, positionAfter, readLog } from './log.ts'
+import { type Filter, type LoggedEnvelope, positionAfter, readLog } from './log.ts'
 import * as rules from './rules.ts'
-import { checkEventTypes } from './rules-event-types.ts'
 
 const POLL_EVERY_MS = SECOND / 4
 const KEEP_ALIVE_EVERY_MS = 15 * SECOND
@@ -16,7 +16,7 @@ type StreamQuery = Filter & { after?: string | null | undefined; last_event_id?:
 
 /** The team's log as server-sent events, from a position until `app.signal` aborts. */
 export async function streamEvents(app: App, { team_id }: TeamCaller, { after, last_event_id, ...filter }: StreamQuery) {
-  checkEventTypes(filter.event_type, ['query', 'event_type'])
+  rules.checkEventTypes(filter.event_type, ['query', 'event_type'])
   const position = last_event_id
     ? await positionAfter(app, team_id, last_event_id, ['header', 'last-event-id'])
     : await positionAfter(app, team_id, after)
@@ -24,7 +24,7 @@ export async function streamEvents(app: App, { team_id }: TeamCaller, { after, l
 }
 
 /** Reads a page only after the previous one was consumed, so a slow client holds one page in memory. */
-async function* followLog(app: App, team_id: string, filter: Filter, after: number) {
+async function* followLog(app: App, team_id: string, filter: Filter, after: Position) {
   const signal = app.signal ?? new AbortController().signal
   let position = after
   let lastSentAt = app.wall()
@@ -35,7 +35,7 @@ async function* followLog(app: App, team_id: string, filter: Filter, after: numb
       if (signal.aborted) return
       yield frame(event)
     }
-    const moved = page.position > position
+    const moved = page.position.no > position.no
     position = page.position
     if (page.events.length) lastSentAt = app.wall()
     else if (Date.parse(app.wall()) - Date.parse(lastSentAt) >= KEEP_ALIVE_EVERY_MS) {
@@ -46,7 +46,7 @@ async function* followLog(app: App, team_id: string, filter: Filter, after: numb
   }
 }
 
-const frame = ({ cursor, ...event }: LoggedEvent) => `id: ${cursor}\nevent: ${event.event_type}\ndata: ${JSON.stringify(event)}\n\n`
+const frame = ({ cursor, ...event }: LoggedEnvelope) => `id: ${cursor}\nevent: ${event.event_type}\ndata: ${JSON.stringify(event)}\n\n`
 
 /** A message without data triggers no event in the client, but it advances the client's cursor past filtered events. */
-const keepAlive = (position: number) => `: still here\nid: ${rules.cursorOf(position)}\n\n`
+const keepAlive = (position: Position) => `: still here\nid: ${rules.cursorOf(position)}\n\n`

@@ -1,10 +1,11 @@
 import { User } from '../../contract/tenants/users.ts'
-import { type App, type AppInTransaction, wakeAfterEvent } from '../../platform/app.ts'
+import { type App, type AppInTransaction, wakeLog } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { teamSealingKey } from '../../platform/sealing/vault.ts'
 import * as users from '../../tenants/users/actions.ts'
 import { emit, eventRow, sealEvent } from './emit.ts'
 import * as store from './store.ts'
+import { noteChange } from './store-log.ts'
 
 /** Creates a user and emits `user.created` in one transaction. */
 export async function createUser(app: App, caller: Pick<TeamCaller, 'team_id'>, input: users.NewUser) {
@@ -14,7 +15,8 @@ export async function createUser(app: App, caller: Pick<TeamCaller, 'team_id'>, 
   const event = eventRow(app, user.key, { team_id, user_id, client_user_id, event_type: 'user.created', key: `user:${user_id}`, data, at })
   // An open transaction writes them itself.
   const requestRows = app.transaction ? undefined : await app.requestRows?.(app, user.created, user.key)
-  wakeAfterEvent(app, team_id, await users.insertUser(app, user, { event, requestRows }))
+  await users.insertUser(app, user, { event, requestRows })
+  wakeLog(app, team_id)
   return user.created
 }
 
@@ -44,14 +46,16 @@ async function emitForUser(
 
 /**
  * Keeps `user.deleted` when its user is erased, for receivers that are more than 7 days behind.
- * Only the user ID remains, encrypted with the team's key.
+ * Only the user ID remains, encrypted with the team's key. The log is locked until the transaction ends, so that no event is moved,
+ * and its owner then drops what it holds of the users.
  */
 export async function keepDeletionEvents(app: AppInTransaction, team_id: string, user_ids: string[]) {
+  await noteChange(app.db, team_id)
+  wakeLog(app, team_id)
   const events = await store.listEventsOfUsers(app.db, team_id, 'user.deleted', user_ids)
   const key = await teamSealingKey(app, team_id)
-  const detached = events.map(({ id, logged_at, user_id }) => ({
-    id,
-    logged_at,
+  const detached = events.map(({ id, no, logged_at, user_id }) => ({
+    ...{ id, no, logged_at },
     sealed: sealEvent(key, id, { client_user_id: null, data: { user_id } }),
   }))
   await store.detachEvents(app.db, team_id, detached)

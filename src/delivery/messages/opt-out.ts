@@ -1,6 +1,7 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { type App, inTransaction } from '../../platform/app.ts'
 import { publicUrl } from '../../platform/config.ts'
+import { isSameBytes } from '../../platform/sealing/same-bytes.ts'
 import { deriveSecret, type SealingKey, uuidOf } from '../../platform/sealing/seal.ts'
 import { auditRow, recordChange } from '../../tenants/audit/actions.ts'
 import { orgOfTeam } from '../../tenants/teams/orgs.ts'
@@ -26,10 +27,7 @@ export function patientOf({ vault }: Pick<App, 'vault'>, token: string): Patient
   const bytes = Buffer.from(token, 'base64url')
   const ids = bytes.subarray(0, 2 * ID_BYTES)
   const signature = bytes.subarray(2 * ID_BYTES)
-  const isSigned = vault.roots.some(({ key }) => {
-    const expected = signatureOf(key, ids)
-    return expected.length === signature.length && timingSafeEqual(expected, signature)
-  })
+  const isSigned = vault.roots.some(({ key }) => isSameBytes(signatureOf(key, ids), signature))
   return isSigned ? { team_id: uuidOf(ids.subarray(0, ID_BYTES)), user_id: uuidOf(ids.subarray(ID_BYTES)) } : undefined
 }
 

@@ -1,12 +1,14 @@
 import type { z } from 'zod'
+import { BEGINNING } from '../../contract/delivery/log-rows.ts'
 import type { UpsertPipelines } from '../../contract/delivery/pipelines.ts'
-import { type App, inTransaction } from '../../platform/app.ts'
+import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import type { ManagementCaller } from '../../platform/callers.ts'
 import { policyOf } from '../../platform/outbound/address.ts'
 import { pageAfter, pageOf } from '../../platform/paging.ts'
 import { requireTeam } from '../../tenants/teams/actions.ts'
 import { isReachable, visibleTeams } from '../../tenants/teams/rules.ts'
-import { positionAfter } from '../events/log.ts'
+import { findEnd } from '../events/access.ts'
+import { changeDelivery } from '../events/change-log.ts'
 import { openSettings, sealSettings } from './encrypted-settings.ts'
 import { presentPipelines } from './present.ts'
 import * as rules from './rules.ts'
@@ -31,12 +33,12 @@ export const upsertPipelines = (app: App, caller: ManagementCaller, { team_ids, 
     // Sorted by ID, so that two calls never deadlock.
     for (const team_id of [...new Set(team_ids)].sort()) {
       await requireTeam(app, caller, team_id)
-      rows.push(await upsertPipeline(app, team_id, body))
+      rows.push(await changeDelivery(app, team_id, (app) => upsertPipeline(app, team_id, body)))
     }
     return presentPipelines(app, rows)
   })
 
-async function upsertPipeline(app: App, team_id: string, body: PipelineBody) {
+async function upsertPipeline(app: AppInTransaction, team_id: string, body: PipelineBody) {
   const at = app.wall()
   const stored = await store.lockPipeline(app.db, { team_id, ...rules.newPipeline, created_at: at, updated_at: at })
   const destinations = await destinationStore.lockDestinations(app.db, team_id)
@@ -46,12 +48,12 @@ async function upsertPipeline(app: App, team_id: string, body: PipelineBody) {
     destinations.map(({ destination }) => destination),
   )
   await destinationStore.resetDestinations(app.db, team_id)
-  const after_no = settings.push_historical_data ? 0 : await positionAfter(app, team_id, 'end')
+  const start = settings.push_historical_data ? { no: 0, at: BEGINNING } : await findEnd(app.db, team_id)
   for (const destination of rules.requestedDestinations(body)) {
     const row = destinations.find((row) => row.destination === destination)
     const destinationSettings = destination === 'rabbitmq' ? await brokerFrom(app, body.rabbitmq, row) : topicFrom(app, body.cloud_pubsub)
     const sealed = await sealSettings(app, team_id, destination, destinationSettings)
-    await destinationStore.putDestination(app.db, { team_id, destination, sealed, after_no, created_at: at })
+    await destinationStore.putDestination(app.db, { team_id, destination, sealed, after_no: start.no, after_at: start.at, created_at: at })
   }
   return store.updatePipeline(app.db, team_id, settings)
 }
@@ -82,6 +84,6 @@ export const deletePipelines = (app: App, caller: ManagementCaller, team_ids: st
       rows.push(row)
     }
     const deleted = await presentPipelines(app, rows)
-    for (const { team_id } of rows) await store.deletePipeline(app.db, team_id)
+    for (const { team_id } of rows) await changeDelivery(app, team_id, (app) => store.deletePipeline(app.db, team_id))
     return deleted
   })

@@ -4,7 +4,7 @@ import { SECOND } from '../../platform/time.ts'
 export const failures = {
   dns: 'The host name could not be resolved. Check the host.',
   forbidden_address:
-    'The host resolves to an address that is not public. Use a public host, or ask the operator to allow the network in WEBHOOK_ALLOWED_NETWORKS.',
+    'The host resolves to an address that is not public. Use a public host, or ask the operator to allow the network in WEBHOOK_ALLOWED_NETWORKS, or a loopback address with WEBHOOK_ALLOW_LOOPBACK=true.',
   uri_refused: 'The deployment no longer allows this URI. Send another one.',
   project_refused: 'Pipelines can no longer publish to the project. Ask the operator to add it to PUBSUB_PROJECTS.',
   refused: 'The host refused the connection. Check the host and port.',

@@ -16,7 +16,7 @@ export const listDestinations = (db: Db, team_ids: string[]) =>
     .orderBy('destination')
     .execute()
 
-/** Locks the destinations of a team, in the order in which the publisher locks them too. */
+/** Locks the destinations of a team, in one order. */
 export const lockDestinations = (db: Db, team_id: string) =>
   db.selectFrom('pipeline_destinations').selectAll().where('team_id', '=', team_id).orderBy('destination').forUpdate().execute()
 
@@ -35,7 +35,7 @@ export const healthyDestination = { failures: 0, first_failure_at: null, last_fa
 export const resetDestinations = (db: Db, team_id: string) =>
   db
     .updateTable('pipeline_destinations')
-    .set((eb) => ({ revision: eb('revision', '+', 1), ...healthyDestination }))
+    .set((eb) => ({ term: eb('term', '+', 1), ...healthyDestination }))
     .where('team_id', '=', team_id)
     .execute()
 
@@ -46,7 +46,7 @@ const listPositions = (db: Db, team_ids: string[] | null, limit: number) =>
     .modifyFront(anyTeam('positions of destinations'))
     .innerJoin('pipelines as p', 'p.team_id', 'd.team_id')
     .innerJoin('teams as t', 't.id', 'd.team_id')
-    .select(['d.team_id', 'd.destination', 'd.after_no', 'p.event_type_prefixes', 't.partial_webhooks_enabled'])
+    .select(['d.team_id', 'd.destination', 'd.after_no', 'd.after_at', 'p.event_type_prefixes'])
     .where('t.deleted_at', 'is', null)
     .$if(team_ids !== null, (query) => query.where('d.team_id', '=', sql<string>`any(${team_ids}::uuid[])`))
     .orderBy('d.created_at')
@@ -61,8 +61,10 @@ const COUNT_LIMIT = 10_000
 const COUNT_PENDING = prepareStatement(
   'count_pending_events',
   `select count(*) as lag, min(logged_at) as oldest_at
-   from (select event_type, partial, logged_at from events where team_id = $1 and no > $2 order by no limit ${COUNT_LIMIT}) e
-   where (not partial or $3::boolean)
+   from (
+     select event_type, deliverable, logged_at from events where team_id = $1 and no > $2 and logged_at >= $3 order by no limit ${COUNT_LIMIT}
+   ) e
+   where deliverable
      and ($4::text[] is null or exists (select from unnest($4::text[]) prefix where starts_with(event_type, prefix)))`,
 )
 
@@ -73,8 +75,8 @@ export async function countPending(db: Db, team_ids: string[] | null, limit: num
   const positions = await listPositions(db, team_ids, limit)
   const pending: PendingEvents[] = []
   // One after another, because a count can take a while and requests need the connections.
-  for (const { team_id, destination, after_no, event_type_prefixes, partial_webhooks_enabled } of positions) {
-    const values = [team_id, after_no, partial_webhooks_enabled, event_type_prefixes]
+  for (const { team_id, destination, after_no, after_at, event_type_prefixes } of positions) {
+    const values = [team_id, after_no, after_at, event_type_prefixes]
     const [counted] = await runPrepared<Pick<PendingEvents, 'lag' | 'oldest_at'>>(db, COUNT_PENDING, values)
     pending.push({ team_id, destination, lag: 0, oldest_at: null, ...counted })
   }

@@ -1,5 +1,5 @@
 import type { Policy } from '../../platform/outbound/address.ts'
-import { faultOfHost, hostFaults, portsOfOtherProtocols } from '../../platform/outbound/url.ts'
+import { faultOfHost, hostFaults, portsOfOtherProtocols, remedyOfAddress } from '../../platform/outbound/url.ts'
 import { problem } from '../../platform/problem.ts'
 
 /** A broker's address and login. `vhost` is still percent-encoded. */
@@ -26,7 +26,7 @@ function targetOf(authority: string, secure: boolean, policy: Policy) {
   const url = URL.parse(`https://${authority}`)
   if (!url) throw uriProblem('host', hostFaults.disguised)
   const fault = faultOfHost(authority, url.hostname, policy)
-  if (fault === 'address') throw uriProblem('address', notPublic)
+  if (fault === 'address') throw uriProblem('address', `Pipelines publish to public addresses only. ${remedyOfAddress(url.hostname)}`)
   if (fault) throw uriProblem('host', hostFaults[fault])
   const port = Number(/:(\d+)$/.exec(authority)?.[1] ?? (secure ? 5671 : 5672))
   if ((port < 1024 && port !== 443) || portsOfOtherProtocols.includes(port))
@@ -54,9 +54,6 @@ export const hidePassword = (uri: string) => uri.replace(/\/\/[^/@]*@/, `//${HID
 
 /** A URI sent back with its password hidden keeps the stored one. */
 export const restorePassword = (uri: string, stored: string | undefined) => (stored && uri === hidePassword(stored) ? stored : uri)
-
-const notPublic =
-  'Pipelines publish to public addresses only. Use a public host, or ask the operator to allow the network in WEBHOOK_ALLOWED_NETWORKS.'
 
 type Reason = 'malformed' | 'query' | 'scheme' | 'host' | 'address' | 'port' | 'credentials'
 

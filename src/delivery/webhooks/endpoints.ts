@@ -4,7 +4,6 @@ import { declareCache } from '../../platform/caches.ts'
 import { open, seal } from '../../platform/sealing/seal.ts'
 import { teamSealingKey } from '../../platform/sealing/vault.ts'
 import { HOUR, later } from '../../platform/time.ts'
-import { type WebhookRef, webhookRef } from '../../platform/webhook-ref.ts'
 import { parseSecret, signingKey } from './sign.ts'
 import * as store from './store.ts'
 
@@ -16,11 +15,11 @@ export type Secrets = {
   pairs?: { private_key: string; until: string | null }[]
   headers: Record<string, string>
   sensitive: string[]
-  /** Absent if it is still in the column `url`. */
-  url?: string
+  url: string
 }
 
 export type Endpoint = Omit<store.WebhookRow, 'sealed'> & {
+  url: string
   secrets: KeyObject[]
   private_keys: string[]
   headers: Record<string, string>
@@ -35,9 +34,6 @@ export const sealSecrets = async (app: App, { id, team_id }: { id: string; team_
 
 export const openSecrets = async (app: App, { id, team_id, sealed }: { id: string; team_id: string; sealed: Buffer }) =>
   open<Secrets>(await teamSealingKey(app, team_id), associatedData(id), sealed)
-
-/** The column is empty once the URL is encrypted. The inbox has no URL. */
-export const urlOf = (webhook: { url: string }, secrets: Pick<Secrets, 'url'>) => webhook.url || (secrets.url ?? '')
 
 const OVERLAP_MS = 24 * HOUR
 const MAX_OLD_KEYS = 9
@@ -62,21 +58,21 @@ type OpenedEndpoint = Omit<Endpoint, 'secrets' | 'private_keys'> & {
 
 const CACHE_LIMIT = 2000
 
-/** Webhooks, each at one revision of its row. Decrypting one costs more than claiming its deliveries. */
-const webhookCache = declareCache(() => new Map<WebhookRef, OpenedEndpoint>())
+/** Webhooks, each at one revision of its row. Decrypting one costs more than sending a message. */
+const webhookCache = declareCache(() => new Map<string, OpenedEndpoint>())
 
-/** The webhooks of a team's lanes by ID, ready for sending. The cache serves only lanes with a matching revision. */
+/** Webhooks of a team by ID, ready for sending. The cache serves only matching revisions. */
 export async function endpointsOf(
   app: App,
   team_id: string,
-  lanes: { webhook_id: string; revision?: number }[],
+  webhooks: { webhook_id: string; revision?: number }[],
 ): Promise<Map<string, Endpoint>> {
   const cache = webhookCache(app)
-  const revisions = new Map(lanes.map(({ webhook_id, revision }) => [webhook_id, revision]))
+  const revisions = new Map(webhooks.map(({ webhook_id, revision }) => [webhook_id, revision]))
   // This call keeps its own references, because another may clear the cache while it waits.
   const endpoints = new Map<string, OpenedEndpoint>()
   for (const [id, revision] of revisions) {
-    const cached = cache.get(webhookRef(team_id, id))
+    const cached = cache.get(`${team_id}/${id}`)
     if (cached && cached.revision === revision) endpoints.set(id, cached)
   }
   const missing = [...revisions.keys()].filter((id) => !endpoints.has(id))
@@ -85,18 +81,18 @@ export async function endpointsOf(
   for (const row of loaded) {
     const opened = await openEndpoint(app, row)
     endpoints.set(row.id, opened)
-    cache.set(webhookRef(team_id, row.id), opened)
+    cache.set(`${team_id}/${row.id}`, opened)
   }
   const now = app.wall()
   return new Map([...endpoints].map(([id, endpoint]) => [id, endpointAt(endpoint, now)]))
 }
 
 async function openEndpoint(app: App, { sealed, ...row }: store.WebhookRow): Promise<OpenedEndpoint> {
-  const { keys, pairs = [], headers, sensitive, url = '' } = await openSecrets(app, { ...row, sealed })
+  const { keys, pairs = [], headers, sensitive, url } = await openSecrets(app, { ...row, sealed })
   const hidden = Object.fromEntries(sensitive.map((name) => [name, HIDDEN]))
   return {
     ...row,
-    url: urlOf(row, { url }),
+    url,
     keys: keys.map(({ key, until }) => ({ secret: signingKey(parseSecret(key)), until })),
     pairs,
     headers,

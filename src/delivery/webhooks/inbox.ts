@@ -1,16 +1,18 @@
 import { type KeyObject, randomUUID } from 'node:crypto'
-import { type App, inTransaction, wakeAfterCommit } from '../../platform/app.ts'
+import { BEGINNING } from '../../contract/delivery/log-rows.ts'
+import { type App, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
-import { isUserErased } from '../../platform/db/errors.ts'
 import { type Outcome, outcomeWithoutExchange } from '../../platform/outbound/outcome.ts'
 import { pageAfter, pageOf } from '../../platform/paging.ts'
 import { open, type SealingKey, sealCompressed } from '../../platform/sealing/seal.ts'
 import { DAY, later } from '../../platform/time.ts'
+import { findLast } from '../events/access.ts'
+import { changeAtEnd } from '../events/change-log.ts'
 import { type Endpoint, sealSecrets } from './endpoints.ts'
 import { keyOfMessage } from './sending/contents.ts'
 import { newSecret, verify } from './sign.ts'
 import * as store from './store-inbox.ts'
-import { enqueueEvents } from './store-queue.ts'
+import { insertCursor } from './store-positions.ts'
 
 const INITIAL_MESSAGES = 100
 const RETENTION_DAYS = 7
@@ -32,16 +34,22 @@ export async function readInbox(app: App, { team_id }: TeamCaller, { limit, next
   return { messages, next_cursor: next }
 }
 
-/** Creates the inbox: a regular webhook whose messages never leave the process. */
+/** Creates the inbox: a regular webhook whose messages never leave the process. It begins with the latest events. */
 const createInbox = (app: App, team_id: string) =>
-  inTransaction(app, async (app) => {
+  changeAtEnd(app, team_id, async (app, end) => {
     const id = randomUUID()
     const now = app.wall()
-    const sealed = await sealSecrets(app, { id, team_id }, { keys: [{ key: newSecret(), until: null }], headers: {}, sensitive: [] })
-    const row = { id, team_id, url: 'inbox', description: '', ordering: 'per_key', sealed, created_at: now, updated_at: now } as const
+    const sealed = await sealSecrets(
+      app,
+      { id, team_id },
+      {
+        ...{ keys: [{ key: newSecret(), until: null }], headers: {}, sensitive: [], url: 'inbox' },
+      },
+    )
+    const row = { id, team_id, description: '', ordering: 'per_key', sealed, created_at: now, updated_at: now } as const
     if (!(await store.insertInbox(app.db, row))) return
-    await enqueueEvents(app.db, team_id, id, await store.listLatestEvents(app.db, team_id, INITIAL_MESSAGES))
-    wakeAfterCommit(app, team_id, [id])
+    const start = await findLast(app.db, team_id, end.no - INITIAL_MESSAGES)
+    await insertCursor(app.db, { team_id, webhook_id: id, after_no: start?.no ?? 0, after_at: start?.at ?? BEGINNING })
   })
 
 export const emptyInbox = (app: App, { team_id }: TeamCaller) =>
@@ -60,13 +68,8 @@ export async function receive(
   const received_at = app.wall()
   const verdict = verify(secrets[0] as KeyObject, headers, body, received_at)
   const sealed = sealCompressed(key, associatedData(id), JSON.stringify({ headers, body } satisfies ReceivedRequest))
-  await store.insertMessage(app.db, { id, webhook_id, team_id, user_id, received_at, verdict, sealed }).catch(ignoreErasedUser)
+  await store.insertMessage(app.db, { id, webhook_id, team_id, user_id, received_at, verdict, sealed })
   return outcomeWithoutExchange(200, null)
-}
-
-/** A message is dropped if its user was erased in the meantime. */
-function ignoreErasedUser(error: unknown) {
-  if (!isUserErased(error)) throw error
 }
 
 const associatedData = (id: string) => `inbox_messages.sealed.${id}`

@@ -1,5 +1,6 @@
-import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { problem } from '../../platform/problem.ts'
+import { isSameBytes } from '../../platform/sealing/same-bytes.ts'
 
 const PREFIX = 'whsec_'
 const TOLERANCE_SECONDS = 5 * 60
@@ -35,10 +36,10 @@ type Secret = Buffer | KeyObject
 /** A secret ready for repeated use: Node takes several times as long to sign with raw bytes. */
 export const signingKey = (secret: Buffer): KeyObject => createSecretKey(secret)
 
-type SignedMessage = { id: string; timestamp: number; signature: string; sequence: number | string; key: string }
+type SignedMessage = { id: string; timestamp: number; signature: string; sequence: number | string; previous?: number | null; key: string }
 
 /** The signature headers under both prefixes, for the verifiers of Svix and Standard Webhooks, plus the headers that reveal gaps. */
-export const headersOf = ({ id, timestamp, signature, sequence, key }: SignedMessage): Record<string, string> => ({
+export const headersOf = ({ id, timestamp, signature, sequence, previous, key }: SignedMessage): Record<string, string> => ({
   'svix-id': id,
   'svix-timestamp': String(timestamp),
   'svix-signature': signature,
@@ -46,6 +47,7 @@ export const headersOf = ({ id, timestamp, signature, sequence, key }: SignedMes
   'webhook-timestamp': String(timestamp),
   'webhook-signature': signature,
   'webhook-sequence': String(sequence),
+  ...(previous === undefined || previous === null ? {} : { 'webhook-previous': String(previous) }),
   'webhook-key': key,
 })
 
@@ -66,7 +68,5 @@ export function verify(secret: Secret, headers: Headers, body: string | Buffer, 
 
 function isExpected(signature: string, expected: Buffer) {
   const [version, encoded = ''] = signature.split(',')
-  return version === 'v1' && isSame(Buffer.from(encoded, 'base64'), expected)
+  return version === 'v1' && isSameBytes(Buffer.from(encoded, 'base64'), expected)
 }
-
-const isSame = (a: Buffer, b: Buffer) => a.length === b.length && timingSafeEqual(a, b)

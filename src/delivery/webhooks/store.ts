@@ -9,7 +9,7 @@ export type WebhookRow = Selectable<Tables['webhooks']>
 
 /** The sandbox inbox is not listed among the team's webhooks. */
 const webhooksOfTeam = (db: Db, team_id: string) =>
-  db.selectFrom('webhooks').selectAll().where('team_id', '=', team_id).where('inbox', '=', false).where('deleted_at', 'is', null)
+  db.selectFrom('webhooks').selectAll().where('team_id', '=', team_id).where('inbox', '=', false)
 
 export const insertWebhook = (db: Db, row: Insertable<Tables['webhooks']>) =>
   db.insertInto('webhooks').values(row).returningAll().executeTakeFirstOrThrow()
@@ -20,12 +20,10 @@ export const countWebhooks = (db: Db, team_id: string) =>
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('team_id', '=', team_id)
     .where('inbox', '=', false)
-    .where('deleted_at', 'is', null)
     .executeTakeFirstOrThrow()
 
 export const findWebhook = (db: Db, team_id: string, id: string) => webhooksOfTeam(db, team_id).where('id', '=', id).executeTakeFirst()
 
-/** The lock does not block new messages. */
 export const lockWebhook = (db: Db, team_id: string, id: string) =>
   webhooksOfTeam(db, team_id).where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
 
@@ -34,20 +32,9 @@ export const listWebhooks = (db: Db, team_id: string, page: Page) =>
     .$call(ascendingPage(page, 'created_at', 'id'))
     .execute()
 
-/** Webhooks of the team, with the inbox and those being deleted. */
+/** Webhooks of the team, with the inbox. */
 export const findByIds = (db: Db, team_id: string, ids: string[]) =>
   db.selectFrom('webhooks').selectAll().where('team_id', '=', team_id).where('id', '=', sql<string>`any(${ids}::uuid[])`).execute()
-
-/** Webhooks of any team whose URL is not encrypted. */
-export const listWithTextUrl = (db: Db, limit: number) =>
-  db
-    .selectFrom('webhooks')
-    .modifyFront(anyTeam('webhook URLs to encrypt'))
-    .select(['team_id', 'id'])
-    .where('url', '!=', '')
-    .where('inbox', '=', false)
-    .limit(limit)
-    .execute()
 
 /** A few enabled webhooks of any team. */
 export const listEnabled = (db: Db, limit: number) =>
@@ -63,13 +50,7 @@ export const listEnabled = (db: Db, limit: number) =>
 
 /** The team of a webhook, which can be of any team. */
 export const findTeamOf = (db: Db, id: string) =>
-  db
-    .selectFrom('webhooks')
-    .modifyFront(anyTeam('team of a webhook'))
-    .select('team_id')
-    .where('id', '=', id)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst()
+  db.selectFrom('webhooks').modifyFront(anyTeam('team of a webhook')).select('team_id').where('id', '=', id).executeTakeFirst()
 
 /** Teams of enabled webhooks with one of these entries in their filter. */
 export const listTeamsNaming = (db: Db, filter_types: string[]) =>
@@ -80,7 +61,6 @@ export const listTeamsNaming = (db: Db, filter_types: string[]) =>
     .distinct()
     .where(sql<boolean>`filter_types && ${filter_types}::text[]`)
     .where('disabled_at', 'is', null)
-    .where('deleted_at', 'is', null)
     .execute()
 
 /** Updates settings or health. The new revision tells workers that their copy is outdated. */
@@ -93,21 +73,10 @@ export const updateWebhook = (db: Db, team_id: string, id: string, change: Updat
     .returningAll()
     .executeTakeFirstOrThrow()
 
-/** An empty filter matches no event, so nothing new is queued. A disabled webhook sends nothing. */
-export const markDeleted = (db: Db, team_id: string, id: string, now: string) =>
-  updateWebhook(db, team_id, id, { deleted_at: now, disabled_at: now, filter_types: [] })
+/** With its cursor, pending messages and jobs. */
+export const deleteWebhook = (db: Db, team_id: string, id: string) =>
+  db.deleteFrom('webhooks').where('team_id', '=', team_id).where('id', '=', id).execute()
 
-/** Locks a webhook or inbox, deleted or not. The lock does not block new messages. */
+/** Locks a webhook or inbox. */
 export const lockHealth = (db: Db, team_id: string, id: string) =>
   db.selectFrom('webhooks').selectAll().where('team_id', '=', team_id).where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
-
-/** Pending messages per webhook of a team, and when the next attempt is due. */
-export const backlogOf = (db: Db, team_id: string, webhook_ids: string[]) =>
-  db
-    .selectFrom('lanes')
-    .select(['webhook_id', (eb) => eb.fn.sum<string>(sql`tail - head`).as('waiting'), (eb) => eb.fn.min('run_at').as('next_at')])
-    .where('team_id', '=', team_id)
-    .where('webhook_id', '=', sql<string>`any(${webhook_ids}::uuid[])`)
-    .where('run_at', 'is not', null)
-    .groupBy('webhook_id')
-    .execute()

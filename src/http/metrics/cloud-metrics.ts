@@ -19,7 +19,7 @@ export function cloudMetrics({ registry, backlogs }: Registries, { db }: Databas
     })
   count('assay_cloud_calls_total', 'Requests to wearable clouds by status.', ['provider', 'status'], cloudCounters.calls)
   count('assay_cloud_failures_total', 'Failed reads of wearable clouds by cause.', ['provider', 'fault'], cloudCounters.failures)
-  count('assay_cloud_skipped_total', 'Implausible values of wearable clouds that were skipped.', ['provider'], cloudCounters.skipped)
+  count('assay_cloud_skipped_total', 'Records of wearable clouds that were skipped.', ['provider', 'reason'], cloudCounters.skipped)
   backlogGauges(
     backlogs,
     () => cloudBacklog(db, new Date().toISOString()),

@@ -1,9 +1,11 @@
 import { Counter, Histogram } from 'prom-client'
-import { listBacklogs } from '../../delivery/webhooks/sending/backlog.ts'
+import { listBacklogs } from '../../delivery/webhooks/backlog.ts'
+import { expired } from '../../delivery/webhooks/repair/counters.ts'
 import type { Database } from '../../platform/db/open.ts'
+import { timeOfId } from '../../platform/db/time-ordered-id.ts'
 import { ageInSeconds, backlogGauges, type Registries } from './backlog-gauges.ts'
 
-type Attempt = { outcome: string; event_at: string; at: string; ms: number }
+type Attempt = { outcome: string; event_id: string; at: string; ms: number }
 
 export type DeliveryMetrics = { record(attempts: Attempt[]): void }
 
@@ -20,6 +22,15 @@ export function deliveryMetrics({ registry, backlogs }: Registries, database: Da
     help: 'Time from an event to its delivery, including retries and replays.',
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 300, 3600, 43_200],
     registers,
+  })
+  new Counter({
+    name: 'assay_webhook_expired_total',
+    help: 'Pending messages that retention has deleted before they were delivered.',
+    registers,
+    collect() {
+      this.reset()
+      this.inc(expired.messages)
+    },
   })
   backlogGauges(
     backlogs,
@@ -45,9 +56,10 @@ export function deliveryMetrics({ registry, backlogs }: Registries, database: Da
   )
   return {
     record(attempts) {
-      for (const { outcome, event_at, at, ms } of attempts) {
+      for (const { outcome, event_id, at, ms } of attempts) {
         outcomes.inc({ outcome })
-        if (outcome === 'delivered') latency.observe(Math.max(0, (Date.parse(at) + ms - Date.parse(event_at)) / 1000))
+        const emittedAt = timeOfId(event_id)
+        if (outcome === 'delivered' && emittedAt !== undefined) latency.observe(Math.max(0, (Date.parse(at) + ms - emittedAt) / 1000))
       }
     },
   }

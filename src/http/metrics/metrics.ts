@@ -1,9 +1,9 @@
-import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Database } from '../../platform/db/open.ts'
 import { DAY } from '../../platform/time.ts'
-import type { Siblings } from '../connections/siblings.ts'
 import { auditMetrics } from './audit-metrics.ts'
 import { cloudMetrics } from './cloud-metrics.ts'
+import { MAX_AGE_MS } from './collect.ts'
 import { criticalMetrics } from './critical-metrics.ts'
 import { type DeliveryMetrics, deliveryMetrics } from './delivery-metrics.ts'
 import { kitMetrics } from './kit-metrics.ts'
@@ -17,6 +17,8 @@ export type Metrics = {
   registry: Registry
   /** What the database contains. It is the same in every process. */
   backlogs: Registry
+  /** How long reads share a collection. */
+  maxAgeMs: number
   requests: Histogram
   jobFailures: Counter
   deliveries: DeliveryMetrics
@@ -62,6 +64,7 @@ export function createMetrics(database: Database): Metrics {
   return {
     registry,
     backlogs,
+    maxAgeMs: MAX_AGE_MS,
     requests,
     jobFailures,
     deliveries: deliveryMetrics({ registry, backlogs }, database),
@@ -77,13 +80,4 @@ function collectProcessMetrics(registry: Registry) {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: DAY })
   for (const statistic of ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'])
     registry.removeSingleMetric(`nodejs_eventloop_lag_${statistic}_seconds`)
-}
-
-/** The metrics of all processes of the service, as text for Prometheus. */
-export async function metricsText({ registry, backlogs }: Metrics, siblings: Siblings | undefined) {
-  const others = (await siblings?.collectMetrics()) ?? []
-  const counted = others.length
-    ? AggregatorRegistry.aggregate<Registry['contentType']>([await registry.getMetricsAsJSON(), ...others])
-    : registry
-  return { type: registry.contentType, text: await Registry.merge([counted, backlogs]).metrics() }
 }

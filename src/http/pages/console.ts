@@ -67,9 +67,16 @@ function indexOf(file: File | undefined, { ENVIRONMENT, OIDC_ISSUER }: SignInSet
   return file && text && createFile(file.type, Buffer.from(text))
 }
 
+const foldersRead = new Map<string, Map<string, File>>()
+
+/** Reads a built console once per process. A folder without one is read again. */
 function readFiles(folder: string) {
   if (!existsSync(join(folder, 'index.html'))) return new Map<string, File>()
+  const known = foldersRead.get(folder)
+  if (known) return known
   const paths = globSync('**/*.*', { cwd: folder }).map((path) => path.replaceAll('\\', '/'))
   const served = paths.filter((path) => extname(path) in types)
-  return new Map<string, File>(served.map((path) => [path, createFile(types[extname(path)] as string, readFileSync(join(folder, path)))]))
+  const files = new Map(served.map((path) => [path, createFile(types[extname(path)] as string, readFileSync(join(folder, path)))]))
+  foldersRead.set(folder, files)
+  return files
 }

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isId } from '../../contract/common.ts'
 import { isCourierCode } from '../../contract/labs/kits.ts'
-import { receiveTracking, unknownCourier } from '../../labs/kits/scans.ts'
+import { receiveTracking, refusedScan } from '../../labs/kits/scans.ts'
 import type { App } from '../../platform/app.ts'
-import { checkAttempts, countAgainstLimit } from '../../tenants/sessions/attempt-limiter.ts'
+import { countAgainstLimit } from '../../tenants/sessions/attempt-limiter.ts'
 import { networkOf } from '../../tenants/sessions/rules.ts'
 import { firstValues } from './cloud-webhooks.ts'
 
@@ -17,14 +17,10 @@ export async function mountCourierWebhooks(app: App, server: FastifyInstance) {
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, async (_: unknown, body: Buffer) => body)
     scope.post('/couriers/:team_id/:courier/tracking', async ({ params: { team_id, courier }, headers, body, ip }: Request, reply) => {
-      const network = networkOf(ip)
-      const signatures = `signatures of ${team_id} ${courier} at ${network}`
-      checkAttempts(app, signatures)
       const request = { headers: firstValues(headers), body: body ?? Buffer.alloc(0) }
       const isPossible = isId(team_id) && isCourierCode(courier)
-      const response = isPossible ? await receiveTracking(app, team_id, courier, request) : unknownCourier
-      if (response === unknownCourier) await countAgainstLimit(app, `couriers at ${network}`)
-      if (response.status === 401) await countAgainstLimit(app, signatures)
+      const response = isPossible ? await receiveTracking(app, team_id, courier, request) : refusedScan
+      if (response.status === 401) await countAgainstLimit(app, `couriers at ${networkOf(ip)}`)
       return reply.code(response.status).header('cache-control', 'no-store').send(response.body)
     })
   })

@@ -12,7 +12,9 @@ import { countOpenBreaks } from '../../tenants/audit/breaks.ts'
 import type { Siblings } from '../connections/siblings.ts'
 import { mountReference } from '../docs/reference.ts'
 import { mountDocs } from '../docs/routes.ts'
-import { type Metrics, metricsText } from '../metrics/metrics.ts'
+import { metricsReader } from '../metrics/collect.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import { checkMetricsToken } from '../metrics/rules-token.ts'
 import { mountAssets } from './assets.ts'
 import { mountCloudWebhooks } from './cloud-webhooks.ts'
 import { mountConsole } from './console.ts'
@@ -24,7 +26,7 @@ import { mountSso } from './sso.ts'
 
 type Options = { isReady(): boolean; siblings: Siblings | undefined }
 
-/** Mounts everything that needs no key: health, metrics, documentation, link pages and the console's files. */
+/** Mounts everything that needs no API key: health, metrics, documentation, link pages and the console's files. */
 export async function mountPages(app: App, server: FastifyInstance, metrics: Metrics, { isReady, siblings }: Options) {
   server.get('/health', async () => ({ status: 'ok' }))
   server.get('/ready', async () => {
@@ -32,9 +34,10 @@ export async function mountPages(app: App, server: FastifyInstance, metrics: Met
     if (typeof state === 'string') throw problem('NOT_READY', notReady[state])
     return { status: 'ready', ...state }
   })
-  server.get('/metrics', async (_, reply) => {
-    const { type, text } = await metricsText(metrics, siblings)
-    return reply.type(type).send(text)
+  const readMetrics = metricsReader(app, metrics, siblings)
+  server.get('/metrics', async ({ headers }, reply) => {
+    checkMetricsToken(app.config.METRICS_TOKEN, headers.authorization)
+    return reply.type(metrics.registry.contentType).send(await readMetrics())
   })
   if (app.config.ROLE === 'worker') return
   mountDocument(server, '/openapi.json', openapi)

@@ -22,9 +22,8 @@ export const bookVisit = (app: App, caller: TeamCaller, type: AppointmentType, o
     const current = await checkNewVisit(app, order, type)
     const document = await documentOf(app, order, body.appointment_notes ?? current?.document.appointment_notes)
     const visit = current ?? (await insertVisit(app, order, type, document))
-    const { place, time } = await requestedSlot(app, order, type, body.booking_key)
-    const scheduler = schedulerOf(app)
-    const slot = await scheduler.book(app, visit, await scheduler.calendars(app, order.team_id, place), time)
+    const { calendars, time } = await requestedSlot(app, order, type, body.booking_key)
+    const slot = await schedulerOf(app).book(app, visit, calendars, time)
     const status = order.low_level === 'ordered' ? 'reserved' : 'confirmed'
     const booked = await writeVisit(app, order, visit, status, { ...fieldsOf(slot, document), data: { origin: 'customer' } })
     return takeSteps(app, order, booked, rules.stepsToVisit(order))
@@ -35,9 +34,8 @@ export const moveVisit = (app: App, caller: TeamCaller, type: AppointmentType, o
   withOrder(app, caller, type, order_id, async (app, order) => {
     const visit = await requireVisit(app, order)
     rules.checkMovable(visit, app.now())
-    const { place, time } = await requestedSlot(app, order, type, body.booking_key)
-    const scheduler = schedulerOf(app)
-    const slot = await scheduler.move(app, visit, await scheduler.calendars(app, order.team_id, place), time)
+    const { calendars, time } = await requestedSlot(app, order, type, body.booking_key)
+    const slot = await schedulerOf(app).move(app, visit, calendars, time)
     const document = { ...visit.document, appointment_notes: body.appointment_notes ?? visit.document.appointment_notes }
     const moved = await writeVisit(app, order, visit, visit.status as 'confirmed' | 'reserved', {
       ...fieldsOf(slot, document),
@@ -156,7 +154,9 @@ const homeOf = (app: App, { document }: LoadedOrder) =>
 async function requestedSlot(app: App, order: LoadedOrder, type: AppointmentType, booking_key: string) {
   const { code, ...time } = openBookingKey(booking_key, type)
   const place: Place = type === 'phlebotomy' ? { home: await homeOf(app, order) } : { lab: order.lab_test.lab, codes: [code] }
-  return { place, time }
+  const calendars = await schedulerOf(app).calendars(app, order.team_id, place)
+  if ('lab' in place && !calendars.length) throw rules.siteOfAnotherLab(code)
+  return { calendars, time }
 }
 
 /** Clients require a location. */

@@ -2,7 +2,7 @@ import type { AddressIn } from '../../contract/labs/appointments.ts'
 import type { Calendar } from '../../contract/labs/calendars.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
-import { invalid, problem, textProblem } from '../../platform/problem.ts'
+import { invalid, problem } from '../../platform/problem.ts'
 import { isTimeZone } from '../../tenants/users/rules.ts'
 import { listLabs } from '../catalog/markers.ts'
 import { loadPlaces } from '../catalog/places.ts'
@@ -71,7 +71,7 @@ export async function listCenterSlots(app: App, { team_id }: TeamCaller, query: 
   for (const code of site_codes ?? []) requireSite(calendars, code)
   const home = zip_code ? await locateHome(app, zip_code) : undefined
   const found = await centerSlots(app, team_id, calendars, { home, radius: Number(query.radius), start_date })
-  if (!found.slots.length) throw textProblem('NO_SLOTS', 'No slot is free at these sites. Try later days, or other sites.')
+  if (!found.slots.length) throw problem('NO_SLOTS', 'No slot is free at these sites. Try later days, or other sites.')
   return found
 }
 

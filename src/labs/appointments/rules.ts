@@ -53,6 +53,9 @@ export const appointmentNotFound = () => problem('APPOINTMENT_NOT_FOUND', 'The o
 
 export const slotTaken = () => problem('SLOT_TAKEN', 'The slot is no longer available. List the free slots again and choose another.')
 
+export const siteOfAnotherLab = (code: string) =>
+  problem('UNKNOWN_SITE', `The lab of the order has no site ${code}. List the slots of the order's own lab and choose one of them.`)
+
 export function checkAdult(age: number | undefined) {
   if (age !== undefined && age < 18)
     throw problem('MINOR_AT_HOME', 'Phlebotomists do not visit patients under 18 at home. Choose another collection method.')

@@ -70,8 +70,8 @@ export const emitAlert = (app: AppInTransaction, order: LoadedOrder, reason: Ale
 export type TrackingRequest = { headers: Record<string, string | undefined>; body: Buffer }
 export type TrackingResponse = { status: 200 | 401 | 404 | 422; body: object }
 
-export const unknownCourier: TrackingResponse = { status: 404, body: { detail: 'No such courier.' } }
-const refused: TrackingResponse = {
+/** Covers an unknown team or courier too, so that the response does not reveal which exist. */
+export const refusedScan: TrackingResponse = {
   status: 401,
   body: { detail: 'The signature is not valid. Sign the body as a Standard Webhook, with the secret of the courier and the current time.' },
 }
@@ -95,9 +95,9 @@ export async function receiveTracking(
   { headers, body }: TrackingRequest,
 ): Promise<TrackingResponse> {
   const courier = await store.findCourier(app.db, team_id, code)
-  if (!courier) return unknownCourier
+  if (!courier) return refusedScan
   const secret = parseSecret(openSecret(await teamSealingKey(app, team_id), courier))
-  if (verify(secret, headers, body, app.wall()) !== 'verified') return refused
+  if (verify(secret, headers, body, app.wall()) !== 'verified') return refusedScan
   const scan = courierOf(courier.format).read(jsonOf(body))
   if (!scan) return unreadable
   const number_hash = await numberHash(app, team_id, code, scan.tracking_number)

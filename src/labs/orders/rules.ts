@@ -106,7 +106,7 @@ export function classifyReport(order: Order, step: string): 'accept' | 'late' {
 /** Whether a report of this step changes the order. */
 export const canReach = (order: Order, step: string) => kindOfReport(order, step) === 'accept'
 
-/** The same without an error, for reports that nobody can correct. */
+/** Classifies a report. It never throws, because nobody can correct a report. */
 export function kindOfReport(order: Order, step: string): 'accept' | 'late' | 'impossible' {
   if (canFollow(order, step)) return 'accept'
   const ahead = reachableFrom(order.method, order.low_level, (candidate) => canEnter(order, candidate))
@@ -158,12 +158,12 @@ export function checkDraw(order: Order) {
     )
 }
 
-/** The steps that imply a collected specimen, if the lab does not report collected_at. */
+/** Gap 363: the steps that date the collection, if the lab does not report collected_at. Results do not. */
 const collectionSteps: Record<Method, string[]> = {
-  walk_in_test: ['partial_results', 'completed'],
-  at_home_phlebotomy: ['draw_completed', 'partial_results', 'completed'],
-  testkit: ['transit_lab', 'delivered_to_lab', 'completed'],
-  on_site_collection: ['draw_completed', 'partial_results', 'completed'],
+  walk_in_test: [],
+  at_home_phlebotomy: ['draw_completed'],
+  testkit: ['transit_lab', 'delivered_to_lab'],
+  on_site_collection: ['draw_completed'],
 }
 
 export const impliesCollection = (method: Method, step: string) => collectionSteps[method].includes(step)

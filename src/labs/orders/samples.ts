@@ -49,3 +49,23 @@ export async function findNumberedOrder({ db }: App, lab_id: number, numbers: st
   }
   return undefined
 }
+
+const MAX_FILLER_NUMBER = 199
+
+/** A valid filler order number. PostgreSQL cannot store NUL. */
+const isFiller = (number: string | null): number is string =>
+  number !== null && number.length <= MAX_FILLER_NUMBER && !/\p{Cc}/u.test(number)
+
+/** Stores the lab's own numbers of an order, because later messages may contain only those. */
+export async function keepFillers(app: App, { lab_id, sample_id, team_id, id }: SampledOrder, numbers: (string | null)[]) {
+  const rows = [...new Set(numbers.filter(isFiller))].map((filler_number) => ({ lab_id, filler_number, team_id, order_id: id }))
+  if (sample_id && rows.length)
+    await store.insertFillers(
+      app.db,
+      rows.map((row) => ({ ...row, sample_id })),
+    )
+}
+
+/** The order numbers that a lab gave this number of its own: several if it has used the number again. */
+export const findFilled = async ({ db }: App, lab_id: number, number: string | null): Promise<string[]> =>
+  isFiller(number) ? (await store.findFilledSamples(db, lab_id, number)).map(({ sample_id }) => sample_id) : []

@@ -1,4 +1,4 @@
-import { type Selectable, sql } from 'kysely'
+import { type Insertable, type Selectable, sql } from 'kysely'
 import { setLocally } from '../../platform/db/local-settings.ts'
 import { type Db, prepareRead, prepareStatement, runPrepared } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
@@ -45,6 +45,18 @@ export const findSample = (db: Db, { lab_id, sample_id }: SampleKey) =>
     .where('sample_id', '=', sample_id)
     .executeTakeFirst()
 
+/** Keeps the numbers that a lab gave to an order. */
+export const insertFillers = (db: Db, rows: Insertable<Tables['lab_fillers']>[]) =>
+  db
+    .insertInto('lab_fillers')
+    .values(rows)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+
+/** The order numbers that go with a number of the lab, of any team. */
+export const findFilledSamples = (db: Db, lab_id: number, filler_number: string) =>
+  db.selectFrom('lab_fillers').select('sample_id').where('lab_id', '=', lab_id).where('filler_number', '=', filler_number).execute()
+
 /** Moves a specimen to another order of its team. */
 export const moveSample = (db: Db, { lab_id, sample_id }: SampleKey, order_id: string) =>
   db.updateTable('lab_samples').set({ order_id }).where('lab_id', '=', lab_id).where('sample_id', '=', sample_id).execute()
@@ -62,17 +74,23 @@ export const deleteSample = (db: Db, { lab_id, sample_id }: SampleKey) =>
   db.deleteFrom('lab_samples').where('lab_id', '=', lab_id).where('sample_id', '=', sample_id).execute()
 
 export async function deleteSamplesOfOrders(db: Db, team_id: string, order_ids: string[]) {
-  const samples = await samplesOf(db, team_id)
-  await samples.where('order_id', '=', sql<string>`any(${order_ids}::uuid[])`).execute()
+  const { samples, fillers } = await numbersOf(db, team_id)
+  const isOneOf = sql<string>`any(${order_ids}::uuid[])`
+  await samples.where('order_id', '=', isOneOf).execute()
+  await fillers.where('order_id', '=', isOneOf).execute()
 }
 
 export async function deleteSamplesOfTeam(db: Db, team_id: string) {
-  const samples = await samplesOf(db, team_id)
+  const { samples, fillers } = await numbersOf(db, team_id)
   await samples.execute()
+  await fillers.execute()
 }
 
-/** On Citus, a team's samples are on every worker, and only a sequential delete may precede other writes of the transaction. */
-async function samplesOf(db: Db, team_id: string) {
+/** On Citus, the numbers of a team are on every worker, and only a sequential delete may precede other writes of the transaction. */
+async function numbersOf(db: Db, team_id: string) {
   await setLocally(db, { 'citus.multi_shard_modify_mode': 'sequential' })
-  return db.deleteFrom('lab_samples').where('team_id', '=', team_id)
+  return {
+    samples: db.deleteFrom('lab_samples').where('team_id', '=', team_id),
+    fillers: db.deleteFrom('lab_fillers').where('team_id', '=', team_id),
+  }
 }

@@ -3,8 +3,7 @@ import type { ParsedReport } from '../../contract/labs/report-parser.ts'
 import { emit } from '../../delivery/events/emit.ts'
 import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
-import { inParallel } from '../../platform/in-parallel.ts'
-import { problem } from '../../platform/problem.ts'
+import { problem, tooMany } from '../../platform/problem.ts'
 import { open, openBytes, type SealingKey, sealBytes, sealCompressed } from '../../platform/sealing/seal.ts'
 import { userSealingKey } from '../../platform/sealing/vault.ts'
 import { later, MINUTE } from '../../platform/time.ts'
@@ -30,6 +29,7 @@ export async function createParsingJob(app: App, { team_id }: TeamCaller, { file
   const created = await inTransaction(app, async (app) => {
     const { client_user_id } = await requireUser(app, team_id, user_id)
     const key = (await userSealingKey(app, team_id, user_id)) as SealingKey
+    await requireRoom(app, team_id)
     const at = app.now()
     const job = await store.insertJob(app.db, {
       ...{ team_id, id: randomUUID(), user_id, needs_human_review },
@@ -42,6 +42,21 @@ export async function createParsingJob(app: App, { team_id }: TeamCaller, { file
   })
   app.wake(PARSE_REPORTS)
   return created
+}
+
+/** The sender keeps further files, so that those of one team do not fill the disk. */
+export const MAX_PENDING_JOBS = 50
+const RETRY_AFTER_S = 10
+
+async function requireRoom(app: AppInTransaction, team_id: string) {
+  // The lock makes concurrent requests count one after another.
+  await store.addSpent(app.db, team_id, app.wall(), 0)
+  if ((await store.countPendingJobs(app.db, team_id)) >= MAX_PENDING_JOBS)
+    throw tooMany(
+      'TOO_MANY_PARSING_JOBS',
+      `The team has ${MAX_PENDING_JOBS} parsing jobs that have not ended. Send the file again when one of them has ended.`,
+      RETRY_AFTER_S,
+    )
 }
 
 export async function getParsingJob(app: App, { team_id }: TeamCaller, id: string) {
@@ -71,11 +86,14 @@ const LEASE_MS = 2 * MINUTE
 /** A job whose process ended this often does not start again. */
 const MAX_TRIES = 3
 
-/** Parses the jobs that are due, one after another; returns whether there may be more. */
+/** Parses the jobs that are due, one after another; returns whether there may be more. Each time, the team is chosen again. */
 export async function parseDueReports(app: App) {
-  const due = await store.listDueJobs(app.db, app.wall(), BATCH_SIZE)
-  await inParallel(due, 1, async (found) => parseJob(await withTeamClock(app, found.team_id), found))
-  return due.length === BATCH_SIZE
+  for (let i = 0; i < BATCH_SIZE; i++) {
+    const found = await store.findNextJob(app.db, app.wall())
+    if (!found) return false
+    await parseJob(await withTeamClock(app, found.team_id), found)
+  }
+  return true
 }
 
 /** The job of a user who is being deleted fails without an event. */
@@ -86,8 +104,9 @@ async function parseJob(app: App, found: { team_id: string; id: string }) {
   if (!job || !key) return
   const [user] = await findUsers(app, job.team_id, [job.user_id])
   const isReadable = user && job.tries <= MAX_TRIES
-  const parsed: Parsed = isReadable ? await parseFilesOf(app, key, job) : { failure: 'processing_error' }
+  const { parsed, cpu_ms } = isReadable ? await parseFilesOf(app, key, job) : unreadable
   await inTransaction(app, async (app) => {
+    await store.addSpent(app.db, job.team_id, app.wall(), cpu_ms)
     const ended = await store.endJob(app.db, job, leased_until, { ...outcomeOf(key, job.id, parsed), updated_at: app.now() })
     if (!ended) return
     await store.deleteFiles(app.db, job)
@@ -95,7 +114,9 @@ async function parseJob(app: App, found: { team_id: string; id: string }) {
   })
 }
 
-async function parseFilesOf(app: App, key: SealingKey, job: store.JobRow): Promise<Parsed> {
+const unreadable = { parsed: { failure: 'processing_error' } as const, cpu_ms: 0 }
+
+async function parseFilesOf(app: App, key: SealingKey, job: store.JobRow) {
   const files = await store.listFiles(app.db, job)
   const contents: Buffer[] = []
   for (const { n } of files) contents.push(openBytes(key, fileData(job.id, n), (await store.readFile(app.db, job, n)) as Buffer))

@@ -47,7 +47,9 @@ const labels = ['Patient', 'Date of birth', 'Sex', 'Ordering physician', 'Order'
 
 /** The labeled values at the top. A value is below its label, up to the next row of labels. */
 function factsOf(pieces: Piece[]) {
-  const named = pieces.filter(({ text, size }) => isSize(size, 'label') && labels.includes(text))
+  const ofLabels = pieces.filter(({ text, size }) => isSize(size, 'label') && labels.includes(text))
+  // One per label, so that the work below does not grow with their number.
+  const named = [...new Map(ofLabels.map((piece) => [piece.text, piece])).values()]
   const facts = new Map<string, string | null>()
   for (const label of named) {
     const right = Math.min(...named.filter(({ x, y }) => x > label.x + 1 && Math.abs(y - label.y) < 1).map(({ x }) => x))
@@ -97,6 +99,7 @@ function entriesOf(lines: Line[]) {
   const unread: Unread[] = []
   let columns: Entry['columns'] | undefined
   let part: 'top' | 'table' | 'missing' | 'notes' = 'top'
+  const lowest = new Map(lines.map(({ page, y }) => [page, y]))
   for (const [i, line] of lines.entries()) {
     const text = joinPieces(line.pieces)
     const header = columnsOf(line)
@@ -104,7 +107,7 @@ function entriesOf(lines: Line[]) {
       columns = header
       part = 'table'
     } else if (text === 'End of report') break
-    else if (isFooter(line, lines)) continue
+    else if (isFooter(line, lowest)) continue
     else if (isSize(line.size, 'heading')) part = text === 'Tests without results' ? 'missing' : text === 'Notes' ? 'notes' : 'top'
     else if (part === 'missing') unread.push({ page: line.page, text, reason: 'no_result' })
     else if (part === 'notes') unread.push({ page: line.page, text, reason: 'note' })
@@ -122,7 +125,7 @@ function columnsOf({ pieces }: Line): Entry['columns'] | undefined {
   return columns.length === columnTitles.length ? columns : undefined
 }
 
-const isFooter = ({ page, y }: Line, lines: Line[]) => y === lines.findLast((line) => line.page === page)?.y && y < 60
+const isFooter = ({ page, y }: Line, lowest: Map<number, number>) => y === lowest.get(page) && y < 60
 
 function addLine(entries: Entry[], columns: Entry['columns'], line: Line, before: Line | undefined) {
   const entry = entries.at(-1)

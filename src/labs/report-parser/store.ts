@@ -34,18 +34,35 @@ export const searchParsing = (db: Db, wall: string) =>
     .orderBy('parsing_jobs.due_at')
     .modifyEnd(anyTeam('lab reports to parse'))
 
-/** How many due jobs a search compares. */
-const MAX_COMPARED = 500
+/** Half of what a team has used is forgotten in this time. */
+const HALF_LIFE_S = 600
+const spentAt = (wall: string) => sql`spent_ms * power(0.5, extract(epoch from ${wall}::timestamptz - spent_at) / ${HALF_LIFE_S}::float8)`
 
-/** Takes turns between teams, so that the files of one do not delay the others. */
-export async function listDueJobs(db: Db, wall: string, limit: number) {
+/** The oldest due job of the team that is next: with the fewest jobs that run now, then with the least CPU time spent. */
+export async function findNextJob(db: Db, wall: string) {
   const { rows } = await sql<JobKey>`
     select team_id, id from (
-      select due.*, row_number() over (partition by team_id order by due_at) as turn from (
-        select team_id, id, due_at from parsing_jobs where due_at <= ${wall}::timestamptz order by due_at limit ${MAX_COMPARED}
-      ) due
-    ) ranked order by turn, due_at limit ${limit} ${anyTeam('lab reports to parse')}`.execute(db)
-  return rows
+      select team_id, count(*) filter (where due_at > ${wall}) as running, min(due_at) as since,
+        (array_agg(id order by due_at, id) filter (where due_at <= ${wall}))[1] as id
+      from parsing_jobs where due_at is not null group by team_id
+    ) pending left join parsing_shares using (team_id)
+    where id is not null
+    order by running, coalesce(${spentAt(wall)}, 0), since limit 1 ${anyTeam('lab reports to parse')}`.execute(db)
+  return rows[0]
+}
+
+/** Adds CPU time to what a team has spent, and locks it until the transaction ends. */
+export const addSpent = (db: Db, team_id: string, wall: string, spent_ms: number) =>
+  sql`
+    insert into parsing_shares (team_id, spent_ms, spent_at) values (${team_id}, ${spent_ms}, ${wall})
+    on conflict (team_id) do update set spent_at = excluded.spent_at,
+      spent_ms = excluded.spent_ms + parsing_shares.spent_ms
+        * power(0.5, extract(epoch from excluded.spent_at - parsing_shares.spent_at) / ${HALF_LIFE_S}::float8)`.execute(db)
+
+export async function countPendingJobs(db: Db, team_id: string) {
+  const pending = db.selectFrom('parsing_jobs').where('team_id', '=', team_id).where('due_at', 'is not', null)
+  const { count } = await pending.select((eb) => eb.fn.countAll<string>().as('count')).executeTakeFirstOrThrow()
+  return Number(count)
 }
 
 /** Takes a job, unless another process has taken it. It is due again after the lease. */

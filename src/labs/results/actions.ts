@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { OrderedMeasurements } from '../../contract/labs/analyte.ts'
+import { mediaTypeOf } from '../../contract/labs/result-documents.ts'
 import type { BiomarkerResult, MissingResult, NewResults, PerformingLaboratory } from '../../contract/labs/results.ts'
 import { emit } from '../../delivery/events/emit.ts'
 import type { App, AppInTransaction } from '../../platform/app.ts'
@@ -29,6 +30,8 @@ export type Report = {
   finished?: Record<string, boolean>
   /** The number of the lab for the order. */
   control_number?: string
+  /** The media types of the documents that this report came with. */
+  document_types?: string[]
 }
 
 /** A report of the partner lab API, of the simulator, or of a lab connection, which says more. */
@@ -39,7 +42,7 @@ export type NewReport = Omit<NewResults, 'results'> & {
   performing_laboratories?: PerformingLaboratory[]
   finished?: Record<string, boolean>
   control_number?: string | null
-  /** PDFs of the lab. */
+  /** Documents of the lab, PDFs first. */
   documents?: Buffer[]
   /** What identifies a repeated report, if the other fields depend on earlier reports. */
   received?: unknown
@@ -149,13 +152,14 @@ function buildReport(
     ...(labs.length ? { performing_laboratories: rules.performingLabs(results, labs) } : {}),
     ...(newReport.finished ? { finished: newReport.finished } : {}),
     ...(control_number ? { control_number } : {}),
+    ...(newReport.documents?.length ? { document_types: newReport.documents.map(mediaTypeOf) } : {}),
   }
 }
 
 /** The event has its own key, so that no other event delays it. It names the marker, never the value. */
 const emitCritical = (app: AppInTransaction, order: LoadedOrder, status: string, { name, slug }: BiomarkerResult) => {
   const at = app.now()
-  const { id: order_id, team_id, user_id, client_user_id, sample_id, created_at } = order
+  const { id: order_id, team_id, user_id, client_user_id, sample_id, result_version, created_at } = order
   const summary = { order_id, sample_id, status: status === 'partial' ? 'partial' : 'final', interpretation: 'critical' }
   return emit(app, order.key, {
     team_id,
@@ -164,7 +168,7 @@ const emitCritical = (app: AppInTransaction, order: LoadedOrder, status: string,
     client_user_id,
     event_type: 'labtest.result.critical',
     key: `critical:${order_id}`,
-    data: { ...summary, team_id, user_id, created_at, updated_at: at, marker: { name, slug } },
+    data: { ...summary, team_id, user_id, result_version, created_at, updated_at: at, marker: { name, slug } },
     at,
   })
 }
@@ -181,7 +185,7 @@ const associatedData = (order_id: string, version: number) => `results.sealed.${
 
 export const getResults = async (app: App, { team_id }: TeamCaller, order_id: string, version?: number | null) => {
   const order = await requireOrder(app, team_id, order_id)
-  return presentResults(order, await requireReport(app, order, version))
+  return presentResults(order, await requireReport(app, order, version), version ?? order.result_version)
 }
 
 export const getResultsMetadata = async (app: App, caller: TeamCaller, order_id: string) =>
@@ -198,7 +202,7 @@ const noResults = () => problem('RESULTS_NOT_AVAILABLE', 'The order has no resul
 const noVersion = (latest: number) =>
   problem('RESULTS_NOT_AVAILABLE', `The order has no report with this version. Its versions are 1 to ${latest}.`)
 
-function presentResults(order: LoadedOrder, report: Report) {
+function presentResults(order: LoadedOrder, report: Report, result_version?: number) {
   const { document, lab_test, sample_id } = order
   const patient = document.patient_details ?? { first_name: '', last_name: '', dob: order.created_at.slice(0, 10) }
   const collected_at = report.collected_at ?? order.collected_at
@@ -209,8 +213,10 @@ function presentResults(order: LoadedOrder, report: Report) {
       ...rules.metadataOf({ ...report, patient, physician: document.physician, lab: lab_test.lab, sample_id, collected_at }),
       patient_id: order.user_id,
       account_id: order.lab_account_id,
+      ...(result_version ? { result_version } : {}),
     },
     sample_information: rules.sampleInformationOf({ ...report, sample_id, collected_at, fasting: lab_test.fasting }),
+    documents: (report.document_types ?? []).map((media_type, i) => ({ document: i + 1, media_type })),
     order_transaction: presentTransaction(order),
   }
 }
@@ -230,7 +236,8 @@ export async function loadTransactionReports(app: App, { team_id }: TeamCaller, 
 export async function getTransactionResults(app: App, caller: TeamCaller, transaction_id: string) {
   const reportedOrders = await loadTransactionReports(app, caller, transaction_id)
   const { order, report } = reportedOrders.at(-1) as (typeof reportedOrders)[number]
-  const combined = { ...report, ...rules.mergeReports(reportedOrders.map((entry) => entry.report)) }
+  const combined = { ...report, document_types: [], ...rules.mergeReports(reportedOrders.map((entry) => entry.report)) }
   const samples = reportedOrders.map((entry) => presentResults(entry.order, entry.report).sample_information)
-  return { ...presentResults(order, combined), sample_information: Object.assign({}, ...samples) }
+  const version = reportedOrders.length === 1 ? order.result_version : undefined
+  return { ...presentResults(order, combined, version), sample_information: Object.assign({}, ...samples) }
 }

@@ -73,7 +73,11 @@ async function queueEmails(
   facts: Facts & { team_name: string },
 ) {
   const key = await teamSealingKey(app, team_id)
-  const email = rules.escalationEmail({ ...facts, order_id, url: `${publicUrl(app.config)}/console/orders/${order_id}?tab=results` })
+  const email = rules.escalationEmail({
+    ...facts,
+    order_id,
+    url: `${publicUrl(app.config)}/console/orders/${order_id}?tab=results&review=open`,
+  })
   for (const to of recipients)
     await queueMessage(app, key, {
       ...{ team_id, user_id: null, order_id, kind: 'critical_escalation' },

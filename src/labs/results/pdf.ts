@@ -1,3 +1,4 @@
+import { isPdf } from '../../contract/labs/result-documents.ts'
 import type { App } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { problem } from '../../platform/problem.ts'
@@ -8,6 +9,7 @@ import { loadTransactionReports, type Report, requireReport } from './actions.ts
 import { loadDocument } from './lab-documents.ts'
 import * as rules from './rules.ts'
 
+type DocumentKey = { order_id: string; document: number }
 type Query = { version?: number | null | undefined; document?: number | null | undefined }
 
 /** The PDF that the report came with; without one, Assay draws it. A report without a PDF does not show that of an earlier report. */
@@ -15,10 +17,19 @@ export async function resultsPdf(app: App, { team_id }: TeamCaller, order_id: st
   const order = await requireOrder(app, team_id, order_id)
   const report = await requireReport(app, order, version)
   const bytes = document === 0 ? undefined : await loadDocument(app, order, version ?? order.result_version, document ?? 1)
-  if (bytes) return { user_id: order.user_id, bytes }
+  if (bytes && isPdf(bytes)) return { user_id: order.user_id, bytes }
   if (document)
     throw problem('DOCUMENT_NOT_AVAILABLE', 'The report came with fewer PDFs. Send document=0 for the PDF that Assay generates.')
   return reportPdf(app, order, report, [{ results: report.results, missing: rules.missingIn(report) }])
+}
+
+/** A document of the lab report, in any format. */
+export async function resultDocument(app: App, { team_id }: TeamCaller, { order_id, document }: DocumentKey, version?: number | null) {
+  const order = await requireOrder(app, team_id, order_id)
+  await requireReport(app, order, version)
+  const bytes = await loadDocument(app, order, version ?? order.result_version, document)
+  if (!bytes) throw problem('DOCUMENT_NOT_AVAILABLE', 'The report has no document with this number. The result lists its `documents`.')
+  return { user_id: order.user_id, bytes }
 }
 
 /** One section per order, so that a reader sees the specimen of each value; only the newest value of a measurement appears. */

@@ -1,4 +1,4 @@
-import { type Insertable, sql } from 'kysely'
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import { type Db, parameterList, prepareRead, prepareStatement, runPrepared } from '../../platform/db/open.ts'
 import { readLargeBytes } from '../../platform/db/rows/large-bytes.ts'
 import type { Tables } from '../../platform/db/tables.ts'
@@ -41,8 +41,8 @@ export const findVersion = (db: Db, { team_id, id }: OrderKey, version: number) 
     .where('version', '=', version)
     .executeTakeFirst()
 
-export const insertDocuments = (db: Db, rows: Insertable<Tables['result_documents']>[]) =>
-  db.insertInto('result_documents').values(rows).execute()
+export const insertDocument = (db: Db, row: Insertable<Tables['result_documents']>) =>
+  db.insertInto('result_documents').values(row).execute()
 
 export const readDocument = (db: Db, { team_id, id }: OrderKey, version: number, n: number) =>
   readLargeBytes(db, 'result_documents', { team_id, order_id: id, version, n })
@@ -52,26 +52,47 @@ export const findByDigest = async (db: Db, { team_id, id }: OrderKey, digest: Bu
 export const insertCriticalResult = (db: Db, row: Insertable<Tables['critical_results']>) =>
   db.insertInto('critical_results').values(row).execute()
 
+export type CriticalRow = Selectable<Tables['critical_results']>
+
 /** The latest report in which something became critical. */
-export const findLatestCritical = (db: Db, team_id: string, order_id: string) =>
+export const findLatestCritical = (db: Db, { team_id, id }: OrderKey) =>
   db
     .selectFrom('critical_results')
     .selectAll()
     .where('team_id', '=', team_id)
-    .where('order_id', '=', order_id)
+    .where('order_id', '=', id)
     .orderBy('version', 'desc')
     .limit(1)
     .executeTakeFirst()
 
-type Acknowledgement = { acknowledged_at: string; acknowledged_kind: string; acknowledged_by: string | null }
+export const listOpenCriticals = (db: Db, { team_id, id }: OrderKey) =>
+  db
+    .selectFrom('critical_results')
+    .select('version')
+    .where('team_id', '=', team_id)
+    .where('order_id', '=', id)
+    .where('acknowledged_at', 'is', null)
+    .execute()
 
-/** Acknowledges every version, or those up to `version`. The first acknowledgement stays. */
-export const acknowledge = (db: Db, team_id: string, order_id: string, by: Acknowledgement, version?: number | null) =>
+type Acknowledgment = Required<Updateable<Pick<Tables['critical_results'], `acknowledged_${'at' | 'kind' | 'by' | 'version'}` | 'sealed'>>>
+
+export const acknowledge = (db: Db, { team_id, id }: OrderKey, version: number, acknowledgment: Acknowledgment) =>
   db
     .updateTable('critical_results')
-    .set({ ...by, escalate_at: null })
+    .set({ ...acknowledgment, escalate_at: null })
     .where('team_id', '=', team_id)
-    .where('order_id', '=', order_id)
-    .where('acknowledged_at', 'is', null)
-    .$if(typeof version === 'number', (query) => query.where('version', '<=', version as number))
+    .where('order_id', '=', id)
+    .where('version', '=', version)
+    .execute()
+
+/** Deletes the encrypted parts of the acknowledgments of users' results. */
+export const forgetAcknowledgments = (db: Db, team_id: string, user_ids: string[]) =>
+  db
+    .updateTable('critical_results')
+    .set({ sealed: null })
+    .where('team_id', '=', team_id)
+    .where('order_id', 'in', (eb) =>
+      eb.selectFrom('orders').select('id').where('team_id', '=', team_id).where('user_id', '=', sql<string>`any(${user_ids}::uuid[])`),
+    )
+    .where('sealed', 'is not', null)
     .execute()

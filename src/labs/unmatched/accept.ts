@@ -3,7 +3,6 @@ import type { AcceptUnmatchedResult } from '../../contract/labs/unmatched-result
 import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { invalid, problem } from '../../platform/problem.ts'
-import { teamSealingKey } from '../../platform/sealing/vault.ts'
 import { requireUser } from '../../tenants/users/actions.ts'
 import { recordOn } from '../hl7/filing/actions.ts'
 import { stateOf } from '../hl7/filing/rules-match.ts'
@@ -13,7 +12,7 @@ import { type LoadedOrder, loadOrders, lockOrder, presentOrder } from '../orders
 import { openPdfs, type ReviewDocument, restoredResults, sealPdfs, sealReview } from './documents.ts'
 import { lockReviewable, saveReview } from './reviews.ts'
 import { scoreOf } from './rules-candidates.ts'
-import { takesResult } from './rules-compare.ts'
+import { checkNote, takesResult } from './rules-compare.ts'
 import * as store from './store.ts'
 
 type Body = z.output<typeof AcceptUnmatchedResult>
@@ -21,7 +20,7 @@ type Body = z.output<typeof AcceptUnmatchedResult>
 /** Files the result on the order that a person chose, or on a recreation of it, and returns that order. */
 export const acceptUnmatchedResult = (app: App, { team_id }: TeamCaller, id: string, body: Body) =>
   inTransaction(app, async (app) => {
-    const { review, document } = await lockReviewable(app, team_id, id, 'accept')
+    const { review, document, key } = await lockReviewable(app, team_id, id, 'accept')
     const chosen = await chooseOrder(app, team_id, document, body)
     if (chosen.lab_id !== review.lab_id)
       throw problem(
@@ -29,8 +28,11 @@ export const acceptUnmatchedResult = (app: App, { team_id }: TeamCaller, id: str
         'The order was placed at another lab. Import an order of the lab of the result, and accept it there.',
       )
     const order = await acceptingOrder(app, chosen, document)
-    const pdfs = openPdfs(await teamSealingKey(app, team_id), id, await store.findPdfs(app.db, team_id, id))
-    const updated = await recordOn(app, order, restoredResults(document.received, pdfs))
+    const isSame = document.candidates.some(({ order_id, is_patient }) => is_patient && order_id === chosen.id)
+    checkNote(document.patient, chosen.document.patient_details, { note: body.note, isSame })
+    const pdfs = await openPdfs(key, id, await store.readPdfs(app.db, team_id, id))
+    const restored = await restoredResults(document.received, pdfs)
+    const { order: updated } = await recordOn(app, order, restored, body.completes_order ?? false)
     const at = app.now()
     // From now on the result is data of the user, so erasing the user erases it.
     const sealed = sealReview(order.key, id, { ...document, note: body.note ?? document.note })
@@ -38,7 +40,7 @@ export const acceptUnmatchedResult = (app: App, { team_id }: TeamCaller, id: str
     await saveReview(
       app,
       { ...review, ...accepted, sealed, updated_at: at, reviewed_at: at },
-      { documents_sealed: sealPdfs(order.key, id, pdfs) },
+      { documents_sealed: await sealPdfs(order.key, id, pdfs) },
     )
     await forgetReceived(app, review.lab_id, review.message_ref)
     return presentOrder(app, updated)

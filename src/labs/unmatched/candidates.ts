@@ -1,7 +1,7 @@
 import type { App } from '../../platform/app.ts'
 import { loadAccountNumber } from '../catalog/markers.ts'
+import { isGroupOf } from '../hl7/filing/rules-groups.ts'
 import { foldName, isSamePatient, numbersOf } from '../hl7/filing/rules-match.ts'
-import { isGroupOf } from '../hl7/filing/rules-report.ts'
 import { findOrdersByName } from '../orders/reading/by-name.ts'
 import { type LoadedOrder, loadOrders } from '../orders/reading/present.ts'
 import { findNumberedOrder } from '../orders/samples.ts'

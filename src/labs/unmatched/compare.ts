@@ -3,8 +3,10 @@ import type { TeamCaller } from '../../platform/callers.ts'
 import { loadAccountNumber } from '../catalog/markers.ts'
 import { stateOf } from '../hl7/filing/rules-match.ts'
 import { type LoadedOrder, loadOrders } from '../orders/reading/present.ts'
+import { restoredResults } from './documents.ts'
+import { valuesOf } from './queue.ts'
 import { loadReview } from './reviews.ts'
-import { type ComparedOrder, compareWith } from './rules-compare.ts'
+import { type ComparedOrder, compareWith, criticalFirst } from './rules-compare.ts'
 
 /** A result with each of its candidates side by side, for the reviewer. Orders of erased users are left out. */
 export async function compareUnmatchedResult(app: App, { team_id }: TeamCaller, id: string) {
@@ -22,7 +24,8 @@ export async function compareUnmatchedResult(app: App, { team_id }: TeamCaller, 
   const comparisons = await Promise.all(
     known.map(async ({ candidate, order }) => compareWith(reported, candidate, await comparedOrder(app, order), users)),
   )
-  return { result, comparisons }
+  const values = await valuesOf(app, await restoredResults(document.received, null), patient)
+  return { result, values: criticalFirst(values), comparisons }
 }
 
 const comparedOrder = async (app: App, order: LoadedOrder): Promise<ComparedOrder> => ({

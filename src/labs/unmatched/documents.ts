@@ -1,4 +1,6 @@
+import { openLarge, sealLarge } from '../../platform/sealing/large.ts'
 import { open, type SealingKey, seal } from '../../platform/sealing/seal.ts'
+import { cutIntoSlices } from '../../platform/shares/slices.ts'
 import type { OrderResults } from '../hl7/filing/rules-report.ts'
 import type { ReportedPatient } from '../hl7/messages/rules-results.ts'
 import type { Candidate } from './rules-candidates.ts'
@@ -15,28 +17,52 @@ export type ReviewDocument = {
 
 export type StoredResults = ReturnType<typeof storedResults>
 
-/** The PDFs of each group as text. They are stored apart, because they are large and only accepting a result needs them. */
-export type StoredPdfs = string[][]
-
 /** Results as JSON, without the bytes of their PDFs. */
 export const storedResults = (received: OrderResults) => ({
   ...received,
   groups: received.groups.map(({ documents, ...group }) => ({ ...group, documents: documents.map(({ name }) => ({ name })) })),
 })
 
-/** Null if the results have no PDFs. */
-export const storedPdfs = ({ groups }: OrderResults): StoredPdfs | null =>
-  groups.some(({ documents }) => documents.length)
-    ? groups.map(({ documents }) => documents.map(({ bytes }) => bytes.toString('base64')))
-    : null
+/** A multiple of three bytes, so that base64 of the pieces is that of the whole. */
+const PIECE_BYTES = 3 * 64 * 1024
 
-export const restoredResults = (stored: StoredResults, pdfs: StoredPdfs | null): OrderResults => ({
-  ...stored,
-  groups: stored.groups.map(({ documents, ...group }, i) => ({
-    ...group,
-    documents: documents.map(({ name }, n) => ({ name, bytes: Buffer.from(pdfs?.[i]?.[n] ?? '', 'base64') })),
-  })),
-})
+/**
+ * The PDFs of each group as JSON, or null if there is none. They are stored apart, because they are large and only accepting a result
+ * needs them. JSON.stringify would hold the event loop.
+ */
+export async function storedPdfs({ groups }: OrderResults): Promise<Buffer | null> {
+  if (!groups.some(({ documents }) => documents.length)) return null
+  const endSlice = cutIntoSlices()
+  const pieces: string[] = []
+  for (const [i, { documents }] of groups.entries()) {
+    pieces.push(i ? ',[' : '[')
+    for (const [n, { bytes }] of documents.entries()) {
+      pieces.push(n ? ',"' : '"')
+      for (let from = 0; from < bytes.length; from += PIECE_BYTES) {
+        pieces.push(bytes.toString('base64', from, from + PIECE_BYTES))
+        await endSlice()
+      }
+      pieces.push('"')
+    }
+    pieces.push(']')
+  }
+  return Buffer.from(`[${pieces.join('')}]`, 'latin1')
+}
+
+export async function restoredResults(stored: StoredResults, pdfs: Buffer | null): Promise<OrderResults> {
+  const endSlice = cutIntoSlices()
+  const text = pdfs?.toString('latin1')
+  await endSlice()
+  const encoded: string[][] = text ? JSON.parse(text) : []
+  await endSlice()
+  return {
+    ...stored,
+    groups: stored.groups.map(({ documents, ...group }, i) => ({
+      ...group,
+      documents: documents.map(({ name }, n) => ({ name, bytes: Buffer.from(encoded[i]?.[n] ?? '', 'base64') })),
+    })),
+  }
+}
 
 const associatedData = (id: string) => `unmatched_results.sealed.${id}`
 const pdfAssociatedData = (id: string) => `unmatched_results.documents_sealed.${id}`
@@ -45,7 +71,7 @@ export const sealReview = (key: SealingKey, id: string, document: ReviewDocument
 
 export const openReview = (key: SealingKey, id: string, sealed: Buffer) => open<ReviewDocument>(key, associatedData(id), sealed)
 
-export const sealPdfs = (key: SealingKey, id: string, pdfs: StoredPdfs | null) => pdfs && seal(key, pdfAssociatedData(id), pdfs)
+export const sealPdfs = async (key: SealingKey, id: string, pdfs: Buffer | null) => pdfs && sealLarge(key, pdfAssociatedData(id), pdfs)
 
-export const openPdfs = (key: SealingKey, id: string, sealed: Buffer | null) =>
-  sealed && open<StoredPdfs>(key, pdfAssociatedData(id), sealed)
+export const openPdfs = async (key: SealingKey, id: string, sealed: Buffer | null) =>
+  sealed && openLarge(key, pdfAssociatedData(id), sealed)

@@ -1,46 +1,49 @@
 import { type App, inTransaction } from '../../platform/app.ts'
 import type { Db } from '../../platform/db/open.ts'
+import { isRankedInstant, pageAfter, pageOf } from '../../platform/paging.ts'
 import { problem } from '../../platform/problem.ts'
 import { listAllTeams } from '../../tenants/teams/actions.ts'
-import { numbersOf } from '../hl7/filing/rules-match.ts'
 import { listHolders } from '../lab-accounts/actions.ts'
 import { findNumberedOrder } from '../orders/samples.ts'
 import { restoredResults } from './documents.ts'
-import { openUnassigned, openUnassignedPdfs, queueForTeam } from './queue.ts'
+import { queueForTeam } from './queue.ts'
 import * as store from './store.ts'
+import { openSummary, openUnassigned, openUnassignedPdfs } from './unassigned-documents.ts'
 
 const MAX_LISTED = 1000
-const MAX_DESCRIBED = 200
 
-/** Results whose lab account belongs to no team or to several, the oldest first. */
-export const listUnassignedResults = (app: App) => store.listUnassigned(app.db, MAX_LISTED)
+/** Results whose lab account belongs to no team or to several: critical results first, then the oldest. */
+export const listUnassignedResults = (app: App) => store.listUnassigned(app.db, { limit: MAX_LISTED })
 
+type Query = { limit: number; next_cursor?: string | null | undefined }
 type Team = { id: string; name: string }
 
-/** The same with the lab account and the order number of each, and the teams that it may belong to. */
-export async function describeUnassignedResults(app: App) {
+/** A page of them with the lab account and the order number of each, and the teams that it may belong to. */
+export async function describeUnassignedResults(app: App, query: Query) {
+  const page = pageAfter(query.next_cursor, query.limit, isRankedInstant)
+  const found = await store.listUnassignedWithSummary(app.db, page)
+  const { rows, next_cursor } = pageOf(found, page, ({ rank, created_at, id }) => ({ at: `${rank}${created_at}`, id }))
   const teams = await listAllTeams(app)
-  const rows = await store.listUnassignedWithContent(app.db, MAX_DESCRIBED)
   const results = []
   for (const row of rows) results.push(await describe(app, row, teams))
-  return { results, teams: teams.map(({ id, name }) => ({ team_id: id, name })) }
+  return { results, next_cursor, teams: teams.map(({ id, name }) => ({ team_id: id, name })) }
 }
 
-type Row = Awaited<ReturnType<typeof store.listUnassignedWithContent>>[number]
+type Row = Awaited<ReturnType<typeof store.listUnassignedWithSummary>>[number]
 
-async function describe(app: App, { sealed, message_ref, lab_id, lab_name, lab_slug, ...row }: Row, teams: Team[]) {
-  const { report, number, lab } = openUnassigned(app, row.id, sealed)
-  const holders = await listHolders(app, lab_id, report.account)
-  const order = number ? await findNumberedOrder(app, lab_id, numbersOf(number, lab.profile)) : undefined
+async function describe(app: App, { summary_sealed, message_ref, lab_id, lab_name, lab, ...row }: Row, teams: Team[]) {
+  const { account, number, numbers } = openSummary(app, row.id, summary_sealed)
+  const holders = await listHolders(app, lab_id, account)
+  const order = numbers.length ? await findNumberedOrder(app, lab_id, numbers) : undefined
   const reasonsFor = (id: string) => [
     ...(holders.includes(id) ? (['holds_account'] as const) : []),
     ...(order?.team_id === id ? (['placed_order'] as const) : []),
   ]
   return {
     ...row,
-    lab: { id: lab_id, name: lab_name, slug: lab_slug },
+    lab: { id: lab_id, name: lab_name, slug: lab },
     message_control_id: message_ref,
-    account: report.account,
+    account,
     order_number: number,
     teams: teams.map(({ id, name }) => ({ team_id: id, name, reasons: reasonsFor(id) })).filter(({ reasons }) => reasons.length),
   }
@@ -58,7 +61,10 @@ export const assignUnassignedResult = (app: App, id: string, team_id: string) =>
     if (!(await listAllTeams(app)).some((team) => team.id === team_id))
       throw problem('TEAM_NOT_FOUND', 'No team has this ID. List teams in the console or with: assay team')
     const { received, ...unmatched } = openUnassigned(app, id, row.sealed)
-    const restored = restoredResults(received, openUnassignedPdfs(app, id, row.documents_sealed))
+    const restored = await restoredResults(
+      received,
+      await openUnassignedPdfs(app, id, await store.readUnassigned(app.db, id, 'documents_sealed')),
+    )
     const queued = await queueForTeam(app, team_id, { ...unmatched, received: restored, message_ref: row.message_ref })
     await store.markAssigned(app.db, id, team_id, app.wall())
     return { id, team_id, raw_result_id: queued }

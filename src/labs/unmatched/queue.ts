@@ -4,20 +4,23 @@ import { emitForTeam } from '../../delivery/events/emit.ts'
 import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import { indexTerms } from '../../platform/sealing/blind-index.ts'
 import { firstRoot } from '../../platform/sealing/roots.ts'
-import { derive, open, type SealingKey, seal } from '../../platform/sealing/seal.ts'
-import { deploymentSealingKey, teamSealingKey } from '../../platform/sealing/vault.ts'
+import { derive, type SealingKey } from '../../platform/sealing/seal.ts'
+import { teamSealingKey } from '../../platform/sealing/vault.ts'
+import { cutIntoSlices } from '../../platform/shares/slices.ts'
 import { withTeamClock } from '../../tenants/teams/clock.ts'
 import { loadMeasurements } from '../catalog/actions.ts'
 import type { ConnectedLab } from '../hl7/filing/actions.ts'
+import { isGroupFinal } from '../hl7/filing/rules-groups.ts'
 import { stateOf } from '../hl7/filing/rules-match.ts'
-import { fingerprintOf, isGroupFinal, type OrderResults, reportOf } from '../hl7/filing/rules-report.ts'
-import type { PatientResults } from '../hl7/messages/rules-results.ts'
+import { fingerprintOf, type OrderResults, reportOf } from '../hl7/filing/rules-report.ts'
+import type { PatientResults, ReportedPatient } from '../hl7/messages/rules-results.ts'
 import { findSoleHolder } from '../lab-accounts/actions.ts'
 import { completeResults, interpretationOf } from '../results/rules.ts'
 import { findCandidates } from './candidates.ts'
-import { type ReviewDocument, type StoredPdfs, type StoredResults, sealPdfs, sealReview, storedPdfs, storedResults } from './documents.ts'
+import { type ReviewDocument, sealPdfs, sealReview, storedPdfs, storedResults } from './documents.ts'
 import { decide } from './rules-candidates.ts'
 import * as store from './store.ts'
+import { sealUnassigned, sealUnassignedPdfs } from './unassigned-documents.ts'
 
 /** A result in a queue. Without a team it is in the queue of the operator. */
 export type Queued = { team_id: string | null; id: string }
@@ -36,9 +39,14 @@ export async function queueUnmatched(app: App, unmatched: Unmatched): Promise<Qu
   return team_id ? { team_id, id: await queueForTeam(app, team_id, unmatched) } : queueForOperator(app, unmatched)
 }
 
-/** Queues a result for a team, emits the review, and logs a critical one. */
-export async function queueForTeam(app: App, team_id: string, unmatched: Unmatched): Promise<string> {
+/** The order that has the result already: it is data of the user, so erasing the user erases it. */
+type FiledOrder = { id: string; user_id: string; key: SealingKey }
+
+/** Queues a result for a team and emits the review. A critical result without an order is logged. */
+export async function queueForTeam(app: App, team_id: string, unmatched: Unmatched, filed?: FiledOrder): Promise<string> {
   const team = await teamSealingKey(app, team_id)
+  const key = filed?.key ?? team
+  const { digest, pdfs } = await prepare(team, unmatched)
   return inTransaction(await withTeamClock(app, team_id), async (app) => {
     const candidates = await findCandidates(app, team_id, unmatched)
     const facts = await factsOf(app, unmatched)
@@ -47,7 +55,8 @@ export async function queueForTeam(app: App, team_id: string, unmatched: Unmatch
       ...{ team_id, id: randomUUID(), lab_id: unmatched.lab.id, status: 'pending_customer_review', message_ref: unmatched.message_ref },
       ...decide(candidates.map(({ candidate, order }) => ({ ...candidate, state: stateOf(order) }))),
       ...facts,
-      digest: digestOf(team, unmatched),
+      ...{ user_id: filed?.user_id ?? null, order_id: filed?.id ?? null },
+      digest,
       terms: indexTerms(team, [unmatched.report.patient.first_name, unmatched.report.patient.last_name, unmatched.number ?? '']),
       created_at: at,
       updated_at: at,
@@ -58,11 +67,11 @@ export async function queueForTeam(app: App, team_id: string, unmatched: Unmatch
       candidates: candidates.map(({ candidate }) => candidate),
       note: null,
     }
-    const documents_sealed = sealPdfs(team, row.id, storedPdfs(unmatched.received))
-    const inserted = await store.insertReview(app.db, { ...row, sealed: sealReview(team, row.id, document), documents_sealed })
+    const documents_sealed = await sealPdfs(key, row.id, pdfs)
+    const inserted = await store.insertReview(app.db, { ...row, sealed: sealReview(key, row.id, document), documents_sealed })
     if (!inserted) return (await store.requireByDigest(app.db, team_id, row.digest)).id
-    await emitReview(app, 'labtest.match_review.created', { ...row, resolution_action: null, user_id: null, order_id: null })
-    alertCritical(app, { team_id, id: row.id, ...facts })
+    await emitReview(app, 'labtest.match_review.created', { ...row, resolution_action: null })
+    if (!filed) alertCritical(app, { team_id, id: row.id, ...facts })
     return row.id
   })
 }
@@ -74,7 +83,7 @@ type Review = Pick<store.ReviewRow, 'team_id' | 'id' | 'status' | 'decision_code
 export const emitReview = (
   app: AppInTransaction,
   event_type: 'labtest.match_review.created' | 'labtest.match_review.updated',
-  { team_id, id, user_id, order_id, ...review }: Review,
+  { team_id, id, ...review }: Review,
 ) =>
   emitForTeam(app, {
     ...{ team_id, event_type, key: `match review:${id}`, at: app.now() },
@@ -85,18 +94,28 @@ export const emitReview = (
       sub_reason_codes: review.sub_reason_codes,
       interpretation: review.interpretation,
       resolution_action: review.resolution_action,
-      resolved_user_id: user_id,
-      resolved_order_id: order_id,
+      ...resolvedTo(review),
     },
   })
 
+/** The order that accepted the result. One that is filed already can wait for a review. */
+export const resolvedTo = ({ resolution_action, user_id, order_id }: Pick<Review, 'resolution_action' | 'user_id' | 'order_id'>) => ({
+  resolved_user_id: resolution_action === 'accept' ? user_id : null,
+  resolved_order_id: resolution_action === 'accept' ? order_id : null,
+})
+
 /** Critical limits of the catalog count, and the flags of the lab. */
-async function factsOf(app: App, { received, report }: Unmatched) {
+async function factsOf(app: App, { received, report }: Pick<Unmatched, 'received' | 'report'>) {
+  const interpretation: Interpretation = interpretationOf(await valuesOf(app, received, report.patient)) ?? 'unknown'
+  return { interpretation, result_status: received.groups.every(isGroupFinal) ? 'final' : 'partial' }
+}
+
+/** The values of a result that has no order. */
+export async function valuesOf(app: App, received: OrderResults, { sex }: Pick<ReportedPatient, 'sex'>) {
   const ordered = await loadMeasurements(app, { markers: [] })
   const { results, reported_at } = reportOf(received, { ordered, isComplete: false })
-  const gender = { F: 'female', M: 'male' }[report.patient.sex ?? ''] ?? 'unknown'
-  const interpretation: Interpretation = interpretationOf(completeResults(ordered, { gender }, { results, reported_at })) ?? 'unknown'
-  return { interpretation, result_status: received.groups.every(isGroupFinal) ? 'final' : 'partial' }
+  const gender = { F: 'female', M: 'male' }[sex ?? ''] ?? 'unknown'
+  return completeResults(ordered, { gender }, { results, reported_at })
 }
 
 const alertCritical = (app: App, { interpretation, ...subject }: { team_id: string | null; id: string; interpretation: string }) => {
@@ -104,24 +123,16 @@ const alertCritical = (app: App, { interpretation, ...subject }: { team_id: stri
     app.log.error({ team_id: subject.team_id, unmatched_result_id: subject.id }, 'critical result without an order')
 }
 
-const PURPOSE = 'results without a team'
-
-/** The profile goes with the report, so that a team that gets it later finds its candidates. */
-type UnassignedDocument = Omit<Unmatched, 'received' | 'message_ref'> & { received: StoredResults }
-
-function queueForOperator(app: App, { message_ref, received, ...unmatched }: Unmatched): Promise<Queued> {
+async function queueForOperator(app: App, { message_ref, ...unmatched }: Unmatched): Promise<Queued> {
+  // The digest must stay the same after the root is replaced.
+  const { digest, pdfs } = await prepare(firstRoot(app.vault), unmatched)
   return inTransaction(app, async (app) => {
-    const key = deploymentSealingKey(app, PURPOSE)
     const id = randomUUID()
-    const facts = await factsOf(app, { message_ref, received, ...unmatched })
-    // It must stay the same after the root is replaced.
-    const digest = digestOf(firstRoot(app.vault), { message_ref, received, ...unmatched })
-    const document: UnassignedDocument = { ...unmatched, received: storedResults(received) }
-    const pdfs = storedPdfs(received)
+    const facts = await factsOf(app, unmatched)
     const inserted = await store.insertUnassigned(app.db, {
       ...{ id, lab_id: unmatched.lab.id, ...facts, message_ref, digest, created_at: app.wall() },
-      sealed: seal(key, associatedData(id), document),
-      documents_sealed: pdfs && seal(key, pdfAssociatedData(id), pdfs),
+      ...sealUnassigned(app, id, { ...unmatched, received: storedResults(unmatched.received) }),
+      documents_sealed: await sealUnassignedPdfs(app, id, pdfs),
     })
     if (!inserted) return { team_id: null, id: (await store.requireUnassigned(app.db, digest)).id }
     alertCritical(app, { team_id: null, id, ...facts })
@@ -129,16 +140,15 @@ function queueForOperator(app: App, { message_ref, received, ...unmatched }: Unm
   })
 }
 
-export const openUnassigned = (app: App, id: string, sealed: Buffer) =>
-  open<UnassignedDocument>(deploymentSealingKey(app, PURPOSE, sealed), associatedData(id), sealed)
+/** Does the slow work for large PDFs before the transaction begins. */
+async function prepare(key: SealingKey, unmatched: Omit<Unmatched, 'message_ref'>) {
+  const endSlice = cutIntoSlices()
+  const digest = digestOf(key, unmatched)
+  await endSlice()
+  return { digest, pdfs: await storedPdfs(unmatched.received) }
+}
 
-export const openUnassignedPdfs = (app: App, id: string, sealed: Buffer | null) =>
-  sealed && open<StoredPdfs>(deploymentSealingKey(app, PURPOSE, sealed), pdfAssociatedData(id), sealed)
-
-const associatedData = (id: string) => `unassigned_results.sealed.${id}`
-const pdfAssociatedData = (id: string) => `unassigned_results.documents_sealed.${id}`
-
-const digestOf = (key: SealingKey, { lab, report, received, number }: Unmatched) =>
+const digestOf = (key: SealingKey, { lab, report, received, number }: Omit<Unmatched, 'message_ref'>) =>
   createHmac('sha256', derive(key, 'unmatched result digest'))
     .update(JSON.stringify([lab.id, report.account, report.patient, number, fingerprintOf(received)]))
     .digest()

@@ -1,9 +1,9 @@
 import type { z } from 'zod'
-import type { MatchDecisionCode, ResolutionAction } from '../../contract/labs/match-review.ts'
+import type { ResolutionAction } from '../../contract/labs/match-review.ts'
 import type { UnmatchedResultFilter } from '../../contract/labs/unmatched-results.ts'
 import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
-import { pageAfter, pageOf } from '../../platform/paging.ts'
+import { isInstant, isRankedInstant, pageAfter, pageOf } from '../../platform/paging.ts'
 import { problem } from '../../platform/problem.ts'
 import { queryTerms } from '../../platform/sealing/blind-index.ts'
 import { teamSealingKey, userSealingKey } from '../../platform/sealing/vault.ts'
@@ -11,14 +11,15 @@ import { DAY, later } from '../../platform/time.ts'
 import { stateOf } from '../hl7/filing/rules-match.ts'
 import { type LoadedOrder, loadOrders } from '../orders/reading/present.ts'
 import { openReview, type ReviewDocument, sealReview } from './documents.ts'
-import { emitReview } from './queue.ts'
-import { presentCandidate, reasons } from './rules-candidates.ts'
+import { emitReview, resolvedTo } from './queue.ts'
+import { presentCandidate, reasonOf } from './rules-candidates.ts'
 import * as store from './store.ts'
 
 type Query = z.output<typeof UnmatchedResultFilter>
 
 export async function listUnmatchedResults(app: App, { team_id }: TeamCaller, query: Query) {
-  const page = pageAfter(query.next_cursor, query.limit)
+  const isRanked = query.sort === 'critical'
+  const page = pageAfter(query.next_cursor, query.limit, isRanked ? isRankedInstant : isInstant)
   const team = await teamSealingKey(app, team_id)
   const filter = {
     ...query,
@@ -26,8 +27,9 @@ export async function listUnmatchedResults(app: App, { team_id }: TeamCaller, qu
     created_before: query.created_at_end ? later(`${query.created_at_end}T00:00:00.000Z`, DAY) : undefined,
     terms: query.search_input ? orNoMatch(queryTerms(team, query.search_input)) : undefined,
   }
-  const [found, total] = await Promise.all([store.listReviews(app.db, team_id, filter, page), store.countReviews(app.db, team_id, filter)])
-  const { rows, next_cursor } = pageOf(found, page, (review) => ({ at: review.created_at, id: review.id }))
+  const list = isRanked ? store.listReviewsByRank : store.listReviews
+  const [found, total] = await Promise.all([list(app.db, team_id, filter, page), store.countReviews(app.db, team_id, filter)])
+  const { rows, next_cursor } = pageOf(found, page, ({ rank = '', created_at, id }) => ({ at: `${rank}${created_at}`, id }))
   return { data: await presentAll(app, team_id, rows), next_cursor, total }
 }
 
@@ -54,13 +56,13 @@ export const resolveUnmatchedResult = (
   { action, note }: { action: 'reject' | 'unsure'; note?: string | null | undefined },
 ) =>
   inTransaction(app, async (app) => {
-    const { review, document } = await lockReviewable(app, team_id, id, action)
+    const { review, document, key } = await lockReviewable(app, team_id, id, action)
     const at = app.now()
     const changed = {
       ...review,
       status: action === 'reject' ? 'resolved' : 'pending_ops_review',
       resolution_action: action,
-      sealed: sealReview(await teamSealingKey(app, team_id), id, { ...document, note: note ?? document.note }),
+      sealed: sealReview(key, id, { ...document, note: note ?? document.note }),
       updated_at: at,
       reviewed_at: at,
     }
@@ -73,7 +75,8 @@ export async function lockReviewable(app: AppInTransaction, team_id: string, id:
   await store.lockReview(app.db, team_id, id)
   const review = await store.findReview(app.db, team_id, id)
   if (!review || !allowedActions(review.status).includes(action)) throw reviewNotFound()
-  return { review, document: openReview(await teamSealingKey(app, team_id), id, review.sealed) }
+  const key = await keyOf(app, team_id, review)
+  return { review, key, document: openReview(key, id, review.sealed) }
 }
 
 /** `pdfs` are those of the result with another key. Without them, they stay as they are. */
@@ -103,17 +106,20 @@ async function presentAll(app: App, team_id: string, reviews: store.LoadedReview
   return opened.map(({ review, document }) => present(review, document, orders))
 }
 
-async function openDocument(app: App, team_id: string, { id, user_id, sealed }: store.LoadedReview) {
+const openDocument = async (app: App, team_id: string, review: store.LoadedReview) =>
+  openReview(await keyOf(app, team_id, review), review.id, review.sealed)
+
+async function keyOf(app: App, team_id: string, { user_id }: store.LoadedReview) {
   const key = user_id ? await userSealingKey(app, team_id, user_id) : await teamSealingKey(app, team_id)
   if (!key) throw reviewNotFound()
-  return openReview(key, id, sealed)
+  return key
 }
 
 function present(review: store.LoadedReview, document: ReviewDocument, orders: Map<string, LoadedOrder>) {
   const { first_name, last_name, dob, sex } = document.patient
   return {
     ...review,
-    reason: reasons[review.decision_code as MatchDecisionCode],
+    reason: reasonOf(review),
     patient: {
       first_name: first_name || null,
       last_name: last_name || null,
@@ -123,8 +129,7 @@ function present(review: store.LoadedReview, document: ReviewDocument, orders: M
     lab: { id: review.lab_id, name: review.lab_name, slug: review.lab_slug },
     markers: document.received.groups.map(({ code }) => ({ provider_id: code.local ?? code.loinc, name: code.name })),
     note: document.note,
-    resolved_user_id: review.user_id,
-    resolved_order_id: review.order_id,
+    ...resolvedTo(review),
     allowed_actions: allowedActions(review.status),
     candidate_groups: groupsOf(document, orders),
   }

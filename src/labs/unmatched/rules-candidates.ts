@@ -46,9 +46,16 @@ function decideByPatient(candidates: Stated[]): { code: MatchDecisionCode; by?: 
   return { code: byState[first.state], by: first }
 }
 
+type Decided = { decision_code: string; sub_reason_codes: string[] }
+
 /** One sentence per decision, for the reviewer. */
-export const reasons: Record<MatchDecisionCode, string> = {
-  match_sample_id: 'The order number and the patient match an order of another lab account.',
+export const reasonOf = ({ decision_code, sub_reason_codes }: Decided) =>
+  decision_code === 'match_sample_id' && sub_reason_codes.includes('lab_account_mismatch')
+    ? 'The order number and the patient match an order of another lab account.'
+    : reasons[decision_code as MatchDecisionCode]
+
+const reasons: Record<MatchDecisionCode, string> = {
+  match_sample_id: 'The order number and the patient match, but the codes of the lab identify no ordered test.',
   match_completed: 'The order number is unknown. The patient matches an order that is already complete.',
   match_cancelled: 'The result belongs to an order that was canceled or has failed.',
   wrong_collection: 'The result belongs to an order whose specimen cannot have been collected yet.',

@@ -1,4 +1,7 @@
+import { hasWords } from '../../contract/common.ts'
+import { interpretations } from '../../contract/labs/results.ts'
 import type { Comparison } from '../../contract/labs/unmatched-console.ts'
+import { problem } from '../../platform/problem.ts'
 import { foldName } from '../hl7/filing/rules-match.ts'
 import type { ReportedPatient } from '../hl7/messages/rules-results.ts'
 import { type Candidate, confidenceOf, presentCandidate, type State, scoreOf } from './rules-candidates.ts'
@@ -25,6 +28,7 @@ type Reported = { patient: ReportedPatient; number: string | null; account: stri
 export function compareWith(reported: Reported, candidate: Candidate, order: ComparedOrder, users: string[]): Comparison {
   const { reasons } = presentCandidate(candidate, order, users)
   const score = scoreOf(candidate)
+  const patient = comparePatients(reported.patient, order.patient, candidate.is_patient)
   return {
     ...{ order_id: order.id, user_id: order.user_id, test: order.lab_test.name, status: order.low_level, ordered_at: order.created_at },
     ...{ score, confidence: confidenceOf(score), reasons, files_on: filesOn(candidate, order.state) },
@@ -39,9 +43,16 @@ export function compareWith(reported: Reported, candidate: Candidate, order: Com
         agrees: candidate.overlap.matched === candidate.overlap.ordered && candidate.overlap.matched === candidate.overlap.reported,
       },
     ],
-    patient: comparePatients(reported.patient, order.patient, candidate.is_patient),
+    patient,
+    needs_note: differingFields(patient).length > 0,
   }
 }
+
+/** Sorts the worst values first. */
+export const criticalFirst = <T extends { interpretation: string }>(values: T[]): T[] =>
+  values.toSorted((a, b) => severityOf(b) - severityOf(a))
+
+const severityOf = ({ interpretation }: { interpretation: string }) => (interpretations as readonly string[]).indexOf(interpretation)
 
 /** An order that takes no results is recreated. */
 export function filesOn({ is_lab, is_number }: Candidate, state: State): 'order' | 'recreation' | 'nothing' {
@@ -53,6 +64,23 @@ export function filesOn({ is_lab, is_number }: Candidate, state: State): 'order'
 export const takesResult = (state: State, isOwnSpecimen: boolean) => state === 'open' || (state === 'completed' && isOwnSpecimen)
 
 const sexes: Record<string, string> = { female: 'F', male: 'M' }
+
+const differingFields = (patient: Comparison['patient']) => patient.flatMap(({ field, agrees }) => (agrees ? [] : [field]))
+
+/** Gap 372: if the message differs from the order or leaves something out, a person must explain why the patient is the same. */
+export function checkNote(
+  reported: ReportedPatient,
+  patient: OrderedPatient | null,
+  { note, isSame }: { note: string | null | undefined; isSame: boolean },
+) {
+  const differing = differingFields(comparePatients(reported, patient, isSame))
+  if (differing.length && !hasWords(note))
+    throw problem(
+      'DIFFERENCE_NOTE_REQUIRED',
+      `The patient in the message differs from the patient of the order: ${differing.join(', ')}. If it is the same person, send the reason in \`note\`.`,
+      { differing },
+    )
+}
 
 function comparePatients(reported: ReportedPatient, patient: OrderedPatient | null, isSame: boolean): Comparison['patient'] {
   const sex = sexes[patient?.gender ?? ''] ?? null

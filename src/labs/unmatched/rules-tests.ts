@@ -55,6 +55,7 @@ export const simulatedGroups = ({ markers, results, isFinal, number, at }: Simul
   markers.map((marker) => ({
     ...{ order_number: number, filler_number: null, order_control: 'RE', order_status: null, is_reflex: false },
     code: { loinc: marker.loinc ?? null, local: marker.provider_id, name: marker.name },
+    ordered_code: null,
     ...(isFinal ? { status: 'final' as const, status_code: 'F' } : { status: 'partial' as const, status_code: 'P' }),
     ...{ collected_at: at, received_at: at, reported_at: at, notes: [], specimens: [], documents: [] },
     observations: results

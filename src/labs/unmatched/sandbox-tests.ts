@@ -164,7 +164,7 @@ async function queueResult(app: AppInTransaction, caller: TeamCaller, body: Body
       account: await loadAccountNumber(app, order?.lab_account_id ?? null),
       patient: reportedPatient(patient, profile.patient.sex),
     },
-    received: { notes: [], groups, number_per_test: true },
+    received: { notes: [], groups },
     number,
     message_ref: `test ${number}`,
   })

@@ -1,7 +1,8 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
 import { anyTeam } from '../../platform/db/any-team.ts'
 import type { Db } from '../../platform/db/open.ts'
-import { descendingPage } from '../../platform/db/page.ts'
+import { descendingPage, rankedPage } from '../../platform/db/page.ts'
+import { readLargeBytes } from '../../platform/db/rows/large-bytes.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 import type { Page } from '../../platform/paging.ts'
 
@@ -67,11 +68,23 @@ const columns = (
   ] as const
 ).map((name) => `unmatched_results.${name}` as const)
 
-export const listReviews = (db: Db, team_id: string, filter: Filter, page: Page): Promise<LoadedReview[]> =>
-  filtered(db, team_id, filter)
-    .select(columns)
-    .select(['labs.name as lab_name', 'labs.slug as lab_slug'])
+const listed = (db: Db, team_id: string, filter: Filter) =>
+  filtered(db, team_id, filter).select(columns).select(['labs.name as lab_name', 'labs.slug as lab_slug'])
+
+type ListedReview = LoadedReview & { rank?: number }
+
+export const listReviews = (db: Db, team_id: string, filter: Filter, page: Page): Promise<ListedReview[]> =>
+  listed(db, team_id, filter)
     .$call(descendingPage(page, 'unmatched_results.created_at', 'unmatched_results.id'))
+    .execute()
+
+const reviewRank = sql<number>`case when unmatched_results.interpretation = 'critical' and unmatched_results.status <> 'resolved' then 1 else 0 end`
+
+/** One page of reviews, pending critical results first. */
+export const listReviewsByRank = (db: Db, team_id: string, filter: Filter, page: Page): Promise<ListedReview[]> =>
+  listed(db, team_id, filter)
+    .select(reviewRank.as('rank'))
+    .$call(rankedPage(page, reviewRank, 'unmatched_results.created_at', 'unmatched_results.id', 'desc'))
     .execute()
 
 export const countReviews = async (db: Db, team_id: string, filter: Filter) =>
@@ -91,15 +104,8 @@ export const findReview = (db: Db, team_id: string, id: string): Promise<LoadedR
     .executeTakeFirst()
 
 /** The PDFs of a result. */
-export const findPdfs = async (db: Db, team_id: string, id: string) =>
-  (
-    await db
-      .selectFrom('unmatched_results')
-      .select('documents_sealed')
-      .where('team_id', '=', team_id)
-      .where('id', '=', id)
-      .executeTakeFirst()
-  )?.documents_sealed ?? null
+export const readPdfs = async (db: Db, team_id: string, id: string) =>
+  (await readLargeBytes(db, 'unmatched_results', { team_id, id }, 'documents_sealed')) ?? null
 
 /** Locks the review until the transaction ends. */
 export const lockReview = (db: Db, team_id: string, id: string) =>
@@ -123,34 +129,32 @@ export const insertRun = (db: Db, row: Insertable<Tables['unmatched_result_tests
 export const findRun = (db: Db, team_id: string, id: string) =>
   db.selectFrom('unmatched_result_tests').select('run').where('team_id', '=', team_id).where('id', '=', id).executeTakeFirst()
 
-export const listUnassigned = (db: Db, limit: number) =>
+const unassignedRank = sql<number>`case when interpretation = 'critical' then 0 else 1 end`
+
+/** Critical results first, then the oldest. */
+const unassigned = (db: Db, page: Page) =>
   db
     .selectFrom('unassigned_results')
     .innerJoin('labs', 'labs.id', 'unassigned_results.lab_id')
     .select(['unassigned_results.id', 'labs.slug as lab', 'result_status', 'interpretation', 'message_ref', 'created_at'])
+    .select(unassignedRank.as('rank'))
     .where('assigned_at', 'is', null)
-    .orderBy('created_at')
-    .orderBy('unassigned_results.id')
-    .limit(limit)
-    .execute()
+    .$call(rankedPage(page, unassignedRank, 'created_at', 'unassigned_results.id', 'asc'))
 
-/** The same with their content, without the PDFs. */
-export const listUnassignedWithContent = (db: Db, limit: number) =>
-  db
-    .selectFrom('unassigned_results')
-    .innerJoin('labs', 'labs.id', 'unassigned_results.lab_id')
-    .select(['unassigned_results.id', 'lab_id', 'labs.name as lab_name', 'labs.slug as lab_slug', 'result_status', 'interpretation'])
-    .select(['message_ref', 'created_at', 'sealed'])
-    .where('assigned_at', 'is', null)
-    .orderBy('created_at')
-    .orderBy('unassigned_results.id')
-    .limit(limit)
-    .execute()
+export const listUnassigned = (db: Db, page: Page) => unassigned(db, page).execute()
+
+/** One page with the summary that the operator sees. */
+export const listUnassignedWithSummary = (db: Db, page: Page) =>
+  unassigned(db, page).select(['lab_id', 'labs.name as lab_name', 'summary_sealed']).execute()
+
+/** The encrypted report of a result, or its PDFs. */
+export const readUnassigned = (db: Db, id: string, column: 'sealed' | 'documents_sealed') =>
+  readLargeBytes(db, 'unassigned_results', { id }, column)
 
 export const lockUnassigned = (db: Db, id: string) =>
   db
     .selectFrom('unassigned_results')
-    .select(['id', 'sealed', 'documents_sealed', 'message_ref', 'assigned_at'])
+    .select(['id', 'sealed', 'message_ref', 'assigned_at'])
     .where('id', '=', id)
     .forUpdate()
     .executeTakeFirst()
@@ -159,7 +163,7 @@ export const lockUnassigned = (db: Db, id: string) =>
 export const markAssigned = (db: Db, id: string, assigned_team_id: string, assigned_at: string) =>
   db
     .updateTable('unassigned_results')
-    .set({ assigned_at, assigned_team_id, sealed: Buffer.alloc(0), documents_sealed: null })
+    .set({ assigned_at, assigned_team_id, sealed: Buffer.alloc(0), documents_sealed: null, summary_sealed: Buffer.alloc(0) })
     .where('id', '=', id)
     .execute()
 

@@ -82,9 +82,9 @@ function serverLimits(demand: Demand, input: Hardware): Limit[] {
       takes_over: 'teams',
     },
     {
-      name: 'event numbers of the largest team',
+      name: 'event log of the largest team',
       used: demand.events * ofTeam,
-      limit: limits.event_numbering.value * utilization,
+      limit: limits.event_log.value * utilization,
       unit: 'events per second',
       takes_over: 'teams',
     },

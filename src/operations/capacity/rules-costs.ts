@@ -153,7 +153,7 @@ export const clusterCosts: Record<Operation, ClusterUsage> = {
 export const limits = {
   events_per_order: { value: 5, unit: 'events', source: measurements.costs.command },
   audit_chain: { value: 12_000, unit: 'rows of one team per second', source: measurements.costs.command },
-  event_numbering: { value: 17_500, unit: 'events of one team per second', source: measurements.costs.command },
+  event_log: { value: 17_500, unit: 'events of one team per second', source: measurements.costs.command },
   utilization: { value: 0.6, unit: 'of the CPU', source: 'assumption: the rest is for bursts, vacuum, backups and a lost process' },
   disk_utilization: { value: 0.7, unit: 'of the disk', source: 'assumption: the rest is for write-ahead log, bloat and maintenance' },
   pool_size: { value: 10, unit: 'connections per process', source: 'the default of DATABASE_POOL_SIZE' },

@@ -113,10 +113,13 @@ export const dataControls = {
         'after the grace period > only the audit log mentions the user, and the encrypted data cannot be decrypted',
         'after the grace period > the deletion cannot be undone and the user is unknown',
       ],
-      'api/erasure-remains': ['erasing a user leaves anonymous order rows, audit rows, queue keys and the record of the erasure'],
+      'api/erasure-remains': ['erasing a user leaves anonymous order rows, audit rows and the record of the erasure'],
       'api/samples': ['erases every sample, summary and event with the user'],
-      'webhooks/health': ['erasing a user removes their attempts and pending messages and unblocks the lane'],
-      'api/erasure': ['an erased user has a signed certificate of what was destroyed, when, and which copies survive'],
+      'webhooks/health': ['erasing a user empties their attempts and removes their pending messages, and a strict webhook goes on'],
+      'api/erasure': [
+        'an erased user has a signed certificate of what was destroyed, when, and which copies survive',
+        'the certificate waits for the second pass over the log, and for transactions that were open before the first',
+      ],
       'attacks/erasure': [
         'erasure certificates > one that was changed, forged or signed with another key is not valid',
         'epoch keys > a copy of the wrapped key of an erased user is useless once its epoch is destroyed',
@@ -128,8 +131,8 @@ export const dataControls = {
     title: 'Retention of events',
     feature: 'Events and their webhook messages expire after a set number of days.',
     tests: {
-      'webhooks/health': ['skips pending messages whose event has expired, even while the webhook is disabled'],
       'webhooks/retention': ['deletes events after EVENT_RETENTION_DAYS, with their payloads'],
+      'webhooks/expiry': ['messages past retention expire, and the chain goes on after them'],
       'webhooks/inbox': ['erases messages with their user and after seven days'],
     },
   },

@@ -51,6 +51,21 @@ export const serviceControls = {
       ],
       'attacks/fair-shares': ['a team whose requests hold every connection they can get does not stop another team'],
       'attacks/docs-search': ['a flood of searches, the first of which build the index, does not hold up a health check'],
+      'attacks/metrics': [
+        'a flood of scrapes > shares one collection, and so do reads within the next seconds',
+        'a flood of scrapes > lets other requests run between one metric and the next',
+        'with METRICS_TOKEN > the metrics are refused to %j',
+      ],
+      'attacks/feed-turns': ['a team with thousands of due feeds does not hide the feed of another team'],
+      'attacks/large-lab-messages': ['a large message of a lab never holds the event loop > %s, filed with its order'],
+      'attacks/mllp-connections': [
+        'a message that trickles in never keeps its connection past the deadline',
+        'the longest idle connection yields to a new one',
+      ],
+      'attacks/report-parser': [
+        'a file of 4 MB is read in linear time > with 50,000 compressed objects, each of which contains the next',
+        'a report is read in linear time > with a million lines on 50 pages',
+      ],
     },
   },
   rates: {
@@ -66,7 +81,8 @@ export const serviceControls = {
   },
   hardening: {
     title: 'Hostile requests',
-    feature: 'Malformed requests get an error without internal details, and responses allow no other origin.',
+    feature:
+      'Malformed requests get an error without internal details, responses allow no other origin, and a service on a loopback address accepts only known hosts.',
     tests: {
       'attacks/owasp': ['API8 security misconfiguration: no response names the software, allows another origin or contains a stack trace'],
       'attacks/findings': [
@@ -75,6 +91,10 @@ export const serviceControls = {
         '11 a NUL character is reported at its field',
         '11 the interface description names 405, 413, 415, 429 and 503',
         '11 the event types of a replay are checked like those of a filter',
+      ],
+      'attacks/dns-rebinding': [
+        'a service on a loopback address > refuses the host %s with 421 and names the remedy',
+        'a service on a loopback address > ignores a forwarded host, which a page could set',
       ],
       'api/hostile': ['on a raw socket > %s gets a JSON error', 'a request body > names the field that contains a NUL character'],
     },
@@ -89,14 +109,42 @@ export const serviceControls = {
   },
   thirdParties: {
     title: 'Data from labs and sources',
-    feature: 'Assay validates everything that labs and wearable sources send, and a lab sees only its own orders.',
+    feature: 'Assay validates everything that labs, couriers and wearable sources send, and a lab sees only its own orders.',
     tests: {
       'attacks/owasp': ['API10 unsafe consumption of APIs: a compromised source connects nobody with a hostile response'],
       'api/partner-api': [
         'unusual reports > with %s are rejected and change nothing',
         'orders the lab may not see > %s returns the same 404 to another lab as for an unknown order',
       ],
+      'attacks/couriers': ['a stranger gets one response for couriers that exist and couriers that do not, also after too many attempts'],
+      'attacks/odd-records': [
+        '%s > a record that Assay cannot read is skipped, counted and read once it changes, and the others are stored',
+        '%s > a feed that fails again and again shows at the connection, with the cause and the remedy',
+      ],
       'attacks/link-tokens': ['three browsers that use one link token at the same moment connect one source, and the others get 401'],
+    },
+  },
+  labMessages: {
+    title: 'Messages of labs',
+    feature:
+      'Assay files each result that it accepts, keeps it for review or lists it as failed. A status of a lab changes only the order that it fits.',
+    tests: {
+      'attacks/lost-results': [
+        'an accepted result message > is filed with an order, pending review, or listed as failed',
+        'the documents of a result > %s is kept, and downloaded with its media type',
+      ],
+      'attacks/lab-statuses': [
+        'a lab that cancels an order > %s does not end it, and a warning leaves it to a person',
+        'a specimen rejected for another patient fails no order',
+      ],
+      'attacks/unmatched-review': [
+        'a result that fits no order > comes before newer ones in the review, if it is critical and nobody has decided',
+        'accepting a result across a difference of the patient > needs a note, by API and by CLI: %s',
+      ],
+      'attacks/operator-queue': [
+        'a result without a team > is stored with its account and its patient, and its PDF once',
+        "the operator's queue > is read in pages, without opening a report",
+      ],
     },
   },
   availability: {
@@ -119,7 +167,7 @@ export const serviceControls = {
     tests: {
       'api/order-idempotency': ['fifty identical concurrent orders > with one key create one order and return the same response'],
       'api/order-lifecycles': ['allows only defined transitions of a %s order for any sequence of requests'],
-      'webhooks/lanes': ['delivers every lane completely and in order despite failures, crashes, pauses and rotations'],
+      'webhooks/model': ['delivers everything once decided, in order, through crashes, take-overs, failures and changes'],
     },
   },
   scheduling: {

@@ -26,7 +26,7 @@ export async function claimDatabase(app: App, allowEmpty: boolean): Promise<void
   if (stored) rules.checkDeployment(stored, deploymentOf(app.config))
   // The root is decrypted and encrypted before the transaction, because a key management service may do it.
   const hasRoot = await loadRoots(app.db, app.vault)
-  const first = hasRoot ? undefined : await newFirstRoot(app.vault.keyEncryption, stored?.key_check)
+  const first = hasRoot ? undefined : await newFirstRoot(app.vault.keyEncryption)
   const isClaimed = await inTransaction(app, async (app) => {
     await store.lockStart(app.db)
     if (first && !(await saveFirstRoot(app.db, app.vault, first))) return false
@@ -50,9 +50,9 @@ export const identityOf = ({ config, vault }: Pick<App, 'config' | 'vault'>) => 
 })
 
 /** Opens the vault of a claimed database, without writing. */
-export async function openVault(config: Config, db: Db, stored: { key_check: Buffer }): Promise<Vault> {
+export async function openVault(config: Config, db: Db): Promise<Vault> {
   const vault = newVault(keyEncryptionOf(config, true))
-  if (!(await loadRoots(db, vault))) vault.roots = [(await newFirstRoot(vault.keyEncryption, stored.key_check)).root]
+  if (!(await loadRoots(db, vault))) vault.roots = [(await newFirstRoot(vault.keyEncryption)).root]
   return vault
 }
 

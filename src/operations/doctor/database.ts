@@ -18,7 +18,7 @@ import { findDeployment, identityOf, openVault } from '../deployment/actions.ts'
 import { checkDatabase, checkDeployment } from '../deployment/rules.ts'
 import { countEpochs, findLostTeams } from '../epochs/actions.ts'
 import type { Finding, RunCheck } from './finding.ts'
-import { countWaitingCommits, findUnnumberedAge, inspectServer, type Server, withDatabase } from './store.ts'
+import { checkLogs, countWaitingCommits, findOutboxAge, inspectServer, type Server, withDatabase } from './store.ts'
 
 /** The checks only read. They end at an outdated or foreign schema, which the remaining checks cannot read. */
 export async function databaseChecks(config: Config, database: Database, quick: boolean, runCheck: RunCheck) {
@@ -35,7 +35,8 @@ export async function databaseChecks(config: Config, database: Database, quick: 
   ]
   if (results.at(-1)?.finding.state !== 'ok') return results
   const key = await runCheck('encryption key', async () => keyFinding(config, database))
-  results.push(key, await runCheck('jobs', async () => jobsFinding(await findUnnumberedAge(database))))
+  results.push(key, await runCheck('jobs', async () => jobsFinding(await findOutboxAge(database))))
+  results.push(await runCheck('event logs', async () => logsFinding(await checkLogs(database))))
   if (await isClustered(database.db)) results.push(await runCheck('shards', async () => shardsFinding(await describeCluster(database.db))))
   const { DIRECT_DATABASE_URL, READ_DATABASE_URL } = config
   if (DIRECT_DATABASE_URL) results.push(await runCheck('direct database', () => directFinding(DIRECT_DATABASE_URL, database)))
@@ -130,7 +131,7 @@ async function keyFinding(config: Config, { db }: Database): Promise<Finding> {
   if (!deployment)
     return { state: 'warning', text: 'the database is empty', remedy: 'start the service, or run assay bootstrap in production' }
   checkDeployment(deployment, deploymentOf(config))
-  const vault = await openVault(config, db, deployment)
+  const vault = await openVault(config, db)
   checkDatabase(deployment, identityOf({ config, vault }))
   const [{ name }] = vault.keyEncryption.keys
   const others = vault.roots.map(({ wrappedBy }) => wrappedBy).filter((wrappedBy) => wrappedBy !== name)
@@ -170,6 +171,22 @@ function jobsFinding(seconds: number): Finding {
   if (seconds < 60) return { state: 'ok', text: 'events are processed without delay' }
   const remedy = 'start a process with ROLE all or worker, or check its log'
   return { state: 'warning', text: `an event has been pending for ${Math.round(seconds)} s`, remedy }
+}
+
+export function logsFinding({ ahead, repeated }: Awaited<ReturnType<typeof checkLogs>>): Finding {
+  if (repeated)
+    return {
+      state: 'wrong',
+      text: `repeated positions in event logs: ${repeated}`,
+      remedy: 'restore a backup; the rows were changed by hand',
+    }
+  if (ahead)
+    return {
+      state: 'warning',
+      text: `the time of ${ahead} event logs is ahead of the clock`,
+      remedy: 'check the clock of the database server; new events get the time of the last one until the clock has passed it',
+    }
+  return { state: 'ok', text: 'positions and times follow each other' }
 }
 
 type Cluster = Awaited<ReturnType<typeof describeCluster>>
@@ -225,11 +242,13 @@ async function auditOwnerFinding({ ENVIRONMENT, DATABASE_URL }: Config, { pool }
 
 async function appFor(config: Config, { db }: Database) {
   const deployment = await findDeployment(db)
-  return deployment && appOf(newService({ config, db, vault: await openVault(config, db, deployment), log: pino({ level: 'silent' }) }))
+  return deployment && appOf(newService({ config, db, vault: await openVault(config, db), log: pino({ level: 'silent' }) }))
 }
 
 async function auditFinding(app: App): Promise<Finding> {
-  const { rows, broken } = await checkAudit(app)
+  const { rows, unchained, broken } = await checkAudit(app)
+  const remedy = 'start a worker; if the number stays, somebody inserted rows with the IDs of others'
+  if (!broken && unchained) return { state: 'warning', text: `rows that are in no chain after a minute: ${unchained}`, remedy }
   if (!broken) return { state: 'ok', text: `intact, ${rows} rows` }
   throw setupProblem(`broken at row ${broken.seq} of chain ${broken.chain_id}: ${broken.reason}; find out who changed the database`)
 }

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
-import type { Config } from '../../platform/config.ts'
+import { type Config, localUrl } from '../../platform/config.ts'
 import type { Finding } from './finding.ts'
 
 export function nodeFinding(version: string): Finding {
@@ -55,10 +55,10 @@ export async function diskFinding(dataDir: string): Promise<Finding> {
 }
 
 /** The port must be free, or a running Assay must respond on it. */
-export async function portFinding({ HOST, PORT }: Config): Promise<Finding> {
-  const host = HOST === '0.0.0.0' || HOST === '::' ? '127.0.0.1' : HOST
+export async function portFinding(config: Config): Promise<Finding> {
+  const { HOST, PORT } = config
   const signal = AbortSignal.timeout(3000)
-  const response = await fetch(`http://${host.includes(':') ? `[${host}]` : host}:${PORT}/ready`, { signal }).catch(() => undefined)
+  const response = await fetch(`${localUrl(config)}/ready`, { signal }).catch(() => undefined)
   if (signal.aborted)
     return {
       state: 'warning',

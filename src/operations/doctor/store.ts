@@ -3,6 +3,7 @@ import { pino } from 'pino'
 import { anyTeam } from '../../platform/db/any-team.ts'
 import { isPooled } from '../../platform/db/connections/pooler.ts'
 import { checkServer, type Database, openDatabase, type PoolConnection } from '../../platform/db/open.ts'
+import { timeOfId } from '../../platform/db/time-ordered-id.ts'
 
 export type Server = {
   version: string
@@ -60,10 +61,34 @@ export async function countWaitingCommits({ db }: Database) {
   return rows[0]?.commits ?? 0
 }
 
-/** The age in seconds of the oldest event, of any team, without a number. A worker numbers events within two seconds. */
-export async function findUnnumberedAge({ db }: Database) {
-  const { rows } = await sql<{ seconds: number | null }>`
-    select extract(epoch from clock_timestamp() - min(logged_at))::double precision as seconds from events where no is null
-    ${anyTeam('the oldest event without a number')}`.execute(db)
-  return rows[0]?.seconds ?? 0
+/** The age in seconds of the oldest event, of any team, that is not in its log. A worker moves events within a second or two. */
+export async function findOutboxAge({ db }: Database) {
+  const { rows } = await sql<{ id: string }>`
+    select id from outbox ${anyTeam('logs with work')} order by id limit 1`.execute(db)
+  const at = rows[0] && timeOfId(rows[0].id)
+  return at === undefined ? 0 : Math.max(0, (Date.now() - at) / 1000)
+}
+
+const SAMPLE_TEAMS = 5
+const SAMPLE_EVENTS = 1000
+
+/** Logs of any team whose time is ahead of the clock, and repeated positions among the newest events of the teams with the most. */
+export async function checkLogs({ db }: Database) {
+  const { rows } = await sql<{ logs: number }>`
+    select ${anyTeam('the largest teams')} count(*)::integer as logs from event_logs where last_at > now() + interval '1 minute'`.execute(
+    db,
+  )
+  const { rows: teams } = await sql<{ team_id: string }>`
+    select ${anyTeam('the largest teams')} team_id from event_logs order by last_no desc, team_id limit ${SAMPLE_TEAMS}`.execute(db)
+  let repeated = 0
+  for (const { team_id } of teams) repeated += await countRepeated(db, team_id)
+  return { ahead: rows[0]?.logs ?? 0, repeated }
+}
+
+async function countRepeated(db: Database['db'], team_id: string) {
+  const { rows } = await sql<{ count: number }>`
+    select (count(*) - count(distinct no))::integer as count from (
+      select no from events where team_id = ${team_id} order by no desc limit ${SAMPLE_EVENTS}
+    ) newest`.execute(db)
+  return rows[0]?.count ?? 0
 }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { type App, inTransaction } from '../../platform/app.ts'
-import { beginLateChange } from '../../platform/db/schema/late-changes.ts'
 import { keyNameOf, unwrapEpoch, wrapNewEpoch } from '../../platform/sealing/epochs/keys.ts'
 import * as store from '../../platform/sealing/epochs/store.ts'
 import type { KeyStore } from '../../platform/sealing/key-encryption.ts'
@@ -8,7 +7,6 @@ import { rewrapKey } from '../../platform/sealing/store.ts'
 import { teamSealingKey, unwrap, wrap } from '../../platform/sealing/vault.ts'
 import { auditRow, recordChange } from '../../tenants/audit/actions.ts'
 import { listEveryTeam } from '../../tenants/teams/actions.ts'
-import { rings } from '../rotation/data.ts'
 import * as rules from './rules.ts'
 
 /**
@@ -18,7 +16,7 @@ import * as rules from './rules.ts'
 export async function rotateEpochs(app: App) {
   const { ERASURE_EPOCH_DAYS: days, ERASURE_ESCROW_DAYS: escrowDays } = app.config
   const { keyStore } = app.vault.epochs
-  if (!days || !keyStore || !(await beginLateChange(app.db, rings, app.wall()))) return
+  if (!days || !keyStore) return
   const teams = await listEveryTeam(app)
   const ids = new Set(teams.map(({ id }) => id))
   const before = Map.groupBy(await store.listEpochs(app.db), ({ team_id }) => team_id)

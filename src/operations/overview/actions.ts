@@ -1,4 +1,5 @@
 import { stepNames } from '../../contract/labs/lifecycle.ts'
+import { countWaitingOfTeam } from '../../delivery/webhooks/backlog.ts'
 import { type App, onReplica } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { DAY, HOUR, later, MINUTE } from '../../platform/time.ts'
@@ -17,11 +18,12 @@ export const getOverview = (app: App, { team_id }: TeamCaller) => onReplica(app,
 async function readOverview(app: App, team_id: string) {
   const { db } = app
   const at = app.wall()
-  const [steps, criticals, stats, backlog, logged, activity] = await Promise.all([
+  const [steps, criticals, unmatched, stats, backlog, logged, activity] = await Promise.all([
     store.countSteps(db, team_id, stepNames, COUNT_LIMIT),
     store.listUnacknowledgedCriticals(db, team_id, COUNT_LIMIT),
+    store.countCriticalUnmatched(db, team_id, COUNT_LIMIT),
     store.summarizeAttempts(db, team_id, { hour: later(at, -HOUR), day: later(at, -DAY) }, COUNT_LIMIT),
-    store.backlogOf(db, team_id, COUNT_LIMIT),
+    countWaitingOfTeam(db, team_id),
     store.countEventsByMinute(db, team_id, later(at, -DAY), COUNT_LIMIT),
     store.listNewestEvents(db, team_id, later(at, -7 * DAY), MAX_EVENTS),
   ])
@@ -29,10 +31,11 @@ async function readOverview(app: App, team_id: string) {
     at: app.now(),
     ...rules.stagesOf(steps, COUNT_LIMIT),
     critical_unacknowledged: { ...rules.boundedCount(criticals.length, COUNT_LIMIT), newest: criticals.slice(0, MAX_CRITICALS) },
+    critical_unmatched: rules.boundedCount(unmatched, COUNT_LIMIT),
     deliveries: {
       last_hour: rules.presentStats(stats.hour),
       last_day: rules.presentStats(stats.day),
-      backlog: { count: backlog.waiting, at_least: backlog.lanes >= COUNT_LIMIT },
+      backlog: { count: backlog.count, at_least: backlog.isAtLeast },
       oldest_waiting_at: backlog.oldest_at,
     },
     ingestion: rules.ingestionOf(logged, COUNT_LIMIT),

@@ -20,7 +20,14 @@ export async function listUnacknowledgedCriticals(db: Db, team_id: string, limit
     .innerJoin('orders', (join) =>
       join.onRef('orders.team_id', '=', 'critical_results.team_id').onRef('orders.id', '=', 'critical_results.order_id'),
     )
-    .select(['order_id', 'version as result_version', 'reported_at', 'escalations', 'escalate_at as next_escalation_at'])
+    .select([
+      'order_id',
+      'orders.result_version',
+      'version as critical_version',
+      'reported_at',
+      'escalations',
+      'escalate_at as next_escalation_at',
+    ])
     .where('critical_results.team_id', '=', team_id)
     .where('acknowledged_at', 'is', null)
     .where('orders.user_id', 'is not', null)
@@ -29,12 +36,28 @@ export async function listUnacknowledgedCriticals(db: Db, team_id: string, limit
     .execute()
 }
 
+/** Counts critical results in the review queue of a team, up to `limit` plus one. */
+export async function countCriticalUnmatched(db: Db, team_id: string, limit: number) {
+  const pending = db
+    .selectFrom('unmatched_results')
+    .select('id')
+    .where('team_id', '=', team_id)
+    .where('interpretation', '=', 'critical')
+    .where('status', 'like', 'pending%')
+    .limit(limit + 1)
+  const { count } = await db
+    .selectFrom(pending.as('pending'))
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
 type AttemptStats = { attempts: number; truncated: boolean; delivered: number; p50_ms: number | null; p95_ms: number | null }
 
 /** Summarizes the newest attempts of each webhook since a time, at most `limit` in total. */
 export async function summarizeAttempts(db: Db, team_id: string, since: { hour: string; day: string }, limit: number) {
   const { rows } = await sql<{ hour: AttemptStats; day: AttemptStats }>`
-    with hooks as (select id from webhooks where team_id = ${team_id} and deleted_at is null),
+    with hooks as (select id from webhooks where team_id = ${team_id}),
     share as (select (${limit} / greatest(count(*), 1))::int + 1 as each from hooks),
     recent as (
       select hooks.id, a.at, a.outcome, a.ms from hooks cross join share cross join lateral (
@@ -53,27 +76,12 @@ const statsWhere = (condition: ReturnType<typeof sql>) => sql`json_build_object(
   'p50_ms', percentile_disc(0.5) within group (order by ms) filter (where ${condition}),
   'p95_ms', percentile_disc(0.95) within group (order by ms) filter (where ${condition}))`
 
-/** Counts pending messages on the first lanes of each webhook and finds the oldest. */
-export async function backlogOf(db: Db, team_id: string, limit: number) {
-  const { rows } = await sql<{ waiting: number; lanes: number; oldest_at: string | null }>`
-    with due as (
-      select l.* from webhooks w cross join lateral (
-        select id, head, tail from lanes where team_id = ${team_id} and webhook_id = w.id and run_at is not null order by run_at limit ${limit}
-      ) l where w.team_id = ${team_id} and w.deleted_at is null
-    )
-    select coalesce(sum(tail - head), 0)::bigint as waiting, count(*) as lanes,
-      (select min(d.event_at) from (select * from due limit 1000) f
-        join deliveries d on d.team_id = ${team_id} and d.lane_id = f.id and d.n = f.head + 1) as oldest_at
-    from due`.execute(db)
-  return rows[0] as { waiting: number; lanes: number; oldest_at: string | null }
-}
-
 /** Counts the newest events of a team by minute, up to `limit` plus one; `data` counts wearable data. */
 export async function countEventsByMinute(db: Db, team_id: string, since: string, limit: number) {
   const { rows } = await sql<{ minute: string; events: number; data: number }>`
     with newest as (
       select logged_at, event_type from events
-      where team_id = ${team_id} and no is not null and logged_at >= ${since}::timestamptz order by no desc limit ${limit + 1}
+      where team_id = ${team_id} and logged_at >= ${since}::timestamptz order by no desc limit ${limit + 1}
     )
     select date_trunc('minute', logged_at) as minute, count(*) as events, count(*) filter (where event_type like '%.data.%') as data
     from newest group by 1 order by 1`.execute(db)
@@ -86,7 +94,6 @@ export const listNewestEvents = (db: Db, team_id: string, since: string, limit: 
     .selectFrom('events')
     .select(['id as event_id', 'event_type', 'order_id', 'user_id', 'created_at'])
     .where('team_id', '=', team_id)
-    .where('no', 'is not', null)
     .where('logged_at', '>=', since)
     .orderBy('no', 'desc')
     .limit(limit)

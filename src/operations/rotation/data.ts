@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { App } from '../../platform/app.ts'
-import { beginLateChange, type LateChange } from '../../platform/db/schema/late-changes.ts'
 import { setupProblem } from '../../platform/problem.ts'
 import { resealAll } from '../../platform/sealing/rings/reseal.ts'
 import { withNextActive, withNextKey, withoutOthers } from '../../platform/sealing/rings/ring.ts'
@@ -8,9 +7,6 @@ import * as store from '../../platform/sealing/rings/store.ts'
 import type { SealingKey } from '../../platform/sealing/seal.ts'
 import { rootOf, teamSealingKey, unwrap, wrap } from '../../platform/sealing/vault.ts'
 import { DAY, MINUTE, SECOND } from '../../platform/time.ts'
-
-/** Earlier versions read only keys that replaced none, and that the team's key wraps. */
-export const rings: LateChange = { name: '0014_erasure.rings', after: '0014_erasure.sql' }
 
 /**
  * A process may use a key for this long after it read the row. The next key is known everywhere before it encrypts, and the one
@@ -29,7 +25,6 @@ type Step = (text: string) => void
  * an interrupted rotation continues where it stopped: here, or in the job of a worker.
  */
 export async function rotateData(app: App, scope: store.KeyScope, onStep: Step) {
-  if (!(await beginLateChange(app.db, rings, app.wall()))) throw tooEarly()
   const prepared = await prepareKeys(app, scope)
   const { count } = await store.countInPhases(app.db, scope, ['prepared', 'active'])
   if (!prepared && !count) throw setupProblem('No key belongs to this team or user; list the teams with: assay team')
@@ -44,11 +39,6 @@ export async function rotateData(app: App, scope: store.KeyScope, onStep: Step) 
     if (!done.keys) await pause(POLL_MS)
   }
 }
-
-export const tooEarly = () =>
-  setupProblem(
-    'Processes of an earlier version run, or the upgrade was less than an hour ago, so keys of the new form cannot be used yet; stop the processes, or try again later',
-  )
 
 /** The team of a user with a key. */
 export const findTeamOfUser = async (app: App, user_id: string) => (await store.findTeamOfUser(app.db, user_id))?.team_id

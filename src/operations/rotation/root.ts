@@ -24,7 +24,6 @@ type Step = (text: string) => void
 export async function rotateRoot(app: App, onStep: Step, reportRoots: () => Promise<void> = async () => {}) {
   const { db, vault } = app
   const waitForAll = () => waitForProcesses(app, reportRoots)
-  await checkVersions(app)
   const isUnfinished = vault.roots.slice(0, -1).some(({ isRetired }) => !isRetired)
   if (!isUnfinished) await addRoot(db, vault)
   onStep(`version ${vault.roots.at(-1)?.version}: waiting for all processes to load it`)
@@ -50,15 +49,6 @@ async function rewrapAllTeamKeys(app: App) {
     count += batch
   }
   return count
-}
-
-const FIRST_MIGRATION = '0009_root.sql'
-
-/** Processes of an earlier version would not find the new version. */
-async function checkVersions(app: App) {
-  const older = (await listRootEpochs(app.db)).filter(({ newest }) => newest < FIRST_MIGRATION)
-  if (older.length)
-    throw setupProblem(`${older.length} processes of an earlier version run, which cannot use another root secret; stop them and try again`)
 }
 
 /** This process is registered too. It reports at once, instead of at its next renewal. */

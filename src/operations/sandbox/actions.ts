@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { eraseAllUsersFromLog } from '../../delivery/events/erasure.ts'
 import { emptyInbox } from '../../delivery/webhooks/inbox.ts'
 import { deleteOrdersOf } from '../../labs/orders/progress/actions.ts'
 import { deleteReviewsOf } from '../../labs/unmatched/reviews.ts'
@@ -25,6 +26,7 @@ export const resetTeam = (app: App, caller: TeamCaller, confirmed_id: string) =>
   return withLockedClock(app, team_id, async (app) => {
     const orders = await deleteOrdersOf(app, team_id)
     await deleteReviewsOf(app, team_id)
+    await eraseAllUsersFromLog(app, team_id)
     const users = await deleteUsersOf(app, team_id)
     await deleteOutcomesOf(app, team_id)
     await emptyInbox(app, caller)

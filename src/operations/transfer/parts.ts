@@ -68,6 +68,10 @@ export const parts: Part[] = [
       order: ['order_id', 'version', 'n'],
       isFile: true,
     },
+    {
+      ...{ table: 'critical_results', by: 'order_id', sealed: ['order_id', 'version'], ids: ['order_id'] },
+      order: ['order_id', 'version'],
+    },
   ]),
   ...ownedBy(messages, [
     {

@@ -63,7 +63,7 @@ export const requireReconnect = (connection: Row, at: string): Row =>
       }
 
 /** Assay reads nothing until the user connects again. The backfill then goes on where it stopped. */
-export const toPausedJob = (job: Row): Row => ({ ...job, due_at: null, requests: 0, tries: 0, error: null })
+export const toPausedJob = (job: Row): Row => ({ ...job, due_at: null, requests: 0, tries: 0, error: null, skipped: [] })
 
 /** Nobody gets a message twice because their team was copied. */
 export const toLoggedMessage = (message: Row): Row =>

@@ -68,6 +68,11 @@ export const writeUser = (app: App, target: Target, line: Line, lineNumber: numb
     const owner = await store.ownerOf(app.db, user_id)
     if (owner?.team_id === team_id) return false
     if (owner) throw lineProblem(lineNumber, 'the user belongs to another team of this deployment; use --new-ids to create a copy')
+    if (await store.isBeingErased(app.db, team_id, user_id))
+      throw lineProblem(
+        lineNumber,
+        'the user was erased minutes ago, and the log of events is not clean yet; import again in a few minutes',
+      )
     if (await store.isClientUserIdTaken(app.db, team_id, user['client_user_id'] as string))
       throw lineProblem(lineNumber, 'another user of the team has the same client_user_id; delete that user, or import into an empty team')
     const { key, row } = newSealingKey(await teamSealingKey(app, team_id), { team_id, user_id })
@@ -104,6 +109,7 @@ async function adaptRows(app: App, target: Target, table: string, rows: Row[], l
   // A copied order is history: its visit takes nobody's time, and nobody waits for its kit.
   if (table === 'appointments' && target.new_ids) return rows.map((row) => ({ ...row, due_at: null, calendar_code: null }))
   if ((table === 'kits' || table === 'parcels' || table === 'parsing_files') && target.new_ids) return []
+  if (table === 'critical_results' && target.new_ids) return rows.map((row) => ({ ...row, escalate_at: null }))
   if (table === 'messages' && target.new_ids) return rows.map(toLoggedMessage)
   if (table === 'parsing_jobs' && target.new_ids) return rows.map(toEndedParsing)
   // The ID of a summary follows from its user, so a deletion says nothing about a copy.

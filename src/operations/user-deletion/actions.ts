@@ -1,6 +1,8 @@
+import { eraseUsersFromLog } from '../../delivery/events/erasure.ts'
 import { emitUserDeleted, emitUserDeletionUndone, keepDeletionEvents } from '../../delivery/events/user-events.ts'
 import { cancelVisitsOf } from '../../labs/appointments/actions.ts'
 import { forgetPatients } from '../../labs/orders/progress/actions.ts'
+import { forgetAcknowledgments } from '../../labs/results/critical.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import * as users from '../../tenants/users/actions.ts'
@@ -35,14 +37,19 @@ export async function eraseDueUsers(app: App) {
   return erased > 0
 }
 
-/** Erases users of a team whose grace period has ended, and returns how many. Their orders stay, without personal data. */
+/**
+ * Erases users of a team whose grace period has ended, and returns how many. Their orders stay, without personal data. A later job
+ * erases them from the log, where nothing is readable without their keys.
+ */
 export const eraseDueUsersOf = (app: App, team_id: string) =>
   inTransaction(app, async (app) => {
     const user_ids = await users.lockUsersToErase(app, team_id, ERASURE_BATCH)
     if (!user_ids.length) return 0
-    await keepDeletionEvents(app, team_id, user_ids)
     await recordErasures(app, team_id, user_ids)
+    await forgetAcknowledgments(app, team_id, user_ids)
     await forgetPatients(app, team_id, user_ids)
     await users.eraseUsers(app, team_id, user_ids)
+    await eraseUsersFromLog(app, team_id, user_ids)
+    await keepDeletionEvents(app, team_id, user_ids)
     return user_ids.length
   })

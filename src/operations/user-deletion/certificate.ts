@@ -1,4 +1,5 @@
 import { createHash, createHmac } from 'node:crypto'
+import { findLogErasure } from '../../delivery/events/erasure.ts'
 import type { App, AppInTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { deploymentOf } from '../../platform/config.ts'
@@ -45,6 +46,8 @@ export async function getErasure(app: App, { team_id }: Pick<TeamCaller, 'team_i
   if (user) throw notErased(user.erase_at)
   const row = await store.findErasure(app.db, team_id, user_id)
   if (!row) throw userNotFound()
+  const again_at = await findLogErasure(app, team_id, user_id)
+  if (again_at) throw unfinished(again_at)
   if (!app.vault.roots.some(({ key }) => macOf(key, row.record).equals(row.mac)))
     throw new Error('The record of the erasure was changed in the database')
   const certificate = await certificateOf(app, rules.ErasureRecord.parse(JSON.parse(row.record)))
@@ -58,6 +61,13 @@ const notErased = (erase_at: string | null) =>
       ? `The user is scheduled for deletion and is erased at ${erase_at}. Ask again then.`
       : 'The user exists. Delete the user with DELETE /v2/user/{user_id}; the certificate exists 7 days later.',
     { erase_at },
+  )
+
+const unfinished = (again_at: string) =>
+  problem(
+    'USER_NOT_ERASED',
+    `The user and the keys are erased, and what open transactions wrote since is checked. The certificate exists after ${again_at}. Ask again then.`,
+    { erase_at: again_at },
   )
 
 const signingKey = (root: SealingKey) => rules.signingKeyFrom(derive(root, 'erasure certificates'))

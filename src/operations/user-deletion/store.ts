@@ -2,9 +2,9 @@ import { type Insertable, sql } from 'kysely'
 import type { Db } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
-/** The tables whose rows are deleted with a user. */
+/** The tables whose rows are deleted or emptied with a user. */
 const tables = [
-  ...['user_info', 'user_insurances', 'user_tokens', 'idempotency_keys', 'events', 'attempts', 'inbox_messages', 'connections'],
+  ...['user_info', 'user_insurances', 'user_tokens', 'idempotency_keys', 'outbox', 'events', 'attempts', 'inbox_messages', 'connections'],
   ...['devices', 'refreshes', 'link_tokens', 'bulk_items', 'sample_days', 'summaries', 'workout_streams', 'resource_states'],
   ...['historical_pulls', 'pull_jobs', 'cloud_changes', 'deleted_summaries', 'unmatched_results', 'messages', 'message_opt_outs'],
   ...['parsing_jobs', 'parsing_files'],
@@ -18,7 +18,7 @@ export async function countRows(db: Db, team_id: string, user_ids: string[]) {
   const ofUser = [...tables, 'orders'].map(
     (name) => sql`
       select ${name}::text as name, user_id, count(*)::integer as rows from ${sql.table(name)}
-      where team_id = ${team_id} and user_id = any(${user_ids}::uuid[]) group by user_id`,
+      where team_id = ${team_id} and user_id = any(${user_ids}::uuid[]) ${exceptKept(name)} group by user_id`,
   )
   const ofOrder = tablesOfOrders.map(
     (name) => sql`
@@ -28,6 +28,9 @@ export async function countRows(db: Db, team_id: string, user_ids: string[]) {
   )
   return (await sql<Count>`${sql.join([...ofUser, ...ofOrder], sql` union all `)}`.execute(db)).rows
 }
+
+/** `user.deleted` stays. */
+const exceptKept = (name: string) => (name === 'events' || name === 'outbox' ? sql`and event_type <> 'user.deleted'` : sql``)
 
 export const listKeys = (db: Db, team_id: string, user_ids: string[]) =>
   db

@@ -12,7 +12,7 @@ export async function tablesOf(client: pg.ClientBase): Promise<Table[]> {
     select c.relname as name, array_agg(a.attname::text order by a.attnum) as columns
     from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
-      and c.relname not in ('migrations', 'processes')
+      and c.relname not in ('migrations', 'function_files', 'processes')
     group by c.relname order by c.relname`)
   return rows
 }
@@ -40,9 +40,8 @@ export async function sequencesOf(client: pg.ClientBase): Promise<Sequence[]> {
   return rows
 }
 
-/** Late changes are not among them. A restore creates a database in which they have begun. */
 export async function migrationsOf(client: pg.ClientBase) {
-  const { rows } = await client.query<{ name: string }>("select name from migrations where name like '%.sql' order by name")
+  const { rows } = await client.query<{ name: string }>('select name from migrations order by name')
   return rows.map((row) => row.name)
 }
 

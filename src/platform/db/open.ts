@@ -52,10 +52,12 @@ export type Database = {
 }
 
 const INT8 = 20
+const INT8_LIST = 1016 as number
 const DATE = 1082
 const TIMESTAMPTZ = 1184
 
 pg.types.setTypeParser(INT8, Number)
+pg.types.setTypeParser(INT8_LIST, (text) => (text === '{}' ? [] : text.slice(1, -1).split(',').map(Number)))
 pg.types.setTypeParser(DATE, (text) => text)
 pg.types.setTypeParser(TIMESTAMPTZ, isoOf)
 
@@ -162,28 +164,25 @@ export const runHotRead = async <R>(db: Db, text: string, values: unknown[]): Pr
   return pipelined ? retryDeadlocks(() => runPipelined<R>(pipelined.reading, text, values)) : runPrepared(db, text, values)
 }
 
+type HotWrite = {
+  /** The items of a statement that writes for several requests. It fails if it has to wait for a lock. */
+  items?: number
+}
+
 /**
  * Runs a prepared write on a pipelined connection, or on the transaction's if one is open. The statement calls a function
  * whose last parameter, `lock_ms`, limits the wait for a lock. It is added to the values here.
  */
-export async function runHotWrite<R>(db: Db, text: string, values: unknown[]): Promise<R[]> {
+export async function runHotWrite<R>(db: Db, text: string, values: unknown[], { items = 1 }: HotWrite = {}): Promise<R[]> {
   if (db.pipelined)
     try {
       return await runPipelined(db.pipelined.writing, text, [...values, LOCK_TIMEOUT_MS])
     } catch (error) {
-      if (!isLockTimeout(error) && !isDeadlock(error)) throw error
+      if (items > 1 || (!isLockTimeout(error) && !isDeadlock(error))) throw error
     }
   const run = () => runPrepared<R>(db, text, [...values, null])
   return db.isTransaction ? run() : retryDeadlocks(run)
 }
-
-export type PipelinedDb = Db & { pipelined: PipelinedConnections }
-
-export const isPipelined = (db: Db): db is PipelinedDb => db.pipelined !== undefined
-
-/** The same for a statement that writes for several requests. It fails if it has to wait for a lock. */
-export const runGroupWrite = <R>({ pipelined }: PipelinedDb, text: string, values: unknown[]): Promise<R[]> =>
-  runPipelined(pipelined.writing, text, [...values, LOCK_TIMEOUT_MS])
 
 /** Runs a prepared write that never waits for a lock, so that neither a busy pool nor the writes of other requests delay it. */
 export async function runQuickWrite<R>(db: Db, text: string, values: unknown[]): Promise<R[]> {

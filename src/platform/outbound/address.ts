@@ -6,9 +6,12 @@ type Cidr = { bytes: number[]; bits: number }
 /** The addresses that the operator allows in addition to the public internet. */
 export type Policy = { https_only: boolean; allow_loopback: boolean; allowed: Cidr[] }
 
-export const policyOf = (config: Pick<Config, 'ENVIRONMENT' | 'WEBHOOK_ALLOWED_NETWORKS' | 'WEBHOOK_ALLOW_LOOPBACK'>): Policy => ({
+type Outbound = Pick<Config, 'ENVIRONMENT' | 'HOST' | 'WEBHOOK_ALLOWED_NETWORKS' | 'WEBHOOK_ALLOW_LOOPBACK'>
+
+/** Gap 393: a sandbox that others can reach must not call the services of its machine for them. */
+export const policyOf = (config: Outbound): Policy => ({
   https_only: config.ENVIRONMENT === 'production',
-  allow_loopback: config.WEBHOOK_ALLOW_LOOPBACK ?? config.ENVIRONMENT === 'sandbox',
+  allow_loopback: config.WEBHOOK_ALLOW_LOOPBACK ?? (config.ENVIRONMENT === 'sandbox' && isLoopbackHost(config.HOST)),
   allowed: config.WEBHOOK_ALLOWED_NETWORKS.map(parseCidr),
 })
 
@@ -23,6 +26,12 @@ export function isForbidden(ip: string, policy: Policy = strictPolicy) {
   if (isIn(bytes, alwaysBlocked)) return true
   if (isIn(bytes, policy.allowed) || (policy.allow_loopback && isIn(bytes, loopback))) return false
   return isIn(bytes, blocked)
+}
+
+/** Whether a host, without brackets or as a URL writes it, is this machine. */
+export function isLoopbackHost(host: string) {
+  const bytes = bytesOf(host.replace(/^\[(.*)\]$/, '$1'))
+  return bytes ? isIn(bytes, loopback) : host.toLowerCase() === 'localhost'
 }
 
 export function parseCidr(text: string): Cidr {

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { problem } from '../problem.ts'
-import { isForbidden, type Policy } from './address.ts'
+import { isForbidden, isLoopbackHost, type Policy } from './address.ts'
 
 /** Validates and normalizes a webhook URL. The addresses behind a host name are checked again at every connection. */
 export function checkUrl(text: string, policy: Policy) {
@@ -29,7 +29,7 @@ function authorityOf(text: string) {
 
 function checkHost(authority: string, hostname: string, policy: Policy) {
   const fault = faultOfHost(authority, hostname, policy)
-  if (fault === 'address') throw addressProblem()
+  if (fault === 'address') throw urlProblem('address', `Webhooks are delivered to public addresses only. ${remedyOfAddress(hostname)}`)
   if (fault) throw urlProblem('host', hostFaults[fault])
 }
 
@@ -68,11 +68,11 @@ function checkPort({ port }: URL) {
     throw urlProblem('port', 'Use port 443, 80, or a port above 1023 that no other protocol uses.')
 }
 
-const addressProblem = () =>
-  urlProblem(
-    'address',
-    'Webhooks are delivered to public addresses only. Use a public host, or ask the operator to allow the network in WEBHOOK_ALLOWED_NETWORKS.',
-  )
+/** Names the setting that allows the host. */
+export const remedyOfAddress = (hostname: string) =>
+  isLoopbackHost(hostname) || hostname.endsWith('.localhost')
+    ? 'Use a public host, or ask the operator to allow loopback addresses with WEBHOOK_ALLOW_LOOPBACK=true.'
+    : 'Use a public host, or ask the operator to allow the network in WEBHOOK_ALLOWED_NETWORKS.'
 
 type Reason = 'malformed' | 'scheme' | 'fragment' | 'credentials' | 'host' | 'address' | 'port'
 

@@ -4,8 +4,8 @@ import { availableParallelism } from 'node:os'
 const MAX_ON_EXTERNAL_DATABASE = 7
 
 /** One core is left for jobs and delivery. */
-export function defaultProcesses({ DATABASE_URL }: { DATABASE_URL?: string | undefined }) {
-  const processes = Math.max(1, availableParallelism() - 1)
+export function defaultProcesses({ DATABASE_URL }: { DATABASE_URL?: string | undefined }, cores = availableParallelism()) {
+  const processes = Math.max(1, cores - 1)
   return DATABASE_URL ? Math.min(processes, MAX_ON_EXTERNAL_DATABASE) : processes
 }
 

@@ -12,8 +12,6 @@ export type KeyEncryptionKey = {
 /** The key-encryption keys of the settings. The first encrypts; the others only decrypt. */
 export type KeyEncryption = {
   keys: [KeyEncryptionKey, ...KeyEncryptionKey[]]
-  /** The texts of ENCRYPTION_KEY and ENCRYPTION_KEY_PREVIOUS. The root of a database that had no versions derives from one of them. */
-  texts: string[]
   /** Where epoch keys are, if the settings have such a store. */
   keyStore?: KeyStore | undefined
 }
@@ -54,9 +52,6 @@ const ID_BYTES = 16
 const PACKED_BYTES = ID_BYTES + 32
 
 const idBytes = (id: string) => Buffer.from(id.replaceAll('-', ''), 'hex')
-
-/** The root of a database that was set up before the root had versions. */
-export const rootFromText = (text: string) => derivedKey(text, 'assay key-encryption key')
 
 function derivedKey(text: string, purpose: string): SealingKey {
   const bytes = Buffer.from(hkdfSync('sha256', text, '', purpose, 32))

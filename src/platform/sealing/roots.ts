@@ -1,6 +1,6 @@
 import type { Db } from '../db/open.ts'
 import { Problem, setupProblem } from '../problem.ts'
-import { type KeyEncryption, type KeyEncryptionKey, rootFromText } from './key-encryption.ts'
+import type { KeyEncryption, KeyEncryptionKey } from './key-encryption.ts'
 import { derive, newKey, type SealingKey, sealingKey } from './seal.ts'
 import * as store from './store.ts'
 import type { Vault } from './vault.ts'
@@ -93,13 +93,9 @@ const unwrap = (by: KeyEncryptionKey, id: string, wrapped: Buffer, subject: stri
     throw error instanceof Problem ? error : setupProblem(`The root secret of this ${subject} was changed; use another backup`)
   })
 
-/**
- * The first version for a database that has none: a random one, or, if the database was set up before the root had versions,
- * the one that its earlier processes derive. `key_check` is the check value of such a database.
- */
-export async function newFirstRoot(keyEncryption: KeyEncryption, key_check: Buffer | undefined) {
-  const key = key_check ? keyEncryption.texts.map(rootFromText).find((root) => checkValue(root).equals(key_check)) : newKey()
-  if (!key) throw otherKey('database')
+/** The first version, for a database that has none. */
+export async function newFirstRoot(keyEncryption: KeyEncryption) {
+  const key = newKey()
   const [by] = keyEncryption.keys
   const root: Root = { version: 1, key, wrappedBy: by.name, isActive: true, isRetired: false, isEnded: false }
   return { root, row: { version: 1, id: key.id, wrapped: await wrapRoot(by, key), wrapped_by: by.name } }

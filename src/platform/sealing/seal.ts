@@ -49,18 +49,25 @@ export const newKey = (owner = '') => sealingKey(randomUUID(), randomBytes(32), 
 /** AES-256-GCM. `associatedData` (table.column.row) is authenticated, so a ciphertext moved elsewhere does not decrypt. */
 export const sealBytes = (key: SealingKey, associatedData: string, plain: Buffer) => encrypt(key, associatedData, UNCOMPRESSED, plain)
 
+export const isUncompressed = (sealed: Buffer) => sealed[0] === UNCOMPRESSED
+
 /** Compressed documents are many and small, so they authenticate the ID of the key without storing it. */
 const headerBytes = (format: number) => (format === UNCOMPRESSED ? 1 + ID : 1)
 
 const headerOf = (format: number, { idBytes }: SealingKey) => Buffer.concat([Buffer.of(format), idBytes])
 
 function encrypt(key: SealingKey, associatedData: string, format: number, plain: Buffer): Buffer {
+  const { cipher, start } = beginCipher(key, associatedData, format)
+  return Buffer.concat([start, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
+}
+
+/** A ciphertext is `start`, what the cipher returns, and its tag. */
+export function beginCipher(key: SealingKey, associatedData: string, format = UNCOMPRESSED) {
   const header = headerOf(format, key)
   const iv = nextIv()
   const cipher = createCipheriv('aes-256-gcm', key.secret, iv)
   cipher.setAAD(Buffer.concat([header, Buffer.from(associatedData)]))
-  const body = Buffer.concat([cipher.update(plain), cipher.final()])
-  return Buffer.concat([header.subarray(0, headerBytes(format)), iv, body, cipher.getAuthTag()])
+  return { cipher, start: Buffer.concat([header.subarray(0, headerBytes(format)), iv]) }
 }
 
 const IVS_AT_ONCE = 256
@@ -85,12 +92,11 @@ function decryptAny(key: SealingKey, associatedData: string, sealed: Buffer): { 
   const format = sealed[0] as number
   if (format !== UNCOMPRESSED && !isCompressed(format))
     throw new Error(`Encrypted in format ${format}, which this version does not support`)
-  const keys = key.others || key.epochs ? [key, ...(key.others ?? []), ...(key.epochs ?? [])] : [key]
   if (format === UNCOMPRESSED) {
-    const by = keys.find(({ idBytes }) => sealed.subarray(1, 1 + ID).equals(idBytes))
-    if (!by) throw new Error('Encrypted with another key')
+    const by = namedKey(key, sealed)
     return { by, plain: decrypt(by, associatedData, sealed) }
   }
+  const keys = allKeys(key)
   // A compressed document does not say which key encrypted it.
   for (const by of keys.slice(0, -1))
     try {
@@ -100,16 +106,31 @@ function decryptAny(key: SealingKey, associatedData: string, sealed: Buffer): { 
   return { by, plain: decrypt(by, associatedData, sealed) }
 }
 
+const allKeys = (key: SealingKey) => (key.others || key.epochs ? [key, ...(key.others ?? []), ...(key.epochs ?? [])] : [key])
+
+/** The key that an uncompressed ciphertext names: this key, or one of its others and epochs. */
+export function namedKey(key: SealingKey, sealed: Buffer): SealingKey {
+  const by = allKeys(key).find(({ idBytes }) => sealed.subarray(1, 1 + ID).equals(idBytes))
+  if (!by) throw new Error('Encrypted with another key')
+  return by
+}
+
 function decrypt(key: SealingKey, associatedData: string, sealed: Buffer) {
+  const { decipher, body } = beginDecipher(key, associatedData, sealed)
+  const plain = decipher.update(body)
+  // It is empty, and throws unless the tag is right.
+  decipher.final()
+  return plain
+}
+
+/** The output of the decipher is authentic only after its end, which throws unless the tag is right. */
+export function beginDecipher(key: SealingKey, associatedData: string, sealed: Buffer) {
   const format = sealed[0] as number
   const start = headerBytes(format)
   const decipher = createDecipheriv('aes-256-gcm', key.secret, sealed.subarray(start, start + IV))
   decipher.setAAD(Buffer.concat([headerOf(format, key), Buffer.from(associatedData)]))
   decipher.setAuthTag(sealed.subarray(sealed.length - TAG))
-  const plain = decipher.update(sealed.subarray(start + IV, sealed.length - TAG))
-  // It is empty, and throws unless the tag is right.
-  decipher.final()
-  return plain
+  return { decipher, body: sealed.subarray(start + IV, sealed.length - TAG) }
 }
 
 /** Encrypts what another key of the same owner encrypted again, with the current one. Undefined if no other key did. */

@@ -15,7 +15,7 @@ export function keyEncryptionOf(config: Config, mustExist: boolean): KeyEncrypti
   const services = [...(transit ? [keyFromTransit(transit)] : []), ...commandOf(config)]
   const key = findEncryptionKey(config, { mustExist, isOptional: services.length > 0 })
   const texts = [key, config.ENCRYPTION_KEY_PREVIOUS].filter((text) => text !== undefined)
-  return { keys: [...services, ...texts.map(keyFromText)] as [KeyEncryptionKey], texts, keyStore: transit && keysFromTransit(transit) }
+  return { keys: [...services, ...texts.map(keyFromText)] as [KeyEncryptionKey], keyStore: transit && keysFromTransit(transit) }
 }
 
 function transitOf({ VAULT_TRANSIT_URL: url, VAULT_TRANSIT_KEY: key, ...config }: Config): Transit | undefined {

@@ -47,7 +47,7 @@ export function auditRow(app: App, actor: Caller | SystemActor, entry: AuditEntr
   })
 }
 
-/** Adds the MAC without which a row is never chained. */
+/** Adds the MAC that proves, in the outbox and in the chain, that Assay wrote the row. */
 export const signRow = (app: App, row: rules.AuditFields): NewAuditRow => ({ ...row, mac: rules.rowMac(auditKey(app), row) })
 
 const consoleUserOf = (actor: Caller | SystemActor) =>
@@ -109,7 +109,7 @@ async function insertAll(app: App, rows: NewAuditRow[]) {
   for (let done = 0; done < rows.length; done += BATCH_SIZE) await insertRows(app, rows.slice(done, done + BATCH_SIZE))
 }
 
-/** A statement whose connection was lost may have been committed. The rows have their IDs, so it can be repeated. */
+/** A statement whose connection was lost may have been committed. It can be repeated, because duplicates are not linked. */
 const insertRows = (app: App, rows: NewAuditRow[]) =>
   store.insertRows(app.db, rows).catch(async (error) => {
     if (!isConnectionLost(error)) throw error
@@ -120,14 +120,14 @@ const insertRows = (app: App, rows: NewAuditRow[]) =>
 
 const BATCH_SIZE = 1000
 
-/** Records the start of the deployment's chain when the database is set up. From then on every row needs a MAC. */
-export const openChain = (app: AppInTransaction) => recordStart(app, rules.DEPLOYMENT_CHAIN, true)
+/** Records the start of the deployment's chain when the database is set up. */
+export const openChain = (app: AppInTransaction) => recordStart(app, rules.DEPLOYMENT_CHAIN)
 
-export const recordStart = (app: AppInTransaction, chain_id: string, strict: boolean) =>
-  store.insertHead(app.db, { chain_id, seq: rules.start.seq, mac: rules.endMac(auditKey(app), chain_id, { ...rules.start, strict }) })
+export const recordStart = (app: AppInTransaction, chain_id: string) =>
+  store.insertHead(app.db, { chain_id, seq: rules.start.seq, mac: rules.endMac(auditKey(app), chain_id, rules.start) })
 
 /** The row of the deployment's chain that lists another chain. */
 export const listingRow = (app: App, chain_id: string) => {
-  const entry = { action: rules.OPEN_CHAIN, subject: `chain_id:${chain_id}`, status: 200 }
+  const entry = { action: rules.listing.action, subject: `chain_id:${chain_id}`, status: 200 }
   return signRow(app, { ...auditRow(app, { kind: 'job' }, entry), id: chain_id })
 }

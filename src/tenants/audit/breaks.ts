@@ -1,19 +1,12 @@
 import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import type { ManagementCaller } from '../../platform/callers.ts'
-import { auditRow, listingRow, recordChange, signRow } from './actions.ts'
+import { auditRow, recordChange, signRow } from './actions.ts'
+import { listChain } from './chain.ts'
 import { auditKey, auditKeys } from './key.ts'
 import * as rules from './rules.ts'
-import { insertOnce } from './store.ts'
 import * as store from './store-breaks.ts'
 import { deleteVerified } from './store-verify.ts'
 import { isAcknowledged, type ReportedBreak } from './verify.ts'
-
-/** Records breaks of a chain until an operator acknowledges them. */
-export async function recordBreaks(app: App, chain_id: string, breaks: rules.Break[]) {
-  const found_at = app.wall()
-  const rows = breaks.map(({ seq, to, id, reason }) => ({ chain_id, seq, to_seq: to, reason, row_id: id ?? null, found_at }))
-  await store.insertBreaks(app.db, rows)
-}
 
 export { searchUnalerted } from './store-breaks.ts'
 
@@ -44,7 +37,7 @@ export const acknowledgeBreak = (
 ) =>
   inTransaction(app, async (app) => {
     const key = { chain_id, seq, to_seq: to }
-    if (reason === rules.reasons.unlisted) await insertOnce(app.db, listingRow(app, chain_id))
+    if (reason === rules.reasons.unlisted) await listChain(app, chain_id)
     if (reason === rules.reasons.rewritten) await deleteVerified(app.db, chain_id)
     const acknowledgement = { acknowledged_at: app.wall(), acknowledged_by: by, mac: rules.acknowledgementMac(auditKey(app), key, by) }
     // Breaks of these kinds are repaired, and no part of the chain stays untrusted.

@@ -52,8 +52,7 @@ async function listNewest(app: App, chain_ids: string[], filter: store.AuditFilt
   const found = []
   for (let i = 0; i < chain_ids.length; i += CHAINS_AT_ONCE)
     found.push(...(await store.listRows(app.db, chain_ids.slice(i, i + CHAINS_AT_ONCE), filter, page)))
-  const newestFirst = found.sort((a, b) => b.at.localeCompare(a.at) || b.id.localeCompare(a.id))
-  return newestFirst.slice(0, page.limit + 1)
+  return found.sort((a, b) => b.id.localeCompare(a.id)).slice(0, page.limit + 1)
 }
 
 async function loadActorNames(app: App, ids: string[]) {

@@ -35,8 +35,7 @@ function readRow(keys: KeyObject[], at: Position, row: ChainedRow): Step {
   if (!hash) return isAuthentic ? { at: stored } : { at: stored, reason: 'changed' }
   const before = { seq: at.seq, hash }
   const matches = (link: rules.Link) => row.chain_hash?.equals(link.hash)
-  if (keys.some((key) => matches(rules.nextLink(key, before, row))))
-    return isAuthentic || !row.mac ? { at: stored } : { at: stored, reason: 'changed' }
+  if (keys.some((key) => matches(rules.nextLink(key, before, row)))) return isAuthentic ? { at: stored } : { at: stored, reason: 'changed' }
   if (keys.some((key) => matches(rules.refusedLink(key, before, row)))) return { at: stored, reason: 'refused' }
   // Of an authentic row only the hash was changed. Otherwise the next row proves the hash.
   return { at: isAuthentic ? rules.nextLink(signerOf(keys, row), before, row) : stored, reason: 'changed' }

@@ -3,15 +3,11 @@ import { createHmac, type KeyObject } from 'node:crypto'
 /** Rows that belong to no team and no organization. Its rows also list the other chains. */
 export const DEPLOYMENT_CHAIN = '00000000-0000-0000-0000-000000000000'
 
-/** The action of the row in the deployment's chain that lists another chain. The row has that chain's ID. */
-export const OPEN_CHAIN = 'openAuditChain'
+/** The rows of the deployment's chain that list the other chains. Each has the ID of its chain. */
+export const listing = { chain_id: DEPLOYMENT_CHAIN, action: 'openAuditChain' }
 
 /** The action of the first row of a segment. Its subject records the break before it. */
 export const OPEN_SEGMENT = 'openAuditSegment'
-
-/** Whether a row of the deployment's chain lists another chain. */
-export const listsChain = ({ chain_id, action }: { chain_id: string; action: string }) =>
-  chain_id === DEPLOYMENT_CHAIN && action === OPEN_CHAIN
 
 /** Each team has a chain, each organization has one for rows without a team, and the deployment has one for the rest. */
 export const chainOf = ({ team_id, org_id }: { team_id: string | null; org_id: string | null }) => team_id ?? org_id ?? DEPLOYMENT_CHAIN
@@ -39,6 +35,7 @@ export type AuditFields = {
  */
 export type AuditKeys = { current: KeyObject; live: KeyObject[]; all: KeyObject[] }
 
+/** A row that Assay did not write may have no MAC. */
 export type WrittenRow = AuditFields & { mac: Buffer | null }
 
 const fieldsAfterSeq = (row: AuditFields) => [
@@ -81,23 +78,16 @@ export function refusedLink(key: KeyObject, before: Link, { chain_id, id }: Audi
 /** The position before the first row of a segment. */
 export const segmentStart = (seq: number): Link => ({ seq: seq - 1, hash: START_HASH })
 
-/** The end of a chain. In a strict chain, every further row has a MAC. */
-export type End = Link & { strict: boolean }
-
 /** Proves that the chain ended here. Access to the database alone cannot forge it. */
-export const endMac = (key: KeyObject, chain_id: string, { seq, hash, strict }: End) =>
-  createHmac('sha256', key)
-    .update(`${strict ? 'strict ' : ''}end ${chain_id} ${seq} `)
-    .update(hash)
-    .digest()
+export const endMac = (key: KeyObject, chain_id: string, { seq, hash }: Link) =>
+  createHmac('sha256', key).update(`end ${chain_id} ${seq} `).update(hash).digest()
 
 export type Head = { chain_id: string; seq: number; mac: Buffer }
 
 /** The end that was recorded, if the record was not changed and its row is there. */
-export function trustedEnd(keys: KeyObject[], { chain_id, seq, mac }: Head, hash: Buffer | null): End | undefined {
+export function trustedEnd(keys: KeyObject[], { chain_id, seq, mac }: Head, hash: Buffer | null): Link | undefined {
   const link = seq === 0 ? start : hash && { seq, hash }
-  if (!link) return undefined
-  return [true, false].map((strict) => ({ ...link, strict })).find((end) => keys.some((key) => mac.equals(endMac(key, chain_id, end))))
+  return link && keys.some((key) => mac.equals(endMac(key, chain_id, link))) ? link : undefined
 }
 
 /** A part of a chain that cannot be trusted: rows that are missing, changed or not Assay's. */

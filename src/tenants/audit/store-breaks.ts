@@ -76,13 +76,12 @@ export const markAlerted = async (db: Db, { chain_id, seq, to_seq }: BreakKey, a
 export const deleteBreak = (db: Db, { chain_id, seq, to_seq }: BreakKey) =>
   db.deleteFrom('audit_breaks').where('chain_id', '=', chain_id).where('seq', '=', seq).where('to_seq', '=', to_seq).execute()
 
-/** The team and the organization of the newest row of a chain. */
+/** The team and the organization of the last row of a chain. */
 export const findOwner = (db: Db, chain_id: string) =>
   db
     .selectFrom('audit_log')
     .select(['team_id', 'org_id'])
     .where('chain_id', '=', chain_id)
-    .orderBy('at', 'desc')
-    .orderBy('id', 'desc')
+    .orderBy('chain_seq', 'desc')
     .limit(1)
     .executeTakeFirst()

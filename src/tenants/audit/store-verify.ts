@@ -6,14 +6,14 @@ import { lastRowOf } from './store-chain.ts'
 
 const chainsIn = (chain_ids: string[]) => sql<string>`any(${chain_ids}::uuid[])`
 
-/** Without IDs it counts the rows of any team. */
-export const countUnchained = (db: Db, chain_ids?: string[]) =>
+/** Unlinked rows from before a time. Without IDs it counts those of any team. */
+export const countUnlinked = (db: Db, before: string, chain_ids?: string[]) =>
   db
-    .selectFrom('audit_log')
+    .selectFrom('audit_outbox')
     .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('chain_seq', 'is', null)
+    .where('at', '<', before)
     .$if(chain_ids !== undefined, (query) => query.where('chain_id', '=', chainsIn(chain_ids as string[])))
-    .modifyEnd(anyTeam('unchained audit rows'))
+    .modifyEnd(anyTeam('unlinked audit rows'))
     .executeTakeFirstOrThrow()
 
 /**
@@ -38,16 +38,26 @@ export const listHeads = (db: Db, after: string | undefined, limit: number, chai
     .modifyEnd(anyTeam('audit chains'))
     .execute()
 
-/** The position of the last row of a chain. */
-export const findLast = (db: Db, chain_id: string) =>
+/** Recorded ends of chains of any team, each with the hash of its row. */
+export const listEnds = (db: Db, after: string | undefined, limit: number) =>
+  db
+    .selectFrom('audit_chains as head')
+    .leftJoin('audit_log as row', (join) => join.onRef('row.chain_id', '=', 'head.chain_id').onRef('row.chain_seq', '=', 'head.seq'))
+    .select(['head.chain_id', 'head.seq', 'head.mac', 'head.checkpoint_seq', 'row.chain_hash as hash'])
+    .$if(after !== undefined, (query) => query.where('head.chain_id', '>', after as string))
+    .orderBy('head.chain_id')
+    .limit(limit)
+    .modifyEnd(anyTeam('audit chains'))
+    .execute()
+
+/** The hashes at some positions of a chain. */
+export const findHashes = (db: Db, chain_id: string, seqs: number[]) =>
   db
     .selectFrom('audit_log')
-    .select('chain_seq')
+    .select(['chain_seq', 'chain_hash'])
     .where('chain_id', '=', chain_id)
-    .where('chain_seq', 'is not', null)
-    .orderBy('chain_seq', 'desc')
-    .limit(1)
-    .executeTakeFirst()
+    .where('chain_seq', '=', sql<number>`any(${seqs}::bigint[])`)
+    .execute()
 
 /** The chains among the IDs that have a recorded end. */
 export const findRecorded = (db: Db, chain_ids: string[]) =>

@@ -1,21 +1,11 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
 import type { Db } from '../../platform/db/open.ts'
-import { type NewAuditRow, writeAuditRow } from '../../platform/db/rows/request-rows.ts'
+import { type NewAuditRow, writeAuditRows } from '../../platform/db/rows/request-rows.ts'
 import type { Tables } from '../../platform/db/tables.ts'
+import { firstIdAt } from '../../platform/db/time-ordered-id.ts'
 import type { Page } from '../../platform/paging.ts'
 
-/** Most requests write one row, so that has a prepared statement. */
-export const insertRows = async (db: Db, rows: NewAuditRow[]) =>
-  void (await (rows.length === 1 ? writeAuditRow(db, rows[0] as NewAuditRow) : db.insertInto('audit_log').values(rows).execute()))
-
-/** Inserts a row with a fixed ID; undefined if it exists. A concurrent insert of the same row waits for this transaction. */
-export const insertOnce = (db: Db, row: NewAuditRow) =>
-  db
-    .insertInto('audit_log')
-    .values(row)
-    .onConflict((conflict) => conflict.columns(['chain_id', 'id']).doNothing())
-    .returning('id')
-    .executeTakeFirst()
+export const insertRows = async (db: Db, rows: NewAuditRow[]) => void (await writeAuditRows(db, rows))
 
 /** Keeps a recorded end that exists. */
 export const insertHead = (db: Db, head: Insertable<Tables['audit_chains']>) =>
@@ -37,20 +27,21 @@ export type AuditFilter = {
   to?: string | null | undefined
 }
 
+/** Linked rows, and unlinked ones, which have no `chain_seq`. */
+const sources = [sql`select * from audit_log`, sql`select *, null, null from audit_outbox`]
+
+type AuditRow = Selectable<Tables['audit_outbox']> & { chain_seq: number | null }
+
 /** Rows of an organization in a few chains, newest first. Each chain is read by index, so a page costs the same however long it is. */
 export async function listRows(db: Db, chain_ids: string[], filter: AuditFilter, page: Page) {
-  const ofChain = (chain_id: string) =>
-    sql`(select * from audit_log where chain_id = ${chain_id} and org_id = ${filter.org_id} ${conditions(filter, page)}
-      order by at desc, id desc limit ${page.limit + 1})`
+  const where = sql`and org_id = ${filter.org_id} ${conditions(filter, page)} order by id desc limit ${page.limit + 1}`
+  const parts = chain_ids.flatMap((chain_id) => sources.map((source) => sql`(${source} where chain_id = ${chain_id} ${where})`))
   const { rows } = await sql<AuditRow>`
-    select * from (${sql.join(chain_ids.map(ofChain), sql` union all `)}) found order by at desc, id desc limit ${page.limit + 1}`.execute(
-    db,
-  )
+    select * from (${sql.join(parts, sql` union all `)}) found order by id desc limit ${page.limit + 1}`.execute(db)
   return rows
 }
 
-type AuditRow = Selectable<Tables['audit_log']>
-
+/** IDs sort by time, and the index has them. */
 function conditions({ actor_id, action, subject_id, via, revealed, refused, from, to }: AuditFilter, { after }: Page) {
   const parts = [
     ...(actor_id ? [sql`and actor_id = ${actor_id}`] : []),
@@ -59,9 +50,9 @@ function conditions({ actor_id, action, subject_id, via, revealed, refused, from
     ...(via ? [via === 'console' ? sql`and via = 'console'` : sql`and via is null`] : []),
     ...(revealed ? [sql`and reason is not null and status < 400`] : []),
     ...(refused ? [sql`and status >= 400`] : []),
-    ...(from ? [sql`and at >= ${from}::timestamptz`] : []),
-    ...(to ? [sql`and at < ${to}::timestamptz`] : []),
-    ...(after ? [sql`and (at, id) < (${after.at}::timestamptz, ${after.id}::uuid)`] : []),
+    ...(from ? [sql`and id >= ${firstIdAt(from)}::uuid`] : []),
+    ...(to ? [sql`and id < ${firstIdAt(to)}::uuid`] : []),
+    ...(after ? [sql`and id < ${after.id}::uuid`] : []),
   ]
   return parts.length ? sql.join(parts, sql` `) : sql``
 }

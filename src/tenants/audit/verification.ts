@@ -13,10 +13,10 @@ type Options = Pick<VerifyOptions, 'chain_ids' | 'full'>
  * Verifies every chain up to its recorded end, or those with the IDs, and remembers how far. It takes as long as the log has new
  * rows, so a thread with a connection of its own does it while the process serves requests.
  */
-export const verifyAudit = (app: App, options: Options = {}) => verify(app, { ...options, remember: { at: app.wall() } })
+export const verifyAudit = (app: App, options: Options = {}) => verify(app, { ...options, at: app.wall(), remembers: true })
 
 /** Verifies every row of every chain without writing anything. */
-export const checkAudit = (app: App) => verify(app, { full: true })
+export const checkAudit = (app: App) => verify(app, { full: true, at: app.wall() })
 
 async function verify({ db, ...app }: App, options: VerifyOptions): Promise<Verification> {
   const keys = auditKeys(app)

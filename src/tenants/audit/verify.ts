@@ -1,7 +1,9 @@
 import type { Db } from '../../platform/db/open.ts'
+import { later, MINUTE } from '../../platform/time.ts'
 import * as rules from './rules.ts'
 import * as walk from './rules-walk.ts'
 import { type BreakRow, insertBreaks, listBreaks, updateBreak } from './store-breaks.ts'
+import { findLast } from './store-chain.ts'
 import * as store from './store-verify.ts'
 
 type ChainBreak = rules.Break & { chain_id: string }
@@ -10,8 +12,8 @@ type ChainBreak = rules.Break & { chain_id: string }
 export type ReportedBreak = Omit<ChainBreak, 'reason'> & { reason: string }
 
 /**
- * `rows` are the rows that are verified, `read` those that this run read. `breaks` are those that nobody acknowledged, the first of
- * them also as `broken`.
+ * `rows` are the rows that are verified, `read` those that this run read, `unchained` those that were written more than a minute ago
+ * and are not in a chain. `breaks` are those that nobody acknowledged, the first of them also as `broken`.
  */
 export type Verification = {
   rows: number
@@ -23,12 +25,14 @@ export type Verification = {
 }
 
 export type VerifyOptions = {
+  /** The time of the verification. */
+  at: string
   /** Only these chains, and the deployment's, which lists them. */
   chain_ids?: string[] | undefined
   /** Reads every row, also those that were verified before. */
   full?: boolean | undefined
-  /** Remembers how far the chains are verified, and records breaks. The time is that of the breaks. */
-  remember?: { at: string } | undefined
+  /** Remembers how far the chains are verified, and records breaks. */
+  remembers?: boolean
 }
 
 type Run = { db: Db; keys: rules.AuditKeys } & VerifyOptions
@@ -39,9 +43,9 @@ const CHAINS_AT_ONCE = 500
 const MAX_REPORTED = 100
 
 /** Verifies the deployment's chain, which lists the others, and then the chains with the given IDs or all of them. */
-export async function verifyChains(db: Db, keys: rules.AuditKeys, options: VerifyOptions = {}): Promise<Verification> {
+export async function verifyChains(db: Db, keys: rules.AuditKeys, options: VerifyOptions): Promise<Verification> {
   const run = { db, keys, ...options }
-  const { chain_ids } = options
+  const { chain_ids, at } = options
   const deployment = await verifyPage(run, await store.listHeads(db, undefined, 1, [rules.DEPLOYMENT_CHAIN]))
   const total = { rows: chain_ids ? 0 : deployment.rows, read: deployment.read }
   const isRecorded = (await store.findRecorded(db, [rules.DEPLOYMENT_CHAIN])).length > 0
@@ -56,15 +60,15 @@ export async function verifyChains(db: Db, keys: rules.AuditKeys, options: Verif
   }
   found.push(...(await findUnrecorded(run)))
   await record(run, found)
-  const { count } = await store.countUnchained(db, chain_ids)
+  const { count } = await store.countUnlinked(db, later(at, -MINUTE), chain_ids)
   const recorded = await listBreaks(db, scopeOf(options))
   await reopen(run, recorded)
   return { ...total, unchained: count, ...summarize(keys, recorded, found) }
 }
 
 /** The alert of a break returns if nobody acknowledged it, whatever its row says. */
-async function reopen({ db, keys, remember }: Run, recorded: BreakRow[]) {
-  if (!remember) return
+async function reopen({ db, keys, remembers }: Run, recorded: BreakRow[]) {
+  if (!remembers) return
   for (const row of recorded)
     if (row.acknowledged_at && !isAcknowledged(keys, row)) await updateBreak(db, row, { acknowledged_at: null, alerted_at: null })
 }
@@ -104,7 +108,7 @@ async function verifyChain(run: Run, head: Head, known: BreakRow[]) {
   const found = all.map((found) => ({ chain_id, ...found }))
   const isNew = at.seq !== from?.seq || all.length > 0
   // The record of a verification is evidence until an operator acknowledges that the chain does not contain it.
-  if (run.remember && at.hash && isNew && isContained) await remember(run, chain_id, { seq: at.seq, hash: at.hash }, all)
+  if (run.remembers && at.hash && isNew && isContained) await remember(run, chain_id, { seq: at.seq, hash: at.hash }, all)
   const lost = [...known.map(rangeOf), ...inside].filter(({ to }) => to <= at.seq)
   return { rows: at.seq - countCovered(lost), read, found }
 }
@@ -160,8 +164,8 @@ async function remember(run: Run, chain_id: string, at: rules.Link, breaks: rule
   await store.putVerified(run.db, { chain_id, ...at, mac: rules.verifiedMac(run.keys.current, chain_id, at, known) })
 }
 
-async function record({ db, remember }: Run, found: ChainBreak[]) {
-  if (remember) await recordNewBreaks(db, found, remember.at)
+async function record({ db, at, remembers }: Run, found: ChainBreak[]) {
+  if (remembers) await recordNewBreaks(db, found, at)
 }
 
 /** Records breaks that no recorded one includes. */
@@ -211,17 +215,15 @@ const breakOf = ({ chain_id, seq, to_seq: to, reason, row_id }: BreakRow): Chain
 /** A chain with a recorded end is listed in the deployment's chain. */
 async function findUnlisted(db: Db, heads: Head[]): Promise<ChainBreak[]> {
   const ids = heads.map(({ chain_id }) => chain_id)
-  const listed = new Set((await store.listIds(db, listing, undefined, ids.length, ids)).map(({ id }) => id))
+  const listed = new Set((await store.listIds(db, rules.listing, undefined, ids.length, ids)).map(({ id }) => id))
   return ids.filter((id) => !listed.has(id)).map((chain_id) => ({ chain_id, seq: 0, to: 0, reason: 'unlisted' }))
 }
-
-const listing = { chain_id: rules.DEPLOYMENT_CHAIN, action: rules.OPEN_CHAIN }
 
 /** A listed chain has a recorded end, because both are written in one transaction. */
 async function findUnrecorded(run: Run): Promise<ChainBreak[]> {
   const found: ChainBreak[] = []
   for (let after: string | undefined; ; ) {
-    const ids: string[] = (await store.listIds(run.db, listing, after, CHAINS_AT_ONCE, run.chain_ids)).map(({ id }) => id)
+    const ids: string[] = (await store.listIds(run.db, rules.listing, after, CHAINS_AT_ONCE, run.chain_ids)).map(({ id }) => id)
     const recorded = new Set((await store.findRecorded(run.db, ids)).map(({ chain_id }) => chain_id))
     found.push(
       ...(await findDeletedEnds(
@@ -237,7 +239,7 @@ async function findUnrecorded(run: Run): Promise<ChainBreak[]> {
 async function findDeletedEnds({ db }: Run, chain_ids: string[]) {
   const found: ChainBreak[] = []
   for (const chain_id of chain_ids) {
-    const last = (await store.findLast(db, chain_id))?.chain_seq ?? 0
+    const last = (await findLast(db, chain_id))?.chain_seq ?? 0
     found.push({ chain_id, ...rules.findBreakAtEnd(undefined, last) })
   }
   return found

@@ -13,9 +13,10 @@ type Options = {
   cache: Map<z.ZodType, Mask>
 }
 
-/** Builds the mask for responses of a shape, once per endpoint; undefined if the shape has no personal fields. */
-export const maskOf = (shape: z.ZodType): Mask | undefined =>
-  isPersonal(shape) ? buildMask(shape, { loose: false, cache: new Map() }) : undefined
+const responseOptions: Options = { loose: false, cache: new Map() }
+
+/** The mask for responses of a shape; undefined if the shape has no personal fields. */
+export const maskOf = (shape: z.ZodType): Mask | undefined => (isPersonal(shape) ? buildMask(shape, responseOptions) : undefined)
 
 const show: Mask = (value) => value
 

@@ -55,7 +55,7 @@ export async function countAttempt(app: App, limiterKey: string, limit: number) 
     )
 }
 
-const uncountAttempt = (app: App, limiterKey: string) => store.uncountAttempt(app.db, attemptKey(app, limiterKey))
+export const uncountAttempt = (app: App, limiterKey: string) => store.uncountAttempt(app.db, attemptKey(app, limiterKey))
 
 export const clearAttempts = (app: App, limiterKey: string) => store.clearAttempts(app.db, attemptKey(app, limiterKey))
 

@@ -6,8 +6,11 @@ import { orgSealingKey } from '../../platform/sealing/vault.ts'
 import { later, SECOND } from '../../platform/time.ts'
 import { auditRow, recordChange } from '../audit/actions.ts'
 import { joinBySso } from '../people/sso.ts'
+import { countAgainstLimit } from '../sessions/attempt-limiter.ts'
 import { loadPersonHolder } from '../sessions/authenticate.ts'
+import { networkOf } from '../sessions/rules.ts'
 import { openSession } from '../sessions/sign-in.ts'
+import { uncountAttempt } from '../sessions/sign-in-limiter.ts'
 import { findFirstOrgAndTeam } from '../teams/orgs.ts'
 import { authorizationUrl, exchangeCode, FLOW_SECONDS, type Flow, failureFields } from './provider.ts'
 import { type Identity, type SsoFailure, scopeOfGroups } from './rules.ts'
@@ -23,11 +26,26 @@ export async function startSso(app: App) {
   return { url, cookie: seal(orgSealingKey(app, await orgOf(app)), FLOW, sealed).toString('base64url') }
 }
 
-/** Finishes a sign-in and opens a session, or returns the reason why it failed. */
+/**
+ * Finishes a sign-in and opens a session, or returns the reason why it failed. Failures are limited per network. Those without
+ * a valid cookie have a separate limit and no audit row, because any visitor can cause them.
+ */
 export async function finishSso(app: AppInRequest, search: string, cookie: string | undefined): Promise<SsoFailure | undefined> {
+  const network = networkOf(app.request.address)
   const org_id = await orgOf(app)
   const flow = openFlow(app, org_id, cookie)
-  if (!flow) return fail(app, org_id, 'SSO_FAILED')
+  if (!flow) {
+    await countAgainstLimit(app, `single sign-on without a flow at ${network}`)
+    return 'SSO_FAILED'
+  }
+  const limiterKey = `single sign-on at ${network}`
+  await countAgainstLimit(app, limiterKey)
+  const failure = await finishFlow(app, org_id, search, flow)
+  if (!failure) await uncountAttempt(app, limiterKey)
+  return failure
+}
+
+async function finishFlow(app: AppInRequest, org_id: string, search: string, flow: Flow): Promise<SsoFailure | undefined> {
   const found = await exchangeCode(app, search, flow).catch((error) => {
     app.log.warn({ request_id: app.request.request_id, ...failureFields(error) }, 'single sign-on failed')
   })

@@ -3,7 +3,7 @@ import type { App } from '../../platform/app.ts'
 import { declareCache } from '../../platform/caches.ts'
 import { type Config, publicUrl } from '../../platform/config.ts'
 import { HOUR } from '../../platform/time.ts'
-import { identityOf } from './rules.ts'
+import { identityOf, isIssued, joinClaims } from './rules.ts'
 
 /** Secrets of one sign-in, which stay with the browser that started it. */
 export type Flow = { state: string; nonce: string; verifier: string }
@@ -75,13 +75,13 @@ export async function exchangeCode(app: App, search: string, { state, nonce, ver
     idTokenExpected: true,
   })
   const claims = tokens.claims()
-  if (!claims) return undefined
+  if (!claims || !isIssued(claims.iat, app.wall())) return undefined
   const groupsClaim = app.config.OIDC_GROUPS_CLAIM
   const isComplete = 'email' in claims && groupsClaim in claims
   // Some providers keep the ID token small and have the rest at the userinfo endpoint.
   const hasMore = !isComplete && configuration.serverMetadata().userinfo_endpoint
   const more = hasMore ? await library.fetchUserInfo(configuration, tokens.access_token, claims.sub) : {}
-  return { identity: identityOf({ ...more, ...claims }, groupsClaim) }
+  return { identity: identityOf(joinClaims(claims, more), groupsClaim) }
 }
 
 /** The code and the cause of a failure, without the values that a response may quote. */

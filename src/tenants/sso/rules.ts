@@ -13,14 +13,31 @@ export function scopeOfGroups(mappings: RoleMapping[], groups: string[]): GroupS
   return { role, every_team, team_ids: every_team ? [] : [...new Set(teams.filter((id) => id !== undefined))] }
 }
 
+const CLOCK_TOLERANCE_S = 60
+
+/** The library checks the times of a token, except that it was issued in the past. */
+export const isIssued = (iat: number, now: string) => iat <= Date.parse(now) / 1000 + CLOCK_TOLERANCE_S
+
 type Claims = Record<string, unknown>
+
+/**
+ * The claims of the ID token, and those that only the userinfo endpoint has. The email and whether it is verified are from one of
+ * them, because a verification says nothing about another address.
+ */
+export function joinClaims<T extends Claims>(token: T, userinfo: Claims) {
+  const { email, email_verified } = 'email' in token ? token : userinfo
+  return { ...userinfo, ...token, email, email_verified }
+}
+
+/** Control and format characters, which make two addresses look alike. */
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
 
 export type Identity = { subject: string; email: string; isVerified: boolean; name: string; groups: string[] }
 
-/** The person in the claims. `email_verified` counts only if the provider sends it. */
+/** The person in the claims. `email_verified` counts only if the provider sends it. Text such as "true" is refused, because it proves nothing. */
 export function identityOf(claims: Claims & { sub: string }, groupsClaim: string): Identity | undefined {
   const email = textIn(claims, 'email')
-  if (!email || claims['email_verified'] === false) return undefined
+  if (!email || HIDDEN.test(claims['email'] as string) || (claims['email_verified'] ?? true) !== true) return undefined
   return {
     subject: claims.sub,
     email,

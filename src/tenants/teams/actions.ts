@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { environments } from '../../contract/common.ts'
 import { featureSettings, type TeamPatch } from '../../contract/tenants/management.ts'
 import type { RateLimit } from '../../contract/tenants/rate-limit.ts'
-import { type App, inTransaction } from '../../platform/app.ts'
+import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import type { ManagementCaller } from '../../platform/callers.ts'
 import { deploymentOf } from '../../platform/config.ts'
 import { isUniqueViolation } from '../../platform/db/errors.ts'
@@ -141,20 +141,19 @@ export const setBetas = (app: App, team_id: string, betas: string[]) => inTransa
 export const setRateLimit = (app: App, team_id: string, rate_limit: RateLimit | null) =>
   inTransaction(app, (app) => store.setRateLimit(app.db, team_id, jsonOf(rate_limit)))
 
-/** Erases one deleted team whose grace period has ended; returns false if there is none. */
-export const eraseNextTeam = (app: App) =>
-  inTransaction(app, async (app) => {
-    const team = await store.lockTeamToErase(app.db, app.wall())
-    if (!team) return false
-    const { id: team_id, org_id } = team
-    await store.insertErasedTeam(app.db, { id: team_id, org_id, erased_at: app.wall() })
-    await store.deleteTeamRows(app.db, team_id)
-    await recordChange(
-      app,
-      auditRow(app, { kind: 'job', org_id, team_id }, { action: 'eraseTeam', subject: `team_id:${team_id}`, status: 200 }),
-    )
-    return true
-  })
+/** Erases one deleted team whose grace period has ended, except for its log. Returns its ID, or undefined if there is none. */
+export async function eraseDeletedTeam(app: AppInTransaction) {
+  const team = await store.lockTeamToErase(app.db, app.wall())
+  if (!team) return undefined
+  const { id: team_id, org_id } = team
+  await store.insertErasedTeam(app.db, { id: team_id, org_id, erased_at: app.wall() })
+  await store.deleteTeamRows(app.db, team_id)
+  await recordChange(
+    app,
+    auditRow(app, { kind: 'job', org_id, team_id }, { action: 'eraseTeam', subject: `team_id:${team_id}`, status: 200 }),
+  )
+  return team_id
+}
 
 type TeamScope = Pick<ManagementCaller, 'org_id' | 'team_ids'>
 

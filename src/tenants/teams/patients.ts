@@ -16,7 +16,7 @@ export async function loadPatientSettings(app: App, team_id: string) {
 /** The waits and contacts for critical results that nobody has acknowledged. */
 export async function loadEscalation(app: App, team_id: string) {
   const { team, contact } = await loadContact(app, team_id)
-  const contacts = [contact.critical_result_notification_email, ...(contact.critical_result_contacts ?? [])]
+  const contacts = [contact.critical_result_notification_email, ...contact.critical_result_contacts]
   return {
     org_id: team.org_id,
     team_name: team.name,

@@ -74,8 +74,7 @@ type Brand = {
 /** The personal fields of a team's settings, encrypted as one document. */
 export type Contact = {
   critical_result_notification_email: string | null
-  /** Absent in documents from before there was more than one contact. */
-  critical_result_contacts?: string[]
+  critical_result_contacts: string[]
   brand_information: Brand | null
   logo_url: string | null
 }

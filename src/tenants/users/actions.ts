@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { isSource } from '../../contract/tenants/sources.ts'
 import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
+import { groupWritesOfTeams } from '../../platform/db/connections/writes-of-teams.ts'
 import { isUniqueViolation } from '../../platform/db/errors.ts'
 import { problem } from '../../platform/problem.ts'
 import type { SealingKey } from '../../platform/sealing/seal.ts'
@@ -41,15 +42,20 @@ export async function newUser(app: App, { team_id }: Pick<TeamCaller, 'team_id'>
 
 type Created = Pick<store.UserInsert, 'event' | 'requestRows'>
 
-/** Creates a user with its key and its event, and returns the webhooks that have a new message. */
+/** Creates a user with its key and its event. */
 export async function insertUser(app: App, { user, wrapped }: Awaited<ReturnType<typeof newUser>>, created: Created) {
   for (let attempt = 0; attempt < 3; attempt++) {
-    const webhook_ids = await store.insertUser(app.db, { user: { ...emptyColumns, ...user }, wrapped, ...created })
-    if (webhook_ids) return webhook_ids
+    if (await writeUser(app, user.team_id, { user: { ...emptyColumns, ...user }, wrapped, ...created })) return
     await rejectExistingUser(app, user.team_id, user.client_user_id)
   }
   throw new Error('The client_user_id is taken by a user that cannot be read')
 }
+
+/** Users of a team that are created together share a statement. */
+const writeUser = groupWritesOfTeams<store.UserInsert, boolean>({
+  write: (app, team_id, inserts) => store.insertUsers(app.db, team_id, inserts),
+  bytesOf: ({ event, requestRows }) => event.sealed.length + (requestRows?.outcome?.sealed.length ?? 0),
+})
 
 const emptyColumns = {
   ...{ time_zone: null, time_zone_source: null, time_zone_updated_at: null, ingestion_start: null, ingestion_end: null },

@@ -1,14 +1,16 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import {
   type Db,
-  parameterList,
   prepareFirstPages,
   prepareRead,
   prepareSearch,
   prepareStatement,
   runHotWrite,
+  runPrepared,
 } from '../../platform/db/open.ts'
-import { auditColumns, auditValues, outcomeColumns, outcomeValues, type RequestRows } from '../../platform/db/rows/request-rows.ts'
+import { type EventRow, eventValues } from '../../platform/db/rows/event-rows.ts'
+import { type RequestRows, requestValues } from '../../platform/db/rows/request-rows.ts'
+import { byteaArray, rowSet } from '../../platform/db/rows/row-sets.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
 export type UserRow = NonNullable<Awaited<ReturnType<typeof findUser>>>
@@ -32,35 +34,32 @@ const users = (db: Db, team_id: string) =>
 const liveUsers = (db: Db, team_id: string) => users(db, team_id).where('deleted_at', 'is', null)
 
 const newColumns = [
-  ...(['team_id', 'user_id', 'client_user_id', 'created_on', 'time_zone', 'time_zone_updated_at'] as const),
-  ...(['ingestion_start', 'ingestion_end', 'sealed'] as const),
+  ...(['user_id', 'client_user_id', 'created_on', 'time_zone', 'time_zone_updated_at', 'ingestion_start', 'ingestion_end'] as const),
 ]
 
 export type UserInsert = {
-  user: Pick<Selectable<Tables['users']>, (typeof newColumns)[number]>
+  user: Pick<Selectable<Tables['users']>, (typeof newColumns)[number] | 'sealed'>
   wrapped: { id: string; wrapped: Buffer }
-  event: { id: string; event_type: string; key: string; sealed: Buffer }
+  event: EventRow
   requestRows: RequestRows | undefined
 }
 
-/** The parameters of create_user, in order. */
-const parameters = [
-  ...newColumns,
-  ...['key.id', 'key.wrapped', 'event.id', 'event.event_type', 'event.key', 'event.sealed'],
-  ...[...auditColumns, ...outcomeColumns, 'lock_ms'],
-]
+const createUsers = prepareStatement('create_users', 'select create_users($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) as is_created')
 
-const createUser = prepareStatement('create_user', `select create_user(${parameterList(parameters.length)}) as webhook_ids`)
-
-/** Writes a user, its key, its event and the rows of the request. Returns the webhooks to wake, or undefined if the client_user_id is taken. */
-export async function insertUser(db: Db, { user, wrapped, event, requestRows }: UserInsert) {
-  const [created] = await runHotWrite<{ webhook_ids: string[] | null }>(db, createUser, [
-    ...newColumns.map((column) => user[column]),
-    ...[wrapped.id, wrapped.wrapped, event.id, event.event_type, event.key, event.sealed],
-    ...auditValues(requestRows?.audit),
-    ...outcomeValues(requestRows?.outcome),
-  ])
-  return created?.webhook_ids ?? undefined
+/**
+ * Writes users of a team with their keys, their events and the rows of their requests. Returns false if every client_user_id
+ * is taken, and fails if only some are.
+ */
+export async function insertUsers(db: Db, team_id: string, inserts: UserInsert[]) {
+  const users = inserts.map(({ user }) => user)
+  const values = [
+    ...[team_id, rowSet(users, newColumns), byteaArray(users.map(({ sealed }) => sealed))],
+    ...[inserts.map(({ wrapped }) => wrapped.id), byteaArray(inserts.map(({ wrapped }) => wrapped.wrapped))],
+    ...eventValues(inserts.map(({ event }) => event)),
+    ...requestValues(inserts.map(({ requestRows }) => requestRows)),
+  ]
+  const [created] = await runHotWrite<{ is_created: boolean }>(db, createUsers, values, { items: inserts.length })
+  return created?.is_created ?? false
 }
 
 /** Includes users scheduled for deletion, which have `deleted_at`. */
@@ -238,8 +237,10 @@ export const fillTimeZone = (db: Db, { team_id, user_id }: { team_id: string; us
     .where((eb) => eb.or([eb('time_zone', 'is', null), eb('time_zone_source', '=', zone.time_zone_source as string)]))
     .execute()
 
-export const upsertInfo = (db: Db, { team_id, user_id, sealed, terms, updated_at }: Insertable<Tables['user_info']>) =>
-  sql`select put_user_info(${team_id}, ${user_id}, ${sealed}, ${terms}, ${updated_at})`.execute(db)
+const putInfos = prepareStatement('put_user_infos', 'select put_user_infos($1, $2, $3)')
+
+export const upsertInfo = (db: Db, { team_id, sealed, ...info }: Insertable<Tables['user_info']>) =>
+  runPrepared(db, putInfos, [team_id, rowSet([info], ['user_id', 'terms', 'updated_at']), byteaArray([sealed])])
 
 export const findInfo = (db: Db, team_id: string, user_id: string) =>
   db.selectFrom('user_info').select('sealed').where('team_id', '=', team_id).where('user_id', '=', user_id).executeTakeFirst()

@@ -1,5 +1,6 @@
 import { type Insertable, sql } from 'kysely'
 import type { Db } from '../../platform/db/open.ts'
+import { rowSet } from '../../platform/db/rows/row-sets.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
 export type ReceivedData = {
@@ -10,18 +11,18 @@ export type ReceivedData = {
   stage: string
   oldest: string | null
   newest: string | null
-  sentCount: number
+  /** Samples and summaries in events. */
+  sent: number
   at: string
 }
 
-/** In the order of the parameters of `record_received`, which are also the first of `write_samples`. */
-export const receivedValues = ({ team_id, user_id, provider, resource, stage, oldest, newest, sentCount, at }: ReceivedData) => [
-  ...[team_id, user_id, provider, resource, stage, oldest, newest, sentCount, at],
-]
+/** Received data of resources as a parameter of `write_pushes`. */
+export const receivedValue = (received: ReceivedData[]) =>
+  rowSet(received, ['user_id', 'provider', 'resource', 'stage', 'oldest', 'newest', 'sent', 'at'])
 
 /** Records received data of a resource. Samples do it in the statement that writes them. */
 export const recordReceived = (db: Db, received: ReceivedData) =>
-  sql`select record_received(${sql.join(receivedValues(received))})`.execute(db)
+  sql`select write_pushes(${received.team_id}, null, null, ${receivedValue([received])}, null, null, null, null)`.execute(db)
 
 export const findLastReceived = (db: Db, team_id: string, user_id: string, provider: string) =>
   db

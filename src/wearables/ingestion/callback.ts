@@ -2,11 +2,11 @@ import { createHmac } from 'node:crypto'
 import type { SourceSlug } from '../../contract/tenants/sources.ts'
 import type { App } from '../../platform/app.ts'
 import { publicUrl } from '../../platform/config.ts'
+import { isSameText } from '../../platform/sealing/same-bytes.ts'
 import { deriveSecret, type SealingKey } from '../../platform/sealing/seal.ts'
 import { teamSealingKey } from '../../platform/sealing/vault.ts'
 import { derivedTeamSecret, teamOfSecret } from '../../tenants/keys/rules.ts'
 import { clientFor } from '../providers/oauth-client.ts'
-import { isSameText } from '../providers/untrusted.ts'
 import { findTeamClient } from '../team-sources/credentials.ts'
 
 /** Stands for the deployment in secrets of its own application. */

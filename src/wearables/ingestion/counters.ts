@@ -7,13 +7,13 @@ export const cloudCounters: Record<'calls' | 'failures' | 'skipped', Counter> = 
   skipped: new Map(),
 }
 
-const add = (counter: Counter, labels: string[], count = 1) => {
+const add = (counter: Counter, labels: string[]) => {
   const key = labels.join(' ')
-  counter.set(key, (counter.get(key) ?? 0) + count)
+  counter.set(key, (counter.get(key) ?? 0) + 1)
 }
 
 export const countCall = (provider: string, status: number | null) => add(cloudCounters.calls, [provider, String(status ?? 'none')])
 
 export const countFailure = (provider: string, fault: string) => add(cloudCounters.failures, [provider, fault])
 
-export const countSkipped = (provider: string, count: number) => add(cloudCounters.skipped, [provider], count)
+export const countSkipped = (provider: string, reason: string) => add(cloudCounters.skipped, [provider, reason])

@@ -68,7 +68,7 @@ function newSearch(app: App, active: Map<unknown, string>) {
     const startedAt = performance.now()
     const found = await store.findDueJobs(app.db, app.wall(), busy, CANDIDATES)
     const at = performance.now()
-    last = { at, ms: at - startedAt, busy, foundAll: found.length < CANDIDATES }
+    last = { at, ms: at - startedAt, busy, foundAll: found.length < CANDIDATES && found.every(({ turn }) => turn < store.MAX_TURNS) }
     // Those of busy sources are for their next free lane.
     candidates = [...candidates.filter(({ provider }) => busy.includes(provider)), ...shuffled(found, last.at)]
   }

@@ -5,9 +5,9 @@ import { restoreSummary } from '../data/summaries/delete-summaries.ts'
 import { findRawProfile } from '../data/summaries/read-summaries.ts'
 import type { Call, DeletedObject, Feed } from '../providers/cloud.ts'
 import { callbackOf } from './callback.ts'
-import { countSkipped } from './counters.ts'
 import * as rules from './rules.ts'
 import { deleteRecords, openPull, saveRecords } from './save.ts'
+import type { Skips } from './skips/skips.ts'
 import * as store from './store.ts'
 
 export type Reading = {
@@ -15,6 +15,7 @@ export type Reading = {
   job: store.PullJob
   feed: Feed
   call: Call
+  skips: Skips
   /** Whether the user granted a scope. */
   granted(scope: string): boolean
   /** Called before each request and each write. Throws if the read has to end. */
@@ -61,7 +62,7 @@ async function resolveChanges({ call, feed, app, job, beforePage }: Reading, cha
     const at = [changed_at, received_at, app.wall()].sort().at(-1) as string
     const deletion = window === 'deleted' ? feed.deletion?.(change) : undefined
     if (window === 'deleted' && deletion) deleted.push({ ...deletion, at })
-    if (window === 'deleted') continue
+    if (window === 'deleted' || window === 'unreadable') continue
     windows.push(window)
     const known = feed.deletion?.(change)
     if (known) await restoreSummary(app, job, known.resource, known.id)
@@ -86,10 +87,10 @@ export async function readHistory(reading: Reading) {
   return { window, found }
 }
 
-type Progress = { collect?: Parameters<typeof saveRecords>[3]; changed?: rules.Window[]; changedSince?: string | undefined }
+type Progress = { collect?: Parameters<typeof saveRecords>[3]['collect']; changed?: rules.Window[]; changedSince?: string | undefined }
 
 async function readWindow(
-  { app, job, feed, call, granted, beforePage }: Reading,
+  { app, job, feed, call, skips, granted, beforePage }: Reading,
   window: rules.Window,
   stage: 'daily' | 'historical',
   { collect, changed, changedSince }: Progress,
@@ -103,13 +104,12 @@ async function readWindow(
     callback: () => callbackOf(app, team_id, provider as SourceSlug),
     lastProfile: async () => findRawProfile(app, await requireUser(app, team_id, user_id), provider),
   }
+  skips.inWindow = 0
   await beforePage()
   for await (const records of feed.pull(call, window, context)) {
     await beforePage()
-    const skipped = await saveRecords(app, { team_id, user_id, provider, stage, window, ...(changed ? { changed } : {}) }, records, collect)
-    if (skipped) {
-      countSkipped(provider, skipped)
-      app.log.warn({ provider, feed: job.feed, skipped }, 'implausible data of a source skipped')
-    }
+    const target = { team_id, user_id, provider, stage, window, ...(changed ? { changed } : {}) }
+    await saveRecords(app, target, records, { skips, collect })
   }
+  if (skips.inWindow) app.log.warn({ provider, feed: job.feed, skipped: skips.inWindow }, 'source records skipped')
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { z } from 'zod'
 import { isSource } from '../../contract/tenants/sources.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
 import type { Sender } from '../../platform/outbound/send.ts'
@@ -10,7 +11,7 @@ import { reasonOf } from '../connections/failure-reason.ts'
 import { beginPulls, endBackfill, endPulls } from '../data/backfill.ts'
 import { recordAttempt } from '../data/introspect.ts'
 import { openCloud, quotaOf } from '../providers/call.ts'
-import { type Call, cloudError, type Feed, isCloudError } from '../providers/cloud.ts'
+import { type CloudRequest, cloudError, type Feed, isCloudError } from '../providers/cloud.ts'
 import { cloudOf } from '../providers/clouds.ts'
 import { clientFor } from '../providers/oauth-client.ts'
 import { countCall, countFailure } from './counters.ts'
@@ -18,6 +19,7 @@ import { ENROLLMENT, feedsOf } from './feeds.ts'
 import { type Reading, readHistory, readNew } from './read.ts'
 import * as rules from './rules.ts'
 import { openPull } from './save.ts'
+import { openSkips } from './skips/skips.ts'
 import * as store from './store.ts'
 import * as clients from './store-clients.ts'
 
@@ -51,6 +53,7 @@ export async function runJob(app: App, job: store.PullJob, sender?: Sender): Pro
   if (connection.status !== 'connected' || !feed) return settle(app, job, { due_at: null })
   const shared = await clients.findClient(app.db, job.team_id, job.provider)
   if (shared?.blocked_until && shared.blocked_until > app.wall()) return settle(app, job, { due_at: shared.blocked_until })
+  const skips = openSkips(job)
   let quota: ReturnType<typeof quotaOf>
   try {
     const access = await getAccess(teamApp, connection)
@@ -68,7 +71,7 @@ export async function runJob(app: App, job: store.PullJob, sender?: Sender): Pro
     })
     try {
       const granted = (scope: string) => access.granted?.includes(scope) ?? true
-      await read({ app: teamApp, job, feed, call: api.call, granted }, await pollMs(app, job, feed, shared))
+      await read({ app: teamApp, job, feed, call: api.call, skips, granted }, await pollMs(app, job, feed, shared))
       return true
     } finally {
       await api.close()
@@ -112,13 +115,13 @@ async function settle(app: App, job: store.PullJob, change: Settlement) {
   return false
 }
 
-async function read({ app, job, feed, call, granted }: Omit<Reading, 'beforePage'>, pollMs: number) {
+async function read({ app, job, feed, call, skips, granted }: Omit<Reading, 'beforePage'>, pollMs: number) {
   const beforePage = leaseKeeper(app, job)
-  const keptCall: Call = async (request, shape) => {
+  const request = async <S extends z.ZodType>(request: CloudRequest, shape: S) => {
     await beforePage()
     return call(request, shape)
   }
-  const reading = { app, job, feed, call: keptCall, granted, beforePage }
+  const reading = { app, job, feed, call: Object.assign(request, { note: skips.note }), skips, granted, beforePage }
   if (job.error) await beginPulls(app, { ...job, resources: feed.resources }, [])
   const now = app.wall()
   const live = await readNew(reading)
@@ -127,7 +130,7 @@ async function read({ app, job, feed, call, granted }: Omit<Reading, 'beforePage
   const isOpen = rules.nextWindow({ from: job.history_from, to: history_to }, 1) !== undefined
   const live_due_at = live.isPoll ? later(now, pollMs) : job.live_due_at
   const end = {
-    ...{ tries: 0, error: null, last_success_at: now, live_due_at, history_to },
+    ...{ tries: 0, error: null, last_success_at: now, live_due_at, history_to, ...skips.change(now) },
     ...(live.isPoll ? { live_until: live.until } : {}),
     ...(history ? { history_found: JSON.stringify(history.found) } : {}),
     due_at: live.hasMore || isOpen ? now : live_due_at,

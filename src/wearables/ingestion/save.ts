@@ -18,7 +18,9 @@ import {
 import type { BuiltItem } from '../data/summaries/rules-summary.ts'
 import { buildSummaries, saveSummaries } from '../data/summaries/summaries.ts'
 import type { DeletedObject, Records } from '../providers/cloud.ts'
+import { fieldOf } from '../providers/reading/records.ts'
 import type { Window } from './rules.ts'
+import type { Skips } from './skips/skips.ts'
 
 export type Target = {
   team_id: string
@@ -30,14 +32,15 @@ export type Target = {
   changed?: Window[]
 }
 
+type Saving = { skips: Skips; collect?: ((found: ResourceChanges[]) => void) | undefined }
+
 /** Items of one write. Larger pages are several writes. */
 const MAX_ITEMS = 200
 const MAX_SAMPLES = 10_000
 
-/** Stores one page like a push, and returns how many items were not plausible. */
-export async function saveRecords(app: App, target: Target, records: Records, collect?: (found: ResourceChanges[]) => void) {
+/** Stores one page like a push. Items that are not plausible are noted. */
+export async function saveRecords(app: App, target: Target, records: Records, { skips, collect }: Saving) {
   const push = replacing(await openPull(app, target, collect), records)
-  let skipped = 0
   const kept = new Map<SeriesName, Set<string>>()
   const keep = (name: SeriesName, samples: { at: number; type: string }[]) => {
     const keys = kept.get(name) ?? new Set()
@@ -48,8 +51,7 @@ export async function saveRecords(app: App, target: Target, records: Records, co
   const keptSummaries = new Set<string>()
   for (const { resource, items } of records.summaries ?? [])
     for (const chunk of chunks(items, MAX_ITEMS)) {
-      const built = chunk.flatMap((item) => plausible(() => buildSummaries(push, resource, [item])) ?? [])
-      skipped += chunk.length - built.length
+      const built = chunk.flatMap((item) => plausible(skips, resource, item, () => buildSummaries(push, resource, [item])) ?? [])
       if (records.sessionSeries?.resource === resource) periods.push(...(await periodsOf(app, push, resource, built)))
       for (const { name, samples } of built.flatMap(({ samples }) => samples)) keep(name, samples)
       for (const { resource, external } of built.flatMap(({ drafts }) => drafts)) keptSummaries.add(`${resource} ${external}`)
@@ -59,20 +61,19 @@ export async function saveRecords(app: App, target: Target, records: Records, co
   await saveStreams(app, push, records.streams ?? [])
   for (const { name, items } of records.samples ?? [])
     for (const chunk of chunks(items, MAX_SAMPLES)) {
-      const parse = (data: unknown[]) => plausible(() => parsePushedSamples(push, name, data))
-      const whole = parse(chunk)
-      const parsed = whole ? [whole] : chunk.flatMap((item) => parse([item]) ?? [])
-      skipped += chunk.length - parsed.reduce((sum, { received }) => sum + received, 0)
+      const parse = (data: unknown[]) => parsePushedSamples(push, name, data)
+      const whole = ifPlausible(() => parse(chunk))
+      if (whole.result) for (const item of chunk) skips.note({ kind: name, record: item })
+      const parsed = whole.result ? [whole.result] : chunk.flatMap((item) => plausible(skips, name, item, () => parse([item])) ?? [])
       for (const { accepted } of parsed) keep(name, accepted)
       const accepted = parsed.flatMap((one) => one.accepted)
       await saveSamples(app, push, [{ name, accepted, received: accepted.length, dropped: 0 }])
     }
   const isKept = (name: SeriesName, sample: { at: number; type: string }) => kept.get(name)?.has(keyOf(sample)) ?? false
   await removeSamples(app, push, records.sessionSeries?.series ?? [], periods, isKept)
-  // An implausible item does not mean that the source deleted the earlier one.
-  if (records.complete && !skipped) await removeOthers(app, push, records, keptSummaries, isKept)
+  // An item that was skipped does not mean that the source deleted the earlier one.
+  if (records.complete && !skips.inWindow) await removeOthers(app, push, records, keptSummaries, isKept)
   await deleteRecords(app, push, records.deleted ?? [])
-  return skipped
 }
 
 /** A page with everything of some days replaces what is stored of them. */
@@ -154,13 +155,21 @@ export async function deleteRecords(app: App, push: IncomingPush, objects: Delet
 }
 
 /** A value that Assay would refuse from a client must not stop the other values of a source. */
-function plausible<T>(parse: () => T): T | undefined {
+function ifPlausible<T>(parse: () => T): { result: T; problem?: undefined } | { result?: undefined; problem: Problem } {
   try {
-    return parse()
-  } catch (error) {
-    if (error instanceof Problem) return undefined
-    throw error
+    return { result: parse() }
+  } catch (problem) {
+    if (problem instanceof Problem) return { problem }
+    throw problem
   }
+}
+
+/** Parses one item, or notes why it is left out. */
+function plausible<T>(skips: Skips, kind: string, record: unknown, parse: () => T): T | undefined {
+  const { result, problem } = ifPlausible(parse)
+  const [loc] = Array.isArray(problem?.detail) ? problem.detail.map(({ loc }) => loc) : []
+  skips.note({ kind, record, fault: problem && { reason: 'implausible', field: fieldOf((loc ?? []).slice(1)) } })
+  return result
 }
 
 const chunks = <T>(list: T[], size: number) =>

@@ -35,6 +35,9 @@ export const scheduleFeeds = (app: App, connection: Connection, isSameAccount = 
     const feeds = await grantedFeeds(app, connection, cloud)
     const now = app.wall()
     const daysOf = await historyDays(app, team_id, provider)
+    const client = await clientFor(app, team_id, provider)
+    // Without an application, the feeds wait until the team has one.
+    const due_at = client ? now : null
     await store.deleteJobs(
       app.db,
       team_id,
@@ -45,7 +48,7 @@ export const scheduleFeeds = (app: App, connection: Connection, isSameAccount = 
       const history_end = later(now, -row.trailingDays * DAY)
       const history_from = later(now, -daysOf(row) * DAY)
       return {
-        ...{ team_id, connection_id, feed, user_id, provider, due_at: now, live_due_at: now, history_found: '{}' },
+        ...{ team_id, connection_id, feed, user_id, provider, due_at, live_due_at: now, history_found: '{}' },
         ...(history_from < history_end ? { history_from, history_to: history_end, history_end } : noHistory),
       }
     })
@@ -55,7 +58,6 @@ export const scheduleFeeds = (app: App, connection: Connection, isSameAccount = 
       connection,
       feeds.flatMap(([, feed]) => (daysOf(feed) > feed.trailingDays ? feed.resources : [])),
     )
-    const client = await clientFor(app, team_id, provider)
     if (client) await clients.putClient(app.db, team_id, provider, hashOf(client.client_id), now)
   })
 

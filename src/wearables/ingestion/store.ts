@@ -66,8 +66,8 @@ export const searchJobs = (db: Db, now: string) =>
     .orderBy('due_at')
     .modifyEnd(anyTeam('due feeds'))
 
-/** How many due feeds a search compares. */
-const MAX_COMPARED = 2000
+/** The due feeds of one team at one source that a search reads. */
+export const MAX_TURNS = 16
 
 /**
  * Takes turns between teams, so that the backfill of one does not delay the others that share a worker or an application.
@@ -75,14 +75,12 @@ const MAX_COMPARED = 2000
  */
 export async function findDueJobs(db: Db, now: string, busy: string[], limit: number) {
   const { rows } = await sql<JobId & { provider: string; turn: number }>`
-    select team_id, connection_id, feed, provider, turn::integer as turn from (
-      select due.*, row_number() over (partition by team_id, provider order by due_at) as turn from (
-        select team_id, connection_id, feed, provider, due_at from pull_jobs j
-        where due_at <= ${now} and not provider = any(${busy}::text[]) and not exists (
-          select from cloud_clients c where c.team_id = j.team_id and c.provider = j.provider and c.blocked_until > ${now}
-        ) order by due_at limit ${MAX_COMPARED}
-      ) due
-    ) ranked order by turn, due_at limit ${limit} ${anyTeam('due feeds in turn')}`.execute(db)
+    select due.team_id, due.connection_id, due.feed, due.provider, due.turn::integer as turn from cloud_clients c cross join lateral (
+      select j.team_id, j.connection_id, j.feed, j.provider, j.due_at, row_number() over (order by j.due_at) as turn from pull_jobs j
+      where j.team_id = c.team_id and j.provider = c.provider and j.due_at <= ${now} order by j.due_at limit ${MAX_TURNS}
+    ) due
+    where not c.provider = any(${busy}::text[]) and (c.blocked_until is null or c.blocked_until <= ${now})
+    order by due.turn, due.due_at limit ${limit} ${anyTeam('due feeds in turn')}`.execute(db)
   return rows
 }
 

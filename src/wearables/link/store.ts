@@ -20,7 +20,7 @@ const liveTokens = (db: Db, team_id: string, now: string) =>
     .where('token.team_id', '=', team_id)
     .where('users.deleted_at', 'is', null)
     .where('teams.deleted_at', 'is', null)
-    .where((eb) => eb.or([eb('token.key_id', 'is', null), hasLiveCreator(team_id, 'token.key_id', now)]))
+    .where(hasLiveCreator(team_id, 'token.key_id', now))
 
 export type LiveToken = NonNullable<Awaited<ReturnType<typeof findToken>>>
 

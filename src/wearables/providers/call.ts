@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import type { App } from '../../platform/app.ts'
 import { policyOf } from '../../platform/outbound/address.ts'
 import type { Outcome } from '../../platform/outbound/outcome.ts'
@@ -50,7 +51,7 @@ export function openCloud(
     const found = cloud?.faultIn?.(body)
     return { error: found && cloudError(found.fault, found.detail), body }
   }
-  const call: Call = async (request, shape) => {
+  const parsed = async <S extends z.ZodType>(request: CloudRequest, shape: S) => {
     let response = await send(request)
     if (response.error?.fault === 'unauthorized' && access && renew && !isRenewed) {
       isRenewed = true
@@ -61,11 +62,12 @@ export function openCloud(
       }
     }
     if (response.error) throw response.error
-    const parsed = shape.safeParse(response.body)
+    const { data, error } = shape.safeParse(response.body)
     // The message of the parser would contain health data.
-    if (!parsed.success) throw cloudError('malformed', `shape of ${request.path.split('/').slice(0, 4).join('/')}`)
-    return parsed.data
+    if (error) throw cloudError('malformed', `shape of ${request.path.split('/').slice(0, 4).join('/')}`)
+    return data as z.output<S>
   }
+  const call: Call = Object.assign(parsed, { note: () => {} })
   return { call, close: async () => (shared ? undefined : sender.close()) }
 }
 

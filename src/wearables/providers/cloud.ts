@@ -50,7 +50,16 @@ export type Ending = {
 }
 
 /** Sends a request to the API of the cloud and checks the shape of the response. Throws a cloud error. */
-export type Call = <S extends z.ZodType>(request: CloudRequest, shape: S) => Promise<z.output<S>>
+export type Call = {
+  <S extends z.ZodType>(request: CloudRequest, shape: S): Promise<z.output<S>>
+  /** Called for each record of a response. One with a fault is left out. */
+  note(record: NotedRecord): void
+}
+
+export type NotedRecord = { kind: string; record: unknown; fault?: RecordFault | undefined }
+
+/** Why a record was left out: a field is missing, has another type or form, or a value that Assay does not store. */
+export type RecordFault = { reason: 'missing' | 'invalid' | 'implausible'; field: string | null }
 
 export type CloudRequest = {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -78,8 +87,8 @@ export type Feed = {
   /** Each read repeats the last days, because the cloud changes them later. */
   trailingDays: number
   pull(call: Call, window: Window, context: PullContext): AsyncIterable<Records>
-  /** The window of a changed object, or `deleted`. */
-  windowOf?(call: Call, change: Change): Promise<Window | 'deleted'>
+  /** The window of a changed object, `deleted`, or `unreadable` if its record has another shape. */
+  windowOf?(call: Call, change: Change): Promise<Window | 'deleted' | 'unreadable'>
   /** The summary that ends with a deleted object, and the series that were measured in its period. */
   deletion?(change: Change): Omit<DeletedObject, 'at'> | undefined
 }

@@ -78,7 +78,9 @@ export const knownSources: Partial<Record<SourceSlug, SourceSettings>> = {
   strava: {
     authorize_url: 'https://www.strava.com/oauth/authorize',
     token_url: 'https://www.strava.com/oauth/token',
+    revoke_url: 'https://www.strava.com/oauth/revoke',
     client_auth: 'body',
+    revoke_auth: 'basic',
     scope_separator: ',',
     account_field: 'athlete.id',
     reads: { 'activity:read_all': ['workouts', 'workout_stream', 'heartrate', 'distance'] },

@@ -41,9 +41,17 @@ export async function renewTokens(app: App, client: Client, { refresh_token, sco
 /** Revokes a token (RFC 7009). Returns false if it must be retried. */
 export async function revokeToken(app: App, client: Client, token: string) {
   if (!client.revoke_url) return true
-  const { ok, status } = await post(app, client.revoke_url, clientRequest(client, { token }))
-  // Another request would not change a client error.
-  return ok || (status !== null && status >= 400 && status < 500 && status !== 429)
+  const { ok, status, response_body } = await post(
+    app,
+    client.revoke_url,
+    clientRequest({ ...client, client_auth: client.revoke_auth }, { token }),
+  )
+  if (ok) return true
+  // A source that does not accept the credentials of the application has revoked nothing. They can be corrected.
+  const { error } = (parseJson(response_body) ?? {}) as { error?: unknown }
+  if (status === 401 || error === 'invalid_client') return false
+  // Another request would not change another client error.
+  return status !== null && status >= 400 && status < 500 && status !== 429
 }
 
 async function requestTokens(app: App, client: Client, fields: Record<string, string>, requestedScopes: string[]): Promise<Tokens> {

@@ -27,6 +27,7 @@ export type Client = {
   allScopes: string[] | undefined
   scope_separator: string
   client_auth: 'basic' | 'body'
+  revoke_auth: 'basic' | 'body'
   account_field: string | undefined
   /** The base of the API, if Assay reads the source. */
   api_url?: string | undefined

@@ -8,7 +8,11 @@ import type { IConfigMap, IContainer, IPodTemplateSpec, IService, IServiceAccoun
 import { parseAllDocuments } from 'yaml'
 import { type Deployment, deployments, manifestsPath } from '../../../scripts/manifests.ts'
 
-type ServiceMonitor = { apiVersion: string; kind: 'ServiceMonitor'; spec: { endpoints: { path: string; port: string }[] } }
+type ServiceMonitor = {
+  apiVersion: string
+  kind: 'ServiceMonitor'
+  spec: { endpoints: { path: string; port: string; authorization?: object }[] }
+}
 
 /** A document of the rendered manifests. The schema check makes the type true. */
 type Manifest = { metadata: { name: string; annotations?: Record<string, string> } } & (

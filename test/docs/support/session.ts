@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { delimiter, dirname, join } from 'node:path'
 import { assay, type Env, localOnly } from '../../support/process.ts'
 import { type Block, pageText } from './blocks.ts'
-import { tools } from './tools.ts'
+import { goSettings, tools } from './tools.ts'
 
 /** `folder` is the working folder, `addresses` maps the addresses on the page to real ones, and `from` is the folder of the pages. */
 export type Site = { folder: string; addresses: Record<string, string>; env: Env; prelude?: string; from?: string }
@@ -19,7 +19,7 @@ export function runBlocks(page: string, site: Site, blocks: Block[]): Promise<Se
   writeFileSync(join(folder, '.page.sh'), scriptOf(page, site, blocks))
   const PATH = [bin, dirname(process.execPath), process.env['PATH']].join(delimiter)
   const { HOME, NODE_COMPILE_CACHE, NODE_OPTIONS } = process.env
-  const variables = { HOME, NODE_COMPILE_CACHE, NODE_OPTIONS, LANG: 'C.UTF-8', ...localOnly, ...env, PATH }
+  const variables = { HOME, NODE_COMPILE_CACHE, NODE_OPTIONS, LANG: 'C.UTF-8', ...goSettings, ...localOnly, ...env, PATH }
   const child = spawn('bash', ['.page.sh'], { cwd: folder, env: variables })
   child.stdin.end()
   const all = { out: '', err: '' }

@@ -48,7 +48,10 @@ export const Candidate = ({ comparison, onAccept }: { comparison: Comparison; on
             </tr>
           </thead>
           <tbody>
-            {[...comparison.patient, ...comparison.order].map((row) => (
+            {comparison.patient.map((row) => (
+              <ComparedField key={row.field} row={row} isPatient />
+            ))}
+            {comparison.order.map((row) => (
               <ComparedField key={row.field} row={row} />
             ))}
           </tbody>
@@ -60,8 +63,9 @@ export const Candidate = ({ comparison, onAccept }: { comparison: Comparison; on
 
 type Field = { field: string; reported: string | null; ordered: string | null; agrees: boolean }
 
-const ComparedField = ({ row: { field, reported, ordered, agrees } }: { row: Field }) => (
-  <tr>
+/** A patient field that differs is red, because the result may belong to someone else. */
+const ComparedField = ({ row: { field, reported, ordered, agrees }, isPatient = false }: { row: Field; isPatient?: boolean }) => (
+  <tr class={isPatient && !agrees ? 'differs' : ''}>
     <th scope="row">
       <span class={`row agreement tone-${agrees ? 'good' : 'bad'}`}>
         <Icon name={agrees ? 'done' : 'close'} />

@@ -6,7 +6,7 @@ import { Button, Card, EmptyState, Time } from '../../ui/basics.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { SelectField } from '../../ui/forms.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
-import { type Column, QueryView, Table } from '../../ui/table.tsx'
+import { type Column, CursorPager, QueryView, Table } from '../../ui/table.tsx'
 import { showToast } from '../../ui/toasts.tsx'
 import { Interpretation } from './unmatched.tsx'
 
@@ -18,7 +18,11 @@ const reasonLabels: Record<string, string> = { holds_account: 'holds the account
 /** The queue of the operator. No team can read it. */
 export function UnassignedResults() {
   const [assigning, setAssigning] = useState<Result>()
-  const results = useQuery('unassigned-results', () => api.listUnassignedResults())
+  const [pages, setPages] = useState<(string | null)[]>([null])
+  const next_cursor = pages.at(-1)
+  const results = useQuery(`unassigned-results?${next_cursor}`, () =>
+    api.listUnassignedResults({ query: next_cursor ? { next_cursor } : {} }),
+  )
   return (
     <>
       <PageHeader title="Results without a team">
@@ -31,8 +35,16 @@ export function UnassignedResults() {
           isEmpty={({ results }) => !results.length}
           empty={<EmptyState title="No results without a team">Every result went to a team.</EmptyState>}
         >
-          {({ results }) => (
-            <Table label="Results without a team, oldest first" rows={results} keyOf={({ id }) => id} columns={columns(setAssigning)} />
+          {({ results, next_cursor }) => (
+            <>
+              <Table
+                label="Results without a team, critical first, then oldest"
+                rows={results}
+                keyOf={({ id }) => id}
+                columns={columns(setAssigning)}
+              />
+              <CursorPager pages={pages} next={next_cursor} onChange={setPages} />
+            </>
           )}
         </QueryView>
       </Card>

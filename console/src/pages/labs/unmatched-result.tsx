@@ -5,12 +5,13 @@ import { refresh, useQuery } from '../../query.ts'
 import { Link } from '../../router.tsx'
 import type { PageProps } from '../../routes.ts'
 import { can } from '../../session.ts'
-import { Button, Card, DescriptionList, EmptyState, Id, Time } from '../../ui/basics.tsx'
+import { Button, Card, DescriptionList, EmptyState, Id, Notice, Time } from '../../ui/basics.tsx'
 import { DetailPage } from '../../ui/detail-page.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
-import { AreaField, SelectField } from '../../ui/forms.tsx'
+import { AreaField, Checkbox, SelectField } from '../../ui/forms.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Reveal, revealHeaders } from '../../ui/reveal.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
 import { showToast } from '../../ui/toasts.tsx'
 import { Candidate, type Comparison } from './candidate.tsx'
 import { Interpretation, patientOf, ReviewStatus } from './unmatched.tsx'
@@ -34,7 +35,7 @@ export function UnmatchedResultDetail({ params: { raw_result_id = '' } }: PagePr
 
 type ViewProps = { compared: Compared; isRevealed: boolean; onReveal: (reason: string | null) => void }
 
-function ResultView({ compared: { result, comparisons }, isRevealed, onReveal }: ViewProps) {
+function ResultView({ compared: { result, values, comparisons }, isRevealed, onReveal }: ViewProps) {
   const [accepting, setAccepting] = useState<Comparison>()
   const [isResolving, setIsResolving] = useState(false)
   const canAccept = can('data.change') && result.allowed_actions.includes('accept')
@@ -57,6 +58,7 @@ function ResultView({ compared: { result, comparisons }, isRevealed, onReveal }:
       </PageHeader>
       <div class="columns">
         <div class="stack">
+          <Values values={values} />
           {comparisons.map((comparison) => (
             <Candidate
               key={comparison.order_id}
@@ -80,6 +82,36 @@ function ResultView({ compared: { result, comparisons }, isRevealed, onReveal }:
     </>
   )
 }
+
+const Values = ({ values }: Pick<Compared, 'values'>) => (
+  <Card bare title="Values in the message">
+    {values.length ? (
+      <Table
+        label="Values in the message, critical first"
+        rows={values}
+        keyOf={(value) => String(values.indexOf(value))}
+        columns={valueColumns}
+      />
+    ) : (
+      <EmptyState title="No values">The message has no values. It may have a document.</EmptyState>
+    )}
+  </Card>
+)
+
+const valueColumns: Column<Compared['values'][number]>[] = [
+  { name: 'Measurement', cell: ({ name }) => name },
+  {
+    name: 'Value',
+    cell: ({ result, unit, notes }) => (
+      <>
+        {result} {unit}
+        {notes && <div class="small muted breaks">{notes}</div>}
+      </>
+    ),
+  },
+  { name: 'Range', wide: true, cell: ({ reference_range }) => reference_range },
+  { name: 'Interpretation', cell: ({ interpretation }) => <Interpretation value={interpretation} /> },
+]
 
 const About = ({ result, isRevealed, onReveal }: Omit<ViewProps, 'compared'> & { result: Result }) => (
   <Card title="In the message" actions={<Reveal isRevealed={isRevealed} onReveal={onReveal} onMask={() => onReveal(null)} />}>
@@ -111,18 +143,26 @@ const NOTE_HINT = 'Stored encrypted with the result. At most 2,000 characters.'
 
 function Accept({ result, comparison, onClose }: { result: Result; comparison: Comparison; onClose: () => void }) {
   const [note, setNote] = useState('')
+  const [isDone, setIsDone] = useState(false)
   const isRecreation = comparison.files_on === 'recreation'
-  const differing = [...comparison.order, ...comparison.patient].filter(({ agrees }) => !agrees).map(({ field }) => humanize(field))
+  const namesOf = (fields: { field: string; agrees: boolean }[]) =>
+    fields.filter(({ agrees }) => !agrees).map(({ field }) => humanize(field))
+  const [ofPatient, ofOrder] = [namesOf(comparison.patient), namesOf(comparison.order)]
   const accept = async () => {
-    const body = { order_id: comparison.order_id, ...(note.trim() ? { note: note.trim() } : {}) }
+    const body = {
+      order_id: comparison.order_id,
+      ...(note.trim() ? { note: note.trim() } : {}),
+      ...(isDone ? { completes_order: true } : {}),
+    }
     const order = await api.acceptUnmatchedResult({ params: { raw_result_id: result.id }, body })
     onClose()
-    done(`Result filed on order ${shortId(order.id)}.`)
+    done(`Result filed with order ${shortId(order.id)}.`)
   }
   return (
     <FormDialog
       title={isRecreation ? 'Accept as a new order' : 'Accept result'}
       submit={isRecreation ? 'Accept as new order' : 'Accept'}
+      disabled={comparison.needs_note && !note.trim()}
       onClose={onClose}
       onSubmit={accept}
     >
@@ -131,10 +171,12 @@ function Accept({ result, comparison, onClose }: { result: Result; comparison: C
           ? `Order ${shortId(comparison.order_id)} has ended or has other results. A new order in the same transaction gets the result. The lab does not get this order.`
           : `Order ${shortId(comparison.order_id)} gets the result, and its patient and your webhooks see it.`}
       </p>
-      {differing.length > 0 && (
-        <p class="muted">These fields differ: {differing.join(', ')}. Make sure that the patient is the same person.</p>
+      {ofPatient.length > 0 && (
+        <Notice tone="bad">These patient fields differ: {ofPatient.join(', ')}. Explain in the note why it is the same person.</Notice>
       )}
-      <AreaField label="Note" hint={NOTE_HINT} value={note} maxLength={2000} onText={setNote} />
+      {ofOrder.length > 0 && <p class="muted">These order fields differ: {ofOrder.join(', ')}.</p>}
+      <Checkbox label="Complete the order, because the lab has reported everything" value={isDone} onChange={setIsDone} />
+      <AreaField label="Note" hint={NOTE_HINT} value={note} maxLength={2000} required={comparison.needs_note} onText={setNote} />
     </FormDialog>
   )
 }

@@ -34,7 +34,7 @@ export function UnmatchedResults() {
   const status = search.get('status') ?? ''
   const results = useQuery(`unmatched-results?${status}&${next_cursor}${reason ? '&revealed' : ''}`, () =>
     api.listUnmatchedResults({
-      query: { ...(status ? { status: status as Filter['status'] } : {}), ...(next_cursor ? { next_cursor } : {}) },
+      query: { sort: 'critical', ...(status ? { status: status as Filter['status'] } : {}), ...(next_cursor ? { next_cursor } : {}) },
       ...revealHeaders(reason),
     }),
   )
@@ -61,14 +61,20 @@ export function UnmatchedResults() {
               title={status ? 'No matching results' : 'No unmatched results'}
               actions={status && <Button onClick={() => select(null)}>Clear filter</Button>}
             >
-              {status ? null : 'Every result of a connected lab was filed on its order.'}
+              {status ? null : 'Every result of a connected lab was filed with its order.'}
             </EmptyState>
           }
         >
           {({ data, next_cursor, total }) => (
             <>
               <p class="body small muted">{pluralize(total, 'result')}</p>
-              <Table label="Unmatched results, newest first" rows={data} keyOf={({ id }) => id} columns={columns} to={linkTo} />
+              <Table
+                label="Unmatched results, critical first, then newest"
+                rows={data}
+                keyOf={({ id }) => id}
+                columns={columns}
+                to={linkTo}
+              />
               <CursorPager pages={pages} next={next_cursor} onChange={setPages} />
             </>
           )}

@@ -5,6 +5,7 @@ import { Sparkline } from '../../charts/sparkline.tsx'
 import { isSandbox } from '../../clock.ts'
 import { formatDate, humanize, pluralize } from '../../format.ts'
 import { useQuery } from '../../query.ts'
+import { useSearchParams } from '../../router.tsx'
 import { Card, EmptyState } from '../../ui/basics.tsx'
 import { type Column, QueryView, Table } from '../../ui/table.tsx'
 import { CriticalNotice } from './acknowledge.tsx'
@@ -22,10 +23,12 @@ export function Results({ order }: { order: Order }) {
   const key = hasResults(order) ? `results:${order.id} ${order.last_event.id}` : null
   const results = useQuery(key, () => api.getResults({ params: { order_id: order.id } }))
   const trends = useQuery(results.data ? `trends:${order.user_id} ${order.id}` : null, () => loadTrends(order))
+  // A link to an open critical result says so, because a correction may have lowered the interpretation.
+  const isCritical = useSearchParams().has('review') || order.interpretation === 'critical'
   if (!key) return <NoResultsYet order={order} />
   return (
     <div class="stack">
-      {order.interpretation === 'critical' && <CriticalNotice order_id={order.id} />}
+      {isCritical && <CriticalNotice order_id={order.id} result_version={results.data?.metadata.result_version ?? undefined} />}
       <Card
         bare
         title="Results"

@@ -151,7 +151,8 @@ function ChainStatus() {
     <>
       <Notice tone={intact ? 'good' : 'bad'}>
         {intact ? `Chain verified: ${pluralize(rows, 'row')} checked` : `Chain broken at row ${broken?.seq}: ${broken?.reason}`}
-        {unchained > 0 && `; ${pluralize(unchained, 'recent row')} not chained yet`}. Checked <Time at={verified_at} isRealTime />.
+        {unchained > 0 && `; ${pluralize(unchained, 'row')} not chained for more than a minute`}. Checked{' '}
+        <Time at={verified_at} isRealTime />.
         {!intact && !breaks.length && ' Only the operator of the deployment can acknowledge this break.'}
       </Notice>
       {breaks.length > 0 && <Breaks breaks={breaks} />}

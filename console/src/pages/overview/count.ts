@@ -1,7 +1,7 @@
 import type { api } from '../../api.ts'
-import { formatCount } from '../../format.ts'
+import { formatCountAtLeast } from '../../format.ts'
 
 export type Overview = Awaited<ReturnType<typeof api.getOverview>>
 export type Count = { count: number; at_least: boolean }
 
-export const formatCountOf = ({ count: n, at_least }: Count) => `${formatCount(n)}${at_least ? '+' : ''}`
+export const formatCountOf = ({ count: n, at_least }: Count) => formatCountAtLeast(n, at_least)

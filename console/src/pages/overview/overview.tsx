@@ -38,7 +38,7 @@ export function Overview() {
 }
 
 function OverviewView({ data }: { data: OverviewData }) {
-  const { stages, results_waiting, critical_unacknowledged, deliveries } = data
+  const { stages, results_waiting, critical_unacknowledged, critical_unmatched, deliveries } = data
   if (!stages.some(({ count }) => count) && !data.activity.length) return <FirstSteps />
   const isOrg = session.get()?.kind !== 'team'
   return (
@@ -87,7 +87,7 @@ function OverviewView({ data }: { data: OverviewData }) {
               }))}
             />
           </Card>
-          <CriticalResults results={critical_unacknowledged} />
+          <CriticalResults results={critical_unacknowledged} unmatched={critical_unmatched} />
           <Deliveries deliveries={deliveries} />
         </div>
         <div class="stack">

@@ -1,5 +1,5 @@
 import { api } from '../../api.ts'
-import { formatCount } from '../../format.ts'
+import { formatCountAtLeast } from '../../format.ts'
 import { useQuery } from '../../query.ts'
 import type { PageProps } from '../../routes.ts'
 import { can, teamParams } from '../../session.ts'
@@ -29,7 +29,7 @@ export function WebhookDetail({ params: { webhook_id = '' } }: PageProps) {
 
 function WebhookView({ webhook }: { webhook: Webhook }) {
   const tab = useTab(['deliveries', 'pending', 'jobs', 'settings'])
-  const { id, waiting, failing_since, next_try_at, disabled_because } = webhook
+  const { id, waiting, waiting_at_least, failing_since, next_try_at, disabled_because } = webhook
   return (
     <>
       <PageHeader
@@ -75,7 +75,7 @@ function WebhookView({ webhook }: { webhook: Webhook }) {
             'pending',
             <>
               {' '}
-              Pending <span class="count">{formatCount(waiting)}</span>
+              Pending <span class="count">{formatCountAtLeast(waiting, waiting_at_least)}</span>
             </>,
           ],
           ['jobs', 'Replays'],

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { fetchAllPages } from '../../fetch-all-pages.ts'
-import { formatCount, pluralize, shortId } from '../../format.ts'
+import { formatCountAtLeast, pluralize, shortId } from '../../format.ts'
 import { refresh, useQuery } from '../../query.ts'
 import { navigate } from '../../router.tsx'
 import { can, teamParams } from '../../session.ts'
@@ -73,7 +73,7 @@ const columns: Column<Webhook>[] = [
   },
   { name: 'Health', cell: (webhook) => <Health webhook={webhook} /> },
   { name: 'Event types', wide: true, cell: ({ filter_types }) => (filter_types ? pluralize(filter_types.length, 'filter') : 'All') },
-  { name: 'Pending', wide: true, right: true, cell: ({ waiting }) => formatCount(waiting) },
+  { name: 'Pending', wide: true, right: true, cell: ({ waiting, waiting_at_least }) => formatCountAtLeast(waiting, waiting_at_least) },
   { name: 'Created', wide: true, right: true, cell: ({ created_at }) => <Time at={created_at} isRealTime /> },
 ]
 

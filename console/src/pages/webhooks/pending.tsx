@@ -25,7 +25,7 @@ export function PendingMessages({ webhook_id }: { webhook_id: string }) {
       >
         {({ data }) => (
           <Table
-            label="Pending messages, next first"
+            label="Pending messages, oldest first"
             rows={data}
             keyOf={({ event_id, sequence }) => `${event_id} ${sequence}`}
             columns={[

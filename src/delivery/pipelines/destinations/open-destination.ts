@@ -1,8 +1,8 @@
+import type { SupportedDestination } from '../../../contract/delivery/pipelines.ts'
 import type { App } from '../../../platform/app.ts'
 import { errorWithCode } from '../../../platform/outbound/pools.ts'
 import { Problem } from '../../../platform/problem.ts'
 import { openSettings } from '../encrypted-settings.ts'
-import type { HeldDestination } from '../publishing/store-holding.ts'
 import type { Failure } from '../rules-failure.ts'
 import { brokerOf } from '../uri.ts'
 import type { Destination, OutboundOptions } from './destination.ts'
@@ -12,7 +12,7 @@ import { openRabbitMq } from './destination-rabbitmq.ts'
 /** Opens a destination with its current settings. */
 export async function openDestination(
   app: App,
-  row: HeldDestination,
+  row: { team_id: string; destination: SupportedDestination; sealed: Buffer },
   outbound: OutboundOptions,
   signal: AbortSignal,
 ): Promise<Destination> {

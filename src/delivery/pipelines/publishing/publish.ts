@@ -1,6 +1,9 @@
-import type { LogEntry } from '../../events/log.ts'
+import type { EventEnvelope } from '../../../contract/delivery/event.ts'
 import type { Destination } from '../destinations/destination.ts'
 import { messageOf } from '../destinations/message.ts'
+
+/** An event with its ordering key. */
+type LogEntry = { key: string; event: EventEnvelope }
 
 type PublishResult = { confirmed: number; error?: unknown }
 

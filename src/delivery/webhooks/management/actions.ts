@@ -1,22 +1,23 @@
 import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import type { NewWebhook, WebhookPatch } from '../../../contract/delivery/webhooks.ts'
-import { type App, inTransaction } from '../../../platform/app.ts'
+import type { App, AppInTransaction } from '../../../platform/app.ts'
 import type { ManagementCaller } from '../../../platform/callers.ts'
 import { policyOf } from '../../../platform/outbound/address.ts'
 import { checkUrl } from '../../../platform/outbound/url.ts'
 import { pageAfter, pageOf } from '../../../platform/paging.ts'
 import { problem } from '../../../platform/problem.ts'
 import { requireTeam } from '../../../tenants/teams/actions.ts'
-import { checkEventTypes } from '../../events/rules-event-types.ts'
-import { openSecrets, urlOf } from '../endpoints.ts'
+import { changeAtEnd, changeDelivery } from '../../events/change-log.ts'
+import { checkEventTypes } from '../../events/rules.ts'
+import { countWaiting } from '../backlog.ts'
+import { openSecrets, sealSecrets } from '../endpoints.ts'
 import { nextAttemptAt } from '../rules-health.ts'
 import { shownUrl } from '../rules-urls.ts'
 import { newSecret, parseSecret } from '../sign.ts'
 import { newKeyPair, publicKeyOf } from '../sign-ed25519.ts'
 import * as store from '../store.ts'
-import { secretColumns } from '../urls.ts'
-import { PURGE_WEBHOOKS } from './purge.ts'
+import * as cursors from '../store-positions.ts'
 
 type Path = { team_id: string }
 
@@ -33,7 +34,7 @@ export async function listWebhooks(
   return { data: await presentWebhooks(app, caller, team_id, rows), next_cursor }
 }
 
-/** Each event looks at all webhooks of its team. */
+/** The owner of a team looks at all of its webhooks for each event. */
 export const MAX_WEBHOOKS = 2000
 
 function checkCount(count: number) {
@@ -44,58 +45,74 @@ function checkCount(count: number) {
     )
 }
 
-export const createWebhook = (app: App, caller: ManagementCaller, { team_id }: Path, body: z.output<typeof NewWebhook>) =>
-  inTransaction(app, async (app) => {
-    await requireTeam(app, caller, team_id)
-    checkUrl(body.url, policyOf(app.config))
-    checkEventTypes(body.filter_types, ['body', 'filter_types'])
+export async function createWebhook(app: App, caller: ManagementCaller, { team_id }: Path, body: z.output<typeof NewWebhook>) {
+  await requireTeam(app, caller, team_id)
+  checkUrl(body.url, policyOf(app.config))
+  checkEventTypes(body.filter_types, ['body', 'filter_types'])
+  const key = body.secret ?? newSecret()
+  parseSecret(key)
+  const pairs = body.asymmetric ? [newSigningPair()] : []
+  return changeAtEnd(app, team_id, async (app, end) => {
     checkCount((await store.countWebhooks(app.db, team_id)).count)
     const id = randomUUID()
-    const key = body.secret ?? newSecret()
-    parseSecret(key)
-    const pairs = body.asymmetric ? [newSigningPair()] : []
     const now = app.wall()
-    const secrets = { keys: [{ key, until: null }], pairs, headers: {}, sensitive: [] }
+    const secrets = { keys: [{ key, until: null }], pairs, headers: {}, sensitive: [], url: body.url }
     const row = await store.insertWebhook(app.db, {
       id,
       team_id,
-      ...(await secretColumns(app, { id, team_id }, secrets, body.url)),
+      sealed: await sealSecrets(app, { id, team_id }, secrets),
       description: body.description ?? '',
-      filter_types: body.filter_types?.length ? body.filter_types : null,
+      filter_types: body.filter_types ?? null,
       rate_limit: body.rate_limit ?? null,
       ordering: body.ordering ?? 'per_key',
       created_at: now,
       updated_at: now,
       disabled_at: body.disabled ? now : null,
     })
+    await cursors.insertCursor(app.db, { team_id, webhook_id: id, after_no: end.no, after_at: end.at })
     return presentWebhook(app, caller, row)
   })
+}
 
-export const getWebhook = async (app: App, caller: ManagementCaller, path: Path & { webhook_id: string }) =>
+export const getWebhook = async (app: App, caller: ManagementCaller, path: WebhookKey) =>
   presentWebhook(app, caller, await requireWebhook(app, caller, path))
 
-export const patchWebhook = (
-  app: App,
+/** A new filter or ordering applies to later events, so it needs the end of the log. */
+export async function patchWebhook(app: App, caller: ManagementCaller, path: WebhookKey, patch: z.output<typeof WebhookPatch>) {
+  await requireWebhook(app, caller, path)
+  if (patch.url) checkUrl(patch.url, policyOf(app.config))
+  checkEventTypes(patch.filter_types, ['body', 'filter_types'])
+  if (patch.filter_types === undefined && !patch.ordering)
+    return changeDelivery(app, path.team_id, (app) => applyPatch(app, caller, path, patch))
+  return changeAtEnd(app, path.team_id, (app, end) => applyPatch(app, caller, path, patch, end.no))
+}
+
+type WebhookKey = Path & { webhook_id: string }
+
+async function applyPatch(
+  app: AppInTransaction,
   caller: ManagementCaller,
-  path: Path & { webhook_id: string },
+  path: WebhookKey,
   patch: z.output<typeof WebhookPatch>,
-) =>
-  inTransaction(app, async (app) => {
-    const webhook = await requireWebhook(app, caller, path, store.lockWebhook)
-    if (patch.url) checkUrl(patch.url, policyOf(app.config))
-    checkEventTypes(patch.filter_types, ['body', 'filter_types'])
-    const now = app.wall()
-    const row = await store.updateWebhook(app.db, path.team_id, webhook.id, {
-      updated_at: now,
-      ...(await secretChanges(app, webhook, patch)),
-      ...(patch.description === undefined ? {} : { description: patch.description ?? '' }),
-      ...(patch.rate_limit === undefined ? {} : { rate_limit: patch.rate_limit }),
-      ...(patch.filter_types === undefined ? {} : { filter_types: patch.filter_types?.length ? patch.filter_types : null }),
-      ...(patch.ordering ? { ordering: patch.ordering } : {}),
-      ...disabledChanges(webhook, patch.disabled, now),
-    })
-    return presentWebhook(app, caller, row)
+  end_no?: number,
+) {
+  const webhook = await requireWebhook(app, caller, path, store.lockWebhook)
+  const now = app.wall()
+  const change = {
+    ...(patch.filter_types === undefined ? {} : { filter_types: patch.filter_types }),
+    ...(patch.ordering ? { ordering: patch.ordering } : {}),
+  }
+  if (end_no !== undefined) await cursors.keepFilter(app.db, webhook, end_no)
+  const row = await store.updateWebhook(app.db, path.team_id, webhook.id, {
+    updated_at: now,
+    ...(await secretChanges(app, webhook, patch)),
+    ...(patch.description === undefined ? {} : { description: patch.description ?? '' }),
+    ...(patch.rate_limit === undefined ? {} : { rate_limit: patch.rate_limit }),
+    ...change,
+    ...disabledChanges(webhook, patch.disabled, now),
   })
+  return presentWebhook(app, caller, row)
+}
 
 /** Turning asymmetric signing off and on again creates a new key pair. */
 async function secretChanges(app: App, webhook: store.WebhookRow, { url, asymmetric }: z.output<typeof WebhookPatch>) {
@@ -104,7 +121,8 @@ async function secretChanges(app: App, webhook: store.WebhookRow, { url, asymmet
   const changesPairs = typeof asymmetric === 'boolean' && !(asymmetric && hasPairs)
   if (!url && !changesPairs) return {}
   const pairs = asymmetric ? [newSigningPair()] : []
-  return secretColumns(app, webhook, changesPairs ? { ...secrets, pairs } : secrets, url ?? urlOf(webhook, secrets))
+  const changed = { ...secrets, ...(changesPairs && { pairs }), ...(url && { url }) }
+  return { sealed: await sealSecrets(app, webhook, changed) }
 }
 
 const newSigningPair = () => ({ private_key: newKeyPair().private_key, until: null })
@@ -125,13 +143,13 @@ function disabledChanges({ disabled_at }: store.WebhookRow, disabled: boolean | 
   }
 }
 
-/** The webhook is deleted immediately. A job deletes its pending messages afterwards. */
-export async function deleteWebhook(app: App, caller: ManagementCaller, path: Path & { webhook_id: string }) {
-  await inTransaction(app, async (app) => {
+/** Its pending messages and jobs are deleted with it. */
+export async function deleteWebhook(app: App, caller: ManagementCaller, path: WebhookKey) {
+  await requireWebhook(app, caller, path)
+  await changeDelivery(app, path.team_id, async (app) => {
     const webhook = await requireWebhook(app, caller, path, store.lockWebhook)
-    await store.markDeleted(app.db, path.team_id, webhook.id, app.wall())
+    await store.deleteWebhook(app.db, path.team_id, webhook.id)
   })
-  app.wake(PURGE_WEBHOOKS)
 }
 
 export async function requireWebhook(
@@ -150,16 +168,19 @@ const presentWebhook = async (app: App, caller: ManagementCaller, row: store.Web
   (await presentWebhooks(app, caller, row.team_id, [row]))[0] as Awaited<ReturnType<typeof presentWebhooks>>[number]
 
 async function presentWebhooks(app: App, caller: ManagementCaller, team_id: string, rows: store.WebhookRow[]) {
-  const ids = rows.map(({ id }) => id)
-  const backlog = new Map((await store.backlogOf(app.db, team_id, ids)).map((row) => [row.webhook_id, row]))
+  const waiting = await countWaiting(app.db, team_id, rows)
+  const waitingOf = (id: string) => {
+    const { count = 0, isAtLeast = false } = waiting.get(id) ?? {}
+    return { waiting: count, waiting_at_least: isAtLeast }
+  }
   const opened = await Promise.all(rows.map(async (row) => ({ row, secrets: await openSecrets(app, row) })))
   return opened.map(({ row, secrets }) => ({
     ...row,
-    url: shownUrl(caller, urlOf(row, secrets)),
+    url: shownUrl(caller, secrets.url),
     public_key: secrets.pairs?.[0] ? publicKeyOf(secrets.pairs[0].private_key) : null,
     disabled: row.disabled_at !== null,
-    waiting: Number(backlog.get(row.id)?.waiting ?? 0),
+    ...waitingOf(row.id),
     failing_since: row.first_failure_at,
-    next_try_at: nextAttemptAt(row, backlog.get(row.id)?.next_at ?? null),
+    next_try_at: nextAttemptAt(row, waiting.get(row.id)?.next_at ?? null),
   }))
 }

@@ -10,10 +10,10 @@ import { type Endpoint, endpointsOf } from '../endpoints.ts'
 import { presentAttempt } from '../repair/attempts.ts'
 import { afterAttempt } from '../rules.ts'
 import { attemptOf, headersOfMessage, signatureOf } from '../sending/contents.ts'
-import { logAttempt, type Message } from '../sending/store-lanes.ts'
+import { logAttempt } from '../sending/store-cursors.ts'
 import { requireWebhook } from './actions.ts'
 
-/** Sends an example once, without retries. It is in no delivery queue, so it has no sequence number. */
+/** Sends an example once, without retries. It is not in the log, so its sequence is 0. */
 export async function sendWebhookExample(app: App, caller: ManagementCaller, path: { team_id: string; webhook_id: string }, name: string) {
   const webhook = await requireWebhook(app, caller, path)
   const event_type = requireEventType(name)
@@ -21,7 +21,7 @@ export async function sendWebhookExample(app: App, caller: ManagementCaller, pat
   const endpoint = (await endpointsOf(app, team_id, [{ webhook_id: webhook.id }])).get(webhook.id) as Endpoint
   const at = app.wall()
   const event_id = randomUUID()
-  const message = { event_id, event_type, team_id, user_id: null, event_at: at, n: 0, key: 'example' } satisfies Partial<Message>
+  const message = { event_id, event_type, team_id, user_id: null, event_at: null, no: null, previous: null, key: 'example' }
   const body = JSON.stringify(exampleOf(event_type, { team_id, event_id, created_at: app.now() }))
   const signature = signatureOf(endpoint, message, body, at)
   const headers = { ...endpoint.headers, ...headersOfMessage(message, signature, at) }

@@ -5,7 +5,7 @@ import { fixedHeaders, lowerCaseHeaders } from '../../../platform/outbound/send.
 import { pageAfter, pageOf } from '../../../platform/paging.ts'
 import { problem } from '../../../platform/problem.ts'
 import { open } from '../../../platform/sealing/seal.ts'
-import { checkEventType } from '../../events/rules-event-types.ts'
+import { checkEventType } from '../../events/rules.ts'
 import { requireWebhook } from '../management/actions.ts'
 import { shownUrl } from '../rules-urls.ts'
 import { type AttemptContents, attemptAssociatedData, bodyOf, headersOfMessage, keyOfMessage } from '../sending/contents.ts'
@@ -26,7 +26,7 @@ export async function listWebhookAttempts(app: App, caller: ManagementCaller, pa
 export async function getWebhookAttempt(app: App, caller: ManagementCaller, path: Path & { attempt_id: string }) {
   await requireWebhook(app, caller, path)
   const found = await store.findAttempt(app.db, path, path.attempt_id)
-  if (!found)
+  if (!found?.sealed || (found.user_id && !found.key_id))
     throw problem('ATTEMPT_NOT_FOUND', 'This webhook has no such attempt, or it is past retention. List its attempts to see their IDs.')
   const key = await keyOfMessage(app, found)
   const { url, signature, headers, body, ...response } = open<AttemptContents>(key, attemptAssociatedData(found.id), found.sealed)
@@ -43,8 +43,9 @@ export async function getWebhookAttempt(app: App, caller: ManagementCaller, path
 
 export const presentAttempt = (row: Omit<store.AttemptRow, 'user_id' | 'event_at'>) => ({
   ...row,
-  sequence: row.n,
-  example: row.n === 0,
+  sequence: row.no ?? 0,
+  example: row.no === null,
+  key: row.key ?? row.event_id,
   error_message: row.error && (failures[row.error as Failure] ?? failures.failed),
   next_try_at: row.next_at,
 })

@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { type App, inTransaction } from '../../../platform/app.ts'
+import type { App } from '../../../platform/app.ts'
 import type { ManagementCaller } from '../../../platform/callers.ts'
 import { pageAfter, pageOf } from '../../../platform/paging.ts'
 import { problem } from '../../../platform/problem.ts'
-import { checkEventTypes } from '../../events/rules-event-types.ts'
+import { changeDelivery } from '../../events/change-log.ts'
+import { checkEventTypes } from '../../events/rules.ts'
 import { requireWebhook } from '../management/actions.ts'
 import { checkWindow } from './rules-jobs.ts'
 import * as store from './store-jobs.ts'
 
-/** The background job that runs recover and replay jobs. */
-export const REPAIR_WEBHOOKS = 'repair webhooks'
+/** The background job that counts the events of jobs and recovers messages. The owner of the team runs replays. */
+export const RECOVER_MESSAGES = 'recover messages'
 
 type Path = { team_id: string; webhook_id: string }
 type NewJob = { kind: 'recover' | 'replay'; from: string; to: string; event_types?: string[] | null | undefined; names: [string, string] }
@@ -30,7 +31,8 @@ export async function replayWebhook(app: App, caller: ManagementCaller, path: Pa
 
 async function startJob(app: App, caller: ManagementCaller, path: Path, { kind, from, to, event_types, names }: NewJob) {
   checkWindow(from, to, names)
-  const job = await inTransaction(app, async (app) => {
+  await requireWebhook(app, caller, path)
+  const job = await changeDelivery(app, path.team_id, async (app) => {
     const { id: webhook_id, team_id } = await requireWebhook(app, caller, path)
     const now = app.wall()
     const window = { window_from: from, window_to: to, event_types: event_types ?? null }
@@ -38,7 +40,7 @@ async function startJob(app: App, caller: ManagementCaller, path: Path, { kind, 
       await store.insertJob(app.db, { id: randomUUID(), team_id, webhook_id, kind, ...window, created_at: now, updated_at: now }),
     )
   })
-  app.wake(REPAIR_WEBHOOKS)
+  app.wake(RECOVER_MESSAGES)
   return job
 }
 
@@ -58,11 +60,12 @@ export async function getWebhookJob(app: App, caller: ManagementCaller, path: Pa
   return presentJob(job)
 }
 
-export const stopWebhookJob = (app: App, caller: ManagementCaller, path: Path & { job_id: string }) =>
-  inTransaction(app, async (app) => {
-    await getWebhookJob(app, caller, path)
+export async function stopWebhookJob(app: App, caller: ManagementCaller, path: Path & { job_id: string }) {
+  await getWebhookJob(app, caller, path)
+  return changeDelivery(app, path.team_id, async (app) => {
     await store.stopJob(app.db, path, path.job_id, app.wall())
     return getWebhookJob(app, caller, path)
   })
+}
 
 const presentJob = (job: store.JobRow) => ({ ...job, from: job.window_from, to: job.window_to })

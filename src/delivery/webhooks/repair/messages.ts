@@ -1,56 +1,146 @@
-import { type App, inTransaction, wakeAfterCommit } from '../../../platform/app.ts'
+import type { App, AppInTransaction } from '../../../platform/app.ts'
 import type { ManagementCaller } from '../../../platform/callers.ts'
 import { pageAfter, pageOf } from '../../../platform/paging.ts'
 import { problem } from '../../../platform/problem.ts'
+import { changeAtEnd } from '../../events/change-log.ts'
+import { COUNT_LIMIT, positionsOf, segmentsOf } from '../backlog.ts'
 import { requireWebhook } from '../management/actions.ts'
 import { nextAttemptAt } from '../rules-health.ts'
-import { updateWebhook, type WebhookRow } from '../store.ts'
-import { enqueueEvents } from '../store-queue.ts'
+import { isMessage, keyBesideOrder, keyOf, versionAt } from '../sending/rules-filters.ts'
+import { lockWebhook, updateWebhook, type WebhookRow } from '../store.ts'
+import * as backlog from '../store-backlog.ts'
+import * as positions from '../store-positions.ts'
 import * as store from './store-messages.ts'
 
 type Path = { team_id: string; webhook_id: string }
-type Query = { limit: number; next_cursor?: string | null | undefined }
+type Query = { limit: number; next_cursor?: string | null | undefined; no?: number | null | undefined }
 
-export async function listWebhookMessages(app: App, caller: ManagementCaller, path: Path, { limit, next_cursor }: Query) {
+/** Lists pending messages in the order of the log: parked ones, and those that the cursor has not reached. */
+export async function listWebhookMessages(app: App, caller: ManagementCaller, path: Path, { limit, next_cursor, no }: Query) {
   const webhook = await requireWebhook(app, caller, path)
+  if (no) {
+    const data = (await listPending(app, webhook, no - 1, 1)).filter(({ sequence }) => sequence === no)
+    return { data, next_cursor: null, position: await describePosition(app, webhook, no) }
+  }
   const page = pageAfter(next_cursor, limit, isPosition)
-  const found = await store.listPending(app.db, path, limit, page.after && positionOf(page.after.at))
-  const { rows, next_cursor: next } = pageOf(found, page, (message) => ({ at: textOf(message), id: message.event_id }))
-  return { data: rows.map((message) => ({ ...message, next_try_at: nextAttemptOf(webhook, message) })), next_cursor: next }
+  const found = await listPending(app, webhook, Number(page.after?.at ?? 0), limit + 1)
+  const { rows, next_cursor: next } = pageOf(found, page, ({ sequence, event_id }) => ({ at: String(sequence), id: event_id }))
+  return { data: rows, next_cursor: next }
 }
 
-/** Sixteen digits of microseconds last until the year 2286. Lane and message numbers have at most nineteen. */
-const isPosition = (text: string) => /^\d{1,16}\/\d{1,19}\/\d{1,18}$/.test(text)
-
-const textOf = ({ run_us, lane_id, sequence }: store.PendingMessage) => `${run_us}/${lane_id}/${sequence}`
-
-function positionOf(text: string): store.ListPosition {
-  const [run_us, lane_id = '0', n] = text.split('/')
-  return { run_us: Number(run_us), lane_id, n: Number(n) }
+async function listPending(app: App, webhook: WebhookRow, after_no: number, limit: number) {
+  const found = [...(await listParked(app, webhook, after_no, limit)), ...(await listUnread(app, webhook, after_no, limit))]
+  return found.toSorted((a, b) => a.sequence - b.sequence).slice(0, limit)
 }
 
-const nextAttemptOf = (webhook: WebhookRow, { behind, run_at }: store.PendingMessage) =>
-  behind > 0 ? null : nextAttemptAt(webhook, run_at)
+const isPosition = (text: string) => /^\d{1,15}$/.test(text)
+
+async function listParked({ db }: App, webhook: WebhookRow, after_no: number, limit: number) {
+  const rows = await backlog.listParkedAfter(db, webhook.team_id, webhook.id, after_no, limit)
+  return rows.map(({ attempts, behind, retry_at, parked_key, ...event }) => ({
+    ...presentPending(event, parked_key),
+    attempts: behind === 0 ? attempts : 0,
+    behind,
+    next_try_at: behind === 0 ? nextAttemptAt(webhook, retry_at) : null,
+  }))
+}
+
+async function listUnread({ db, wall }: App, webhook: WebhookRow, after_no: number, limit: number) {
+  const { team_id, id: webhook_id } = webhook
+  const [position] = await positionsOf(db, team_id, [webhook])
+  if (!position) return []
+  const { cursor } = position
+  const events = await readUnread(db, team_id, position, after_no, limit)
+  const queues = events.map(({ queue }) => queue)
+  const parked = await positions.countParked(db, { team_id, webhook_id }, queues)
+  const [waiting] = cursor.retry_at === null ? [] : await readUnread(db, team_id, position, cursor.after_no, 1)
+  return events.map((event) => {
+    const behind = parked.get(event.queue) ?? 0
+    const isWaiting = event.no === waiting?.no
+    return {
+      ...presentPending(event, event.queue),
+      attempts: isWaiting ? cursor.attempts : 0,
+      behind,
+      next_try_at: behind || (waiting && !isWaiting) ? null : nextAttemptAt(webhook, waiting ? cursor.retry_at : wall()),
+    }
+  })
+}
+
+type UnreadPosition = Awaited<ReturnType<typeof positionsOf>>[number]
+
+/** Messages that the cursor has not reached, with their queues. Of the events after it, 10,000 are examined. */
+async function readUnread(db: App['db'], team_id: string, { cursor, versions }: UnreadPosition, after_no: number, limit: number) {
+  const events: (backlog.PendingEvent & { queue: string })[] = []
+  for (const segment of segmentsOf(cursor, versions, after_no)) {
+    if (events.length >= limit) break
+    const found = await backlog.listSegment(db, team_id, segment, limit - events.length, COUNT_LIMIT)
+    events.push(...found.map((event) => ({ ...event, queue: keyOf(segment.filter.ordering, event) })))
+  }
+  return events
+}
+
+const presentPending = ({ id, event_type, no, created_at }: backlog.PendingEvent, key: string) => ({
+  event_id: id,
+  event_type,
+  key,
+  sequence: no,
+  created_at,
+})
+
+/** What became of the message at a position of the log, for a receiver that misses it. */
+async function describePosition({ db }: App, webhook: WebhookRow, no: number) {
+  const { team_id, id: webhook_id } = webhook
+  const [position] = await positionsOf(db, team_id, [webhook])
+  const event = await store.findEventAt(db, team_id, no)
+  const parked = await positions.findParked(db, team_id, webhook_id, no)
+  const outcome = event && (await store.findLastOutcome(db, { team_id, webhook_id }, event.id))
+  return { sequence: no, state: stateOf(), event_id: event?.id ?? null }
+
+  function stateOf() {
+    if (!position || no > position.cursor.end_no) return 'not_a_message'
+    const { cursor, versions } = position
+    if (!event) return 'gone'
+    if (parked) return event.isKept ? 'parked' : 'gone'
+    const isUnread = no > cursor.after_no && !cursor.done.includes(no)
+    if (isUnread && isMessage(versionAt(versions, no), event)) return event.isKept ? 'pending' : 'gone'
+    if (outcome === 'delivered' || outcome === 'exhausted') return outcome
+    return event.isKept || !isMessage(versionAt(versions, no), event) ? 'not_a_message' : 'gone'
+  }
+}
 
 /** A manual retry overrides the pause of a failing webhook until its next failure. */
-export const retryWebhookMessage = (app: App, caller: ManagementCaller, path: Path & { event_id: string }) =>
-  inTransaction(app, async (app) => {
-    const { event_id, team_id } = path
-    const webhook = await requireWebhook(app, caller, path)
+export async function retryWebhookMessage(app: App, caller: ManagementCaller, path: Path & { event_id: string }) {
+  await requireWebhook(app, caller, path)
+  return changeAtEnd(app, path.team_id, async (app) => {
+    const { event_id, team_id, webhook_id } = path
+    const webhook = await requireWebhook(app, caller, path, lockWebhook)
     if (webhook.disabled_at) throw problem('WEBHOOK_DISABLED', 'The webhook is disabled, so nothing is sent to it. Enable it first.')
-    const pending = await store.findPending(app.db, path, event_id)
-    const { lane_id, sequence, behind } = pending ?? (await resend(app, path))
-    await store.retryLaneNow(app.db, path, lane_id, app.wall())
-    if (webhook.paused_until) await updateWebhook(app.db, team_id, webhook.id, { paused_until: null })
-    wakeAfterCommit(app, team_id, [webhook.id])
-    return { event_id, action: pending ? 'retried' : 'resent', sequence, behind }
+    const event = await store.findEvent(app.db, team_id, event_id)
+    if (!event)
+      throw problem('EVENT_NOT_FOUND', 'No such event in this team, or it is past retention. GET /events lists the events that are kept.')
+    const { action, behind } = await retryEvent(app, webhook, event)
+    if (webhook.paused_until) await updateWebhook(app.db, team_id, webhook_id, { paused_until: null })
+    return { event_id, action, sequence: event.no, behind }
   })
+}
 
-/** Appends the event to the end of its queue. It becomes visible when the transaction commits. */
-async function resend(app: App, path: Path & { event_id: string }) {
-  const event = await store.findEvent(app.db, path.team_id, path.event_id)
-  if (!event)
-    throw problem('EVENT_NOT_FOUND', 'No such event in this team, or it is past retention. GET /events lists the events that are kept.')
-  await enqueueEvents(app.db, path.team_id, path.webhook_id, [event])
-  return (await store.findPending(app.db, path, path.event_id)) as store.PendingMessage
+async function retryEvent(app: AppInTransaction, webhook: WebhookRow, event: store.EventRow) {
+  const { team_id, id: webhook_id } = webhook
+  const now = app.wall()
+  const cursor = await positions.lockCursor(app.db, team_id, webhook_id)
+  const parked = await positions.findParked(app.db, team_id, webhook_id, event.no)
+  if (parked) {
+    await positions.retryParkedNow(app.db, team_id, webhook_id, parked.key, now)
+    return { action: 'retried', behind: parked.behind }
+  }
+  const [position] = await positionsOf(app.db, team_id, [webhook])
+  const version = versionAt(position?.versions ?? [], event.no)
+  const isUnread = event.no > cursor.after_no && !cursor.done.includes(event.no)
+  if (isUnread && isMessage(version, event)) {
+    await positions.retryCursorNow(app.db, team_id, webhook_id, now)
+    return { action: 'retried', behind: 0 }
+  }
+  const key = keyBesideOrder(version.ordering, event)
+  await positions.parkMessage(app.db, { team_id, webhook_id, key }, event, now)
+  return { action: 'resent', behind: (await positions.findParked(app.db, team_id, webhook_id, event.no))?.behind ?? 0 }
 }

@@ -4,7 +4,7 @@ import { descendingPage } from '../../../platform/db/page.ts'
 import type { Tables } from '../../../platform/db/tables.ts'
 import { timeOfId } from '../../../platform/db/time-ordered-id.ts'
 import type { Page } from '../../../platform/paging.ts'
-import { attemptColumns } from '../sending/store-lanes.ts'
+import { attemptColumns } from '../sending/store-cursors.ts'
 
 export type AttemptRow = Omit<Selectable<Tables['attempts']>, 'sealed'>
 
@@ -33,7 +33,7 @@ export const listAttempts = (db: Db, { team_id, webhook_id }: WebhookKey, filter
     .execute()
 
 type FullAttempt = AttemptRow & {
-  sealed: Buffer
+  sealed: Buffer | null
   key_id: string | null
   wrapped_key: Buffer | null
   /** From the event, while it is kept. */
@@ -41,19 +41,18 @@ type FullAttempt = AttemptRow & {
   created_at: string | null
 }
 
-/**
- * An attempt with its event. The attempt stores the event's time only to the millisecond. Attempts of earlier versions have random IDs,
- * which do not tell the partition.
- */
+/** An attempt with its event. Its ID tells the partition. */
 export async function findAttempt(db: Db, { team_id, webhook_id }: WebhookKey, id: string) {
   const time = timeOfId(id)
+  if (time === undefined) return undefined
   const { rows } = await sql<FullAttempt>`
     select a.*, k.id as key_id, k.wrapped as wrapped_key, e.sealed as event_sealed, e.created_at
     from attempts a
     left join sealing_keys k on k.team_id = a.team_id and k.user_id = a.user_id
     left join events e on e.team_id = a.team_id and e.id = a.event_id
-      and e.logged_at >= a.event_at and e.logged_at < a.event_at + interval '1 millisecond'
-    where a.team_id = ${team_id} and a.webhook_id = ${webhook_id} and a.id = ${id}
-      ${time === undefined ? sql`` : sql`and a.at = to_timestamp(${time}::float8 / 1000)`}`.execute(db)
+      and e.logged_at = a.event_at
+    where a.team_id = ${team_id} and a.webhook_id = ${webhook_id} and a.id = ${id} and a.at = to_timestamp(${time}::float8 / 1000)`.execute(
+    db,
+  )
   return rows[0]
 }

@@ -1,10 +1,9 @@
-import { type Insertable, type RawBuilder, type Selectable, sql, type Updateable } from 'kysely'
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import { anyTeam } from '../../../platform/db/any-team.ts'
 import { type Db, prepareSearch } from '../../../platform/db/open.ts'
 import { descendingPage } from '../../../platform/db/page.ts'
 import type { Tables } from '../../../platform/db/tables.ts'
 import type { Page } from '../../../platform/paging.ts'
-import type { QueuedEvent } from '../store-queue.ts'
 
 export type JobRow = Selectable<Tables['webhook_jobs']>
 
@@ -34,50 +33,70 @@ export const stopJob = (db: Db, { team_id, webhook_id }: WebhookKey, id: string,
     .where('state', '=', 'running')
     .execute()
 
-/** A job that can continue: its webhook is enabled and has fewer pending messages than the limit. */
-const canContinue = (maxPending: number, team_id: RawBuilder<unknown> = sql`w.team_id`) => sql`
-  j.state = 'running' and w.disabled_at is null and ${maxPending} > (
-    select coalesce(sum(l.tail - l.head), 0) from (
-      select p.tail, p.head from lanes p where p.team_id = ${team_id} and p.webhook_id = w.id and p.run_at is not null limit ${maxPending}
-    ) l
-  )`
-
 type JobKey = { team_id: string; id: string }
 
-/** Finds jobs of any team that have not ended. */
+/** Finds jobs of any team that are not counted yet, or that recover messages. */
 export const searchRunningJobs = () => sql`
-  select ${anyTeam('recover and replay jobs to continue')} id from webhook_jobs where state = 'running' order by updated_at`
+  select ${anyTeam('recover and replay jobs to continue')} id from webhook_jobs
+  where state = 'running' and (kind = 'recover' or not counted) order by updated_at`
 
-/** Jobs of any team that can continue, the one that waited longest first. */
-export const listJobsToContinue = prepareSearch(
-  'webhook_jobs_to_continue',
-  (_, maxPending: number, limit: number) => sql<JobKey>`
+export const listUncounted = (db: Db, limit: number) =>
+  db
+    .selectFrom('webhook_jobs')
+    .modifyFront(anyTeam('recover and replay jobs to continue'))
+    .selectAll()
+    .where('state', '=', 'running')
+    .where('counted', '=', false)
+    .orderBy('updated_at')
+    .limit(limit)
+    .execute()
+
+/** Null if there are more than a count examines. A job that ended meanwhile has its own total. */
+export const setTotal = (db: Db, { team_id, id }: JobKey, total: number | null) =>
+  db
+    .updateTable('webhook_jobs')
+    .set({ counted: true, total })
+    .where('team_id', '=', team_id)
+    .where('id', '=', id)
+    .where('counted', '=', false)
+    .execute()
+
+/** Recoveries of any team that can continue, the one that waited longest first: the webhook is enabled and few of its messages are parked. */
+export const listRecoveries = prepareSearch(
+  'webhook_recoveries',
+  (_, maxParked: number, limit: number) => sql<JobKey>`
     select ${anyTeam('recover and replay jobs to continue')} j.team_id, j.id
     from webhook_jobs j join webhooks w on w.team_id = j.team_id and w.id = j.webhook_id
-    where ${canContinue(maxPending)} order by j.updated_at limit ${limit}`,
+    where j.state = 'running' and j.kind = 'recover' and w.disabled_at is null and ${maxParked} > (
+      select count(*) from (
+        select from parked_messages m where m.team_id = w.team_id and m.webhook_id = w.id limit ${maxParked}
+      ) m
+    )
+    order by j.updated_at limit ${limit}`,
 )
 
-/** Claims a job until the transaction ends, if it can still continue and no other process has it. */
-export async function claimJob(db: Db, { team_id, id }: JobKey, maxPending: number) {
-  const { rows } = await sql<JobRow>`
-    select j.* from webhook_jobs j join webhooks w on w.team_id = j.team_id and w.id = j.webhook_id
-    where j.team_id = ${team_id} and j.id = ${id} and ${canContinue(maxPending, sql`${team_id}::uuid`)} for update of j skip locked`.execute(
-    db,
-  )
-  return rows[0]
-}
+/** Claims a recovery until the transaction ends, if no other process has it. */
+export const claimJob = (db: Db, { team_id, id }: JobKey) =>
+  db
+    .selectFrom('webhook_jobs')
+    .selectAll()
+    .where('team_id', '=', team_id)
+    .where('id', '=', id)
+    .where('state', '=', 'running')
+    .forUpdate()
+    .skipLocked()
+    .executeTakeFirst()
 
 const exhaustedAttempts = ({ team_id, webhook_id, window_from, window_to }: JobRow) => sql`
-  select a.at, a.id, a.event_id, a.event_at from attempts a
-  where a.team_id = ${team_id} and a.webhook_id = ${webhook_id} and a.outcome = 'exhausted' and a.n > 0
+  select a.at, a.id, a.no, a.event_id, a.event_at from attempts a
+  where a.team_id = ${team_id} and a.webhook_id = ${webhook_id} and a.outcome = 'exhausted' and a.no is not null
     and a.at >= ${window_from} and a.at < ${window_to}`
 
-const loggedEvents = ({ team_id, webhook_id, window_from, window_to, event_types, after_no }: JobRow) => sql`
-  select e.no, e.id, e.logged_at::text, e.key
-  from events e join webhooks w on w.team_id = e.team_id and w.id = ${webhook_id} join teams t on t.id = e.team_id
-  where e.team_id = ${team_id} and e.no > ${after_no} and e.logged_at >= ${window_from} and e.logged_at < ${window_to}
-    and takes(w.filter_types, e.event_type) and takes(${event_types}::text[], e.event_type)
-    and (not e.partial or t.partial_webhooks_enabled)`
+/** With the present filter, because counting each part of the log with its own would take longer. */
+const loggedEvents = ({ team_id, webhook_id, window_from, window_to, event_types }: JobRow) => sql`
+  select e.no from events e join webhooks w on w.team_id = e.team_id and w.id = ${webhook_id}
+  where e.team_id = ${team_id} and e.logged_at >= ${window_from} and e.logged_at < ${window_to}
+    and takes(w.filter_types, e.event_type) and takes(${event_types}::text[], e.event_type) and e.deliverable`
 
 /** The number of events to process, or null if it exceeds the limit. */
 export async function countJob(db: Db, job: JobRow, limit: number) {
@@ -89,55 +108,35 @@ export async function countJob(db: Db, job: JobRow, limit: number) {
   return found > limit ? null : found
 }
 
-/** The next events of a job: how many were processed, those to queue, and where to continue. */
-type Batch = { processed: number; events: QueuedEvent[]; position: Partial<Pick<JobRow, 'after_at' | 'after_id' | 'after_no'>> }
+type Batch = {
+  processed: number
+  events: { id: string; no: number; logged_at: string; key: string | null }[]
+  position: Partial<Pick<JobRow, 'after_at' | 'after_id'>>
+}
 
-/** The next exhausted messages, except those that were attempted since, are pending, or are past retention. */
+/** The next exhausted messages: how many were processed, those to park, and where to continue. Messages that were attempted since, are parked or are past retention are left out. */
 export async function nextToRecover(db: Db, job: JobRow, limit: number): Promise<Batch> {
   const { team_id, webhook_id, after_at, after_id } = job
-  const { rows } = await sql<{ at: string; id: string; event_id: string | null; logged_at: string; key: string }>`
-    select a.at, a.id, e.id as event_id, e.logged_at::text, e.key from (
+  const { rows } = await sql<{ at: string; id: string; event_id: string | null; no: number; logged_at: string; key: string | null }>`
+    select a.at, a.id, e.id as event_id, e.no, e.logged_at, e.key from (
       ${exhaustedAttempts(job)} ${after_at ? sql`and (a.at, a.id) > (${after_at}::timestamptz, ${after_id}::uuid)` : sql``}
       order by a.at, a.id limit ${limit}
     ) a
-    left join events e on e.team_id = ${team_id} and e.id = a.event_id
-      and e.logged_at >= a.event_at and e.logged_at < a.event_at + interval '1 millisecond'
+    left join events e on e.team_id = ${team_id} and e.no = a.no and e.logged_at = a.event_at and e.sealed is not null
       and not exists (
         select from attempts later
         where later.team_id = ${team_id} and later.event_id = a.event_id and later.webhook_id = ${webhook_id} and later.at > a.at
       )
       and not exists (
-        select from deliveries d join lanes l on l.team_id = d.team_id and l.id = d.lane_id
-        where d.team_id = ${team_id} and d.event_id = a.event_id and l.webhook_id = ${webhook_id} and d.n > l.head
+        select from parked_messages m where m.team_id = ${team_id} and m.no = a.no and m.webhook_id = ${webhook_id}
       )
     order by a.at, a.id`.execute(db)
   const last = rows.at(-1)
   return {
     processed: rows.length,
-    events: rows.flatMap(({ event_id, logged_at, key }) => (event_id ? [{ id: event_id, logged_at, key }] : [])),
+    events: rows.flatMap(({ event_id, no, logged_at, key }) => (event_id ? [{ id: event_id, no, logged_at, key }] : [])),
     position: last ? { after_at: last.at, after_id: last.id } : {},
   }
-}
-
-/** The next events of a time window of the log. */
-export async function nextToReplay(db: Db, job: JobRow, limit: number): Promise<Batch> {
-  const { rows } = await sql<QueuedEvent & { no: number }>`${loggedEvents(job)} order by e.no limit ${limit}`.execute(db)
-  const last = rows.at(-1)
-  return { processed: rows.length, events: rows, position: last ? { after_no: last.no } : {} }
-}
-
-/** Whether an event of the window is not numbered yet. */
-export async function hasUnnumbered(db: Db, { team_id, window_from, window_to }: JobRow) {
-  const found = await db
-    .selectFrom('events')
-    .select('id')
-    .where('no', 'is', null)
-    .where('team_id', '=', team_id)
-    .where('logged_at', '>=', window_from)
-    .where('logged_at', '<', window_to)
-    .limit(1)
-    .executeTakeFirst()
-  return found !== undefined
 }
 
 /** Updates a claimed job in the transaction that holds it. */

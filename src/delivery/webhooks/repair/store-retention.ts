@@ -1,58 +1,68 @@
-import { sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import { anyTeam } from '../../../platform/db/any-team.ts'
 import type { Db } from '../../../platform/db/open.ts'
+import type { Tables } from '../../../platform/db/tables.ts'
+import type { Segment } from '../store-backlog.ts'
+import { deleteEmptyKeys } from './store-erasure.ts'
 
 /** Deletes attempts of any team that were made while their day had no partition of its own. */
 export const deleteFromDefault = (db: Db, before: string) =>
   sql`delete from attempts_default where at < ${before} ${anyTeam('expired attempts')}`.execute(db)
 
-/** Finds disabled webhooks of any team, and returns their teams. */
-export async function listTeamsWithDisabledWebhooks(db: Db) {
+/** Teams with a webhook, replay or parked message that needs an event from before a time. */
+export async function listTeamsBehind(db: Db, before: string) {
+  const hasEvents = (after_no: string) => sql`
+    exists (select from events e where e.team_id = t.team_id and e.no > ${sql.ref(after_no)} and e.logged_at < ${before})`
   const { rows } = await sql<{ team_id: string }>`
-    select ${anyTeam('teams with disabled webhooks')} distinct team_id from webhooks where disabled_at is not null`.execute(db)
+    select ${anyTeam('teams with expired events')} t.team_id from webhook_cursors t join event_logs l on l.team_id = t.team_id
+    where t.after_at < ${before} and t.after_no < l.last_no and ${hasEvents('t.after_no')}
+    union select t.team_id from webhook_jobs t
+    where t.state = 'running' and t.kind = 'replay' and t.window_from < ${before} and ${hasEvents('t.after_no')}
+    union select team_id from parked_messages where logged_at < ${before}`.execute(db)
   return rows.map(({ team_id }) => team_id)
 }
 
-/**
- * Skips messages past retention on the lanes of a team's disabled webhooks, and returns where to continue.
- * Lanes of enabled webhooks skip them when they are sent.
- * `last` is the highest message number this statement sees, which may not be the newest of the lane.
- */
-export async function skipExpired(db: Db, team_id: string, { before, after, limit }: { before: string; after: string; limit: number }) {
-  const { rows } = await sql<{ last: string | null }>`
-    with old as materialized (
-      select l.id, l.head from lanes l join webhooks w on w.team_id = l.team_id and w.id = l.webhook_id
-      where l.team_id = ${team_id} and w.disabled_at is not null and l.run_at < ${before} and l.worker is null and l.id > ${after}::bigint
-      order by l.id limit ${limit} for update of l skip locked
-    ),
-    kept as (
-      select old.id, coalesce((
-        select d.n - 1 from deliveries d join events e on e.team_id = d.team_id and e.id = d.event_id and e.logged_at = d.event_at
-        where d.team_id = ${team_id} and d.lane_id = old.id and d.n > old.head order by d.n limit 1
-      ), (select max(d.n) from deliveries d where d.team_id = ${team_id} and d.lane_id = old.id)) as head
-      from old
-    ),
-    passed as (
-      update lanes l set head = kept.head, attempts = 0, run_at = case when l.tail > kept.head then l.run_at end
-      from kept where l.team_id = ${team_id} and l.id = kept.id and kept.head > l.head
-      returning l.id, l.head
-    ),
-    gone as (delete from deliveries d using passed where d.team_id = ${team_id} and d.lane_id = passed.id and d.n <= passed.head)
-    select max(id)::text as last from old`.execute(db)
-  return rows[0]?.last ?? null
+type Cursor = Pick<Selectable<Tables['webhook_cursors']>, 'webhook_id' | 'last_no' | 'done'>
+
+/** Locks the cursors of a team before a position. */
+export const lockCursorsBefore = (db: Db, team_id: string, no: number): Promise<Cursor[]> =>
+  db
+    .selectFrom('webhook_cursors')
+    .select(['webhook_id', 'last_no', 'done'])
+    .where('team_id', '=', team_id)
+    .where('after_no', '<', no)
+    .orderBy('webhook_id')
+    .forUpdate()
+    .execute()
+
+/** Counts the undecided messages of a part of the log before a time, and finds its last message. */
+export async function summarizeExpired(db: Db, team_id: string, { after_no, after_at, upto_no, filter, done }: Segment, before: string) {
+  const { rows } = await sql<{ messages: number; last_no: number | null }>`
+    select count(*) filter (where no <> all(${done}::bigint[])) as messages, max(no) as last_no from events
+    where team_id = ${team_id} and no > ${after_no} and no <= ${upto_no} and logged_at >= ${after_at} and logged_at < ${before}
+      and deliverable and takes(${filter.filter_types}::text[], event_type)`.execute(db)
+  return rows[0] as { messages: number; last_no: number | null }
 }
 
-/** Finds finished lanes of any team, and returns their teams. */
-export async function listTeamsWithFinishedLanes(db: Db) {
-  const { rows } = await sql<{ team_id: string }>`
-    select ${anyTeam('teams with finished lanes')} distinct team_id from lanes where single_use and run_at is null`.execute(db)
-  return rows.map(({ team_id }) => team_id)
-}
+/** Moves a cursor past what has expired. Its new term ends the rights of its owner. */
+export const moveCursor = (db: Db, team_id: string, { webhook_id, ...position }: Cursor & { after_no: number; after_at: string }) =>
+  db
+    .updateTable('webhook_cursors')
+    .set((eb) => ({ ...position, attempts: 0, retry_at: null, term: eb('term', '+', 1) }))
+    .where('team_id', '=', team_id)
+    .where('webhook_id', '=', webhook_id)
+    .execute()
 
-/** Returns how many lanes it deleted. */
-export async function deleteFinishedLanes(db: Db, team_id: string, limit: number) {
-  const isFinished = sql`team_id = ${team_id} and single_use and run_at is null and worker is null and head = tail`
-  const { numAffectedRows } = await sql`
-    delete from lanes where ${isFinished} and id in (select id from lanes where ${isFinished} limit ${limit})`.execute(db)
-  return Number(numAffectedRows ?? 0)
+/** Moves running replays past a position. */
+export const moveReplays = (db: Db, team_id: string, no: number, now: string) =>
+  sql`
+    update webhook_jobs set after_no = ${no}, decided = array(select d from unnest(decided) as d where d > ${no}), updated_at = ${now}
+    where team_id = ${team_id} and state = 'running' and kind = 'replay' and after_no < ${no}`.execute(db)
+
+/** Deletes parked messages from before a time, with keys left without one, and returns how many. */
+export async function deleteExpiredParked(db: Db, team_id: string, before: string) {
+  const { rows } = await sql<{ webhook_id: string; key: string }>`
+    delete from parked_messages where team_id = ${team_id} and logged_at < ${before} returning webhook_id, key`.execute(db)
+  if (rows.length) await deleteEmptyKeys(db, team_id, rows)
+  return rows.length
 }

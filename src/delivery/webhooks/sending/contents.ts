@@ -8,9 +8,9 @@ import type { Endpoint } from '../endpoints.ts'
 import type { AttemptVerdict } from '../rules.ts'
 import { headersOf, signatures } from '../sign.ts'
 import { signEd25519 } from '../sign-ed25519.ts'
-import type { Message, NewAttempt } from './store-lanes.ts'
+import type { NewAttempt } from './store-cursors.ts'
 
-type SealedMessage = Pick<Message, 'team_id' | 'user_id' | 'key_id' | 'wrapped_key'>
+type SealedMessage = { team_id: string; user_id: string | null; key_id: string | null; wrapped_key: Buffer | null }
 
 /** The key that encrypts a message: the user's, or the team's if the event is not about a user. */
 export async function keyOfMessage(app: App, { team_id, user_id, key_id, wrapped_key }: SealedMessage) {
@@ -18,7 +18,7 @@ export async function keyOfMessage(app: App, { team_id, user_id, key_id, wrapped
   return user_id && key_id && wrapped_key ? unwrap(team, { team_id, user_id }, { id: key_id, wrapped: wrapped_key }) : team
 }
 
-type SealedEvent = Pick<Message, 'event_id' | 'event_type' | 'team_id' | 'user_id' | 'created_at' | 'sealed'>
+type SealedEvent = { event_id: string; event_type: string; team_id: string; user_id: string | null; created_at: string; sealed: Buffer }
 
 /**
  * The envelope of the Junction API, plus Assay's own fields.
@@ -29,18 +29,24 @@ export function bodyOf(key: SealingKey, { event_id, event_type, team_id, user_id
   return `${envelope.slice(0, -1)},${openEventText(key, event_id, sealed).slice(1)}`
 }
 
-type NumberedMessage = Pick<Message, 'event_id' | 'n' | 'key'>
+/** An example has no position. */
+type NumberedMessage = { event_id: string; no: number | null; previous: number | null; key: string | null }
 
 /** Signatures by every secret and key pair that is valid now. */
-export const signatureOf = ({ secrets, private_keys }: Endpoint, { event_id }: NumberedMessage, body: string, at: string) =>
+export const signatureOf = (
+  { secrets, private_keys }: Endpoint,
+  { event_id }: Pick<NumberedMessage, 'event_id'>,
+  body: string,
+  at: string,
+) =>
   [signatures(secrets, event_id, secondsOf(at), body), ...private_keys.map((key) => signEd25519(key, event_id, secondsOf(at), body))].join(
     ' ',
   )
 
 /** The headers of a message, apart from the webhook's own. */
-export const headersOfMessage = ({ event_id, n, key }: NumberedMessage, signature: string, at: string) => ({
+export const headersOfMessage = ({ event_id, no, previous, key }: NumberedMessage, signature: string, at: string) => ({
   'content-type': 'application/json',
-  ...headersOf({ id: event_id, timestamp: secondsOf(at), signature, sequence: n, key }),
+  ...headersOf({ id: event_id, timestamp: secondsOf(at), signature, sequence: no ?? 0, previous, key: key ?? '' }),
 })
 
 const secondsOf = (at: string) => Math.floor(Date.parse(at) / 1000)
@@ -62,7 +68,7 @@ export type AttemptContents = {
 export const attemptAssociatedData = (id: string) => `attempts.sealed.${id}`
 
 type AttemptDetails = { attempt: number; at: string; outcome: Outcome; verdict: AttemptVerdict; signature: string; body?: string }
-type AttemptedMessage = Pick<Message, 'team_id' | 'user_id' | 'event_id' | 'event_at' | 'event_type' | 'key' | 'n'>
+type AttemptedMessage = NumberedMessage & { team_id: string; user_id: string | null; event_at: string | null; event_type: string }
 
 export function attemptOf(key: SealingKey, endpoint: Endpoint, message: AttemptedMessage, details: AttemptDetails): NewAttempt {
   const { outcome, verdict } = details
@@ -85,9 +91,10 @@ export function attemptOf(key: SealingKey, endpoint: Endpoint, message: Attempte
     user_id: message.user_id,
     event_id: message.event_id,
     event_at: message.event_at,
+    no: message.no,
+    previous: message.previous,
     event_type: message.event_type,
     key: message.key,
-    n: message.n,
     attempt: details.attempt,
     outcome: verdict.state === 'waiting' ? 'retried' : verdict.state,
     status: outcome.status,

@@ -1,14 +1,13 @@
 import type { Db } from '../../../platform/db/open.ts'
-import type { WebhookRef } from '../../../platform/webhook-ref.ts'
 import { type ListenOptions, listenForPayloads } from './listen.ts'
 import { receiveLocal, sendLocal } from './local-messages.ts'
 import { notifier } from './notify.ts'
 
-/** Wakes workers for webhooks that have new messages. Workers also poll, so a lost wake-up only delays a delivery. */
+/** Wakes the workers of teams whose logs have something new. Workers also poll, so a lost wake-up only delays a delivery. */
 export type WakeUps = {
-  send(refs: Iterable<WebhookRef>): void
+  send(team_ids: Iterable<string>): void
   /** Wake-ups go to `wake`, in a process that delivers. */
-  listen(wake: (refs: Iterable<WebhookRef>) => void): Promise<void>
+  listen(wake: (team_ids: Iterable<string>) => void): Promise<void>
   stop(): Promise<void>
 }
 
@@ -16,7 +15,7 @@ export type WakeUps = {
 export function wakeUpsInProcess(): WakeUps {
   let wakeWorker: Parameters<WakeUps['listen']>[0] = () => {}
   return {
-    send: (refs) => wakeWorker(refs),
+    send: (team_ids) => wakeWorker(team_ids),
     async listen(wake) {
       wakeWorker = wake
     },
@@ -40,18 +39,18 @@ type Options = {
 export function wakeUpsAmongProcesses({ db, folder, connect, onError }: Options): WakeUps {
   const local = folder === undefined ? undefined : sendLocal(folder)
   const notifications = connect && notifier(db)
-  let wakeWorker: ((refs: Iterable<WebhookRef>) => void) | undefined
+  let wakeWorker: ((team_ids: Iterable<string>) => void) | undefined
   const listeners: { close(): Promise<void> }[] = []
   return {
-    send(refs) {
-      if (wakeWorker) return wakeWorker(refs)
-      const woken = [...refs]
+    send(team_ids) {
+      if (wakeWorker) return wakeWorker(team_ids)
+      const woken = [...team_ids]
       local?.send(woken.join())
       notifications?.send(woken)
     },
     async listen(wake) {
       wakeWorker = wake
-      const onPayload = (payload: string) => wake(payload.split(',') as WebhookRef[])
+      const onPayload = (payload: string) => wake(payload.split(','))
       // Not every file system has sockets. Without one, the worker finds new messages by polling.
       const receiver = folder === undefined ? undefined : await receiveLocal(folder, onPayload).catch(onError)
       if (receiver) listeners.push(receiver)

@@ -30,7 +30,8 @@ function textOf(sequence: string, delimiters: Delimiters, charset: Charset): str
 function bytesOf(sequence: string, charset: Charset) {
   const bytes = Buffer.from(sequence.slice(1), 'hex')
   const text = charset === 'UNICODE UTF-8' ? bytes.toString('utf8') : bytes.toString('latin1')
-  return text.includes('\ufffd') ? undefined : text
+  // Like NUL outside of a sequence.
+  return text.includes('\ufffd') ? undefined : text.replaceAll('\0', '')
 }
 
 /** Replaces delimiters, line breaks and control characters by escape sequences. */

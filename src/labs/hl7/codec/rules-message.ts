@@ -23,9 +23,12 @@ export function parseMessage(text: string, charset: Charset = 'ASCII'): Message 
   const [, encodingCharacters = ''] = header.split(separator, 2)
   const delimiters = delimitersOf(separator, encodingCharacters)
   const budget = { values: limits.values, escapes: limits.escapes }
-  const segments = lines.map((line, i) => parseSegment(line, { delimiters, charset, budget, position: i + 1 }))
+  const segments = lines.map((line, i) => parseSegment(withoutNul(line), { delimiters, charset, budget, position: i + 1 }))
   return { delimiters, segments }
 }
+
+/** HL7 text has no NUL, and PostgreSQL cannot store one. */
+const withoutNul = (text: string) => (text.includes('\0') ? text.replaceAll('\0', '') : text)
 
 /** Splits into segments. A line feed inside a segment is text of the segment: some labs do not escape it. */
 function segmentLines(text: string): string[] {

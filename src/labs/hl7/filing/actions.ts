@@ -1,21 +1,24 @@
+import { isPdf } from '../../../contract/labs/result-documents.ts'
 import { type App, type AppInTransaction, inTransaction, onTeamClock } from '../../../platform/app.ts'
 import { teamSealingKey } from '../../../platform/sealing/vault.ts'
 import { loadMeasurements } from '../../catalog/actions.ts'
 import { loadAccountNumber } from '../../catalog/markers.ts'
 import { type LoadedOrder, lockOrders } from '../../orders/reading/present.ts'
-import { findNumberedOrder, type NumberedOrder } from '../../orders/samples.ts'
+import { findNumberedOrder, keepFillers, type NumberedOrder } from '../../orders/samples.ts'
 import { loadLatestReport, recordReport } from '../../results/actions.ts'
-import { type Queued, queueUnmatched } from '../../unmatched/queue.ts'
+import { type Queued, queueForTeam, queueUnmatched, type Unmatched } from '../../unmatched/queue.ts'
 import type { PatientResults } from '../messages/rules-results.ts'
 import type { Profile } from '../profiles/rules-profile.ts'
-import { isSamePatient, numbersOf, stateOf, withNumbers } from './rules-match.ts'
-import { fingerprintOf, hasResults, type OrderResults, reportOf } from './rules-report.ts'
+import { numberGroups } from './order-numbers.ts'
+import { hasResults, isComment } from './rules-groups.ts'
+import { isSamePatient, numbersOf, stateOf } from './rules-match.ts'
+import { fingerprintOf, type OrderResults, reportOf } from './rules-report.ts'
 
 /** A lab of the catalog, and how it writes HL7. */
 export type ConnectedLab = { id: number; profile: Profile }
 
 export type Filed = {
-  /** The orders that the report belongs to. `changed` is false for a repeated report. */
+  /** The orders that the report belongs to. `changed` is false for a repeated report, or one that says nothing about results. */
   orders: { team_id: string; order_id: string; changed: boolean }[]
   /** Parts of the report in a queue for review; `team_id` is null in the queue of the operator. */
   unmatched: Queued[]
@@ -28,10 +31,10 @@ export type Filed = {
 export async function fileReport(app: App, lab: ConnectedLab, report: PatientResults, message_ref: string): Promise<Filed> {
   const filed: Filed = { orders: [], unmatched: [] }
   for (const part of await partsOf(app, lab, report)) {
-    if (!hasResults(part.received.groups)) continue
-    const stored = part.order && (await fileOnOrder(app, lab, report, { ...part, order: part.order }))
+    const unmatched = { lab, report, received: part.received, number: part.number, message_ref }
+    const stored = part.order && (await fileOnOrder(app, part.order, unmatched))
     if (stored) filed.orders.push(stored)
-    else filed.unmatched.push(await queueUnmatched(app, { lab, report, received: part.received, number: part.number, message_ref }))
+    else if (hasResults(part.received.groups)) filed.unmatched.push(await queueUnmatched(app, unmatched))
   }
   return filed
 }
@@ -42,26 +45,29 @@ type Part = { number: string | null; order: NumberedOrder | undefined; received:
 async function partsOf(app: App, { id, profile }: ConnectedLab, { groups, notes }: PatientResults): Promise<Part[]> {
   const parts = new Map<string, Part>()
   const found = new Map<string, NumberedOrder | undefined>()
-  for (const group of withNumbers(groups)) {
+  for (const group of await numberGroups(app, id, groups)) {
     const number = group.order_number
     if (number && !found.has(number)) found.set(number, await findNumberedOrder(app, id, numbersOf(number, profile)))
     const order = number ? found.get(number) : undefined
     const key = order?.id ?? (number && numbersOf(number, profile).at(-1)) ?? ''
-    const part = parts.get(key) ?? { number, order, received: { notes, groups: [], number_per_test: profile.order.number_per_test } }
+    const part = parts.get(key) ?? { number, order, received: { notes, groups: [] } }
     part.received.groups.push(group)
     parts.set(key, part)
   }
   return [...parts.values()]
 }
 
-/** Undefined if the account or the patient differs, or the order cannot have results. */
-async function fileOnOrder(app: App, lab: ConnectedLab, report: PatientResults, { order: ref, received }: Part & { order: NumberedOrder }) {
+type Filing = Unmatched & { report: PatientResults }
+
+/** Undefined if the account or the patient differs, or the order cannot have results. A person reviews tests that may be the ordered ones. */
+async function fileOnOrder(app: App, ref: NumberedOrder, filing: Filing) {
   // The transaction would read it each time.
   await teamSealingKey(app, ref.team_id)
   return inTransaction(onTeamClock(app, ref), async (app) => {
     const [order] = await lockOrders(app, ref.team_id, [ref.id])
-    if (!order || !(await agrees(app, lab, report, order))) return undefined
-    const updated = await recordOn(app, order, received)
+    if (!order || !(await agrees(app, filing.lab, filing.report, order))) return undefined
+    const { order: updated, hasUnknownTests } = await recordOn(app, order, filing.received)
+    if (hasUnknownTests) await queueForTeam(app, order.team_id, filing, order)
     return { team_id: order.team_id, order_id: order.id, changed: updated.result_version !== order.result_version }
   })
 }
@@ -73,18 +79,31 @@ async function agrees(app: App, { profile }: ConnectedLab, { account, patient }:
 }
 
 /** Stores results on an order that agrees, or that a person chose. Late results store nothing. */
-export async function recordOn(app: AppInTransaction, order: LoadedOrder, received: OrderResults) {
-  const report = await newReport(app, order, received)
-  const isEmpty = [report.results, report.missing_results, report.removed, report.documents].every((list) => !list.length)
-  return isEmpty ? order : recordReport(app, order, report)
+export async function recordOn(app: AppInTransaction, order: LoadedOrder, received: OrderResults, isDone = false) {
+  await keepFillers(
+    app,
+    order,
+    received.groups.map(({ filler_number }) => filler_number),
+  )
+  const { unknown_tests, ...report } = await newReport(app, order, received, isDone)
+  const comments = received.groups.filter(isComment)
+  const isEmpty = [report.results, report.missing_results, report.removed, report.documents, comments].every((list) => !list.length)
+  return { order: isEmpty ? order : await recordReport(app, order, report), hasUnknownTests: unknown_tests.length > 0 }
 }
 
-async function newReport(app: App, order: LoadedOrder, received: OrderResults) {
+async function newReport(app: App, order: LoadedOrder, received: OrderResults, isDone: boolean) {
+  const isComplete = stateOf(order) === 'completed'
   const context = {
     ordered: await loadMeasurements(app, order.lab_test),
-    isComplete: stateOf(order) === 'completed',
+    isComplete,
+    isDone,
     previous: await loadLatestReport(app, order),
   }
-  const documents = received.groups.flatMap(({ documents }) => documents.map(({ bytes }) => bytes))
-  return { ...reportOf(received, context), documents, received: fingerprintOf(received) }
+  // A number asked for as a PDF names a PDF, whatever else the report came with.
+  const documents = received.groups
+    .flatMap(({ documents }) => documents.map(({ bytes }) => bytes))
+    .sort((one, other) => Number(isPdf(other)) - Number(isPdf(one)))
+  const fingerprint = fingerprintOf(received)
+  // The report that a person completes the order with is not a repeat of the one before.
+  return { ...reportOf(received, context), documents, received: isDone && !isComplete ? { ...fingerprint, isDone } : fingerprint }
 }

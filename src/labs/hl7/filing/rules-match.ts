@@ -5,18 +5,30 @@ import { nameOf } from '../messages/rules-people.ts'
 import type { ReportedPatient, ResultGroup } from '../messages/rules-results.ts'
 import type { Profile } from '../profiles/rules-profile.ts'
 
-type OrderedPatient = { first_name: string; last_name: string; dob: string; gender: keyof Profile['patient']['sex'] }
+export type OrderedPatient = { first_name: string; last_name: string; dob: string; gender: keyof Profile['patient']['sex'] }
 
 /** Whether name, birth date and sex agree. Names count in the letters that the lab received; a part that the lab left out does not agree. */
 export function isSamePatient(reported: ReportedPatient, patient: OrderedPatient | null, profile: Profile): boolean {
-  if (!patient) return false
+  return patient !== null && comparisonsOf(reported, patient, profile).every(({ agrees }) => agrees)
+}
+
+/** The parts of a patient that a message has and that differ. */
+export function differencesOf(reported: ReportedPatient, patient: OrderedPatient | null, profile: Profile): string[] {
+  if (!patient) return isNamed(reported) ? ['patient'] : []
+  return comparisonsOf(reported, patient, profile).flatMap(({ part, value, agrees }) => (value && !agrees ? part : []))
+}
+
+/** Whether a message names its patient: by name and birth date. */
+export const isNamed = ({ first_name, last_name, dob }: ReportedPatient) => Boolean(first_name && last_name && dob)
+
+function comparisonsOf({ last_name, first_name, dob, sex }: ReportedPatient, patient: OrderedPatient, profile: Profile) {
   const [last, first] = nameOf(profile, patient) as [string, string]
-  return (
-    isSameName(reported.last_name, [patient.last_name, last]) &&
-    isSameName(reported.first_name, [patient.first_name, first]) &&
-    reported.dob === patient.dob.slice(0, 10) &&
-    reported.sex?.toUpperCase() === profile.patient.sex[patient.gender]?.toUpperCase()
-  )
+  return [
+    { part: 'last name', value: last_name, agrees: isSameName(last_name, [patient.last_name, last]) },
+    { part: 'first name', value: first_name, agrees: isSameName(first_name, [patient.first_name, first]) },
+    { part: 'birth date', value: dob, agrees: dob === patient.dob.slice(0, 10) },
+    { part: 'sex', value: sex, agrees: sex?.toUpperCase() === profile.patient.sex[patient.gender]?.toUpperCase() },
+  ]
 }
 
 const isSameName = (reported: string, names: string[]) =>

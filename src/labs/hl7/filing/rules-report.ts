@@ -5,24 +5,27 @@ import { type RemovedResult, type ReportedResult, slugOf } from '../../results/r
 import type { PerformingLab } from '../messages/rules-performing-lab.ts'
 import type { Observation, ResultGroup } from '../messages/rules-results.ts'
 import { failureOfRejection } from '../messages/rules-statuses.ts'
+import { finishedMarkers, isFinalStatus, isFinished, isGroupOf, unknownTests } from './rules-groups.ts'
 
 /** The results that a lab sent for one order. */
-export type OrderResults = { notes: string[]; groups: ResultGroup[]; number_per_test: boolean }
+export type OrderResults = { notes: string[]; groups: ResultGroup[] }
 
 export type Context = {
   ordered: OrderedMeasurements
   /** The order is complete, so every change of its results is a correction. */
   isComplete: boolean
+  /** A person said that the lab has reported everything. */
+  isDone?: boolean | undefined
   previous?: { results: BiomarkerResult[]; finished?: Record<string, boolean> } | undefined
 }
 
-/** The report of an order. It is final once every ordered marker is; a status that no table has is never final. */
+/** The report of an order. It is final once every ordered marker is, or a person says so; a status that no table has is never final. */
 export function reportOf(received: OrderResults, context: Context) {
   const rows = received.groups.flatMap((group) => rowsOf(group, context.ordered))
   const reported = distinct(rows.flatMap((row) => (row.result ? [{ ...row.result, panel: row.panel }] : [])))
   const results = reported.filter((result) => !isLate(result, context))
   const finished = finishedMarkers(received.groups, context)
-  const isFinal = isFinished(received, finished, context, reported)
+  const isFinal = isFinished(received.groups, finished, context, reported)
   const times = (field: 'collected_at' | 'received_at' | 'reported_at') => received.groups.flatMap((group) => group[field] ?? []).sort()
   return {
     status: context.isComplete ? ('corrected' as const) : isFinal ? ('final' as const) : ('partial' as const),
@@ -37,18 +40,11 @@ export function reportOf(received: OrderResults, context: Context) {
       observations.flatMap(({ performing_lab: lab }) => (lab ? laboratoryOf(lab) : [])),
     ),
     finished,
+    /** Tests that may be the ordered ones, for a person to review. A complete order has none. */
+    unknown_tests: isFinal || context.isComplete ? [] : unknownTests(received.groups, context.ordered),
     control_number: received.groups.find(({ filler_number }) => filler_number)?.filler_number ?? null,
   }
 }
-
-/** Whether the message says anything about results. A group can also only report a status. */
-export const hasResults = (groups: ResultGroup[]) => hasObservations(groups) || groups.some(({ status }) => status === 'cancelled')
-
-/** Whether the message has values, withdrawals or documents. */
-export const hasObservations = (groups: ResultGroup[]) =>
-  groups.some(
-    ({ observations, documents }) => documents.length > 0 || observations.some((observation) => observation.status !== 'not_a_result'),
-  )
 
 type Row = { panel: string; result?: ReportedResult; missing?: NewMissingResult[]; removed?: RemovedResult[] }
 
@@ -155,49 +151,6 @@ function isLate(result: ReportedResult, { ordered, previous }: Context) {
 const isSameResult = (stored: BiomarkerResult, { loinc, provider_id, sub_id }: ReportedResult, slug: string | undefined) =>
   (stored.sub_id ?? null) === (sub_id ?? null) &&
   (slug ? stored.slug === slug : stored.loinc === (loinc ?? null) && stored.provider_id === (provider_id ?? null))
-
-const isFinalStatus = (status: string | null | undefined) => !status || status === 'final' || status === 'corrected'
-
-type Marker = OrderedMeasurements['markers'][number]
-
-export const isGroupOf = ({ code }: ResultGroup, { provider_id, loinc }: Marker) =>
-  (code.local !== null && code.local === provider_id) || (code.loinc !== null && code.loinc === loinc)
-
-/** A test without results can be final too: canceled, or nothing but a comment. */
-export const isGroupFinal = ({ status, observations }: ResultGroup) =>
-  ['final', 'corrected', 'cancelled'].includes(status) &&
-  !observations.some((observation) => ['preliminary', 'unknown', 'wrong_patient'].includes(observation.status))
-
-/** The markers whose test the lab reported, now or before, and whether it is final. */
-function finishedMarkers(groups: ResultGroup[], { ordered, previous }: Context): Record<string, boolean> {
-  const now = ordered.markers.flatMap((marker): [string, boolean][] => {
-    const ofMarker = groups.filter((group) => isGroupOf(group, marker))
-    return ofMarker.length ? [[String(marker.id), ofMarker.every(isGroupFinal)]] : []
-  })
-  return { ...previous?.finished, ...Object.fromEntries(now) }
-}
-
-/** If the codes of the lab name no ordered marker, the tests of the message decide. */
-function isFinished(
-  { groups, number_per_test }: OrderResults,
-  finished: Record<string, boolean>,
-  context: Context,
-  results: ReportedResult[],
-) {
-  if (!groups.every(isGroupFinal)) return false
-  if (!number_per_test && groups.some(({ order_status }) => order_status === 'CM')) return true
-  const { markers } = context.ordered
-  if (!Object.keys(finished).length) return groups.some(({ is_reflex }) => !is_reflex)
-  const slugs = finalSlugs(results, context)
-  return markers.every(
-    ({ id, expected_results }) => finished[id] ?? (expected_results.length > 0 && expected_results.every((slug) => slugs.has(slug))),
-  )
-}
-
-function finalSlugs(results: ReportedResult[], { ordered, previous }: Context) {
-  const before = (previous?.results ?? []).filter(({ status }) => isFinalStatus(status))
-  return new Set([...before.map(({ slug }) => slug), ...results.flatMap((result) => slugOf(ordered, result) ?? [])])
-}
 
 const notesOf = ({ notes, groups }: OrderResults) =>
   [...notes, ...groups.filter(({ status }) => status !== 'cancelled').flatMap((group) => group.notes)].filter(Boolean).join('\n') || null

@@ -73,10 +73,10 @@ async function keep(app: App, link: Link, message: Message, bytes: Buffer): Prom
   if (!lab) return refused(refuse('AR', 'other', 'The catalog does not have this lab.'))
   const key = { lab_id: lab.id, control_id: rules.controlIdOf(message) }
   const endSlice = cutIntoSlices()
-  const digest = digestOf(app, bytes)
+  const digest = await digestOf(app, bytes)
   await endSlice()
   const answers = receipts(app, link, message, { code: 'AA' })
-  const sealed = encryptBody(app, key, bytes)
+  const sealed = await encryptBody(app, key, bytes)
   await endSlice()
   const now = app.wall()
   const isNew = await store.insertReceived(app.db, {

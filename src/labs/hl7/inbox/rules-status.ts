@@ -55,7 +55,10 @@ export function statusIn({ groups }: Pick<PatientResults, 'groups'>): StatusRepo
 }
 
 const statusOf = ({ order_control, order_status }: ResultGroup): StatusReport | undefined =>
-  order_control === 'SC' ? statuses[order_status ?? ''] : controls[order_control ?? '']
+  codeOf(order_control) === 'SC' ? statuses[codeOf(order_status)] : controls[codeOf(order_control)]
+
+/** No name that every object has, such as constructor, is in upper case. */
+const codeOf = (text: string | null) => (text ?? '').toUpperCase()
 
 const rejectCode = (groups: ResultGroup[]) =>
   groups.flatMap(({ specimens }) => specimens.flatMap(({ reject_code }) => reject_code ?? []))[0]

@@ -1,4 +1,4 @@
-import type { Message, Segment } from '../codec/rules-message.ts'
+import type { Message } from '../codec/rules-message.ts'
 import { readValue, segmentOf } from '../codec/rules-read.ts'
 import { type AcknowledgmentCode, acknowledge, refuse, type Verdict } from '../messages/rules-acknowledgment.ts'
 import { isDocument } from '../messages/rules-documents.ts'
@@ -63,17 +63,3 @@ export function receiptsFor(message: Message, { verdict, sent_at, controlId }: R
 }
 
 const commitCodes = { AA: 'CA', AE: 'CE', AR: 'CR' } as const
-
-/** The message of each patient with the header, so that each is kept with its own order. */
-export function splitByPatient(message: Message): Message[] {
-  const first = message.segments.findIndex(({ name }) => name === 'PID')
-  const isOne = message.segments.filter(({ name }) => name === 'PID').length < 2
-  if (isOne) return [message]
-  const envelope = message.segments.slice(0, first)
-  const parts: Segment[][] = []
-  for (const segment of message.segments.slice(first)) {
-    if (segment.name === 'PID') parts.push([])
-    parts.at(-1)?.push(segment)
-  }
-  return parts.map((segments) => ({ ...message, segments: [...envelope, ...segments] }))
-}

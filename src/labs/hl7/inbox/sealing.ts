@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto'
 import type { App } from '../../../platform/app.ts'
+import { inPieces, openLarge, sealLarge } from '../../../platform/sealing/large.ts'
 import { firstRoot } from '../../../platform/sealing/roots.ts'
-import { derive, open, openBytes, seal, sealBytes } from '../../../platform/sealing/seal.ts'
+import { derive, open, seal } from '../../../platform/sealing/seal.ts'
 import { deploymentSealingKey } from '../../../platform/sealing/vault.ts'
 
 type Vaulted = Pick<App, 'vault'>
@@ -11,10 +12,10 @@ const PURPOSE = 'messages of labs'
 const bodyData = ({ lab_id, control_id }: Key) => `lab_inbox.sealed.${lab_id}.${control_id}`
 const answerData = ({ lab_id, control_id }: Key) => `lab_inbox.answer_sealed.${lab_id}.${control_id}`
 
-export const encryptBody = (app: Vaulted, key: Key, bytes: Buffer) => sealBytes(deploymentSealingKey(app, PURPOSE), bodyData(key), bytes)
+export const encryptBody = (app: Vaulted, key: Key, bytes: Buffer) => sealLarge(deploymentSealingKey(app, PURPOSE), bodyData(key), bytes)
 
 export const decryptBody = (app: Vaulted, key: Key, sealed: Buffer) =>
-  openBytes(deploymentSealingKey(app, PURPOSE, sealed), bodyData(key), sealed)
+  openLarge(deploymentSealingKey(app, PURPOSE, sealed), bodyData(key), sealed)
 
 export const encryptAnswers = (app: Vaulted, key: Key, answers: Buffer[]) =>
   seal(
@@ -27,10 +28,10 @@ export const decryptAnswers = (app: Vaulted, key: Key, sealed: Buffer) =>
   open<string[]>(deploymentSealingKey(app, PURPOSE, sealed), answerData(key), sealed).map((text) => Buffer.from(text, 'base64'))
 
 /** A keyed hash of a message without its header, whose time can differ when a lab repeats a message. It survives a new root. */
-export function digestOf({ vault }: Vaulted, bytes: Buffer) {
-  return createHmac('sha256', derive(firstRoot(vault), 'digest of lab messages'))
-    .update(bytes.subarray(endOfLine(bytes)))
-    .digest()
+export async function digestOf({ vault }: Vaulted, bytes: Buffer): Promise<Buffer> {
+  const digest = createHmac('sha256', derive(firstRoot(vault), 'digest of lab messages'))
+  await inPieces(bytes.subarray(endOfLine(bytes)), (piece) => digest.update(piece))
+  return digest.digest()
 }
 
 /** Where the first line ends. A message has up to 20 MB, and may be one line. */

@@ -64,7 +64,8 @@ export type ReceivedAcknowledgment = {
   error_codes: string[]
   /** ORC-1 of an answer that has one: OK or UA to an order, OC, CR or UC to a cancellation. Of several, one that refuses counts. */
   order_control: string | null
-  filler_number: string | null
+  /** ORC-3: the lab's own numbers of the order. */
+  filler_numbers: string[]
 }
 
 /** Reads an acknowledgment: ACK, or a response to an order such as ORR^O02 and ORL^O22. Undefined for any other message. */
@@ -83,7 +84,7 @@ export function readAcknowledgment(received: Message): ReceivedAcknowledgment | 
       .flatMap((error) => [readValue(error, 3), ...fieldOf(error, 1).map((location) => partOf(location, 4))])
       .filter((code) => Object.values<string>(errorCodes).includes(code)),
     order_control: readValue(orc, 1) || null,
-    filler_number: readValue(orc, 3) || null,
+    filler_numbers: controls.map((control) => readValue(control, 3)).filter(Boolean),
   }
 }
 

@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto'
 import type { Segment } from '../codec/rules-message.ts'
 import { formatDay } from '../codec/rules-time.ts'
 import { type Cell, componentsOf, segment, withSuffix } from '../codec/rules-write.ts'
 import type { Profile } from '../profiles/rules-profile.ts'
+import { fitting } from './rules-lengths.ts'
 import type { Coverage, Person, Writing } from './rules-order.ts'
 import { addressOf, inCharset, nameOf, phoneOf, providerOf } from './rules-people.ts'
 
@@ -17,10 +19,17 @@ export function patientSegments(writing: Writing): Segment[] {
   ]
 }
 
+/** The ID of a patient at the lab. One that is too long becomes a shorter one, which is always the same. */
+export function patientIdOf({ patient: { max_id } }: Pick<Profile, 'patient'>, id: string) {
+  if (max_id === null || id.length <= max_id) return id
+  const digest = createHash('sha256').update(id).digest('hex')
+  return BigInt(`0x${digest}`).toString(36).toUpperCase().slice(0, max_id)
+}
+
 function patientSegment({ profile, order }: Writing) {
   const { patient } = order
   const rules = profile.patient
-  const id = withSuffix(patient.id, rules.id_suffix)
+  const id = withSuffix(patientIdOf(profile, patient.id), rules.id_suffix)
   const billing = profile.billing.type_in.includes('PID-18.4') ? profile.billing.types[order.billing_type] : null
   return segment('PID', {
     1: '1',
@@ -50,8 +59,9 @@ function insuranceSegments({ profile, order }: Writing): Segment[] {
 }
 
 const coverageFields = (profile: Profile, coverage: Coverage): Record<number, Cell> => ({
-  2: inCharset(profile, coverage.payor_code),
-  3: inCharset(profile, coverage.payor_code),
+  2: fittingWhole(profile, 'IN1', 2, inCharset(profile, coverage.payor_code)),
+  // A payor that nobody knows has its name as code.
+  3: fitting(profile, 'IN1', 3, inCharset(profile, coverage.payor_code)),
   4: inCharset(profile, coverage.payor_name),
   5: addressOf(profile, coverage.payor_address),
   8: coverage.group_id && inCharset(profile, coverage.group_id),
@@ -61,6 +71,10 @@ const coverageFields = (profile: Profile, coverage: Coverage): Record<number, Ce
   19: addressOf(profile, coverage.insured.address),
   36: inCharset(profile, coverage.member_id),
 })
+
+/** A code that is cut off could be that of another payor. */
+const fittingWhole = (profile: Profile, name: string, field: number, code: string) =>
+  fitting(profile, name, field, code) === code ? code : null
 
 const needsGuarantor = ({ profile, order }: Writing) =>
   ({ never: false, if_insured: !!order.coverage, unless_client_bill: order.billing_type !== 'client_bill' })[profile.billing.guarantor]

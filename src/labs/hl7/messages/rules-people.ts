@@ -6,9 +6,17 @@ import type { Person, Writing } from './rules-order.ts'
 
 const nameCharsets = { ASCII: 'latin_ascii', '8859/1': 'latin_1', 'UNICODE UTF-8': null }
 
-/** A text in the character set of the profile. Accents become plain letters if the set lacks them. */
+/** A text on one line in the character set of the profile. Accents become plain letters if the set lacks them. */
 export const inCharset = ({ message }: Profile, text: string) =>
-  transmissionName(text, { name_rules: { charset: nameCharsets[message.charset] } })
+  transmissionName(text.replace(/[\s\p{Cc}]+/gu, ' ').trim(), { name_rules: { charset: nameCharsets[message.charset] } })
+
+/** Formatted text (FT), which keeps its lines: the codec escapes a line break. */
+export const linesInCharset = (profile: Profile, text: string) =>
+  text
+    .split(/[\n\v\f\r\u0085\u2028\u2029]+/)
+    .map((line) => inCharset(profile, line))
+    .filter(Boolean)
+    .join('\n')
 
 export function nameOf(profile: Profile, { first_name, last_name }: Pick<Person, 'first_name' | 'last_name'>): Cell {
   const { letter_case, max_first_name, max_last_name, name_type } = profile.patient.names

@@ -38,6 +38,8 @@ export type ResultGroup = {
   order_control: string | null
   order_status: string | null
   code: ReportedCode
+  /** The code of the ordered test in OBR-20.4, if OBR-4 has that of the performed one. */
+  ordered_code: string | null
   status: GroupStatus
   status_code: string
   /** The lab added the test itself: OBR-11 G or A, or a parent in OBR-29 or OBR-26. */
@@ -63,21 +65,25 @@ export type ResultRules = Pick<Profile, 'time_zone' | 'results'>
 export function readResults(message: Message, profile: ResultRules): PatientResults[] {
   const { envelope, patients } = splitPatients(message.segments)
   const reading = { message, profile, sites: sitesOf(message) }
+  const ofMessage = firstOfEachName(envelope)
   return patients.map((segments) => {
     const { header, groups } = splitGroups(segments)
-    const context = firstOfEachName([...header, ...envelope])
+    const ofPatient = firstOfEachName(header)
+    const find: Find = (name) => ofPatient.get(name) ?? ofMessage.get(name)
     return {
-      account: firstPlace(profile.results.account_in, context),
-      patient: readPatient(segmentOf({ segments: header }, 'PID')),
+      account: firstPlace(profile.results.account_in, find),
+      patient: readPatient(ofPatient.get('PID')),
       notes: notesAfter(header, 'PID', message),
-      groups: groups.map((group) => readGroup(group, context, reading)),
+      groups: groups.map((group) => readGroup(group, find, reading)),
     }
   })
 }
 
+const contents = ['OBX', 'ZEF']
+
 /** Each PID begins another patient. Results before the first PID, or without one, have no patient. */
-function splitPatients(segments: Segment[]) {
-  const start = segments.findIndex(({ name }) => ['PID', 'ORC', 'OBR'].includes(name))
+export function splitPatients(segments: Segment[]) {
+  const start = segments.findIndex(({ name }) => ['PID', 'ORC', 'OBR', ...contents].includes(name))
   const envelope = start < 0 ? segments : segments.slice(0, start)
   const patients: Segment[][] = []
   for (const segment of start < 0 ? [] : segments.slice(start)) {
@@ -87,10 +93,16 @@ function splitPatients(segments: Segment[]) {
   return { envelope, patients }
 }
 
-/** Values about the whole message are in the first segment of a name. */
-const firstOfEachName = (segments: Segment[]) => [...new Map(segments.toReversed().map((segment) => [segment.name, segment])).values()]
+/** Finds a segment that the parts of a message share. A message can have thousands of both, so nothing copies them for each part. */
+type Find = (name: string) => Segment | undefined
 
-/** An ORC belongs to the OBR after it; in a status message it can stand alone. Segments before the first of both are about the patient. */
+/** Values about the whole message are in the first segment of a name. */
+const firstOfEachName = (segments: Segment[]) => new Map(segments.toReversed().map((segment) => [segment.name, segment]))
+
+/**
+ * An ORC belongs to the OBR after it; in a status message it can stand alone. Segments before the first of both are about the patient,
+ * unless they have a result.
+ */
 function splitGroups(segments: Segment[]) {
   const header: Segment[] = []
   const groups: Segment[][] = []
@@ -103,6 +115,7 @@ function splitGroups(segments: Segment[]) {
       groups.push([...control, segment])
       control = []
     } else if (control.length) control.push(segment)
+    else if (!groups.length && contents.includes(segment.name)) groups.push([segment])
     else (groups.at(-1) ?? header).push(segment)
   }
   if (control.length) groups.push(control)
@@ -111,19 +124,21 @@ function splitGroups(segments: Segment[]) {
 
 type Reading = { message: Message; profile: ResultRules; sites: Sites }
 
-function readGroup(segments: Segment[], context: Segment[], reading: Reading): ResultGroup {
+function readGroup(segments: Segment[], findShared: Find, reading: Reading): ResultGroup {
   const { message, profile } = reading
   const { results, time_zone } = profile
   const [orc, obr] = [segmentOf({ segments }, 'ORC'), segmentOf({ segments }, 'OBR')]
   const specimens = segments.filter(({ name }) => name === 'SPM').map((spm) => readSpecimen(spm, time_zone))
-  const timeOf = (field: number) => parseTime(readValue(obr, field), time_zone)
+  const timeOf = (field: number) => parseDated(readValue(obr, field), time_zone)
   return {
-    order_number: firstPlace(results.order_number_in, [...segments, ...context]),
+    order_number: firstPlace(results.order_number_in, (name) => segmentOf({ segments }, name) ?? findShared(name)),
     filler_number: readValue(obr, 3) || readValue(orc, 3) || null,
     order_control: readValue(orc, 1) || null,
     order_status: readValue(orc, 5) || null,
     code: obr ? readCode(obr, 4) : { loinc: null, local: null, name: null },
-    status: groupStatusOf(readValue(obr, 25)),
+    ordered_code: readValue(obr, 20, 4) || null,
+    // Without OBR, the statuses of the results count.
+    status: obr || !segments.some(({ name }) => contents.includes(name)) ? groupStatusOf(readValue(obr, 25)) : 'final',
     status_code: readValue(obr, 25),
     is_reflex: ['G', 'A'].includes(readValue(obr, 11)) || fieldOf(obr, 29).length > 0 || fieldOf(obr, 26).length > 0,
     collected_at: timeOf(7) ?? specimens.find(({ collected_at }) => collected_at)?.collected_at ?? null,
@@ -136,10 +151,13 @@ function readGroup(segments: Segment[], context: Segment[], reading: Reading): R
   }
 }
 
+/** A year or a month does not tell the day. */
+const parseDated = (text: string, zone: string) => (parseDay(text) ? parseTime(text, zone) : null)
+
 const readSpecimen = (spm: Segment, zone: string): Specimen => ({
   id: readValue(spm, 2, 1) || readValue(spm, 2, 2) || null,
-  collected_at: parseTime(readValue(spm, 17), zone),
-  received_at: parseTime(readValue(spm, 18), zone),
+  collected_at: parseDated(readValue(spm, 17), zone),
+  received_at: parseDated(readValue(spm, 18), zone),
   reject_code: readValue(spm, 21) || null,
   reject_text: readValue(spm, 21, 2) || null,
 })
@@ -211,11 +229,10 @@ const readPatient = (pid: Segment | undefined): ReportedPatient => ({
 })
 
 /** The first of the places that has a value. A place is written as OBR-2 or PID-18.4. */
-function firstPlace(places: string[], segments: Segment[]): string | null {
+function firstPlace(places: string[], find: Find): string | null {
   for (const place of places) {
     const [name = '', field = '', component = '1'] = place.split(/[-.]/)
-    const found = segments.find((segment) => segment.name === name)
-    const value = readValue(found, Number(field), Number(component))
+    const value = readValue(find(name), Number(field), Number(component))
     if (value) return value
   }
   return null

@@ -53,7 +53,10 @@ const observationStatuses: Record<string, ObservationStatus> = {
 
 export const observationStatusOf = (code: string): ObservationStatus => observationStatuses[code.toUpperCase()] ?? 'unknown'
 
-/** HL7 table 0078, OBX-8. Codes that only name a finding, such as POS, have no interpretation of their own. */
+/**
+ * HL7 table 0078, OBX-8. Gap 366: a finding that a lab flags is abnormal, such as POS. One that it does not, such as NEG, is
+ * left to the range and the expected value, and so is a code about a change or the quality of the result.
+ */
 const flagInterpretations: Record<string, Interpretation> = {
   N: 'normal',
   L: 'abnormal',
@@ -63,6 +66,17 @@ const flagInterpretations: Record<string, Interpretation> = {
   A: 'abnormal',
   '<': 'abnormal',
   '>': 'abnormal',
+  LX: 'abnormal', // Beyond the threshold, below or above.
+  HX: 'abnormal',
+  POS: 'abnormal',
+  DET: 'abnormal', // Detected.
+  RR: 'abnormal', // Reactive.
+  WR: 'abnormal', // Weakly reactive.
+  TOX: 'abnormal', // Cytotoxic substance present.
+  R: 'abnormal', // Resistant.
+  I: 'abnormal', // Intermediate.
+  NS: 'abnormal', // Not susceptible.
+  SDD: 'abnormal', // Susceptible, depending on the dose.
   LL: 'critical',
   HH: 'critical',
   AA: 'critical',

@@ -2,8 +2,9 @@ import type { Segment } from '../codec/rules-message.ts'
 import { formatTime } from '../codec/rules-time.ts'
 import { type Cell, componentsOf, segment, withSuffix } from '../codec/rules-write.ts'
 import type { Profile } from '../profiles/rules-profile.ts'
+import { fitting } from './rules-lengths.ts'
 import type { OrderedTest, Position, Writing } from './rules-order.ts'
-import { inCharset, providerOf } from './rules-people.ts'
+import { inCharset, linesInCharset, providerOf } from './rules-people.ts'
 
 /** ORC: the action, the numbers of the order and the physician. */
 export function orderControl(writing: Writing, { number }: Position) {
@@ -66,7 +67,7 @@ function testCode(profile: Profile, { code, name, loinc }: OrderedTest): Cell {
 const priorityOf = ({ profile, order }: Writing) => (order.priority ? profile.order.priority.stat : profile.order.priority.routine)
 
 const noteSegments = ({ profile, order }: Writing) =>
-  order.clinical_notes ? [segment('NTE', { 1: '1', 2: 'P', 3: inCharset(profile, order.clinical_notes) })] : []
+  order.clinical_notes ? [segment('NTE', { 1: '1', 2: 'P', 3: linesInCharset(profile, order.clinical_notes) })] : []
 
 export const diagnosisSegments = ({ profile, order, envelope }: Writing): Segment[] =>
   envelope.action === 'CA'
@@ -74,11 +75,12 @@ export const diagnosisSegments = ({ profile, order, envelope }: Writing): Segmen
     : order.diagnoses.map(({ code, text }, i) => {
         const { method, system, text_in, type } = profile.diagnosis
         const description = text && inCharset(profile, text)
+        const others = `${code}^^${system}`.length
         return segment('DG1', {
           1: String(i + 1),
           2: method,
-          3: text_in === 'DG1-3.2' ? [code, description, system] : [code, null, system],
-          4: text_in === 'DG1-4' ? description : null,
+          3: text_in === 'DG1-3.2' ? [code, description && fitting(profile, 'DG1', 3, description, others), system] : [code, null, system],
+          4: text_in === 'DG1-4' && description ? fitting(profile, 'DG1', 4, description) : null,
           6: type,
         })
       })

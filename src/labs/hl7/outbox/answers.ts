@@ -5,6 +5,7 @@ import { withTeamClock } from '../../../tenants/teams/clock.ts'
 import { advanceOrder, changeOrder } from '../../orders/progress/advance.ts'
 import { type LoadedOrder, lockOrder } from '../../orders/reading/present.ts'
 import { canFollow, isCancelled } from '../../orders/rules.ts'
+import { keepFillers } from '../../orders/samples.ts'
 import type { Link } from '../links/connections.ts'
 import { countLabMessage } from '../links/counters.ts'
 import type { ReceivedAcknowledgment } from '../messages/rules-acknowledgment.ts'
@@ -43,6 +44,7 @@ async function settle(app: App, link: Link, sent: Sent, outcome: rules.Answered,
       answered_at: app.wall(),
       answer_sealed: answer ? sealBytes(order.key, answerAssociatedData(id), answer.bytes) : null,
     })
+    if (acknowledgment && outcome !== 'rejected') await keepFillers(app, order, acknowledgment.filler_numbers)
     const isWhole = messages.every((message) => message.kind !== sent.kind || message.id === id || isAccepted(message.state))
     if (sent.kind === 'order') await afterOrder(app, order, outcome, acknowledgment, isWhole)
     else await afterCancellation(app, order, outcome, acknowledgment, isWhole)

@@ -36,13 +36,16 @@ export function cancellationOf(messages: Sent[]): 'not_at_lab' | 'requested' | '
 
 type Warning = { code: string; path: (string | number)[]; message: string }
 
-const labWarnings = ['lab_rejected', 'lab_cancel_requested', 'lab_cancel_refused']
+const labWarnings = ['lab_rejected', 'lab_cancel_requested', 'lab_cancel_refused', 'lab_status_unconfirmed']
 
 /** The warnings of an order with the one about the lab replaced, or removed. */
 export const withLabWarning = (warnings: Warning[], warning?: Warning): Warning[] => [
   ...warnings.filter(({ code }) => !labWarnings.includes(code)),
   ...(warning ? [warning] : []),
 ]
+
+/** Keeps earlier warnings of the lab, such as a rejection. */
+export const withUnconfirmed = (warnings: Warning[], warning: Warning) => [...warnings.filter(({ code }) => code !== warning.code), warning]
 
 type Rejection = Pick<ReceivedAcknowledgment, 'code' | 'order_control' | 'error_codes'>
 
@@ -61,7 +64,7 @@ export const heldWarning = (codes: string): Warning => ({
 export const cancelRequestedWarning: Warning = {
   code: 'lab_cancel_requested',
   path: [],
-  message: 'The lab was asked to cancel the order and has not answered yet.',
+  message: 'Assay asked the lab to cancel the order. The lab has not responded yet.',
 }
 
 export const cancelRefusedWarning = (refusal: Rejection): Warning => refusedWarning(codesOf(refusal))
@@ -69,5 +72,21 @@ export const cancelRefusedWarning = (refusal: Rejection): Warning => refusedWarn
 export const refusedWarning = (codes: string): Warning => ({
   code: 'lab_cancel_refused',
   path: [],
-  message: `The lab refused to cancel the order (${codes}). It goes on.`,
+  message: `The lab refused to cancel the order (${codes}). The order continues.`,
+})
+
+const statusNames: Record<string, string> = {
+  accepted: 'accepted',
+  in_process: 'in process',
+  cancelled: 'canceled',
+  cancel_refused: 'not canceled',
+  held: 'held',
+  rejected_specimen: 'without a usable specimen',
+}
+
+/** Warns about a status that may be about another order. It names the fields of the message, never their values. */
+export const unconfirmedWarning = (status: string, doubt: string): Warning => ({
+  code: 'lab_status_unconfirmed',
+  path: [],
+  message: `The lab reported this order as ${statusNames[status] ?? status}, but ${doubt}. Assay did not apply the status. Ask the lab, then cancel the order or let it continue.`,
 })

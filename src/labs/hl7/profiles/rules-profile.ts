@@ -63,6 +63,9 @@ const OrderRules = z.strictObject({
 const PatientRules = z.strictObject({
   id_in: z.array(z.enum(['PID-2', 'PID-3', 'PID-4'])).min(1),
   id_suffix: Suffix,
+  max_id: Length.nullable()
+    .default(null)
+    .describe('The greatest length of the patient ID. A longer one becomes a shorter one, which is always the same.'),
   names: z.strictObject({
     letter_case: z.enum(['as_given', 'upper']),
     max_first_name: Length.nullable(),

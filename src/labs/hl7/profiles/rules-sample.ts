@@ -1,6 +1,6 @@
 import type { Envelope, OrderToSend } from '../messages/rules-order.ts'
 
-/** An invented order with everything that a profile can write. */
+/** An invented order with everything that a profile can write, as long as in real orders. */
 export const sampleOrder: OrderToSend = {
   number: '7K2M4Q9X3T1B',
   filler_number: null,
@@ -8,7 +8,7 @@ export const sampleOrder: OrderToSend = {
   ordered_at: '2026-03-01T16:15:00.000Z',
   collected_at: '2026-03-01T14:15:00.000Z',
   patient: {
-    id: 'U7F3A9C2',
+    id: 'c0a8f6e2-5b7d-4e19-9a3c-2f41d07be586',
     first_name: 'Zoë',
     last_name: "O'Fernsby-Núñez",
     dob: '1984-02-29',
@@ -32,14 +32,14 @@ export const sampleOrder: OrderToSend = {
     },
     { code: 'QM10031', name: 'Hemoglobin A1c', loinc: '4548-4', sample_type: 'serum', answers: [] },
   ],
-  diagnoses: [{ code: 'E78.5', text: 'Hyperlipidemia, unspecified' }],
+  diagnoses: [{ code: 'E11.22', text: 'Type 2 diabetes mellitus with diabetic chronic kidney disease' }],
   clinical_notes: 'Fatigue & dizziness | since May',
   fasting: true,
   priority: false,
   has_abn: false,
   billing_type: 'commercial_insurance',
   coverage: {
-    payor_code: 'OAKMU',
+    payor_code: 'TEAM-4F9C20A17B',
     payor_name: 'Oakmeadow Mutual Health',
     payor_address: null,
     member_id: 'W123456789',

@@ -1,8 +1,8 @@
-import { timingSafeEqual } from 'node:crypto'
 import { constants } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { basename, dirname, normalize } from 'node:path/posix'
 import type { AuthContext, Connection, ParsedKey, SFTPWrapper } from 'ssh2'
+import { isSameText } from '../../../platform/sealing/same-bytes.ts'
 import { fingerprintOf } from './client.ts'
 
 export type ServedFile = { bytes: Buffer; modified: number }
@@ -40,7 +40,7 @@ export async function listenSftp({ host, port, hostKey, ...serving }: Serving) {
 
   function isAllowed(context: AuthContext) {
     if (context.username !== serving.user) return false
-    if (context.method === 'password') return isSame(context.password, serving.password)
+    if (context.method === 'password') return isSameText(context.password, serving.password)
     if (context.method !== 'publickey') return false
     const key = authorized.find((key) => key.getPublicSSH().equals(context.key.data))
     if (!key) return false
@@ -72,8 +72,6 @@ export async function listenSftp({ host, port, hostKey, ...serving }: Serving) {
     },
   }
 }
-
-const isSame = (a: string, b: string) => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
 
 /** Answers the requests of one session. */
 function serve(sftp: SFTPWrapper, cut: () => void, { tree, onFile = () => {}, isCut = () => false }: Omit<Serving, 'host' | 'port'>) {

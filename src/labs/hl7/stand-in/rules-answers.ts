@@ -1,5 +1,5 @@
 import type { Message } from '../codec/rules-message.ts'
-import { readValue, segmentOf, segmentsOf } from '../codec/rules-read.ts'
+import { fieldOf, readValue, segmentOf, segmentsOf } from '../codec/rules-read.ts'
 import { segment } from '../codec/rules-write.ts'
 import { type AcknowledgmentCode, acknowledge, refuse, type Verdict } from '../messages/rules-acknowledgment.ts'
 import { hasStructures } from '../messages/rules-header.ts'
@@ -39,7 +39,10 @@ export function answersTo(message: Message, { verdict, sent_at, controlId, refus
 
 const responses: Record<string, [string, string]> = { ORM: ['ORR', 'O02'], OML: ['ORL', 'O22'] }
 
-/** An accepted order is answered with ORR^O02 or ORL^O22: ORC-1 OK for each new order, and CR or UC for each cancellation. */
+/**
+ * An accepted order is answered with ORR^O02 or ORL^O22: ORC-1 OK for each new order, and CR or UC for each cancellation. In
+ * ORL^O22, the orders are below their patient.
+ */
 function withOrderControls(message: Message, answer: Message, { code }: Verdict, cancelControl: 'CR' | 'UC'): Message {
   const header = segmentOf(message, 'MSH')
   const response = responses[readValue(header, 9)]
@@ -50,5 +53,9 @@ function withOrderControls(message: Message, answer: Message, { code }: Verdict,
   const controls = segmentsOf(message, 'ORC').map((orc) =>
     segment('ORC', { 1: readValue(orc, 1) === 'CA' ? cancelControl : 'OK', 2: readValue(orc, 2), 3: `F${readValue(orc, 2)}` }),
   )
-  return { ...answer, segments: [{ ...msh, fields: msh.fields.with(8, [messageType.map((part) => [part])]) }, ...rest, ...controls] }
+  const patient = type === 'ORL' ? segmentsOf(message, 'PID') : []
+  // The name of the patient is in the character set of the order.
+  const fields = Array.from({ length: 18 }, (_, i) => (i === 17 ? fieldOf(header, 18) : (msh.fields[i] ?? [])))
+  const typed = { ...msh, fields: fields.with(8, [messageType.map((part) => [part])]) }
+  return { ...answer, segments: [typed, ...rest, ...patient, ...controls] }
 }

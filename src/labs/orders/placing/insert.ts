@@ -1,12 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { type App, wakeAfterEvent } from '../../../platform/app.ts'
+import { type App, wakeLog } from '../../../platform/app.ts'
 import { groupWritesOfTeams } from '../../../platform/db/connections/writes-of-teams.ts'
 import { indexTerms } from '../../../platform/sealing/blind-index.ts'
 import { teamSealingKey } from '../../../platform/sealing/vault.ts'
 import { encryptDocument, type OrderDocument } from '../encrypted-document.ts'
 import { orderEvent } from '../progress/advance.ts'
 import { type LoadedOrder, presentOrder } from '../reading/present.ts'
-import { canShareStatement, insertOrdersWithEvents } from './store-groups.ts'
 import * as write from './store-write.ts'
 
 type NewOrderFields = Pick<
@@ -80,23 +79,17 @@ type InsertOptions = {
 export async function insertOrder(app: App, order: LoadedOrder, { data, info, requestRows }: InsertOptions = {}) {
   const terms = await searchTermsOf(app, order.team_id, order.document)
   const event = orderEvent(app, order, 'labtest.order.created', order.created_at, { data })
-  await writeOrder(app, { row: { ...order, simulation: null, terms }, event, info, requestRows })
+  await writeOrder(app, order.team_id, { row: { ...order, terms }, event, info, requestRows })
   return order
 }
 
 /** Orders of a team that arrive together share a statement. */
-const writeOrder = (app: App, insert: write.OrderInsert) =>
-  canShareStatement(insert) ? writeInGroup(app, insert.row.team_id, insert) : writeAlone(app, insert)
-
-async function writeAlone(app: App, insert: write.OrderInsert) {
-  wakeAfterEvent(app, insert.row.team_id, await write.insertOrderWithEvent(app.db, insert))
-}
-
-const writeInGroup = groupWritesOfTeams<write.OrderInsert>({
-  async together(app, team_id, inserts) {
-    wakeAfterEvent(app, team_id, await insertOrdersWithEvents(app.db, team_id, inserts))
+const writeOrder = groupWritesOfTeams<write.OrderInsert, void>({
+  async write(app, team_id, inserts) {
+    await write.insertOrders(app.db, team_id, inserts)
+    wakeLog(app, team_id)
   },
-  alone: writeAlone,
+  bytesOf: ({ row, event, requestRows }) => (row.sealed?.length ?? 0) + event.sealed.length + (requestRows?.outcome?.sealed.length ?? 0),
 })
 
 /** Search terms: the names of the patient and of the recipient, kept apart. */

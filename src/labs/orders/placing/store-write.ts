@@ -1,11 +1,12 @@
 import { type Db, prepareStatement, runHotWrite, runPrepared } from '../../../platform/db/open.ts'
-import { auditColumns, auditValues, outcomeColumns, outcomeValues, type RequestRows } from '../../../platform/db/rows/request-rows.ts'
+import { type EventRow, eventValues } from '../../../platform/db/rows/event-rows.ts'
+import { type RequestRows, requestValues } from '../../../platform/db/rows/request-rows.ts'
+import { byteaArray, rowSet } from '../../../platform/db/rows/row-sets.ts'
 import type { Tables } from '../../../platform/db/tables.ts'
 import type { OrderRow } from '../store.ts'
 
-/** The columns of a new order. */
-export const columns = [
-  'team_id',
+/** The columns of an order that its writers set, without the team and the ciphertext, which are parameters of their own. */
+const columns = [
   'id',
   'user_id',
   'transaction_id',
@@ -40,100 +41,59 @@ export const columns = [
   'interpretation',
   'has_missing_results',
   'result_version',
-  'sealed',
-  'terms',
 ] as const satisfies (keyof Tables['orders'])[]
 
-type NewRow = {
-  [C in (typeof columns)[number]]: C extends 'terms' ? string[] : C extends 'simulation' ? string | null : OrderRow[C & keyof OrderRow]
-}
-
-export type NewEvent = { id: string; event_type: string; key: string; partial: boolean; sealed: Buffer }
 type Info = { sealed: Buffer; terms: string[] }
 
-export type OrderInsert = { row: NewRow; event: NewEvent; info?: Info | undefined; requestRows?: RequestRows | undefined }
-
-/** The parameters of place_order, in order. */
-export const placeParameters = [
-  ...columns,
-  ...['id', 'event_type', 'key', 'sealed'].map((column) => `event.${column}`),
-  ...['sealed', 'terms'].map((column) => `info.${column}`),
-  ...auditColumns.map((column) => `audit.${column}`),
-  ...outcomeColumns.map((column) => `outcome.${column}`),
-  'lock_ms',
-]
-
-const callOf = (name: string, parameters: string[]) => prepareStatement(name, `select ${name}(${argumentsOf(parameters)}) as webhook_ids`)
-
-/** An argument that the function got later has a default and is passed by its name. */
-const argumentsOf = (parameters: string[]) => {
-  const values = parameters.map((name, i) => ({ name, value: `$${i + 1}` }))
-  return [
-    ...values.filter(({ name }) => name !== AUDIT_MAC).map(({ value }) => value),
-    ...values.filter(({ name }) => name === AUDIT_MAC).map(({ value }) => `audit_mac => ${value}`),
-  ].join(', ')
+export type OrderInsert = {
+  row: OrderRow & { terms: string[] }
+  event: EventRow
+  info?: Info | undefined
+  requestRows?: RequestRows | undefined
 }
 
-const AUDIT_MAC = 'audit.mac'
+/** Benchmarks run the bare statement. */
+export const placeOrders = prepareStatement('place_orders', 'select place_orders($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)')
 
-/** The webhooks that have a new message. */
-export type Emitted = { webhook_ids: string[] }
-
-/** One round trip, prepared once per connection. Benchmarks run the bare statement. */
-export const placeOrder = callOf('place_order', placeParameters)
-
-/** Writes the order, its first order event, the emitted event, the demographics and the request's rows. */
-export async function insertOrderWithEvent(db: Db, { row, event, info, requestRows }: OrderInsert) {
-  const [placed] = await runHotWrite<Emitted>(db, placeOrder, [
-    ...columns.map((column) => row[column]),
-    ...[event.id, event.event_type, event.key, event.sealed],
-    ...[info?.sealed, info?.terms],
-    ...auditValues(requestRows?.audit),
-    ...outcomeValues(requestRows?.outcome),
-  ])
-  return placed?.webhook_ids ?? []
+/** Writes orders of a team with their first order events, their events, the demographics and the rows of their requests. */
+export async function insertOrders(db: Db, team_id: string, inserts: OrderInsert[]) {
+  const rows = inserts.map(({ row }) => row)
+  const infos = inserts.flatMap(({ row, info }) => (info ? [{ ...info, user_id: row.user_id, updated_at: row.created_at }] : []))
+  const values = [
+    ...[team_id, rowSet(rows, [...columns, 'terms']), byteaArray(rows.map(({ sealed }) => sealed))],
+    ...[rowSet(infos, ['user_id', 'terms', 'updated_at']), byteaArray(infos.map(({ sealed }) => sealed))],
+    ...eventValues(inserts.map(({ event }) => event)),
+    ...requestValues(inserts.map(({ requestRows }) => requestRows)),
+  ]
+  await runHotWrite(db, placeOrders, values, { items: inserts.length })
 }
 
-/** The columns of an order that change. */
-export const mutable = [
-  'user_id',
-  'low_level',
-  'last_event',
-  'last_event_at',
-  'updated_at',
-  'zone',
-  'activate_by',
-  'dispatch_at',
-  'sent_at',
-  'step_at',
-  'simulation',
-  'sample_id',
-  'has_abn',
-  'health_insurance_id',
-  'collected_at',
-  'expected_result_by_date',
-  'worst_case_result_by_date',
-  'interpretation',
-  'has_missing_results',
-  'result_version',
-  'sealed',
-] as const satisfies (keyof Tables['orders'])[]
-
-const changeOrder = callOf('update_order', [
-  ...['team_id', 'id', ...mutable],
-  ...['id', 'event_type', 'key', 'sealed', 'at', 'partial'].map((column) => `event.${column}`),
-  ...['is_step', 'status_detail'],
-])
-
-/** Writes a change of a locked order and its event, with the new step if there is one. */
-export async function updateOrder(db: Db, row: OrderRow, event: NewEvent & { at: string }, step?: { status_detail: string | null }) {
-  const [updated] = await runPrepared<Emitted>(db, changeOrder, [
-    ...[row.team_id, row.id],
-    ...mutable.map((column) => (column === 'simulation' ? json(row.simulation) : row[column])),
-    ...[event.id, event.event_type, event.key, event.sealed, event.at, event.partial],
-    ...[step !== undefined, step?.status_detail],
-  ])
-  return updated?.webhook_ids ?? []
+export type OrderUpdate = {
+  row: OrderRow
+  event: EventRow
+  /** The detail of a new step. Absent for a change without one. */
+  step?: { status_detail: string | null }
+  hasNewDocument: boolean
 }
 
-const json = (value: unknown) => (value === null ? null : JSON.stringify(value))
+const updateStatement = prepareStatement('update_orders', 'select update_orders($1, $2, $3, $4, $5, $6)')
+
+/** Writes changes of locked orders of a team and their events, with the new steps of those that have one. */
+export async function updateOrders(db: Db, team_id: string, updates: OrderUpdate[]) {
+  const steps = updates.flatMap(({ row: { id, last_event, low_level, last_event_at }, step }) =>
+    step ? [{ order_id: id, id: last_event, low_level, status_detail: step.status_detail, created_at: last_event_at }] : [],
+  )
+  const values = [
+    ...[
+      team_id,
+      rowSet(
+        updates.map(({ row }) => row),
+        columns,
+      ),
+    ],
+    byteaArray(updates.map(({ row, hasNewDocument }) => (hasNewDocument ? row.sealed : null))),
+    rowSet(steps, ['order_id', 'id', 'low_level', 'status_detail', 'created_at']),
+    ...eventValues(updates.map(({ event }) => event)),
+  ]
+  await runPrepared(db, updateStatement, values)
+}

@@ -1,6 +1,6 @@
 import type { StatusDetail } from '../../../contract/labs/orders.ts'
 import { eventRow } from '../../../delivery/events/emit.ts'
-import { type App, type AppInTransaction, wakeAfterEvent } from '../../../platform/app.ts'
+import { type App, type AppInTransaction, wakeLog } from '../../../platform/app.ts'
 import { problem } from '../../../platform/problem.ts'
 import { labFor } from '../../adapters/index.ts'
 import { followOrder } from '../../appointments/visit.ts'
@@ -9,8 +9,7 @@ import { followKit } from '../../kits/follow.ts'
 import { dueDatesOf } from '../../results/rules.ts'
 import { dayIn } from '../checks/rules-zones.ts'
 import { encryptDocument, type OrderDocument } from '../encrypted-document.ts'
-import { updateOrders } from '../placing/store-groups.ts'
-import { updateOrder } from '../placing/store-write.ts'
+import { updateOrders } from '../placing/store-write.ts'
 import { type LoadedOrder, presentOrder } from '../reading/present.ts'
 import * as rules from '../rules.ts'
 import { changeSample, changeSamples } from '../samples.ts'
@@ -38,9 +37,9 @@ export type Change = Partial<
  */
 export async function advanceOrder(app: AppInTransaction, order: LoadedOrder, step: string, change: Change = {}): Promise<LoadedOrder> {
   const next = prepareStep(app, { order, step, change })
-  const { updated, event, status_detail } = next
-  await changeSample(app, order, updated)
-  wakeAfterEvent(app, order.team_id, await updateOrder(app.db, updated, event, { status_detail }))
+  await changeSample(app, order, next.updated)
+  await updateOrders(app.db, order.team_id, [updateOf(next)])
+  wakeLog(app, order.team_id)
   return followStep(app, next)
 }
 
@@ -54,11 +53,8 @@ export async function advanceOrders(app: AppInTransaction, team_id: string, step
     team_id,
     prepared.map(({ order, updated }) => ({ before: order, after: updated })),
   )
-  const writes = prepared.map(({ order, updated, event, status_detail }) => ({
-    ...{ row: updated, event, status_detail },
-    hasNewDocument: updated.sealed !== order.sealed,
-  }))
-  wakeAfterEvent(app, team_id, await updateOrders(app.db, team_id, writes))
+  await updateOrders(app.db, team_id, prepared.map(updateOf))
+  wakeLog(app, team_id)
   for (const next of prepared) await followStep(app, next)
 }
 
@@ -77,6 +73,11 @@ function prepareStep(app: App, { order, step, change }: Step) {
   return { order, step, updated, event, status_detail }
 }
 
+const updateOf = ({ order, updated, event, status_detail }: ReturnType<typeof prepareStep>) => ({
+  ...{ row: updated, event, step: { status_detail } },
+  hasNewDocument: updated.sealed !== order.sealed,
+})
+
 /** Does what depends on a new step. */
 async function followStep(app: AppInTransaction, { step, updated }: ReturnType<typeof prepareStep>) {
   await followKit(app, updated)
@@ -91,7 +92,10 @@ async function followStep(app: AppInTransaction, { step, updated }: ReturnType<t
 export async function changeOrder(app: AppInTransaction, order: LoadedOrder, change: Omit<Change, 'status_detail' | 'sample_id'>) {
   const at = app.now()
   const updated = applyChange(order, change, at)
-  wakeAfterEvent(app, order.team_id, await updateOrder(app.db, updated, orderEvent(app, updated, 'labtest.order.updated', at)))
+  const event = orderEvent(app, updated, 'labtest.order.updated', at)
+  const update = { row: updated, event, hasNewDocument: updated.sealed !== order.sealed }
+  await updateOrders(app.db, order.team_id, [update])
+  wakeLog(app, order.team_id)
   return updated
 }
 
@@ -104,7 +108,7 @@ function applyChange(order: LoadedOrder, { document, ...change }: Omit<Change, '
   return { ...dated, siblings, sealed: document ? encryptDocument(order.key, order.id, next.document) : order.sealed }
 }
 
-/** The lab's collected_at wins; otherwise the first step that implies collection sets it. */
+/** The lab's collected_at wins; otherwise the first step that dates the collection sets it. */
 const collectionChange = (order: LoadedOrder, step: string, at: string): Change =>
   !order.collected_at && rules.impliesCollection(order.method, step) ? { collected_at: at } : {}
 

@@ -17,7 +17,7 @@ export type PdfFile = {
 
 const MAX_OBJECTS = 100_000
 const MAX_STREAM_BYTES = 16 * 1024 * 1024
-/** All streams of a file together, because a small file can contain many large ones. */
+/** All streams of a file together, each as often as it is read, because a small file can contain many large ones. */
 const MAX_TOTAL_BYTES = 64 * 1024 * 1024
 
 /** Finds the objects by their headers instead of the cross-reference table, which damaged and hostile files get wrong. */
@@ -30,12 +30,12 @@ export function openPdf(bytes: Buffer): PdfFile | undefined {
   for (let match = header.exec(text); match && objects.size < MAX_OBJECTS; match = header.exec(text)) {
     const reader = newReader(text, header.lastIndex)
     const value = reader.next()
+    header.lastIndex = reader.position()
     if (match[1] === undefined) {
       if (isDictionary(value)) trailers.push(value)
       continue
     }
     const object: PdfObject = { value: value ?? null }
-    header.lastIndex = reader.position()
     if (isDictionary(value) && isOperator(reader.next(), 'stream')) {
       const start = reader.position() + (text.startsWith('\r\n', reader.position()) ? 2 : 1)
       const end = endOfStream(text, start, value.dictionary.get('/Length'))
@@ -63,11 +63,11 @@ function fileOf(objects: Map<number, PdfObject>, trailers: Dictionary[]): PdfFil
     return isDictionary(resolved) ? resolve(resolved.dictionary.get(name)) : undefined
   }
   const decode = ({ value, stream }: PdfObject) => {
-    if (!stream) return undefined
-    const filter = [entry(value, '/Filter') ?? []].flat()
-    if (filter.length === 0) return stream
-    if (filter.length > 1 || filter[0] !== '/FlateDecode' || decodedBytes >= MAX_TOTAL_BYTES) return undefined
-    const decoded = inflate(stream)
+    if (!stream || decodedBytes >= MAX_TOTAL_BYTES) return undefined
+    const filter = entry(value, '/Filter') ?? []
+    const [name, more] = Array.isArray(filter) ? filter : [filter]
+    if (more !== undefined || (name !== undefined && name !== '/FlateDecode')) return undefined
+    const decoded = name === undefined ? stream : inflate(stream)
     decodedBytes += decoded?.length ?? MAX_STREAM_BYTES
     return decoded
   }
@@ -94,9 +94,14 @@ function unpackObjects(objects: Map<number, PdfObject>, decode: (object: PdfObje
     if (dictionary.get('/Type') !== '/ObjStm' || typeof first !== 'number') continue
     const text = decode(object)?.toString('latin1') ?? ''
     const index = newReader(text.slice(0, first))
+    let end = first
     for (let id = index.next(); typeof id === 'number' && objects.size < MAX_OBJECTS; id = index.next()) {
       const offset = index.next()
-      if (typeof offset === 'number' && !objects.has(id)) objects.set(id, { value: newReader(text, first + offset).next() ?? null })
+      // Offsets increase, so an object that begins inside another is hostile.
+      if (typeof offset !== 'number' || first + offset < end || objects.has(id)) continue
+      const reader = newReader(text, first + offset)
+      objects.set(id, { value: reader.next() ?? null })
+      end = reader.position()
     }
   }
 }

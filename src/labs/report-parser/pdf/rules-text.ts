@@ -48,18 +48,19 @@ function contentsOf(file: PdfFile, page: Value) {
   return references.slice(0, 100).flatMap((reference) => file.stream(reference) ?? [])
 }
 
+const BLANK: Piece = { x: 0, y: 0, size: 0, text: '' }
+
 function readContent(content: string, fontOf: (name: string) => Map<number, string>, pieces: Piece[]) {
   const reader = newReader(content)
   let operands: Value[] = []
   let font: Map<number, string> | undefined
-  let piece: Piece = { x: 0, y: 0, size: 0, text: '' }
+  let piece: Piece = { ...BLANK }
   for (let value = reader.next(); value !== undefined && pieces.length < MAX_PIECES; value = reader.next()) {
     if (!(typeof value === 'object' && value !== null && 'operator' in value)) {
       if (operands.length < 1000) operands.push(value)
       continue
     }
     const numbers = operands.map((operand) => (typeof operand === 'number' ? operand : 0))
-    if (isOperator(value, 'BT')) piece = { x: 0, y: 0, size: 0, text: '' }
     // Later positions within a text move an accent, so the first one counts.
     if (isOperator(value, 'Tm') && !piece.text) piece = { ...piece, x: numbers.at(-2) ?? 0, y: numbers.at(-1) ?? 0 }
     if (isOperator(value, 'Tf')) {
@@ -73,6 +74,7 @@ function readContent(content: string, fontOf: (name: string) => Map<number, stri
         .map((codes) => decode(codes, font))
         .join('')
     if (isOperator(value, 'ET') && piece.text.trim()) pieces.push(piece)
+    if (isOperator(value, 'BT') || isOperator(value, 'ET')) piece = { ...BLANK }
     operands = []
   }
 }

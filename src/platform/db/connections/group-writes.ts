@@ -6,18 +6,15 @@ const MAX_GROUPS = 2
 /** A larger group delays its members more than it saves. */
 const MAX_SIZE = 32
 
-type Write<T> = {
-  /** Writes several items in one transaction, or none of them. */
-  together(items: T[]): Promise<unknown>
-  alone(item: T): Promise<void>
-}
+/** Writes items in one transaction, or none of them. */
+type Write<T, R> = (items: T[]) => Promise<R>
 
 /**
  * Items of one turn of the event loop, and those that arrive while enough writes are in flight, are written together. If the server
  * refuses a group, each member is written alone, and only its own error reaches it.
  */
-export function groupWrites<T>({ together, alone }: Write<T>) {
-  type Waiting = { item: T; written: PromiseWithResolvers<boolean> }
+export function groupWrites<T, R>(write: Write<T, R>) {
+  type Waiting = { item: T; written: PromiseWithResolvers<{ result: R } | undefined> }
   let waiting: Waiting[] = []
   let inFlight = 0
   let isScheduled = false
@@ -37,35 +34,36 @@ export function groupWrites<T>({ together, alone }: Write<T>) {
     inFlight++
     schedule()
     try {
-      const isWritten = group.length > 1 && (await isAccepted(together(group.map(({ item }) => item))))
+      const accepted = group.length > 1 ? await ifAccepted(write(group.map(({ item }) => item))) : undefined
       // Each member that is written alone counts until it is done.
-      inFlight += isWritten ? 0 : group.length
-      for (const { written } of group) written.resolve(isWritten)
+      inFlight += accepted ? 0 : group.length
+      for (const { written } of group) written.resolve(accepted)
     } catch (error) {
       for (const { written } of group) written.reject(error)
     }
     finish()
   }
   return {
-    async write(item: T) {
+    async write(item: T): Promise<R> {
       // A group is written in the context of one of its requests, so each waits for its own check.
       await whenConfirmed()
-      const written = Promise.withResolvers<boolean>()
+      const written = Promise.withResolvers<{ result: R } | undefined>()
       waiting.push({ item, written })
       schedule()
+      const accepted = await written.promise
       // The item is written alone here, in the asynchronous context of its request.
-      if (!(await written.promise)) await alone(item).finally(finish)
+      return accepted ? accepted.result : write([item]).finally(finish)
     },
     isIdle: () => !inFlight && !waiting.length,
   }
 }
 
-/** False if the server rolled the statement back. Without a response, the statement may have been committed. */
-const isAccepted = (writing: Promise<unknown>) =>
+/** Undefined if the server rolled the statement back. Without a response, the statement may have been committed. */
+const ifAccepted = <R>(writing: Promise<R>) =>
   writing.then(
-    () => true,
+    (result) => ({ result }),
     (error) => {
       if (!isDatabaseError(error) || isConnectionLost(error) || isReadOnly(error)) throw error
-      return false
+      return undefined
     },
   )

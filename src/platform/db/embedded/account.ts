@@ -1,5 +1,6 @@
 import { type ChildProcess, type IOType, type SpawnOptions, spawn, spawnSync } from 'node:child_process'
-import { closeSync, existsSync, openSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { setupProblem } from '../../problem.ts'
 
 /** The operating-system account that PostgreSQL runs as. Undefined means the account of this process. */
@@ -7,13 +8,49 @@ export type Account = { uid: number; gid: number } | undefined
 
 const nobody = { uid: 65534, gid: 65534 }
 
-/** PostgreSQL refuses to run as root. An existing cluster keeps its owner; a new one belongs to the account nobody. */
-export function chooseAccount(cluster: string): Account {
+/** System accounts for the database. The first one that exists is used. */
+const names = ['assay', 'postgres']
+
+/**
+ * PostgreSQL refuses to run as root. Gap 391: an existing cluster keeps its owner, and a new one belongs to the owner of the data
+ * folder, else to a dedicated account of the machine, else to nobody.
+ */
+export function chooseAccount(cluster: string, accounts?: SystemAccount[]): Account {
   if (process.getuid?.() !== 0) return checkOwner(cluster)
   if (process.platform !== 'linux')
     throw setupProblem('PostgreSQL refuses to run as root. Start Assay as an ordinary user, or set DATABASE_URL.')
-  const owner = existsSync(cluster) ? statSync(cluster) : nobody
-  return owner.uid === 0 ? nobody : { uid: owner.uid, gid: owner.gid }
+  const owner = ownerOf(cluster)
+  if (owner) return { uid: owner.uid, gid: owner.gid || nobody.gid }
+  const known = accounts ?? systemAccounts(dirname(cluster))
+  // PostgreSQL needs the name of its account. The group of a folder could be that of root.
+  const { uid, gid } = known.find(({ uid }) => uid === ownerOf(dirname(cluster))?.uid) ?? dedicatedOf(known) ?? nobody
+  return { uid, gid }
+}
+
+/** The command that gives a cluster of the shared account nobody an account of its own. Undefined for any other account. */
+export function commandForOwnAccount(account: Account, cluster: string, accounts?: SystemAccount[]) {
+  if (process.getuid?.() !== 0 || account?.uid !== nobody.uid) return undefined
+  const existing = dedicatedOf(accounts ?? systemAccounts(dirname(cluster)))
+  const create = existing ? '' : 'useradd --system --user-group --shell /usr/sbin/nologin assay && '
+  return `${create}chown -R ${existing?.name ?? 'assay'}: '${cluster}'`
+}
+
+export type SystemAccount = { name: string; uid: number; gid: number }
+
+/** The dedicated accounts and the owner of the folder, as far as they have a name. */
+function systemAccounts(folder: string): SystemAccount[] {
+  const { stdout, error } = spawnSync('getent', ['passwd', ...names, String(statSync(folder).uid)], { env, encoding: 'utf8' })
+  const lines = (error ? readFileSync('/etc/passwd', 'utf8') : stdout).split('\n').map((line) => line.split(':'))
+  return lines.map(([name = '', , uid, gid]) => ({ name, uid: Number(uid), gid: Number(gid) }))
+}
+
+const dedicatedOf = (accounts: SystemAccount[]) =>
+  names.map((name) => accounts.find((account) => account.name === name && account.uid > 0)).find((account) => account !== undefined)
+
+/** The owner of a folder that exists and does not belong to root. */
+function ownerOf(folder: string) {
+  const owner = statSync(folder, { throwIfNoEntry: false })
+  return owner?.uid ? owner : undefined
 }
 
 function checkOwner(cluster: string) {

@@ -7,7 +7,7 @@ import { createPrivateFolder } from '../../private-files.ts'
 import { setupProblem } from '../../problem.ts'
 import { supervise } from '../../runtime/supervise.ts'
 import { chooseAccess, readAccess, storeAccess, urlOf } from './access.ts'
-import { chooseAccount } from './account.ts'
+import { chooseAccount, commandForOwnAccount } from './account.ts'
 import { findBinaries } from './binaries.ts'
 import { clusterVersion, createCluster, removePartialCluster, resetPassword, restorePermissions } from './cluster.ts'
 import { type ClusterPaths, clusterPaths } from './files.ts'
@@ -62,6 +62,8 @@ async function startLocked(paths: ClusterPaths, { log, settings, superuserSql }:
   const startedAt = performance.now()
   await clearLeftovers(paths.cluster, log)
   const plan = { ...(await prepareCluster(paths, settings, superuserSql)), settings }
+  const command = commandForOwnAccount(plan.account, paths.cluster)
+  if (command) log.warn({ command }, 'PostgreSQL runs as nobody, which other programs can use too; stop Assay and run the command')
   rotateLog(paths)
   const relaunch = async (signal: AbortSignal) => {
     await clearLeftovers(paths.cluster, log)

@@ -1,8 +1,9 @@
 import type { Selectable } from 'kysely'
-import { type Db, parameterList, prepareStatement, runPrepared, runQuickWrite } from '../open.ts'
+import { type Db, prepareStatement, runPrepared, runQuickWrite } from '../open.ts'
 import type { Tables } from '../tables.ts'
+import { byteaArray, rowSet } from './row-sets.ts'
 
-export type NewAuditRow = Omit<Selectable<Tables['audit_log']>, 'chain_seq' | 'chain_hash' | 'mac'> & { mac: Buffer }
+export type NewAuditRow = Selectable<Tables['audit_outbox']>
 type Outcome = {
   team_id: string
   operation: string
@@ -20,13 +21,19 @@ export const auditColumns = [
   ...(['chain_id', 'id', 'at', 'org_id', 'team_id', 'actor_kind', 'actor_id', 'action', 'subject', 'status'] as const),
   ...(['request_id', 'via', 'reason', 'mac'] as const),
 ]
-export const outcomeColumns = ['operation', 'key_hash', 'owner', 'status', 'sealed', 'user_id'] as const
+const outcomeColumns = ['operation', 'key_hash', 'owner', 'status', 'user_id'] as const
 
-/** The audit row as parameters of an SQL function. Without a row they are null. */
-export const auditValues = (audit: NewAuditRow | undefined): unknown[] => auditColumns.map((column) => audit?.[column] ?? null)
+/** Audit rows as a parameter of `append_audits`. */
+export const auditValue = (rows: readonly NewAuditRow[]) => rowSet(rows, auditColumns)
 
-/** The outcome as parameters of an SQL function, without its team. Without an outcome they are null. */
-export const outcomeValues = (outcome: Outcome | undefined): unknown[] => outcomeColumns.map((column) => outcome?.[column] ?? null)
+/** Outcomes of a team as parameters of `keep_outcomes`. */
+const outcomeValues = (outcomes: readonly Outcome[]) => [rowSet(outcomes, outcomeColumns), byteaArray(outcomes.map(({ sealed }) => sealed))]
+
+/** The rows of several requests of a team as parameters of an SQL function: audit rows, outcomes and the ciphertexts of the outcomes. */
+export const requestValues = (requests: readonly (RequestRows | undefined)[]) => [
+  auditValue(requests.flatMap((rows) => rows?.audit ?? [])),
+  ...outcomeValues(requests.flatMap((rows) => rows?.outcome ?? [])),
+]
 
 const LOST_LEASE = 'AS001'
 
@@ -35,12 +42,16 @@ export const isLostLease = (error: unknown) => (error as { code?: string }).code
 
 /** Writes the rows in an open transaction, for actions that do not write them in a statement of their own. */
 export async function writeRequestRows(db: Db, { audit, outcome }: RequestRows) {
-  await runPrepared(db, appendAudit, auditValues(audit))
-  if (outcome) await runPrepared(db, keepOutcome, [outcome.team_id, ...outcomeValues(outcome)])
+  await runPrepared(db, appendAudits, [auditValue([audit])])
+  if (outcome) await runPrepared(db, keepOutcomes, [outcome.team_id, ...outcomeValues([outcome])])
 }
 
-/** Writes one audit row in a transaction of its own. */
-export const writeAuditRow = (db: Db, audit: NewAuditRow) => runQuickWrite(db, appendAudit, auditValues(audit))
+/** More rows would delay the writes of other requests on their connection. */
+const MAX_QUICK_ROWS = 64
 
-const appendAudit = prepareStatement('append_audit', `select append_audit(${parameterList(auditColumns.length)})`)
-const keepOutcome = prepareStatement('keep_outcome', `select keep_outcome(${parameterList(1 + outcomeColumns.length)})`)
+/** Writes audit rows in the open transaction, or in one of their own. */
+export const writeAuditRows = (db: Db, rows: readonly NewAuditRow[]) =>
+  (rows.length > MAX_QUICK_ROWS ? runPrepared : runQuickWrite)(db, appendAudits, [auditValue(rows)])
+
+const appendAudits = prepareStatement('append_audits', 'select append_audits($1)')
+const keepOutcomes = prepareStatement('keep_outcomes', 'select keep_outcomes($1, $2, $3)')

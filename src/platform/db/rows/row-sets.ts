@@ -1,5 +1,9 @@
-/** The values of a row that are not null, as `json_to_recordset` reads them. */
-export function pickValues<R extends object>(row: R, columns: readonly (keyof R & string)[]) {
+/** Rows as JSON for an SQL function, without values that are null; null if there are no rows. Ciphertexts go in a parameter of their own. */
+export function rowSet<R extends object>(rows: readonly R[], columns: readonly (keyof R & string)[]) {
+  return rows.length ? JSON.stringify(rows.map((row) => pickValues(row, columns))) : null
+}
+
+function pickValues<R extends object>(row: R, columns: readonly (keyof R & string)[]) {
   const picked: Record<string, unknown> = {}
   for (const column of columns) {
     const value = row[column]
@@ -8,21 +12,19 @@ export function pickValues<R extends object>(row: R, columns: readonly (keyof R 
   return picked
 }
 
-/** Rows as one parameter; null if there are none. */
-export const rowSet = (rows: object[]) => (rows.length ? JSON.stringify(rows) : null)
+const BYTEA = 17
+const NULL = int4(-1)
 
-/** Ciphertexts of several rows as one parameter. PostgreSQL would parse each of them as text otherwise. */
-export function joinCiphertexts() {
-  const added: Buffer[] = []
-  let size = 0
-  return {
-    /** The columns that say where the ciphertext is. */
-    add(sealed: Buffer) {
-      const sealed_at = size + 1
-      added.push(sealed)
-      size += sealed.length
-      return { sealed_at, sealed_size: sealed.length }
-    },
-    joined: () => Buffer.concat(added, size),
-  }
+/** A `bytea[]` in the binary format of PostgreSQL, in which the driver sends buffers. As text it would be twice as long. */
+export function byteaArray(values: readonly (Buffer | null)[]) {
+  const hasNull = values.includes(null)
+  const dimensions = values.length ? [int4(values.length), int4(1)] : []
+  const header = [int4(dimensions.length / 2), int4(Number(hasNull)), int4(BYTEA), ...dimensions]
+  return Buffer.concat([...header, ...values.flatMap((value) => (value ? [int4(value.length), value] : [NULL]))])
+}
+
+function int4(value: number) {
+  const bytes = Buffer.alloc(4)
+  bytes.writeInt32BE(value)
+  return bytes
 }

@@ -3,11 +3,11 @@ import { setupProblem } from '../../problem.ts'
 import type { Connection } from './processes.ts'
 import { beginSchemaChange } from './schema-change.ts'
 
-const tables = ['audit_log', 'audit_chains']
+const tables = ['audit_log', 'audit_outbox', 'audit_chains']
 /** They change rows for the service, which cannot do it itself anymore. */
 const functions = ['link_audit', 'reset_audit', 'checkpoint_audit']
-/** Rejects updates and deletes, so its owner must not be the service either. */
-const TRIGGER_FUNCTION = 'audit_log_guard'
+/** They reject updates and deletes, so their owner must not be the service either. */
+const triggerFunctions = ['audit_log_guard', 'audit_outbox_guard']
 
 /**
  * Hands the audit log to another role, so that the service's own role can read and append, and neither change rows nor disable
@@ -23,7 +23,7 @@ export async function handOverAudit(pool: pg.Pool, owner: string) {
       await run(client, 'alter table %I owner to %I', name, owner)
       await run(client, 'grant select, insert on %I to %I', name, service)
     }
-    for (const signature of await signaturesOf(client, [...functions, TRIGGER_FUNCTION]))
+    for (const signature of await signaturesOf(client, [...functions, ...triggerFunctions]))
       await run(client, `alter function ${signature} owner to %I`, owner)
     for (const signature of await signaturesOf(client, functions)) {
       await run(client, `alter function ${signature} security definer set search_path = public, pg_temp`)
@@ -71,7 +71,7 @@ async function giveToService(client: pg.ClientBase, service: string) {
     `select p.oid::regprocedure::text as signature from pg_proc p
      where p.pronamespace = 'public'::regnamespace and pg_get_userbyid(p.proowner) = current_user and p.proname <> all ($1)
        and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')`,
-    [[...functions, TRIGGER_FUNCTION]],
+    [[...functions, ...triggerFunctions]],
   )
   for (const { signature } of created.rows) await run(client, `alter function ${signature} owner to %I`, service)
 }

@@ -15,6 +15,7 @@ export const referenceTables = [
 /** Tables that stay on the coordinator. */
 export const localTables = [
   'migrations',
+  'function_files',
   'deployment',
   'root_keys',
   'heartbeat',
@@ -28,15 +29,20 @@ export const localTables = [
 ]
 
 /** Tables of values that are unique across teams and grow with them, with their distribution column. */
-export const spreadTables: Record<string, string> = { lab_samples: 'sample_id', lab_inbox: 'control_id', shared_cells: 'calendar_code' }
+export const spreadTables: Record<string, string> = {
+  lab_samples: 'sample_id',
+  lab_fillers: 'filler_number',
+  lab_inbox: 'control_id',
+  shared_cells: 'calendar_code',
+}
 
 /** Functions that run on the server of the team or audit chain in their first argument, by a table that they write. */
 export const delegatedFunctions = {
-  users: ['create_user'],
-  orders: ['place_order', 'place_orders', 'update_order', 'update_orders', 'forget_patients'],
-  events: ['emit', 'emit_all', 'number_events'],
-  lanes: ['claim_lanes', 'settle_lanes'],
-  sample_days: ['write_samples', 'write_pushes'],
+  users: ['create_users'],
+  orders: ['place_orders', 'update_orders', 'forget_patients'],
+  events: ['append_events', 'move_events', 'transactions_of'],
+  webhook_cursors: ['take_cursors', 'record_outcomes'],
+  sample_days: ['write_pushes'],
   idempotency_keys: ['claim_key'],
   audit_log: ['link_audit', 'reset_audit', 'checkpoint_audit'],
 }

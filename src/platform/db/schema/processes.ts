@@ -100,7 +100,7 @@ export function keepRegistered(pool: pg.Pool, process: Process, { log, onOutdate
   }
 }
 
-/** The versions of the root that each running process has loaded. Null for one that is starting or knows no versions. */
+/** The versions of the root that each running process has loaded. Null for one that is starting. */
 export async function listRootEpochs(db: Db) {
-  return db.selectFrom('processes').select(['id', 'newest', 'root_epoch']).where('leased_until', '>=', sql<string>`now()`).execute()
+  return db.selectFrom('processes').select(['id', 'root_epoch']).where('leased_until', '>=', sql<string>`now()`).execute()
 }

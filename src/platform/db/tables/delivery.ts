@@ -3,12 +3,10 @@ import type { Optional, Time } from '../tables.ts'
 
 /** The event log, webhooks and pipelines. */
 export type DeliveryTables = {
-  events: {
-    id: string
-    logged_at: Generated<Time>
-    seq: Generated<number>
-    no: Optional<number>
+  outbox: {
     team_id: string
+    seq: Generated<number>
+    id: string
     user_id: Optional<string>
     order_id: Optional<string>
     event_type: string
@@ -16,13 +14,32 @@ export type DeliveryTables = {
     partial: boolean
     sealed: Buffer
     created_at: Time
-    strict_ids: Optional<string[]>
   }
-  event_logs: { team_id: string; last_no: number; complete_before: Optional<Time> }
+  events: {
+    team_id: string
+    no: number
+    logged_at: Time
+    id: string
+    user_id: Optional<string>
+    order_id: Optional<string>
+    event_type: string
+    key: Optional<string>
+    deliverable: boolean
+    sealed: Buffer | null
+    created_at: Time
+  }
+  event_logs: {
+    team_id: string
+    last_no: Generated<number>
+    last_at: Generated<Time>
+    owner: Optional<string>
+    due_at: Optional<Time>
+    changes: Generated<number>
+  }
+  log_erasures: { team_id: string; id: string; due_at: Time; first_xid: Optional<number> }
   webhooks: {
     id: string
     team_id: string
-    url: string
     description: string
     filter_types: Optional<string[]>
     rate_limit: Optional<number>
@@ -40,28 +57,30 @@ export type DeliveryTables = {
     first_failure_at: Optional<Time>
     last_failure_at: Optional<Time>
     clock_started_at: Optional<Time>
-    tokens: Generated<number>
-    tokens_at: Generated<Time>
-    deleted_at: Optional<Time>
   }
-  workers: { id: string; leased_until: Time }
-  lanes: {
+  workers: { id: string; leased_until: Time; busy: Generated<boolean> }
+  webhook_cursors: {
     team_id: string
-    /** Text in the code, because IDs in a Citus cluster can exceed the safe integers of JavaScript. */
-    id: Generated<string>
     webhook_id: string
-    key: string
-    single_use: boolean
-    tail: number
-    head: Generated<number>
+    after_no: number
+    after_at: Time
+    last_no: Optional<number>
+    done: Generated<number[]>
     attempts: Generated<number>
-    run_at: Optional<Time>
-    worker: Optional<string>
-    lease: Optional<string>
-    settled_at: Generated<Time>
+    retry_at: Optional<Time>
+    owner: Optional<string>
+    term: Generated<number>
+    flush: Generated<number>
   }
-  ended_lanes: { team_id: string; webhook_id: string; key_hash: Buffer; tail: number }
-  deliveries: { team_id: string; lane_id: string; n: number; event_id: string; event_at: Time }
+  webhook_filters: {
+    team_id: string
+    webhook_id: string
+    upto_no: number
+    filter_types: Optional<string[]>
+    ordering: 'per_key' | 'strict' | 'unordered'
+  }
+  parked: { team_id: string; webhook_id: string; key: string; attempts: number; retry_at: Time }
+  parked_messages: { team_id: string; webhook_id: string; key: string; no: number; logged_at: Time; previous: Optional<number> }
   attempts: {
     id: string
     at: Time
@@ -69,17 +88,18 @@ export type DeliveryTables = {
     webhook_id: string
     user_id: Optional<string>
     event_id: string
-    event_at: Time
+    event_at: Optional<Time>
+    no: Optional<number>
+    previous: Optional<number>
     event_type: string
-    key: string
-    n: number
+    key: Optional<string>
     attempt: number
     outcome: string
     status: Optional<number>
     error: Optional<string>
     ms: number
     next_at: Optional<Time>
-    sealed: Buffer
+    sealed: Buffer | null
   }
   webhook_jobs: {
     id: string
@@ -93,6 +113,7 @@ export type DeliveryTables = {
     after_at: Optional<Time>
     after_id: Optional<string>
     after_no: Generated<number>
+    decided: Generated<number[]>
     counted: Generated<boolean>
     total: Optional<number>
     done: Generated<number>
@@ -123,9 +144,9 @@ export type DeliveryTables = {
     team_id: string
     destination: string
     sealed: Buffer
-    revision: Generated<number>
     created_at: Time
     after_no: number
+    after_at: Time
     delivered: Generated<number>
     last_delivered_at: Optional<Time>
     failures: Generated<number>
@@ -133,8 +154,7 @@ export type DeliveryTables = {
     last_failure_at: Optional<Time>
     last_error: Optional<string>
     retry_at: Optional<Time>
-    holder: Optional<string>
-    leased_until: Optional<Time>
+    term: Generated<number>
   }
   messages: {
     team_id: string

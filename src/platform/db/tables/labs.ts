@@ -199,6 +199,7 @@ export type LabTables = {
   }
   lab_links: { lab_id: number; task: string; holder: string; held_until: Time; failed_at: Optional<Time>; error: Optional<string> }
   lab_samples: { lab_id: number; sample_id: string; team_id: string; order_id: string }
+  lab_fillers: { lab_id: number; filler_number: string; sample_id: string; team_id: string; order_id: string }
   order_events: { team_id: string; order_id: string; id: number; low_level: string; status_detail: Optional<string>; created_at: Time }
   order_images: { team_id: string; order_id: string; name: string; sealed: Buffer }
   results: {
@@ -242,6 +243,7 @@ export type LabTables = {
     digest: Buffer
     sealed: Buffer
     documents_sealed: Optional<Buffer>
+    summary_sealed: Buffer
     created_at: Time
     assigned_at: Optional<Time>
     assigned_team_id: Optional<string>
@@ -265,6 +267,7 @@ export type LabTables = {
     updated_at: Time
     sealed: Optional<Buffer>
   }
+  parsing_shares: { team_id: string; spent_ms: number; spent_at: Time }
   parsing_files: { team_id: string; job_id: string; n: number; user_id: string; sealed: Buffer }
   critical_results: {
     order_id: string
@@ -274,6 +277,8 @@ export type LabTables = {
     acknowledged_at: Optional<Time>
     acknowledged_kind: Optional<string>
     acknowledged_by: Optional<string>
+    acknowledged_version: Optional<number>
+    sealed: Optional<Buffer>
     escalate_at: Optional<Time>
     escalations: Generated<number>
     escalated_at: Optional<Time>

@@ -190,24 +190,8 @@ export type TenantTables = {
     user_id: Optional<string>
     created_at: Time
   }
-  audit_log: {
-    chain_id: string
-    id: string
-    at: Time
-    org_id: Optional<string>
-    team_id: Optional<string>
-    actor_kind: string
-    actor_id: Optional<string>
-    action: string
-    subject: Optional<string>
-    status: number
-    request_id: Optional<string>
-    via: Optional<string>
-    reason: Optional<Buffer>
-    chain_seq: Optional<number>
-    chain_hash: Optional<Buffer>
-    mac: Optional<Buffer>
-  }
+  audit_outbox: AuditRow
+  audit_log: AuditRow & { chain_seq: number; chain_hash: Buffer }
   audit_chains: { chain_id: string; seq: number; mac: Buffer; checkpoint_seq: Generated<number> }
   audit_breaks: {
     chain_id: string
@@ -223,4 +207,21 @@ export type TenantTables = {
   }
   audit_verified: { chain_id: string; seq: number; hash: Buffer; mac: Buffer }
   audit_reviews: { chain_id: string; seq: number; reviewed_at: Time }
+}
+
+type AuditRow = {
+  chain_id: string
+  id: string
+  at: Time
+  org_id: Optional<string>
+  team_id: Optional<string>
+  actor_kind: string
+  actor_id: Optional<string>
+  action: string
+  subject: Optional<string>
+  status: number
+  request_id: Optional<string>
+  via: Optional<string>
+  reason: Optional<Buffer>
+  mac: Buffer
 }

@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely'
+import type { SkippedRecord } from '../../../contract/wearables/source-status.ts'
 import type { Json, Optional, Time } from '../tables.ts'
 
 /** Connections to sources, and the data from them. */
@@ -73,7 +74,7 @@ export type WearableTables = {
     mfa_provider: Optional<string>
     mfa_tries: Generated<number>
     mfa_sealed: Optional<Buffer>
-    key_id: Optional<string>
+    key_id: string
   }
   oauth_flows: {
     state_hash: Buffer
@@ -173,6 +174,7 @@ export type WearableTables = {
     history_to: Optional<Time>
     history_end: Optional<Time>
     history_found: Json<Record<string, { changes: number; days: number }>>
+    skipped: Json<SkippedRecord[]>
     tries: Generated<number>
     error: Optional<string>
     last_success_at: Optional<Time>

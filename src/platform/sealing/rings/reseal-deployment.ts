@@ -1,5 +1,6 @@
 import type { App } from '../../app.ts'
-import { openBytes, type SealingKey, sealBytes } from '../seal.ts'
+import { readLargeBytes } from '../../db/rows/large-bytes.ts'
+import { openLarge, sealLarge } from '../large.ts'
 import { type DeploymentPurpose, deploymentSealingKey } from '../vault.ts'
 import * as store from './store-reseal.ts'
 
@@ -14,6 +15,7 @@ export const deploymentColumns: DeploymentColumn[] = [
   { ...inbox, column: 'answer_sealed' },
   { ...unassigned, column: 'sealed' },
   { ...unassigned, column: 'documents_sealed' },
+  { ...unassigned, column: 'summary_sealed' },
 ]
 
 /** Encrypts what an earlier version of the root encrypted with the current one. A row that is written meanwhile stays as it is. */
@@ -22,21 +24,13 @@ export async function resealDeployment(app: App) {
   for (const column of deploymentColumns) {
     const key = deploymentSealingKey(app, column.purpose)
     for (const row of await store.listOfOtherRoots(app.db, column, key.idBytes)) {
-      const before = await store.findSealed(app.db, column, row)
-      if (!before?.length) continue
+      const before = await readLargeBytes(app.db, column.table, row, column.column)
+      if (!before) continue
       const associatedData = `${column.table}.${column.column}.${column.key.map((name) => row[name]).join('.')}`
-      const plain = openOrSkip(deploymentSealingKey(app, column.purpose, before), associatedData, before)
-      if (plain && (await store.replaceUnowned(app.db, column, row, before, sealBytes(key, associatedData, plain)))) count++
+      // A row that no version decrypts was unreadable before. It must not stop the rotation.
+      const plain = await openLarge(deploymentSealingKey(app, column.purpose, before), associatedData, before).catch(() => undefined)
+      if (plain && (await store.replaceUnowned(app.db, column, row, before, await sealLarge(key, associatedData, plain)))) count++
     }
   }
   return count
-}
-
-/** A row that no version decrypts was unreadable before. It must not stop the rotation. */
-function openOrSkip(key: SealingKey, associatedData: string, sealed: Buffer) {
-  try {
-    return openBytes(key, associatedData, sealed)
-  } catch {
-    return undefined
-  }
 }

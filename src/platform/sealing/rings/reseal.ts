@@ -1,5 +1,6 @@
 import { type App, inTransaction } from '../../app.ts'
-import { reseal, type SealingKey } from '../seal.ts'
+import { resealLarge } from '../large.ts'
+import type { SealingKey } from '../seal.ts'
 import * as store from './store-reseal.ts'
 
 const byId = { column: 'sealed', key: ['id'], in: ['id'] }
@@ -14,6 +15,8 @@ export const sealedColumns: store.SealedColumn[] = [
   { ...byId, table: 'team_credentials', owner: 'team' },
   { ...byId, table: 'physicians', key: ['npi'], in: ['npi'], owner: 'team' },
   { ...byId, table: 'couriers', key: ['code'], in: ['code'], owner: 'team' },
+  // Before the log, to which rows move meanwhile.
+  { ...byId, table: 'outbox', as: 'events', key: ['seq'], owner: 'either' },
   { ...byId, table: 'events', key: ['id', 'logged_at'], owner: 'either' },
   { ...byId, table: 'attempts', key: ['webhook_id', 'at', 'id'], owner: 'either' },
   { ...byId, table: 'inbox_messages', owner: 'either' },
@@ -35,6 +38,7 @@ export const sealedColumns: store.SealedColumn[] = [
   { ...byId, table: 'appointments', owner: 'user' },
   { ...byId, table: 'results', key: ['order_id', 'version'], in: ['order_id', 'version'], owner: 'user' },
   { ...byId, table: 'result_documents', key: ['order_id', 'version', 'n'], in: ['order_id', 'version', 'n'], owner: 'user' },
+  { ...byId, table: 'critical_results', key: ['order_id', 'version'], in: ['order_id', 'version'], owner: 'user' },
   { ...byId, table: 'unmatched_results', owner: 'either' },
   { ...byId, table: 'unmatched_results', column: 'documents_sealed', owner: 'either' },
   { ...byId, table: 'parsing_jobs', owner: 'user' },
@@ -78,8 +82,10 @@ export async function resealAll(app: App, owner: store.KeyOwner, key: SealingKey
 const resealBatch = (app: App, column: store.SealedColumn, owner: store.KeyOwner, key: SealingKey, rows: store.Row[]) =>
   inTransaction(app, async ({ db }) => {
     let [resealed, missed] = [0, 0]
-    for (const { before, ...row } of await store.loadBatch(db, column, owner, rows)) {
-      const after = resealOrSkip(key, associatedDataOf(column, row), before)
+    for (const { before: small, ...row } of await store.loadBatch(db, column, owner, rows)) {
+      const before = small ?? (await store.readSealed(db, column, owner, row))
+      if (!before) continue
+      const after = await resealOrSkip(key, associatedDataOf(column, row), before)
       if (!after) continue
       if (await store.replaceSealed(db, column, owner, row, before, after)) resealed++
       else missed++
@@ -88,14 +94,9 @@ const resealBatch = (app: App, column: store.SealedColumn, owner: store.KeyOwner
   })
 
 /** A row that no key of the ring decrypts was unreadable before. It must not stop the rotation. */
-function resealOrSkip(key: SealingKey, associatedData: string, sealed: Buffer) {
-  try {
-    return reseal(key, associatedData, sealed)
-  } catch {
-    return undefined
-  }
-}
+const resealOrSkip = (key: SealingKey, associatedData: string, sealed: Buffer) =>
+  resealLarge(key, associatedData, sealed).catch(() => undefined)
 
 /** The text of a bytea begins with \x, which the associated data does not have. */
-const associatedDataOf = ({ table, column, in: columns }: store.SealedColumn, row: store.Row) =>
-  `${table}.${column}.${columns.map((name) => row[name]?.replace(/^\\x/, '')).join('.')}`
+const associatedDataOf = ({ table, as = table, column, in: columns }: store.SealedColumn, row: store.Row) =>
+  `${as}.${column}.${columns.map((name) => row[name]?.replace(/^\\x/, '')).join('.')}`

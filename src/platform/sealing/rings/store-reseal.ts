@@ -1,9 +1,13 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/open.ts'
+import { readLargeBytes } from '../../db/rows/large-bytes.ts'
+import type { Tables } from '../../db/tables.ts'
 
 /** A column of ciphertexts. */
 export type SealedColumn = {
-  table: string
+  table: keyof Tables
+  /** The table in the associated data, if it is another one. */
+  as?: keyof Tables
   column: string
   /** The primary key without the team. */
   key: string[]
@@ -25,10 +29,10 @@ export type Row = Record<string, string>
 const namesOf = ({ key, in: columns }: SealedColumn) =>
   sql.join([...new Set([...key, ...columns])].map((name) => sql`${sql.ref(name)}::text as ${sql.ref(name)}`))
 
-const teamColumnOf = ({ table }: SealedColumn) => sql.ref(table === 'teams' ? 'id' : 'team_id')
+const teamColumnOf = ({ table }: SealedColumn) => (table === 'teams' ? 'id' : 'team_id')
 
 /** Their owner is the user of the order. */
-const partsOfOrders = ['appointments', 'lab_messages', 'order_images', 'result_documents', 'results']
+const partsOfOrders = ['appointments', 'critical_results', 'lab_messages', 'order_images', 'result_documents', 'results']
 
 const ofOwner = ({ table, owner }: SealedColumn, { team_id, user_id }: KeyOwner) => {
   if (owner === 'team') return sql`true`
@@ -43,27 +47,41 @@ export async function listOthers(db: Db, column: SealedColumn, owner: KeyOwner, 
   const sealed = sql.ref(column.column)
   const { rows } = await sql<Row>`
     select ${namesOf(column)} from ${sql.table(column.table)}
-    where ${teamColumnOf(column)} = ${owner.team_id} and ${ofOwner(column, owner)} and ${sealed} is not null
+    where ${sql.ref(teamColumnOf(column))} = ${owner.team_id} and ${ofOwner(column, owner)} and ${sealed} is not null
       and (get_byte(${sealed}, 0) <> 1 or substring(${sealed} from 2 for 16) = any(${ids}::bytea[]))`.execute(db)
   return rows
 }
 
+/** Larger ciphertexts are read one by one, in pieces. */
+const MAX_BYTES_IN_BATCH = 256 * 1024
+
 export async function loadBatch(db: Db, column: SealedColumn, { team_id }: KeyOwner, rows: Row[]) {
   const tuples = rows.map((row) => sql`(${sql.join(column.key.map((name) => row[name]))})`)
-  const { rows: found } = await sql<Row & { before: Buffer }>`
-    select ${namesOf(column)}, ${sql.ref(column.column)} as before from ${sql.table(column.table)}
-    where ${teamColumnOf(column)} = ${team_id} and (${sql.join(column.key.map((name) => sql.ref(name)))}) in (${sql.join(tuples)})
-      and ${sql.ref(column.column)} is not null`.execute(db)
+  const sealed = sql.ref(column.column)
+  const { rows: found } = await sql<Row & { before: Buffer | null }>`
+    select ${namesOf(column)}, case when octet_length(${sealed}) <= ${MAX_BYTES_IN_BATCH} then ${sealed} end as before
+    from ${sql.table(column.table)}
+    where ${sql.ref(teamColumnOf(column))} = ${team_id} and (${sql.join(column.key.map((name) => sql.ref(name)))}) in (${sql.join(tuples)})
+      and ${sealed} is not null`.execute(db)
   return found
+}
+
+export const readSealed = (db: Db, column: SealedColumn, { team_id }: KeyOwner, row: Row) =>
+  readLargeBytes(db, column.table, { [teamColumnOf(column)]: team_id, ...keyIn(column, row) }, column.column)
+
+const keyIn = ({ key }: KeyedColumn, row: Row) => Object.fromEntries(key.map((name) => [name, row[name] as string]))
+
+/** A ciphertext begins with its format, its key and random bytes, so the beginning tells it from any other one. */
+const isUnchanged = ({ column }: KeyedColumn, before: Buffer) => {
+  const start = before.subarray(0, 64)
+  return sql`substring(${sql.ref(column)} from 1 for ${sql.lit(start.length)}) = ${start}`
 }
 
 /** Changes nothing if the row was written meanwhile. */
 export async function replaceSealed(db: Db, column: SealedColumn, { team_id }: KeyOwner, row: Row, before: Buffer, after: Buffer) {
-  const sealed = sql.ref(column.column)
-  const isKey = column.key.map((name) => sql`${sql.ref(name)} = ${row[name]}`)
   const { numAffectedRows } = await sql`
-    update ${sql.table(column.table)} set ${sealed} = ${after}
-    where ${teamColumnOf(column)} = ${team_id} and ${sql.join(isKey, sql` and `)} and ${sealed} = ${before}`.execute(db)
+    update ${sql.table(column.table)} set ${sql.ref(column.column)} = ${after}
+    where ${sql.ref(teamColumnOf(column))} = ${team_id} and ${isRow(column, row)} and ${isUnchanged(column, before)}`.execute(db)
   return numAffectedRows === 1n
 }
 
@@ -82,16 +100,10 @@ export async function listOfOtherRoots(db: Db, column: KeyedColumn, idBytes: Buf
   return rows
 }
 
-export async function findSealed(db: Db, column: KeyedColumn, row: Row) {
-  const { rows } = await sql<{ before: Buffer | null }>`
-    select ${sql.ref(column.column)} as before from ${sql.table(column.table)} where ${isRow(column, row)}`.execute(db)
-  return rows[0]?.before
-}
-
 /** Changes nothing if the row was written meanwhile. */
 export async function replaceUnowned(db: Db, column: KeyedColumn, row: Row, before: Buffer, after: Buffer) {
-  const sealed = sql.ref(column.column)
   const { numAffectedRows } = await sql`
-    update ${sql.table(column.table)} set ${sealed} = ${after} where ${isRow(column, row)} and ${sealed} = ${before}`.execute(db)
+    update ${sql.table(column.table)} set ${sql.ref(column.column)} = ${after}
+    where ${isRow(column, row)} and ${isUnchanged(column, before)}`.execute(db)
   return numAffectedRows === 1n
 }

@@ -2,13 +2,13 @@ import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { App, AppInTransaction } from '../../../platform/app.ts'
 import { setupProblem } from '../../../platform/problem.ts'
-import { recordBreaks } from '../breaks.ts'
 import { auditKeys } from '../key.ts'
-import { isCovered, trustedEnd } from '../rules.ts'
-import { listBreaks } from '../store-breaks.ts'
+import { trustedEnd } from '../rules.ts'
+import { markCheckpoint } from '../store-chain.ts'
+import { findHashes, listEnds } from '../store-verify.ts'
+import { recordNewBreaks } from '../verify.ts'
 import { writeAnchors } from './anchors.ts'
 import * as rules from './rules.ts'
-import * as store from './store.ts'
 
 const CHAINS_AT_ONCE = 500
 
@@ -23,11 +23,11 @@ export async function writeCheckpoint(app: App, wanted: Set<string>) {
   const heads: rules.CheckpointHead[] = []
   const isAnchored = hasAnchors(app)
   for (let after: string | undefined; ; ) {
-    const ends = await store.listEnds(app.db, after, CHAINS_AT_ONCE)
+    const ends = await listEnds(app.db, after, CHAINS_AT_ONCE)
     for (const { hash, checkpoint_seq, ...head } of ends) {
       // A chain with a changed end continues in a new segment, whose end is in the next checkpoint.
       const end = trustedEnd(live, head, hash)
-      if (!end) continue
+      if (!end?.seq) continue
       const chainEnd = { chain_id: head.chain_id, seq: end.seq, hash: end.hash }
       all.add(chainEnd)
       if (end.seq > checkpoint_seq && (isAnchored || wanted.has(head.chain_id))) heads.push(rules.checkpointHead(key, chainEnd, at))
@@ -44,7 +44,7 @@ export const hasAnchors = ({ config }: Pick<App, 'config'>) =>
   config.AUDIT_CHECKPOINT_FILE !== undefined || config.AUDIT_CHECKPOINT_S3 !== undefined
 
 /** Remembers that a chain is in a checkpoint up to this position. */
-export const keepHead = (app: AppInTransaction, { chain_id, seq }: rules.CheckpointHead) => store.markCheckpoint(app.db, chain_id, seq)
+export const keepHead = (app: AppInTransaction, { chain_id, seq }: rules.CheckpointHead) => markCheckpoint(app.db, chain_id, seq)
 
 const LINES_AT_ONCE = 100
 
@@ -80,10 +80,8 @@ async function* readLines(path: string) {
 
 async function compareChain(app: App, chain_id: string, heads: rules.CheckpointHead[]) {
   const seqs = heads.map(({ seq }) => seq)
-  const hashes = new Map((await store.findHashes(app.db, chain_id, seqs)).map((row) => [row.chain_seq, row.chain_hash?.toString('hex')]))
-  const lost = heads.filter(({ seq, hash }) => hashes.get(seq) !== hash).map(({ seq }) => ({ seq, to: seq, reason: 'rewritten' as const }))
-  if (!lost.length) return
-  const known = (await listBreaks(app.db, [chain_id])).map(({ seq, to_seq }) => ({ seq, to: to_seq }))
-  const unknown = lost.filter((one) => !isCovered(one, known))
-  if (unknown.length) await recordBreaks(app, chain_id, unknown)
+  const hashes = new Map((await findHashes(app.db, chain_id, seqs)).map((row) => [row.chain_seq, row.chain_hash.toString('hex')]))
+  const lost = heads.filter(({ seq, hash }) => hashes.get(seq) !== hash)
+  const breaks = lost.map(({ seq }) => ({ chain_id, seq, to: seq, reason: 'rewritten' as const }))
+  await recordNewBreaks(app.db, breaks, app.wall())
 }

@@ -1,6 +1,6 @@
 import type { Db } from '../../../platform/db/open.ts'
 import type { AuditKeys } from '../rules.ts'
-import { listHeads } from '../store-verify.ts'
+import { findHashes, listHeads } from '../store-verify.ts'
 import { readChain, recordNewBreaks } from '../verify.ts'
 import * as store from './store.ts'
 
@@ -25,7 +25,7 @@ export async function reviewChains(db: Db, keys: AuditKeys, { due, at }: Review)
   for (const { chain_id, seq } of due) {
     const head = heads.get(chain_id)
     if (!head || left <= 0) continue
-    const from = seq ? { seq, hash: (await store.findHash(db, chain_id, seq))?.chain_hash ?? null } : undefined
+    const from = seq ? { seq, hash: (await findHashes(db, chain_id, [seq]))[0]?.chain_hash ?? null } : undefined
     const { position, breaks, read, isAtEnd } = await readChain({ db, keys }, head, from, Math.min(left, ROWS_OF_A_CHAIN))
     const found = breaks.map((one) => ({ chain_id, ...one }))
     await recordNewBreaks(db, found, at)

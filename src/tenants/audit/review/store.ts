@@ -16,10 +16,6 @@ export const listDue = (db: Db, before: string, limit: number) =>
     .modifyEnd(anyTeam('audit chains'))
     .execute()
 
-/** The hash at a position. Two rows have one position only if somebody inserted one of them. */
-export const findHash = (db: Db, chain_id: string, seq: number) =>
-  db.selectFrom('audit_log').select('chain_hash').where('chain_id', '=', chain_id).where('chain_seq', '=', seq).limit(1).executeTakeFirst()
-
 export const putReviews = (db: Db, rows: Insertable<Tables['audit_reviews']>[]) =>
   db
     .insertInto('audit_reviews')

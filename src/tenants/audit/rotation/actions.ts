@@ -1,10 +1,10 @@
 import type { App } from '../../../platform/app.ts'
-import { chainAudit } from '../chain.ts'
+import { linkAudit } from '../chain.ts'
 import { auditKeys } from '../key.ts'
 import * as rules from '../rules.ts'
 import { listBreaks, updateBreak } from '../store-breaks.ts'
 import { resetEnd } from '../store-chain.ts'
-import * as store from './store.ts'
+import { listEnds } from '../store-verify.ts'
 
 const BATCH_SIZE = 500
 
@@ -13,11 +13,11 @@ const BATCH_SIZE = 500
  * earlier one. An end that cannot be trusted is left as it is. Returns how many ends there were.
  */
 export async function renewAuditMacs(app: App) {
-  while (await chainAudit(app));
+  while (await linkAudit(app));
   await renewAcknowledgements(app)
   let count = 0
   for (let after: string | undefined; ; ) {
-    const heads = await store.listEnds(app.db, after, BATCH_SIZE)
+    const heads = await listEnds(app.db, after, BATCH_SIZE)
     for (const head of heads) if (await renewEnd(app, head)) count++
     if (heads.length < BATCH_SIZE) return count
     after = heads.at(-1)?.chain_id

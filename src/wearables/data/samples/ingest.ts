@@ -1,5 +1,5 @@
 import { resolveSeriesName, type SeriesName, series } from '../../../contract/wearables/series.ts'
-import { type App, type AppInTransaction, inTransaction, wakeAfterEvent, withoutRequestRows } from '../../../platform/app.ts'
+import { type App, type AppInTransaction, inTransaction, wakeLog, withoutRequestRows } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { groupWritesOfTeams } from '../../../platform/db/connections/writes-of-teams.ts'
 import { limitLockWait } from '../../../platform/db/local-settings.ts'
@@ -13,8 +13,7 @@ import { guessDays } from './rules-days.ts'
 import type { IncomingSample } from './rules-merge.ts'
 import { checkSpread, readSamples } from './rules-samples.ts'
 import { MAX_PIPELINED_DAYS } from './store-days.ts'
-import { type AuditedBatch, canShareStatement, writeBatches } from './store-groups.ts'
-import { type Batch, writeBatch } from './store-write.ts'
+import { type Batch, writeBatches } from './store-write.ts'
 
 /** Stores pushed samples, completely or not at all. */
 export async function pushSamples(
@@ -81,39 +80,38 @@ const isSmallLivePush = ({ requestRows, transaction }: App, { days, state }: Bat
 
 /** A push is idempotent and has no idempotency key, so the audit row is its only request row. */
 async function writePipelined<T>(app: App, { key }: IncomingPush, batch: Batch, result: T) {
-  const push = { ...batch, audit: (await app.requestRows?.(app, result, key))?.audit }
-  await (canShareStatement(push) ? writeInGroup(app, push.scope.team_id, push) : writeAlone(app, push))
+  await writePush(app, batch.scope.team_id, { ...batch, audit: (await app.requestRows?.(app, result, key))?.audit })
   return result
 }
 
-async function writeAlone(app: App, push: AuditedBatch) {
-  wakeAfterEvent(app, push.scope.team_id, await writeBatch(app.db, push, push.audit))
-}
-
 /** Pushes of a team that arrive together share a statement. */
-const writeInGroup = groupWritesOfTeams<AuditedBatch>({
-  async together(app, team_id, pushes) {
-    wakeAfterEvent(app, team_id, await writeBatches(app.db, team_id, pushes))
+const writePush = groupWritesOfTeams<Batch, void>({
+  async write(app, team_id, pushes) {
+    await writeBatches(app.db, team_id, pushes)
+    wakeLog(app, team_id)
   },
-  alone: writeAlone,
+  bytesOf: ({ days, events }) => [...days, ...events].reduce((sum, { sealed }) => sum + sealed.length, 0),
 })
 
 /** Writes merged samples in the caller's transaction. */
 export async function writeMergedSeries(app: AppInTransaction, push: IncomingPush, merged: MergedSeries[]) {
   if (push.lockTimeoutMs) await limitLockWait(app.db, push.lockTimeoutMs)
   for (const { batch } of merged)
-    for (const part of batch ? splitStatements(batch) : []) wakeAfterEvent(app, part.scope.team_id, await writeBatch(app.db, part))
+    for (const part of batch ? splitStatements(batch) : []) {
+      await writeBatches(app.db, part.scope.team_id, [part])
+      wakeLog(app, part.scope.team_id)
+    }
   const backfilled = merged.map(({ name, changes }) => ({ resource: series[name].event ?? name, ...changes }))
   if (push.stage === 'historical' && backfilled.length) await endBackfill(app, push, backfilled)
 }
 
-/** PostgreSQL accepts at most 65,535 parameters per statement. Each day has one, and each event. */
+/** PostgreSQL holds the days of a statement in memory. */
 const MAX_DAYS_PER_STATEMENT = 10_000
 
 function splitStatements({ scope, days, state, events }: Batch): Batch[] {
   const first = { scope, days: days.slice(0, MAX_DAYS_PER_STATEMENT), state, events }
   const rest = days.slice(MAX_DAYS_PER_STATEMENT)
-  return rest.length ? [first, ...splitStatements({ scope, days: rest, state: { ...state, sentCount: 0 }, events: [] })] : [first]
+  return rest.length ? [first, ...splitStatements({ scope, days: rest, state: { ...state, sent: 0 }, events: [] })] : [first]
 }
 
 export const pushResult = (received: number, dropped: number, tally: Tally) => ({ success: true, received, dropped, ...tally })
@@ -146,8 +144,8 @@ export async function mergeSeries(app: App, push: IncomingPush, { name, samples,
   const { created, updated } = changes
   const isLive = stage === 'daily'
   const events = isLive ? [...sampleEvents(app, push, name, 'created', created), ...sampleEvents(app, push, name, 'updated', updated)] : []
-  const sentCount = isLive ? created.length + updated.length : 0
-  const state = { team_id, user_id, provider, resource: series[name].event ?? name, stage, ...spanOf(samples), sentCount, at: app.now() }
+  const sent = isLive ? created.length + updated.length : 0
+  const state = { team_id, user_id, provider, resource: series[name].event ?? name, stage, ...spanOf(samples), sent, at: app.now() }
   return { name, changes, batch: { scope, days: written, state, events } }
 }
 

@@ -140,10 +140,10 @@ async function recordStreams(
   if (stage === 'historical')
     await endBackfill(app, { ...first, window, pull }, [{ resource: RESOURCE, created: changedWorkouts, updated: [], days }])
   const { team_id, user_id, provider } = first.row
-  const sentCount = stage === 'daily' ? changedWorkouts.length : 0
+  const sent = stage === 'daily' ? changedWorkouts.length : 0
   await states.recordReceived(app.db, {
     ...{ team_id, user_id, provider, resource: RESOURCE, stage, at: app.now() },
-    ...{ oldest, newest, sentCount },
+    ...{ oldest, newest, sent },
   })
 }
 

@@ -31,7 +31,8 @@ export function buildActivity(item: NewSummary<'activity'>, raw: unknown, contex
   const distance = day.distance_sum ?? day.distance_walking_running_sum ?? null
   const [active, basal] = [day.active_energy_burned_sum ?? null, day.basal_energy_burned_sum ?? null]
   const fields = {
-    ...{ calendar_date: date, date: dateOf(date), time_zone: context.time_zone, timezone_offset: context.zoneAt(noonOf(date)) },
+    ...{ calendar_date: date, date: dateOf(date), time_zone: context.time_zone },
+    timezone_offset: day.timezone_offset ?? context.zoneAt(noonOf(date)),
     calories_active: active,
     calories_total: day.total_energy_burned_sum ?? (active === null || basal === null ? null : active + basal),
     steps: roundOrNull(day.steps_sum),

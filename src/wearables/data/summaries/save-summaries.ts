@@ -126,7 +126,7 @@ async function emitSummaries(app: AppInTransaction, push: IncomingPush, resource
     ...{ team_id, user_id, provider, resource, stage, at: app.now() },
     oldest: starts.length ? isoOf(Math.min(...starts)) : null,
     newest: starts.length ? isoOf(Math.max(...starts)) : null,
-    sentCount: stage === 'daily' ? created.length + updated.length : 0,
+    sent: stage === 'daily' ? created.length + updated.length : 0,
   })
 }
 
@@ -153,14 +153,8 @@ type LockedSummary = Pick<IncomingPush, 'user' | 'key'> & {
   derived: Record<string, unknown>
 }
 
-/** Older documents have no source_type; their row has it. */
-export function openSummary(
-  key: IncomingPush['key'],
-  { id, source_type, sealed }: Pick<store.SummaryRow, 'id' | 'source_type' | 'sealed'>,
-) {
-  const document = open<SummaryDocument>(key, associatedData(id), sealed)
-  return { ...document, source_type: document.source_type ?? source_type }
-}
+export const openSummary = (key: IncomingPush['key'], { id, sealed }: Pick<store.SummaryRow, 'id' | 'sealed'>) =>
+  open<SummaryDocument>(key, associatedData(id), sealed)
 
 const sealSummary = (key: IncomingPush['key'], id: string, document: SummaryDocument) => seal(key, associatedData(id), document)
 

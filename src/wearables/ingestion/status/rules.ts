@@ -1,13 +1,13 @@
 import type { connectionErrorTypes } from '../../../contract/wearables/provider-events.ts'
-import type { readErrors } from '../../../contract/wearables/source-status.ts'
+import type { feedErrors } from '../../../contract/wearables/source-status.ts'
 
-type ErrorName = (typeof connectionErrorTypes)[number] | (typeof readErrors)[number]
+type ErrorName = (typeof connectionErrorTypes)[number] | (typeof feedErrors)[number]
 
 const CONNECT_AGAIN = 'Send the user a new link, so that they connect the source again.'
-const WAIT = 'You need to do nothing.'
+const WAIT = 'No action is needed.'
 
 const remedies: Record<ErrorName, string> = {
-  token_refresh_failed: `The source no longer accepts the access. ${CONNECT_AGAIN}`,
+  token_refresh_failed: `The source no longer grants access. ${CONNECT_AGAIN}`,
   webhook_registration_failed: `The source did not accept the notifications of the account. ${CONNECT_AGAIN}`,
   user_not_found: `The account no longer exists at the source. ${CONNECT_AGAIN}`,
   deregistered_per_provider: `The user ended the access at the source, or their membership there ended. ${CONNECT_AGAIN}`,
@@ -15,6 +15,8 @@ const remedies: Record<ErrorName, string> = {
   provider_credential_error: 'Check the client ID and the secret under Source credentials, and then let the user connect again.',
   provider_password_expired: `The password at the source expired. ${CONNECT_AGAIN}`,
   unknown: CONNECT_AGAIN,
+  unauthorized: `The source no longer grants access. ${CONNECT_AGAIN}`,
+  forbidden: `The source refuses access to the data. ${CONNECT_AGAIN}`,
   unavailable: `The source did not respond. Assay tries again. ${WAIT}`,
   rate_limited: 'The source limits requests. Assay continues when it allows them. If this lasts, ask the source for a higher limit.',
   malformed: 'The source sent a response that Assay cannot read. Assay tries again. If this lasts, update Assay or report it.',

@@ -67,6 +67,18 @@ export async function listErrors(db: Db, scope: Scope, users: number) {
   return rows
 }
 
+/** The feeds of a user's connections. */
+export const listFeeds = (db: Db, team_id: string, user_id: string) =>
+  db
+    .selectFrom('pull_jobs as j')
+    .innerJoin('connections as c', (join) => join.onRef('c.team_id', '=', 'j.team_id').onRef('c.id', '=', 'j.connection_id'))
+    .select(['j.provider', 'j.feed', 'j.tries', 'j.error', 'j.last_success_at', 'j.due_at', 'j.skipped'])
+    .where('j.team_id', '=', team_id)
+    .where('j.user_id', '=', user_id)
+    .where('c.ended_at', 'is', null)
+    .orderBy('j.feed')
+    .execute()
+
 export const listClients = (db: Db, team_id: string) =>
   db
     .selectFrom('cloud_clients')

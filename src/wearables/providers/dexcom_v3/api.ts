@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import type { Call, Window } from '../cloud.ts'
+import { number, readable } from '../reading/records.ts'
 
 const text = z.string().nullish()
 
 /** `systemTime` is UTC, and `displayTime` is what the user saw. Both may lack seconds or an offset. */
 const times = { systemTime: z.string(), displayTime: text }
 
-export const Egv = z.object({ recordId: text, ...times, value: z.number().nullish(), unit: text, status: text })
+export const Egv = z.object({ recordId: text, ...times, value: number, unit: text, status: text })
 export type Egv = z.output<typeof Egv>
 
 /** The value is a number as text, and the text of a note. */
@@ -29,15 +30,17 @@ const DataRange = z.object({ recordType: z.literal('dataRange'), userId: z.strin
 export const getDataRange = (call: Call, lastSyncTime?: string) =>
   call({ path: '/v3/users/self/dataRange', query: { lastSyncTime: lastSyncTime?.replace(/\.\d+Z$/, 'Z') } }, DataRange)
 
-const Records = <S extends z.ZodType>(recordType: string, record: S) =>
-  z.object({ recordType: z.literal(recordType), records: z.array(record) })
+/** The list has no pages. */
+async function list<S extends z.ZodType>(call: Call, name: string, recordType: string, shape: S, window: Window) {
+  const Page = z.object({ recordType: z.literal(recordType), records: z.array(z.unknown()) })
+  const { records } = await call({ path: `/v3/users/self/${name}`, query: queryOf(window) }, Page)
+  return readable(call, recordType, shape, records)
+}
 
-/** The estimated glucose values of a window. The list has no pages. */
-export const listEgvs = async (call: Call, window: Window) =>
-  (await call({ path: '/v3/users/self/egvs', query: queryOf(window) }, Records('egv', Egv))).records
+/** The estimated glucose values of a window. */
+export const listEgvs = (call: Call, window: Window) => list(call, 'egvs', 'egv', Egv, window)
 
-export const listEvents = async (call: Call, window: Window) =>
-  (await call({ path: '/v3/users/self/events', query: queryOf(window) }, Records('event', Event))).records
+export const listEvents = (call: Call, window: Window) => list(call, 'events', 'event', Event, window)
 
 /** Times in UTC, without an offset. */
 const queryOf = ({ from, to }: Window) => ({ startDate: secondsOf(from), endDate: secondsOf(to) })

@@ -1,6 +1,7 @@
 import type { SeriesName } from '../../../contract/wearables/series.ts'
 import { DAY, HOUR, later, SECOND } from '../../../platform/time.ts'
 import type { Call, Cloud, Feed, PullContext, Region, Window } from '../cloud.ts'
+import { mapped } from '../reading/records.ts'
 import * as api from './api.ts'
 import * as map from './map.ts'
 
@@ -15,7 +16,7 @@ const glucose: Feed = {
   trailingDays: 1,
   async *pull(call, window, context) {
     for (const part of await partsOf(call, 'egvs', window, context))
-      yield { samples: [{ name: 'glucose', items: (await api.listEgvs(call, part)).flatMap(map.glucoseOf) }] }
+      yield { samples: [{ name: 'glucose', items: mapped(call, 'egv', await api.listEgvs(call, part), map.glucoseOf).flat() }] }
   },
 }
 
@@ -28,7 +29,7 @@ const events: Feed = {
   trailingDays: 7,
   async *pull(call, window, context) {
     for (const part of await partsOf(call, 'events', window, context)) {
-      const samples = (await api.listEvents(call, part)).flatMap(map.sampleOf)
+      const samples = mapped(call, 'event', await api.listEvents(call, part), map.sampleOf).flat()
       const names: SeriesName[] = [...eventSeries, 'glucose']
       yield {
         samples: names.map((name) => ({ name, items: samples.filter((sample) => sample.name === name).map(({ item }) => item) })),

@@ -1,27 +1,23 @@
 import { z } from 'zod'
 import { DAY } from '../../../platform/time.ts'
 import type { Call, CloudRequest, Window } from '../cloud.ts'
-import { allItems, followPages } from '../pages.ts'
+import { allItems, followPages } from '../reading/pages.ts'
+import { number, readable, Time } from '../reading/records.ts'
 
-const number = z.number().nullish()
 const text = z.string().nullish()
 /** An int64 is text in JSON. */
-const int64 = z
-  .union([
-    z.number(),
-    z
-      .string()
-      .regex(/^-?\d{1,18}$/)
-      .transform(Number),
-  ])
-  .nullish()
+const int64 = z.union([
+  number,
+  z
+    .string()
+    .regex(/^-?\d{1,18}$/)
+    .transform(Number),
+])
 /** Such as `-18000s`. */
 const Duration = z
   .string()
   .regex(/^-?\d{1,12}(\.\d{1,9})?s$/)
   .nullish()
-
-const Time = z.string().refine((text) => !Number.isNaN(Date.parse(text)))
 
 const Interval = z.object({ startTime: Time, startUtcOffset: Duration, endTime: Time, endUtcOffset: Duration })
 export type Interval = z.output<typeof Interval>
@@ -101,6 +97,7 @@ export const dataTypes = {
   'core-body-temperature': sample({ temperatureCelsius: number, measurementLocation: text }),
   'respiratory-rate-sleep-summary': sample({ fullSleepStats: z.object({ breathsPerMinute: number }).nullish() }),
   'vo2-max': sample({ vo2Max: number }),
+  'run-vo2-max': sample({ runVo2Max: number }),
   'daily-vo2-max': daily({ vo2Max: number }),
   'daily-resting-heart-rate': daily({ beatsPerMinute: int64 }),
   'daily-heart-rate-variability': daily({ averageHeartRateVariabilityMilliseconds: number }),
@@ -138,23 +135,25 @@ export async function* list<T extends DataType>(call: Call, type: T, window: Win
     dataSourceFamily: family && familyOf(family),
   }
   const path = `/v4/users/me/dataTypes/${type}/dataPoints${family ? ':reconcile' : ''}`
-  const load = (pageToken: string | undefined) => call({ path, query: { ...query, pageToken } }, Page(type))
+  const load = (pageToken: string | undefined) => call({ path, query: { ...query, pageToken } }, Page)
   // Without a window, the first page has the latest.
-  for await (const { dataPoints } of followPages(load, (page) => (window ? page.nextPageToken : null))) yield dataPoints ?? []
+  for await (const { dataPoints } of followPages(load, (page) => (window ? page.nextPageToken : null)))
+    yield readable(call, camelCase(type), PointOf(type), dataPoints ?? [])
 }
 
 export const listAll = <T extends DataType>(call: Call, type: T, window: Window, options: ListOptions) =>
   allItems(list(call, type, window, options))
 
+const Page = z.object({ dataPoints: z.array(z.unknown()).nullish(), nextPageToken: text })
+
 /** The value of a point is in the field with the name of its type. */
-const Page = <T extends DataType>(type: T) => {
+function PointOf<T extends DataType>(type: T) {
   const field = camelCase(type)
   const Raw = z.looseObject({ name: text, dataPointName: text, dataSource: DataSource.nullish(), [field]: dataTypes[type] })
-  const point = Raw.transform((raw): Point<T> => {
+  return Raw.transform((raw): Point<T> => {
     const { name, dataPointName, dataSource } = raw as { name?: string; dataPointName?: string; dataSource?: DataSource }
     return { id: (dataPointName || name)?.split('/').at(-1), source: dataSource ?? undefined, value: raw[field] as Value<T> }
   })
-  return z.object({ dataPoints: z.array(point).nullish(), nextPageToken: text })
 }
 
 /** Filters compare with `>=` and `<`. Dates include the day before and after, because a day of the user is not a day in UTC. */
@@ -192,12 +191,12 @@ export const ROLL_UP_DAYS = 11
 export async function rollUp<T extends RollUpType>(call: Call, type: T, { from, to }: Window): Promise<RollUp<T>[]> {
   const field = camelCase(type)
   const Day = z.object({ civilStartTime: z.object({ date: CivilDate }) })
-  const Response = z.object({ rollupDataPoints: z.array(Day.extend({ [field]: rollUps[type].nullish() })).nullish() })
+  const Response = z.object({ rollupDataPoints: z.array(z.unknown()).nullish() })
   const range = { start: { date: dateOf(dayOf(from, -1)) }, end: { date: dateOf(dayOf(to, 2)) } }
   const json = { range, windowSizeDays: 1, dataSourceFamily: familyOf('wearables') }
   const path = `/v4/users/me/dataTypes/${type}/dataPoints:dailyRollUp`
   const { rollupDataPoints } = await call({ method: 'POST', path, json }, Response)
-  return (rollupDataPoints ?? []).flatMap((point) => {
+  return readable(call, field, Day.extend({ [field]: rollUps[type].nullish() }), rollupDataPoints ?? []).flatMap((point) => {
     const { civilStartTime, [field]: value } = point as z.output<typeof Day> & Record<string, unknown>
     return value ? [{ date: civilStartTime.date, value: value as RollUp<T>['value'] }] : []
   })

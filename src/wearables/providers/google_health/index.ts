@@ -2,6 +2,7 @@ import type { SeriesName } from '../../../contract/wearables/series.ts'
 import type { SummaryName } from '../../../contract/wearables/summaries.ts'
 import { DAY, HOUR, later } from '../../../platform/time.ts'
 import { type Call, type Cloud, cloudError, type Feed, type PullContext, type Records, type Subscription, type Window } from '../cloud.ts'
+import { mapped } from '../reading/records.ts'
 import * as api from './api.ts'
 import * as map from './map.ts'
 import { receive } from './receive.ts'
@@ -51,6 +52,10 @@ async function readDays(call: Call, window: Window, { granted }: PullContext): P
   }
 }
 
+/** Names a point by its ID or its time. */
+const mapPoints = <T extends api.DataType, R>(call: Call, type: T, points: api.Point<T>[], of: (point: api.Point<T>) => R) =>
+  mapped(call, type, points, of, ({ id, value }) => ({ id, ...value }))
+
 type StreamOptions = {
   family: api.Family
   /** Whether what is stored beside the points is deleted. */
@@ -72,7 +77,7 @@ async function* stream<T extends api.DataType>(
   let [upper, isOrdered] = [Date.parse(window.to) - 1, isComplete]
   let held: api.Point<T>[] = []
   const records = (points: api.Point<T>[], from: number): Records => ({
-    samples: [{ name, items: points.flatMap(samplesOf) }],
+    samples: [{ name, items: mapPoints(call, type, points, samplesOf).flat() }],
     ...(isOrdered && from <= upper ? { complete: { series: [name], window: { from: isoOf(from), to: isoOf(upper) } } } : {}),
   })
   for await (const page of api.list(call, type, window, { family })) {
@@ -126,7 +131,7 @@ const sleep: Feed = {
     }
     const sleeps = await api.listAll(call, 'sleep', { from: later(window.from, -DAY), to: later(window.to, DAY) }, { family: 'sources' })
     yield {
-      summaries: [{ resource: 'sleep', items: sleeps.map((sleep) => map.sleepOf(sleep, nights)) }],
+      summaries: [{ resource: 'sleep', items: mapPoints(call, 'sleep', sleeps, (sleep) => map.sleepOf(sleep, nights)) }],
       sessionSeries: { resource: 'sleep', series: ['hypnogram', 'body_temperature_delta'] },
       ...sessionsOf('sleep', window, stage),
     }
@@ -144,7 +149,8 @@ const workouts: Feed = {
   async *pull(call, window, { stage, granted }) {
     const exercises = await api.listAll(call, 'exercise', window, { family: 'sources' })
     const streams = granted(METRICS) ? await streamsOf(call, exercises) : []
-    yield { summaries: [{ resource: 'workouts', items: exercises.map(map.workoutOf) }], streams, ...sessionsOf('workouts', window, stage) }
+    const items = mapPoints(call, 'exercise', exercises, map.workoutOf)
+    yield { summaries: [{ resource: 'workouts', items }], streams, ...sessionsOf('workouts', window, stage) }
   },
 }
 
@@ -164,16 +170,15 @@ const body: Feed = {
   },
 }
 
-/** Values of days and of exercises are one series. */
+/** Values of days, of tests and of runs are one series. */
 const vo2Max: Feed = {
   resources: ['vo2_max'],
   scopes: [ACTIVITY],
   ...polled,
   async *pull(call, window, { stage }) {
-    const days = await api.listAll(call, 'daily-vo2-max', window, { family: 'wearables' })
-    const runs = await api.listAll(call, 'vo2-max', window, { family: 'wearables' })
-    const { 'daily-vo2-max': ofDay = () => [], 'vo2-max': ofRun = () => [] } = map.samplesOf
-    const items = [...days.flatMap(ofDay), ...runs.flatMap(ofRun)]
+    const read = async <T extends api.DataType>(type: T) =>
+      (await api.listAll(call, type, window, { family: 'wearables' })).flatMap(map.samplesOf[type] ?? (() => []))
+    const items = [...(await read('daily-vo2-max')), ...(await read('vo2-max')), ...(await read('run-vo2-max'))]
     const complete = { series: ['vo2_max' as const], window: { ...window, to: later(window.to, -1) } }
     yield { samples: [{ name: 'vo2_max', items }], ...(stage === 'daily' ? { complete } : {}) }
   },
@@ -196,11 +201,12 @@ const electrocardiogram: Feed = {
   scopes: [scope('ecg')],
   ...polled,
   async *pull(call, window, { stage }) {
-    const found = await api.listAll(call, 'electrocardiogram', window, {})
+    const type = 'electrocardiogram'
+    const found = await api.listAll(call, type, window, {})
     const readings = found.filter((point) => map.timeOf(point) < Date.parse(window.to))
     yield {
-      summaries: [{ resource: 'electrocardiogram', items: readings.map(map.electrocardiogramOf) }],
-      samples: [{ name: 'electrocardiogram_voltage', items: readings.flatMap(map.voltagesOf) }],
+      summaries: [{ resource: 'electrocardiogram', items: mapPoints(call, type, readings, map.electrocardiogramOf) }],
+      samples: [{ name: 'electrocardiogram_voltage', items: mapPoints(call, type, readings, map.voltagesOf).flat() }],
       sessionSeries: { resource: 'electrocardiogram', series: ['electrocardiogram_voltage'] },
       ...sessionsOf('electrocardiogram', window, stage),
     }

@@ -66,6 +66,7 @@ export const samplesOf: { [T in google.DataType]?: SampleMap<T> } = {
       sensor_location: locations[value.measurementLocation ?? ''],
     }),
   'vo2-max': ({ value, source }) => sampleAt(value.sampleTime, typeOf(source, 'watch'), { value: value.vo2Max }),
+  'run-vo2-max': ({ value, source }) => sampleAt(value.sampleTime, typeOf(source, 'watch'), { value: value.runVo2Max }),
   // A day has no time of measurement.
   'daily-vo2-max': ({ value, source }) =>
     sampleAt({ physicalTime: `${dayOf(value.date)}T12:00:00Z`, utcOffset: null }, typeOf(source, 'watch'), { value: value.vo2Max }),

@@ -1,6 +1,7 @@
+import { isSameText } from '../../../platform/sealing/same-bytes.ts'
 import { DAY, SECOND } from '../../../platform/time.ts'
 import type { Cloud, Reception, Window } from '../cloud.ts'
-import { isSameText, parseJson } from '../untrusted.ts'
+import { parseJson } from '../untrusted.ts'
 import { Notifications } from './api.ts'
 import { isSigned, SIGNATURE_HEADER } from './signature.ts'
 import { kinds } from './types.ts'

@@ -6,7 +6,13 @@ export const kinds: Record<string, string> = {
   ...{ 'daily-heart-rate-variability': 'sleep', 'respiratory-rate-sleep-summary': 'respiratory_rate' },
   ...{ exercise: 'workouts', weight: 'body', 'body-fat': 'body', height: 'profile', electrocardiogram: 'electrocardiogram' },
   ...{ 'heart-rate': 'heartrate', 'heart-rate-variability': 'hrv', 'oxygen-saturation': 'blood_oxygen' },
-  ...{ 'blood-glucose': 'glucose', 'core-body-temperature': 'body_temperature', 'vo2-max': 'vo2_max', 'daily-vo2-max': 'vo2_max' },
+  ...{
+    'blood-glucose': 'glucose',
+    'core-body-temperature': 'body_temperature',
+    'vo2-max': 'vo2_max',
+    'run-vo2-max': 'vo2_max',
+    'daily-vo2-max': 'vo2_max',
+  },
 }
 
 /** The types that Google documents notifications for. It would refuse others. */

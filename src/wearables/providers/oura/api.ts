@@ -1,20 +1,20 @@
 import { z } from 'zod'
 import type { Call, Window } from '../cloud.ts'
-import { allItems, followPages } from '../pages.ts'
+import { allItems, followPages } from '../reading/pages.ts'
+import { number, readable, readSingle, Time } from '../reading/records.ts'
 import { daysAround } from '../rules-clock.ts'
 
-const number = z.number().nullish()
 const meta = z.object({ updated_at: z.string().nullish() }).nullish()
 
 /** Evenly spaced measurements. */
-const Measurements = z.object({ interval: z.number(), items: z.array(z.number().nullable()), timestamp: z.string() }).nullish()
+const Measurements = z.object({ interval: z.number(), items: z.array(number), timestamp: z.string() }).nullish()
 
 export const Sleep = z.object({
   id: z.string(),
   day: z.string(),
   type: z.string().nullish(),
-  bedtime_start: z.string(),
-  bedtime_end: z.string(),
+  bedtime_start: Time,
+  bedtime_end: Time,
   total_sleep_duration: number,
   awake_time: number,
   light_sleep_duration: number,
@@ -41,6 +41,7 @@ export type DailySleep = z.output<typeof DailySleep>
 export const DailyActivity = z.object({
   id: z.string(),
   day: z.string(),
+  timestamp: z.string().nullish(),
   steps: number,
   active_calories: number,
   total_calories: number,
@@ -59,18 +60,18 @@ export const Workout = z.object({
   calories: number,
   distance: number,
   label: z.string().nullish(),
-  start_datetime: z.string(),
-  end_datetime: z.string(),
+  start_datetime: Time,
+  end_datetime: Time,
 })
 export type Workout = z.output<typeof Workout>
 
-export const HeartRate = z.object({ timestamp: z.string(), bpm: z.number(), source: z.string().nullish() })
+export const HeartRate = z.object({ timestamp: Time, bpm: number, source: z.string().nullish() })
 export type HeartRate = z.output<typeof HeartRate>
 
 export const DailySpo2 = z.object({ id: z.string(), day: z.string(), spo2_percentage: z.object({ average: number }).nullish() })
 export type DailySpo2 = z.output<typeof DailySpo2>
 
-export const Vo2Max = z.object({ id: z.string(), day: z.string(), timestamp: z.string(), vo2_max: number })
+export const Vo2Max = z.object({ id: z.string(), day: z.string(), timestamp: Time, vo2_max: number })
 export type Vo2Max = z.output<typeof Vo2Max>
 
 export const PersonalInfo = z.object({ id: z.string(), weight: number, height: number, biological_sex: z.string().nullish() })
@@ -84,7 +85,7 @@ const Subscription = z.object({
   expiration_time: z.string(),
 })
 
-const Page = <S extends z.ZodType>(item: S) => z.object({ data: z.array(item), next_token: z.string().nullish() })
+const Page = z.object({ data: z.array(z.unknown()), next_token: z.string().nullish() })
 
 /** The pages of a list. */
 export async function* list<S extends z.ZodType>(call: Call, name: string, shape: S, window: Window) {
@@ -100,16 +101,21 @@ export async function* listHeartRate(call: Call, { from, to }: Window) {
 }
 
 async function* pages<S extends z.ZodType>(call: Call, name: string, shape: S, query: Record<string, string>) {
-  const load = (next_token: string | undefined) =>
-    call({ path: `/v2/usercollection/${name}`, query: { ...query, next_token } }, Page(shape))
-  for await (const { data } of followPages(load, (page) => page.next_token)) yield data as z.output<S>[]
+  const load = (next_token: string | undefined) => call({ path: `/v2/usercollection/${name}`, query: { ...query, next_token } }, Page)
+  for await (const { data } of followPages(load, (page) => page.next_token)) yield readable(call, name, shape, data)
 }
 
-export const getPersonalInfo = (call: Call) => call({ path: '/v2/usercollection/personal_info' }, PersonalInfo)
+const PERSONAL_INFO = '/v2/usercollection/personal_info'
+
+export const getAccount = async (call: Call) => (await call({ path: PERSONAL_INFO }, z.object({ id: z.string() }))).id
+
+export const getPersonalInfo = (call: Call) => readSingle(call, 'personal_info', PersonalInfo, PERSONAL_INFO)
+
+const Dated = z.object({ day: z.iso.date(), meta })
 
 /** The day of an object, and when it changed. */
 export const getObject = (call: Call, name: string, id: string) =>
-  call({ path: `/v2/usercollection/${name}/${encodeURIComponent(id)}` }, z.object({ day: z.string(), meta }))
+  readSingle(call, name, Dated, `/v2/usercollection/${name}/${encodeURIComponent(id)}`)
 
 type Credentials = { client_id: string; client_secret: string }
 

@@ -1,12 +1,14 @@
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import type { SeriesName } from '../../../contract/wearables/series.ts'
+import { isSameText } from '../../../platform/sealing/same-bytes.ts'
 import { DAY, HOUR, later } from '../../../platform/time.ts'
-import { type Call, type Change, type Cloud, cloudError, type Feed, isCloudError, type Window } from '../cloud.ts'
-import { allItems } from '../pages.ts'
+import { type Call, type Change, type Cloud, type Feed, isCloudError, type Window } from '../cloud.ts'
 import { profileRecords, undated } from '../profile.ts'
+import { allItems } from '../reading/pages.ts'
+import { mapped } from '../reading/records.ts'
 import { isLater } from '../rules-clock.ts'
-import { isSameText, parseJson } from '../untrusted.ts'
+import { parseJson } from '../untrusted.ts'
 import * as api from './api.ts'
 import * as map from './map.ts'
 
@@ -30,9 +32,9 @@ const sleep: Feed = {
   async *pull(call, window, { now }) {
     const scores = new Map((await api.listAll(call, 'daily_sleep', api.DailySleep, window)).map((daily) => [daily.day, daily]))
     for await (const page of api.list(call, 'sleep', api.Sleep, window)) {
-      const sleeps = page.filter(map.isSleep)
+      const sleeps = mapped(call, 'sleep', page.filter(map.isSleep), (sleep) => map.sleepOf(sleep, scores.get(sleep.day)))
       yield {
-        summaries: [{ resource: 'sleep', items: sleeps.map((sleep) => map.sleepOf(sleep, scores.get(sleep.day))) }],
+        summaries: [{ resource: 'sleep', items: sleeps }],
         sessionSeries: { resource: 'sleep', series: sleepSeries },
         deleted: page.filter(map.isDeleted).map(({ id }) => ({ ...deletedSleep(id), at: now })),
       }
@@ -113,7 +115,8 @@ const profile: Feed = {
   ...undated,
   pollMs: DAY,
   async *pull(call, _, context) {
-    yield await profileRecords(map.profileOf(await api.getPersonalInfo(call)), context)
+    const info = await api.getPersonalInfo(call)
+    if (info) yield await profileRecords(map.profileOf(info), context)
   },
 }
 
@@ -122,15 +125,15 @@ const daily = ['daily_activity', 'daily_spo2', 'vo2_max']
 const HISTORY_MS = 90 * DAY
 
 /** The list endpoints take days, so the window of an object is its day. */
-async function windowOf(call: Call, { kind, object_id, deleted, at }: Change): Promise<Window | 'deleted'> {
+async function windowOf(call: Call, { kind, object_id, deleted, at }: Change): Promise<Window | 'deleted' | 'unreadable'> {
   const row = kinds[kind]
   if (deleted && daily.includes(kind)) return { from: later(at, -HISTORY_MS), to: at }
   if (!row) return 'deleted'
   try {
-    const { day, meta } = await api.getObject(call, row.path, object_id)
-    if (deleted && !isLater(meta?.updated_at, at)) return 'deleted'
-    const noon = `${day}T12:00:00.000Z`
-    if (Number.isNaN(Date.parse(noon))) throw cloudError('malformed', 'day of an object')
+    const object = await api.getObject(call, row.path, object_id)
+    if (!object) return 'unreadable'
+    if (deleted && !isLater(object.meta?.updated_at, at)) return 'deleted'
+    const noon = `${object.day}T12:00:00.000Z`
     return { from: noon, to: noon }
   } catch (error) {
     if (isCloudError(error) && error.fault === 'not_found') return 'deleted'
@@ -181,7 +184,7 @@ export const oura: Cloud = {
   api_url: 'https://api.ouraring.com',
   // Some accounts report granted scopes with a prefix, and older documents spell one of them differently.
   tokens: { scopeOf: (name) => name.replace(/^extapi:/, '').replace(/^spo2Daily$/, 'spo2') },
-  identify: async (call) => (await api.getPersonalInfo(call)).id,
+  identify: api.getAccount,
   subscribe,
   receive,
   feeds: { sleep, activity, workouts, heartrate, blood_oxygen: bloodOxygen, vo2_max: vo2Max, profile },

@@ -71,6 +71,7 @@ export const activityOf = (activity: oura.DailyActivity) => ({
   modified_at: latest(activity.meta?.updated_at),
   day_summary: {
     date: activity.day,
+    timezone_offset: offsetOf(activity.timestamp ?? ''),
     steps_sum: activity.steps,
     active_energy_burned_sum: activity.active_calories,
     basal_energy_burned_sum: basalOf(activity),
@@ -102,7 +103,7 @@ const sportOf = (name: string) => sports[name] ?? (SLUG.test(name) ? name : 'oth
 
 /** A workout has no heart rate of its own; `beats` are the measurements during it. */
 export function workoutOf(workout: oura.Workout, beats: oura.HeartRate[]) {
-  const bpms = beats.map(({ bpm }) => bpm)
+  const bpms = beats.flatMap(({ bpm }) => bpm ?? [])
   return {
     id: workout.id,
     source_type: RING,
@@ -119,7 +120,7 @@ export function workoutOf(workout: oura.Workout, beats: oura.HeartRate[]) {
 
 /** The measurements during sleep are those of the sleep objects. */
 export const heartRatesOf = (beats: oura.HeartRate[]) =>
-  beats.filter(({ source }) => source !== 'sleep').map(({ timestamp, bpm }) => sampleAt(timestamp, bpm))
+  beats.flatMap(({ timestamp, bpm, source }) => (source !== 'sleep' && isNumber(bpm) ? [sampleAt(timestamp, bpm)] : []))
 
 /** The mean of a night, at its end. */
 export function oxygenOf(days: oura.DailySpo2[], sleeps: oura.Sleep[]) {
@@ -145,7 +146,7 @@ const measurementsOf = (list: oura.Sleep['hrv']) => {
   const offset = offsetIn(list?.timestamp ?? '')
   return (list?.items ?? []).flatMap((value, i) => {
     const at = start + i * (list?.interval ?? 0) * 1000
-    return value === null || Number.isNaN(at) ? [] : [{ ...sampleAt(new Date(at).toISOString(), value), ...offset }]
+    return !isNumber(value) || Number.isNaN(at) ? [] : [{ ...sampleAt(new Date(at).toISOString(), value), ...offset }]
   })
 }
 

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Consent, consentPage, type newTokens, type OAuthClient } from './oauth.ts'
+import { withOddities } from './odd-records.ts'
 
 export type Request = {
   method: string
@@ -32,6 +33,10 @@ export const newBehavior = () => ({
   lapsed: false,
   /** A response to requests for data instead of the usual one. */
   respondWith: undefined as { status: number; body: string } | undefined,
+  /** Records in each page of data that are not as documented: null, text, or with other types. */
+  odd_records: 0,
+  /** The numbers of the first record of each page are absent, as Protocol Buffers write it. */
+  absent_numbers: false,
   /** Where notifications go, for clouds whose dashboard has the URL. */
   webhook_url: undefined as string | undefined,
 })
@@ -75,7 +80,7 @@ export async function openStandIn(cloud: StandIn) {
       return outgoing.writeHead(behavior.respondWith.status, { location: 'http://169.254.169.254/' }).end(behavior.respondWith.body)
     }
     if (behavior.remaining !== undefined && behavior.remaining-- <= 0) return send(cloud.tooMany())
-    send(await cloud.route(request))
+    send(withOddities(await cloud.route(request), behavior))
   }
 
   function authorize({ method, query, body }: Request, outgoing: ServerResponse, send: (response: Response) => void) {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { Call, Window } from '../cloud.ts'
-import { followPages } from '../pages.ts'
+import { followPages } from '../reading/pages.ts'
+import { number, readable, readSingle } from '../reading/records.ts'
 
-const number = z.number().nullish()
 const time = z.iso.datetime({ offset: true })
 
 /** The score is there once WHOOP has computed it. */
@@ -16,6 +16,7 @@ const session = { start: time, end: time, timezone_offset: z.string() }
 
 export const Sleep = z.object({
   id: z.string(),
+  cycle_id: number,
   ...session,
   nap: z.boolean(),
   ...scored({
@@ -47,6 +48,7 @@ export const Recovery = z.object({
 export type Recovery = z.output<typeof Recovery>
 
 export const Cycle = z.object({
+  id: z.number(),
   start: time,
   end: time.nullish(),
   timezone_offset: z.string(),
@@ -81,24 +83,25 @@ const BASE = '/developer/v2'
 const MAX_RECORDS = '25'
 const MARGIN_MS = 86_400_000
 
-const Page = <S extends z.ZodType>(record: S) => z.object({ records: z.array(record), next_token: z.string().nullish() })
+const Page = z.object({ records: z.array(z.unknown()), next_token: z.string().nullish() })
 
 /** The pages of a list, with a day before and after the window, because the end of a record can lie outside. */
 export async function* list<S extends z.ZodType>(call: Call, path: string, shape: S, { from, to }: Window) {
   const [start, end] = [new Date(Date.parse(from) - MARGIN_MS).toISOString(), new Date(Date.parse(to) + MARGIN_MS).toISOString()]
   const load = (nextToken: string | undefined) =>
-    call({ path: `${BASE}${path}`, query: { limit: MAX_RECORDS, start, end, nextToken } }, Page(shape))
-  for await (const { records } of followPages(load, (page) => page.next_token)) yield records as z.output<S>[]
+    call({ path: `${BASE}${path}`, query: { limit: MAX_RECORDS, start, end, nextToken } }, Page)
+  for await (const { records } of followPages(load, (page) => page.next_token)) yield readable(call, kindOf(path), shape, records)
 }
+
+const kindOf = (path: string) => path.split('/').at(-1) as string
+
+const Dated = z.object({ start: time, end: time, updated_at: z.string().nullish() })
 
 /** When a sleep or a workout took place, and when it changed. */
 export const getSession = (call: Call, kind: 'sleep' | 'workout', id: string) =>
-  call(
-    { path: `${BASE}/activity/${kind}/${encodeURIComponent(id)}` },
-    z.object({ start: time, end: time, updated_at: z.string().nullish() }),
-  )
+  readSingle(call, kind, Dated, `${BASE}/activity/${kind}/${encodeURIComponent(id)}`)
 
-export const getBodyMeasurement = (call: Call) => call({ path: `${BASE}/user/measurement/body` }, BodyMeasurement)
+export const getBodyMeasurement = (call: Call) => readSingle(call, 'body', BodyMeasurement, `${BASE}/user/measurement/body`)
 
 export const getUserId = async (call: Call) =>
   String((await call({ path: `${BASE}/user/profile/basic` }, z.object({ user_id: z.union([z.number(), z.string()]) }))).user_id)

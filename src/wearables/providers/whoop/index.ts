@@ -1,11 +1,13 @@
 import { createHmac } from 'node:crypto'
 import type { SeriesName } from '../../../contract/wearables/series.ts'
+import { isSameText } from '../../../platform/sealing/same-bytes.ts'
 import { DAY, HOUR } from '../../../platform/time.ts'
 import { type Call, type Change, type Cloud, type Feed, isCloudError, type Window } from '../cloud.ts'
-import { allItems } from '../pages.ts'
 import { profileRecords, undated } from '../profile.ts'
+import { allItems } from '../reading/pages.ts'
+import { mapped } from '../reading/records.ts'
 import { isLater } from '../rules-clock.ts'
-import { isSameText, parseJson } from '../untrusted.ts'
+import { parseJson } from '../untrusted.ts'
 import * as api from './api.ts'
 import * as map from './map.ts'
 
@@ -24,7 +26,7 @@ const sleep: Feed = {
     const bySleep = new Map(recoveries.map((recovery) => [recovery.sleep_id, recovery]))
     for await (const page of api.list(call, '/activity/sleep', api.Sleep, window))
       yield {
-        summaries: [{ resource: 'sleep', items: page.map((sleep) => map.sleepOf(sleep, bySleep.get(sleep.id))) }],
+        summaries: [{ resource: 'sleep', items: mapped(call, 'sleep', page, (sleep) => map.sleepOf(sleep, bySleep.get(sleep.id))) }],
         sessionSeries: { resource: 'sleep', series: sleepSeries },
       }
   },
@@ -39,9 +41,10 @@ const activity: Feed = {
   windowDays: 30,
   pollMs: 6 * HOUR,
   trailingDays: 2,
-  async *pull(call, window) {
+  async *pull(call, window, { granted }) {
+    const sleeps = granted('read:sleep') ? await allItems(api.list(call, '/activity/sleep', api.Sleep, window)) : []
     for await (const page of api.list(call, '/cycle', api.Cycle, window))
-      yield { summaries: [{ resource: 'activity', items: page.map(map.activityOf) }] }
+      yield { summaries: [{ resource: 'activity', items: mapped(call, 'cycle', page, (cycle) => map.activityOf(cycle, sleeps)) }] }
   },
 }
 
@@ -51,7 +54,7 @@ const workouts: Feed = {
   ...notified,
   async *pull(call, window) {
     for await (const page of api.list(call, '/activity/workout', api.Workout, window))
-      yield { summaries: [{ resource: 'workouts', items: page.map(map.workoutOf) }] }
+      yield { summaries: [{ resource: 'workouts', items: mapped(call, 'workout', page, map.workoutOf) }] }
   },
   deletion: ({ object_id: id }) => ({ resource: 'workouts', id, series: [] }),
 }
@@ -62,14 +65,17 @@ const profile: Feed = {
   ...undated,
   pollMs: DAY,
   async *pull(call, _, context) {
-    yield await profileRecords(map.profileOf(await api.getBodyMeasurement(call)), context)
+    const body = await api.getBodyMeasurement(call)
+    if (body) yield await profileRecords(map.profileOf(body), context)
   },
 }
 
 /** A recovery is named by its sleep, which is read again whether the recovery changed or was deleted. */
-async function windowOf(call: Call, { kind, object_id, deleted, at }: Change): Promise<Window | 'deleted'> {
+async function windowOf(call: Call, { kind, object_id, deleted, at }: Change): Promise<Window | 'deleted' | 'unreadable'> {
   try {
-    const { start, end, updated_at } = await api.getSession(call, kind === 'workout' ? 'workout' : 'sleep', object_id)
+    const session = await api.getSession(call, kind === 'workout' ? 'workout' : 'sleep', object_id)
+    if (!session) return 'unreadable'
+    const { start, end, updated_at } = session
     if (deleted && kind !== 'recovery' && !isLater(updated_at, at)) return 'deleted'
     return { from: new Date(start).toISOString(), to: new Date(end).toISOString() }
   } catch (error) {

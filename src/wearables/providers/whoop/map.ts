@@ -1,3 +1,4 @@
+import { HOUR } from '../../../platform/time.ts'
 import { isNumber, offsetOf, withOffset } from '../rules-clock.ts'
 import * as whoop from './api.ts'
 
@@ -55,14 +56,25 @@ export function sleepOf(sleep: whoop.Sleep, recovery: whoop.Recovery | undefined
   }
 }
 
-/** A physiological day, from sleep to sleep, is the day on which it started. Its energy is the total. */
-export function activityOf(cycle: whoop.Cycle) {
+/** Gap 381: when a cycle without a known sleep is taken to wake up. */
+const USUAL_SLEEP_MS = 8 * HOUR
+
+/** When the user woke up from the sleep that a cycle begins with. */
+function wakeUpOf({ id, start }: whoop.Cycle, sleeps: whoop.Sleep[]) {
+  const [main] = sleeps.filter(({ cycle_id, nap }) => cycle_id === id && !nap).sort((a, b) => Date.parse(a.start) - Date.parse(b.start))
+  return main?.end ?? new Date(Date.parse(start) + USUAL_SLEEP_MS).toISOString()
+}
+
+/**
+ * A cycle lasts from sleep to sleep. It is the day on which the user woke up. Its energy is the total. It has no version, because
+ * another cycle can have had its day before a sleep was edited. The last read counts.
+ */
+export function activityOf(cycle: whoop.Cycle, sleeps: whoop.Sleep[]) {
   const score = scoreOf(cycle)
   return {
     source_type: STRAP,
-    modified_at: modifiedAt(cycle),
     day_summary: {
-      date: localTime(cycle.start, cycle).slice(0, 10),
+      date: localTime(wakeUpOf(cycle, sleeps), cycle).slice(0, 10),
       total_energy_burned_sum: caloriesOf(score?.kilojoule),
       heart_rate_mean: score?.average_heart_rate,
       heart_rate_maximum: score?.max_heart_rate,

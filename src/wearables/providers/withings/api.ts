@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import type { Call, ClientCredentials, Fault, Window } from '../cloud.ts'
-import { followPages } from '../pages.ts'
+import { followPages } from '../reading/pages.ts'
+import { number, readable } from '../reading/records.ts'
 import { daysAround } from '../rules-clock.ts'
 
-const number = z.number().nullish()
 const text = z.string().nullish()
 /** Seconds since 1970. */
 const MAX_SECONDS = 1e11
@@ -15,7 +15,7 @@ const MeasureGroup = z.object({
   attrib: z.number(),
   date: epoch,
   modified: epoch.nullish(),
-  measures: z.array(z.object({ value: z.number(), type: z.number(), unit: z.number() })),
+  measures: z.array(z.object({ value: number, type: z.number(), unit: z.number() })),
 })
 export type MeasureGroup = z.output<typeof MeasureGroup>
 
@@ -92,6 +92,13 @@ const Night = z.object({
       deepsleepduration: number,
       remsleepduration: number,
       wakeupduration: number,
+      waso: number,
+      rmssd_start_avg: number,
+      rmssd_end_avg: number,
+      apnea_hypopnea_index: number,
+      breathing_disturbances_intensity: number,
+      snoring: number,
+      snoringepisodecount: number,
       sleep_latency: number,
       sleep_efficiency: number,
       hr_average: number,
@@ -105,7 +112,7 @@ const Night = z.object({
 export type Night = z.output<typeof Night>
 
 /** Values by the second since 1970. */
-const bySecond = z.record(z.string().regex(/^\d{1,11}$/), z.number().nullable()).nullish()
+const bySecond = z.record(z.string().regex(/^\d{1,11}$/), number).nullish()
 
 const Phase = z.object({ startdate: epoch, enddate: epoch, state: z.number(), hr: bySecond, rr: bySecond, rmssd: bySecond })
 export type Phase = z.output<typeof Phase>
@@ -123,11 +130,15 @@ async function post<S extends z.ZodObject>(call: Call, path: string, form: Recor
   return (response as { body: z.output<S> }).body
 }
 
-async function* pages<S extends z.ZodRawShape>(call: Call, path: string, form: Record<string, string>, shape: S) {
-  const Page = z.object({ ...shape, ...paging })
+type List<S> = { path: string; form: Record<string, string>; field: string; kind: string; shape: S }
+
+/** The pages of a list, whose records are in a field. Only measures have one time zone per page. */
+async function* pages<S extends z.ZodType>(call: Call, { path, form, field, kind, shape }: List<S>) {
+  const Page = z.object({ [field]: z.array(z.unknown()) }).extend({ timezone: text, ...paging })
   const load = (offset: string | undefined) => post(call, path, { ...form, ...(offset ? { offset } : {}) }, Page)
-  const nextOf = (page: { more?: unknown; offset?: unknown }) => (page.more ? String(page.offset) : undefined)
-  for await (const page of followPages(load, (page) => nextOf(page as object))) yield page as unknown as z.output<z.ZodObject<S>>
+  // The field of the records has a computed name, so its type stands for all fields.
+  for await (const page of followPages(load, ({ more, offset }) => (more ? String(offset) : undefined)))
+    yield { timezone: page.timezone as string | null | undefined, records: readable(call, kind, shape, page[field] as unknown[]) }
 }
 
 const times = ({ window, changedSince }: Range): Record<string, string> =>
@@ -140,48 +151,61 @@ function days({ window, changedSince }: Range): Record<string, string> {
 }
 
 /** The types of measures that Assay stores. */
-const measureTypes = [1, 4, 5, 6, 9, 10, 11, 54, 71, 76, 77, 88, 123, 170]
+const measureTypes = [1, 4, 5, 6, 8, 9, 10, 11, 12, 54, 71, 73, 76, 77, 88, 123, 170]
 
 export const listMeasures = (call: Call, range: Range) =>
-  pages(
-    call,
-    '/measure',
-    { action: 'getmeas', meastypes: measureTypes.join(','), category: '1', ...times(range) },
-    { timezone: text, measuregrps: z.array(MeasureGroup) },
-  )
+  pages(call, {
+    path: '/measure',
+    form: { action: 'getmeas', meastypes: measureTypes.join(','), category: '1', ...times(range) },
+    ...{ field: 'measuregrps', kind: 'measure', shape: MeasureGroup },
+  })
 
 const fieldsOf = (shape: z.ZodObject) => Object.keys(shape.shape).join(',')
 
 const activityFields = 'steps,distance,elevation,soft,moderate,intense,active,calories,totalcalories,hr_average,hr_min,hr_max'
 
 export const listActivities = (call: Call, range: Range) =>
-  pages(call, '/v2/measure', { action: 'getactivity', data_fields: activityFields, ...days(range) }, { activities: z.array(Activity) })
+  pages(call, {
+    path: '/v2/measure',
+    form: { action: 'getactivity', data_fields: activityFields, ...days(range) },
+    ...{ field: 'activities', kind: 'activity', shape: Activity },
+  })
 
 /** Only the first 24 hours of a window are answered. A day without measurements has a list instead of an object. */
 export async function getIntraday(call: Call, { from, to }: Window) {
   const form = { action: 'getintradayactivity', startdate: seconds(from), enddate: seconds(to), data_fields: fieldsOf(Intraday) }
-  const series = z.union([z.record(z.string().regex(/^\d{1,11}$/), Intraday), z.array(z.never())])
+  const series = z.union([z.record(z.string().regex(/^\d{1,11}$/), z.unknown()), z.array(z.never())])
   const { series: found } = await post(call, '/v2/measure', form, z.object({ series }))
-  return Array.isArray(found) ? {} : found
+  const rows = Array.isArray(found) ? [] : Object.entries(found).map(([second, row]) => ({ second: Number(second), row }))
+  return readable(call, 'intraday', z.object({ second: z.number(), row: Intraday }), rows)
 }
 
 const workoutFields = 'calories,intensity,manual_distance,manual_calories,hr_average,hr_min,hr_max,pause_duration,steps,distance'
 
 export const listWorkouts = (call: Call, range: Range) =>
-  pages(call, '/v2/measure', { action: 'getworkouts', data_fields: workoutFields, ...days(range) }, { series: z.array(Workout) })
+  pages(call, {
+    path: '/v2/measure',
+    form: { action: 'getworkouts', data_fields: workoutFields, ...days(range) },
+    ...{ field: 'series', kind: 'workout', shape: Workout },
+  })
 
 const nightFields = [
   ...['total_timeinbed', 'total_sleep_time', 'asleepduration', 'lightsleepduration', 'deepsleepduration', 'remsleepduration'],
-  ...['wakeupduration', 'sleep_latency', 'sleep_efficiency', 'hr_average', 'hr_min', 'hr_max', 'rr_average', 'sleep_score'],
+  ...['wakeupduration', 'waso', 'sleep_latency', 'sleep_efficiency', 'hr_average', 'hr_min', 'hr_max', 'rr_average', 'sleep_score'],
+  ...['rmssd_start_avg', 'rmssd_end_avg', 'apnea_hypopnea_index', 'breathing_disturbances_intensity', 'snoring', 'snoringepisodecount'],
 ].join(',')
 
 export const listNights = (call: Call, range: Range) =>
-  pages(call, '/v2/sleep', { action: 'getsummary', data_fields: nightFields, ...days(range) }, { series: z.array(Night) })
+  pages(call, {
+    path: '/v2/sleep',
+    form: { action: 'getsummary', data_fields: nightFields, ...days(range) },
+    ...{ field: 'series', kind: 'sleep', shape: Night },
+  })
 
 /** The phases of one night, because the documents disagree about longer periods. */
 export async function getPhases(call: Call, { startdate, enddate }: Night) {
   const form = { action: 'get', startdate: String(startdate), enddate: String(enddate), data_fields: 'hr,rr,rmssd' }
-  return (await post(call, '/v2/sleep', form, z.object({ series: z.array(Phase) }))).series
+  return readable(call, 'phase', Phase, (await post(call, '/v2/sleep', form, z.object({ series: z.array(z.unknown()) }))).series)
 }
 
 const Subscriptions = z.object({ profiles: z.array(z.object({ appli: z.number(), callbackurl: z.string() })).nullish() })

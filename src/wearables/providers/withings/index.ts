@@ -1,5 +1,6 @@
 import { DAY, HOUR } from '../../../platform/time.ts'
 import { type Call, type Cloud, type Feed, isCloudError, type PullContext, type Reception, type Window } from '../cloud.ts'
+import { mapped } from '../reading/records.ts'
 import * as api from './api.ts'
 import * as map from './map.ts'
 
@@ -18,9 +19,10 @@ const measures: Feed = {
   scopes: [METRICS],
   ...notified,
   async *pull(call, window, context) {
-    for await (const { measuregrps, timezone } of api.listMeasures(call, rangeOf(window, context))) {
-      const groups = measuregrps.filter(map.isTaken)
-      const each = <T>(of: (group: api.MeasureGroup, zone: typeof timezone) => T[]) => groups.flatMap((group) => of(group, timezone))
+    for await (const { records, timezone } of api.listMeasures(call, rangeOf(window, context))) {
+      const groups = records.filter(map.isTaken)
+      const each = <T>(of: (group: api.MeasureGroup, zone: typeof timezone) => T[]) =>
+        mapped(call, 'measure', groups, (group) => of(group, timezone)).flat()
       yield {
         summaries: [
           { resource: 'body', items: each(map.bodyOf) },
@@ -43,8 +45,8 @@ const activity: Feed = {
   scopes: [ACTIVITY],
   ...notified,
   async *pull(call, window, context) {
-    for await (const { activities } of api.listActivities(call, rangeOf(window, context)))
-      yield { summaries: [{ resource: 'activity', items: map.activitiesOf(activities) }] }
+    for await (const { records } of api.listActivities(call, rangeOf(window, context)))
+      yield { summaries: [{ resource: 'activity', items: mapped(call, 'activity', map.withoutDoubles(records), map.activityOf) }] }
   },
 }
 
@@ -60,14 +62,15 @@ const intraday: Feed = {
   async *pull(call, window) {
     const found = await intradayOf(call, window)
     const fields = Object.keys(map.intradaySeries) as (keyof typeof map.intradaySeries)[]
-    yield { samples: fields.map((field) => ({ name: map.intradaySeries[field], items: map.intradayOf(found, field) })) }
+    const itemsOf = (field: (typeof fields)[number]) => mapped(call, 'intraday', found, (one) => map.intradayOf(one, field)).flat()
+    yield { samples: fields.map((field) => ({ name: map.intradaySeries[field], items: itemsOf(field) })) }
   },
 }
 
 /** Withings allows some applications only the totals of a day. */
 const intradayOf = (call: Call, window: Window) =>
   api.getIntraday(call, window).catch((error) => {
-    if (isCloudError(error) && error.fault === 'forbidden') return {}
+    if (isCloudError(error) && error.fault === 'forbidden') return []
     throw error
   })
 
@@ -76,8 +79,8 @@ const workouts: Feed = {
   scopes: [ACTIVITY],
   ...notified,
   async *pull(call, window, context) {
-    for await (const { series } of api.listWorkouts(call, rangeOf(window, context)))
-      yield { summaries: [{ resource: 'workouts', items: series.map(map.workoutOf) }] }
+    for await (const { records } of api.listWorkouts(call, rangeOf(window, context)))
+      yield { summaries: [{ resource: 'workouts', items: mapped(call, 'workout', records, map.workoutOf) }] }
   },
 }
 
@@ -86,9 +89,12 @@ const sleep: Feed = {
   scopes: [ACTIVITY],
   ...notified,
   async *pull(call, window, context) {
-    for await (const { series } of api.listNights(call, rangeOf(window, context))) {
+    for await (const { records } of api.listNights(call, rangeOf(window, context))) {
       const items: ReturnType<typeof map.sleepOf>[] = []
-      for (const night of series) items.push(map.sleepOf(night, await api.getPhases(call, night)))
+      for (const night of records) {
+        const phases = await api.getPhases(call, night)
+        items.push(...mapped(call, 'sleep', [night], (night) => map.sleepOf(night, phases)))
+      }
       yield { summaries: [{ resource: 'sleep', items }], sessionSeries: { resource: 'sleep', series: ['hypnogram'] } }
     }
   },

@@ -15,13 +15,15 @@ type Zone = string | null | undefined
 export const isTaken = ({ attrib }: Group) => takenAttributes.includes(attrib)
 
 /** A value is an integer and a power of ten. Dividing keeps 68250 · 10⁻³ exact. */
-const scaled = ({ value, unit }: Group['measures'][number]) => (unit < 0 ? value / 10 ** -unit : value * 10 ** unit)
+const scaled = (value: number, unit: number) => (unit < 0 ? value / 10 ** -unit : value * 10 ** unit)
 
 /** The measures of a group by their type. */
-const measuresOf = ({ measures }: Group) => new Map(measures.map((measure) => [measure.type, scaled(measure)]))
+const measuresOf = ({ measures }: Group) =>
+  new Map(measures.flatMap(({ type, value, unit }) => (isNumber(value) ? [[type, scaled(value, unit)] as const] : [])))
 
 const types = {
-  ...{ weight: 1, height: 4, leanMass: 5, fat: 6, diastolic: 9, systolic: 10, pulse: 11, oxygen: 54, temperature: 71 },
+  ...{ weight: 1, height: 4, leanMass: 5, fat: 6, fatMass: 8, diastolic: 9, systolic: 10, pulse: 11, temperature: 12 },
+  ...{ oxygen: 54, bodyTemperature: 71, skinTemperature: 73 },
   ...{ muscle: 76, water: 77, bone: 88, vo2Max: 123, visceralFat: 170 },
 }
 
@@ -35,7 +37,7 @@ const recordOf = (group: Group, zone: Zone, device: string) => ({
 
 /** The body of a group of measures. Masses become percentages of the weight in the same group. */
 export function bodyOf(group: Group, zone: Zone) {
-  const measures = measuresOf(group)
+  const measures = withFat(measuresOf(group))
   const { start_date, modified_at, type } = recordOf(group, zone, 'scale')
   const sample = (measure: number) => {
     const value = measures.get(measure)
@@ -58,6 +60,13 @@ export function bodyOf(group: Group, zone: Zone) {
     ],
   }
   return Object.values(lists).some((list) => list.length) ? [{ source_type: type, modified_at, ...lists }] : []
+}
+
+/** Some scales only send the mass of the fat. */
+function withFat(measures: Map<number, number>) {
+  const [weight, mass] = [measures.get(types.weight), measures.get(types.fatMass)]
+  if (measures.has(types.fat) || !weight || mass === undefined) return measures
+  return new Map(measures).set(types.fat, (100 * mass) / weight)
 }
 
 /** The height of a group is a version of the profile. */
@@ -96,8 +105,16 @@ const single = (type: number) => (group: Group, zone: Zone) => {
 }
 
 export const oxygenOf = single(types.oxygen)
-export const temperatureOf = single(types.temperature)
 export const vo2MaxOf = single(types.vo2Max)
+
+/** Gap 382: the temperature of a group. A watch only measures the skin. */
+export function temperatureOf(group: Group, zone: Zone) {
+  const measures = measuresOf(group)
+  const value = measures.get(types.bodyTemperature) ?? measures.get(types.temperature)
+  if (value !== undefined) return [{ value, ...recordOf(group, zone, 'unknown') }]
+  const skin = measures.get(types.skinTemperature)
+  return skin === undefined ? [] : [{ value: skin, sensor_location: 'wrist', ...recordOf(group, zone, 'watch') }]
+}
 
 /** The brand of data that a phone counted. */
 const PHONE_BRAND = 18
@@ -105,12 +122,12 @@ const PHONE_BRAND = 18
 const isPhone = ({ is_tracker, brand }: withings.Activity) => is_tracker === false && brand === PHONE_BRAND
 
 /** The days of a page. A day that a tracker and a phone recorded is that of the tracker. */
-export function activitiesOf(rows: withings.Activity[]) {
+export function withoutDoubles(rows: withings.Activity[]) {
   const tracked = new Set(rows.filter((row) => !isPhone(row)).map(({ date }) => date))
-  return rows.filter((row) => !isPhone(row) || !tracked.has(row.date)).map(activityOf)
+  return rows.filter((row) => !isPhone(row) || !tracked.has(row.date))
 }
 
-const activityOf = (row: withings.Activity) => ({
+export const activityOf = (row: withings.Activity) => ({
   source_type: isPhone(row) ? 'phone' : 'watch',
   modified_at: modifiedAt(row.modified),
   day_summary: {
@@ -146,14 +163,13 @@ export const intradaySeries = {
 
 const counts = ['steps', 'distance', 'calories']
 
-/** The samples of one intraday field. Their times have no zone. */
-export const intradayOf = (series: Record<string, withings.Intraday>, field: keyof typeof intradaySeries) =>
-  Object.entries(series).flatMap(([second, row]) => {
-    const [start, value] = [Number(second) * SECOND, row[field]]
-    if (!isNumber(value)) return []
-    const end = counts.includes(field) ? { end_date: new Date(start + (row.duration ?? 0) * SECOND).toISOString() } : {}
-    return [{ start_date: new Date(start).toISOString(), ...end, value, type: 'watch' }]
-  })
+/** The sample of one intraday field, if the interval has it. Its times have no zone. */
+export function intradayOf({ second, row }: { second: number; row: withings.Intraday }, field: keyof typeof intradaySeries) {
+  const [start, value] = [second * SECOND, row[field]]
+  if (!isNumber(value)) return []
+  const end = counts.includes(field) ? { end_date: new Date(start + (row.duration ?? 0) * SECOND).toISOString() } : {}
+  return [{ start_date: new Date(start).toISOString(), ...end, value, type: 'watch' }]
+}
 
 export function workoutOf({ id, category, timezone, startdate, enddate, modified, data }: withings.Workout) {
   const paused = data?.pause_duration
@@ -191,7 +207,7 @@ export function sleepOf(night: withings.Night, phases: withings.Phase[]) {
     state: night.completed === false ? 'tentative' : 'confirmed',
     sleep_stages: phases.flatMap((phase) => stageOf(phase, night)),
     total: data?.total_sleep_time ?? data?.asleepduration,
-    awake: data?.wakeupduration,
+    awake: data?.wakeupduration ?? data?.waso,
     light: data?.lightsleepduration,
     deep: data?.deepsleepduration,
     rem: data?.remsleepduration,
@@ -201,13 +217,25 @@ export function sleepOf(night: withings.Night, phases: withings.Phase[]) {
     heart_rate_minimum: data?.hr_min,
     heart_rate_maximum: data?.hr_max,
     respiratory_rate_mean: data?.rr_average,
-    hrv_mean_rmssd: variability.length ? variability.reduce((sum, { value }) => sum + value, 0) / variability.length : null,
+    hrv_mean_rmssd: meanOf(variability.map(({ value }) => value)) ?? meanOf([data?.rmssd_start_avg, data?.rmssd_end_avg].filter(isNumber)),
     score: data?.sleep_score,
+    ...breathingOf(data),
     heart_rate: samplesOf(phases, 'hr', timezone),
     heart_rate_variability: variability,
     respiratory_rate: samplesOf(phases, 'rr', timezone),
   }
 }
+
+const meanOf = (values: number[]) => (values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : null)
+
+/** Gap 382: summaries have no fields for them, so they are part of the raw sleep. */
+const breathingOf = (data: withings.Night['data']) => ({
+  wake_after_sleep_onset: data?.waso,
+  apnea_hypopnea_index: data?.apnea_hypopnea_index,
+  breathing_disturbances_intensity: data?.breathing_disturbances_intensity,
+  snoring: data?.snoring,
+  snoring_episode_count: data?.snoringepisodecount,
+})
 
 function stageOf({ startdate, enddate, state }: withings.Phase, night: withings.Night) {
   const stage = stages[state]

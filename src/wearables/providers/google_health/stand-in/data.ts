@@ -108,6 +108,7 @@ function addDay(user: GoogleUser, midnight: number, seed: number, until: number)
     )
     add('daily-vo2-max', { at: midnight }, { vo2Max: 41.5, estimated: false })
   }
+  if (seed % 10 === 5) add('run-vo2-max', { at: midnight + 18 * HOUR }, { runVo2Max: 44.25 })
   if (seed % 30 === 1)
     add('electrocardiogram', { at: midnight + 14 * HOUR, shape: 'interval', id: `ecg-${seed}` }, electrocardiogramOf(seed))
 }

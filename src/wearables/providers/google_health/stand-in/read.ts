@@ -17,7 +17,8 @@ export const scopes = [
   'settings',
 ].map(scope)
 
-const activityTypes = 'steps distance floors active-energy-burned total-calories active-minutes exercise vo2-max daily-vo2-max'.split(' ')
+const activityTypes =
+  'steps distance floors active-energy-burned total-calories active-minutes exercise vo2-max run-vo2-max daily-vo2-max'.split(' ')
 const metricTypes =
   'heart-rate heart-rate-variability oxygen-saturation weight height body-fat blood-glucose core-body-temperature respiratory-rate-sleep-summary daily-resting-heart-rate daily-heart-rate-variability daily-respiratory-rate daily-sleep-temperature-derivations daily-oxygen-saturation'.split(
     ' ',

@@ -1,0 +1,13 @@
+/** What other features do with the logs of teams. */
+export {
+  clearDue,
+  disown,
+  findEnd,
+  findLast,
+  findLastBefore,
+  listOwned,
+  listTeamsWithWork,
+  moveEvents,
+  releaseTeam,
+  searchWork,
+} from './store-log.ts'

@@ -1,0 +1,2 @@
+/** What this process has expired since it started. */
+export const expired = { messages: 0 }

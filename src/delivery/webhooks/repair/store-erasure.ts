@@ -1,0 +1,61 @@
+import { sql } from 'kysely'
+import type { Db } from '../../../platform/db/open.ts'
+
+/**
+ * Deletes parked messages of these events, and keys left without one. The cursors are locked first, so that no outcome is recorded
+ * meanwhile.
+ */
+export async function deleteParked(db: Db, team_id: string, nos: number[]) {
+  await sql`
+    select from webhook_cursors where team_id = ${team_id} and webhook_id in (
+      select webhook_id from parked_messages where team_id = ${team_id} and no = any(${nos}::bigint[])
+    ) order by webhook_id for update`.execute(db)
+  const { rows } = await sql<{ webhook_id: string; key: string }>`
+    delete from parked_messages where team_id = ${team_id} and no = any(${nos}::bigint[]) returning webhook_id, key`.execute(db)
+  if (rows.length) await deleteEmptyKeys(db, team_id, rows)
+}
+
+/** Deletes those of these parked keys that have no message. */
+export const deleteEmptyKeys = (db: Db, team_id: string, keys: { webhook_id: string; key: string }[]) =>
+  sql`
+    delete from parked p
+    using unnest(${keys.map(({ webhook_id }) => webhook_id)}::uuid[], ${keys.map(({ key }) => key)}::text[]) as k (webhook_id, key)
+    where p.team_id = ${team_id} and p.webhook_id = k.webhook_id and p.key = k.key
+      and not exists (select from parked_messages m where m.team_id = ${team_id} and m.webhook_id = p.webhook_id and m.key = p.key)`.execute(
+    db,
+  )
+
+/** The outcomes of the attempts stay. */
+export async function emptyAttempts(db: Db, team_id: string, user_ids: string[], limit: number) {
+  const { rows } = await sql<{ webhook_id: string; at: string; id: string }>`
+    select webhook_id, at, id from attempts where team_id = ${team_id} and user_id = any(${user_ids}::uuid[]) limit ${limit}`.execute(db)
+  if (rows.length)
+    await sql`
+      update attempts a set sealed = null, key = null, user_id = null from ${attemptKeys(rows)}
+      where a.team_id = ${team_id} and a.webhook_id = k.webhook_id and a.at = k.at and a.id = k.id`.execute(db)
+  return rows.length
+}
+
+/** Deletes attempts of a team that is gone. */
+export async function deleteAttempts(db: Db, team_id: string, limit: number) {
+  const { rows } = await sql<{ webhook_id: string; at: string; id: string }>`
+    select webhook_id, at, id from attempts where team_id = ${team_id} limit ${limit}`.execute(db)
+  if (rows.length)
+    await sql`
+      delete from attempts a using ${attemptKeys(rows)}
+      where a.team_id = ${team_id} and a.webhook_id = k.webhook_id and a.at = k.at and a.id = k.id`.execute(db)
+  return rows.length
+}
+
+const attemptKeys = (rows: { webhook_id: string; at: string; id: string }[]) => sql`
+  unnest(
+    ${rows.map(({ webhook_id }) => webhook_id)}::uuid[], ${rows.map(({ at }) => at)}::timestamptz[], ${rows.map(({ id }) => id)}::uuid[]
+  ) as k (webhook_id, at, id)`
+
+export async function deleteInboxMessages(db: Db, team_id: string, user_ids: string[], limit: number) {
+  const { numAffectedRows } = await sql`
+    delete from inbox_messages where team_id = ${team_id} and id = any(array(
+      select id from inbox_messages where team_id = ${team_id} and user_id = any(${user_ids}::uuid[]) limit ${limit}
+    ))`.execute(db)
+  return Number(numAffectedRows)
+}

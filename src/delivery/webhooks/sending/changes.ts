@@ -1,0 +1,22 @@
+import type { Outcome } from '../../../platform/outbound/outcome.ts'
+import type { CursorChange, NewAttempt } from './store-cursors.ts'
+
+export type { NewAttempt } from './store-cursors.ts'
+
+/** An outcome, and the pause that had ended when its message was sent. */
+export type HealthOutcome = { outcome: Outcome; probed: string | null }
+
+/** What has happened at a cursor since it was last recorded. The position is read when it is recorded. */
+export const noChanges = () => ({
+  isDirty: false,
+  /** Keys that are parked, retried or released in part. */
+  parked: new Set<string>(),
+  /** Keys without parked messages. */
+  removed: new Set<string>(),
+  messages: [] as CursorChange['messages'],
+  released: [] as CursorChange['released'],
+  attempts: [] as NewAttempt[],
+  outcomes: [] as HealthOutcome[],
+})
+
+export type Changes = ReturnType<typeof noChanges>

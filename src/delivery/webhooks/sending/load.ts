@@ -1,0 +1,59 @@
+import type { FilterVersion } from '../../../contract/delivery/log-rows.ts'
+import type { App } from '../../../platform/app.ts'
+import { findLastBefore } from '../../events/access.ts'
+import { newReplay, type Replay } from './replay.ts'
+import * as store from './store-cursors.ts'
+
+/** A webhook as it is stored: its cursor, settings, filters, parked keys and replays. */
+export type LoadedWebhook = {
+  cursor: store.CursorRow
+  state: store.WebhookState
+  versions: FilterVersion[]
+  parked: store.ParkedKeyRow[]
+  replays: Replay[]
+}
+
+type Owner = { team_id: string; worker: string; live: string[] }
+
+/** Takes over the cursors of a team and loads their webhooks. */
+export async function takeWebhooks({ db }: App, { team_id, worker, live }: Owner): Promise<LoadedWebhook[]> {
+  const cursors = await store.takeCursors(db, team_id, worker, live)
+  const states = new Map((await store.listWebhooks(db, team_id)).map((state) => [state.id, state]))
+  const filters = Map.groupBy(await store.listFilters(db, team_id), ({ webhook_id }) => webhook_id)
+  const parked = Map.groupBy(await store.listParkedKeys(db, team_id), ({ webhook_id }) => webhook_id)
+  const replays = Map.groupBy(await openReplays(db, team_id), ({ webhook_id }) => webhook_id)
+  return cursors.flatMap((cursor) => {
+    const { webhook_id } = cursor
+    const state = states.get(webhook_id)
+    if (!state) return []
+    const present = { upto_no: null, filter_types: state.filter_types, ordering: state.ordering }
+    return {
+      cursor,
+      state,
+      versions: [...(filters.get(webhook_id) ?? []), present],
+      parked: parked.get(webhook_id) ?? [],
+      replays: (replays.get(webhook_id) ?? []).map(({ replay }) => replay),
+    }
+  })
+}
+
+/** Both ends of a replay are positions, because times in a log never decrease. */
+async function openReplays(db: App['db'], team_id: string) {
+  const opened: { webhook_id: string; replay: Replay }[] = []
+  for (const row of await store.listRunningReplays(db, team_id)) {
+    const start = await findLastBefore(db, team_id, row.window_from)
+    const end = await findLastBefore(db, team_id, row.window_to)
+    opened.push({ webhook_id: row.webhook_id, replay: newReplay(row, start, end.no < start.no ? start : end) })
+  }
+  return opened
+}
+
+/** Those of the users whose keys are gone. */
+export async function findErased({ db }: App, team_id: string, user_ids: string[]) {
+  if (!user_ids.length) return new Set<string>()
+  const kept = new Set(await store.listUsersWithKey(db, team_id, user_ids))
+  return new Set(user_ids.filter((user_id) => !kept.has(user_id)))
+}
+
+/** Ends the ownership of a worker. */
+export const disownCursors = ({ db }: App, team_id: string, worker: string) => store.disownCursors(db, team_id, worker)

@@ -1,0 +1,54 @@
+/** A key whose first message failed. `stored` counts its messages, with those that are not recorded yet. */
+export type ParkedKey = { attempts: number; retryAt: string; stored: number; isBusy: boolean }
+
+/** Above these, the cursor waits until half of them are gone. */
+const MAX_KEYS = 1000
+const MAX_MESSAGES = 10_000
+
+/** The parked keys of a webhook, counted and by their next retry. */
+export function parkedKeys() {
+  const keys = new Map<string, ParkedKey>()
+  let messages = 0
+  let isFull = false
+  /** At most the earliest retry. */
+  let dueAt: string | undefined
+
+  function checkFull() {
+    if (keys.size >= MAX_KEYS || messages >= MAX_MESSAGES) isFull = true
+    else if (keys.size <= MAX_KEYS / 2 && messages <= MAX_MESSAGES / 2) isFull = false
+  }
+
+  function put(key: string, parked: ParkedKey) {
+    messages += parked.stored - (keys.get(key)?.stored ?? 0)
+    keys.set(key, parked)
+    if (dueAt === undefined || parked.retryAt < dueAt) dueAt = parked.retryAt
+    checkFull()
+  }
+
+  return {
+    get: (key: string) => keys.get(key),
+    put,
+    /** Changes a key if it is parked. */
+    change(key: string, change: Partial<ParkedKey>) {
+      const parked = keys.get(key)
+      if (parked) put(key, { ...parked, ...change })
+    },
+    delete(key: string) {
+      messages -= keys.get(key)?.stored ?? 0
+      keys.delete(key)
+      checkFull()
+    },
+    entries: () => [...keys],
+    isFull: () => isFull,
+    /** Some of the keys whose retry is due. */
+    takeDue(now: string, limit: number) {
+      if (dueAt === undefined || dueAt > now) return []
+      const idle = [...keys].filter(([, { isBusy }]) => !isBusy)
+      const due = idle.filter(([, { retryAt }]) => retryAt <= now).slice(0, limit)
+      const later = idle.filter((entry) => !due.includes(entry)).map(([, { retryAt }]) => retryAt)
+      dueAt = later.reduce<string | undefined>((earliest, at) => (earliest === undefined || at < earliest ? at : earliest), undefined)
+      return due.map(([key]) => key)
+    },
+    dueAt: () => dueAt,
+  }
+}

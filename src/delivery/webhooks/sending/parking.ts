@@ -1,0 +1,152 @@
+import type { App } from '../../../platform/app.ts'
+import type { Changes } from './changes.ts'
+import { parkedKeys } from './parked-keys.ts'
+import type { Item, Queues } from './queues.ts'
+import { keyBesideOrder, STRICT } from './rules-filters.ts'
+import * as store from './store-cursors.ts'
+import type { Window } from './window.ts'
+
+/** Keys that are loaded at once, and messages of each. Together they fill a window. */
+const KEYS_AT_ONCE = 32
+const MESSAGES_PER_KEY = 8
+
+type Parts = {
+  app: App
+  team_id: string
+  webhook_id: string
+  queues: Queues
+  window: Window
+  changes(): Changes
+  /** Notes that there is something to record. */
+  note(): void
+  /** The cursor or the replay goes on after a message that was parked. */
+  decide(item: Item): void
+  /** Resolves when everything up to now is recorded. */
+  recorded(): Promise<void>
+  isClosed(): boolean
+}
+
+type Failure = { attempts: number; retryAt: string; isBusy?: boolean }
+
+export type Parking = ReturnType<typeof openParking>
+
+/** The parked keys of a webhook: a message that failed waits for its retry, and later ones of its key wait behind it. */
+export function openParking({ app, team_id, webhook_id, queues, window, changes, note, decide, recorded, isClosed }: Parts) {
+  const keys = parkedKeys()
+
+  /** Parks a message, behind those of its key or after a failure. */
+  function park(item: Item, failure?: Failure) {
+    const key = item.key === STRICT ? keyBesideOrder('strict', item.event) : item.key
+    const entry = keys.get(key) ?? { attempts: 0, retryAt: app.wall(), stored: 0, isBusy: false }
+    keys.put(key, { ...entry, ...failure, stored: entry.stored + 1, isBusy: failure?.isBusy ?? entry.isBusy })
+    changes().parked.add(key)
+    changes().messages.push({ webhook_id, key, no: item.event.no, logged_at: item.event.logged_at, previous: item.previous })
+    decide(item)
+  }
+
+  /** Parks the messages that are queued behind a parked one. */
+  function parkBehind(key: string) {
+    for (const item of queues.clear(key)) {
+      window.letGo(item)
+      if (item.place) park(item)
+    }
+  }
+
+  /** Queues the first messages of keys whose retry is due. Returns whether there were any. */
+  async function loadDue() {
+    const due = keys.takeDue(app.wall(), KEYS_AT_ONCE)
+    if (!due.length) return false
+    for (const key of due) keys.change(key, { isBusy: true })
+    await recorded()
+    const messages = Map.groupBy(
+      await store.listParked(app.db, { team_id, webhook_id, keys: due, limit: MESSAGES_PER_KEY }),
+      ({ parked_key }) => parked_key,
+    )
+    if (!isClosed()) for (const key of due) queueLoaded(key, messages.get(key) ?? [])
+    return true
+  }
+
+  function queueLoaded(key: string, messages: store.ParkedMessage[]) {
+    for (const { no, previous, event } of messages)
+      if (event?.sealed) {
+        const item = { event, key, previous, attempts: 0 }
+        window.hold(item)
+        queues.add(item)
+      } else release(key, no)
+    // An erasure has removed the others.
+    if (!messages.length) keys.change(key, { stored: 0 })
+    if (!queues.has(key)) endPage(key)
+  }
+
+  function release(key: string, no: number) {
+    const { messages, released } = changes()
+    const unrecorded = messages.findLastIndex((message) => message.key === key && message.no === no)
+    // Releases are recorded before messages, so one that was parked since the last record must not be parked at all.
+    if (unrecorded >= 0) messages.splice(unrecorded, 1)
+    else released.push({ webhook_id, key, no })
+    keys.change(key, { stored: (keys.get(key)?.stored ?? 1) - 1 })
+    note()
+  }
+
+  /** Everything that was loaded of a key is decided. */
+  function endPage(key: string) {
+    const entry = keys.get(key)
+    if (!entry) return
+    keys.put(key, { ...entry, isBusy: false, retryAt: app.wall() })
+    if (entry.stored > 0) return
+    keys.delete(key)
+    changes().parked.delete(key)
+    changes().removed.add(key)
+    note()
+  }
+
+  return {
+    has: (key: string) => keys.get(key) !== undefined,
+    attempts: (key: string) => keys.get(key)?.attempts ?? 0,
+    isFull: keys.isFull,
+    dueAt: keys.dueAt,
+    park,
+    parkBehind,
+    loadDue,
+    /** A parked message is delivered, or given up. The next one of its key follows. */
+    finish({ key, event }: Item) {
+      keys.change(key, { attempts: 0 })
+      changes().parked.add(key)
+      release(key, event.no)
+      queues.free(key)
+      if (!queues.has(key)) endPage(key)
+    },
+    /** A parked message failed again. Those behind it are loaded after its next attempt. */
+    fail({ key }: Item, { attempts, retryAt }: Failure) {
+      for (const next of queues.clear(key)) window.letGo(next)
+      queues.free(key)
+      keys.change(key, { attempts, retryAt, isBusy: false })
+      changes().parked.add(key)
+    },
+    /** Drops a parked message whose user was erased. `isSending` says whether another one of its key is in flight. */
+    drop({ key, event }: Item, isSending: boolean) {
+      release(key, event.no)
+      if (!isSending && !queues.has(key)) endPage(key)
+    },
+    /** Takes over what is stored, plus the changes that are not recorded yet. */
+    refresh(rows: Awaited<ReturnType<typeof store.listParkedKeys>>) {
+      const unrecorded = new Map<string, number>()
+      for (const { key } of changes().messages) unrecorded.set(key, (unrecorded.get(key) ?? 0) + 1)
+      for (const { key } of changes().released) unrecorded.set(key, (unrecorded.get(key) ?? 0) - 1)
+      for (const { key, attempts, retry_at, stored: recordedCount } of rows) {
+        const known = keys.get(key)
+        const stored = recordedCount + (unrecorded.get(key) ?? 0)
+        if (known && changes().parked.has(key)) keys.put(key, { ...known, stored })
+        else if (known || stored > 0) keys.put(key, { attempts, retryAt: retry_at, stored, isBusy: known?.isBusy ?? false })
+      }
+      const stored = new Set(rows.map(({ key }) => key))
+      for (const [key, { isBusy }] of keys.entries()) if (!stored.has(key) && !isBusy && !changes().parked.has(key)) keys.delete(key)
+    },
+    /** The rows of changed keys. */
+    rowsOf: (changed: Iterable<string>) =>
+      [...changed].flatMap((key) => {
+        const entry = keys.get(key)
+        return entry ? [{ webhook_id, key, attempts: entry.attempts, retry_at: entry.retryAt }] : []
+      }),
+  }
+}

@@ -1,0 +1,61 @@
+import type { CursorPosition, Position } from '../../../contract/delivery/log-rows.ts'
+
+/** A message that the cursor has read. `previous` is the message before it for the same webhook. */
+export type Place = { no: number; at: string; previous: number | null; isDecided: boolean }
+
+/**
+ * Follows a cursor through the log: it reads messages in order, they are decided in any order, and the cursor stands before the
+ * first undecided one.
+ */
+export function followPositions({ after_no, after_at, last_no, done }: CursorPosition) {
+  const doneBefore = new Set(done)
+  let passed: CursorPosition = { after_no, after_at, last_no, done: [] }
+  let places: Place[] = []
+  let first = 0
+  let read: Position = { no: after_no, at: after_at }
+  let lastRead = last_no
+
+  function passDecided() {
+    for (let place = places[first]; place?.isDecided; place = places[++first])
+      passed = { ...passed, after_no: place.no, after_at: place.at, last_no: place.no }
+    if (first > 64 && first * 2 > places.length) {
+      places = places.slice(first)
+      first = 0
+    }
+  }
+
+  return {
+    /** Reads a message. It is already decided if it was when the position was stored. */
+    add({ no, at }: Position): Place {
+      const place = { no, at, previous: lastRead, isDecided: doneBefore.delete(no) }
+      places.push(place)
+      lastRead = no
+      read = { no, at }
+      return place
+    },
+    /** Reads on past events that are no messages of the webhook. */
+    skipTo(position: Position) {
+      read = position
+    },
+    decide(place: Place) {
+      place.isDecided = true
+    },
+    read: () => read,
+    /** The messages from the first undecided one. */
+    length() {
+      passDecided()
+      return places.length - first
+    },
+    firstUndecided() {
+      passDecided()
+      return places[first]
+    },
+    position(): CursorPosition {
+      passDecided()
+      if (first === places.length) return { ...passed, after_no: read.no, after_at: read.at }
+      return { ...passed, done: places.slice(first).flatMap(({ no, isDecided }) => (isDecided ? [no] : [])) }
+    },
+  }
+}
+
+export type Positions = ReturnType<typeof followPositions>

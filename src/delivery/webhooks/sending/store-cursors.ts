@@ -1,0 +1,169 @@
+import { type Selectable, sql } from 'kysely'
+import type { CursorPosition, LoggedEvent, Position } from '../../../contract/delivery/log-rows.ts'
+import { type Db, parameterList, prepareStatement, runPrepared } from '../../../platform/db/open.ts'
+import type { Tables } from '../../../platform/db/tables.ts'
+
+export type CursorRow = Selectable<Tables['webhook_cursors']>
+
+/** Takes over the cursors of a team with the team, or the one of a webhook, and returns them. */
+export async function takeCursors(db: Db, team_id: string, worker: string, live: string[], webhook_id: string | null = null) {
+  const { rows } = await sql<CursorRow>`
+    select * from take_cursors(${team_id}, ${worker}, ${live}, ${webhook_id})`.execute(db)
+  return rows
+}
+
+/** The webhooks of a team without their secrets. */
+export const listWebhooks = (db: Db, team_id: string) =>
+  db
+    .selectFrom('webhooks')
+    .select(['id', 'revision', 'filter_types', 'ordering', 'rate_limit', 'inbox', 'disabled_at', 'failures', 'trips', 'paused_until'])
+    .select(['first_failure_at', 'last_failure_at', 'clock_started_at'])
+    .where('team_id', '=', team_id)
+    .execute()
+
+export type WebhookState = Awaited<ReturnType<typeof listWebhooks>>[number]
+
+export const listFilters = (db: Db, team_id: string) =>
+  db.selectFrom('webhook_filters').selectAll().where('team_id', '=', team_id).orderBy('upto_no').execute()
+
+export type ParkedKeyRow = { webhook_id: string; key: string; attempts: number; retry_at: string; stored: number }
+
+/** The parked keys of a team with the number of their messages. */
+export async function listParkedKeys(db: Db, team_id: string) {
+  const { rows } = await sql<ParkedKeyRow>`
+    select p.webhook_id, p.key, p.attempts, p.retry_at, (
+      select count(*) from parked_messages m where m.team_id = p.team_id and m.webhook_id = p.webhook_id and m.key = p.key
+    ) as stored
+    from parked p where p.team_id = ${team_id}`.execute(db)
+  return rows
+}
+
+export const listRunningReplays = (db: Db, team_id: string) =>
+  db
+    .selectFrom('webhook_jobs')
+    .selectAll()
+    .where('team_id', '=', team_id)
+    .where('state', '=', 'running')
+    .where('kind', '=', 'replay')
+    .execute()
+
+export type ReplayRow = Awaited<ReturnType<typeof listRunningReplays>>[number]
+
+/** Those of the users that are not erased. */
+export async function listUsersWithKey(db: Db, team_id: string, user_ids: string[]) {
+  const { rows } = await sql<{ user_id: string }>`
+    select user_id from sealing_keys where team_id = ${team_id} and user_id = any(${user_ids}::uuid[])`.execute(db)
+  return rows.map(({ user_id }) => user_id)
+}
+
+type ParkedRow = { parked_key: string; no: number; logged_at: string; previous: number | null }
+export type ParkedMessage = ParkedRow & { event: LoggedEvent | undefined }
+
+type ParkedQuery = { team_id: string; webhook_id: string; keys: string[]; limit: number }
+
+/** The first messages of parked keys, in order. An event is absent once its retention has ended. */
+export async function listParked(db: Db, { team_id, webhook_id, keys, limit }: ParkedQuery) {
+  const { rows } = await sql<ParkedRow>`
+    select key as parked_key, no, logged_at, previous from (
+      select key, no, logged_at, previous, row_number() over (partition by key order by no) as n from parked_messages
+      where team_id = ${team_id} and webhook_id = ${webhook_id} and key = any(${keys}::text[])
+    ) m
+    where n <= ${limit} order by no`.execute(db)
+  const events = await listEventsAt(
+    db,
+    team_id,
+    rows.map(({ no, logged_at }) => ({ no, at: logged_at })),
+  )
+  return rows.map((row): ParkedMessage => ({ ...row, event: events.get(row.no) }))
+}
+
+/** Events by their exact positions. */
+export async function listEventsAt(db: Db, team_id: string, positions: Position[]) {
+  if (!positions.length) return new Map<number, LoggedEvent>()
+  const times = positions.map(({ at }) => at).sort()
+  const { rows } = await sql<LoggedEvent>`
+    select e.no, e.logged_at, e.id, e.user_id, e.order_id, e.event_type, e.key, e.deliverable, e.created_at,
+      case when e.user_id is null or k.id is not null then e.sealed end as sealed, k.id as key_id, k.wrapped as wrapped_key
+    from events e left join sealing_keys k on k.team_id = ${team_id} and k.user_id = e.user_id
+    where e.team_id = ${team_id} and e.no = any(${positions.map(({ no }) => no)}::bigint[])
+      and e.logged_at between ${times[0]} and ${times.at(-1)}`.execute(db)
+  return new Map(rows.map((row) => [row.no, row]))
+}
+
+export type NewAttempt = {
+  id: string
+  at: string
+  team_id: string
+  webhook_id: string
+  user_id: string | null
+  event_id: string
+  event_at: string | null
+  no: number | null
+  previous: number | null
+  event_type: string
+  key: string | null
+  attempt: number
+  outcome: 'delivered' | 'retried' | 'exhausted'
+  status: number | null
+  error: string | null
+  ms: number
+  next_at: string | null
+  sealed: Buffer
+}
+
+/** The columns of attempts in the order of the arguments of record_outcomes. The last argument is the ciphertext. */
+export const attemptColumns = [
+  ...(['id', 'at', 'webhook_id', 'user_id', 'event_id', 'event_at', 'no', 'previous', 'event_type', 'key'] as const),
+  ...(['attempt', 'outcome', 'status', 'error', 'ms', 'next_at'] as const),
+] satisfies (keyof NewAttempt)[]
+
+/** What has happened at one cursor since the last record of it. */
+export type CursorChange = {
+  cursor: CursorPosition & { webhook_id: string; term: number; flush: number; attempts: number; retry_at: string | null }
+  jobs: { id: string; after_no: number; decided: number[]; done: number; sent: number; is_over: boolean; at: string }[]
+  parked: { webhook_id: string; key: string; attempts: number; retry_at: string }[]
+  messages: { webhook_id: string; key: string; no: number; logged_at: string; previous: number | null }[]
+  released: { webhook_id: string; key: string; no: number }[]
+  removed: { webhook_id: string; key: string }[]
+  attempts: NewAttempt[]
+}
+
+/** The team, and six lists of a change. */
+const LIST_PARAMETERS = 7
+const recordStatement = prepareStatement(
+  'record_outcomes',
+  `select * from record_outcomes(${parameterList(LIST_PARAMETERS + attemptColumns.length + 1)})`,
+)
+
+type Conflict = { webhook_id: string; term: number; flush: number }
+
+/** Records changes of cursors of a team, or none of them. Returns the cursors with another term or number of flushes. */
+export function recordOutcomes(db: Db, team_id: string, changes: CursorChange[]) {
+  const listOf = (name: Exclude<keyof CursorChange, 'cursor' | 'attempts'>) => {
+    const rows = changes.flatMap((change): object[] => change[name])
+    return rows.length ? JSON.stringify(rows) : null
+  }
+  const attempts = changes.flatMap((change) => change.attempts)
+  return runPrepared<Conflict>(db, recordStatement, [
+    team_id,
+    JSON.stringify(changes.map(({ cursor }) => cursor)),
+    ...(['jobs', 'parked', 'messages', 'released', 'removed'] as const).map(listOf),
+    ...[...attemptColumns, 'sealed' as const].map((column) => attempts.map((attempt) => attempt[column])),
+  ])
+}
+
+/** Records an attempt for a message that is at no cursor. */
+export const logAttempt = (db: Db, attempt: NewAttempt) => db.insertInto('attempts').values(attempt).execute()
+
+/** Deletes the versions of filters that a cursor has passed. */
+export const deletePassedFilters = (db: Db, team_id: string, webhook_id: string, after_no: number) =>
+  db
+    .deleteFrom('webhook_filters')
+    .where('team_id', '=', team_id)
+    .where('webhook_id', '=', webhook_id)
+    .where('upto_no', '<=', after_no)
+    .execute()
+
+/** Ends the ownership of a worker. */
+export const disownCursors = (db: Db, team_id: string, worker: string) =>
+  db.updateTable('webhook_cursors').set({ owner: null }).where('team_id', '=', team_id).where('owner', '=', worker).execute()

@@ -1,0 +1,23 @@
+import { sql } from 'kysely'
+import { type Db, prepareStatement, runQuickWrite } from '../../platform/db/open.ts'
+
+const renewStatement = prepareStatement(
+  'renew_worker',
+  `insert into workers (id, leased_until) values ($1, now() + make_interval(secs => $2))
+   on conflict (id) do update set leased_until = excluded.leased_until`,
+)
+
+/** Leases use the database clock, because the clocks of two processes may differ by more than a lease. A busy pool does not delay the renewal. */
+export const renewWorker = (db: Db, id: string, seconds: number) => runQuickWrite(db, renewStatement, [id, seconds])
+
+export async function listLiveWorkers(db: Db) {
+  const { rows } = await sql<{ id: string }>`select id from workers where leased_until > now()`.execute(db)
+  return rows.map(({ id }) => id)
+}
+
+export const deleteWorker = (db: Db, id: string) => db.deleteFrom('workers').where('id', '=', id).execute()
+
+export const deleteWorkers = (db: Db) => db.deleteFrom('workers').execute()
+
+/** Deletes workers that died long ago. */
+export const pruneWorkers = (db: Db) => sql`delete from workers where leased_until < now() - interval '1 hour'`.execute(db)

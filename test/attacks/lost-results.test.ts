@@ -1,0 +1,210 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { sendRequest } from '../../src/contract/client.ts'
+import { endpoints } from '../../src/contract/index.ts'
+import { listFailedMessages } from '../../src/labs/hl7/inbox/failed.ts'
+import { receiveMessage } from '../../src/labs/hl7/inbox/receive.ts'
+import { type Link, linkTo } from '../../src/labs/hl7/links/connections.ts'
+import { startStandIn } from '../../src/labs/hl7/stand-in/lab.ts'
+import { atEnd } from '../support/at-end.ts'
+import { isFullRun, LONG_TEST_MS } from '../support/full-run.ts'
+import { hba1c, obr, obx, pidOf, potassium } from '../support/hl7.ts'
+import { aLabAccount } from '../support/lab-accounts.ts'
+import { placeOrder, statusesOf } from '../support/orders.ts'
+import { people } from '../support/people.ts'
+import { reservePorts } from '../support/ports.ts'
+import { query } from '../support/query.ts'
+import { errorOf, world } from '../support/world.ts'
+
+const [port = 0] = await reservePorts(1)
+const connection = { profile: 'orm-2.3-grouped', send: { host: '127.0.0.1', port } }
+const w = await world({ env: { LAB_CONNECTIONS: JSON.stringify({ quillmoor: connection }) } })
+const { api, app, org_id, team_id } = w
+await aLabAccount(app.db, { org_id, team_id, number: 'ACC123' })
+const link = linkTo(app, 'quillmoor') as Link
+const lab = await startStandIn({
+  ...{ profile: link.profile, host: '127.0.0.1', port, misbehavior: undefined },
+  ...{ onMessage: () => {}, onReport: () => {}, onError: (error: unknown) => console.error(error) },
+})
+atEnd(() => lab[Symbol.asyncDispose]())
+
+/** Two tests that the lab has accepted. */
+async function acceptedOrder() {
+  const { id } = await placeOrder(api, 'walk_in_test', {
+    order_set: { add_on: { marker_ids: [1017, 1019] } },
+    collection_method: 'walk_in_test',
+  })
+  await w.runJobs()
+  return { id, number: (await api.getOrder({ params: { order_id: id } })).sample_id as string }
+}
+
+const warningsOf = async (order_id: string) => (await api.getOrder({ params: { order_id } })).warnings.map(({ code }) => code)
+
+let sent = 0
+const nextId = () => `R${++sent}`
+
+/** Receives and files a message of results. */
+async function take(segments: string[], control_id = nextId()) {
+  const header = `MSH|^~\\&|LAB|LAB|ASSAY|ACC123|20260302093000||ORU^R01|${control_id}|T|2.3`
+  const { isStored } = await receiveMessage(app, link, Buffer.from([header, ...segments, ''].join('\r')))
+  expect(isStored).toBe(true)
+  await w.runJobs()
+  return control_id
+}
+
+/** Where a person finds an accepted message: with an order, in a queue, or among those that could not be filed. */
+async function placesOf(control_id: string) {
+  const failed = (await listFailedMessages(app)).filter((message) => message.control_id === control_id)
+  const find = (table: string, column: string) => query(w.url, `select from ${table} where ${column} = $1`, [control_id])
+  return [
+    ...(await find('lab_messages', 'control_id')).map(() => 'order'),
+    ...(await find('unmatched_results', 'message_ref')).map(() => 'review'),
+    ...(await find('unassigned_results', 'message_ref')).map(() => 'review'),
+    ...failed.map(({ error }) => error ?? 'failed'),
+  ]
+}
+
+const formats = {
+  pdf: ['Application^PDF', '%PDF-1.4\n', 'application/pdf'],
+  rtf: ['TEXT^RTF', '{\\rtf1 ', 'application/rtf'],
+  tiff: ['IM^TIFF', 'II*\0\x08\0', 'image/tiff'],
+  text: ['TEXT^PLAIN', 'Plain text ', 'text/plain; charset=utf-8'],
+} as const
+type Format = keyof typeof formats
+
+const bytesOf = (format: Format, mark: string) => Buffer.from(`${formats[format][1]}${mark}`, 'latin1')
+const embedded = (bytes: Buffer, type: string, code = 'REPORT') =>
+  `OBX|9|ED|${code}^Report^L||LAB^${type}^Base64^${bytes.toString('base64')}||||||F`
+const embeddedIn = (format: Format, mark: string) => embedded(bytesOf(format, mark), formats[format][0])
+
+const known = await acceptedOrder()
+const NOTHING = 'No result, no document and no matching order'
+
+describe('an accepted result message', () => {
+  const contents: Record<string, (mark: string) => string[]> = {
+    value: (mark) => [obx(potassium, mark)],
+    'value of an unknown measurement': (mark) => [obx({ loinc: '2951-2', name: 'Sodium', unit: '' }, mark)],
+    ...Object.fromEntries(Object.keys(formats).map((format) => [format, (mark: string) => [embeddedIn(format as Format, mark)]])),
+    'two PDFs': (mark) => [embeddedIn('pdf', `${mark} one`), embeddedIn('pdf', `${mark} two`)],
+    'PDF in ZEF': (mark) => [`ZEF|1|${bytesOf('pdf', mark).toString('base64')}`],
+    comment: (mark) => [`NTE|1|L|${mark}`],
+    'empty document': () => ['OBX|9|ED|REPORT^Report^L||LAB^Application^PDF^Base64^||||||F'],
+    'empty value': (mark) => [obx({ ...potassium, name: mark }, '')],
+    nothing: () => [],
+  }
+  const message = fc.record({
+    patient: fc.constantFrom(pidOf(people[0]), pidOf({ ...people[0], first_name: 'Zoe' }), ''),
+    number: fc.constantFrom(known.number, 'UNKNOWN', ''),
+    control: fc.constantFrom('RE', 'SC'),
+    request: fc.constantFrom('OBR', 'ORC and OBR', 'ORC', 'none', 'after the results'),
+    code: fc.constantFrom(potassium.order, 'PERFORMED'),
+    status: fc.constantFrom('F', 'P', 'I', 'X', ''),
+    content: fc.constantFrom(...Object.keys(contents)),
+    other: fc.constantFrom('', 'with a value', 'in process'),
+    answers: fc.boolean(),
+  })
+  const others = { 'with a value': [obr('OTHER', hba1c.order), obx(hba1c, '5.1')], 'in process': [obr('OTHER', hba1c.order, 'I')], '': [] }
+  const begins = /^(PID|ORC|OBR|OBX|ZEF)/
+
+  test('is filed with an order, pending review, or listed as failed', { timeout: LONG_TEST_MS }, async () => {
+    await fc.assert(
+      fc.asyncProperty(message, async ({ patient, number, control, request, code, status, content, other, answers }) => {
+        const control_id = nextId()
+        const found = contents[content]?.(control_id) ?? []
+        // A repeated report is where the first one is.
+        const order = [`ORC|${control}|${number}|${control_id}||IP`, obr(number, code, status).replace('ACC-1', control_id)]
+        const lines = {
+          ...{ OBR: [...order.slice(1), ...found], 'ORC and OBR': [...order, ...found], ORC: [...order.slice(0, 1), ...found] },
+          ...{ none: found, 'after the results': [...found, ...order] },
+        }[request] as string[]
+        const first = [...(patient ? [patient] : []), ...lines]
+        const second = other && [pidOf(people[1]), ...others[other as keyof typeof others].map((line) => line.replace('ACC-1', control_id))]
+        await take([...(answers ? ['MSA|AA|1'] : []), ...first, ...second], control_id)
+        // A status that does not fit its order is a warning on it.
+        const isWarned = control === 'SC' && number === known.number && (await warningsOf(known.id)).includes('lab_status_unconfirmed')
+        const places = [...(await placesOf(control_id)), ...(isWarned ? ['warning'] : [])]
+        const patients = Number(first.some((line) => begins.test(line))) + Number(second.length > 0)
+        // A message with nothing of one patient failed as a whole.
+        expect(places.includes(NOTHING) || (places.length > 0 && places.length >= patients)).toBe(true)
+      }),
+      { numRuns: isFullRun ? 200 : 100, seed: 36 },
+    )
+  })
+
+  test('with no content fails at once, and does not delay the next', async () => {
+    const [empty, foreign] = [await take([]), await take([pidOf(people[0]), obr('UNKNOWN', potassium.order, 'I')])]
+    const failed = [NOTHING]
+    expect([await placesOf(empty), await placesOf(foreign)]).toEqual([failed, failed])
+    expect(await placesOf(await take([pidOf(people[0]), obr(known.number, potassium.order, 'I')]))).toEqual(['order'])
+  })
+
+  test('of several patients failed if nothing of one of them is filed', async () => {
+    const { id, number } = await acceptedOrder()
+    const filed = [pidOf(people[0]), obr(number, potassium.order), obx(potassium, '4.4')]
+    expect(await placesOf(await take([...filed, pidOf(people[1]), obr('UNKNOWN', hba1c.order, 'I')]))).toEqual([NOTHING])
+    expect((await api.getResults({ params: { order_id: id } })).results.map(({ slug }) => slug)).toEqual(['potassium'])
+  })
+
+  test('with the segment of an acknowledgment is filed all the same', async () => {
+    const { number } = await acceptedOrder()
+    expect(await placesOf(await take(['MSA|AA|1', pidOf(people[0]), obr(number, potassium.order), obx(potassium, '4.4')]))).toEqual([
+      'order',
+    ])
+  })
+
+  test('with results before its patient files those after it too', async () => {
+    const { id, number } = await acceptedOrder()
+    const lines = [obx(hba1c, '5.1'), pidOf(people[0]), obr(number, potassium.order), obx(potassium, '4.4')]
+    expect((await placesOf(await take(lines))).sort()).toEqual(['order', 'review'])
+    expect((await api.getResults({ params: { order_id: id } })).results.map(({ slug }) => slug)).toEqual(['potassium'])
+  })
+
+  test('with a comment instead of a result finishes its test', async () => {
+    const { id, number } = await acceptedOrder()
+    await take([pidOf(people[0]), obr(number, potassium.order), 'NTE|1|L|Specimen lost', obr(number, hba1c.order), obx(hba1c, '5.1')])
+    expect(statusesOf(await api.getOrder({ params: { order_id: id } })).at(-1)).toBe('completed')
+    const other = await acceptedOrder()
+    await take([pidOf(people[0]), obr(other.number, potassium.order), 'NTE|1|L|Specimen lost'])
+    await take([pidOf(people[0]), obr(other.number, hba1c.order), obx(hba1c, '5.1')])
+    expect(statusesOf(await api.getOrder({ params: { order_id: other.id } })).at(-1)).toBe('completed')
+  })
+})
+
+describe('the documents of a result', () => {
+  const download = async (order_id: string, document: number) => {
+    const headers = { 'x-service-api-key': w.team_api_key }
+    const { body, headers: received } = await sendRequest(w.base, endpoints.getResultDocument, { params: { order_id, document }, headers })
+    return { media_type: received.get('content-type'), bytes: Buffer.from(body as Uint8Array) }
+  }
+
+  test.each(Object.keys(formats) as Format[])('%s is kept, and downloaded with its media type', async (format) => {
+    const { id, number } = await acceptedOrder()
+    await take([pidOf(people[0]), obr(number, potassium.order), embeddedIn(format, number)])
+    const media_type = formats[format][2]
+    expect((await api.getResults({ params: { order_id: id } })).documents).toEqual([{ document: 1, media_type }])
+    expect(await download(id, 1)).toEqual({ media_type, bytes: bytesOf(format, number) })
+    expect(await errorOf(api.getResultDocument({ params: { order_id: id, document: 2 } }))).toMatchObject({ status: 404 })
+  })
+
+  test('under one code are all kept, PDFs first, and parts of one are joined', async () => {
+    const { id, number } = await acceptedOrder()
+    const rtf = bytesOf('rtf', 'x'.repeat(90))
+    const inParts = rtf.toString('base64').match(/.{1,41}/g) as string[]
+    const parts = inParts.map((part) => `OBX|9|ED|REPORT^Report^L||LAB^TEXT^RTF^Base64^${part}||||||F`)
+    const pdfs = [embeddedIn('pdf', 'one'), embeddedIn('pdf', 'two and more')]
+    await take([pidOf(people[0]), obr(number, potassium.order), ...parts, ...pdfs])
+    const { documents } = await api.getResults({ params: { order_id: id } })
+    expect(documents?.map(({ media_type }) => media_type)).toEqual(['application/pdf', 'application/pdf', 'application/rtf'])
+    const bytes = await Promise.all([1, 2, 3].map(async (document) => (await download(id, document)).bytes))
+    expect(bytes).toEqual([bytesOf('pdf', 'one'), bytesOf('pdf', 'two and more'), rtf])
+    const third = api.getResultsPdf({ params: { order_id: id }, query: { document: 3 } })
+    expect(await errorOf(third)).toMatchObject({ status: 404, detail: { error_type: 'DOCUMENT_NOT_AVAILABLE' } })
+  })
+
+  test('in HTML are downloaded as text', async () => {
+    const { id, number } = await acceptedOrder()
+    const page = Buffer.from('<html><script>alert(1)</script></html>')
+    await take([pidOf(people[0]), obr(number, potassium.order), embedded(page, 'TEXT^HTML')])
+    expect(await download(id, 1)).toEqual({ media_type: 'text/plain; charset=utf-8', bytes: page })
+  })
+})
