@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { moveEvents } from '../../src/delivery/events/access.ts'
-import { emitForTeam } from '../../src/delivery/events/emit.ts'
 import { type App, inTransaction } from '../../src/platform/app.ts'
 import { isLockTimeout } from '../../src/platform/db/errors.ts'
 import { DAY } from '../../src/platform/time.ts'
-import { aWebhook, emitTo } from '../support/delivery.ts'
+import { aWebhook, emitTo, ok } from '../support/delivery.ts'
+import { modelWorker } from '../support/delivery-model.ts'
 import { moveAllEvents } from '../support/events.ts'
 import { lockWaits } from '../support/lock-waits.ts'
 import { eventually } from '../support/process.ts'
@@ -38,12 +38,11 @@ async function moveWaiting(app: App, team_id: string): ReturnType<typeof move> {
 }
 
 /** A transaction that emits and stays open. Returns the function that commits it. */
-async function emitUncommitted(team_id: string, key: string, before = async (_: App) => {}) {
+async function emitUncommitted(team_id: string, keys: string[], before = async (_: App) => {}) {
   const [written, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const committed = inTransaction(app, async (app) => {
     await before(app)
-    const data = { webhook_id: team_id, because: 'gone' }
-    await emitForTeam(app, { team_id, event_type: 'endpoint.disabled', key, data, at: app.wall() })
+    await emitTo(app, team_id, keys)
     written.resolve()
     await mayCommit.promise
   })
@@ -107,8 +106,8 @@ test('events of one key whose writers share a lock are in the order of their com
   const lockTeam = async ({ db }: App) => {
     await db.selectFrom('teams').select('id').where('id', '=', team_id).forNoKeyUpdate().execute()
   }
-  const commitFirst = await emitUncommitted(team_id, 'first', lockTeam)
-  const second = emitUncommitted(team_id, 'second', lockTeam)
+  const commitFirst = await emitUncommitted(team_id, ['first'], lockTeam)
+  const second = emitUncommitted(team_id, ['second'], lockTeam)
   await eventually(async () => (await lockWaits(url)).length)
   await emitTo(app, team_id, ['of another key'])
   expect((await move(app, team_id))?.events.map(({ key }) => key)).toEqual(['of another key'])
@@ -119,7 +118,7 @@ test('events of one key whose writers share a lock are in the order of their com
 
 test('an event whose transaction commits late gets its position then', async () => {
   const { team_id } = await w.tenant()
-  const commit = await emitUncommitted(team_id, 'late')
+  const commit = await emitUncommitted(team_id, ['late'])
   await emitTo(app, team_id, ['early'])
   await moveAllEvents(app)
   await commit()
@@ -128,6 +127,20 @@ test('an event whose transaction commits late gets its position then', async () 
     { no: 1, key: 'early' },
     { no: 2, key: 'late' },
   ])
+})
+
+test('a worker moves every event of a long transaction, although their number is above the limit of a move', async () => {
+  const { team_id } = await w.tenant()
+  const worker = await modelWorker(app, url, team_id, async () => ok)
+  const commit = await emitUncommitted(team_id, Array(1100).fill('late'))
+  await emitTo(app, team_id, ['early'])
+  worker.wake()
+  await eventually(async () => (await loggedBy(team_id)).length === 1)
+  await commit()
+  worker.wake()
+  await eventually(() => !worker.isBusy())
+  expect(await positionsOf(team_id)).toEqual(upTo(1101))
+  await worker.end()
 })
 
 test('moves by several processes leave no gap and move each event once', async () => {

@@ -1,4 +1,4 @@
-type Moved = { lastSeq: number; oldestXact: number; nextXact: number }
+type Moved = { lastSeq: number; oldestXact: number; nextXact: number; isCut: boolean }
 
 /**
  * The part of the outbox that is certainly empty. Rows that are deleted while a long read is open stay in the index, and each move would
@@ -15,8 +15,9 @@ export function moveBound() {
       bound = 0
       next = undefined
     },
-    note({ lastSeq, oldestXact, nextXact }: Moved) {
-      if (next && oldestXact >= next.xact) {
+    /** A move that its limit cut leaves rows after its last one, among them perhaps those of a transaction that ended late. */
+    note({ lastSeq, oldestXact, nextXact, isCut }: Moved) {
+      if (next && oldestXact >= next.xact && (!isCut || lastSeq >= next.seq)) {
         bound = next.seq
         next = undefined
       }

@@ -104,9 +104,10 @@ export function openTeamRun(context: TeamContext, team_id: string, onClosed: (is
     const moved = await moveEvents(app.db, team_id, { worker, live, fromSeq: bound.current(), limit: MOVE_LIMIT })
     if (isClosed) return
     if (moved?.owner !== worker) return close(moved !== undefined)
-    bound.note(moved)
+    const isCut = moved.events.length === MOVE_LIMIT
+    bound.note({ ...moved, isCut })
     if (moved.events.length) activeAt = performance.now()
-    if (moved.events.length === MOVE_LIMIT) moveAgain = true
+    if (isCut) moveAgain = true
     if (hasLost(moved)) dropSinks()
     team.append(moved.events, moved.end)
     seen ??= moved.end
@@ -253,7 +254,6 @@ export function openTeamRun(context: TeamContext, team_id: string, onClosed: (is
       context.recordSent(change.attempts)
       run.wake()
     }
-    if (states.length) for (const { id } of states) runs.get(id)?.wake()
   }
 
   async function recordWithRetry(batch: Change[]) {
