@@ -106,8 +106,6 @@ create table webhook_cursors (
   -- Of the message at which a webhook with strict order waits.
   attempts integer not null default 0,
   retry_at timestamptz,
-  -- The worker, if it is not the owner of the team.
-  owner uuid,
   -- Raised by whoever takes over or changes the cursor. An outcome that names another term changes nothing.
   term bigint not null default 0,
   -- Counts recorded outcomes, so that a repeated one changes nothing.
@@ -115,7 +113,6 @@ create table webhook_cursors (
   primary key (team_id, webhook_id),
   foreign key (team_id, webhook_id) references webhooks on delete cascade
 ) with (fillfactor = 50);
-create index webhook_cursors_owner on webhook_cursors (owner) where owner is not null;
 
 -- Earlier filters and orderings of a webhook, each up to a position that its cursor has not passed. The present ones are in `webhooks`.
 create table webhook_filters (
@@ -157,9 +154,7 @@ create index parked_messages_no on parked_messages (team_id, no);
 -- Processes that deliver. A worker that does not renew its lease is dead, and others take over what it owns.
 create table workers (
   id uuid primary key,
-  leased_until timestamptz not null,
-  -- The event loop is busy, so other workers may take webhooks with a backlog.
-  busy boolean not null default false
+  leased_until timestamptz not null
 );
 
 -- Every attempt, with its outcome and the time of the next one. Kept as long as the events.

@@ -1,5 +1,6 @@
 import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
+import { moveEvents } from '../../src/delivery/events/access.ts'
 import type { Endpoint } from '../../src/delivery/webhooks/endpoints.ts'
 import { attemptOf } from '../../src/delivery/webhooks/sending/contents.ts'
 import { type Change, recordChanges } from '../../src/delivery/webhooks/sending/record.ts'
@@ -21,7 +22,6 @@ import {
   ownerOf,
 } from '../support/delivery.ts'
 import { modelWorker } from '../support/delivery-model.ts'
-import { moveAllEvents } from '../support/events.ts'
 import { aPipeline } from '../support/pipelines.ts'
 import { reservePort } from '../support/ports.ts'
 import { eventually } from '../support/process.ts'
@@ -118,14 +118,29 @@ test('a worker that was frozen while another took over changes nothing when it g
   await successor.end()
 })
 
+/** The cursors of a team, taken by a new owner, by webhook. */
+async function takeCursors({ team_id }: Tenant) {
+  const worker = newUuid()
+  await moveEvents(app.db, team_id, { worker, live: [], fromSeq: 0, limit: 1000 })
+  const cursors = await store.takeCursors(app.db, team_id, worker)
+  return (webhook_id: string) => cursors.find((cursor) => cursor.webhook_id === webhook_id) as store.CursorRow
+}
+
+test('a worker that does not own the team takes none of its cursors', async () => {
+  const tenant = await w.tenant()
+  const { id } = await aWebhook(tenant, '/foreign')
+  const { term } = (await takeCursors(tenant))(id)
+  expect(await store.takeCursors(app.db, tenant.team_id, newUuid())).toEqual([])
+  expect(await query(url, 'select term::int from webhook_cursors where webhook_id = $1', [id])).toEqual([{ term }])
+})
+
 /** Outcomes of the first message of a webhook: it is exhausted, and the receiver failed. */
-async function exhaustedChange({ team_id }: Tenant, webhook_id: string): Promise<Change> {
-  const [cursor] = (await store.takeCursors(app.db, team_id, newUuid(), [], webhook_id)) as [store.CursorRow]
+async function exhaustedChange({ team_id }: Tenant, cursor: store.CursorRow): Promise<Change> {
   const [state] = (await store.listWebhooks(app.db, team_id)) as [store.WebhookState]
   const [event] = [...(await store.listEventsAt(app.db, team_id, [{ no: 1, at: await timeOf(team_id) }])).values()]
   if (!event) throw new Error('There is no event.')
   const failed = outcome(500)
-  const endpoint = { id: webhook_id, url: 'http://127.0.0.1:8099', shown_headers: {} } as Endpoint
+  const endpoint = { id: cursor.webhook_id, url: 'http://127.0.0.1:8099', shown_headers: {} } as Endpoint
   // An event about delivery would not be reported as exhausted.
   const message = { ...event, team_id, event_id: event.id, event_at: event.logged_at, event_type: 'labtest.order.created', previous: null }
   const attempt = attemptOf((await teamSealingKey(app, team_id)) as SealingKey, endpoint, message, {
@@ -153,8 +168,7 @@ test('outcomes that are recorded again after a lost response change nothing', as
   const { team_id } = tenant
   const { id } = await aWebhook(tenant, '/again')
   await emitTo(app, team_id, ['a'])
-  await moveAllEvents(app)
-  const change = await exhaustedChange(tenant, id)
+  const change = await exhaustedChange(tenant, (await takeCursors(tenant))(id))
   const state = async () => ({
     ...(await progressOf(id)),
     health: await query(url, 'select failures, trips, paused_until, first_failure_at from webhooks where id = $1', [id]),
@@ -177,10 +191,9 @@ test('outcomes that name an earlier term change nothing, not even those of other
   const { team_id } = tenant
   const [{ id }, other] = [await aWebhook(tenant, '/term'), await aWebhook(tenant, '/other')]
   await emitTo(app, team_id, ['a'])
-  await moveAllEvents(app)
-  const change = await exhaustedChange(tenant, id)
-  const [cursor] = (await store.takeCursors(app.db, team_id, newUuid(), [], other.id)) as [store.CursorRow]
-  const otherChange: Change = { ...change, attempts: [], outcomes: [], cursor: { ...cursor, after_no: 1 } }
+  const cursorOf = await takeCursors(tenant)
+  const change = await exhaustedChange(tenant, cursorOf(id))
+  const otherChange: Change = { ...change, attempts: [], outcomes: [], cursor: { ...cursorOf(other.id), after_no: 1 } }
   await query(url, 'update webhook_cursors set term = term + 1 where webhook_id = $1', [id])
   const before = [await progressOf(id), await progressOf(other.id)]
   expect(await recordChanges(app, team_id, [change, otherChange])).toBeUndefined()

@@ -147,9 +147,7 @@ export const searchWork = (_: Db, now: string) => sql`
   union all
   select team_id from event_logs where due_at <= ${now}
   union all
-  select team_id from event_logs where owner is not null and not exists (select from workers w where w.id = owner and w.leased_until > now())
-  union all
-  select team_id from webhook_cursors where owner is not null and not exists (select from workers w where w.id = owner and w.leased_until > now())`
+  select team_id from event_logs where owner is not null and not exists (select from workers w where w.id = owner and w.leased_until > now())`
 
 /** The same, each team once. */
 export async function listTeamsWithWork(db: Db, now: string) {
@@ -157,11 +155,10 @@ export async function listTeamsWithWork(db: Db, now: string) {
   return rows.map(({ team_id }) => team_id)
 }
 
-/** The teams of which a worker owns the log or a cursor. */
+/** The teams that a worker owns. */
 export async function listOwned(db: Db, worker: string) {
   const { rows } = await sql<{ team_id: string }>`
-    select ${anyTeam('what a worker owns')} team_id from event_logs where owner = ${worker}
-    union select team_id from webhook_cursors where owner = ${worker}`.execute(db)
+    select ${anyTeam('what a worker owns')} team_id from event_logs where owner = ${worker}`.execute(db)
   return rows.map(({ team_id }) => team_id)
 }
 

@@ -1,20 +1,16 @@
--- The cursors of a team that a worker takes over with the team, or those of one webhook. Raising the term ends the rights of the former owner.
-create or replace function take_cursors(team_id uuid, worker uuid, live uuid[], webhook_id uuid) returns setof webhook_cursors language plpgsql as $$
+-- The cursors of a team for its owner, and none for another worker. Raising the terms ends the rights of the former owner.
+create or replace function take_cursors(team_id uuid, worker uuid) returns setof webhook_cursors language plpgsql as $$
 #variable_conflict use_column
-declare
-  team_owner uuid;
 begin
-  select l.owner into team_owner from event_logs l where l.team_id = take_cursors.team_id for share;
+  perform from event_logs l where l.team_id = take_cursors.team_id and l.owner = take_cursors.worker for share;
+  if not found then
+    return;
+  end if;
   return query
     with taken as (
-      select c.webhook_id from webhook_cursors c
-      where c.team_id = take_cursors.team_id
-        and case when take_cursors.webhook_id is null
-          then team_owner = worker and (c.owner is null or c.owner = worker or c.owner <> all (live))
-          else c.webhook_id = take_cursors.webhook_id end
-      order by c.webhook_id for update
+      select c.webhook_id from webhook_cursors c where c.team_id = take_cursors.team_id order by c.webhook_id for update
     )
-    update webhook_cursors c set term = c.term + 1, owner = case when team_owner = worker then null else worker end
+    update webhook_cursors c set term = c.term + 1
     from taken t where c.team_id = take_cursors.team_id and c.webhook_id = t.webhook_id
     returning c.*;
 end $$;

@@ -152,7 +152,7 @@ export function openTeamRun(context: TeamContext, team_id: string, onClosed: (is
   async function loadStored(version: number) {
     if (isLoaded) await forgetErased()
     isLoaded = true
-    const webhooks = await takeWebhooks(app, { team_id, worker, live: await context.live() })
+    const webhooks = await takeWebhooks(app, team_id, worker)
     for (const [id, run] of runs) if (!webhooks.some(({ cursor }) => cursor.webhook_id === id)) endRun(run)
     for (const webhook of webhooks) if (!isClosed) openOrRefresh(webhook)
     await reopenDestinations()

@@ -6,7 +6,6 @@ import { disown, listOwned, listTeamsWithWork, searchWork } from '../events/acce
 import type { OutboundOptions } from '../pipelines/destinations/destination.ts'
 import type { RecordMetrics } from '../pipelines/publishing/destination-run.ts'
 import type { NewAttempt } from '../webhooks/sending/changes.ts'
-import { disownCursors } from '../webhooks/sending/load.ts'
 import { newShares } from './shares.ts'
 import * as store from './store-workers.ts'
 import { openTeamRun, type TeamContext, type TeamRun } from './team-run.ts'
@@ -127,10 +126,7 @@ export async function startWorker(service: Service, options: WorkerOptions) {
   }
 
   async function disownAll() {
-    for (const team_id of await listOwned(app.db, worker)) {
-      await disownCursors(app, team_id, worker)
-      await disown(app.db, team_id, worker)
-    }
+    for (const team_id of await listOwned(app.db, worker)) await disown(app.db, team_id, worker)
   }
 
   const ticker = setInterval(() => void tick(), TICK_MS)

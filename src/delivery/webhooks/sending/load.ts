@@ -13,11 +13,9 @@ export type LoadedWebhook = {
   replays: Replay[]
 }
 
-type Owner = { team_id: string; worker: string; live: string[] }
-
 /** Takes over the cursors of a team and loads their webhooks. */
-export async function takeWebhooks({ db }: App, { team_id, worker, live }: Owner): Promise<LoadedWebhook[]> {
-  const cursors = await store.takeCursors(db, team_id, worker, live)
+export async function takeWebhooks({ db }: App, team_id: string, worker: string): Promise<LoadedWebhook[]> {
+  const cursors = await store.takeCursors(db, team_id, worker)
   const states = new Map((await store.listWebhooks(db, team_id)).map((state) => [state.id, state]))
   const filters = Map.groupBy(await store.listFilters(db, team_id), ({ webhook_id }) => webhook_id)
   const parked = Map.groupBy(await store.listParkedKeys(db, team_id), ({ webhook_id }) => webhook_id)
@@ -54,6 +52,3 @@ export async function findErased({ db }: App, team_id: string, user_ids: string[
   const kept = new Set(await store.listUsersWithKey(db, team_id, user_ids))
   return new Set(user_ids.filter((user_id) => !kept.has(user_id)))
 }
-
-/** Ends the ownership of a worker. */
-export const disownCursors = ({ db }: App, team_id: string, worker: string) => store.disownCursors(db, team_id, worker)

@@ -5,10 +5,9 @@ import type { Tables } from '../../../platform/db/tables.ts'
 
 export type CursorRow = Selectable<Tables['webhook_cursors']>
 
-/** Takes over the cursors of a team with the team, or the one of a webhook, and returns them. */
-export async function takeCursors(db: Db, team_id: string, worker: string, live: string[], webhook_id: string | null = null) {
-  const { rows } = await sql<CursorRow>`
-    select * from take_cursors(${team_id}, ${worker}, ${live}, ${webhook_id})`.execute(db)
+/** Takes over the cursors of a team with the team. */
+export async function takeCursors(db: Db, team_id: string, worker: string) {
+  const { rows } = await sql<CursorRow>`select * from take_cursors(${team_id}, ${worker})`.execute(db)
   return rows
 }
 
@@ -163,7 +162,3 @@ export const deletePassedFilters = (db: Db, team_id: string, webhook_id: string,
     .where('webhook_id', '=', webhook_id)
     .where('upto_no', '<=', after_no)
     .execute()
-
-/** Ends the ownership of a worker. */
-export const disownCursors = (db: Db, team_id: string, worker: string) =>
-  db.updateTable('webhook_cursors').set({ owner: null }).where('team_id', '=', team_id).where('owner', '=', worker).execute()

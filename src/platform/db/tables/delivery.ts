@@ -58,7 +58,7 @@ export type DeliveryTables = {
     last_failure_at: Optional<Time>
     clock_started_at: Optional<Time>
   }
-  workers: { id: string; leased_until: Time; busy: Generated<boolean> }
+  workers: { id: string; leased_until: Time }
   webhook_cursors: {
     team_id: string
     webhook_id: string
@@ -68,7 +68,6 @@ export type DeliveryTables = {
     done: Generated<number[]>
     attempts: Generated<number>
     retry_at: Optional<Time>
-    owner: Optional<string>
     term: Generated<number>
     flush: Generated<number>
   }
