@@ -5,7 +5,7 @@ import { fileLabMessages } from '../../src/labs/hl7/inbox/process.ts'
 import { receiveMessage } from '../../src/labs/hl7/inbox/receive.ts'
 import { type Link, linkTo } from '../../src/labs/hl7/links/connections.ts'
 import { setBetas } from '../../src/tenants/teams/actions.ts'
-import { longestTurn } from '../support/event-loop.ts'
+import { largestTurn } from '../support/event-loop.ts'
 import { obr, obx, pidOf, potassium } from '../support/hl7.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
 import { placeOrder } from '../support/orders.ts'
@@ -22,7 +22,7 @@ const connection = { profile: 'loi-lri-2.5.1', send: { host: '127.0.0.1', port: 
 const { app } = await replica({ env: { LAB_CONNECTIONS: JSON.stringify({ quillmoor: connection }) } })
 const link = linkTo(app, 'quillmoor') as Link
 
-const MAX_TURN_MS = 100
+const MAX_PART = 1 / 3
 const pdf = Buffer.concat([Buffer.from('%PDF-1.4 '), Buffer.alloc(14 * 1024 * 1024, 'kestrel55')])
 const inOnePart = [`OBX|9|ED|PDF^Report^L||LAB^AP^PDF^Base64^${pdf.toString('base64')}||||||F`]
 const inManyParts = (pdf.toString('base64').match(/.{1,9990}/g) ?? []).map(
@@ -45,9 +45,9 @@ const messageOf = (account: string, number: string, lines: string[]) => {
   return Buffer.from([header, pidOf(people[0]), obr(number, potassium.order), obx(potassium, '4.4'), ...lines, ''].join('\r'))
 }
 
-/** Receives and files a message. Returns the longest turn of both. */
+/** Receives and files a message. Returns the largest turn of both. */
 const take = (message: Buffer) =>
-  longestTurn(async () => {
+  largestTurn(async () => {
     expect((await receiveMessage(app, link, message)).isStored).toBe(true)
     await fileLabMessages(app)
   })
@@ -63,7 +63,7 @@ describe('a large message of a lab never holds the event loop', () => {
     const { id } = await placeOrder(api, 'walk_in_test')
     await w.runJobs()
     const number = (await api.getOrder({ params: { order_id: id } })).sample_id as string
-    expect(await take(messageOf('ACC123', number, lines))).toBeLessThan(MAX_TURN_MS)
+    expect(await take(messageOf('ACC123', number, lines))).toBeLessThan(MAX_PART)
     expect((await api.getResults({ params: { order_id: id } })).results.length).toBeGreaterThan(0)
     if (lines !== values) expect(pdf.equals(await downloaded(id))).toBe(true)
   })
@@ -71,13 +71,13 @@ describe('a large message of a lab never holds the event loop', () => {
   test('a PDF of 14 MB, in the queue of a team until someone accepts it', async () => {
     const { id } = await placeOrder(api, 'walk_in_test')
     await w.runJobs()
-    expect(await take(messageOf('ACC123', `UNKNOWN-${sent}`, inOnePart))).toBeLessThan(MAX_TURN_MS)
+    expect(await take(messageOf('ACC123', `UNKNOWN-${sent}`, inOnePart))).toBeLessThan(MAX_PART)
     const raw_result_id = (await api.listUnmatchedResults({ query: { limit: 1 } })).data[0]?.id as string
     await api.acceptUnmatchedResult({ params: { raw_result_id }, body: { order_id: id } })
     expect(pdf.equals(await downloaded(id))).toBe(true)
   })
 
   test('a PDF of 14 MB, in the queue of the operator', async () => {
-    expect(await take(messageOf('NOBODY', `UNKNOWN-${sent}`, inOnePart))).toBeLessThan(MAX_TURN_MS)
+    expect(await take(messageOf('NOBODY', `UNKNOWN-${sent}`, inOnePart))).toBeLessThan(MAX_PART)
   })
 })

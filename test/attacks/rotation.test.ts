@@ -7,7 +7,7 @@ import { deriveSecret, newKey, type SealingKey, sealingKey } from '../../src/pla
 import { teamSealingKey } from '../../src/platform/sealing/vault.ts'
 import { rowMac } from '../../src/tenants/audit/rules.ts'
 import { assay } from '../cli/assay.ts'
-import { longestTurn } from '../support/event-loop.ts'
+import { largestTurn } from '../support/event-loop.ts'
 import { file, obr, obx, potassium } from '../support/hl7.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
 import { query } from '../support/query.ts'
@@ -42,7 +42,7 @@ test('a root secret that was replaced forges no audit row', async () => {
 })
 
 describe('replacing a key never holds the event loop, with a result of 14 MB', () => {
-  const MAX_TURN_MS = 100
+  const MAX_PART = 1 / 3
   const pdf = Buffer.concat([Buffer.from('%PDF-1.4 '), Buffer.alloc(14 * 1024 * 1024, 'kestrel55')])
   const lines = [
     obr('UNKNOWN', potassium.order),
@@ -61,7 +61,7 @@ describe('replacing a key never holds the event loop, with a result of 14 MB', (
     const team = await teamSealingKey(app, team_id)
     const before = await open(team)
     const next = newKey(team.owner)
-    expect(await longestTurn(() => resealAll(app, { team_id, user_id: null }, { ...next, others: [team] }))).toBeLessThan(MAX_TURN_MS)
+    expect(await largestTurn(() => resealAll(app, { team_id, user_id: null }, { ...next, others: [team] }))).toBeLessThan(MAX_PART)
     expect(before?.equals((await open(next)) as Buffer)).toBe(true)
   })
 
@@ -70,7 +70,7 @@ describe('replacing a key never holds the event loop, with a result of 14 MB', (
     const id = (await file(app, { account: 'NOBODY' }, lines)).unmatched[0]?.id as string
     const before = await sealedOf(url, 'unassigned_results', id)
     const plain = await openUnassignedPdfs(app, id, before)
-    expect(await longestTurn(() => rotateRoot(app, () => {}))).toBeLessThan(MAX_TURN_MS)
+    expect(await largestTurn(() => rotateRoot(app, () => {}))).toBeLessThan(MAX_PART)
     const after = await sealedOf(url, 'unassigned_results', id)
     expect(before.equals(after)).toBe(false)
     expect(plain?.equals((await openUnassignedPdfs(app, id, after)) as Buffer)).toBe(true)

@@ -30,7 +30,7 @@ test('busy teams end up with equal shares', () => {
   expect(shares.total()).toBeGreaterThan(220)
 })
 
-test('a team that holds its share is told when there is room again', async () => {
+test('a team that holds its share is notified when there is room again', async () => {
   const { promise, resolve } = Promise.withResolvers<void>()
   const shares = newShares(4, resolve)
   for (const team of ['a', 'b']) takeAll(shares, team)

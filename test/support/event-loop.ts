@@ -1,9 +1,12 @@
+/** Turns that compute less only wait. */
+const WAITING_US = 1000
+
 /**
- * The most milliseconds that this thread computes in one turn of the event loop while `work` runs. They are time of a processor, so a
- * busy machine does not lengthen them.
+ * The largest part, from 0 to 1, of what this thread computes while `work` runs that falls into one turn of the event loop. Both are
+ * processor time of one run, so neither a busy nor a slow machine changes the part.
  */
-export async function longestTurn(work: () => Promise<unknown>): Promise<number> {
-  let [longest, isOver] = [0, false]
+export async function largestTurn(work: () => Promise<unknown>): Promise<number> {
+  let [largest, total, isOver] = [0, 0, false]
   let before = process.threadCpuUsage()
   const working = work()
   const end = () => {
@@ -14,8 +17,9 @@ export async function longestTurn(work: () => Promise<unknown>): Promise<number>
     await new Promise((done) => setImmediate(done))
     const { user, system } = process.threadCpuUsage(before)
     before = process.threadCpuUsage()
-    longest = Math.max(longest, (user + system) / 1000)
+    if (user + system > WAITING_US) total += user + system
+    largest = Math.max(largest, user + system)
   }
   await working
-  return longest
+  return largest / total
 }

@@ -15,7 +15,7 @@ const tooMany = new Error('More events are pending than a transaction moves.')
 
 /**
  * Runs a change whose position in the log matters, such as that of a filter: events committed before it are at or before `end`, and
- * later ones after it. The change holds the lock of the log, and the owner of the team is told afterwards.
+ * later ones after it. The change holds the lock of the log, and then the owner of the team is notified.
  */
 export async function changeAtEnd<T>(app: App, team_id: string, change: (app: AppInTransaction, end: Position) => Promise<T>) {
   for (const giveUpAt = performance.now() + TIMEOUT_MS; performance.now() < giveUpAt; )

@@ -62,7 +62,7 @@ async function openChain(app: AppInTransaction, chain: store.Chain, rows: Unlink
 export async function listChain(app: AppInTransaction, chain_id: string) {
   for (;;) {
     const deployment = await store.findChain(app.db, rules.DEPLOYMENT_CHAIN)
-    // Whoever lists it after this read extends the chain first.
+    // Listing after this read extends the chain of the deployment, and the append below fails.
     if ((await listIds(app.db, rules.listing, undefined, 1, [chain_id])).length) return false
     const end = trustedEndOf(auditKeys(app).live, deployment)
     if (!end) await openSegment(app, deployment)

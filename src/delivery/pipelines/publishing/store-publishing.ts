@@ -72,7 +72,7 @@ export const recordFailure = (db: Db, row: DestinationState, { error, at, retry_
     .where(isUnchanged(row))
     .execute()
 
-/** The terms of a destination that was deleted and created again begin anew. */
+/** The terms of a destination that was deleted and created again restart. */
 const isUnchanged =
   ({ team_id, destination, term, created_at }: DestinationState) =>
   (eb: ExpressionBuilder<Tables, 'pipeline_destinations'>) =>
