@@ -280,6 +280,7 @@ create table lab_fillers (
 );
 create index lab_fillers_order on lab_fillers (team_id, order_id);
 
+-- Without a foreign key: every writer has just written the order or holds its lock, and orders are deleted before their events.
 create table order_events (
   team_id uuid not null,
   order_id uuid not null,
@@ -287,8 +288,7 @@ create table order_events (
   low_level text not null,
   status_detail text,
   created_at timestamptz not null,
-  primary key (team_id, order_id, id),
-  foreign key (team_id, order_id) references orders on delete cascade
+  primary key (team_id, order_id, id)
 );
 create trigger order_events_append_only before update on order_events for each row execute function keep_as_written();
 
@@ -302,7 +302,8 @@ create table order_images (
   foreign key (team_id, order_id) references orders on delete cascade
 );
 
--- Every report of the lab. A later report does not replace an earlier one. Encrypted with the user's key.
+-- Every report of the lab. A later report does not replace an earlier one. Encrypted with the user's key. Without a foreign key: every
+-- writer holds the lock of the order, and orders are deleted or detached before their results.
 create table results (
   team_id uuid not null,
   order_id uuid not null,
@@ -313,8 +314,7 @@ create table results (
   digest bytea not null,
   sealed bytea not null,
   created_at timestamptz not null,
-  primary key (team_id, order_id, version),
-  foreign key (team_id, order_id) references orders on delete cascade
+  primary key (team_id, order_id, version)
 );
 create trigger results_append_only before update on results for each row execute function keep_as_written();
 

@@ -180,7 +180,8 @@ create table bulk_items (
 create index bulk_items_user on bulk_items (team_id, user_id);
 
 -- Samples: one row per user, resource, UTC day, source and source type. The samples of the day are compressed and encrypted with
--- the user's key.
+-- the user's key. Without a foreign key: a transaction that inserts days also writes a row of resource_states, or locks the user.
+-- Deleting the user waits for it, and the days are deleted afterward.
 create table sample_days (
   team_id uuid not null,
   user_id uuid not null,
@@ -193,8 +194,7 @@ create table sample_days (
   -- Counts writes, so that two writers of a day never overwrite each other.
   revision integer not null,
   sealed bytea not null,
-  primary key (team_id, user_id, resource, day, provider, source_type),
-  foreign key (team_id, user_id) references users on delete cascade
+  primary key (team_id, user_id, resource, day, provider, source_type)
 );
 alter table sample_days alter column sealed set storage external;
 

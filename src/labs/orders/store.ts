@@ -255,9 +255,15 @@ export const listChangedOrders = (db: Db, team_id: string, { order_ids, start_at
     .limit(limit)
     .execute()
 
-/** Deletes every order of the team, with its events, images and results; returns how many orders there were. */
+/** Deletes every order of the team with its images; returns how many orders there were. */
 export const deleteOrdersOf = async (db: Db, team_id: string) =>
   Number((await db.deleteFrom('orders').where('team_id', '=', team_id).executeTakeFirst()).numDeletedRows)
+
+/** Deletes the order events of orders that no longer exist. */
+export const deleteOrphanedEvents = (db: Db, team_id: string) =>
+  sql`
+    delete from order_events e where e.team_id = ${team_id}
+      and not exists (select from orders o where o.team_id = ${team_id} and o.id = e.order_id)`.execute(db)
 
 /** Detaches the orders of erased users and deletes the personal data in them; returns the IDs of the orders. */
 export async function forgetPatients(db: Db, team_id: string, user_ids: string[]) {

@@ -119,6 +119,9 @@ export async function storeReport(
   return updated
 }
 
+/** Deletes the reports of a team's deleted orders. Call it after the orders are deleted, which waits for reports that are being stored. */
+export const deleteOrphanedReports = ({ db }: AppInTransaction, team_id: string) => store.deleteOrphanedReports(db, team_id)
+
 const stepOf = { partial: 'partial_results', final: 'completed', corrected: 'corrected' }
 
 /** Gap 44: a final report on a completed order is a correction; a correction before any final report is the final report. */

@@ -41,6 +41,12 @@ export const findVersion = (db: Db, { team_id, id }: OrderKey, version: number) 
     .where('version', '=', version)
     .executeTakeFirst()
 
+/** Deletes the reports of orders that no longer exist. */
+export const deleteOrphanedReports = (db: Db, team_id: string) =>
+  sql`
+    delete from results r where r.team_id = ${team_id}
+      and not exists (select from orders o where o.team_id = ${team_id} and o.id = r.order_id)`.execute(db)
+
 export const insertDocument = (db: Db, row: Insertable<Tables['result_documents']>) =>
   db.insertInto('result_documents').values(row).execute()
 

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { eraseAllUsersFromLog } from '../../delivery/events/erasure.ts'
 import { emptyInbox } from '../../delivery/webhooks/inbox.ts'
 import { deleteOrdersOf } from '../../labs/orders/progress/actions.ts'
+import { deleteOrphanedReports } from '../../labs/results/actions.ts'
 import { deleteReviewsOf } from '../../labs/unmatched/reviews.ts'
 import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
@@ -9,6 +10,7 @@ import { later, SECOND } from '../../platform/time.ts'
 import { deleteOutcomesOf } from '../../tenants/idempotency/actions.ts'
 import { lockTeamClock, setClockOffset } from '../../tenants/teams/clock.ts'
 import { deleteUsersOf } from '../../tenants/users/actions.ts'
+import { deleteOrphanedSamples } from '../../wearables/data/samples/erasure.ts'
 import * as rules from './rules.ts'
 import { timeline } from './timeline.ts'
 
@@ -25,9 +27,11 @@ export const resetTeam = (app: App, caller: TeamCaller, confirmed_id: string) =>
   rules.checkConfirmation(team_id, confirmed_id)
   return withLockedClock(app, team_id, async (app) => {
     const orders = await deleteOrdersOf(app, team_id)
+    await deleteOrphanedReports(app, team_id)
     await deleteReviewsOf(app, team_id)
     await eraseAllUsersFromLog(app, team_id)
     const users = await deleteUsersOf(app, team_id)
+    await deleteOrphanedSamples(app, team_id)
     await deleteOutcomesOf(app, team_id)
     await emptyInbox(app, caller)
     await setClockOffset(app, team_id, 0)

@@ -48,6 +48,7 @@ export async function writeRecords(
   { records_of, sample_days = [], workout_streams = [] }: Records,
 ) {
   const user_id = idOf(records_of) as string
+  await store.lockUser(app.db, team_id, user_id)
   const key = await userSealingKey(app, team_id, user_id)
   if (!key) return
   const days = sample_days.map(({ samples, ...day }) => {

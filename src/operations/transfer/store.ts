@@ -72,6 +72,10 @@ export const listStreamsAfter = (db: Db, { team_id, user_id }: Owner, after: str
 export const ownerOf = (db: Db, user_id: string) =>
   db.selectFrom('users').select('team_id').where('user_id', '=', user_id).modifyEnd(anyTeam('the team of a user')).executeTakeFirst()
 
+/** Keeps the user from being erased until the transaction ends. */
+export const lockUser = (db: Db, team_id: string, user_id: string) =>
+  db.selectFrom('users').select('user_id').where('team_id', '=', team_id).where('user_id', '=', user_id).forKeyShare().execute()
+
 /** Whether the log still has events of an erased user with this ID. */
 export const isBeingErased = async (db: Db, team_id: string, user_id: string) =>
   (await db.selectFrom('log_erasures').select('id').where('team_id', '=', team_id).where('id', '=', user_id).executeTakeFirst()) !==

@@ -7,6 +7,7 @@ import { type App, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import * as users from '../../tenants/users/actions.ts'
 import { endConnections } from '../../wearables/connections/actions.ts'
+import { deleteSamplesOf } from '../../wearables/data/samples/erasure.ts'
 import { recordErasures } from './certificate.ts'
 
 /** Deletes a user, cancels visits and ends connections in one transaction. Undoing the deletion does not restore them. */
@@ -49,6 +50,7 @@ export const eraseDueUsersOf = (app: App, team_id: string) =>
     await forgetAcknowledgments(app, team_id, user_ids)
     await forgetPatients(app, team_id, user_ids)
     await users.eraseUsers(app, team_id, user_ids)
+    await deleteSamplesOf(app, team_id, user_ids)
     await eraseUsersFromLog(app, team_id, user_ids)
     await keepDeletionEvents(app, team_id, user_ids)
     return user_ids.length

@@ -9,7 +9,7 @@ const [FIRST_ROWS, GROWTH] = [200, 5]
 
 /**
  * Gathers the statistics of tables that grow for the first time. PostgreSQL does so about once a minute, and until then it takes a
- * table for tiny: the foreign key of an order's steps would read all orders of the team instead of one.
+ * table for tiny: the foreign key of an order's images would read all orders of the team instead of one.
  */
 export async function analyzeYoungTables({ db }: App) {
   const names = await listYoungTables(db)

@@ -98,7 +98,7 @@ export const isIdTaken = (db: Db, id: string) =>
     .unionAll(db.selectFrom('orgs').select('id').where('id', '=', id))
     .executeTakeFirst()
 
-/** Cascades to every row of the team, including the encryption keys. */
+/** Cascades to the rows of the team, including the encryption keys, except for tables without a foreign key. */
 export const deleteTeamRows = (db: Db, id: string) => db.deleteFrom('teams').where('id', '=', id).execute()
 
 export const setBetas = (db: Db, id: string, betas: string[]) =>

@@ -53,10 +53,10 @@ export const findNextErasure = (db: Db, team_id: string) =>
     .limit(1)
     .executeTakeFirst()
 
-/** Cascades to the users' keys and rows. Their orders must have been detached before. */
+/** Cascades to the users' keys and rows, except for samples. Their orders must have been detached before. */
 export const deleteLockedUsers = (db: Db, team_id: string, user_ids: string[]) =>
   db.deleteFrom('users').where('team_id', '=', team_id).where('user_id', '=', sql<string>`any(${user_ids}::uuid[])`).execute()
 
-/** Deletes every user of the team with their keys and rows, and returns the count. */
+/** Deletes every user of the team with their keys and rows, except for samples, and returns the count. */
 export const deleteUsersOf = async (db: Db, team_id: string) =>
   Number((await db.deleteFrom('users').where('team_id', '=', team_id).executeTakeFirst()).numDeletedRows)

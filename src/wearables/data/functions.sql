@@ -27,6 +27,7 @@ begin
       raise exception 'another writer changed a day of samples first' using errcode = 'serialization_failure';
     end if;
   end if;
+  -- Of the user of every day. The row, or the user that a new row refers to, is locked, so deleting the user waits for the days.
   insert into resource_states as s (
     team_id, user_id, provider, resource, stage, oldest_data, newest_data, sent_count, last_attempt_at, last_status
   )

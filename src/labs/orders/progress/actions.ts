@@ -98,13 +98,17 @@ export const resendOrderEvents = (app: App, { team_id }: TeamCaller, { order_ids
     return { order_ids: orders.map((order) => order.id) }
   })
 
-/** Deletes every order of a team in the caller's transaction. */
+/** Deletes every order of a team with its events in the caller's transaction. Their results remain. */
 export async function deleteOrdersOf(app: AppInTransaction, team_id: string) {
   const deleted = await store.deleteOrdersOf(app.db, team_id)
+  await store.deleteOrphanedEvents(app.db, team_id)
   await samples.deleteSamplesOfTeam(app.db, team_id)
   await releaseSharedTime(app, team_id)
   return deleted
 }
+
+/** Deletes the order events of a team whose orders were deleted with it. */
+export const deleteOrphanedEvents = ({ db }: AppInTransaction, team_id: string) => store.deleteOrphanedEvents(db, team_id)
 
 /** Detaches the orders of users who are being erased, and deletes the personal data in them. Call it before the users are deleted. */
 export async function forgetPatients(app: AppInTransaction, team_id: string, user_ids: string[]) {

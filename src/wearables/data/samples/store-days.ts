@@ -111,3 +111,12 @@ export const updateDay = (
     .where('source_type', '=', source_type)
     .where(sql<boolean>`day = ${day}`)
     .execute()
+
+export const deleteDaysOf = (db: Db, team_id: string, user_ids: string[]) =>
+  db.deleteFrom('sample_days').where('team_id', '=', team_id).where('user_id', '=', sql<string>`any(${user_ids}::uuid[])`).execute()
+
+/** Deletes the days of users who no longer exist. */
+export const deleteOrphanedDays = (db: Db, team_id: string) =>
+  sql`
+    delete from sample_days d where d.team_id = ${team_id}
+      and not exists (select from users u where u.team_id = ${team_id} and u.user_id = d.user_id)`.execute(db)
