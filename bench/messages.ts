@@ -9,12 +9,11 @@ import { sealSecrets } from '../src/delivery/webhooks/endpoints.ts'
 import { textOfSecret } from '../src/delivery/webhooks/sign.ts'
 import { insertWebhook } from '../src/delivery/webhooks/store.ts'
 import { insertCursor } from '../src/delivery/webhooks/store-positions.ts'
-import { socketFolder } from '../src/delivery/webhooks/wake-ups/local-messages.ts'
-import { wakeUpsAmongProcesses } from '../src/delivery/webhooks/wake-ups/wake-ups.ts'
 import { openService } from '../src/operations/deployment/open.ts'
-import { type App, appOf, DELIVER, wakeLog } from '../src/platform/app.ts'
+import { type App, appOf } from '../src/platform/app.ts'
 import { readConfig } from '../src/platform/config.ts'
 import { userSealingKey } from '../src/platform/sealing/vault.ts'
+import { openWakeUps } from '../src/platform/wake-ups/wake-ups.ts'
 import type { Running, Site } from './site.ts'
 
 const USERS = 100
@@ -28,10 +27,7 @@ export async function openWriter(site: Site, running: Running, team_id: string) 
   const env = { DATABASE_URL: running.database, ENCRYPTION_KEY: site.encryptionKey, DATA_DIR: site.dataDir, DATABASE_POOL_SIZE: '8' }
   const { service } = await openService(readConfig(env), pino({ level: 'silent' }), () => Promise.reject(new Error('not embedded')), opened)
   const app = appOf(service)
-  const wakeUps = wakeUpsAmongProcesses({ db: app.db, folder: socketFolder(service.vault), connect: undefined, onError: () => {} })
-  service.wake = (job, about = []) => {
-    if (job === DELIVER) wakeUps.send(about)
-  }
+  const wakeUps = await openWakeUps(service, () => {})
   const users = await createUsers(app, running, team_id)
   const newEvent = (key: string, event_type = 'labtest.order.created') => {
     const { key: sealing, user_id } = users[Math.floor(Math.random() * USERS)] as (typeof users)[number]
@@ -52,7 +48,7 @@ export async function openWriter(site: Site, running: Running, team_id: string) 
     async emitEvent(key: string, event_type?: string) {
       const event = newEvent(key, event_type)
       await emitAll(app.db, team_id, [event])
-      wakeLog(app, team_id)
+      app.wake('team log', team_id)
       return event.id
     },
     close: async () => {

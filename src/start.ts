@@ -1,6 +1,9 @@
 import type { Logger } from 'pino'
 import type { Siblings } from './http/connections/siblings.ts'
 import { createMetrics } from './http/metrics/metrics.ts'
+import { failureLog } from './jobs/failures.ts'
+import { startJobs } from './jobs/loop.ts'
+import { ownMemoryJobs } from './jobs/own-memory.ts'
 import { openLinks } from './labs/hl7/links/connections.ts'
 import { type Credentials, openCredentials } from './operations/deployment/credentials.ts'
 import { type OpenEmbedded, openService } from './operations/deployment/open.ts'
@@ -9,8 +12,8 @@ import { appOf, type Service } from './platform/app.ts'
 import { type Config, listeningUrl, publicUrl } from './platform/config.ts'
 import { startEmbedded } from './platform/db/embedded/start.ts'
 import { createPrivateFolder } from './platform/private-files.ts'
+import { openWakeUps } from './platform/wake-ups/wake-ups.ts'
 import type * as http from './start/http.ts'
-import type * as others from './start/wake-others.ts'
 import type * as work from './start/work.ts'
 import { flushLastUses } from './tenants/keys/last-use.ts'
 
@@ -64,11 +67,14 @@ export async function startProcess(
   siblings?.shareMetrics(metrics)
   let ready = false
   const server = serves ? await openHttp(service, metrics, { siblings, isReady: () => ready }) : undefined
-  const work = works ? await startWork(service, database, metrics, siblings !== undefined) : await wakeOthers(service, database, metrics)
+  const onFailure = failureLog(service.log, (job) => metrics.jobFailures.inc({ job }))
+  const work = works ? await startWork(service, metrics, onFailure) : startJobs(service, ownMemoryJobs, onFailure)
+  const isAlone = !config.DATABASE_URL && !siblings
+  const wakeUps = isAlone ? undefined : await openWakeUps(service, (error) => onFailure('wake-ups', error))
   // The last requests still record which keys they used.
   opened.defer(() => flushLastUses(service))
   opened.defer(async () => {
-    await Promise.all([work.stop(), server?.close()])
+    await Promise.all([work.stop(), wakeUps?.stop(), server?.close()])
   })
   await beforeReady?.(service)
   ready = true
@@ -79,7 +85,6 @@ export async function startProcess(
 // A process loads only the code of what it does. The rest would take tens of megabytes.
 const openHttp: typeof http.openHttp = async (...values) => (await import('./start/http.ts')).openHttp(...values)
 const startWork: typeof work.startWork = async (...values) => (await import('./start/work.ts')).startWork(...values)
-const wakeOthers: typeof others.wakeOthers = async (...values) => (await import('./start/wake-others.ts')).wakeOthers(...values)
 
 /** The catalog takes memory, so only the process that loads it reads it. */
 async function loadSandboxCatalog(service: Service) {

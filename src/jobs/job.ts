@@ -4,10 +4,9 @@ import type { Search } from '../platform/db/due-work.ts'
 export type Job = {
   name: string
   /**
-   * Does one batch of due work, and removes the subjects it was woken for. Returns true if there may be more. `app.signal` aborts
-   * when the process stops.
+   * Does one batch of due work. Returns true if there may be more. `app.signal` aborts when the process stops.
    */
-  run(app: App, subjects?: Set<string>): Promise<unknown>
+  run(app: App): Promise<unknown>
 } & (
   | { everyMs: number; search?: undefined }
   /** Runs when the search finds work, which is at most two seconds after it is due. */

@@ -3,17 +3,11 @@ import { combineSearches } from '../platform/db/due-work.ts'
 import { SECOND } from '../platform/time.ts'
 import type { Job } from './job.ts'
 
-type Wake = (name: string, about?: Iterable<string>) => void
-
 type Loop = {
   stop(): Promise<void>
-  /** Runs a job now, for these subjects if it has any. */
-  wake: Wake
-  /** The same within SOON_MS, so that one run serves many wake-ups. */
-  wakeSoon: Wake
+  /** Runs a job now, if this process has it. */
+  wake(name: string): void
 }
-
-const SOON_MS = SECOND / 10
 
 const SEARCH_EVERY_MS = SECOND
 /** A service without work searches less often. */
@@ -28,9 +22,8 @@ export function startJobs(service: Service, jobs: Job[], onFailure: (job: string
   const ending = new AbortController()
   const timers = new Map<Job, NodeJS.Timeout>()
   const running = new Map<Job, Promise<void>>()
-  /** How soon a job that is running, or that runs soon, has to run again. */
-  const woken = new Map<Job, number>()
-  const subjects = new Map(jobs.map((job) => [job, new Set<string>()]))
+  /** Jobs that were woken while they ran. They may already be past the new work. */
+  const woken = new Set<Job>()
   const searched = jobs.filter((job) => job.search !== undefined)
   const findWork = combineSearches(searched)
 
@@ -50,7 +43,7 @@ export function startJobs(service: Service, jobs: Job[], onFailure: (job: string
 
   const runJob = async (job: Job) => {
     try {
-      while (!ending.signal.aborted && (await job.run({ ...appOf(service), signal: ending.signal }, subjects.get(job))) === true);
+      while (!ending.signal.aborted && (await job.run({ ...appOf(service), signal: ending.signal })) === true);
     } catch (error) {
       onFailure(job.name, error)
     }
@@ -64,32 +57,23 @@ export function startJobs(service: Service, jobs: Job[], onFailure: (job: string
   }
   const schedule = (job: Job) => {
     clearTimeout(timers.get(job))
-    const waitMs = woken.get(job) ?? job.everyMs
+    const waitMs = woken.has(job) ? 0 : job.everyMs
     if (!ending.signal.aborted && waitMs !== undefined)
       timers.set(
         job,
         setTimeout(() => startJob(job), waitMs),
       )
   }
-  const wakeWithin =
-    (ms: number): Wake =>
-    (name, about = []) => {
-      const job = jobs.find((job) => job.name === name)
-      if (!job || ending.signal.aborted) return
-      searchesWithoutWork = 0
-      for (const subject of about) subjects.get(job)?.add(subject)
-      if ((woken.get(job) ?? Number.POSITIVE_INFINITY) <= ms) return
-      woken.set(job, ms)
-      // A running job may already be past the new work, so it runs once more.
-      if (running.has(job)) return
-      if (ms) schedule(job)
-      else startJob(job)
-    }
   for (const job of [...jobs.filter(({ everyMs }) => everyMs), ...(searched.length ? [searchJob] : [])]) startJob(job)
 
   return {
-    wake: wakeWithin(0),
-    wakeSoon: wakeWithin(SOON_MS),
+    wake(name) {
+      const job = jobs.find((job) => job.name === name)
+      if (!job || ending.signal.aborted) return
+      searchesWithoutWork = 0
+      if (running.has(job)) woken.add(job)
+      else startJob(job)
+    },
     async stop() {
       ending.abort()
       for (const timer of timers.values()) clearTimeout(timer)

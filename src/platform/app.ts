@@ -10,6 +10,7 @@ import { emptyLastUses, type LastUses } from './last-uses.ts'
 import type { SealingKey } from './sealing/seal.ts'
 import type { Vault } from './sealing/vault.ts'
 import { later } from './time.ts'
+import { type Receivers, receive, type WakeUp } from './wake-ups/wake-up.ts'
 
 /** Lives as long as the process. */
 export type Service = {
@@ -25,8 +26,10 @@ export type Service = {
   checksShapes: boolean
   /** Real time as ISO text, for leases, tokens, retention and audit. */
   wall(): string
-  /** Runs a job now instead of at its next poll, for these subjects if it has any. Call it after the commit. */
-  wake(job: string, about?: Iterable<string>): void
+  /** Wakes the processes that a change concerns. Inside a transaction, after the commit. */
+  wake(type: WakeUp['type'], id: string): void
+  /** What wakes this process. */
+  receivers: Receivers
 }
 
 /** Lives as long as one request or one run of a job. */
@@ -44,10 +47,7 @@ type RequestContext = {
 /** Lives as long as one transaction. `db` is its connection. */
 export type Transaction = {
   db: Db
-  transaction: {
-    /** The teams whose logs have something new after the commit. */
-    changedLogs: Set<string>
-  }
+  transaction: true
 }
 
 /** The first argument of every action: the service, the request or job run, and the open transaction if there is one. */
@@ -73,18 +73,15 @@ export type HttpRequest = {
 
 type Parts = Pick<Service, 'config' | 'db' | 'replica' | 'vault' | 'log'> & Partial<Pick<Service, 'wall' | 'checksShapes'>>
 
-/** A service whose jobs are not running yet, so waking one does nothing. */
-export const newService = ({ wall = () => new Date().toISOString(), checksShapes = false, ...parts }: Parts): Service => ({
-  ...parts,
-  wall,
-  checksShapes,
-  caches: new Map(),
-  lastUses: emptyLastUses(),
-  wake: () => {},
-})
+/** A service that is not connected to other processes yet, so it wakes only itself. */
+export function newService({ wall = () => new Date().toISOString(), checksShapes = false, ...parts }: Parts): Service {
+  const receivers: Receivers = {}
+  const wake = (type: WakeUp['type'], id: string) => void receive(receivers, { type, id })
+  return { ...parts, wall, checksShapes, caches: new Map(), lastUses: emptyLastUses(), wake, receivers }
+}
 
 /** The app of a job run, a command and everything else that is not a request. */
-export const appOf = (service: Service): App => ({ ...service, now: service.wall, wake: (job, about) => service.wake(job, about) })
+export const appOf = (service: Service): App => ({ ...service, now: service.wall, wake: (type, id) => service.wake(type, id) })
 
 /** The same app on the clock of a team: real time plus the team's offset. */
 export const onTeamClock = <A extends App>(app: A, { clock_offset_ms }: { clock_offset_ms: number }): A =>
@@ -125,22 +122,13 @@ type Work<A, T> = (app: A & Transaction) => Promise<T>
 const isInTransaction = <A extends App>(app: A): app is A & Transaction => app.transaction !== undefined
 
 async function commit<A extends App, T>(app: A, work: Work<A, T>): Promise<T> {
-  const changedLogs = new Set<string>()
+  const wakeUps = new Map<string, Parameters<App['wake']>>()
   const result = await app.db.transaction().execute(async (db) => {
-    const inside: A & Transaction = { ...app, db, transaction: { changedLogs } }
+    const inside: A & Transaction = { ...app, db, transaction: true, wake: (...wakeUp) => void wakeUps.set(wakeUp.join(), wakeUp) }
     const result = await work(inside)
     if (app.requestRows) await writeRequestRows(db, await app.requestRows(inside, result))
     return result
   })
-  if (changedLogs.size) app.wake(DELIVER, changedLogs)
+  for (const wakeUp of wakeUps.values()) app.wake(...wakeUp)
   return result
-}
-
-/** The job that moves events to the logs of teams and delivers them. Its subjects are teams. */
-export const DELIVER = 'deliver'
-
-/** Wakes the owner of a team's log once the open transaction has committed, or now if there is none. */
-export function wakeLog(app: App, team_id: string) {
-  if (app.transaction) app.transaction.changedLogs.add(team_id)
-  else app.wake(DELIVER, [team_id])
 }

@@ -178,7 +178,7 @@ describe("a team's clock", () => {
 /** Holds the lock of a concurrent clock move and returns the function that releases it. */
 async function holdClock({ team_id }: Tenant) {
   const db = await w.app.db.startTransaction().execute()
-  await lockTeamClock({ ...w.app, db, transaction: { changedLogs: new Set() } }, team_id)
+  await lockTeamClock({ ...w.app, db, transaction: true }, team_id)
   return () => db.rollback().execute()
 }
 

@@ -9,72 +9,52 @@ afterEach(() => void vi.useRealTimers())
 
 /** Starts a job that runs every second and returns the next of the results, and the last one from then on. */
 async function startJob(results: unknown[], runMs = 0) {
-  const runs: string[][] = []
-  const run = async (_: unknown, subjects = new Set<string>()) => {
+  let runs = 0
+  const run = async () => {
     const result = results.length > 1 ? results.shift() : results[0]
-    runs.push([...subjects])
-    subjects.clear()
+    runs++
     if (runMs) await new Promise((done) => setTimeout(done, runMs))
     return result
   }
   const loop = startJobs({} as Service, [{ name: 'search', run, everyMs: SECOND }], () => {})
   await vi.advanceTimersByTimeAsync(0)
-  runs.length = 0
+  runs = 0
   return {
     ...loop,
-    /** The runs within this time, with the subjects of each. */
+    /** The number of runs since the last call, and within this time. */
     async runsWithin(ms: number) {
       await vi.advanceTimersByTimeAsync(ms)
-      return runs.splice(0)
+      const counted = runs
+      runs = 0
+      return counted
     },
   }
 }
 
 test('a job runs at its interval, and again at once while there may be more', async () => {
   const { runsWithin, stop } = await startJob([undefined, true, true, false])
-  expect(await runsWithin(SECOND)).toHaveLength(3)
-  expect(await runsWithin(10 * SECOND)).toHaveLength(10)
+  expect(await runsWithin(SECOND)).toBe(3)
+  expect(await runsWithin(10 * SECOND)).toBe(10)
   await stop()
 })
 
 test('a woken job runs at once, and its interval begins again', async () => {
   const { runsWithin, wake, stop } = await startJob([false])
   await runsWithin(SECOND / 2)
-  wake('search', ['a'])
-  expect(await runsWithin(0)).toEqual([['a']])
-  expect(await runsWithin(SECOND - 1)).toEqual([])
-  expect(await runsWithin(1)).toEqual([[]])
-  await stop()
-})
-
-test('wake-ups that can wait share one run within a tenth of a second', async () => {
-  const { runsWithin, wakeSoon, stop } = await startJob([false])
-  wakeSoon('search', ['a'])
-  expect(await runsWithin(SECOND / 20)).toEqual([])
-  wakeSoon('search', ['b'])
-  expect(await runsWithin(SECOND / 20)).toEqual([['a', 'b']])
-  await stop()
-})
-
-test('an urgent wake-up does not wait for one that can', async () => {
-  const { runsWithin, wake, wakeSoon, stop } = await startJob([false])
-  wakeSoon('search', ['a'])
-  wake('search', ['b'])
-  expect(await runsWithin(SECOND / 10)).toEqual([['a', 'b']])
+  wake('search')
+  expect(await runsWithin(0)).toBe(1)
+  expect(await runsWithin(SECOND - 1)).toBe(0)
+  expect(await runsWithin(1)).toBe(1)
   await stop()
 })
 
 test('a job that is woken while it runs, runs once more', async () => {
-  const { runsWithin, wake, wakeSoon, stop } = await startJob([false], 10)
+  const { runsWithin, wake, stop } = await startJob([false], 10)
   await runsWithin(10)
   wake('search')
-  wakeSoon('search', ['a'])
-  wake('search', ['b'])
-  expect(await runsWithin(50)).toEqual([[], ['a', 'b']])
   wake('search')
-  wakeSoon('search', ['c'])
-  expect(await runsWithin(50)).toEqual([[]])
-  expect(await runsWithin(SECOND / 10)).toEqual([['c']])
+  wake('search')
+  expect(await runsWithin(50)).toBe(2)
   await Promise.all([stop(), runsWithin(10)])
 })
 

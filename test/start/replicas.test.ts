@@ -50,7 +50,8 @@ test('ROLE=api serves requests without chaining the audit log, and ROLE=worker d
 
 test('a process that delivers listens on DIRECT_DATABASE_URL, and polls without it', async () => {
   const url = await databaseWithCatalog()
-  const listening = () => query(url, "select from pg_stat_activity where datname = current_database() and query = 'listen assay_events'")
+  const listening = () =>
+    query(url, `select from pg_stat_activity where datname = current_database() and query = 'listen "assay team log"'`)
   await startInProcess(externalDatabase(url, { ROLE: 'worker' }))
   await startInProcess(externalDatabase(url, { ROLE: 'api', DIRECT_DATABASE_URL: directUrl(url) }))
   expect(await listening()).toEqual([])

@@ -13,7 +13,7 @@ import { jobs } from '../../src/jobs/index.ts'
 import { startJobs } from '../../src/jobs/loop.ts'
 import { loadCatalog } from '../../src/labs/catalog/file/actions.ts'
 import { claimDatabase } from '../../src/operations/deployment/actions.ts'
-import { type App, appOf, DELIVER, inTransaction, newService } from '../../src/platform/app.ts'
+import { type App, appOf, inTransaction, newService } from '../../src/platform/app.ts'
 import { readConfig } from '../../src/platform/config.ts'
 import { openReplica } from '../../src/platform/db/connections/replica.ts'
 import { combineSearches } from '../../src/platform/db/due-work.ts'
@@ -202,7 +202,8 @@ export async function replica({
         recordPublished: metrics.pipelines.record,
       })
       const loop = startJobs(service, [worker.job], (_, error) => onError(error))
-      service.wake = (job, about = []) => (job === DELIVER ? worker.wake(about) : loop.wake(job, about))
+      service.receivers.job = loop.wake
+      service.receivers['team log'] = (team_id) => worker.wake([team_id])
       atEnd(async () => {
         await loop.stop()
         await worker.stop()

@@ -206,9 +206,9 @@ test('a move by another than the owner tells the owner to read the log', async (
 test('an event wakes the delivery of its team', async () => {
   const { team_id } = await w.tenant()
   const woken: string[] = []
-  const recording = { ...app, wake: (job: string, about: Iterable<string> = []) => void woken.push(job, ...about) }
+  const recording = { ...app, wake: (type: string, id: string) => void woken.push(type, id) }
   await emitTo(recording, team_id, ['a', 'b'])
-  expect(woken).toEqual(['deliver', team_id])
+  expect(woken).toEqual(['team log', team_id])
 })
 
 test('moves nothing of a team that was erased, and deletes what is left of it', async () => {

@@ -1,23 +1,18 @@
-import { spawnSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { pino } from 'pino'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { outboundOptionsOf } from '../../src/delivery/pipelines/destinations/outbound-options.ts'
-import { listenForPayloads } from '../../src/delivery/webhooks/wake-ups/listen.ts'
-import { sendLocal } from '../../src/delivery/webhooks/wake-ups/local-messages.ts'
-import { wakeUpsAmongProcesses } from '../../src/delivery/webhooks/wake-ups/wake-ups.ts'
 import { startWorker } from '../../src/delivery/worker/worker.ts'
 import { newWorkerLease } from '../../src/delivery/worker/worker-lease.ts'
+import { listenForNotifications } from '../../src/platform/db/connections/notifications.ts'
 import { type Connection, connectDirect, openDatabase } from '../../src/platform/db/open.ts'
 import { atEnd } from '../support/at-end.ts'
 import { aWebhook, countPending, emitTo, newReceiver, newWorker, ok } from '../support/delivery.ts'
 import { cancelLockWaits, lockWaits } from '../support/lock-waits.ts'
-import { eventually, root, run } from '../support/process.ts'
+import { eventually } from '../support/process.ts'
 import { directUrl, query, runningStatements, runUncommitted } from '../support/query.ts'
 import { openRelay } from '../support/relay.ts'
 import { newUuid } from '../support/seeded.ts'
-import { isPooledRun, newSandboxDatabase, replica, type Tenant, temporaryFolder } from '../support/world.ts'
+import { isPooledRun, newSandboxDatabase, replica, type Tenant } from '../support/world.ts'
 
 const w = await replica()
 const { app, url } = w
@@ -166,9 +161,10 @@ test('a listener that ends while it reconnects leaks no connection', async () =>
     return connection
   }
   const received: string[] = []
-  const listener = listenForPayloads({ connect, onPayload: (payload) => received.push(payload), onError: () => {} })
+  const onNotification = (_: string, payload: string) => received.push(payload)
+  const listener = listenForNotifications({ connect, channels: ['assay test'], onNotification, onError: () => {} })
   await eventually(async () => {
-    await query(url, "select pg_notify('assay_events', 'a')")
+    await query(url, "select pg_notify('assay test', 'a')")
     return received.length > 0
   })
   await query(url, 'select pg_terminate_backend($1::int)', [(connections[0] as unknown as { processID: number }).processID])
@@ -177,59 +173,4 @@ test('a listener that ends while it reconnects leaks no connection', async () =>
   mayReconnect.resolve()
   await eventually(() => connections.length === 2)
   await Promise.all(ended)
-})
-
-test.each(['sockets on one machine', 'notifications of the database'])('wakes the workers of other processes through %s', async (way) => {
-  const { db, close } = openDatabase(url, 5, pino({ level: 'silent' }))
-  const isLocal = way.startsWith('sockets')
-  const options = {
-    ...{ db, onError: () => {} },
-    folder: isLocal ? temporaryFolder() : undefined,
-    connect: isLocal ? undefined : () => connectDirect(directUrl(url)),
-  }
-  const [api, delivering] = [wakeUpsAmongProcesses(options), wakeUpsAmongProcesses(options)]
-  const teams = Array.from({ length: 250 }, () => newUuid())
-  const woken = new Set<string>()
-  await delivering.listen((team_ids) => {
-    for (const team_id of team_ids) woken.add(team_id)
-  })
-  await eventually(() => {
-    api.send(teams)
-    return woken.size === 250
-  })
-  expect(woken).toEqual(new Set(teams))
-  await Promise.all([api.stop(), delivering.stop()])
-  await close()
-})
-
-test('a process wakes the worker of another process on the same machine', async () => {
-  const folder = temporaryFolder()
-  const delivering = wakeUpsAmongProcesses({ db: app.db, folder, connect: undefined, onError: () => {} })
-  const woken = new Set<string>()
-  await delivering.listen((team_ids) => {
-    for (const team_id of team_ids) woken.add(team_id)
-  })
-  const code = `
-    import { sendLocal } from ${JSON.stringify(join(root, 'src/delivery/webhooks/wake-ups/local-messages.ts'))}
-    const sender = sendLocal(${JSON.stringify(folder)})
-    setInterval(() => sender.send('team-1,team-2'), 10)`
-  const api = run([process.execPath, '--input-type=module', '--eval', code], { env: {} })
-  await eventually(() => woken.size > 0)
-  expect(woken).toEqual(new Set(['team-1', 'team-2']))
-  api.child.kill()
-  await api.exited
-  await delivering.stop()
-  expect(readdirSync(folder)).toEqual([])
-})
-
-test('a socket that a killed process left behind is removed', async () => {
-  const folder = temporaryFolder()
-  // The process ends without closing its socket.
-  const code = `require('node:net').createServer().listen(${JSON.stringify(join(folder, 'dead.sock'))}, () => process.kill(process.pid, 'SIGKILL'))`
-  spawnSync(process.execPath, ['-e', code])
-  expect(readdirSync(folder)).toEqual(['dead.sock'])
-  const sender = sendLocal(folder)
-  sender.send('a')
-  await eventually(() => readdirSync(folder).length === 0)
-  sender.close()
 })

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { BEGINNING, type Position } from '../../contract/delivery/log-rows.ts'
-import { type App, type AppInTransaction, inTransaction, wakeLog, withoutRequestRows } from '../../platform/app.ts'
+import { type App, type AppInTransaction, inTransaction, withoutRequestRows } from '../../platform/app.ts'
 import { isLockTimeout } from '../../platform/db/errors.ts'
 import { problem } from '../../platform/problem.ts'
 import { SECOND } from '../../platform/time.ts'
@@ -23,7 +23,7 @@ export async function changeAtEnd<T>(app: App, team_id: string, change: (app: Ap
       return await inTransaction(app, async (app) => {
         const end = await moveAll(app, team_id)
         await store.noteChange(app.db, team_id)
-        wakeLog(app, team_id)
+        app.wake('team log', team_id)
         return change(app, end)
       })
     } catch (error) {
@@ -52,6 +52,6 @@ async function ignoreLock(error: unknown) {
 export const changeDelivery = <T>(app: App, team_id: string, change: (app: AppInTransaction) => Promise<T>) =>
   inTransaction(app, async (app) => {
     await store.noteChange(app.db, team_id)
-    wakeLog(app, team_id)
+    app.wake('team log', team_id)
     return change(app)
   })

@@ -1,5 +1,5 @@
 import type { DataOf, EventName } from '../../contract/delivery/events.ts'
-import { type App, type AppInTransaction, wakeLog } from '../../platform/app.ts'
+import type { App, AppInTransaction } from '../../platform/app.ts'
 import { timeOrderedId } from '../../platform/db/time-ordered-id.ts'
 import { open, openText, type SealingKey, sealCompressed } from '../../platform/sealing/seal.ts'
 import { teamSealingKey } from '../../platform/sealing/vault.ts'
@@ -51,7 +51,7 @@ export const emitRow = (app: AppInTransaction, row: store.NewEvent) => emitRows(
 export async function emitRows(app: AppInTransaction, rows: store.NewEvent[]) {
   for (const [team_id, rowsOfTeam] of Map.groupBy(rows, (row) => row.team_id)) {
     await store.emitAll(app.db, team_id, rowsOfTeam)
-    wakeLog(app, team_id)
+    app.wake('team log', team_id)
   }
 }
 

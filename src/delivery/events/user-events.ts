@@ -1,5 +1,5 @@
 import { User } from '../../contract/tenants/users.ts'
-import { type App, type AppInTransaction, wakeLog } from '../../platform/app.ts'
+import type { App, AppInTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { teamSealingKey } from '../../platform/sealing/vault.ts'
 import * as users from '../../tenants/users/actions.ts'
@@ -16,7 +16,7 @@ export async function createUser(app: App, caller: Pick<TeamCaller, 'team_id'>, 
   // An open transaction writes them itself.
   const requestRows = app.transaction ? undefined : await app.requestRows?.(app, user.created, user.key)
   await users.insertUser(app, user, { event, requestRows })
-  wakeLog(app, team_id)
+  app.wake('team log', team_id)
   return user.created
 }
 
@@ -51,7 +51,7 @@ async function emitForUser(
  */
 export async function keepDeletionEvents(app: AppInTransaction, team_id: string, user_ids: string[]) {
   await noteChange(app.db, team_id)
-  wakeLog(app, team_id)
+  app.wake('team log', team_id)
   const events = await store.listEventsOfUsers(app.db, team_id, 'user.deleted', user_ids)
   const key = await teamSealingKey(app, team_id)
   const detached = events.map(({ id, no, logged_at, user_id }) => ({

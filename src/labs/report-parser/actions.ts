@@ -40,7 +40,7 @@ export async function createParsingJob(app: App, { team_id }: TeamCaller, { file
     await emitJob(app, key, job, client_user_id)
     return presentJob(job, key)
   })
-  app.wake(PARSE_REPORTS)
+  app.wake('job', PARSE_REPORTS)
   return created
 }
 

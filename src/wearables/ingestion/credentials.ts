@@ -13,7 +13,7 @@ export async function putCredential(app: App, caller: ManagementCaller, wanted: 
     await changeApplication(app, wanted.team_id, wanted.provider)
     return credential
   })
-  app.wake(PULL_FEEDS)
+  app.wake('job', PULL_FEEDS)
   return credential
 }
 
@@ -24,7 +24,7 @@ export async function deleteCredentials(app: App, caller: ManagementCaller, ids:
     for (const { team_id, provider } of outcome.deleted) await changeApplication(app, team_id, provider)
     return outcome
   })
-  if (deleted.length) app.wake(PULL_FEEDS)
+  if (deleted.length) app.wake('job', PULL_FEEDS)
   return result
 }
 

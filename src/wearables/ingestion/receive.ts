@@ -38,7 +38,7 @@ export async function receiveNotification(app: App, slug: string, secret: string
   const teams = team_id ? [team_id] : await listTeams(app.db, slug)
   for (const change of changes) await storeChange(app, slug, teams, change)
   for (const account of reception.ended ?? []) await endAccount(app, slug, teams, account)
-  if (changes.length) app.wake(PULL_FEEDS)
+  if (changes.length) app.wake('job', PULL_FEEDS)
   return { status: reception.status ?? 200, body: reception.body ?? {} }
 }
 

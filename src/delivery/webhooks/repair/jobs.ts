@@ -40,7 +40,7 @@ async function startJob(app: App, caller: ManagementCaller, path: Path, { kind, 
       await store.insertJob(app.db, { id: randomUUID(), team_id, webhook_id, kind, ...window, created_at: now, updated_at: now }),
     )
   })
-  app.wake(RECOVER_MESSAGES)
+  app.wake('job', RECOVER_MESSAGES)
   return job
 }
 

@@ -25,6 +25,6 @@ export async function processFailedLabMessage(app: App, { lab: slug, control_id 
       'FAILED_LAB_MESSAGE_NOT_FOUND',
       'No message of this lab with this control ID has failed. List them in the console or with: assay labs failed',
     )
-  app.wake(FILE_LAB_MESSAGES)
+  app.wake('job', FILE_LAB_MESSAGES)
   return { lab: slug, control_id }
 }

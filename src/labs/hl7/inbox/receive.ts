@@ -91,7 +91,7 @@ async function keep(app: App, link: Link, message: Message, bytes: Buffer): Prom
     answer_sealed: encryptAnswers(app, key, answers),
   })
   if (isNew) {
-    app.wake(FILE_LAB_MESSAGES)
+    app.wake('job', FILE_LAB_MESSAGES)
     return { answers, isStored: true }
   }
   countLabMessage(link.slug, 'in', 'repeated')

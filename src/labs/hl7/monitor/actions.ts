@@ -129,6 +129,6 @@ async function resend(app: App, id: string, team_id: string | undefined) {
     if (message) return message
     throw problem('LAB_MESSAGE_ACCEPTED', 'Only a message to the lab that is pending, stored or rejected can be sent again.')
   })
-  app.wake(SEND_LAB_MESSAGES)
+  app.wake('job', SEND_LAB_MESSAGES)
   return resent
 }

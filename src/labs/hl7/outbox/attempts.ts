@@ -32,5 +32,5 @@ export async function recordFailure(app: App, link: Link, message: Pending, reas
   await store.recordFailure(app.db, message, reason, app.wall())
   // The search for due work would find it up to a second late.
   const waitMs = rules.waitAfter(message.attempts + 1)
-  if (waitMs <= MAX_TIMER_MS) setTimeout(() => app.wake(SEND_LAB_MESSAGES), waitMs).unref()
+  if (waitMs <= MAX_TIMER_MS) setTimeout(() => app.wake('job', SEND_LAB_MESSAGES), waitMs).unref()
 }

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { type App, wakeLog } from '../../../platform/app.ts'
+import type { App } from '../../../platform/app.ts'
 import { groupWritesOfTeams } from '../../../platform/db/connections/writes-of-teams.ts'
 import { indexTerms } from '../../../platform/sealing/blind-index.ts'
 import { teamSealingKey } from '../../../platform/sealing/vault.ts'
@@ -87,7 +87,7 @@ export async function insertOrder(app: App, order: LoadedOrder, { data, info, re
 const writeOrder = groupWritesOfTeams<write.OrderInsert, void>({
   async write(app, team_id, inserts) {
     await write.insertOrders(app.db, team_id, inserts)
-    wakeLog(app, team_id)
+    app.wake('team log', team_id)
   },
   bytesOf: ({ row, event, requestRows }) => (row.sealed?.length ?? 0) + event.sealed.length + (requestRows?.outcome?.sealed.length ?? 0),
 })

@@ -57,7 +57,7 @@ export async function createTestkitOrder(app: App, caller: TeamCaller, body: New
   )
   const reply = orderReply(app, order, 'Order created successfully')
   await insertOrder(app, order, { data: reply.order, requestRows: await app.requestRows?.(app, reply, order.key) })
-  app.wake(DISPATCH_ORDERS)
+  app.wake('job', DISPATCH_ORDERS)
   return reply
 }
 

@@ -25,7 +25,7 @@ export async function placeOrder(app: App, caller: TeamCaller, body: NewOrder) {
   if (refusal) throw refusal
   const isSimple = plan.resolved.lab_test && !body.health_insurance && !body.physician?.signature_image
   const reply = isSimple ? await placeInOneStatement(app, plan) : await inTransaction(app, (app) => placeWithExtras(app, caller, plan))
-  if (!body.activate_by) app.wake(DISPATCH_ORDERS)
+  if (!body.activate_by) app.wake('job', DISPATCH_ORDERS)
   return reply
 }
 

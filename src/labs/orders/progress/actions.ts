@@ -29,7 +29,7 @@ export async function rescheduleOrder(app: App, { team_id }: TeamCaller, id: str
     const isDue = held && activate_by === null
     return orderReply(app, isDue ? await sendOrder(app, updated) : updated, 'order updated')
   })
-  app.wake(DISPATCH_ORDERS)
+  app.wake('job', DISPATCH_ORDERS)
   return reply
 }
 

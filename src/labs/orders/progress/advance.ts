@@ -1,6 +1,6 @@
 import type { StatusDetail } from '../../../contract/labs/orders.ts'
 import { eventRow } from '../../../delivery/events/emit.ts'
-import { type App, type AppInTransaction, wakeLog } from '../../../platform/app.ts'
+import type { App, AppInTransaction } from '../../../platform/app.ts'
 import { problem } from '../../../platform/problem.ts'
 import { labFor } from '../../adapters/index.ts'
 import { followOrder } from '../../appointments/visit.ts'
@@ -39,7 +39,7 @@ export async function advanceOrder(app: AppInTransaction, order: LoadedOrder, st
   const next = prepareStep(app, { order, step, change })
   await changeSample(app, order, next.updated)
   await updateOrders(app.db, order.team_id, [updateOf(next)])
-  wakeLog(app, order.team_id)
+  app.wake('team log', order.team_id)
   return followStep(app, next)
 }
 
@@ -54,7 +54,7 @@ export async function advanceOrders(app: AppInTransaction, team_id: string, step
     prepared.map(({ order, updated }) => ({ before: order, after: updated })),
   )
   await updateOrders(app.db, team_id, prepared.map(updateOf))
-  wakeLog(app, team_id)
+  app.wake('team log', team_id)
   for (const next of prepared) await followStep(app, next)
 }
 
@@ -95,7 +95,7 @@ export async function changeOrder(app: AppInTransaction, order: LoadedOrder, cha
   const event = orderEvent(app, updated, 'labtest.order.updated', at)
   const update = { row: updated, event, hasNewDocument: updated.sealed !== order.sealed }
   await updateOrders(app.db, order.team_id, [update])
-  wakeLog(app, order.team_id)
+  app.wake('team log', order.team_id)
   return updated
 }
 

@@ -66,7 +66,7 @@ async function awaitOutcome(app: App, operation: store.BulkOperation, shouldWait
     if (!(await processNext(withoutRequestRows(app), operation))) await pause(100)
   await store.endOperation(app.db, operation, app.wall())
   const isRunning = await isInProgress(app, operation)
-  if (isRunning) app.wake(RUN_BULK_OPERATIONS)
+  if (isRunning) app.wake('job', RUN_BULK_OPERATIONS)
   const items = await store.listItems(app.db, operation)
   const usersIn = (state: string) => items.filter((item) => item.state === state).map(({ user_id }) => user_id)
   return { isRunning, done: usersIn('done'), failed: [...usersIn('failed'), ...operation.unknown] }

@@ -1,5 +1,5 @@
 import { resolveSeriesName, type SeriesName, series } from '../../../contract/wearables/series.ts'
-import { type App, type AppInTransaction, inTransaction, wakeLog, withoutRequestRows } from '../../../platform/app.ts'
+import { type App, type AppInTransaction, inTransaction, withoutRequestRows } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { groupWritesOfTeams } from '../../../platform/db/connections/writes-of-teams.ts'
 import { limitLockWait } from '../../../platform/db/local-settings.ts'
@@ -88,7 +88,7 @@ async function writePipelined<T>(app: App, { key }: IncomingPush, batch: Batch, 
 const writePush = groupWritesOfTeams<Batch, void>({
   async write(app, team_id, pushes) {
     await writeBatches(app.db, team_id, pushes)
-    wakeLog(app, team_id)
+    app.wake('team log', team_id)
   },
   bytesOf: ({ days, events }) => [...days, ...events].reduce((sum, { sealed }) => sum + sealed.length, 0),
 })
@@ -99,7 +99,7 @@ export async function writeMergedSeries(app: AppInTransaction, push: IncomingPus
   for (const { batch } of merged)
     for (const part of batch ? splitStatements(batch) : []) {
       await writeBatches(app.db, part.scope.team_id, [part])
-      wakeLog(app, part.scope.team_id)
+      app.wake('team log', part.scope.team_id)
     }
   const backfilled = merged.map(({ name, changes }) => ({ resource: series[name].event ?? name, ...changes }))
   if (push.stage === 'historical' && backfilled.length) await endBackfill(app, push, backfilled)

@@ -29,7 +29,7 @@ export async function pullWindow(app: App, { team_id }: TeamCaller, { user_id, p
     for (const one of requested) await requestRead(app, connection, one)
     return { success: true as const, resources: [...new Set(requested.flatMap(({ feed }) => feed.resources))].sort() }
   })
-  app.wake(PULL_FEEDS)
+  app.wake('job', PULL_FEEDS)
   return result
 }
 

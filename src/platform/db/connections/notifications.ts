@@ -1,18 +1,21 @@
-import type { Connection } from '../../../platform/db/open.ts'
-import { NOTIFY_CHANNEL } from './store-notify.ts'
+import { sql } from 'kysely'
+import type { Connection, Db } from '../open.ts'
 
 /** Between two attempts to connect: short at first, because a failover takes seconds, and longer while a setting is wrong. */
 const [MIN_RETRY_MS, MAX_RETRY_MS] = [100, 10_000]
 
+export const notify = (db: Db, channel: string, payload: string) => sql`select pg_notify(${channel}, ${payload})`.execute(db)
+
 export type ListenOptions = {
   /** Opens a connection that belongs to the listener. A transaction pooler cannot provide it. Undefined if it failed. */
   connect(): Promise<Connection | undefined>
-  onPayload(payload: string): void
+  channels: string[]
+  onNotification(channel: string, payload: string): void
   onError(error: unknown): void
 }
 
 /** Listens for notifications and reconnects when the connection is lost. */
-export function listenForPayloads({ connect, onPayload, onError }: ListenOptions) {
+export function listenForNotifications({ connect, channels, onNotification, onError }: ListenOptions) {
   let connection: Connection | undefined
   let ended = false
   let retryMs = MIN_RETRY_MS
@@ -36,9 +39,9 @@ export function listenForPayloads({ connect, onPayload, onError }: ListenOptions
     }
     client.on('error', drop)
     client.on('end', drop)
-    client.on('notification', ({ payload }) => payload && onPayload(payload))
+    client.on('notification', ({ channel, payload }) => payload && onNotification(channel, payload))
     try {
-      await client.query(`listen ${NOTIFY_CHANNEL}`)
+      for (const channel of channels) await client.query(`listen "${channel}"`)
     } catch (error) {
       onError(error)
       return drop()

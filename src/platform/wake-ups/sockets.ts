@@ -3,23 +3,24 @@ import * as fs from 'node:fs'
 import { createConnection, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { firstRoot } from '../../../platform/sealing/roots.ts'
-import { derive } from '../../../platform/sealing/seal.ts'
-import type { Vault } from '../../../platform/sealing/vault.ts'
+import { firstRoot } from '../sealing/roots.ts'
+import { derive } from '../sealing/seal.ts'
+import type { Vault } from '../sealing/vault.ts'
+import type { WakeUp } from './wake-up.ts'
 
 /** How often a sender looks for new receivers. */
 const LOOK_AGAIN_MS = 1000
-/** A receiver that does not keep up misses messages instead of filling the sender's memory. */
+/** A receiver that does not keep up misses wake-ups instead of filling the sender's memory. */
 const MAX_BUFFERED_BYTES = 1024 * 1024
 /** Some systems reject the path of a socket in a longer folder. */
 const MAX_FOLDER_BYTES = 80
 
 /**
  * The folder of the sockets of a deployment, which its key identifies. Only the same account can enter it.
- * Undefined if the folder cannot be used; workers then find messages by polling.
+ * Undefined if the folder cannot be used; processes then find their work by polling.
  */
-export function socketFolder(vault: Vault, purpose = 'local messages'): string | undefined {
-  const deployment = derive(firstRoot(vault), purpose).toString('hex').slice(0, 16)
+export function socketFolder(vault: Vault): string | undefined {
+  const deployment = derive(firstRoot(vault), 'wake-ups').toString('hex').slice(0, 16)
   const folder = join(tmpdir(), `assay-${process.getuid?.() ?? 0}`, deployment)
   try {
     fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -31,20 +32,18 @@ export function socketFolder(vault: Vault, purpose = 'local messages'): string |
   }
 }
 
-/** Receives the messages of other processes on this machine. A message is one line. */
-export async function receiveLocal(folder: string, onMessage: (message: string) => void): Promise<{ close(): Promise<void> }> {
+/** Receives wake-ups of these types from other processes on this machine. */
+export async function receiveLocal(folder: string, types: WakeUp['type'][], onWakeUp: (wakeUp: WakeUp) => void) {
   const name = join(folder, randomBytes(6).toString('hex'))
   const [opening, path] = [`${name}.new`, `${name}.sock`]
   const connections = new Set<Socket>()
   const server = createServer((socket) => {
     connections.add(socket)
-    socket.setEncoding('utf8')
-    let rest = ''
-    socket.on('data', (text: string) => {
-      const lines = (rest + text).split('\n')
-      rest = lines.pop() ?? ''
-      for (const line of lines) onMessage(line)
+    readLines(socket, (line) => {
+      const [type, id] = line.split(SEPARATOR) as [WakeUp['type'], string]
+      onWakeUp({ type, id })
     })
+    socket.write(`${types.join(SEPARATOR)}\n`)
     socket.on('error', () => {})
     socket.on('close', () => connections.delete(socket))
   })
@@ -61,13 +60,27 @@ export async function receiveLocal(folder: string, onMessage: (message: string) 
   }
 }
 
+const SEPARATOR = '\t'
+
+function readLines(socket: Socket, onLine: (line: string) => void) {
+  let rest = ''
+  socket.setEncoding('utf8').on('data', (text: string) => {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() ?? ''
+    lines.forEach(onLine)
+  })
+}
+
+/** `types` is what the receiver takes: everything until it says so. */
+type Receiver = { socket: Socket; types: string[] | undefined }
+
 /**
- * Sends messages to every process on this machine that receives them, this one included if it does. Messages of one turn of the
- * event loop go out together, and repeated ones once. Messages may be lost.
+ * Sends wake-ups to every process on this machine that receives them, this one included if it does. Those of one turn of the event
+ * loop go out together, and repeated ones once. They may be lost.
  */
 export function sendLocal(folder: string) {
-  const receivers = new Map<string, Socket>()
-  const pending = new Set<string>()
+  const receivers = new Map<string, Receiver>()
+  const pending = new Map<string, WakeUp['type']>()
   let lookedAt = Number.NEGATIVE_INFINITY
 
   function lookForReceivers() {
@@ -76,33 +89,39 @@ export function sendLocal(folder: string) {
     for (const name of readFolder(folder)) if (!receivers.has(name)) receivers.set(name, connect(name))
   }
 
-  function connect(name: string) {
+  function connect(name: string): Receiver {
     const path = join(folder, name)
-    const socket = createConnection(path)
-    socket.unref()
+    const socket = createConnection(path).unref()
+    const receiver: Receiver = { socket, types: undefined }
+    readLines(socket, (line) => {
+      receiver.types = line.split(SEPARATOR)
+    })
     socket.on('error', ({ code }: NodeJS.ErrnoException) => {
       // The process that created the socket was killed.
       if (code === 'ECONNREFUSED') fs.rmSync(path, { force: true })
     })
     socket.on('close', () => receivers.delete(name))
-    return socket
+    return receiver
   }
 
   function flush() {
-    const lines = [...pending].map((message) => `${message}\n`).join('')
+    for (const { socket, types } of receivers.values()) {
+      if (socket.writableLength >= MAX_BUFFERED_BYTES) continue
+      const lines = [...pending].filter(([, type]) => types?.includes(type) ?? true).map(([line]) => line)
+      if (lines.length) socket.write(lines.join(''))
+    }
     pending.clear()
-    for (const socket of receivers.values()) if (lines && socket.writableLength < MAX_BUFFERED_BYTES) socket.write(lines)
   }
 
   return {
-    send(message: string) {
+    send({ type, id }: WakeUp) {
       lookForReceivers()
       if (!pending.size) setImmediate(flush)
-      pending.add(message)
+      pending.set(`${type}${SEPARATOR}${id}\n`, type)
     },
     close() {
       flush()
-      for (const socket of receivers.values()) socket.destroy()
+      for (const { socket } of receivers.values()) socket.destroy()
     },
   }
 }
