@@ -23,7 +23,7 @@ export const loadEvent = (event_type: string) =>
 export const newEvents = (key: string, values: Record<string, string> = {}) =>
   copies('an_event', { id: NEW_TIME_ID, seq: "nextval('outbox_seq')", created_at: NOW, user_id: 'users[n]', key, ...values })
 
-/** The same for the audit row of each item. */
+/** Variables for the audit row of each item. */
 export const auditVariables = { an_audit: 'audit_outbox', new_audits: 'audit_outbox[]' }
 export const loadAudit = (action: string) =>
   `select (jsonb_populate_record(null::audit_outbox, to_jsonb(a))).* into strict an_audit from audit_log a

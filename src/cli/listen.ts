@@ -4,7 +4,7 @@ import { schemaChecker } from './event-schemas.ts'
 import { asTeam, HttpUrl, serviceOptions } from './service.ts'
 import { type Envelope, eventsOf, type StreamedEvent } from './stream.ts'
 
-/** The same timeout as for webhooks. */
+/** Webhooks have this timeout too. */
 const TIMEOUT_MS = 15_000
 
 /** Reads the event stream, which works behind a firewall, and signs forwarded events like a webhook. */

@@ -53,10 +53,10 @@ export type Transaction = {
 /** The first argument of every action: the service, the request or job run, and the open transaction if there is one. */
 export type App = Service & RequestContext & Partial<Omit<Transaction, 'db'>>
 
-/** The same inside `inTransaction`: for functions whose writes must commit together with others. */
+/** The app inside `inTransaction`: for functions whose writes must commit together with others. */
 export type AppInTransaction = App & Transaction
 
-/** The same for endpoints that begin or end a console session. */
+/** The app of endpoints that begin or end a console session. */
 export type AppInRequest = App & { request: HttpRequest }
 
 export type HttpRequest = {
@@ -83,7 +83,7 @@ export function newService({ wall = () => new Date().toISOString(), checksShapes
 /** The app of a job run, a command and everything else that is not a request. */
 export const appOf = (service: Service): App => ({ ...service, now: service.wall, wake: (type, id) => service.wake(type, id) })
 
-/** The same app on the clock of a team: real time plus the team's offset. */
+/** The app on the clock of a team: real time plus the team's offset. */
 export const onTeamClock = <A extends App>(app: A, { clock_offset_ms }: { clock_offset_ms: number }): A =>
   clock_offset_ms ? { ...app, now: () => later(app.wall(), clock_offset_ms) } : app
 

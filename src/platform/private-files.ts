@@ -46,7 +46,7 @@ export function openPrivate(path: string) {
 /** Replaces a file atomically: a reader sees the old content or the new, even after a power failure. */
 export const writePrivate = (path: string, content: string) => withSetupProblem(dirname(path), () => replace(path, content, fs.renameSync))
 
-/** The same for a file that is created once. If two processes create it, the first wins and both read its content. */
+/** Creates a file once. If two processes create it, the first wins and both read its content. */
 export const createPrivate = (path: string, content: string) =>
   withSetupProblem(dirname(path), () => {
     replace(path, content, (temporary, path) => {

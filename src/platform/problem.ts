@@ -35,13 +35,13 @@ type LimitName = { [N in ErrorName]: KindOf<N> extends 'too_many' ? N : never }[
 export const problem = (error_type: Exclude<ErrorName, LimitName>, error_message: string, fields: Fields = {}, bodyFields: Fields = {}) =>
   new Problem(errorTypes[error_type].kind, { error_type, error_message, ...fields }, bodyFields)
 
-/** The same for an exceeded limit. The response has the seconds as Retry-After. */
+/** The problem of an exceeded limit. The response has the seconds as Retry-After. */
 export const tooMany = (error_type: LimitName, error_message: string, retryAfterS: number) =>
   Object.assign(new Problem(errorTypes[error_type].kind, { error_type, error_message }), {
     retryAfterS: Math.max(1, Math.ceil(retryAfterS)),
   })
 
-/** The same for endpoints where `detail` is text in the Junction API. The stable `error_type` is next to it. */
+/** A problem of an endpoint where `detail` is text in the Junction API. The stable `error_type` is next to it. */
 export const textProblem = (error_type: ErrorName, message: string) => new Problem(errorTypes[error_type].kind, message, { error_type })
 
 /** A validation error: the shape is right and a value is wrong. `loc` begins with body, query, path or header. */

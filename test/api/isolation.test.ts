@@ -641,7 +641,7 @@ const isShared = (name: EndpointName, row: Row, location: IdLocation) =>
   row.scope === 'org' ||
   `${name} ${nameOf(location)}` === 'patchTeam integration_team_id'
 
-/** The same request with the caller's own IDs, which proves that it has an effect. */
+/** The request with the caller's own IDs, which proves that it has an effect. */
 function ownRequest(name: EndpointName, row: Row, me: TenantData) {
   const location = cases.find((one) => one.name === name)?.location as IdLocation
   const kind = kinds[nameOf(location)] as Kind

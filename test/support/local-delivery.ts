@@ -80,7 +80,7 @@ export async function localDelivery(w: Replica) {
         webhook: (body: Record<string, unknown> = {}, respond: Respond = () => ok) => webhookOf(tenant, body, respond),
         /** Emits an event for each key in one transaction. */
         emit: (...keys: string[]) => emitOf(w.app, team_id, 'endpoint.disabled', keys),
-        /** The same with another event type. */
+        /** Emits events of another type. */
         emitOther: (...keys: string[]) => emitOf(w.app, team_id, 'message.attempt.exhausted', keys),
         /** Waits until the log has this many events and its owner knows everything about the webhooks. */
         isLogged: (last_no: number) =>

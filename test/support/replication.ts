@@ -135,7 +135,7 @@ async function kill(member: Member) {
 
 const connectionInfo = ({ password, port }: Access, via = port) => `host=127.0.0.1 port=${via} user=assay password=${password}`
 
-/** The same server for the superuser. */
+/** The server for the superuser. */
 function operatorUrl({ paths, access }: Member) {
   const url = new URL(urlOf(paths, access))
   url.username = OPERATOR

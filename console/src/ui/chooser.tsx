@@ -18,7 +18,7 @@ export function Chooser({ label, placeholder, find, onClose }: ChooserProps) {
   const handleKey = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (event.key === 'Enter') {
-      // The same key press must not activate the element that gets focus back.
+      // This key press must not activate the element that gets focus back.
       event.preventDefault()
       return choose(options[activeIndex])
     }

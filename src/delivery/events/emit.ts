@@ -26,7 +26,7 @@ export function eventRow<N extends EventName>(app: App, user: SealingKey, newEve
   return eventRowOfText(app, user, event, JSON.stringify(data))
 }
 
-/** The same for data that is JSON text already. */
+/** The row of an event whose data is JSON text already. */
 export function eventRowOfText(app: App, user: SealingKey, newEvent: Omit<NewEvent, 'data'>, data: string): store.NewEvent {
   const { client_user_id, ...event } = newEvent
   const id = timeOrderedId(app.wall())

@@ -14,7 +14,7 @@ const IDS = 500
 export const eraseUsersFromLog = (app: AppInTransaction, team_id: string, user_ids: string[]) =>
   store.insertErasures(app.db, team_id, user_ids, app.wall())
 
-/** The same for all users of a team. */
+/** Plans that all users of a team are erased from the log. */
 export const eraseAllUsersFromLog = (app: AppInTransaction, team_id: string) => store.insertErasuresOfUsers(app.db, team_id, app.wall())
 
 /** Plans that the log of a deleted team is deleted. */

@@ -149,7 +149,7 @@ export const searchWork = (_: Db, now: string) => sql`
   union all
   select team_id from event_logs where owner is not null and not exists (select from workers w where w.id = owner and w.leased_until > now())`
 
-/** The same, each team once. */
+/** The teams with work, each once. */
 export async function listTeamsWithWork(db: Db, now: string) {
   const { rows } = await sql<{ team_id: string }>`select distinct team_id from (${searchWork(db, now)}) work`.execute(db)
   return rows.map(({ team_id }) => team_id)

@@ -45,7 +45,7 @@ export function openMailer({ SMTP_URL, MAIL_FROM }: Settings): Mailer {
     send: ({ id, from_name, to, reply_to, subject, text, unsubscribe_url }) =>
       transport
         .sendMail({
-          // The same ID for every attempt, so that a mail server recognizes a duplicate.
+          // Every attempt has this ID, so that a mail server recognizes a duplicate.
           messageId: `<${id}@${domain}>`,
           from: { name: from_name, address },
           to: { name: '', address: to },

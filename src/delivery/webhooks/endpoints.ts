@@ -23,7 +23,7 @@ export type Endpoint = Omit<store.WebhookRow, 'sealed'> & {
   secrets: KeyObject[]
   private_keys: string[]
   headers: Record<string, string>
-  /** The same headers with sensitive values hidden. */
+  /** `headers` with sensitive values hidden. */
   shown_headers: Record<string, string>
 }
 

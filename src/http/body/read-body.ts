@@ -21,7 +21,7 @@ export const USER_TOKEN_LIMIT = MIB
 export const readBody = (inFlight: BodiesInFlight, request: FastifyRequest, sent: Readable) =>
   receive(inFlight, request, sent, (body, limit, grow) => collect(body, limit, jsonMeasure(grow)).then(parseJson))
 
-/** The same for a form with files. Only operations that declare a form accept one. */
+/** Reads and parses a form with files. Only operations that declare a form accept one. */
 export async function readForm(inFlight: BodiesInFlight, request: FastifyRequest, sent: Readable) {
   if (request.state && !request.state.route.row.multipart) throw unsupportedType()
   return receive(inFlight, request, sent, async (body, limit, grow) =>

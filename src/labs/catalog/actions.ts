@@ -141,7 +141,7 @@ export function shapeLabTest(app: App, test: LabTestRow) {
 
 const testBytes = declareCache(() => new WeakMap<LabTestRow, Buffer>())
 
-/** The same as JSON, written once. */
+/** The JSON of a lab test, written once. */
 export function labTestJson(app: App, test: LabTestRow) {
   const cache = testBytes(app)
   const bytes = cache.get(test) ?? Buffer.from(JSON.stringify(shapeLabTest(app, test)))

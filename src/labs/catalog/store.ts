@@ -20,7 +20,7 @@ const visibleTests = (db: Db, team_id: string) =>
     .unionAll(db.selectFrom('team_lab_tests').select(testColumns).select('team_id').where('team_id', '=', team_id))
     .as('tests')
 
-/** The same, with their lab and markers. */
+/** The tests that a team sees, with their lab and markers. */
 const labTests = (db: Db, team_id: string) =>
   db
     .selectFrom(visibleTests(db, team_id))

@@ -90,7 +90,7 @@ export const shownFrom = (orders: OrderSource, team_id: string) =>
     ])
     .$castTo<Found<ShownRow>>()
 
-/** The same with all that a change of the order needs. */
+/** Orders with all that a change of them needs. */
 const loadedFrom = (orders: OrderSource, team_id: string) =>
   shownFrom(orders, team_id)
     .innerJoinLateral(
@@ -163,7 +163,7 @@ const shownOrder = prepareRead('read_order', (db, team_id: string, id: string) =
 /** No row if there is no such order. */
 export const findOrder = async (db: Db, team_id: string, id: string) => (await oneOrder(db, team_id, id)).map(completeCopy<LoadedRow>)
 
-/** The same for a response. */
+/** An order as a response shows it. No row if there is no such order. */
 export const findShown = async (db: Db, team_id: string, id: string) => (await shownOrder(db, team_id, id)).map(completeCopy<ShownRow>)
 
 export const findUserOf = (db: Db, team_id: string, id: string) =>
@@ -201,7 +201,7 @@ const ordersToLock = (db: Db, team_id: string, ids: string[]) =>
 /** Locks the orders until the transaction ends. Read them afterward: the locking query itself may return old events. */
 export const lockOrders = prepareRead('lock_orders', ordersToLock, runPrepared)
 
-/** The same, without the orders that another transaction holds. */
+/** Locks the orders that no other transaction holds. */
 export const lockFreeOrders = prepareRead(
   'lock_free_orders',
   (db, team_id: string, ids: string[]) => ordersToLock(db, team_id, ids).skipLocked(),

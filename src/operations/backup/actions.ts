@@ -36,7 +36,7 @@ export async function writeBackup({ database, replica, vault }: Source, storage:
   }
 }
 
-/** The same to a stream, which cannot start over, so it reads from the primary. */
+/** Writes a backup to a stream, which cannot start over, so it reads from the primary. */
 export async function streamBackup({ database, vault }: Source, output: Writable, onRows: OnRows) {
   return { ...(await writeSnapshot(database, vault, () => output, onRows)), read_from: 'primary' as const }
 }

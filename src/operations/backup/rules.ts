@@ -22,7 +22,7 @@ export function checkTables(tables: Table[], ours: Table[]) {
   }
 }
 
-/** The same for the tables that have partitions, and for sequences. */
+/** Refuses names of sequences, or of tables with partitions, that are not ours. */
 export function checkNames(kind: string, names: string[], ours: string[]) {
   const unknown = names.find((name) => !ours.includes(name))
   if (unknown) throw unknownPart(`the ${kind} ${unknown}`)

@@ -38,7 +38,7 @@ export function openSender({ policy, resolve = systemResolve(), timeoutMs = 15_0
     return send(target, { method: 'POST', headers: { ...fixedHeaders, ...lowerCaseHeaders(headers) }, body })
   }
 
-  /** The same for requests of any method. Their URLs differ, so the checked ones are not kept. */
+  /** Sends a request of any method and never throws. The URLs differ, so the checked ones are not kept. */
   const request = ({ method, url, headers, body, ...limits }: Request) =>
     send(
       targetOf(url, policy),

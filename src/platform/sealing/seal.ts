@@ -17,7 +17,7 @@ export type SealingKey = {
   /** The IDs of its team and user, which its documents contain. Compressed documents refer to them. */
   owner: string
   bytes: Buffer
-  /** The same key as a KeyObject, because Node is several times slower with raw bytes. */
+  /** `bytes` as a KeyObject, because Node is several times slower with raw bytes. */
   secret: KeyObject
   /** Derived keys by purpose, filled on first use. */
   derived: Map<string, KeyObject>
@@ -167,7 +167,7 @@ export const derive = ({ secret, hashBase }: SealingKey, purpose: string) =>
 export const hashBaseOf = ({ secret, hashBase }: SealingKey) =>
   hashBase ?? createHmac('sha256', Buffer.alloc(0)).update(secret.export()).digest()
 
-/** The same as a key object, kept with the key it comes from: a team's for the life of the process, a user's for one request. */
+/** A derived key as a KeyObject, kept with the key it comes from: a team's for the life of the process, a user's for one request. */
 export function deriveSecret(key: SealingKey, purpose: string): KeyObject {
   const secret = key.derived.get(purpose) ?? createSecretKey(derive(key, purpose))
   key.derived.set(purpose, secret)

@@ -7,7 +7,7 @@ const longLists = new WeakMap<object, Texts | undefined>()
 /** A list in a result whose entries are made while the response is written. All of them at once would take much memory. */
 export const longList = <T, R>(items: () => Iterable<T>, map: (item: T) => R): R[] => newList(items, map)
 
-/** The same for entries whose JSON is faster to write than to make a value of. `toJson` writes several, separated by commas. */
+/** A list of entries whose JSON is faster to write than to make a value of. `toJson` writes several, separated by commas. */
 export const longJsonList = <T, R>(items: () => Iterable<T>, toJson: (items: T[]) => string | Buffer): R[] =>
   newList(items, (item): R => JSON.parse(String(toJson([item]))), { items, toJson } as Texts)
 
@@ -57,7 +57,7 @@ export function withArrays(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, withArrays(field)]))
 }
 
-/** The same, with pauses for other requests. */
+/** Replaces the long lists of a result by arrays, with pauses for other requests. */
 export async function withArraysInSlices(value: unknown, endSlice = cutIntoSlices()): Promise<unknown> {
   if (isLongList(value)) {
     const entries: unknown[] = []

@@ -17,7 +17,7 @@ export const newSecret = (prefix: string) => withChecksum(prefix + randomText())
 /** A secret that also names its team: `<prefix><team><40 random characters><checksum>`. */
 export const newTeamSecret = (prefix: string, team_id: string) => withChecksum(prefix + encodeId(team_id) + randomText())
 
-/** The same with characters that derive from 40 or more bytes, for a secret that is computed instead of stored. */
+/** A secret that names its team and is computed from 40 or more bytes instead of stored. */
 export const derivedTeamSecret = (prefix: string, team_id: string, bytes: Buffer) =>
   withChecksum(prefix + encodeId(team_id) + Array.from(bytes.subarray(0, RANDOM_LENGTH), (byte) => letters[byte % letters.length]).join(''))
 

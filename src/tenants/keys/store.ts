@@ -251,7 +251,7 @@ export const lockOrgAdmins = (db: Db, org_id: string) =>
 export const revokeManagementKey = (db: Db, org_id: string, id: string, at: string) =>
   db.updateTable('management_keys').set({ revoked_at: at }).where('org_id', '=', org_id).where('id', '=', id).execute()
 
-/** The same for a management key. */
+/** Replaces a management key. */
 export async function replaceManagementKey(db: Db, org_id: string, id: string, change: Replacement) {
   const keys = db.updateTable('management_keys').where('org_id', '=', org_id)
   await keys.set({ successor_id: change.successor_id }).where('successor_id', '=', id).execute()

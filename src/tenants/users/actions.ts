@@ -193,7 +193,7 @@ export async function presentUsers(app: App, users: store.UserRow[]) {
   return Promise.all(users.map((user) => presentWithSources(app, user, connected.get(user.user_id) ?? [])))
 }
 
-/** The same for users that were read with their sources. */
+/** Presents users that were read with their sources. */
 export const presentListed = (app: App, users: store.ListedUser[]) =>
   Promise.all(
     users.map(({ sources, ...user }) => {

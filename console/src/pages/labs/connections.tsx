@@ -26,7 +26,7 @@ export function LabConnections() {
   )
 }
 
-/** The same for all teams. */
+/** The connections of all teams. */
 export function OperatedLabConnections() {
   const connections = useQuery('operated-lab-connections', () => api.listOperatedLabConnections(), { refreshMs: REFRESH_MS })
   return (

@@ -43,7 +43,7 @@ function OrderFormPage() {
   useUnsavedWarning(isDirty)
   const body = buildOrder(form)
   const { findings, isChecking, error: checkError } = usePreflight(body)
-  // The same form keeps its key, so a resubmission after a lost response creates no second order.
+  // A form keeps its key, so a resubmission after a lost response creates no second order.
   const idempotencyKey = useMemo(() => crypto.randomUUID(), [JSON.stringify(body)])
   const change = (part: Partial<OrderForm>) => setForm((form) => ({ ...form, ...part }))
   const set = (path: string) => (text: string) => {

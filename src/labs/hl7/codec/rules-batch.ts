@@ -21,7 +21,7 @@ export function splitFile(bytes: Buffer): Buffer[] {
   return messages()
 }
 
-/** The same in steps that take a few milliseconds: `next` until it returns false, then `messages`. */
+/** Splits a file in steps that take a few milliseconds: `next` until it returns false, then `messages`. */
 export function fileSplitter(bytes: Buffer) {
   const starts: Start[] = []
   let at = 0

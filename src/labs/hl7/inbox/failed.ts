@@ -9,7 +9,7 @@ const MAX_LISTED = 1000
 /** Messages from labs that could not be filed, without their content. Their team is not known, so they are the operator's. */
 export const listFailedMessages = (app: App, lab_id?: number) => store.listFailed(app.db, lab_id, MAX_LISTED)
 
-/** The same for the console. */
+/** The failed messages in the shape of the console. */
 export const listFailedLabMessages = async (app: App) => ({
   messages: (await listFailedMessages(app)).map(({ lab_id, lab_name, lab_slug, ...message }) => ({
     ...message,

@@ -98,7 +98,7 @@ export const deleteOld = (db: Db, lab_id: number, before: string) =>
     .where('state', 'in', ['filed', 'unmatched'])
     .execute()
 
-/** The same for a message that is filed; false if another process has filed it meanwhile. */
+/** Ends the filing of a message; false if another process has filed it meanwhile. */
 export const endFiling = async (db: Db, { lab_id, control_id }: InboxKey, change: Updateable<Tables['lab_inbox']>) =>
   (await db
     .updateTable('lab_inbox')

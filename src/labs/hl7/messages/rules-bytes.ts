@@ -17,7 +17,7 @@ export function decodeMessage(profile: Profile, bytes: Uint8Array): Message {
   return parseMessage(text, charset)
 }
 
-/** The same, or undefined for bytes that are not HL7. */
+/** Parses a message of the lab; undefined for bytes that are not HL7. */
 export const decodeOrUndefined = (profile: Profile, bytes: Uint8Array) => orUndefined(() => decodeMessage(profile, bytes))
 
 function orUndefined(parse: () => Message): Message | undefined {

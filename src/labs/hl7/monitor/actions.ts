@@ -30,7 +30,7 @@ export async function listLabConnections(app: App, { team_id }: TeamCaller) {
   return { connections: await connectionsOf(app, open, (lab) => store.findTeamTimes(app.db, team_id, lab.id)) }
 }
 
-/** The same with the messages of all teams, for the operator. */
+/** The connections with the messages of all teams, for the operator. */
 export async function listOperatedLabConnections(app: App) {
   const timesOf = async ({ id }: Lab) => ({
     last_answered_at: await store.findLastAnswer(app.db, id),
@@ -68,7 +68,7 @@ type Query = z.output<typeof LabMessageFilter>
 export const listLabMessages = (app: App, { team_id }: TeamCaller, query: Query) =>
   pageOfMessages(query, (page) => store.listTeamMessages(app.db, team_id, query, page))
 
-/** The same of all teams, for the operator. */
+/** The messages of all teams without their content, newest first, for the operator. */
 export const listOperatedLabMessages = (app: App, query: Query) =>
   pageOfMessages(query, (page) => store.listAllMessages(app.db, query, page))
 
@@ -119,7 +119,7 @@ const messageNotFound = () => problem('LAB_MESSAGE_NOT_FOUND', 'No HL7 message h
 /** Sends a message of the team again, with the same control ID. */
 export const resendLabMessage = (app: App, { team_id }: TeamCaller, id: string) => resend(app, id, team_id)
 
-/** The same for a message of any team, for the operator. */
+/** Sends a message of any team again, for the operator. */
 export const resendOperatedLabMessage = async (app: App, id: string) => resend(app, id, await findTeamOf(app, id))
 
 async function resend(app: App, id: string, team_id: string | undefined) {

@@ -5,7 +5,7 @@ import { readDoubles, readNames, readRuns, writeDoubles, writeNames, writeRuns }
 /** A stored sample. Times are milliseconds since 1970. */
 export type Sample = {
   at: number
-  /** The same as `at` for a sample without a duration. */
+  /** Equals `at` if the sample has no duration. */
   end: number
   /** Together with `at`, it is the key within resource, provider and day. Empty if the source sent none. */
   type: string

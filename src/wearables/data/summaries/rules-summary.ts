@@ -45,7 +45,7 @@ export type BuildContext = {
 /** Reports an invalid field of an item. */
 export type ReportFault = (field: string, msg: string) => void
 
-/** The same user, source and external ID always give the same ID, so a summary that is sent again replaces itself. */
+/** User, source and external ID always give one ID, so a summary that is sent again replaces itself. */
 export function summaryId(...parts: string[]) {
   const hash = createHash('sha256').update(JSON.stringify(parts)).digest('hex')
   const variant = '89ab'[Number.parseInt(hash[16] as string, 16) % 4]
