@@ -52,6 +52,19 @@ test('a new filter applies from its position on, and a backlog keeps the filter 
   ])
 })
 
+test('a change of a webhook writes nothing for the others of its team', async () => {
+  const team = await delivery.team()
+  const [changed, other] = [await team.webhook(), await team.webhook()]
+  await team.emit('a')
+  await Promise.all([changed.settled(), other.settled()])
+  const before = await rowsOf(other.id)
+  for (const change of [{ disabled: true }, { disabled: false }, { filter_types: ['message.*'] }]) {
+    await changed.patch(change)
+    await team.isLogged(1)
+  }
+  expect(await rowsOf(other.id)).toEqual(before)
+})
+
 test('after a change from per_key to strict, parked messages keep their queue and new ones are sent at once, in order', async () => {
   const team = await delivery.team()
   const webhook = await team.webhook({}, ({ key }) => (key === 'a' ? wrong : ok))

@@ -122,7 +122,7 @@ test('a worker that was frozen while another took over changes nothing when it g
 async function takeCursors({ team_id }: Tenant) {
   const worker = newUuid()
   await moveEvents(app.db, team_id, { worker, live: [], fromSeq: 0, limit: 1000 })
-  const cursors = await store.takeCursors(app.db, team_id, worker)
+  const cursors = await store.takeCursors(app.db, team_id, worker, [])
   return (webhook_id: string) => cursors.find((cursor) => cursor.webhook_id === webhook_id) as store.CursorRow
 }
 
@@ -130,8 +130,36 @@ test('a worker that does not own the team takes none of its cursors', async () =
   const tenant = await w.tenant()
   const { id } = await aWebhook(tenant, '/foreign')
   const { term } = (await takeCursors(tenant))(id)
-  expect(await store.takeCursors(app.db, tenant.team_id, newUuid())).toEqual([])
+  expect(await store.takeCursors(app.db, tenant.team_id, newUuid(), [])).toEqual([])
   expect(await query(url, 'select term::int from webhook_cursors where webhook_id = $1', [id])).toEqual([{ term }])
+})
+
+test('an owner gets new terms only for cursors that it does not hold, and for those that have changed', async () => {
+  const tenant = await w.tenant()
+  const { team_id } = tenant
+  const hooks = await Promise.all(['/held', '/moved', '/recorded', '/new'].map((path) => aWebhook(tenant, path)))
+  const [held, moved, recorded, added] = hooks.map(({ id }) => id) as [string, string, string, string]
+  const worker = newUuid()
+  await moveEvents(app.db, team_id, { worker, live: [], fromSeq: 0, limit: 1000 })
+  const before = await store.takeCursors(app.db, team_id, worker, [])
+  await query(url, 'update webhook_cursors set term = term + 1 where webhook_id = $1', [moved])
+  await query(url, 'update webhook_cursors set flush = flush + 1 where webhook_id = $1', [recorded])
+  const versions = () => query(url, 'select xmin from webhook_cursors where webhook_id = $1', [held])
+  const version = await versions()
+  const after = await store.takeCursors(
+    app.db,
+    team_id,
+    worker,
+    before.filter(({ webhook_id }) => webhook_id !== added),
+  )
+  const termsOf = (id: string) => [before, after].map((rows) => rows.find(({ webhook_id }) => webhook_id === id)?.term)
+  expect([held, moved, recorded, added].map(termsOf)).toEqual([
+    [1, 1],
+    [1, 3],
+    [1, 2],
+    [1, 2],
+  ])
+  expect(await versions()).toEqual(version)
 })
 
 /** Outcomes of the first message of a webhook: it is exhausted, and the receiver failed. */

@@ -1,18 +1,23 @@
--- The cursors of a team for its owner, and none for another worker. Raising the terms ends the rights of the former owner.
-create or replace function take_cursors(team_id uuid, worker uuid) returns setof webhook_cursors language plpgsql as $$
+-- The cursors of a team for its owner, and none for another worker. `held` has the cursors that the owner holds, as it knows them. Those
+-- that it does not hold, or that have changed, get a new term, which ends the rights of whoever held them.
+create or replace function take_cursors(team_id uuid, worker uuid, held json) returns setof webhook_cursors language plpgsql as $$
 #variable_conflict use_column
 begin
   perform from event_logs l where l.team_id = take_cursors.team_id and l.owner = take_cursors.worker for share;
   if not found then
     return;
   end if;
-  return query
-    with taken as (
-      select c.webhook_id from webhook_cursors c where c.team_id = take_cursors.team_id order by c.webhook_id for update
+  with taken as (
+    select c.webhook_id from webhook_cursors c
+    where c.team_id = take_cursors.team_id and not exists (
+      select from json_to_recordset(held) as h (webhook_id uuid, term bigint, flush bigint)
+      where h.webhook_id = c.webhook_id and h.term = c.term and h.flush = c.flush
     )
-    update webhook_cursors c set term = c.term + 1
-    from taken t where c.team_id = take_cursors.team_id and c.webhook_id = t.webhook_id
-    returning c.*;
+    order by c.webhook_id for update
+  )
+  update webhook_cursors c set term = c.term + 1
+  from taken t where c.team_id = take_cursors.team_id and c.webhook_id = t.webhook_id;
+  return query select c.* from webhook_cursors c where c.team_id = take_cursors.team_id;
 end $$;
 
 -- Records outcomes of a team: positions of cursors and jobs, attempts, and what is parked, released or retried. All cursors must have the

@@ -152,7 +152,7 @@ export function openTeamRun(context: TeamContext, team_id: string, onClosed: (is
   async function loadStored(version: number) {
     if (isLoaded) await forgetErased()
     isLoaded = true
-    const webhooks = await takeWebhooks(app, team_id, worker)
+    const webhooks = await takeWebhooks(app, team_id, { worker, held: [...runs.values()].map((run) => run.held()) })
     for (const [id, run] of runs) if (!webhooks.some(({ cursor }) => cursor.webhook_id === id)) endRun(run)
     for (const webhook of webhooks) if (!isClosed) openOrRefresh(webhook)
     await reopenDestinations()
@@ -163,10 +163,11 @@ export function openTeamRun(context: TeamContext, team_id: string, onClosed: (is
   function openOrRefresh(webhook: LoadedWebhook) {
     const { cursor } = webhook
     const known = runs.get(cursor.webhook_id)
-    // Another worker had it in between, or it was moved.
-    const isSame = known && known.term + 1 === cursor.term && known.flush === cursor.flush
+    const held = known?.held()
+    // Otherwise another worker had it in between, or it was moved.
+    const isSame = held?.term === cursor.term && held.flush === cursor.flush
     if (known && !isSame) endRun(known)
-    const run = isSame ? known : openWebhookRun(context, log, cursor)
+    const run = known && isSame ? known : openWebhookRun(context, log, cursor)
     runs.set(cursor.webhook_id, run)
     run.refresh(webhook)
   }

@@ -13,9 +13,13 @@ export type LoadedWebhook = {
   replays: Replay[]
 }
 
-/** Takes over the cursors of a team and loads their webhooks. */
-export async function takeWebhooks({ db }: App, team_id: string, worker: string): Promise<LoadedWebhook[]> {
-  const cursors = await store.takeCursors(db, team_id, worker)
+/** Takes over the cursors of a team that its owner does not hold yet, and loads all of its webhooks. */
+export async function takeWebhooks(
+  { db }: App,
+  team_id: string,
+  { worker, held }: { worker: string; held: store.HeldCursor[] },
+): Promise<LoadedWebhook[]> {
+  const cursors = await store.takeCursors(db, team_id, worker, held)
   const states = new Map((await store.listWebhooks(db, team_id)).map((state) => [state.id, state]))
   const filters = Map.groupBy(await store.listFilters(db, team_id), ({ webhook_id }) => webhook_id)
   const parked = Map.groupBy(await store.listParkedKeys(db, team_id), ({ webhook_id }) => webhook_id)

@@ -5,9 +5,12 @@ import type { Tables } from '../../../platform/db/tables.ts'
 
 export type CursorRow = Selectable<Tables['webhook_cursors']>
 
-/** Takes over the cursors of a team with the team. */
-export async function takeCursors(db: Db, team_id: string, worker: string) {
-  const { rows } = await sql<CursorRow>`select * from take_cursors(${team_id}, ${worker})`.execute(db)
+/** A cursor as the owner of its team knows it. */
+export type HeldCursor = Pick<CursorRow, 'webhook_id' | 'term' | 'flush'>
+
+/** The cursors of a team for its owner. Those that it does not hold, or that have changed, get a new term. */
+export async function takeCursors(db: Db, team_id: string, worker: string, held: HeldCursor[]) {
+  const { rows } = await sql<CursorRow>`select * from take_cursors(${team_id}, ${worker}, ${JSON.stringify(held)})`.execute(db)
   return rows
 }
 

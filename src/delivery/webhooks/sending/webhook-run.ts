@@ -61,8 +61,8 @@ export type WebhookRun = ReturnType<typeof openWebhookRun>
 export function openWebhookRun(context: SendingContext, log: TeamLog, row: store.CursorRow) {
   const { app } = context
   const { team_id } = log
-  const { webhook_id } = row
-  let { term, flush } = row
+  const { webhook_id, term } = row
+  let { flush } = row
   let state: store.WebhookState | undefined
   let versions: FilterVersion[] = []
   let breaker: Breaker = closedBreaker
@@ -340,16 +340,11 @@ export function openWebhookRun(context: SendingContext, log: TeamLog, row: store
 
   return {
     webhook_id,
-    get term() {
-      return term
-    },
-    get flush() {
-      return flush
-    },
+    /** The cursor as this worker knows it. */
+    held: () => ({ webhook_id, term, flush }),
     state: () => state,
     /** The settings, filters, parked keys and replays, as they are stored now. Everything up to now is recorded. */
     refresh(next: LoadedWebhook) {
-      term = next.cursor.term
       state = next.state
       versions = next.versions
       breaker = { ...breaker, failures: state.failures, trips: state.trips, open_until: state.paused_until }
