@@ -1,5 +1,5 @@
 import type { Position } from '../../contract/delivery/log-rows.ts'
-import { isDeadlock, isLockTimeout } from '../../platform/db/errors.ts'
+import { isLockTimeout } from '../../platform/db/errors.ts'
 import { SECOND } from '../../platform/time.ts'
 import { clearDue, moveEvents, releaseTeam } from '../events/access.ts'
 import {
@@ -10,18 +10,16 @@ import {
   takeDestinations,
 } from '../pipelines/publishing/destination-run.ts'
 import type { NewAttempt } from '../webhooks/sending/changes.ts'
+import type { SendingContext } from '../webhooks/sending/context.ts'
 import { findErased, type LoadedWebhook, takeWebhooks } from '../webhooks/sending/load.ts'
-import { type Change, recordChanges } from '../webhooks/sending/record.ts'
-import { openWebhookRun, type SendingContext, type WebhookRun } from '../webhooks/sending/webhook-run.ts'
+import { openWebhookRun, type WebhookRun } from '../webhooks/sending/webhook-run.ts'
 import { moveBound } from './move-bound.ts'
+import { newRecorder } from './recorder.ts'
 import { openTeamLog } from './team-log.ts'
 
 /** Events moved at once. */
 const MOVE_LIMIT = 1000
 const LOCKED_RETRY_MS = 5
-const RECORD_RETRY_MS = SECOND / 10
-/** Outcomes that cannot be recorded for this long are dropped, and their messages are sent again. */
-const RECORD_TIMEOUT_MS = 60 * SECOND
 /** How often positions that only skipped events are recorded. */
 const SKIPPED_MS = 60 * SECOND
 
@@ -49,6 +47,8 @@ export function openTeamRun(context: TeamContext, team_id: string, onClosed: (is
   const runs = new Map<string, WebhookRun>()
   let destinations: DestinationRun[] = []
   const sinks = () => [...runs.values(), ...destinations]
+  const { recordWaitMs, recordSent, onError } = context
+  const recorder = newRecorder({ app, team_id, runs, recordWaitMs, recordSent, reopen, onError })
   let changes: number | undefined
   /** The end of the log for the sinks. */
   let seen: Position | undefined
@@ -111,8 +111,9 @@ export function openTeamRun(context: TeamContext, team_id: string, onClosed: (is
     if (hasLost(moved)) dropSinks()
     team.append(moved.events, moved.end)
     seen ??= moved.end
-    // A changed filter holds from the first of these events on.
-    if (moved.changes !== changes) await load(moved.changes)
+    // A changed filter holds from the first of these events on. Nothing is recorded meanwhile, so what is loaded lacks exactly the
+    // changes that are not recorded.
+    if (moved.changes !== changes) await recorder.pauseFor(() => load(moved.changes))
     seen = moved.end
     for (const sink of sinks()) sink.wake()
   }
@@ -132,24 +133,9 @@ export function openTeamRun(context: TeamContext, team_id: string, onClosed: (is
 
   // Loading
 
-  let loading: Promise<void> | undefined
   let isLoaded = false
 
-  /** Nothing is recorded meanwhile, so what is loaded lacks exactly the changes that are not recorded. */
   async function load(version: number) {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    loading = promise
-    try {
-      await recording
-      if (!isClosed) await loadStored(version)
-    } finally {
-      loading = undefined
-      resolve()
-      if (recordAgain) recordSoon(false)
-    }
-  }
-
-  async function loadStored(version: number) {
     if (isLoaded) await forgetErased()
     isLoaded = true
     const webhooks = await takeWebhooks(app, team_id, { worker, held: [...runs.values()].map((run) => run.held()) })
@@ -202,73 +188,6 @@ export function openTeamRun(context: TeamContext, team_id: string, onClosed: (is
     if (runs.get(run.webhook_id) === run) runs.delete(run.webhook_id)
   }
 
-  // Recording
-
-  let recording: Promise<void> | undefined
-  let recordTimer: NodeJS.Timeout | undefined
-  let recordAgain = false
-
-  function recordSoon(isUrgent: boolean) {
-    activeAt = performance.now()
-    if (recording) recordAgain = true
-    else if (isUrgent) startRecording()
-    else recordTimer ??= setTimeout(startRecording, context.recordWaitMs)
-  }
-
-  function startRecording() {
-    clearTimeout(recordTimer)
-    recordTimer = undefined
-    if (isClosed || recording) return
-    if (loading) {
-      recordAgain = true
-      return
-    }
-    recordAgain = false
-    recording = record().finally(() => {
-      recording = undefined
-      if (recordAgain) recordSoon(false)
-    })
-  }
-
-  /** Records until nothing is left. */
-  async function recorded() {
-    while (!isClosed && (recording || recordTimer || recordAgain)) {
-      startRecording()
-      await (recording ?? loading)
-    }
-  }
-
-  async function record() {
-    const taken = [...runs.values()].flatMap((run) => {
-      const state = run.state()
-      const change = state && run.takeChange()
-      return change ? [{ run, change: { ...change, state } }] : []
-    })
-    if (!taken.length) return
-    const states = await recordWithRetry(taken.map(({ change }) => change))
-    if (isClosed) return
-    if (!states) return reopen(taken.map(({ run }) => run))
-    for (const { run, change } of taken) {
-      run.confirm()
-      const state = states.find(({ id }) => id === run.webhook_id)
-      if (state) run.setState(state)
-      context.recordSent(change.attempts)
-      run.wake()
-    }
-  }
-
-  async function recordWithRetry(batch: Change[]) {
-    const giveUpAt = performance.now() + RECORD_TIMEOUT_MS
-    for (;;)
-      try {
-        return await recordChanges(app, team_id, batch)
-      } catch (error) {
-        if (!isDeadlock(error) && !isLockTimeout(error)) context.onError(error)
-        if (isClosed || performance.now() > giveUpAt) return undefined
-        await new Promise((done) => setTimeout(done, RECORD_RETRY_MS))
-      }
-  }
-
   /** Drops what these hold and starts again at what is stored. */
   function reopen(ended: WebhookRun[]) {
     for (const run of ended) endRun(run)
@@ -283,8 +202,11 @@ export function openTeamRun(context: TeamContext, team_id: string, onClosed: (is
     team_id,
     end: () => seen as Position,
     read: (after: Position, limits: Parameters<typeof team.read>[1]) => team.read(after, { end: seen as Position, ...limits }),
-    recordSoon,
-    recorded,
+    recordSoon(isUrgent: boolean) {
+      activeAt = performance.now()
+      recorder.recordSoon(isUrgent)
+    },
+    recorded: recorder.recorded,
   }
 
   function dueAt() {
@@ -309,7 +231,7 @@ export function openTeamRun(context: TeamContext, team_id: string, onClosed: (is
     if (isClosed || moving || changes === undefined || performance.now() - activeAt < context.idleMs) return
     if (!sinks().every((sink) => sink.isIdle())) return
     for (const run of runs.values()) run.noteIdle()
-    await recorded()
+    await recorder.recorded()
     if (isClosed || moving) return
     if (await releaseTeam(app.db, team_id, { worker, changes, no: team.end().no, due_at: dueAt() })) close(false)
   }
@@ -318,7 +240,7 @@ export function openTeamRun(context: TeamContext, team_id: string, onClosed: (is
     if (isClosed) return
     isClosed = true
     clearTimeout(moveTimer)
-    clearTimeout(recordTimer)
+    recorder.close()
     for (const run of runs.values()) endRun(run)
     for (const destination of destinations) destination.close()
     onClosed(isOwnedByAnother)
@@ -339,11 +261,11 @@ export function openTeamRun(context: TeamContext, team_id: string, onClosed: (is
       while (performance.now() < untilMs && [...runs.values()].some((run) => run.countInFlight() > 0))
         await new Promise((done) => setTimeout(done, 10))
       for (const run of runs.values()) run.noteIdle()
-      await Promise.race([recorded(), new Promise((done) => setTimeout(done, Math.max(0, untilMs - performance.now())))])
+      await Promise.race([recorder.recorded(), new Promise((done) => setTimeout(done, Math.max(0, untilMs - performance.now())))])
       close(false)
     },
     /** Whether it does more than wait for responses. */
-    isBusy: () => Boolean(moving || moveTimer || recording || recordTimer || recordAgain || sinks().some((sink) => sink.isBusy())),
+    isBusy: () => Boolean(moving || moveTimer || recorder.isBusy() || sinks().some((sink) => sink.isBusy())),
     close: () => close(false),
   }
 }

@@ -1,0 +1,33 @@
+import type { LoggedEvent, Position } from '../../../contract/delivery/log-rows.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Sender } from '../../../platform/outbound/send.ts'
+import type { Shares } from '../../worker/shares.ts'
+
+/** What a worker shares with the webhooks that it delivers to. */
+export type SendingContext = {
+  app: App
+  send: Sender['post']
+  /** How long a request may take. */
+  timeoutMs: number
+  /** Whether this worker has its lease. Without it, others may be sending. */
+  isHeld(): boolean
+  /** Requests in flight, messages and bytes in windows, by team. */
+  requests: Shares
+  messages: Shares
+  bytes: Shares
+}
+
+/** The log of the team that a webhook reads. */
+export type TeamLog = {
+  team_id: string
+  end(): Position
+  /** The next page after a position. */
+  read(
+    after: Position,
+    limits: { limit: number; bytes: number; event_type: string[] | null; end?: Position },
+  ): Promise<{ events: LoggedEvent[]; upto: Position }>
+  /** Records what has happened: soon, or now. */
+  recordSoon(isUrgent: boolean): void
+  /** Resolves when everything up to now is recorded. */
+  recorded(): Promise<void>
+}

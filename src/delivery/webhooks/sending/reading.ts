@@ -1,0 +1,119 @@
+import type { FilterVersion, LoggedEvent } from '../../../contract/delivery/log-rows.ts'
+import { later } from '../../../platform/time.ts'
+import type { SendingContext, TeamLog } from './context.ts'
+import type { Parking } from './parking.ts'
+import type { Item } from './queues.ts'
+import type { Replay } from './replay.ts'
+import type { Requests } from './requests.ts'
+import { isMessage, keyOf, STRICT, takes, versionAt } from './rules-filters.ts'
+import type { Positions } from './rules-positions.ts'
+import type { RunState } from './run-state.ts'
+import { WINDOW } from './window.ts'
+
+/** A position that only skipped events is recorded rarely, because reading them again costs little. */
+const SKIPPED_POSITIONS = 10_000
+
+type Parts = {
+  context: SendingContext
+  log: TeamLog
+  run: RunState
+  parking: Parking
+  requests: Requests
+  note(): void
+  decide(item: Pick<Item, 'place' | 'replay'>, isSent?: boolean): void
+}
+
+/** Reads what a webhook receives into its queues, while its window has room: due parked messages, the log, and replays. */
+export function openReading({ context, log, run, parking, requests, note, decide }: Parts) {
+  const { positions, queues, window } = run
+
+  async function fill() {
+    while (!run.isClosed && !run.isPaused() && window.hasRoom() && (await parking.loadDue())) requests.sendReady()
+    requests.sendReady()
+    while (mayRead() && positions.length() < WINDOW && positions.read().no < log.end().no) {
+      // Earlier filters hold up to their positions, so only the present one can select in the database.
+      const event_type = run.versions.length === 1 ? (run.versions[0]?.filter_types ?? null) : null
+      const room = window.room()
+      const limit = Math.min(room.limit, WINDOW - positions.length())
+      const { events, upto } = await log.read(positions.read(), { ...room, limit, event_type })
+      if (run.isClosed) return
+      if (addAll(events, addLive, positions)) positions.skipTo(upto)
+      if (positions.read().no - run.recordedNo >= SKIPPED_POSITIONS) note()
+      requests.sendReady()
+    }
+    for (const replay of run.replays) await fillReplay(replay)
+  }
+
+  function mayRead() {
+    if (run.isClosed || run.isPaused() || !context.isHeld()) return false
+    parkSlowest()
+    return !parking.isFull() && window.hasRoom()
+  }
+
+  /** Everything in the window behind the first undecided message is decided, so its key is parked while its request goes on. */
+  function parkSlowest() {
+    if (positions.length() < WINDOW || queues.hasReady() || !requests.hasRoom()) return
+    const slowest = [...requests.inFlight].find(([{ place, replay, key }]) => place && !replay && key !== STRICT && run.isFirst(place))
+    if (!slowest) return
+    const [item, sentAt] = slowest
+    parking.park(item, { attempts: item.attempts, retryAt: later(sentAt, context.timeoutMs), isBusy: true })
+    item.place = undefined
+    parking.parkBehind(item.key)
+  }
+
+  /** Adds events while there is room, because others read at the same time. Returns whether all have been added. */
+  function addAll(events: LoggedEvent[], add: (event: LoggedEvent) => void, { skipTo }: Positions) {
+    for (const event of events) {
+      if (!window.hasRoom()) return false
+      add(event)
+      skipTo({ no: event.no, at: event.logged_at })
+    }
+    return true
+  }
+
+  function addLive(event: LoggedEvent) {
+    const version = versionAt(run.versions, event.no)
+    if (!isMessage(version, event)) return
+    const place = positions.add({ no: event.no, at: event.logged_at })
+    if (place.isDecided) return
+    // Its user was erased, so there is no payload left to deliver.
+    if (!event.sealed) return decide({ place })
+    const key = keyOf(version.ordering, event)
+    const attempts = key === STRICT && run.isFirst(place) ? run.waiting.attempts : 0
+    enqueue({ event, key, previous: place.previous, attempts, place })
+  }
+
+  function enqueue(item: Item) {
+    if (parking.has(item.key)) return parking.park(item)
+    window.hold(item)
+    queues.add(item)
+  }
+
+  async function fillReplay(replay: Replay) {
+    while (mayRead() && replay.positions.read().no < replay.end.no) {
+      const { events, upto } = await log.read(replay.positions.read(), {
+        ...window.room(),
+        event_type: replay.event_types,
+        end: replay.end,
+      })
+      if (run.isClosed || !run.replays.includes(replay)) return
+      if (addAll(events, (event) => addReplayed(replay, event), replay.positions)) replay.positions.skipTo(upto)
+      note()
+      requests.sendReady()
+    }
+  }
+
+  /** The present filter decides, so that a replay sends what an earlier filter left out. */
+  function addReplayed(replay: Replay, event: LoggedEvent) {
+    const version = run.versions.at(-1) as FilterVersion
+    if (!isMessage(version, event) || !takes(replay.event_types, event.event_type)) return
+    const place = replay.positions.add({ no: event.no, at: event.logged_at })
+    if (place.isDecided) return
+    const key = keyOf(version.ordering, event)
+    const item = { event, key, previous: null, attempts: 0, place, replay }
+    if (event.sealed) enqueue(item)
+    else decide({ place, replay }, false)
+  }
+
+  return { fill }
+}

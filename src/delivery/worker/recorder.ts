@@ -1,0 +1,112 @@
+import type { App } from '../../platform/app.ts'
+import { isDeadlock, isLockTimeout } from '../../platform/db/errors.ts'
+import { SECOND } from '../../platform/time.ts'
+import type { NewAttempt } from '../webhooks/sending/changes.ts'
+import { type Change, recordChanges } from '../webhooks/sending/record.ts'
+import type { WebhookRun } from '../webhooks/sending/webhook-run.ts'
+
+const RETRY_MS = SECOND / 10
+/** Outcomes that cannot be recorded for this long are dropped, and their messages are sent again. */
+const TIMEOUT_MS = 60 * SECOND
+
+type Parts = {
+  app: App
+  team_id: string
+  runs: Map<string, WebhookRun>
+  /** How long outcomes wait for others to be recorded with. */
+  recordWaitMs: number
+  recordSent(attempts: NewAttempt[]): void
+  /** Drops what these hold and starts again at what is stored. */
+  reopen(runs: WebhookRun[]): void
+  onError(error: unknown): void
+}
+
+/** Records the outcomes of a team's webhooks, many in one statement and one statement at a time. */
+export function newRecorder({ app, team_id, runs, recordWaitMs, recordSent, reopen, onError }: Parts) {
+  let recording: Promise<void> | undefined
+  let pausing: Promise<void> | undefined
+  let timer: NodeJS.Timeout | undefined
+  let isWanted = false
+  let isClosed = false
+
+  function recordSoon(isUrgent: boolean) {
+    if (recording) isWanted = true
+    else if (isUrgent) start()
+    else timer ??= setTimeout(start, recordWaitMs)
+  }
+
+  function start() {
+    clearTimeout(timer)
+    timer = undefined
+    if (isClosed || recording) return
+    if (pausing) {
+      isWanted = true
+      return
+    }
+    isWanted = false
+    recording = record().finally(() => {
+      recording = undefined
+      if (isWanted) recordSoon(false)
+    })
+  }
+
+  async function record() {
+    const taken = [...runs.values()].flatMap((run) => {
+      const state = run.state()
+      const change = state && run.takeChange()
+      return change ? [{ run, change: { ...change, state } }] : []
+    })
+    if (!taken.length) return
+    const states = await recordWithRetry(taken.map(({ change }) => change))
+    if (isClosed) return
+    if (!states) return reopen(taken.map(({ run }) => run))
+    for (const { run, change } of taken) {
+      run.confirm()
+      const state = states.find(({ id }) => id === run.webhook_id)
+      if (state) run.setState(state)
+      recordSent(change.attempts)
+      run.wake()
+    }
+  }
+
+  async function recordWithRetry(batch: Change[]) {
+    const giveUpAt = performance.now() + TIMEOUT_MS
+    for (;;)
+      try {
+        return await recordChanges(app, team_id, batch)
+      } catch (error) {
+        if (!isDeadlock(error) && !isLockTimeout(error)) onError(error)
+        if (isClosed || performance.now() > giveUpAt) return undefined
+        await new Promise((done) => setTimeout(done, RETRY_MS))
+      }
+  }
+
+  return {
+    recordSoon,
+    /** Records until nothing is left. */
+    async recorded() {
+      while (!isClosed && (recording || timer || isWanted)) {
+        start()
+        await (recording ?? pausing)
+      }
+    },
+    /** Runs work while nothing is recorded. */
+    async pauseFor(work: () => Promise<void>) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      pausing = promise
+      try {
+        await recording
+        if (!isClosed) await work()
+      } finally {
+        pausing = undefined
+        resolve()
+        if (isWanted) recordSoon(false)
+      }
+    },
+    isBusy: () => Boolean(recording || timer || isWanted),
+    close() {
+      isClosed = true
+      clearTimeout(timer)
+    },
+  }
+}
