@@ -32,7 +32,7 @@ export async function positionAfter(
 ): Promise<Position> {
   if (!cursor) return { no: 0, at: BEGINNING }
   if (cursor === END) return store.findEnd(app.db, team_id)
-  const { no, at } = rules.positionOf(cursor, loc)
+  const { no, at } = rules.parseCursor(cursor, loc)
   if (at !== undefined) return { no, at }
   return { no, at: (await store.findLast(app.db, team_id, no))?.at ?? BEGINNING }
 }

@@ -8,7 +8,7 @@ import { invalid, Problem } from '../../platform/problem.ts'
 export const cursorOf = ({ no, at }: Position) => Buffer.from(`e${no}.${Date.parse(at)}`).toString('base64url')
 
 /** Decodes a cursor. Anything that Assay did not issue is rejected at `loc`. */
-export function positionOf(cursor: string, loc: string[]): { no: number; at?: string } {
+export function parseCursor(cursor: string, loc: string[]): { no: number; at?: string } {
   const text = Buffer.from(cursor, 'base64url').toString()
   const [, no, ms] = /^e(\d{1,15})(?:\.(\d{1,14}))?$/.exec(text) ?? []
   if (no === undefined || Buffer.from(text).toString('base64url') !== cursor)

@@ -10,7 +10,7 @@ export { searchPlanned } from './store.ts'
 /** The encrypted part of a message. */
 export type MessageDocument = { to: string; from_name: string; reply_to: string | null; subject: string; text: string; language: string }
 
-export type NewMessage = {
+type NewMessage = {
   team_id: string
   /** Null for a contact of the team. */
   user_id: string | null

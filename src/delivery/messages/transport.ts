@@ -4,7 +4,7 @@ import { isLoopbackUrl } from '../../platform/settings/values.ts'
 import { type Outcome, outcomeOf, TIMEOUT_MS } from './rules.ts'
 
 /** One email in plain text. */
-export type Email = {
+type Email = {
   id: string
   from_name: string
   to: string

@@ -40,7 +40,7 @@ export async function parkMessage(
     on conflict do nothing`.execute(db)
 }
 
-export type ParkedMessage = { key: string; no: number; logged_at: string; behind: number; attempts: number; retry_at: string }
+type ParkedMessage = { key: string; no: number; logged_at: string; behind: number; attempts: number; retry_at: string }
 
 /** A parked message by its position, with the number of those of its key before it. */
 export async function findParked(db: Db, team_id: string, webhook_id: string, no: number) {
