@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { newRate } from '../../src/delivery/webhooks/sending/rate.ts'
+import { newRate } from '../../src/delivery/webhooks/sending/run/rate.ts'
 import type { Outcome } from '../../src/platform/outbound/outcome.ts'
 import { MINUTE, SECOND } from '../../src/platform/time.ts'
 import { ok, outcome } from '../support/delivery.ts'

@@ -3,7 +3,7 @@ import { isDeadlock, isLockTimeout } from '../../platform/db/errors.ts'
 import { SECOND } from '../../platform/time.ts'
 import type { NewAttempt } from '../webhooks/sending/changes.ts'
 import { type Change, recordChanges } from '../webhooks/sending/record.ts'
-import type { WebhookRun } from '../webhooks/sending/webhook-run.ts'
+import type { WebhookRun } from '../webhooks/sending/run/webhook-run.ts'
 
 const RETRY_MS = SECOND / 10
 /** Outcomes that cannot be recorded for this long are dropped, and their messages are sent again. */

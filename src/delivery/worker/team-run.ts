@@ -12,7 +12,7 @@ import {
 import type { NewAttempt } from '../webhooks/sending/changes.ts'
 import type { SendingContext } from '../webhooks/sending/context.ts'
 import { findErased, type LoadedWebhook, takeWebhooks } from '../webhooks/sending/load.ts'
-import { openWebhookRun, type WebhookRun } from '../webhooks/sending/webhook-run.ts'
+import { openWebhookRun, type WebhookRun } from '../webhooks/sending/run/webhook-run.ts'
 import { moveBound } from './move-bound.ts'
 import { newRecorder } from './recorder.ts'
 import { openTeamLog } from './team-log.ts'

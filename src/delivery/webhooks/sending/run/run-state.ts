@@ -1,11 +1,11 @@
-import type { FilterVersion } from '../../../contract/delivery/log-rows.ts'
-import { type Breaker, closedBreaker } from '../rules-health.ts'
-import { noChanges } from './changes.ts'
-import type { SendingContext } from './context.ts'
+import type { FilterVersion } from '../../../../contract/delivery/log-rows.ts'
+import { type Breaker, closedBreaker } from '../../rules-health.ts'
+import { noChanges } from '../changes.ts'
+import type { SendingContext } from '../context.ts'
+import type { Replay } from '../replay.ts'
+import { followPositions, type Place } from '../rules-positions.ts'
+import type { CursorRow, WebhookState } from '../store-cursors.ts'
 import { newQueues } from './queues.ts'
-import type { Replay } from './replay.ts'
-import { followPositions, type Place } from './rules-positions.ts'
-import type { CursorRow, WebhookState } from './store-cursors.ts'
 import { newWindow } from './window.ts'
 
 export type RunState = ReturnType<typeof newRunState>

@@ -1,7 +1,7 @@
-import type { Endpoint } from '../endpoints.ts'
-import { receive } from '../inbox.ts'
-import { bodyOf, headersOfMessage, keyOfMessage, signatureOf } from './contents.ts'
-import type { SendingContext } from './context.ts'
+import type { Endpoint } from '../../endpoints.ts'
+import { receive } from '../../inbox.ts'
+import { bodyOf, headersOfMessage, keyOfMessage, signatureOf } from '../contents.ts'
+import type { SendingContext } from '../context.ts'
 import type { Item } from './queues.ts'
 
 export type Exchange = Awaited<ReturnType<typeof exchange>>

@@ -1,5 +1,5 @@
 /** A key whose first message failed. `stored` counts its messages, with those that are not recorded yet. */
-export type ParkedKey = { attempts: number; retryAt: string; stored: number; isBusy: boolean }
+type ParkedKey = { attempts: number; retryAt: string; stored: number; isBusy: boolean }
 
 /** Above these, the cursor waits until half of them are gone. */
 const MAX_KEYS = 1000

@@ -1,9 +1,9 @@
-import type { App } from '../../../platform/app.ts'
-import type { Changes } from './changes.ts'
+import type { App } from '../../../../platform/app.ts'
+import type { Changes } from '../changes.ts'
+import { keyBesideOrder, STRICT } from '../rules-filters.ts'
+import * as store from '../store-cursors.ts'
 import { parkedKeys } from './parked-keys.ts'
 import type { Item, Queues } from './queues.ts'
-import { keyBesideOrder, STRICT } from './rules-filters.ts'
-import * as store from './store-cursors.ts'
 import type { Window } from './window.ts'
 
 /** Keys that are loaded at once, and messages of each. Together they fill a window. */

@@ -1,4 +1,4 @@
-import { SECOND } from '../../../platform/time.ts'
+import { SECOND } from '../../../../platform/time.ts'
 
 /** Limits messages per second. It starts empty, because another worker may just have sent. `now` is in milliseconds. */
 export function newRate(now: number) {

@@ -1,6 +1,6 @@
-import type { LoggedEvent } from '../../../contract/delivery/log-rows.ts'
-import type { Replay } from './replay.ts'
-import type { Place } from './rules-positions.ts'
+import type { LoggedEvent } from '../../../../contract/delivery/log-rows.ts'
+import type { Replay } from '../replay.ts'
+import type { Place } from '../rules-positions.ts'
 
 /** A message that a webhook is about to receive. */
 export type Item = {
