@@ -36,18 +36,16 @@ export type Row = {
   reads?: true
   /** A read of public data that concerns no person. It writes an audit row only if it is rejected. */
   unaudited?: true
-  /**
-   * With a team API key, starts while the database checks the key, like every GET. Its action works in the database only, where each
-   * write waits for the check.
-   */
-  startsEarly?: true
   /** Needs no credential, but accepts requests only from the console. */
   console?: true
   /** Adds a `Deprecation` header to every response. */
   deprecated?: Deprecation
   /** Accepts X-Idempotency-Key. */
   idempotent?: true
-  /** Grants access or subscribes to data, so unknown fields of the body are refused: a misspelled one would grant or subscribe to more. */
+  /**
+   * Grants access or subscribes to data. Unknown fields of the body are refused: a misspelled one would grant or subscribe to more.
+   * The credential is read from the database.
+   */
   exact?: true
   /** Allows a body as large as several images. */
   largeBody?: true

@@ -9,7 +9,6 @@ import {
   authenticateLabKey,
   authenticateManagementKey,
   authenticateTeamKey,
-  lastCallerOf,
 } from '../tenants/keys/authenticate.ts'
 import { deploymentOfKey, isLabKey, isManagementKey, isUserToken } from '../tenants/keys/rules.ts'
 import { authenticateUserToken } from '../tenants/keys/user-tokens.ts'
@@ -41,7 +40,7 @@ export const usesDeprecatedHeader = (row: Row, headers: Headers) =>
 
 function authenticateTeam(app: App, row: Row, headers: Headers): Promise<TeamCaller> {
   const key = teamKeyIn(headers)
-  if (key) return authenticateTeamKey(app, key)
+  if (key) return authenticateTeamKey(app, key, { mayBeKnown: !row.exact })
   const token = /^Bearer +(\S+)$/i.exec(headerValue(headers, 'authorization') ?? '')?.[1]
   if (token && isUserToken(token)) return authenticateUser(app, row, token)
   if (token && deploymentOfKey(token))
@@ -61,18 +60,6 @@ function authenticateTeam(app: App, row: Row, headers: Headers): Promise<TeamCal
     'MISSING_API_KEY',
     'Missing x-service-api-key. Send a team API key in that header, or an access token as Authorization: Bearer.',
   )
-}
-
-/**
- * The caller of a request, as the same key identified it last. The request starts with it while the database checks the key. Nothing
- * is written, audited or returned before the check has found the same caller. A caller with a fixed rate is checked first, because
- * the request may be over it.
- */
-export function expectedCaller(app: App, row: Row, headers: Headers): TeamCaller | undefined {
-  const startsEarly = row.auth === 'team' && (row.method === 'get' ? !row.media && !row.waits : row.startsEarly)
-  const key = startsEarly ? teamKeyIn(headers) : undefined
-  const caller = key === undefined ? undefined : lastCallerOf(app, key)
-  return caller?.rate_limits ? undefined : caller
 }
 
 /** A user's token lives on a phone, so only the endpoints that the contract marks accept it. */

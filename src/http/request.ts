@@ -29,8 +29,6 @@ export type RequestState = {
   address: string
   params: Record<string, string>
   caller?: Caller | undefined
-  /** Set while `caller` is only expected, for a request that started before its key was checked. */
-  checked?: Promise<Caller | undefined> | undefined
   /** Aborts a stream when its client disconnects or the server stops. */
   signal?: AbortSignal | undefined
   /** The session cookie to set in the response; null clears it. */

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
 import type { Row } from '../contract/endpoint.ts'
 import { type App, type AppInRequest, type HttpRequest, inTransaction, onTeamClock } from '../platform/app.ts'
@@ -13,7 +12,7 @@ import type { AuditRead } from '../tenants/audit/reads.ts'
 import { type IdempotencyLease, leaseLost, type Outcome } from '../tenants/idempotency/actions.ts'
 import { deviceTokenIn, sessionSecretIn } from '../tenants/sessions/rules.ts'
 import { checkNotMasked } from '../tenants/sessions/rules-masking.ts'
-import { checkGates, checkPath, checkUser } from './authenticate.ts'
+import { checkPath, checkUser } from './authenticate.ts'
 import { afterSending, type ResponseJson, responseJson } from './body/response-json.ts'
 import { withIdempotency } from './idempotency.ts'
 import { checkText, parseInput, type RawInput } from './input.ts'
@@ -23,13 +22,6 @@ export type RouteContext = { audit: AuditBatch; auditRead: AuditRead; turns: Tur
 
 /** `json` is the body as JSON, if it is ready. */
 type Response = Outcome & { json?: ResponseJson | undefined; replayed?: boolean }
-
-/** Throws unless the check found the expected caller, who may use the endpoint. */
-export async function confirm({ route, caller, checked }: RequestState) {
-  const found = await checked
-  checkGates(route, found)
-  if (!isDeepStrictEqual(found, caller)) throw new Error('The caller is not the expected one.')
-}
 
 /** Validates, executes once, shapes and audits a request. A refusal is thrown. */
 export async function respond(app: App, context: RouteContext, state: RequestState, raw: RawInput): Promise<Response> {
@@ -83,7 +75,6 @@ async function execute(app: AppInRequest, { auditRead }: RouteContext, state: Re
   const auditOf = (result: unknown) => auditRow(app, caller, auditEntry(state, status, result))
   if (row.method === 'get' || row.reads) {
     const result = await retryRead(() => handler(app, caller, input))
-    if (state.checked) await confirm(state)
     const audited = row.unaudited ? undefined : auditRead(caller, auditOf(result))
     const write = async () => {
       if (row.long || lateJsonOf(result)) await afterSending()

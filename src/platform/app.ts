@@ -26,6 +26,8 @@ export type Service = {
   checksShapes: boolean
   /** Real time as ISO text, for leases, tokens, retention and audit. */
   wall(): string
+  /** Milliseconds of a clock that never goes back, for what this process may keep for a while. */
+  monotonic(): number
   /** Wakes the processes that a change concerns. Inside a transaction, after the commit. */
   wake(type: WakeUp['type'], id: string): void
   /** What wakes this process. */
@@ -71,13 +73,14 @@ export type HttpRequest = {
   setDevice(token: string): void
 }
 
-type Parts = Pick<Service, 'config' | 'db' | 'replica' | 'vault' | 'log'> & Partial<Pick<Service, 'wall' | 'checksShapes'>>
+type Parts = Pick<Service, 'config' | 'db' | 'replica' | 'vault' | 'log'> & Partial<Pick<Service, 'wall' | 'monotonic' | 'checksShapes'>>
 
 /** A service that is not connected to other processes yet, so it wakes only itself. */
-export function newService({ wall = () => new Date().toISOString(), checksShapes = false, ...parts }: Parts): Service {
+export function newService({ checksShapes = false, ...parts }: Parts): Service {
+  const { wall = () => new Date().toISOString(), monotonic = () => performance.now() } = parts
   const receivers: Receivers = {}
   const wake = (type: WakeUp['type'], id: string) => void receive(receivers, { type, id })
-  return { ...parts, wall, checksShapes, caches: new Map(), lastUses: emptyLastUses(), wake, receivers }
+  return { ...parts, wall, monotonic, checksShapes, caches: new Map(), lastUses: emptyLastUses(), wake, receivers }
 }
 
 /** The app of a job run, a command and everything else that is not a request. */

@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createClient, sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
-import { DAY, HOUR, MINUTE } from '../../src/platform/time.ts'
+import { DAY, HOUR, later, MINUTE, SECOND } from '../../src/platform/time.ts'
+import { ensureTeamKey } from '../../src/tenants/keys/actions.ts'
 import { MAX_MANAGEMENT_KEYS } from '../../src/tenants/keys/rules.ts'
 import { setBetas } from '../../src/tenants/teams/actions.ts'
 import { auditRows } from '../support/audit.ts'
 import { aNewOrder } from '../support/orders.ts'
 import { query } from '../support/query.ts'
-import { newUuid } from '../support/seeded.ts'
+import { newApiKey, newUuid } from '../support/seeded.ts'
 import { aSample, aWorkout, push, pushSummary } from '../support/wearables.ts'
 import { errorOf, replica, type Tenant, world } from '../support/world.ts'
 
@@ -21,8 +22,6 @@ const newTenant = (): Promise<Tenant> => w.tenant()
 const deploymentParams = ({ org_id }: { org_id: string }) => ({ org_id, env: 'sandbox' as const, region: 'us' as const })
 const clientWithKey = (key: string) => createClient(w.base, { 'x-service-api-key': key })
 const adminClient = (key: string) => createClient(w.base, { 'x-management-key': key })
-/** Writes that start while their key is checked. */
-const early = Object.entries(endpoints).flatMap(([name, row]) => ('startsEarly' in row ? [name] : []))
 const userBody = () => ({ client_user_id: `user-${newUuid()}` })
 const createKey = (tenant: Tenant, change: object = {}) =>
   tenant.admin.createTeamKey({ params: deploymentParams(tenant), body: { label: 'reports', team_id: tenant.team_id, ...change } })
@@ -62,13 +61,51 @@ describe('a team API key', () => {
     expect(row?.text).not.toContain(key.value.slice(12))
   })
 
-  test('works at once on every replica, and stops at once when it is revoked', async () => {
-    const { id, value } = await createKey(w)
+  test('works at once on every replica, and stops after a second on those that no wake-up reaches', async () => {
     const other = await replica({ database: w.url })
-    const clients = [clientWithKey(value), createClient(other.base, { 'x-service-api-key': value })]
-    await Promise.all(Array.from({ length: 20 }, (_, i) => clients[i % 2]?.listUsers()))
+    other.stopTime()
+    const { id, value } = await createKey(w)
+    const [here, there] = [clientWithKey(value), createClient(other.base, { 'x-service-api-key': value })]
+    await Promise.all(Array.from({ length: 20 }, (_, i) => (i % 2 ? here : there).listUsers()))
     await w.admin.deleteTeamKeys({ params: deploymentParams(w), query: { api_key_id: [id] } })
-    for (const client of clients) expect(await errorOf(client.listUsers())).toMatchObject({ status: 401 })
+    expect(await errorOf(here.listUsers())).toMatchObject({ status: 401 })
+    other.advanceTime(SECOND - 1)
+    await there.listUsers()
+    other.advanceTime(1)
+    expect(await errorOf(there.listUsers())).toMatchObject({ status: 401 })
+  })
+
+  test('is read from the database by requests that grant access, even if it was valid a moment ago', async () => {
+    const other = await replica({ database: w.url })
+    other.stopTime()
+    const { user_id } = await w.api.createUser({ body: userBody() })
+    const { id, value } = await createKey(w)
+    const there = createClient(other.base, { 'x-service-api-key': value })
+    await there.getUser({ params: { user_id } })
+    await w.admin.deleteTeamKeys({ params: deploymentParams(w), query: { api_key_id: [id] } })
+    await there.getUser({ params: { user_id } })
+    const refused = { status: 401, detail: { error_type: 'INVALID_API_KEY' } }
+    expect(await errorOf(there.createUserToken({ params: { user_id } }))).toMatchObject(refused)
+    expect(await errorOf(there.createLinkToken({ body: { user_id } }))).toMatchObject(refused)
+    const browser = createClient(other.base, { 'x-assay-console': '1' })
+    expect((await errorOf(browser.beginSession({ body: { team_api_key: value } }))).status).toBe(401)
+  })
+
+  test('works at once when it is created after a request with it was rejected, and ends when it expires', async () => {
+    const other = await replica({ database: w.url })
+    other.stopTime()
+    const value = newApiKey('sk_us_')
+    const there = createClient(other.base, { 'x-service-api-key': value })
+    expect(await errorOf(there.listUsers())).toMatchObject({ status: 401 })
+    await ensureTeamKey(w.app, value, { label: 'imported', team_id: w.team_id })
+    await there.listUsers()
+
+    const expiring = await createKey(w, { expires_at: later(other.app.wall(), MINUTE) })
+    const client = createClient(other.base, { 'x-service-api-key': expiring.value })
+    other.advanceTime(MINUTE - SECOND / 2)
+    await client.listUsers()
+    other.advanceTime(SECOND / 2)
+    expect(await errorOf(client.listUsers())).toMatchObject({ status: 401, detail: { error_type: 'API_KEY_EXPIRED' } })
   })
 
   test('is checked before a read is audited or answered, even if it was valid a moment ago', async () => {
@@ -92,32 +129,35 @@ describe('a team API key', () => {
     expect(await readsOfKey()).toHaveLength(5)
   })
 
-  test.each(early)('is checked before %s writes anything, even if it was valid a moment ago', async (name) => {
-    const tenant = await newTenant()
-    const { id, value } = await createKey(tenant)
-    const client = clientWithKey(value)
-    const order = await aNewOrder(client)
-    const { user_id } = order
-    const writes: Record<string, () => Promise<unknown>> = {
-      createUser: () => client.createUser({ body: userBody() }),
-      createOrder: () => client.createOrder({ body: order }),
-      pushSamples: () => push(client, user_id, 'heartrate', [aSample('2026-03-01T08:00:00Z', 61)]),
-      pushSummaries: () => pushSummary(client, user_id, 'workouts', aWorkout()),
-    }
-    const write = writes[name] as () => Promise<unknown>
-    const written = () =>
-      query(
-        w.url,
-        `select (select count(*) from users where team_id = $1) as users, (select count(*) from orders where team_id = $1) as orders,
+  test.each(['createUser', 'createOrder', 'pushSamples', 'pushSummaries'])(
+    'is checked before %s writes anything, even if it was valid a moment ago',
+    async (name) => {
+      const tenant = await newTenant()
+      const { id, value } = await createKey(tenant)
+      const client = clientWithKey(value)
+      const order = await aNewOrder(client)
+      const { user_id } = order
+      const writes: Record<string, () => Promise<unknown>> = {
+        createUser: () => client.createUser({ body: userBody() }),
+        createOrder: () => client.createOrder({ body: order }),
+        pushSamples: () => push(client, user_id, 'heartrate', [aSample('2026-03-01T08:00:00Z', 61)]),
+        pushSummaries: () => pushSummary(client, user_id, 'workouts', aWorkout()),
+      }
+      const write = writes[name] as () => Promise<unknown>
+      const written = () =>
+        query(
+          w.url,
+          `select (select count(*) from users where team_id = $1) as users, (select count(*) from orders where team_id = $1) as orders,
          (select count(*) from events where team_id = $1) as events, (select count(*) from connections where team_id = $1) as connections,
          (select count(*) from ${auditRows} where team_id = $1 and actor_id = $2) as audited`,
-        [tenant.team_id, id],
-      )
-    const before = await written()
-    await tenant.admin.deleteTeamKeys({ params: deploymentParams(tenant), query: { api_key_id: [id] } })
-    expect(await errorOf(write())).toMatchObject({ status: 401, detail: { error_type: 'INVALID_API_KEY' } })
-    expect(await written()).toEqual(before)
-  })
+          [tenant.team_id, id],
+        )
+      const before = await written()
+      await tenant.admin.deleteTeamKeys({ params: deploymentParams(tenant), query: { api_key_id: [id] } })
+      expect(await errorOf(write())).toMatchObject({ status: 401, detail: { error_type: 'INVALID_API_KEY' } })
+      expect(await written()).toEqual(before)
+    },
+  )
 
   test('loses access to a beta at once when its team leaves the beta, also for an invalid request', async () => {
     const tenant = await newTenant()

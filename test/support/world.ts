@@ -141,6 +141,10 @@ export async function replica({
   let offset = 0
   let stoppedAt: number | undefined
   const wall = () => later(new Date(stoppedAt ?? Date.now()).toISOString(), offset)
+  /** A test can set the wall clock back, but not this one. */
+  let advanced = 0
+  let monotonicStoppedAt: number | undefined
+  const monotonic = () => (monotonicStoppedAt ?? performance.now()) + advanced
   const readReplica = config.READ_DATABASE_URL
     ? openReplica(config.READ_DATABASE_URL, opened.db, poolSize, log, { maxStalenessMs })
     : undefined
@@ -152,6 +156,7 @@ export async function replica({
     vault: newVault(keyEncryptionOf(config, true)),
     log,
     wall,
+    monotonic,
     checksShapes: true,
   })
   const app = appOf(service)
@@ -170,20 +175,23 @@ export async function replica({
     url,
     /** The connections that requests take in turn. Pipelined ones are separate. */
     poolSize: () => opened.pool.options.max,
-    /** Advances the wall clock of this replica. */
+    /** Advances the clocks of this replica. */
     advanceTime: (ms: number) => {
       offset += ms
+      advanced += Math.max(0, ms)
     },
     /** Sets the wall clock of this replica. */
     setTime: (moment: string) => {
       offset = Date.parse(moment) - (stoppedAt ?? Date.now())
     },
-    /** Stops the wall clock of this replica, so that a slow machine ends no lease and no wait. Only `advanceTime` moves it until `resumeTime`. */
+    /** Stops the clocks of this replica, so that a slow machine ends no lease and no wait. Only `advanceTime` moves it until `resumeTime`. */
     stopTime: (at = Date.now()) => {
       stoppedAt = at
+      monotonicStoppedAt = performance.now()
     },
     resumeTime: () => {
       stoppedAt = undefined
+      monotonicStoppedAt = undefined
     },
     /** Advances the wall clock to noon UTC, so that no day ends during the test. */
     setTimeToNoon: () => {

@@ -255,7 +255,6 @@ export const orderEndpoints = {
     ...orders,
     method: 'post',
     path: '/v3/order',
-    startsEarly: true,
     idempotent: true,
     largeBody: true,
     summary: 'Create an order',

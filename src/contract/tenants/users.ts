@@ -170,7 +170,6 @@ export const userEndpoints = {
     summary: 'Create a user',
     subjects: { user_id: 'result.user_id' },
     description: 'If the client_user_id exists, the response is 400 and names the user_id and created_on of the existing user.',
-    startsEarly: true,
     idempotent: true,
     body: NewUser,
     returns: User,

@@ -106,7 +106,6 @@ export const summaryEndpoints = {
     description:
       'The ID of a summary is derived from its user, source and subject, so sending a summary again replaces it. Samples inside a summary are stored as samples. You can compress the body with gzip. Emits `daily.data.{resource}.created` and `.updated`, or `historical.data.{resource}.created`.',
     largeBody: true,
-    startsEarly: true,
     userToken: true,
     params: z.object({ resource: z.enum(summaryNames, `Must be one of ${summaryNames.join(', ')}.`), user_id: Id }),
     body: NewSummaries,

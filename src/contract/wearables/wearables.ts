@@ -170,7 +170,6 @@ export const wearableEndpoints = {
     description:
       'A sample is identified by resource, provider, type and start_date. The latest version replaces earlier ones; an identical version changes nothing and emits no event. At most 100,000 samples per request. You can compress the body with gzip. Emits `daily.data.{resource}.created` and `.updated`, or `historical.data.{resource}.created`.',
     largeBody: true,
-    startsEarly: true,
     userToken: true,
     params: UserSeries,
     body: NewSamples,

@@ -75,9 +75,13 @@ export const accessControls = {
   },
   accessRemoval: {
     title: 'Removal of access',
-    feature: 'A revoked key, a removed person and a changed role take effect with the next request.',
+    feature:
+      'A removed person and a changed role take effect with the next request. A revoked team API key takes effect within one second.',
     tests: {
-      'api/keys': ['a team API key > works at once on every replica, and stops at once when it is revoked'],
+      'api/keys': [
+        'a team API key > works at once on every replica, and stops after a second on those that no wake-up reaches',
+        'a team API key > is read from the database by requests that grant access, even if it was valid a moment ago',
+      ],
       'people/people': [
         'removal and role changes > ends the sessions of a removed person and rejects a new sign-in',
         'removal and role changes > applies a new role to open sessions at once',

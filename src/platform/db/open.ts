@@ -2,7 +2,6 @@ import { CompiledQuery, Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import { setupProblem } from '../problem.ts'
-import { whenConfirmed } from '../shares/share.ts'
 import { clientClass } from './connections/clients.ts'
 import { newFairPool } from './connections/fair-pool.ts'
 import { urlsOfHosts, writableHost } from './connections/hosts.ts'
@@ -118,7 +117,7 @@ export function openDatabase(url: string, size: number, log: Logger, { isReplica
     ? {
         // A batch of reads is complete when it is sent, so it does not wait for another turn.
         reading: coalesceReads(open(process.nextTick)),
-        writing: onceConfirmed(openPipelinedPool(open, WRITE_CONNECTIONS)),
+        writing: openPipelinedPool(open, WRITE_CONNECTIONS),
         hasFreeConnection: fair.hasFree,
       }
     : undefined
@@ -134,15 +133,6 @@ export function openDatabase(url: string, size: number, log: Logger, { isReplica
   }
   return { db, pool, countWaiting: fair.countWaiting, close }
 }
-
-/** Statements other than hot reads can write. */
-const onceConfirmed = <C extends PipelinedConnection>(connection: C): C => ({
-  ...connection,
-  async run(statement) {
-    await whenConfirmed()
-    return connection.run(statement)
-  },
-})
 
 type PipelinedConnections = {
   reading: PipelinedConnection

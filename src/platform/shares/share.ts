@@ -3,21 +3,13 @@ import { SECOND } from '../time.ts'
 import { newContention } from './contention.ts'
 
 /** Who a request works for: a team, or an organization, a lab or an address, and within it a key or a user. */
-export type Share = {
-  owner: string
-  member: string
-  /** Set for a request that started before its key was checked. It fails if the caller is not the expected one. */
-  confirmed?: Promise<void> | undefined
-}
+export type Share = { owner: string; member: string }
 
 const shares = new AsyncLocalStorage<Share | undefined>()
 const contention = newContention(SECOND)
 
 /** Undefined for jobs and for other work of the service itself. */
 export const currentShare = () => shares.getStore()
-
-/** Everything that could write waits for this. */
-export const whenConfirmed = () => shares.getStore()?.confirmed
 
 export const runForShare = <T>(share: Share, work: () => T): T => shares.run(share, work)
 

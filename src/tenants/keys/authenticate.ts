@@ -1,13 +1,18 @@
 import type { App } from '../../platform/app.ts'
-import { declareCache } from '../../platform/caches.ts'
 import type { LabCaller, ManagementCaller, TeamCaller } from '../../platform/callers.ts'
 import { deploymentName } from '../../platform/config.ts'
+import { type KeyCaller, knownCallers } from '../../platform/known-callers.ts'
 import { Problem, problem } from '../../platform/problem.ts'
 import { recordUse } from './last-use.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
-export async function authenticateTeamKey(app: App, secret: string): Promise<TeamCaller> {
+type Options = {
+  /** Accepts what the process read within the last second. Not for a request that grants access. */
+  mayBeKnown?: boolean
+}
+
+export async function authenticateTeamKey(app: App, secret: string, { mayBeKnown = false }: Options = {}): Promise<TeamCaller> {
   if (rules.isManagementKey(secret))
     throw problem(
       'MANAGEMENT_KEY_NOT_ALLOWED',
@@ -20,59 +25,35 @@ export async function authenticateTeamKey(app: App, secret: string): Promise<Tea
     )
   checkDeployment(app, rules.deploymentOfKey(secret))
   const hash = rules.hashSecret(secret)
-  const name = hash.toString('base64')
-  const key = await findTeamKey(app, hash)
-  try {
-    const caller = teamCallerOf(app, key)
-    remember(callers(app), name, caller)
-    return caller
-  } catch (error) {
-    callers(app).delete(name)
-    throw error
-  }
+  const find = async (known?: TeamCaller) => keyCallerOf(await findTeamKey(app, hash, known))
+  return useKey(app, await (mayBeKnown ? knownCallers(app).get(hash.toString('base64'), app.monotonic(), find) : find()))
 }
 
-const MAX_REMEMBERED_KEYS = 50_000
-
-function remember<T>(cache: Map<string, T>, name: string, value: T) {
-  cache.set(name, value)
-  if (cache.size > MAX_REMEMBERED_KEYS) cache.delete(cache.keys().next().value as string)
-}
-
-/** The caller of each key by its hash, when it was last checked. */
-const callers = declareCache(() => new Map<string, TeamCaller>())
-
-/** Whom a key identified when it was last checked, which may have changed since. */
-export const lastCallerOf = (app: App, secret: string) => callers(app).get(rules.hashSecret(secret).toString('base64'))
-
-/** The owner of each key by its hash. It never changes, so a request reads only the key itself. */
-const keyOwners = declareCache(() => new Map<string, store.KeyOwner>())
-
-async function findTeamKey(app: App, hash: Buffer) {
-  const owners = keyOwners(app)
-  const name = hash.toString('base64')
-  const remembered = owners.get(name)
-  const key = remembered && (await store.findTeamKey(app.db, remembered))
+/** A key that was deleted and created again has another owner. */
+async function findTeamKey(app: App, hash: Buffer, known: store.KeyOwner | undefined) {
+  const key = known && (await store.findTeamKey(app.db, known))
   if (key) return key
-  owners.delete(name)
   const owner = await store.findKeyOwner(app.db, hash)
-  if (!owner) return undefined
-  remember(owners, name, owner)
-  return store.findTeamKey(app.db, owner)
+  return owner && store.findTeamKey(app.db, owner)
 }
 
 /** Loads the caller of a console session that was started with a team API key. */
-export const loadTeamKeyCaller = async (app: App, owner: store.KeyOwner) => teamCallerOf(app, await store.findTeamKey(app.db, owner))
+export const loadTeamKeyCaller = async (app: App, owner: store.KeyOwner) => useKey(app, keyCallerOf(await store.findTeamKey(app.db, owner)))
 
-function teamCallerOf(app: App, key: Awaited<ReturnType<typeof store.findTeamKey>>): TeamCaller {
+function keyCallerOf(key: Awaited<ReturnType<typeof store.findTeamKey>>): KeyCaller {
   if (!key || key.revoked_at || key.deleted_at)
     throw problem('INVALID_API_KEY', 'The team API key is unknown or revoked. Check the value you send in x-service-api-key.')
-  if (key.expires_at && key.expires_at <= app.wall())
-    throw problem('API_KEY_EXPIRED', 'The team API key has expired. Create a new one with the management API.')
-  recordUse(app, 'team_api_keys', key)
   const { org_id, team_id, key_id, read_only, plan, betas, clock_offset_ms, team_rate_limit, key_rate_limit } = key
   const rate_limits = rules.rateLimitsOf(team_rate_limit, key_rate_limit)
-  return { kind: 'team', org_id, team_id, key_id, read_only, plan, betas, clock_offset_ms, rate_limits }
+  const caller = { kind: 'team' as const, org_id, team_id, key_id, read_only, plan, betas, clock_offset_ms, rate_limits }
+  return { caller, expires_at: key.expires_at, last_used_at: key.last_used_at }
+}
+
+function useKey(app: App, { caller, expires_at, last_used_at }: KeyCaller): TeamCaller {
+  if (expires_at && expires_at <= app.wall())
+    throw problem('API_KEY_EXPIRED', 'The team API key has expired. Create a new one with the management API.')
+  recordUse(app, 'team_api_keys', { ...caller, last_used_at })
+  return caller
 }
 
 export async function authenticateAccessToken(app: App, secret: string): Promise<TeamCaller> {

@@ -12,5 +12,7 @@ export const lockTeamClock = async (app: AppInTransaction, team_id: string) =>
   (await store.tryLockClock(app.db, team_id)) ? store.findClock(app.db, team_id) : undefined
 
 /** Moves the team's clock in the caller's transaction. */
-export const setClockOffset = (app: AppInTransaction, team_id: string, clock_offset_ms: number) =>
-  store.setClockOffset(app.db, team_id, clock_offset_ms)
+export function setClockOffset(app: AppInTransaction, team_id: string, clock_offset_ms: number) {
+  app.wake('caller', team_id)
+  return store.setClockOffset(app.db, team_id, clock_offset_ms)
+}

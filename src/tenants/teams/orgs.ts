@@ -27,6 +27,10 @@ export async function findFirstOrgAndTeam(app: App) {
 export const listOrgs = (app: App) => store.listOrgs(app.db)
 
 /** Only the operator changes a plan; the API has no endpoint for it. */
-export const setPlan = (app: App, org_id: string, plan: Plan) => inTransaction(app, (app) => store.updateOrg(app.db, org_id, { plan }))
+export const setPlan = (app: App, org_id: string, plan: Plan) =>
+  inTransaction(app, (app) => {
+    app.wake('caller', org_id)
+    return store.updateOrg(app.db, org_id, { plan })
+  })
 
 export const orgOfTeam = async (app: App, team_id: string) => (await store.getTeam(app.db, team_id)).org_id

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { newFairQueue } from '../../shares/fair-queue.ts'
-import { currentShare, whenConfirmed } from '../../shares/share.ts'
+import { currentShare } from '../../shares/share.ts'
 import { sweeper } from '../../shares/sweep.ts'
 
 /** Work of the service itself, such as jobs and common writes. It goes first, because requests of all teams can wait for it. */
@@ -75,7 +75,6 @@ export function newFairPool(pool: pg.Pool) {
     /** Leaves the last connections to statements that have no other way. */
     hasFree: () => !queue.size && taken < pool.options.max - 2 * reserveOf(pool.options.max),
     async connect() {
-      await whenConfirmed()
       const owner = currentShare()?.owner ?? SERVICE
       // Everyone in the queue has taken all that one owner can have, or there is no connection left.
       if (hasRoom(owner) && !queue.sizeOf(owner)) {

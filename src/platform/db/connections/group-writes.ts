@@ -1,4 +1,3 @@
-import { whenConfirmed } from '../../shares/share.ts'
 import { isConnectionLost, isDatabaseError, isReadOnly } from '../errors.ts'
 
 /** With one group at a time, a write would wait for the group before it, and no group would form while the server writes. */
@@ -45,8 +44,6 @@ export function groupWrites<T, R>(write: Write<T, R>) {
   }
   return {
     async write(item: T): Promise<R> {
-      // A group is written in the context of one of its requests, so each waits for its own check.
-      await whenConfirmed()
       const written = Promise.withResolvers<{ result: R } | undefined>()
       waiting.push({ item, written })
       schedule()
