@@ -43,7 +43,7 @@ export async function scriptFromOrder(url: string, users: number): Promise<Scrip
     ...[rowsOf(event, { ...user, [event['id'] as string]: freshId('event') }).replace('$', ':event'), ':event_sealed'],
     ...[rowsOf(audit, { [audit['id'] as string]: freshId('audit') }).replace('$', ':audit'), 'null', 'null', 'null'],
   ]
-  const statement = placeOrders.replace(/\$(\d+)/g, (_, n: string) => values[Number(n) - 1] as string)
+  const statement = placeOrders.text.replace(/\$(\d+)/g, (_, n: string) => values[Number(n) - 1] as string)
   return { script: `\\set n random(1, 9000000000000000)\n\\set u random(1, ${users})\n${statement};\n`, variables }
 }
 

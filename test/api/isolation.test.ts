@@ -11,7 +11,7 @@ import { storeDocuments } from '../../src/labs/results/lab-documents.ts'
 import { eraseDueUsersOf } from '../../src/operations/user-deletion/actions.ts'
 import { eraseFromLogs } from '../../src/operations/user-deletion/logs.ts'
 import { inTransaction } from '../../src/platform/app.ts'
-import { prepareStatement, runPrepared } from '../../src/platform/db/open.ts'
+import { prepareStatement, run } from '../../src/platform/db/open.ts'
 import { DAY, later } from '../../src/platform/time.ts'
 import { setBetas } from '../../src/tenants/teams/actions.ts'
 import { requireUser } from '../../src/tenants/users/actions.ts'
@@ -701,7 +701,7 @@ async function readRows({ otherOrg, sibling }: Others) {
 
 /** A hash per table of the rows of a team or an organization, without audit rows and last_used_at. */
 const rowsOf = async (owner: Owner, { ids }: TenantData) =>
-  runPrepared(w.app.db, await (owner === 'team_id' ? teamRowsSql() : orgRowsSql()), [owner === 'team_id' ? ids.team : ids.org])
+  run(w.app.db, await (owner === 'team_id' ? teamRowsSql() : orgRowsSql()), [owner === 'team_id' ? ids.team : ids.org])
 
 const teamRowsSql = once(() => rowsSql('team_id', 'teams'))
 const orgRowsSql = once(() => rowsSql('org_id', 'orgs'))

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { expect, test } from 'vitest'
+import { SECOND } from '../../src/platform/time.ts'
 import { lockWaits } from '../support/lock-waits.ts'
 import { eventually } from '../support/process.ts'
 import { directUrl } from '../support/query.ts'
@@ -13,6 +14,8 @@ test('a request that loses a deadlock against a migration is served afterwards',
   const migration = new pg.Client({ connectionString: directUrl(w.url) })
   await migration.connect()
   await migration.query('begin; lock table teams in access exclusive mode')
+  // The process knows the caller for a second.
+  w.advanceTime(SECOND)
   const request = w.api.getUser({ params: { user_id } })
   await eventually(async () => (await lockWaits(w.url)).length)
   // The server fails the one that waited first, which is the request unless the machine stalls.

@@ -2,9 +2,9 @@ import { type AddressInfo, createServer } from 'node:net'
 import pg from 'pg'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { coalesceReads, openPipelined, type Statement } from '../../src/platform/db/connections/pipelined-connections.ts'
+import { coalesceReads, openPipelined, type Query } from '../../src/platform/db/connections/pipelined-connections.ts'
 import { isDatabaseUnavailable } from '../../src/platform/db/errors.ts'
-import { openDatabase, prepareStatement, runHotRead, runHotWrite } from '../../src/platform/db/open.ts'
+import { openDatabase, prepareStatement, run } from '../../src/platform/db/open.ts'
 import { atEnd } from '../support/at-end.ts'
 import { TIMEOUT_MS } from '../support/process.ts'
 import { query } from '../support/query.ts'
@@ -27,12 +27,12 @@ await query(
 const { db, pool, close } = openDatabase(url, 8, pino({ level: 'silent' }))
 atEnd(close)
 
-const whoAmI = prepareStatement('test_who', 'select pg_backend_pid() as pid, $1::int as value')
-const countUp = prepareStatement('test_count', 'select count_up($1, $2) as count')
-const divide = prepareStatement('test_divide', 'select 10 / $1::int as share, $2::int as lock_ms')
+const whoAmI = prepareStatement('test_who', 'select pg_backend_pid() as pid, $1::int as value', { hot: 'read' })
+const countUp = prepareStatement('test_count', 'select count_up($1, $2) as count', { hot: 'write', locks: true })
+const divide = prepareStatement('test_divide', 'select 10 / $1::int as share, $2::int as lock_ms', { hot: 'write', locks: true })
 
-const who = (value: number) => runHotRead<{ pid: number; value: number }>(db, whoAmI, [value])
-const count = async (id: number) => (await runHotWrite<{ count: number }>(db, countUp, [id]))[0]?.count
+const who = (value: number) => run<{ pid: number; value: number }>(db, whoAmI, [value])
+const count = async (id: number) => (await run<{ count: number }>(db, countUp, [id]))[0]?.count
 const counted = async (id: number) => (await query(url, 'select count from counters where id = $1', [id]))[0]?.['count']
 
 test('closing ends connections that only the pool used, so that a command ends at once', async () => {
@@ -44,8 +44,8 @@ test('closing ends connections that only the pool used, so that a command ends a
 })
 
 test('reads a time as ISO text with milliseconds', async () => {
-  const readTime = prepareStatement('test_time', 'select $1::timestamptz as at')
-  const read = async (text: string) => (await runHotRead<{ at: string }>(db, readTime, [text]))[0]?.at
+  const readTime = prepareStatement('test_time', 'select $1::timestamptz as at', { hot: 'read' })
+  const read = async (text: string) => (await run<{ at: string }>(db, readTime, [text]))[0]?.at
   expect(await read('2026-03-01T09:30:00.123456Z')).toBe('2026-03-01T09:30:00.123Z')
   expect(await read('2026-03-01T09:30:00.5+02:00')).toBe('2026-03-01T07:30:00.500Z')
   expect(await read('2026-03-01')).toBe('2026-03-01T00:00:00.000Z')
@@ -59,7 +59,7 @@ test('returns each result to its caller over one connection', async () => {
 })
 
 test('a failed statement does not affect others', async () => {
-  const shares = [1, 0, 2, 0, 5].map((by) => runHotWrite<{ share: number }>(db, divide, [by]))
+  const shares = [1, 0, 2, 0, 5].map((by) => run<{ share: number }>(db, divide, [by]))
   const outcomes = await Promise.allSettled([...shares, count(1)])
   expect(outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : (outcome.reason as { code: string }).code))).toEqual([
     [{ share: 10, lock_ms: 100 }],
@@ -113,8 +113,8 @@ test('the end of a connection that was replaced does not affect its successor', 
 
 test('a statement inside a transaction sees its changes and rolls back with it', async () => {
   const undone = db.transaction().execute(async (db) => {
-    await runHotWrite(db, countUp, [20])
-    expect(await runHotWrite(db, countUp, [20])).toEqual([{ count: 2 }])
+    await run(db, countUp, [20])
+    expect(await run(db, countUp, [20])).toEqual([{ count: 2 }])
     throw new Error('undone')
   })
   await expect(undone).rejects.toThrow('undone')
@@ -125,13 +125,13 @@ const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 /** A connection that responds when the test says so. */
 function openSlow() {
-  const queries: Statement[] = []
+  const queries: Query[] = []
   const responses: ((rows: unknown[]) => void)[] = []
-  const run = (statement: Statement) => {
-    queries.push(statement)
+  const run = (query: Query) => {
+    queries.push(query)
     return new Promise<{ rows: unknown[] }>((resolve) => responses.push((rows) => resolve({ rows })))
   }
-  const connection = coalesceReads({ run, close: async () => {} })
+  const connection = coalesceReads({ run, isStuck: () => false, close: async () => {} })
   const read = (value: unknown) => connection.run({ name: 'find', text: 'find', values: [value] })
   return { responses, read, sent: () => queries.map(({ values }) => values[0]) }
 }

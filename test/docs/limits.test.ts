@@ -21,6 +21,8 @@ const exceptions: Record<string, string> = {
   'http/docs/page-response.ts MAX_HITS': 'shortens a list of pages',
   'http/subjects.ts MAX_LISTED': 'shortens an audit row',
   'http/metrics/collect.ts MAX_AGE_MS': 'readers of that time share a collection',
+  'platform/known-callers.ts MAX_AGE_MS': 'security.md has it',
+  'platform/known-callers.ts MAX_KNOWN_CALLERS': 'the size of a cache',
   'platform/db/connections/replica.ts MAX_STALENESS_MS': 'a replica that is behind is not used',
   'platform/sealing/epochs/keys.ts MAX_OPENED': 'the size of a cache',
   'tenants/people/rules.ts MAX_PEOPLE_PER_EMAIL': 'a sign-in tries the first ones',

@@ -119,8 +119,8 @@ type Options = {
   metricsMaxAgeMs?: number
 }
 
-/** Four connections that requests take in turn, and four for pipelined statements. Each connection costs the test server memory and time. */
-const POOL_SIZE = 8
+/** Four connections that requests take in turn, and two for pipelined statements. Each connection costs the test server memory and time. */
+const POOL_SIZE = 6
 
 /** Starts a replica on the database of this file. The test controls its clock and jobs. */
 export async function replica({

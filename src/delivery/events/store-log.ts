@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { BEGINNING, type LoggedEvent, type Position } from '../../contract/delivery/log-rows.ts'
 import { anyTeam } from '../../platform/db/any-team.ts'
-import { type Db, parameterList, prepareStatement, runPrepared } from '../../platform/db/open.ts'
+import { type Db, parameterList, prepareStatement, run } from '../../platform/db/open.ts'
 
 const moveStatement = prepareStatement('move_events', `select * from move_events(${parameterList(5)})`)
 
@@ -26,7 +26,7 @@ type MoveRow = LoggedEvent & {
  * holds the log.
  */
 export async function moveEvents(db: Db, team_id: string, { worker, live, fromSeq, limit }: Move) {
-  const rows = await runPrepared<MoveRow>(db, moveStatement, [team_id, worker, live, fromSeq, limit])
+  const rows = await run<MoveRow>(db, moveStatement, [team_id, worker, live, fromSeq, limit])
   const end = rows.pop()
   if (!end) return undefined
   return {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Db, prepareStatement, runPrepared } from '../../platform/db/open.ts'
+import { type Db, prepareStatement, run } from '../../platform/db/open.ts'
 import { type EventRow, eventValues } from '../../platform/db/rows/event-rows.ts'
 
 export type NewEvent = EventRow & { team_id: string }
@@ -7,7 +7,7 @@ export type NewEvent = EventRow & { team_id: string }
 const appendEvents = prepareStatement('append_events', 'select append_events($1, $2, $3)')
 
 /** Writes events of a team to the outbox, in order. */
-export const emitAll = (db: Db, team_id: string, events: NewEvent[]) => runPrepared(db, appendEvents, [team_id, ...eventValues(events)])
+export const emitAll = (db: Db, team_id: string, events: NewEvent[]) => run(db, appendEvents, [team_id, ...eventValues(events)])
 
 /** Events of one type about the users, moved or not. */
 export async function listEventsOfUsers(db: Db, team_id: string, event_type: string, user_ids: string[]) {

@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
 import { anyTeam } from '../../platform/db/any-team.ts'
-import { type Db, prepareStatement, runPrepared } from '../../platform/db/open.ts'
+import { type Db, prepareStatement, run } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
 export type DestinationRow = Selectable<Tables['pipeline_destinations']>
@@ -77,7 +77,7 @@ export async function countPending(db: Db, team_ids: string[] | null, limit: num
   // One after another, because a count can take a while and requests need the connections.
   for (const { team_id, destination, after_no, after_at, event_type_prefixes } of positions) {
     const values = [team_id, after_no, after_at, event_type_prefixes]
-    const [counted] = await runPrepared<Pick<PendingEvents, 'lag' | 'oldest_at'>>(db, COUNT_PENDING, values)
+    const [counted] = await run<Pick<PendingEvents, 'lag' | 'oldest_at'>>(db, COUNT_PENDING, values)
     pending.push({ team_id, destination, lag: 0, oldest_at: null, ...counted })
   }
   return pending

@@ -1,14 +1,15 @@
 import { sql } from 'kysely'
-import { type Db, prepareStatement, runQuickWrite } from '../../platform/db/open.ts'
+import { type Db, prepareStatement, run } from '../../platform/db/open.ts'
 
 const renewStatement = prepareStatement(
   'renew_worker',
   `insert into workers (id, leased_until) values ($1, now() + make_interval(secs => $2))
    on conflict (id) do update set leased_until = excluded.leased_until`,
+  { hot: 'write' },
 )
 
 /** Leases use the database clock, because the clocks of two processes may differ by more than a lease. A busy pool does not delay the renewal. */
-export const renewWorker = (db: Db, id: string, seconds: number) => runQuickWrite(db, renewStatement, [id, seconds])
+export const renewWorker = (db: Db, id: string, seconds: number) => run(db, renewStatement, [id, seconds])
 
 export async function listLiveWorkers(db: Db) {
   const { rows } = await sql<{ id: string }>`select id from workers where leased_until > now()`.execute(db)

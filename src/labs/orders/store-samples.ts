@@ -1,19 +1,16 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
 import { setLocally } from '../../platform/db/local-settings.ts'
-import { type Db, prepareRead, prepareStatement, runPrepared } from '../../platform/db/open.ts'
+import { type Db, prepareSearch, prepareStatement, run } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
 type Sample = Selectable<Tables['lab_samples']>
 
-const insertFreeSample = prepareRead(
-  'insert_sample',
-  (db, lab_id: number, sample_id: string, team_id: string, order_id: string) =>
-    db
-      .insertInto('lab_samples')
-      .values({ lab_id, sample_id, team_id, order_id })
-      .onConflict((conflict) => conflict.columns(['lab_id', 'sample_id']).doNothing())
-      .returning('order_id'),
-  runPrepared,
+const insertFreeSample = prepareSearch('insert_sample', (db, lab_id: number, sample_id: string, team_id: string, order_id: string) =>
+  db
+    .insertInto('lab_samples')
+    .values({ lab_id, sample_id, team_id, order_id })
+    .onConflict((conflict) => conflict.columns(['lab_id', 'sample_id']).doNothing())
+    .returning('order_id'),
 )
 
 /** Returns whether the sample_id was free at its lab. */
@@ -31,7 +28,7 @@ const insertFreeSamples = prepareStatement(
 export async function insertSamples(db: Db, team_id: string, samples: Omit<Sample, 'team_id'>[]) {
   const valuesOf = (column: 'lab_id' | 'sample_id' | 'order_id') => samples.map((sample) => sample[column])
   const values = [team_id, valuesOf('lab_id'), valuesOf('sample_id'), valuesOf('order_id')]
-  const rows = await runPrepared<{ order_id: string }>(db, insertFreeSamples, values)
+  const rows = await run<{ order_id: string }>(db, insertFreeSamples, values)
   return new Set(rows.map(({ order_id }) => order_id))
 }
 

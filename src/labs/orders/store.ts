@@ -1,5 +1,5 @@
 import { type Insertable, type Selectable, type SelectQueryBuilder, sql } from 'kysely'
-import { type Db, prepareRead, prepareSearch, runPrepared } from '../../platform/db/open.ts'
+import { type Db, prepareRead, prepareSearch } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
 export type OrderRow = Omit<Selectable<Tables['orders']>, 'terms' | 'changed_at'>
@@ -199,13 +199,11 @@ const ordersToLock = (db: Db, team_id: string, ids: string[]) =>
     .forUpdate()
 
 /** Locks the orders until the transaction ends. Read them afterward: the locking query itself may return old events. */
-export const lockOrders = prepareRead('lock_orders', ordersToLock, runPrepared)
+export const lockOrders = prepareSearch('lock_orders', ordersToLock)
 
 /** Locks the orders that no other transaction holds. */
-export const lockFreeOrders = prepareRead(
-  'lock_free_orders',
-  (db, team_id: string, ids: string[]) => ordersToLock(db, team_id, ids).skipLocked(),
-  runPrepared,
+export const lockFreeOrders = prepareSearch('lock_free_orders', (db, team_id: string, ids: string[]) =>
+  ordersToLock(db, team_id, ids).skipLocked(),
 )
 
 /** Prefers a kit, because another lab may use the same sample_id for an order that is not one, and the order that continues a kit. */

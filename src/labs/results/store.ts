@@ -1,5 +1,5 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
-import { type Db, parameterList, prepareRead, prepareStatement, runPrepared } from '../../platform/db/open.ts'
+import { type Db, parameterList, prepareRead, prepareStatement, run } from '../../platform/db/open.ts'
 import { readLargeBytes } from '../../platform/db/rows/large-bytes.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
@@ -10,7 +10,7 @@ const insertReport = prepareStatement(
 )
 
 export const insertVersion = (db: Db, row: Insertable<Tables['results']>) =>
-  runPrepared(
+  run(
     db,
     insertReport,
     columns.map((column) => row[column]),

@@ -6,7 +6,7 @@ import { clientClass } from './connections/clients.ts'
 import { newFairPool } from './connections/fair-pool.ts'
 import { urlsOfHosts, writableHost } from './connections/hosts.ts'
 import { startLostServerChecks } from './connections/lost-servers.ts'
-import { coalesceReads, openPipelined, openPipelinedPool, type PipelinedConnection } from './connections/pipelined-connections.ts'
+import { coalesceReads, openPipelined, type PipelinedConnection } from './connections/pipelined-connections.ts'
 import { newSpaceWatch, type SpaceWatch } from './connections/space.ts'
 import { retryDeadlocks } from './deadlocks.ts'
 import { isConnectionLost, isDeadlock, isLockTimeout, isReadOnly } from './errors.ts'
@@ -68,10 +68,9 @@ function isoOf(text: string) {
   return day ? `${day}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}Z` : new Date(text).toISOString()
 }
 
-/** The connections reserved for pipelined statements, if the pool is large enough. */
-const WRITE_CONNECTIONS = 3
-const PIPELINED_CONNECTIONS = 1 + WRITE_CONNECTIONS
-const MIN_POOL_SIZE = 2 * PIPELINED_CONNECTIONS
+/** One for hot reads and one for hot writes, if that leaves most connections to the pool. */
+const PIPELINED_CONNECTIONS = 2
+const MIN_POOL_SIZE = 3 * PIPELINED_CONNECTIONS
 
 /** A statement that waits for a lock blocks all statements behind it, so after this long it moves to a connection of its own. */
 const LOCK_TIMEOUT_MS = 100
@@ -116,8 +115,8 @@ export function openDatabase(url: string, size: number, log: Logger, { isReplica
   const pipelined = usesPipelines
     ? {
         // A batch of reads is complete when it is sent, so it does not wait for another turn.
-        reading: coalesceReads(open(process.nextTick)),
-        writing: openPipelinedPool(open, WRITE_CONNECTIONS),
+        read: coalesceReads(open(process.nextTick)),
+        write: open(),
         hasFreeConnection: fair.hasFree,
       }
     : undefined
@@ -125,8 +124,8 @@ export function openDatabase(url: string, size: number, log: Logger, { isReplica
   const close = async () => {
     closing = true
     checks.stop()
-    await pipelined?.reading.close()
-    await pipelined?.writing.close()
+    await pipelined?.read.close()
+    await pipelined?.write.close()
     await db.destroy()
     // Kysely ends the pool only if it ran a statement.
     if (!pool.ending) await pool.end()
@@ -135,62 +134,72 @@ export function openDatabase(url: string, size: number, log: Logger, { isReplica
 }
 
 type PipelinedConnections = {
-  reading: PipelinedConnection
-  writing: ReturnType<typeof openPipelinedPool>
+  read: PipelinedConnection
+  write: PipelinedConnection
   /** Whether the pool would hand out a connection at once. */
   hasFreeConnection(): boolean
+}
+
+/** A statement that the server parses once per connection. */
+export type Statement = StatementOptions & { name: string; text: string }
+
+type StatementOptions = {
+  /** Short and frequent, so it shares a pipelined connection with others of its kind. It is a transaction of its own. */
+  hot?: 'read' | 'write' | undefined
+  /** It calls a function whose last parameter, `lock_ms`, limits the wait for a lock. `run` adds the value. */
+  locks?: true
 }
 
 // Modules register their SQL text here when they load; it holds no state of a service.
 const preparedNames = new Map<string, string>()
 
-/** Runs a statement declared with `prepareStatement` on the connection of `db`. */
-export const runPrepared = async <R>(db: Db, text: string, values: unknown[]): Promise<R[]> =>
-  (await db.executeQuery<R>(CompiledQuery.raw(text, values))).rows
-
-/** Runs a prepared read on the pipelined connection, or on the transaction's if one is open. */
-export const runHotRead = async <R>(db: Db, text: string, values: unknown[]): Promise<R[]> => {
-  const { pipelined } = db
-  return pipelined ? retryDeadlocks(() => runPipelined<R>(pipelined.reading, text, values)) : runPrepared(db, text, values)
+/** Declares a statement that runs often. */
+export function prepareStatement(name: string, text: string, options: StatementOptions = {}): Statement {
+  preparedNames.set(text, name)
+  return { ...options, name, text }
 }
 
-type HotWrite = {
+/** A longer statement would delay the others on a pipelined connection. */
+const MAX_PIPELINED_BYTES = 256 * 1024
+
+type RunOptions = {
   /** The items of a statement that writes for several requests. It fails if it has to wait for a lock. */
   items?: number
 }
 
 /**
- * Runs a prepared write on a pipelined connection, or on the transaction's if one is open. The statement calls a function
- * whose last parameter, `lock_ms`, limits the wait for a lock. It is added to the values here.
+ * Runs a statement: in the open transaction if there is one, a hot one on a pipelined connection, and another on one of the pool. A hot
+ * statement that would wait for a lock runs again on a connection of the pool.
  */
-export async function runHotWrite<R>(db: Db, text: string, values: unknown[], { items = 1 }: HotWrite = {}): Promise<R[]> {
-  if (db.pipelined)
+export async function run<R>(db: Db, statement: Statement, values: unknown[], { items = 1 }: RunOptions = {}): Promise<R[]> {
+  const { text, hot, locks } = statement
+  const withLimit = locks ? [...values, LOCK_TIMEOUT_MS] : values
+  const shared = hot && pipelinedConnection(db, hot, values)
+  if (shared)
     try {
-      return await runPipelined(db.pipelined.writing, text, [...values, LOCK_TIMEOUT_MS])
+      return (await shared.run({ ...statement, values: withLimit })).rows as R[]
     } catch (error) {
-      if (items > 1 || (!isLockTimeout(error) && !isDeadlock(error))) throw error
+      if (items > 1 || !(isDeadlock(error) || (locks && isLockTimeout(error)))) throw error
     }
-  const run = () => runPrepared<R>(db, text, [...values, null])
-  return db.isTransaction ? run() : retryDeadlocks(run)
+  const query = CompiledQuery.raw(text, locks && items === 1 ? [...values, null] : withLimit)
+  const runAlone = async () => (await db.executeQuery<R>(query)).rows
+  return hot && !db.isTransaction ? retryDeadlocks(runAlone) : runAlone()
 }
 
-/** Runs a prepared write that never waits for a lock, so that neither a busy pool nor the writes of other requests delay it. */
-export async function runQuickWrite<R>(db: Db, text: string, values: unknown[]): Promise<R[]> {
-  if (!db.pipelined || (db.pipelined.writing.isBusy() && db.pipelined.hasFreeConnection())) return runPrepared(db, text, values)
-  return runPipelined(db.pipelined.writing, text, values)
+/** Undefined if the statement takes a connection of the pool. */
+function pipelinedConnection({ pipelined }: Db, hot: 'read' | 'write', values: unknown[]) {
+  if (!pipelined || bytesOf(values) > MAX_PIPELINED_BYTES) return undefined
+  return pipelined[hot].isStuck() && pipelined.hasFreeConnection() ? undefined : pipelined[hot]
 }
 
-const runPipelined = async <R>(connection: PipelinedConnection, text: string, values: unknown[]) =>
-  (await connection.run({ name: preparedNames.get(text) as string, text, values })).rows as R[]
+const bytesOf = (values: unknown[]): number =>
+  values.reduce<number>((sum, value) => {
+    if (typeof value === 'string' || Buffer.isBuffer(value)) return sum + Buffer.byteLength(value)
+    return Array.isArray(value) ? sum + bytesOf(value) : sum
+  }, 0)
 
 /** `$1, $2` and so on. */
 export const parameterList = (count: number) => Array.from({ length: count }, (_, i) => `$${i + 1}`).join(', ')
-
-/** Declares a statement that the server parses once per connection. Use it for hot statements only. */
-export function prepareStatement(name: string, text: string) {
-  preparedNames.set(text, name)
-  return text
-}
 
 type Build<A extends unknown[], R> = (db: Db, ...values: A) => { compile(db: Db): CompiledQuery<R> }
 
@@ -198,35 +207,35 @@ type Build<A extends unknown[], R> = (db: Db, ...values: A) => { compile(db: Db)
  * A read on the hot path, built once and planned once per connection, because planning costs several times the lookup.
  * `build` receives placeholders, so it must put its values into the query unchanged. It names its columns: after a migration
  * that adds one, PostgreSQL would reject a prepared `*`, and a pooler would keep the statement for every process. A read of
- * many rows takes `runPrepared`, so that the others do not wait for it.
+ * many rows is a `prepareSearch`, so that the others do not wait for it.
  */
-export function prepareRead<A extends unknown[], R>(name: string, build: Build<A, R>, run: typeof runHotRead = runHotRead) {
-  let compiled: { text: string; valuesOf(values: A): unknown[] } | undefined
+export function prepareRead<A extends unknown[], R>(name: string, build: Build<A, R>, options: StatementOptions = { hot: 'read' }) {
+  let compiled: { statement: Statement; valuesOf(values: A): unknown[] } | undefined
   const compile = (db: Db, count: number) => {
     const placeholders = Array.from({ length: count }, () => Symbol(name))
     const { sql, parameters } = build(db, ...(placeholders as unknown[] as A)).compile(db)
     if (/(select |\.)\*/.test(sql)) throw new Error(`The prepared read ${name} must name its columns.`)
     const positions = parameters.map((value) => placeholders.indexOf(value as symbol))
     return {
-      text: prepareStatement(name, sql),
+      statement: prepareStatement(name, sql, options),
       valuesOf: (values: A) => positions.map((position, i) => (position < 0 ? parameters[i] : values[position])),
     }
   }
   return async (db: Db, ...values: A) => {
     compiled ??= compile(db, values.length)
-    return run<R>(db, compiled.text, compiled.valuesOf(values))
+    return run<R>(db, compiled.statement, compiled.valuesOf(values))
   }
 }
 
-/** The same for a search of a job, which can take longer than a request may wait. */
-export const prepareSearch = <A extends unknown[], R>(name: string, build: Build<A, R>) => prepareRead(name, build, runPrepared)
+/** A statement that is built once, and may take longer or wait for a lock, so it does not share a connection. */
+export const prepareSearch = <A extends unknown[], R>(name: string, build: Build<A, R>) => prepareRead(name, build, {})
 
 /**
  * Reads of a first page, by its size. The limit is part of the text: with a parameter, a plan for any value would expect a
  * tenth of all rows.
  */
 export const prepareFirstPages = <A extends unknown[], R>(name: string, build: (limit: number) => Build<A, R>) =>
-  new Map([10, 20, 25, 50, 100].map((limit) => [limit, prepareRead(`${name}_${limit}`, build(limit), runPrepared)]))
+  new Map([10, 20, 25, 50, 100].map((limit) => [limit, prepareSearch(`${name}_${limit}`, build(limit))]))
 
 /** Kysely passes text and values to the driver. Statements declared with `prepareStatement` are sent by name. */
 function sendByName(client: pg.PoolClient, onUnusable: () => void) {

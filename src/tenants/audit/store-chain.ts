@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { anyTeam } from '../../platform/db/any-team.ts'
-import { type Db, prepareSearch, prepareStatement, runPrepared } from '../../platform/db/open.ts'
+import { type Db, prepareSearch, prepareStatement, run } from '../../platform/db/open.ts'
 import { auditColumns, type NewAuditRow } from '../../platform/db/rows/request-rows.ts'
 
 /** Finds unlinked rows of any team. */
@@ -91,7 +91,7 @@ type Extension = { chain_id: string; from_seq: number; ids: string[]; hashes: Bu
 
 /** Returns false if another process extended the chain first. */
 export async function extendChain(db: Db, { chain_id, from_seq, ids, hashes, mac, duplicates }: Extension) {
-  const [row] = await runPrepared<{ linked: boolean }>(db, linkStatement, [chain_id, from_seq, ids, hashes, mac, duplicates])
+  const [row] = await run<{ linked: boolean }>(db, linkStatement, [chain_id, from_seq, ids, hashes, mac, duplicates])
   return row?.linked === true
 }
 

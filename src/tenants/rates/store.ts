@@ -1,4 +1,4 @@
-import { type Db, prepareStatement, runQuickWrite } from '../../platform/db/open.ts'
+import { type Db, prepareStatement, run } from '../../platform/db/open.ts'
 
 type Lease = {
   team_id: string
@@ -22,11 +22,12 @@ const leaseText = prepareStatement(
    on conflict (team_id, subject_id) do update
    set tokens = ${available} - ${granted}, granted = ${granted}, at = greatest(b.at, excluded.at)
    returning b.granted, b.tokens`,
+  { hot: 'write' },
 )
 
 /** Takes up to `wanted` tokens. Returns how many it took and how many are left. */
 export async function leaseTokens(db: Db, { team_id, subject_id, perSecond, burst, wanted, returned, at }: Lease) {
-  const rows = await runQuickWrite<{ granted: number; tokens: number }>(db, leaseText, [
+  const rows = await run<{ granted: number; tokens: number }>(db, leaseText, [
     ...[team_id, subject_id, perSecond, burst, wanted, returned, at],
   ])
   return rows[0] as { granted: number; tokens: number }

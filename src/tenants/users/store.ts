@@ -1,13 +1,5 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
-import {
-  type Db,
-  prepareFirstPages,
-  prepareRead,
-  prepareSearch,
-  prepareStatement,
-  runHotWrite,
-  runPrepared,
-} from '../../platform/db/open.ts'
+import { type Db, parameterList, prepareFirstPages, prepareRead, prepareSearch, prepareStatement, run } from '../../platform/db/open.ts'
 import { type EventRow, eventValues } from '../../platform/db/rows/event-rows.ts'
 import { type RequestRows, requestValues } from '../../platform/db/rows/request-rows.ts'
 import { byteaArray, rowSet } from '../../platform/db/rows/row-sets.ts'
@@ -44,7 +36,10 @@ export type UserInsert = {
   requestRows: RequestRows | undefined
 }
 
-const createUsers = prepareStatement('create_users', 'select create_users($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) as is_created')
+const createUsers = prepareStatement('create_users', `select create_users(${parameterList(11)}) as is_created`, {
+  hot: 'write',
+  locks: true,
+})
 
 /**
  * Writes users of a team with their keys, their events and the rows of their requests. Returns false if every client_user_id
@@ -58,7 +53,7 @@ export async function insertUsers(db: Db, team_id: string, inserts: UserInsert[]
     ...eventValues(inserts.map(({ event }) => event)),
     ...requestValues(inserts.map(({ requestRows }) => requestRows)),
   ]
-  const [created] = await runHotWrite<{ is_created: boolean }>(db, createUsers, values, { items: inserts.length })
+  const [created] = await run<{ is_created: boolean }>(db, createUsers, values, { items: inserts.length })
   return created?.is_created ?? false
 }
 
@@ -240,7 +235,7 @@ export const fillTimeZone = (db: Db, { team_id, user_id }: { team_id: string; us
 const putInfos = prepareStatement('put_user_infos', 'select put_user_infos($1, $2, $3)')
 
 export const upsertInfo = (db: Db, { team_id, sealed, ...info }: Insertable<Tables['user_info']>) =>
-  runPrepared(db, putInfos, [team_id, rowSet([info], ['user_id', 'terms', 'updated_at']), byteaArray([sealed])])
+  run(db, putInfos, [team_id, rowSet([info], ['user_id', 'terms', 'updated_at']), byteaArray([sealed])])
 
 export const findInfo = (db: Db, team_id: string, user_id: string) =>
   db.selectFrom('user_info').select('sealed').where('team_id', '=', team_id).where('user_id', '=', user_id).executeTakeFirst()

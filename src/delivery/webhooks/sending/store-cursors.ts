@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely'
 import type { CursorPosition, LoggedEvent, Position } from '../../../contract/delivery/log-rows.ts'
-import { type Db, parameterList, prepareStatement, runPrepared } from '../../../platform/db/open.ts'
+import { type Db, parameterList, prepareStatement, run } from '../../../platform/db/open.ts'
 import type { Tables } from '../../../platform/db/tables.ts'
 
 export type CursorRow = Selectable<Tables['webhook_cursors']>
@@ -146,7 +146,7 @@ export function recordOutcomes(db: Db, team_id: string, changes: CursorChange[])
     return rows.length ? JSON.stringify(rows) : null
   }
   const attempts = changes.flatMap((change) => change.attempts)
-  return runPrepared<Conflict>(db, recordStatement, [
+  return run<Conflict>(db, recordStatement, [
     team_id,
     JSON.stringify(changes.map(({ cursor }) => cursor)),
     ...(['jobs', 'parked', 'messages', 'released', 'removed'] as const).map(listOf),

@@ -1,4 +1,4 @@
-import { type Db, prepareStatement, runHotWrite, runPrepared } from '../../../platform/db/open.ts'
+import { type Db, parameterList, prepareStatement, run } from '../../../platform/db/open.ts'
 import { type EventRow, eventValues } from '../../../platform/db/rows/event-rows.ts'
 import { type RequestRows, requestValues } from '../../../platform/db/rows/request-rows.ts'
 import { byteaArray, rowSet } from '../../../platform/db/rows/row-sets.ts'
@@ -53,7 +53,7 @@ export type OrderInsert = {
 }
 
 /** Benchmarks run the bare statement. */
-export const placeOrders = prepareStatement('place_orders', 'select place_orders($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)')
+export const placeOrders = prepareStatement('place_orders', `select place_orders(${parameterList(11)})`, { hot: 'write', locks: true })
 
 /** Writes orders of a team with their first order events, their events, the demographics and the rows of their requests. */
 export async function insertOrders(db: Db, team_id: string, inserts: OrderInsert[]) {
@@ -65,7 +65,7 @@ export async function insertOrders(db: Db, team_id: string, inserts: OrderInsert
     ...eventValues(inserts.map(({ event }) => event)),
     ...requestValues(inserts.map(({ requestRows }) => requestRows)),
   ]
-  await runHotWrite(db, placeOrders, values, { items: inserts.length })
+  await run(db, placeOrders, values, { items: inserts.length })
 }
 
 export type OrderUpdate = {
@@ -95,5 +95,5 @@ export async function updateOrders(db: Db, team_id: string, updates: OrderUpdate
     rowSet(steps, ['order_id', 'id', 'low_level', 'status_detail', 'created_at']),
     ...eventValues(updates.map(({ event }) => event)),
   ]
-  await runPrepared(db, updateStatement, values)
+  await run(db, updateStatement, values)
 }

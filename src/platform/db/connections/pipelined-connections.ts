@@ -2,9 +2,17 @@ import type pg from 'pg'
 import { isConnectionLost, isReadOnly } from '../errors.ts'
 
 /** A prepared statement that is its own transaction. */
-export type Statement = { name: string; text: string; values: unknown[] }
+export type Query = { name: string; text: string; values: unknown[] }
 
-export type PipelinedConnection = { run(statement: Statement): Promise<{ rows: unknown[] }>; close(): Promise<void> }
+export type PipelinedConnection = {
+  run(query: Query): Promise<{ rows: unknown[] }>
+  /** Whether the others would wait for a statement that is slow or waits for a lock. */
+  isStuck(): boolean
+  close(): Promise<void>
+}
+
+/** A statement takes about a millisecond, and a busy event loop may look at its result later. */
+const STUCK_MS = 25
 
 type Pipelined = pg.Client & { connection: { stream: { cork(): void; uncork(): void } } }
 
@@ -20,6 +28,8 @@ export function openPipelined(
 ): PipelinedConnection {
   let current: { client: Pipelined; connected: Promise<unknown> } | undefined
   let isCorked = false
+  let pending = 0
+  let progressAt = 0
   /** The end of an old connection must not drop the one that replaced it. */
   const forget = (client: Pipelined) => {
     if (current?.client === client) current = undefined
@@ -42,42 +52,32 @@ export function openPipelined(
     })
   }
   return {
-    async run(statement) {
+    async run(query) {
       current ??= connect()
       const { client, connected } = current
       await connected
       corkThisTurn(client)
+      if (pending++ === 0) progressAt = performance.now()
       try {
-        return await client.query(statement)
+        return await client.query(query)
       } catch (error) {
         if (isReadOnly(error) || isConnectionLost(error)) {
           forget(client)
           onUnusable(client)
         }
         throw error
+      } finally {
+        pending--
+        progressAt = performance.now()
       }
     },
+    isStuck: () => pending > 0 && performance.now() - progressAt > STUCK_MS,
     async close() {
       const opened = current
       current = undefined
       await opened?.connected.catch(() => {})
       await opened?.client.end()
     },
-  }
-}
-
-/** Combines several pipelined connections. A statement goes to the one with the fewest pending statements. */
-export function openPipelinedPool(open: () => PipelinedConnection, count: number) {
-  const connections = Array.from({ length: count }, () => ({ connection: open(), waiting: 0 }))
-  return {
-    /** Whether a statement would wait for another one. */
-    isBusy: () => connections.every(({ waiting }) => waiting > 0),
-    async run(statement: Statement) {
-      const least = connections.reduce((least, candidate) => (candidate.waiting < least.waiting ? candidate : least))
-      least.waiting++
-      return least.connection.run(statement).finally(() => least.waiting--)
-    },
-    close: async () => void (await Promise.all(connections.map(({ connection }) => connection.close()))),
   }
 }
 
@@ -91,7 +91,7 @@ const MAX_BATCHES = 3
  */
 export function coalesceReads(connection: PipelinedConnection): PipelinedConnection {
   type Result = ReturnType<PipelinedConnection['run']>
-  let next = new Map<string, { statement: Statement; result: PromiseWithResolvers<Awaited<Result>> }>()
+  let next = new Map<string, { query: Query; result: PromiseWithResolvers<Awaited<Result>> }>()
   let inFlight = 0
   let isScheduled = false
   const schedule = () => {
@@ -104,24 +104,24 @@ export function coalesceReads(connection: PipelinedConnection): PipelinedConnect
     inFlight++
     const batch = [...next.values()]
     next = new Map()
-    const results = batch.map(({ statement, result }) => connection.run(statement).then(result.resolve, result.reject))
+    const results = batch.map(({ query, result }) => connection.run(query).then(result.resolve, result.reject))
     await Promise.all(results)
     inFlight--
     if (next.size) schedule()
   }
   return {
-    run(statement) {
-      const key = keyOf(statement)
+    ...connection,
+    run(query) {
+      const key = keyOf(query)
       const pending = next.get(key)
       if (pending) return pending.result.promise
       const result = Promise.withResolvers<Awaited<Result>>()
-      next.set(key, { statement, result })
+      next.set(key, { query, result })
       schedule()
       return result.promise
     },
-    close: connection.close,
   }
 }
 
-const keyOf = ({ name, values }: Statement) =>
+const keyOf = ({ name, values }: Query) =>
   [name, ...values.map((value) => (Buffer.isBuffer(value) ? value.toString('base64') : JSON.stringify(value)))].join('\0')

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import { type Db, prepareStatement, runPrepared, runQuickWrite } from '../open.ts'
+import { type Db, prepareStatement, run } from '../open.ts'
 import type { Tables } from '../tables.ts'
 import { byteaArray, rowSet } from './row-sets.ts'
 
@@ -42,16 +42,12 @@ export const isLostLease = (error: unknown) => (error as { code?: string }).code
 
 /** Writes the rows in an open transaction, for actions that do not write them in a statement of their own. */
 export async function writeRequestRows(db: Db, { audit, outcome }: RequestRows) {
-  await runPrepared(db, appendAudits, [auditValue([audit])])
-  if (outcome) await runPrepared(db, keepOutcomes, [outcome.team_id, ...outcomeValues([outcome])])
+  await run(db, appendAudits, [auditValue([audit])])
+  if (outcome) await run(db, keepOutcomes, [outcome.team_id, ...outcomeValues([outcome])])
 }
 
-/** More rows would delay the writes of other requests on their connection. */
-const MAX_QUICK_ROWS = 64
-
 /** Writes audit rows in the open transaction, or in one of their own. */
-export const writeAuditRows = (db: Db, rows: readonly NewAuditRow[]) =>
-  (rows.length > MAX_QUICK_ROWS ? runPrepared : runQuickWrite)(db, appendAudits, [auditValue(rows)])
+export const writeAuditRows = (db: Db, rows: readonly NewAuditRow[]) => run(db, appendAudits, [auditValue(rows)])
 
-const appendAudits = prepareStatement('append_audits', 'select append_audits($1)')
+const appendAudits = prepareStatement('append_audits', 'select append_audits($1)', { hot: 'write' })
 const keepOutcomes = prepareStatement('keep_outcomes', 'select keep_outcomes($1, $2, $3)')

@@ -28,7 +28,7 @@ const renewStatement = prepareStatement(
 type Renewed = { root_epoch: number | null; outdated: boolean }
 
 async function renew(connection: Connection, { id, newest }: Process) {
-  const { rows } = await connection.query<Renewed>(renewStatement, [id, newest, LEASE_SECONDS])
+  const { rows } = await connection.query<Renewed>(renewStatement.text, [id, newest, LEASE_SECONDS])
   return rows[0] as Renewed
 }
 

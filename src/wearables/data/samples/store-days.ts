@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Db, prepareStatement, runHotRead, runPrepared } from '../../../platform/db/open.ts'
+import { type Db, prepareStatement, run } from '../../../platform/db/open.ts'
 
 /** The days of one user, resource and source. */
 export type SeriesScope = { team_id: string; user_id: string; resource: string; provider: string }
@@ -11,8 +11,9 @@ const daysOf = `select d.day, d.source_type, d.revision, d.sealed
    join sample_days d on d.team_id = $1::uuid and d.user_id = $2::uuid and d.resource = $3::text and d.day = requested.day
      and d.provider = $4::text and d.source_type = requested.source_type`
 
-const findText = prepareStatement('find_sample_days', daysOf)
-const lockText = prepareStatement('lock_sample_days', `${daysOf} order by d.day, d.source_type for update of d`)
+const findLive = prepareStatement('find_sample_days', daysOf, { hot: 'read' })
+const findMany = { ...findLive, hot: undefined }
+const lock = prepareStatement('lock_sample_days', `${daysOf} order by d.day, d.source_type for update of d`)
 
 const dayValues = (scope: SeriesScope, keys: DayKey[]) => [
   ...scopeValues(scope),
@@ -24,10 +25,10 @@ const dayValues = (scope: SeriesScope, keys: DayKey[]) => [
 export const MAX_PIPELINED_DAYS = 4
 
 export const findDays = (db: Db, scope: SeriesScope, keys: DayKey[]) =>
-  (keys.length <= MAX_PIPELINED_DAYS ? runHotRead : runPrepared)<DayRow>(db, findText, dayValues(scope, keys))
+  run<DayRow>(db, keys.length <= MAX_PIPELINED_DAYS ? findLive : findMany, dayValues(scope, keys))
 
 /** Locks the days in one order, so that two writers never deadlock. */
-export const lockDays = (db: Db, scope: SeriesScope, keys: DayKey[]) => runPrepared<DayRow>(db, lockText, dayValues(scope, keys))
+export const lockDays = (db: Db, scope: SeriesScope, keys: DayKey[]) => run<DayRow>(db, lock, dayValues(scope, keys))
 
 const scopeValues = ({ team_id, user_id, resource, provider }: SeriesScope) => [team_id, user_id, resource, provider]
 
@@ -57,7 +58,7 @@ const firstDays = prepareStatement(
 
 /** Reads days in order until they contain `samples` samples. */
 export async function readDays(db: Db, { team_id, user_id, resource, provider, from, to, after, isDone }: Window, samples: number) {
-  if (!provider && !after) return runPrepared<StoredDay>(db, firstDays, [team_id, user_id, resource, from, to, samples])
+  if (!provider && !after) return run<StoredDay>(db, firstDays, [team_id, user_id, resource, from, to, samples])
   const { rows } = await sql<StoredDay>`
     select day, provider, source_type, samples, sealed from (
       select day, provider, source_type, samples, sealed, sum(samples) over (order by day, provider, source_type) - samples as before

@@ -1,4 +1,4 @@
-import { type Db, prepareStatement, runHotWrite } from '../../../platform/db/open.ts'
+import { type Db, prepareStatement, run } from '../../../platform/db/open.ts'
 import { type EventRow, eventValues } from '../../../platform/db/rows/event-rows.ts'
 import { auditValue, type RequestRows } from '../../../platform/db/rows/request-rows.ts'
 import { byteaArray, rowSet } from '../../../platform/db/rows/row-sets.ts'
@@ -18,7 +18,7 @@ export type Batch = {
 
 const dayColumns = ['user_id', 'resource', 'provider', 'day', 'source_type', 'samples', 'revision'] as const
 
-const writePushes = prepareStatement('write_pushes', 'select write_pushes($1, $2, $3, $4, $5, $6, $7, $8)')
+const writePushes = prepareStatement('write_pushes', 'select write_pushes($1, $2, $3, $4, $5, $6, $7, $8)', { hot: 'write', locks: true })
 
 /**
  * Writes days, the states of their resources, events and audit rows of a team in one statement, or nothing if another request wrote one
@@ -32,5 +32,5 @@ export async function writeBatches(db: Db, team_id: string, batches: Batch[]) {
     ...eventValues(batches.flatMap(({ events }) => events)),
     auditValue(batches.flatMap(({ audit }) => audit ?? [])),
   ]
-  await runHotWrite(db, writePushes, values, { items: batches.length })
+  await run(db, writePushes, values, { items: batches.length })
 }
