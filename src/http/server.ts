@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http'
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { endpoints } from '../contract/index.ts'
 import { type App, appOf, type Service } from '../platform/app.ts'
-import { knownCallers } from '../platform/known-callers.ts'
 import type { Caller } from '../platform/callers.ts'
+import { knownCallers } from '../platform/known-callers.ts'
 import { runForShare } from '../platform/shares/share.ts'
 import { SECOND } from '../platform/time.ts'
 import { newBodiesInFlight } from './body/in-flight.ts'
@@ -38,7 +38,7 @@ export async function buildServer(
   { table = { endpoints, handlers }, isReady = () => true, siblings }: Options = {},
 ) {
   const app = appOf(service)
-  service.receivers.caller = (id) => knownCallers(service).forget([id])
+  service.receivers.caller = knownCallers(service).forget
   const server = Fastify({
     bodyLimit: BODY_LIMIT,
     requestTimeout: REQUEST_TIMEOUT_MS,

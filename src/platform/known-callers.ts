@@ -44,12 +44,10 @@ export function newKnownCallers() {
       const known = entries.get(hash)
       return known && now - known.readAt < MAX_AGE_MS ? known.found : read(hash, now, find)
     },
-    /** Forgets the callers of these teams and organizations. */
-    forget(ids: Iterable<string>) {
-      const changed = new Set(ids)
-      for (const id of changed) for (const read of reads) read.add(id)
-      for (const [hash, { found }] of entries)
-        if (changed.has(found.caller.team_id) || changed.has(found.caller.org_id)) entries.delete(hash)
+    /** Forgets the callers of a team or an organization. */
+    forget(id: string) {
+      for (const changed of reads) changed.add(id)
+      for (const [hash, { found }] of entries) if ([found.caller.team_id, found.caller.org_id].includes(id)) entries.delete(hash)
     },
     get size() {
       return entries.size

@@ -3,20 +3,24 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { createClient, sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { DAY, HOUR, later, MINUTE, SECOND } from '../../src/platform/time.ts'
-import { ensureTeamKey } from '../../src/tenants/keys/actions.ts'
+import { wakeUpsAmongProcesses } from '../../src/platform/wake-ups/wake-ups.ts'
+import { deleteTeamKeys, ensureTeamKey } from '../../src/tenants/keys/actions.ts'
 import { MAX_MANAGEMENT_KEYS } from '../../src/tenants/keys/rules.ts'
 import { setBetas } from '../../src/tenants/teams/actions.ts'
 import { auditRows } from '../support/audit.ts'
 import { aNewOrder } from '../support/orders.ts'
+import { eventually } from '../support/process.ts'
 import { query } from '../support/query.ts'
 import { newApiKey, newUuid } from '../support/seeded.ts'
 import { aSample, aWorkout, push, pushSummary } from '../support/wearables.ts'
-import { errorOf, replica, type Tenant, world } from '../support/world.ts'
+import { errorOf, replica, type Tenant, temporaryFolder, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
 beforeAll(async () => {
   w = await world()
 })
+
+type WakeUps = ReturnType<typeof wakeUpsAmongProcesses>
 
 const newTenant = (): Promise<Tenant> => w.tenant()
 const deploymentParams = ({ org_id }: { org_id: string }) => ({ org_id, env: 'sandbox' as const, region: 'us' as const })
@@ -73,6 +77,24 @@ describe('a team API key', () => {
     await there.listUsers()
     other.advanceTime(1)
     expect(await errorOf(there.listUsers())).toMatchObject({ status: 401 })
+  })
+
+  test('stops at once in the other processes of a machine, which a wake-up reaches', async () => {
+    const other = await replica({ database: w.url })
+    other.stopTime()
+    const folder = temporaryFolder()
+    const [here, there] = [w.app, other.app].map(({ receivers, db }) =>
+      wakeUpsAmongProcesses({ receivers, db, folder, connect: undefined, onError: () => {} }),
+    ) as [WakeUps, WakeUps]
+    await there.listen()
+    const { id, value } = await createKey(w)
+    const client = createClient(other.base, { 'x-service-api-key': value })
+    await client.listUsers()
+    const operator = { kind: 'management' as const, org_id: w.org_id, key_id: null, plan: 'scale', team_ids: undefined }
+    await deleteTeamKeys({ ...w.app, wake: (type, id) => here.send({ type, id }) }, operator, [id])
+    const refusal = await eventually(() => errorOf(client.listUsers()).then((error) => (error.status === 401 ? error : undefined)))
+    expect(refusal).toMatchObject({ detail: { error_type: 'INVALID_API_KEY' } })
+    await Promise.all([here.stop(), there.stop()])
   })
 
   test('is read from the database by requests that grant access, even if it was valid a moment ago', async () => {
