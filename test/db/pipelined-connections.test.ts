@@ -2,11 +2,12 @@ import { type AddressInfo, createServer } from 'node:net'
 import pg from 'pg'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { coalesceReads, openPipelined, type Query } from '../../src/platform/db/connections/pipelined-connections.ts'
+import { coalesceReads, openPipelined, type Query, STUCK_MS } from '../../src/platform/db/connections/pipelined-connections.ts'
 import { isDatabaseUnavailable } from '../../src/platform/db/errors.ts'
-import { openDatabase, prepareStatement, run } from '../../src/platform/db/open.ts'
+import { MAX_PIPELINED_BYTES, openDatabase, prepareStatement, run } from '../../src/platform/db/open.ts'
 import { atEnd } from '../support/at-end.ts'
-import { TIMEOUT_MS } from '../support/process.ts'
+import { lockWaits } from '../support/lock-waits.ts'
+import { eventually, TIMEOUT_MS } from '../support/process.ts'
 import { query } from '../support/query.ts'
 import { fileDatabase } from '../support/world.ts'
 
@@ -81,6 +82,37 @@ test('a statement waiting for a lock does not block others and completes once th
   await holder.query('commit')
   holder.release()
   expect((await Promise.all(blocked)).toSorted()).toEqual([1, 2, 3])
+})
+
+test('a long statement takes a connection of the pool', async () => {
+  const sender = prepareStatement('test_sender', 'select pg_backend_pid() as pid, $1::text is null as is_null', { hot: 'write' })
+  const pidOf = async (bytes: number) => (await run<{ pid: number }>(db, sender, ['x'.repeat(bytes)]))[0]?.pid
+  const shared = await pidOf(1)
+  expect(await pidOf(MAX_PIPELINED_BYTES)).toBe(shared)
+  expect(await pidOf(MAX_PIPELINED_BYTES + 1)).not.toBe(shared)
+})
+
+test('a connection whose statement waits is stuck until the next result', async () => {
+  let time = 0
+  const newClient = () => new pg.Client({ connectionString: url, pipeline: true } as pg.ClientConfig)
+  const connection = openPipelined(newClient, () => {}, { now: () => time })
+  atEnd(connection.close)
+  const holder = await pool.connect()
+  await holder.query('begin')
+  await holder.query('select 1 from counters where id = 30 for update')
+  await connection.run({ name: 'test_one', text: 'select 1', values: [] })
+  time += 10 * STUCK_MS
+  expect(connection.isStuck()).toBe(false)
+  const waiting = connection.run({ name: 'test_lock', text: 'select 1 from counters where id = 30 for update', values: [] })
+  await eventually(async () => (await lockWaits(url)).length)
+  time += STUCK_MS
+  expect(connection.isStuck()).toBe(false)
+  time += 1
+  expect(connection.isStuck()).toBe(true)
+  await holder.query('commit')
+  holder.release()
+  await waiting
+  expect(connection.isStuck()).toBe(false)
 })
 
 test('replaces a broken connection with the next statement', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type KeyCaller, MAX_AGE_MS, MAX_KNOWN_CALLERS, newKnownCallers } from '../../src/platform/known-callers.ts'
+import { type KeyCaller, MAX_AGE_MS, MAX_KNOWN_CALLERS, newKnownCallers } from '../../src/tenants/keys/known-callers.ts'
 
 const callerOf = (team_id: string, plan = 'scale'): KeyCaller => ({
   caller: { kind: 'team', org_id: 'org', team_id, key_id: `key of ${team_id}`, read_only: false, plan, betas: [], clock_offset_ms: 0 },

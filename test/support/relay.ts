@@ -13,6 +13,7 @@ export async function openRelay(database: string) {
   let isFrozen = false
   let mutedBy: string | undefined
   let [accepted, answered] = [0, 0]
+  let [roundTrips, isRequesting] = [0, false]
 
   const open = async () => {
     server = createServer((incoming) => {
@@ -28,9 +29,15 @@ export async function openRelay(database: string) {
     const { incoming, outgoing } = pair
     incoming.on('data', (bytes) => {
       if (mutedBy && bytes.includes(mutedBy)) pair.isMuted = true
+      if (!isRequesting) roundTrips++
+      isRequesting = true
       outgoing.write(bytes)
     })
-    outgoing.on('data', (bytes) => pair.isMuted || incoming.write(bytes)).once('data', () => answered++)
+    outgoing.on('data', (bytes) => {
+      isRequesting = false
+      if (!pair.isMuted) incoming.write(bytes)
+    })
+    outgoing.once('data', () => answered++)
     for (const socket of [incoming, outgoing]) socket.on('error', () => {}).on('close', () => end(pair))
   }
   const end = (pair: Pair) => {
@@ -58,6 +65,8 @@ export async function openRelay(database: string) {
     /** The number of connections so far, and of those that the server answered. */
     accepted: () => accepted,
     answered: () => answered,
+    /** How often the client sent something after a response, on all connections together. */
+    roundTrips: () => roundTrips,
     /** Ends the connections. New ones work. */
     cut,
     /** Ends the connections. New ones lead to another server. */

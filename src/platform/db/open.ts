@@ -110,13 +110,12 @@ export function openDatabase(url: string, size: number, log: Logger, { isReplica
     onLost: (connections) => log.warn({ connections }, 'database server lost'),
   })
   const newPipelined = () => new Client({ ...config, pipeline: true } as pg.ClientConfig).on('error', () => writable?.forget())
-  const open = (afterBatch?: (send: () => void) => void) => openPipelined(newPipelined, endUnusable, afterBatch)
   const fair = newFairPool(pool)
   const pipelined = usesPipelines
     ? {
         // A batch of reads is complete when it is sent, so it does not wait for another turn.
-        read: coalesceReads(open(process.nextTick)),
-        write: open(),
+        read: coalesceReads(openPipelined(newPipelined, endUnusable, { afterBatch: process.nextTick })),
+        write: openPipelined(newPipelined, endUnusable),
         hasFreeConnection: fair.hasFree,
       }
     : undefined
@@ -160,7 +159,7 @@ export function prepareStatement(name: string, text: string, options: StatementO
 }
 
 /** A longer statement would delay the others on a pipelined connection. */
-const MAX_PIPELINED_BYTES = 256 * 1024
+export const MAX_PIPELINED_BYTES = 256 * 1024
 
 type RunOptions = {
   /** The items of a statement that writes for several requests. It fails if it has to wait for a lock. */

@@ -12,19 +12,25 @@ export type PipelinedConnection = {
 }
 
 /** A statement takes about a millisecond, and a busy event loop may look at its result later. */
-const STUCK_MS = 25
+export const STUCK_MS = 25
+
+type Options = {
+  /** Calls back when the statements of a turn are complete. */
+  afterBatch?: (send: () => void) => void
+  now?: () => number
+}
 
 type Pipelined = pg.Client & { connection: { stream: { cork(): void; uncork(): void } } }
 
 /**
  * A connection that requests share. Each request sends its statement without waiting for earlier results, and statements from
  * one turn of the event loop go out in one write. Handing over a statement costs more than running it, so sharing doubles
- * the throughput, compared with one connection per request. `afterBatch` says when the statements of a turn are complete.
+ * the throughput, compared with one connection per request.
  */
 export function openPipelined(
   newClient: () => pg.Client,
   onUnusable: (client: pg.Client) => void,
-  afterBatch: (send: () => void) => void = setImmediate,
+  { afterBatch = setImmediate, now = () => performance.now() }: Options = {},
 ): PipelinedConnection {
   let current: { client: Pipelined; connected: Promise<unknown> } | undefined
   let isCorked = false
@@ -57,7 +63,7 @@ export function openPipelined(
       const { client, connected } = current
       await connected
       corkThisTurn(client)
-      if (pending++ === 0) progressAt = performance.now()
+      if (pending++ === 0) progressAt = now()
       try {
         return await client.query(query)
       } catch (error) {
@@ -68,10 +74,10 @@ export function openPipelined(
         throw error
       } finally {
         pending--
-        progressAt = performance.now()
+        progressAt = now()
       }
     },
-    isStuck: () => pending > 0 && performance.now() - progressAt > STUCK_MS,
+    isStuck: () => pending > 0 && now() - progressAt > STUCK_MS,
     async close() {
       const opened = current
       current = undefined

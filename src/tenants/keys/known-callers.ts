@@ -1,6 +1,6 @@
-import { declareCache } from './caches.ts'
-import type { TeamCaller } from './callers.ts'
-import { SECOND } from './time.ts'
+import { declareCache } from '../../platform/caches.ts'
+import type { TeamCaller } from '../../platform/callers.ts'
+import { SECOND } from '../../platform/time.ts'
 
 /** The longest time that a change or a revocation takes to reach a process that no wake-up reached. */
 export const MAX_AGE_MS = SECOND

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import { openRelay } from '../support/relay.ts'
+import { aUser } from '../support/users.ts'
+import { aSample, push } from '../support/wearables.ts'
+import { fileDatabase, world } from '../support/world.ts'
+
+const relay = await openRelay(await fileDatabase())
+const w = await world({ database: relay.url })
+
+test('a push without a conflict takes two round trips to the database', async () => {
+  w.stopTime()
+  const user_id = await aUser(w.api)
+  const pushAt = (minute: number) => push(w.api, user_id, 'heartrate', [aSample(`2026-03-01T08:0${minute}:00Z`, 60 + minute)])
+  // The first ones open connections and connect the source.
+  for (const minute of [0, 1, 2]) await pushAt(minute)
+  const before = relay.roundTrips()
+  expect(await pushAt(3)).toMatchObject({ created: 1 })
+  expect(relay.roundTrips() - before).toBe(2)
+})
