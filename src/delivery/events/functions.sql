@@ -34,6 +34,8 @@ create or replace function move_events(team_id uuid, worker uuid, live uuid[], f
 declare
   log event_logs;
   moved_at timestamptz;
+  -- Citus refuses now() inside a case.
+  called_at timestamptz := now();
   from_seq bigint := move_events.from_seq;
   node bigint;
   takes boolean;
@@ -93,7 +95,7 @@ begin
   if n > 0 or takes then
     update event_logs l set last_no = log.last_no + n, last_at = case when n > 0 then moved_at else log.last_at end,
       owner = coalesce(move_events.worker, log.owner),
-      due_at = case when move_events.worker is null then now() else log.due_at end,
+      due_at = case when move_events.worker is null then called_at else log.due_at end,
       changes = log.changes + case when move_events.worker is null then 1 else 0 end
     where l.team_id = move_events.team_id;
   end if;

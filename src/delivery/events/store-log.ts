@@ -141,13 +141,13 @@ export const noteChange = (db: Db, team_id: string) =>
     insert into event_logs as l (team_id, due_at, changes) values (${team_id}, now(), 1)
     on conflict (team_id) do update set due_at = excluded.due_at, changes = l.changes + 1`.execute(db)
 
-/** Finds any team that needs a worker: with events to move, due, or of a dead worker. */
+/** Finds any team that needs a worker: with events to move, due, or of a dead worker. Citus joins no local table to a distributed one. */
 export const searchWork = (_: Db, now: string) => sql`
   select ${anyTeam('logs with work')} team_id from outbox
   union all
   select team_id from event_logs where due_at <= ${now}
   union all
-  select team_id from event_logs where owner is not null and not exists (select from workers w where w.id = owner and w.leased_until > now())`
+  select team_id from event_logs where owner not in (select w.id from workers w where w.leased_until > now())`
 
 /** The teams with work, each once. */
 export async function listTeamsWithWork(db: Db, now: string) {

@@ -20,7 +20,10 @@ begin
   insert into audit_log (
     chain_id, id, at, org_id, team_id, actor_kind, actor_id, action, subject, status, request_id, via, reason, mac, chain_seq, chain_hash
   )
-  select o.*, from_seq + link.n, link.hash
+  -- Citus needs the distribution column as the argument itself.
+  select
+    link_audit.chain_id, o.id, o.at, o.org_id, o.team_id, o.actor_kind, o.actor_id, o.action, o.subject, o.status, o.request_id, o.via, o.reason,
+    o.mac, from_seq + link.n, link.hash
   from unnest(ids, hashes) with ordinality as link (id, hash, n)
   join audit_outbox o on o.chain_id = link_audit.chain_id and o.id = link.id;
   get diagnostics linked = row_count;
