@@ -1,30 +1,22 @@
-import { z } from 'zod'
-import type { LabTest } from '../../../contract/labs/catalog.ts'
+import type { z } from 'zod'
 import { statusOfStep, stepsOf } from '../../../contract/labs/lifecycle.ts'
 import { Order } from '../../../contract/labs/orders.ts'
-import { type FieldPicker, pickOf } from '../../../contract/pick.ts'
+import { pickOf } from '../../../contract/pick.ts'
 import type { App, AppInTransaction } from '../../../platform/app.ts'
 import { declareCache } from '../../../platform/caches.ts'
 import { publicUrl } from '../../../platform/config.ts'
 import type { SealingKey } from '../../../platform/sealing/seal.ts'
 import { teamSealingKey, unwrap } from '../../../platform/sealing/vault.ts'
-import type { JsonPieces } from '../../../platform/shares/late-json.ts'
 import * as catalog from '../../catalog/actions.ts'
 import { decryptDocument, type OrderDocument } from '../encrypted-document.ts'
 import * as rules from '../rules.ts'
 import * as store from '../store.ts'
 
-/** An order with its lab test and the key of its document. */
-type Sealed<R> = Omit<R, 'key_id' | 'wrapped_key'> & { key: SealingKey; lab_test: catalog.LabTestRow }
+/** An order with its lab test, its decrypted document and the key of that. */
+type Opened<R> = Omit<R, 'key_id' | 'wrapped_key'> & { key: SealingKey; lab_test: catalog.LabTestRow; document: OrderDocument }
 /** An order that a response shows. */
-type ShownOrder = Sealed<store.ShownRow>
-type SealedOrder = Sealed<store.LoadedRow>
-/** The same with its decrypted document. */
-export type LoadedOrder = SealedOrder & { document: OrderDocument }
-
-const documentOf = ({ key, id, sealed }: ShownOrder) => decryptDocument(key, id, sealed as Buffer)
-
-const openOrder = (order: SealedOrder): LoadedOrder => Object.assign(order, { document: documentOf(order) })
+export type ShownOrder = Opened<store.ShownRow>
+export type LoadedOrder = Opened<store.LoadedRow>
 
 const MAX_REMEMBERED_TEAMS = 1000
 /** The tests that each team read last: of one order, and of several. */
@@ -37,7 +29,7 @@ type Reading = { app: App; team_id: string; count: 'one' | 'several' }
  * Loads tests with one query for any number of orders, and unwraps the key of a user once. Asks for the versions of the last tests
  * along with the orders, because the next orders often have the same tests.
  */
-async function loadSealed<R extends store.ShownRow>({ app, team_id, count }: Reading, reading: Promise<R[]>): Promise<Sealed<R>[]> {
+async function loadOpened<R extends store.ShownRow>({ app, team_id, count }: Reading, reading: Promise<R[]>): Promise<Opened<R>[]> {
   const last = lastTests(app)[count]
   const expected = app.transaction ? undefined : last.get(team_id)
   const [rows, known] = await Promise.all([reading, expected && catalog.loadLabTestsById(app, team_id, expected)])
@@ -52,23 +44,24 @@ async function loadSealed<R extends store.ShownRow>({ app, team_id, count }: Rea
     const { user_id, key_id, wrapped_key } = row
     const key = keys.get(key_id) ?? unwrap(teamKey, { team_id, user_id }, { id: key_id, wrapped: wrapped_key })
     keys.set(key_id, key)
-    return Object.assign(row, { key, lab_test: tests.get(row.lab_test_id) as catalog.LabTestRow })
+    const document = decryptDocument(key, row.id, row.sealed as Buffer)
+    return Object.assign(row, { key, lab_test: tests.get(row.lab_test_id) as catalog.LabTestRow, document })
   })
 }
 
 /** A page of orders that are being read. */
 export const loadPage = (app: App, team_id: string, reading: Promise<store.ShownRow[]>): Promise<ShownOrder[]> =>
-  loadSealed({ app, team_id, count: 'several' }, reading)
+  loadOpened({ app, team_id, count: 'several' }, reading)
 
 /** One order for a response. */
 export const loadShown = (app: App, team_id: string, id: string): Promise<ShownOrder> =>
-  requireSealed(app, team_id, store.findShown(app.db, team_id, id))
+  requireOpened(app, team_id, store.findShown(app.db, team_id, id))
 
-export const requireOrder = async (app: App, team_id: string, id: string) =>
-  openOrder(await requireSealed(app, team_id, store.findOrder(app.db, team_id, id)))
+export const requireOrder = (app: App, team_id: string, id: string): Promise<LoadedOrder> =>
+  requireOpened(app, team_id, store.findOrder(app.db, team_id, id))
 
-async function requireSealed<R extends store.ShownRow>(app: App, team_id: string, reading: Promise<R[]>) {
-  const [order] = await loadSealed({ app, team_id, count: 'one' }, reading)
+async function requireOpened<R extends store.ShownRow>(app: App, team_id: string, reading: Promise<R[]>) {
+  const [order] = await loadOpened({ app, team_id, count: 'one' }, reading)
   if (!order) throw rules.orderNotFound()
   return order
 }
@@ -86,8 +79,8 @@ export const findUserOfOrder = async ({ db }: App, team_id: string, id: string) 
 export const loadOrders = async (app: App, team_id: string, ids: string[]): Promise<LoadedOrder[]> =>
   ids.length ? loadAll(app, team_id, store.findOrders(app.db, team_id, ids)) : []
 
-const loadAll = async (app: App, team_id: string, reading: Promise<store.LoadedRow[]>) =>
-  (await loadSealed({ app, team_id, count: 'several' }, reading)).map(openOrder)
+const loadAll = (app: App, team_id: string, reading: Promise<store.LoadedRow[]>): Promise<LoadedOrder[]> =>
+  loadOpened({ app, team_id, count: 'several' }, reading)
 
 /** Loads orders and locks them until the transaction ends. */
 export async function lockOrders(app: AppInTransaction, team_id: string, ids: string[]): Promise<LoadedOrder[]> {
@@ -102,23 +95,9 @@ export async function loadTransactionOrders(app: App, team_id: string, transacti
   return orders
 }
 
-/** The lab test is shaped apart, because orders of the same test share it. */
-const OrderFields = Order.extend({ lab_test: z.custom<z.output<typeof LabTest>>() })
+type OrderOut = z.output<typeof Order>
 
-/** The order as it appears in responses and events. */
-export const presentOrder = (app: App, order: LoadedOrder) =>
-  OrderFields.parse({ ...fieldsOf(app, order, order.document), lab_test: catalog.shapeLabTest(app, order.lab_test) })
-
-const LAB_TEST = '"lab_test":'
-
-/** The same as JSON. The lab test is most of it, so its bytes are inserted. Inside a value, the quotes of the name would be escaped. */
-export function orderJson(app: App, order: ShownOrder): JsonPieces {
-  const text = JSON.stringify(fieldsOf(app, order, documentOf(order)))
-  const start = text.indexOf(LAB_TEST) + LAB_TEST.length
-  return [text.slice(0, start), catalog.labTestJson(app, order.lab_test), text.slice(start + 'null'.length)]
-}
-
-const fieldPicker = (name: keyof typeof Order.shape) => pickOf(Order.shape[name]) as FieldPicker
+const fieldPicker = <F extends keyof OrderOut>(name: F) => pickOf(Order.shape[name]) as (value: unknown) => OrderOut[F]
 /** Documents can have more fields than responses. */
 const picks = {
   patient_details: fieldPicker('patient_details'),
@@ -129,9 +108,9 @@ const picks = {
   warnings: fieldPicker('warnings'),
 }
 
-/** The fields of an order in their order, without its lab test. Copies of whole rows would take most of the time of a page. */
-function fieldsOf(app: App, order: ShownOrder, document: OrderDocument) {
-  const { id, method, strict_enums, activate_by, dispatch_at, created_at, updated_at } = order
+/** An order as it appears in responses and events. Parsing it or copying its row would take most of the time of a page. */
+export function presentOrder(app: App, order: ShownOrder): OrderOut {
+  const { document, id, method, strict_enums, activate_by, dispatch_at, created_at, updated_at } = order
   const events = order.events.map(({ id, created_at, low_level, status_detail }) => ({
     ...{ id, created_at },
     status: statusOfStep(method, low_level),
@@ -143,15 +122,16 @@ function fieldsOf(app: App, order: ShownOrder, document: OrderDocument) {
     team_id: order.team_id,
     patient_details: picks.patient_details(presentPatient(document.patient_details, strict_enums ? null : 'Not Specified')),
     patient_address: picks.patient_address(document.patient_address && { ...emptyAddressFields, ...document.patient_address }),
-    lab_test: null,
-    details: picks.details(detailsOf(order, document)),
+    lab_test: catalog.shapeLabTest(app, order.lab_test),
+    details: picks.details(detailsOf(order)),
     sample_id: order.sample_id,
     notes: document.notes,
     clinical_notes: document.clinical_notes,
     created_at,
     updated_at,
     events,
-    last_event: events.at(-1),
+    // An order has an event from its start.
+    last_event: events.at(-1) as (typeof events)[number],
     status: stepsOf(method)[order.low_level]?.phase ?? null,
     physician: picks.physician(document.physician),
     health_insurance_id: order.health_insurance_id,
@@ -186,19 +166,25 @@ export const presentTransaction = ({ transaction_id, siblings }: Pick<LoadedOrde
 /** An immediate order is due in real time, which may be earlier than the team's clock. */
 const latest = (a: string, b: string) => (a > b ? a : b)
 
-const optionalFields = ['race', 'ethnicity', 'sexual_orientation', 'gender_identity'] as const
-
 const emptyAddressFields = { second_line: null, access_notes: null, phone_number: null }
 
 /** The Junction API reports absent fields as Not Specified, which its typed clients reject, and the birth date as a date-time. */
 function presentPatient(patient: OrderDocument['patient_details'], absent: 'Not Specified' | null) {
   if (!patient) return null
-  const specified = Object.fromEntries(optionalFields.map((name) => [name, patient[name] ?? absent]))
-  return { household_income: null, household_size: null, ...patient, ...specified, dob: `${patient.dob}T00:00:00+00:00` }
+  return {
+    household_income: null,
+    household_size: null,
+    ...patient,
+    race: patient.race ?? absent,
+    ethnicity: patient.ethnicity ?? absent,
+    sexual_orientation: patient.sexual_orientation ?? absent,
+    gender_identity: patient.gender_identity ?? absent,
+    dob: `${patient.dob}T00:00:00+00:00`,
+  }
 }
 
 /** Gap 43: the details contain the ID and times of the order. */
-function detailsOf({ id, created_at, updated_at, method, appointment }: ShownOrder, document: OrderDocument) {
+function detailsOf({ id, created_at, updated_at, method, appointment, document }: ShownOrder) {
   const data = { id, created_at, updated_at }
   if (method === 'testkit') return { type: method, data: { ...data, shipment: document.shipment } }
   if (method === 'on_site_collection') return { type: method, data }
