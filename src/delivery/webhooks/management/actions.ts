@@ -20,6 +20,7 @@ import * as store from '../store.ts'
 import * as cursors from '../store-positions.ts'
 
 type Path = { team_id: string }
+export type WebhookPath = Path & { webhook_id: string }
 
 export async function listWebhooks(
   app: App,
@@ -74,11 +75,11 @@ export async function createWebhook(app: App, caller: ManagementCaller, { team_i
   })
 }
 
-export const getWebhook = async (app: App, caller: ManagementCaller, path: WebhookKey) =>
+export const getWebhook = async (app: App, caller: ManagementCaller, path: WebhookPath) =>
   presentWebhook(app, caller, await requireWebhook(app, caller, path))
 
 /** A new filter or ordering applies to later events, so it needs the end of the log. */
-export async function patchWebhook(app: App, caller: ManagementCaller, path: WebhookKey, patch: z.output<typeof WebhookPatch>) {
+export async function patchWebhook(app: App, caller: ManagementCaller, path: WebhookPath, patch: z.output<typeof WebhookPatch>) {
   await requireWebhook(app, caller, path)
   if (patch.url) checkUrl(patch.url, policyOf(app.config))
   checkEventTypes(patch.filter_types, ['body', 'filter_types'])
@@ -87,28 +88,23 @@ export async function patchWebhook(app: App, caller: ManagementCaller, path: Web
   return changeAtEnd(app, path.team_id, (app, end) => applyPatch(app, caller, path, patch, end.no))
 }
 
-type WebhookKey = Path & { webhook_id: string }
-
 async function applyPatch(
   app: AppInTransaction,
   caller: ManagementCaller,
-  path: WebhookKey,
+  path: WebhookPath,
   patch: z.output<typeof WebhookPatch>,
   end_no?: number,
 ) {
   const webhook = await requireWebhook(app, caller, path, store.lockWebhook)
   const now = app.wall()
-  const change = {
-    ...(patch.filter_types === undefined ? {} : { filter_types: patch.filter_types }),
-    ...(patch.ordering ? { ordering: patch.ordering } : {}),
-  }
   if (end_no !== undefined) await cursors.keepFilter(app.db, webhook, end_no)
   const row = await store.updateWebhook(app.db, path.team_id, webhook.id, {
     updated_at: now,
     ...(await secretChanges(app, webhook, patch)),
     ...(patch.description === undefined ? {} : { description: patch.description ?? '' }),
     ...(patch.rate_limit === undefined ? {} : { rate_limit: patch.rate_limit }),
-    ...change,
+    ...(patch.filter_types === undefined ? {} : { filter_types: patch.filter_types }),
+    ...(patch.ordering ? { ordering: patch.ordering } : {}),
     ...disabledChanges(webhook, patch.disabled, now),
   })
   return presentWebhook(app, caller, row)
@@ -125,7 +121,7 @@ async function secretChanges(app: App, webhook: store.WebhookRow, { url, asymmet
   return { sealed: await sealSecrets(app, webhook, changed) }
 }
 
-const newSigningPair = () => ({ private_key: newKeyPair().private_key, until: null })
+export const newSigningPair = () => ({ private_key: newKeyPair().private_key, until: null })
 
 /** Enabling a webhook resets its health. */
 function disabledChanges({ disabled_at }: store.WebhookRow, disabled: boolean | null | undefined, now: string) {
@@ -144,7 +140,7 @@ function disabledChanges({ disabled_at }: store.WebhookRow, disabled: boolean | 
 }
 
 /** Its pending messages and jobs are deleted with it. */
-export async function deleteWebhook(app: App, caller: ManagementCaller, path: WebhookKey) {
+export async function deleteWebhook(app: App, caller: ManagementCaller, path: WebhookPath) {
   await requireWebhook(app, caller, path)
   await changeDelivery(app, path.team_id, async (app) => {
     const webhook = await requireWebhook(app, caller, path, store.lockWebhook)
@@ -152,12 +148,7 @@ export async function deleteWebhook(app: App, caller: ManagementCaller, path: We
   })
 }
 
-export async function requireWebhook(
-  app: App,
-  caller: ManagementCaller,
-  { team_id, webhook_id }: Path & { webhook_id: string },
-  find = store.findWebhook,
-) {
+export async function requireWebhook(app: App, caller: ManagementCaller, { team_id, webhook_id }: WebhookPath, find = store.findWebhook) {
   await requireTeam(app, caller, team_id)
   const webhook = await find(app.db, team_id, webhook_id)
   if (!webhook) throw problem('WEBHOOK_NOT_FOUND', 'No such webhook in this team. List the webhooks to see their IDs.')
@@ -169,17 +160,14 @@ const presentWebhook = async (app: App, caller: ManagementCaller, row: store.Web
 
 async function presentWebhooks(app: App, caller: ManagementCaller, team_id: string, rows: store.WebhookRow[]) {
   const waiting = await countWaiting(app.db, team_id, rows)
-  const waitingOf = (id: string) => {
-    const { count = 0, isAtLeast = false } = waiting.get(id) ?? {}
-    return { waiting: count, waiting_at_least: isAtLeast }
-  }
   const opened = await Promise.all(rows.map(async (row) => ({ row, secrets: await openSecrets(app, row) })))
   return opened.map(({ row, secrets }) => ({
     ...row,
     url: shownUrl(caller, secrets.url),
     public_key: secrets.pairs?.[0] ? publicKeyOf(secrets.pairs[0].private_key) : null,
     disabled: row.disabled_at !== null,
-    ...waitingOf(row.id),
+    waiting: waiting.get(row.id)?.count ?? 0,
+    waiting_at_least: waiting.get(row.id)?.isAtLeast ?? false,
     failing_since: row.first_failure_at,
     next_try_at: nextAttemptAt(row, waiting.get(row.id)?.next_at ?? null),
   }))

@@ -11,10 +11,10 @@ import { presentAttempt } from '../repair/attempts.ts'
 import { afterAttempt } from '../rules.ts'
 import { attemptOf, headersOfMessage, signatureOf } from '../sending/contents.ts'
 import { logAttempt } from '../sending/store-cursors.ts'
-import { requireWebhook } from './actions.ts'
+import { requireWebhook, type WebhookPath } from './actions.ts'
 
 /** Sends an example once, without retries. It is not in the log, so its sequence is 0. */
-export async function sendWebhookExample(app: App, caller: ManagementCaller, path: { team_id: string; webhook_id: string }, name: string) {
+export async function sendWebhookExample(app: App, caller: ManagementCaller, path: WebhookPath, name: string) {
   const webhook = await requireWebhook(app, caller, path)
   const event_type = requireEventType(name)
   const { team_id } = path

@@ -3,38 +3,35 @@ import type { ManagementCaller } from '../../../platform/callers.ts'
 import { problem } from '../../../platform/problem.ts'
 import { keysValidAt, oldKeysAfterRotation, openSecrets, type Secrets, sealSecrets } from '../endpoints.ts'
 import { newSecret, parseSecret } from '../sign.ts'
-import { jwkOf, newKeyPair, publicKeyOf } from '../sign-ed25519.ts'
+import { jwkOf, publicKeyOf } from '../sign-ed25519.ts'
 import * as store from '../store.ts'
-import { requireWebhook } from './actions.ts'
+import { newSigningPair, requireWebhook, type WebhookPath } from './actions.ts'
 
-type Path = { team_id: string; webhook_id: string }
-
-export async function getWebhookSecret(app: App, caller: ManagementCaller, path: Path) {
+export async function getWebhookSecret(app: App, caller: ManagementCaller, path: WebhookPath) {
   const { keys } = await openSecrets(app, await requireWebhook(app, caller, path))
   return { key: keys[0]?.key as string }
 }
 
-export const rotateWebhookSecret = (app: App, caller: ManagementCaller, path: Path, secret: string | null | undefined) =>
-  inTransaction(app, async (app) => {
-    const webhook = await requireWebhook(app, caller, path, store.lockWebhook)
+export const rotateWebhookSecret = (app: App, caller: ManagementCaller, path: WebhookPath, secret: string | null | undefined) =>
+  changeSecrets(app, caller, path, (secrets) => {
     const key = secret ?? newSecret()
     parseSecret(key)
-    const secrets = await openSecrets(app, webhook)
     const old = oldKeysAfterRotation(secrets.keys, app.wall())
-    await saveSecrets(app, webhook, { ...secrets, keys: [{ key, until: null }, ...old.filter((oldKey) => oldKey.key !== key)] })
+    return { ...secrets, keys: [{ key, until: null }, ...old.filter((oldKey) => oldKey.key !== key)] }
   })
 
-export const rotateWebhookKey = (app: App, caller: ManagementCaller, path: Path) =>
-  inTransaction(app, async (app) => {
-    const webhook = await requireWebhook(app, caller, path, store.lockWebhook)
-    const secrets = await openSecrets(app, webhook)
+export const rotateWebhookKey = (app: App, caller: ManagementCaller, path: WebhookPath) =>
+  changeSecrets(app, caller, path, (secrets) => {
     if (!secrets.pairs?.length)
       throw problem('WEBHOOK_NOT_ASYMMETRIC', 'This webhook has no Ed25519 key. Set asymmetric to true to create one.')
-    const { private_key } = newKeyPair()
-    await saveSecrets(app, webhook, {
-      ...secrets,
-      pairs: [{ private_key, until: null }, ...oldKeysAfterRotation(secrets.pairs, app.wall())],
-    })
+    return { ...secrets, pairs: [newSigningPair(), ...oldKeysAfterRotation(secrets.pairs, app.wall())] }
+  })
+
+export const changeSecrets = (app: App, caller: ManagementCaller, path: WebhookPath, change: (secrets: Secrets) => Secrets) =>
+  inTransaction(app, async (app) => {
+    const webhook = await requireWebhook(app, caller, path, store.lockWebhook)
+    const sealed = await sealSecrets(app, webhook, change(await openSecrets(app, webhook)))
+    await store.updateWebhook(app.db, webhook.team_id, webhook.id, { updated_at: app.wall(), sealed })
   })
 
 /** Public, like any key list. Webhook IDs cannot be guessed, and a webhook without keys looks like one that does not exist. */
@@ -46,11 +43,4 @@ export async function getWebhookJwks(app: App, webhook_id: string) {
   if (!keys.length)
     throw problem('WEBHOOK_NOT_FOUND', 'No such webhook, or it has no public key. Set asymmetric to true on the webhook to create one.')
   return { keys: keys.map((kid) => ({ ...jwkOf(kid), kid, use: 'sig', alg: 'EdDSA' }) as const) }
-}
-
-export async function saveSecrets(app: App, webhook: store.WebhookRow, secrets: Secrets) {
-  await store.updateWebhook(app.db, webhook.team_id, webhook.id, {
-    updated_at: app.wall(),
-    sealed: await sealSecrets(app, webhook, secrets),
-  })
 }

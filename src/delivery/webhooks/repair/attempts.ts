@@ -6,15 +6,14 @@ import { pageAfter, pageOf } from '../../../platform/paging.ts'
 import { problem } from '../../../platform/problem.ts'
 import { open } from '../../../platform/sealing/seal.ts'
 import { checkEventType } from '../../events/rules.ts'
-import { requireWebhook } from '../management/actions.ts'
+import { requireWebhook, type WebhookPath } from '../management/actions.ts'
 import { shownUrl } from '../rules-urls.ts'
 import { type AttemptContents, attemptAssociatedData, bodyOf, headersOfMessage, keyOfMessage } from '../sending/contents.ts'
 import * as store from './store-attempts.ts'
 
-type Path = { team_id: string; webhook_id: string }
 type Query = store.AttemptFilter & { limit: number; next_cursor?: string | null | undefined }
 
-export async function listWebhookAttempts(app: App, caller: ManagementCaller, path: Path, { limit, next_cursor, ...filter }: Query) {
+export async function listWebhookAttempts(app: App, caller: ManagementCaller, path: WebhookPath, { limit, next_cursor, ...filter }: Query) {
   checkEventType(filter.event_type, ['query', 'event_type'])
   await requireWebhook(app, caller, path)
   const page = pageAfter(next_cursor, limit)
@@ -23,7 +22,7 @@ export async function listWebhookAttempts(app: App, caller: ManagementCaller, pa
   return { data: rows.map(presentAttempt), next_cursor: next }
 }
 
-export async function getWebhookAttempt(app: App, caller: ManagementCaller, path: Path & { attempt_id: string }) {
+export async function getWebhookAttempt(app: App, caller: ManagementCaller, path: WebhookPath & { attempt_id: string }) {
   await requireWebhook(app, caller, path)
   const found = await store.findAttempt(app.db, path, path.attempt_id)
   if (!found?.sealed || (found.user_id && !found.key_id))

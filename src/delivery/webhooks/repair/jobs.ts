@@ -5,31 +5,30 @@ import { pageAfter, pageOf } from '../../../platform/paging.ts'
 import { problem } from '../../../platform/problem.ts'
 import { changeDelivery } from '../../events/change-log.ts'
 import { checkEventTypes } from '../../events/rules.ts'
-import { requireWebhook } from '../management/actions.ts'
+import { requireWebhook, type WebhookPath } from '../management/actions.ts'
 import { checkWindow } from './rules-jobs.ts'
 import * as store from './store-jobs.ts'
 
 /** The background job that counts the events of jobs and recovers messages. The owner of the team runs replays. */
 export const RECOVER_MESSAGES = 'recover messages'
 
-type Path = { team_id: string; webhook_id: string }
 type NewJob = { kind: 'recover' | 'replay'; from: string; to: string; event_types?: string[] | null | undefined; names: [string, string] }
 
 export const recoverWebhook = (
   app: App,
   caller: ManagementCaller,
-  path: Path,
+  path: WebhookPath,
   body: { since: string; until?: string | null | undefined },
 ) => startJob(app, caller, path, { kind: 'recover', from: body.since, to: body.until ?? app.wall(), names: ['since', 'until'] })
 
 type Window = { from: string; to?: string | null | undefined; event_types?: string[] | null | undefined }
 
-export async function replayWebhook(app: App, caller: ManagementCaller, path: Path, { from, to, event_types }: Window) {
+export async function replayWebhook(app: App, caller: ManagementCaller, path: WebhookPath, { from, to, event_types }: Window) {
   checkEventTypes(event_types, ['body', 'event_types'])
   return startJob(app, caller, path, { kind: 'replay', from, to: to ?? app.wall(), event_types, names: ['from', 'to'] })
 }
 
-async function startJob(app: App, caller: ManagementCaller, path: Path, { kind, from, to, event_types, names }: NewJob) {
+async function startJob(app: App, caller: ManagementCaller, path: WebhookPath, { kind, from, to, event_types, names }: NewJob) {
   checkWindow(from, to, names)
   await requireWebhook(app, caller, path)
   const job = await changeDelivery(app, path.team_id, async (app) => {
@@ -46,21 +45,21 @@ async function startJob(app: App, caller: ManagementCaller, path: Path, { kind, 
 
 type Query = { limit: number; next_cursor?: string | null | undefined }
 
-export async function listWebhookJobs(app: App, caller: ManagementCaller, path: Path, query: Query) {
+export async function listWebhookJobs(app: App, caller: ManagementCaller, path: WebhookPath, query: Query) {
   await requireWebhook(app, caller, path)
   const page = pageAfter(query.next_cursor, query.limit)
   const { rows, next_cursor } = pageOf(await store.listJobs(app.db, path, page), page, ({ created_at, id }) => ({ at: created_at, id }))
   return { data: rows.map(presentJob), next_cursor }
 }
 
-export async function getWebhookJob(app: App, caller: ManagementCaller, path: Path & { job_id: string }) {
+export async function getWebhookJob(app: App, caller: ManagementCaller, path: WebhookPath & { job_id: string }) {
   await requireWebhook(app, caller, path)
   const job = await store.findJob(app.db, path, path.job_id)
   if (!job) throw problem('WEBHOOK_JOB_NOT_FOUND', 'This webhook has no such job. List its jobs to see their IDs.')
   return presentJob(job)
 }
 
-export async function stopWebhookJob(app: App, caller: ManagementCaller, path: Path & { job_id: string }) {
+export async function stopWebhookJob(app: App, caller: ManagementCaller, path: WebhookPath & { job_id: string }) {
   await getWebhookJob(app, caller, path)
   return changeDelivery(app, path.team_id, async (app) => {
     await store.stopJob(app.db, path, path.job_id, app.wall())

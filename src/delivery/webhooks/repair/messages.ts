@@ -4,7 +4,7 @@ import { pageAfter, pageOf } from '../../../platform/paging.ts'
 import { problem } from '../../../platform/problem.ts'
 import { changeAtEnd } from '../../events/change-log.ts'
 import { COUNT_LIMIT, positionsOf, segmentsOf } from '../backlog.ts'
-import { requireWebhook } from '../management/actions.ts'
+import { requireWebhook, type WebhookPath } from '../management/actions.ts'
 import { nextAttemptAt } from '../rules-health.ts'
 import { isMessage, keyBesideOrder, keyOf, versionAt } from '../sending/rules-filters.ts'
 import { lockWebhook, updateWebhook, type WebhookRow } from '../store.ts'
@@ -12,11 +12,10 @@ import * as backlog from '../store-backlog.ts'
 import * as positions from '../store-positions.ts'
 import * as store from './store-messages.ts'
 
-type Path = { team_id: string; webhook_id: string }
 type Query = { limit: number; next_cursor?: string | null | undefined; no?: number | null | undefined }
 
 /** Lists pending messages in the order of the log: parked ones, and those that the cursor has not reached. */
-export async function listWebhookMessages(app: App, caller: ManagementCaller, path: Path, { limit, next_cursor, no }: Query) {
+export async function listWebhookMessages(app: App, caller: ManagementCaller, path: WebhookPath, { limit, next_cursor, no }: Query) {
   const webhook = await requireWebhook(app, caller, path)
   if (no) {
     const data = (await listPending(app, webhook, no - 1, 1)).filter(({ sequence }) => sequence === no)
@@ -109,7 +108,7 @@ async function describePosition({ db }: App, webhook: WebhookRow, no: number) {
 }
 
 /** A manual retry overrides the pause of a failing webhook until its next failure. */
-export async function retryWebhookMessage(app: App, caller: ManagementCaller, path: Path & { event_id: string }) {
+export async function retryWebhookMessage(app: App, caller: ManagementCaller, path: WebhookPath & { event_id: string }) {
   await requireWebhook(app, caller, path)
   return changeAtEnd(app, path.team_id, async (app) => {
     const { event_id, team_id, webhook_id } = path
