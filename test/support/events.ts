@@ -1,5 +1,5 @@
 import { moveEvents } from '../../src/delivery/events/access.ts'
-import { openEvent } from '../../src/delivery/events/emit.ts'
+import { type EventPayload, openEventText } from '../../src/delivery/events/emit.ts'
 import type { App } from '../../src/platform/app.ts'
 import { isLockTimeout } from '../../src/platform/db/errors.ts'
 import { teamSealingKey, userSealingKey } from '../../src/platform/sealing/vault.ts'
@@ -25,7 +25,7 @@ export async function eventsOf(app: App, team_id: string, { after = 0, limit = 1
     rows.map(async ({ sealed, ...row }) => {
       const key = row.user_id ? await userSealingKey(app, team_id, row.user_id) : await teamSealingKey(app, team_id)
       // Its user was erased, and the log is emptied soon.
-      return key ? [{ ...row, ...openEvent(key, row.id, sealed as Buffer) }] : []
+      return key ? [{ ...row, ...(JSON.parse(openEventText(key, row.id, sealed as Buffer)) as EventPayload) }] : []
     }),
   )
   return opened.flat()

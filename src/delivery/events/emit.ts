@@ -1,7 +1,7 @@
 import type { DataOf, EventName } from '../../contract/delivery/events.ts'
 import type { App, AppInTransaction } from '../../platform/app.ts'
 import { timeOrderedId } from '../../platform/db/time-ordered-id.ts'
-import { open, openText, type SealingKey, sealCompressed } from '../../platform/sealing/seal.ts'
+import { openText, type SealingKey, sealCompressed } from '../../platform/sealing/seal.ts'
 import { teamSealingKey } from '../../platform/sealing/vault.ts'
 import { payloadLimit, shrinkToFit } from './rules-size.ts'
 import * as store from './store.ts'
@@ -72,7 +72,5 @@ export const openEventText = (key: SealingKey, id: string, sealed: Buffer) => op
 
 export const sealEvent = (key: SealingKey, id: string, payload: EventPayload) =>
   sealCompressed(key, associatedData(id), JSON.stringify(payload))
-
-export const openEvent = (key: SealingKey, id: string, sealed: Buffer) => open<EventPayload>(key, associatedData(id), sealed)
 
 const associatedData = (id: string) => `events.sealed.${id}`

@@ -20,28 +20,14 @@ export async function createUser(app: App, caller: Pick<TeamCaller, 'team_id'>, 
   return user.created
 }
 
-export const emitUserDeleted = (app: AppInTransaction, user: users.UserRow) =>
-  emitForUser(app, user, 'user.deleted', { user_id: user.user_id })
+export const emitUserDeleted = (app: AppInTransaction, user: users.UserRow) => emitForUser(app, user, 'user.deleted')
 
-export const emitUserDeletionUndone = (app: AppInTransaction, user: users.UserRow) =>
-  emitForUser(app, user, 'user.deletion_undone', { user_id: user.user_id })
+export const emitUserDeletionUndone = (app: AppInTransaction, user: users.UserRow) => emitForUser(app, user, 'user.deletion_undone')
 
-async function emitForUser(
-  app: AppInTransaction,
-  user: users.UserRow,
-  event_type: 'user.deleted' | 'user.deletion_undone',
-  data: { user_id: string },
-) {
+async function emitForUser(app: AppInTransaction, user: users.UserRow, event_type: 'user.deleted' | 'user.deletion_undone') {
   const { team_id, user_id, client_user_id } = user
-  await emit(app, await users.unwrapUserKey(app, user), {
-    team_id,
-    user_id,
-    client_user_id,
-    event_type,
-    key: `user:${user_id}`,
-    data,
-    at: app.now(),
-  })
+  const event = { team_id, user_id, client_user_id, event_type, key: `user:${user_id}`, data: { user_id }, at: app.now() }
+  await emit(app, await users.unwrapUserKey(app, user), event)
 }
 
 /**

@@ -35,6 +35,12 @@ export const sealSecrets = async (app: App, { id, team_id }: { id: string; team_
 export const openSecrets = async (app: App, { id, team_id, sealed }: { id: string; team_id: string; sealed: Buffer }) =>
   open<Secrets>(await teamSealingKey(app, team_id), associatedData(id), sealed)
 
+/** The URLs of a few enabled webhooks of any team. */
+export async function listSomeUrls(app: App, limit: number) {
+  const webhooks = await store.listEnabled(app.db, limit)
+  return Promise.all(webhooks.map(async (webhook) => (await openSecrets(app, webhook)).url))
+}
+
 const OVERLAP_MS = 24 * HOUR
 const MAX_OLD_KEYS = 9
 

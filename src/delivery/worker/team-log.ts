@@ -15,20 +15,25 @@ export function openTeamLog({ db }: Pick<App, 'db'>, team_id: string) {
   let bytes = 0
   let end: Position | undefined
 
-  function readTail(after: Position, { limit, bytes, event_type = null, end: until }: Limits, end: Position) {
+  function forget() {
+    tail = []
+    bytes = 0
+  }
+
+  function readTail(after: Position, { limit, bytes, event_type = null }: Limits, end: Position) {
     const from = tail.findIndex(({ no }) => no > after.no)
     const events: LoggedEvent[] = []
     let size = 0
     for (let i = from; i >= 0 && i < tail.length && events.length < limit && (size < bytes || !events.length); i++) {
       const event = tail[i] as LoggedEvent
-      if (until && event.no > until.no) break
+      if (event.no > end.no) break
       if (!event.deliverable || !takes(event_type, event.event_type)) continue
       events.push(event)
       size += sizeOf(event)
     }
     const last = events.at(-1)
     const isFull = events.length >= limit || size >= bytes
-    return { events, upto: last && isFull ? positionOf(last) : (until ?? end) }
+    return { events, upto: last && isFull ? positionOf(last) : end }
   }
 
   return {
@@ -36,13 +41,7 @@ export function openTeamLog({ db }: Pick<App, 'db'>, team_id: string) {
     end: () => end as Position,
     /** Takes over moved events, if they follow those that it has. */
     append(events: LoggedEvent[], next: Position) {
-      if (events.length && events[0]?.no !== (end?.no ?? -1) + 1) {
-        tail = []
-        bytes = 0
-      } else if (!events.length && end && next.no !== end.no) {
-        tail = []
-        bytes = 0
-      }
+      if (next.no - events.length !== end?.no) forget()
       tail.push(...events)
       for (const event of events) bytes += sizeOf(event)
       let dropped = 0
@@ -52,18 +51,15 @@ export function openTeamLog({ db }: Pick<App, 'db'>, team_id: string) {
       end = next
     },
     /** The next page after a position. */
-    async read(after: Position, { event_type, ...limits }: Limits) {
+    async read(after: Position, limits: Limits) {
       const last = limits.end ?? (end as Position)
       if (after.no >= last.no || limits.limit <= 0) return { events: [], upto: after }
       const first = tail[0]
-      if (first && first.no <= after.no + 1) return readTail(after, { ...limits, event_type }, last)
-      return readPage(db, team_id, { after, end: last, limit: limits.limit, bytes: limits.bytes, event_type, deliverable: true })
+      if (first && first.no <= after.no + 1) return readTail(after, limits, last)
+      return readPage(db, team_id, { ...limits, after, end: last, deliverable: true })
     },
     /** Erased users: their events are read again. */
-    forget() {
-      tail = []
-      bytes = 0
-    },
+    forget,
   }
 }
 

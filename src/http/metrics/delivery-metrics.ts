@@ -1,6 +1,6 @@
 import { Counter, Histogram } from 'prom-client'
 import { listBacklogs } from '../../delivery/webhooks/backlog.ts'
-import { expired } from '../../delivery/webhooks/repair/counters.ts'
+import { expired } from '../../delivery/webhooks/repair/retention.ts'
 import type { Database } from '../../platform/db/open.ts'
 import { timeOfId } from '../../platform/db/time-ordered-id.ts'
 import { ageInSeconds, backlogGauges, type Registries } from './backlog-gauges.ts'

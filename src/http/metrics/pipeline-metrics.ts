@@ -1,6 +1,6 @@
 import { Counter } from 'prom-client'
 import type { SupportedDestination } from '../../contract/delivery/pipelines.ts'
-import { listPipelineLags } from '../../delivery/pipelines/backlog.ts'
+import { listLags } from '../../delivery/pipelines/access.ts'
 import type { Database } from '../../platform/db/open.ts'
 import { ageInSeconds, backlogGauges, type Registries } from './backlog-gauges.ts'
 
@@ -22,7 +22,7 @@ export function pipelineMetrics({ registry, backlogs }: Registries, database: Da
   })
   backlogGauges(
     backlogs,
-    () => listPipelineLags(database.db),
+    () => listLags(database.db),
     ['team_id', 'destination'],
     [
       {

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
 import { pino } from 'pino'
-import { listSomeUrls } from '../../delivery/webhooks/urls.ts'
+import { listSomeUrls } from '../../delivery/webhooks/endpoints.ts'
 import { type App, appOf, newService } from '../../platform/app.ts'
 import { type Config, deploymentOf } from '../../platform/config.ts'
 import { describeHosts, type HostState, urlsOfHosts } from '../../platform/db/connections/hosts.ts'

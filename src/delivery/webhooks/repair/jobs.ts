@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto'
 import type { App } from '../../../platform/app.ts'
 import type { ManagementCaller } from '../../../platform/callers.ts'
 import { pageAfter, pageOf } from '../../../platform/paging.ts'
-import { problem } from '../../../platform/problem.ts'
+import { invalid, problem } from '../../../platform/problem.ts'
 import { changeDelivery } from '../../events/change-log.ts'
 import { checkEventTypes } from '../../events/rules.ts'
 import { requireWebhook, type WebhookPath } from '../management/actions.ts'
-import { checkWindow } from './rules-jobs.ts'
 import * as store from './store-jobs.ts'
 
 /** The background job that counts the events of jobs and recovers messages. The owner of the team runs replays. */
@@ -29,7 +28,7 @@ export async function replayWebhook(app: App, caller: ManagementCaller, path: We
 }
 
 async function startJob(app: App, caller: ManagementCaller, path: WebhookPath, { kind, from, to, event_types, names }: NewJob) {
-  checkWindow(from, to, names)
+  if (from >= to) throw invalid(['body', names[0]], `Must be before ${names[1]}, which defaults to now.`)
   await requireWebhook(app, caller, path)
   const job = await changeDelivery(app, path.team_id, async (app) => {
     const { id: webhook_id, team_id } = await requireWebhook(app, caller, path)

@@ -5,13 +5,15 @@ import { findLastBefore } from '../../events/access.ts'
 import { changeDelivery } from '../../events/change-log.ts'
 import { applyEventRetention } from '../../events/retention.ts'
 import { pruneMessages } from '../../messages/log.ts'
-import { listTeamsWithDestinationsBehind, moveDestinations } from '../../pipelines/retention.ts'
+import * as pipelines from '../../pipelines/access.ts'
 import { positionsOf, segmentsOf } from '../backlog.ts'
 import { deletePassedFilters } from '../sending/store-cursors.ts'
 import { findByIds } from '../store.ts'
-import { expired } from './counters.ts'
 import { pruneJobs } from './store-jobs.ts'
 import * as store from './store-retention.ts'
+
+/** What this process has expired since it started. */
+export const expired = { messages: 0 }
 
 /** Creates the partitions of the coming days and drops those past retention, with the attempts and pending messages of their events. */
 export async function applyRetention(app: App) {
@@ -26,7 +28,7 @@ export async function applyRetention(app: App) {
 
 /** Moves everything that reads a log past the events from before a time. A partition is dropped only after that. */
 async function expireBefore(app: App, before: string) {
-  const teams = [await store.listTeamsBehind(app.db, before), await listTeamsWithDestinationsBehind(app, before)].flat()
+  const teams = [await store.listTeamsBehind(app.db, before), await pipelines.listTeamsBehind(app.db, before)].flat()
   for (const team_id of new Set(teams)) {
     const result = await changeDelivery(app, team_id, (app) => expireTeam(app, team_id, before))
     expired.messages += result.messages
@@ -57,5 +59,5 @@ async function expireTeam(app: AppInTransaction, team_id: string, before: string
   }
   await store.moveReplays(app.db, team_id, no, app.wall())
   const parked = await store.deleteExpiredParked(app.db, team_id, before)
-  return { messages: messages + parked, destinations: await moveDestinations(app, team_id, { no, at: before }) }
+  return { messages: messages + parked, destinations: await pipelines.moveDestinations(app.db, team_id, { no, at: before }) }
 }

@@ -1,0 +1,2 @@
+/** What other features do with the positions of destinations. */
+export { listLags, listTeamsBehind, moveDestinations } from './store-destinations.ts'
