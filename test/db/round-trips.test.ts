@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { aNewOrder } from '../support/orders.ts'
 import { openRelay } from '../support/relay.ts'
 import { aUser } from '../support/users.ts'
 import { aSample, push } from '../support/wearables.ts'
@@ -16,4 +17,15 @@ test('a push without a conflict takes two round trips to the database', async ()
   const before = relay.roundTrips()
   expect(await pushAt(3)).toMatchObject({ created: 1 })
   expect(relay.roundTrips() - before).toBe(2)
+})
+
+test('an order takes two round trips to the database, and a read two with its audit row', async () => {
+  w.stopTime()
+  const body = await aNewOrder(w.api)
+  const order = await w.api.createOrder({ body })
+  const params = { order_id: order.order.id }
+  await w.api.getOrder({ params })
+  const [start, placed] = [relay.roundTrips(), (await w.api.createOrder({ body })) && relay.roundTrips()]
+  await w.api.getOrder({ params })
+  expect([placed - start, relay.roundTrips() - placed]).toEqual([2, 2])
 })

@@ -27,7 +27,7 @@ export type TurnLimits = {
   waitMs: number
 }
 
-/** One team leaves one of the three connections for short writes free, and at least half of the others. */
+/** One team leaves at least half of the connections of the pool to others. */
 export const TURN_LIMITS: TurnLimits = {
   contentionMs: SECOND,
   ofProcess: 16,

@@ -12,7 +12,7 @@ export type PipelinedConnection = {
 }
 
 /** A statement takes about a millisecond, and a busy event loop may look at its result later. */
-export const STUCK_MS = 25
+export const STUCK_MS = 50
 
 type Options = {
   /** Calls back when the statements of a turn are complete. */
