@@ -8,7 +8,7 @@ import { MAX_PIPELINED_BYTES, openDatabase, prepareStatement, run } from '../../
 import { atEnd } from '../support/at-end.ts'
 import { lockWaits } from '../support/lock-waits.ts'
 import { eventually, TIMEOUT_MS } from '../support/process.ts'
-import { query } from '../support/query.ts'
+import { directUrl, query } from '../support/query.ts'
 import { fileDatabase } from '../support/world.ts'
 
 const url = await fileDatabase()
@@ -85,6 +85,9 @@ test('a statement waiting for a lock does not block others and completes once th
 })
 
 test('a long statement takes a connection of the pool', async () => {
+  // A pooler would hand out any connection of the server.
+  const { db, close } = openDatabase(directUrl(url), 8, pino({ level: 'silent' }))
+  atEnd(close)
   const sender = prepareStatement('test_sender', 'select pg_backend_pid() as pid, $1::text is null as is_null', { hot: 'write' })
   const pidOf = async (bytes: number) => (await run<{ pid: number }>(db, sender, ['x'.repeat(bytes)]))[0]?.pid
   const shared = await pidOf(1)

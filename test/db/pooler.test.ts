@@ -179,7 +179,7 @@ test('a read whose connection to the server is lost behind the pooler still succ
   const { api, url, replicas } = transactionSiteFor(context)
   const user_id = await aUser(api(0))
   const isWaiting = () => eventually(async () => (await lockWaits(url)).length > 0)
-  const release = await holdLock(replicas[0].app, (db) => sql`lock table team_api_keys in access exclusive mode`.execute(db))
+  const release = await holdLock(replicas[0].app, (db) => sql`lock table users in access exclusive mode`.execute(db))
   const reading = api(0).getUser({ params: { user_id } })
   await isWaiting()
   await query(url, `select pg_terminate_backend(pid, ${TIMEOUT_MS}) from (${backendsOfService} and wait_event_type = 'Lock') as waiting`)
