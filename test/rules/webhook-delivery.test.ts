@@ -96,15 +96,15 @@ describe('after an attempt', () => {
 describe('circuit breaker', () => {
   /** The state after outcomes that arrive one second apart. */
   const run = (outcomes: AttemptOutcome[], from: Breaker = closedBreaker) =>
-    outcomes.reduce((state, outcome, i) => breakerAfter(state, outcome, plus(i * SECOND)), from)
+    outcomes.reduce((state, outcome, i) => breakerAfter(state, { outcome, probed: null }, plus(i * SECOND)), from)
   const open = run(Array(5).fill(dead))
   /** The first message after the pause. */
-  const probe = (state: Breaker, outcome: AttemptOutcome, at: string) => breakerAfter({ ...state, probing: true }, outcome, at)
+  const probe = (state: Breaker, outcome: AttemptOutcome, at: string) => breakerAfter(state, { outcome, probed: state.paused_until }, at)
 
   test('opens after five consecutive failures', () => {
-    expect(run(Array(4).fill(dead)).open_until).toBe(null)
-    expect(run([dead, dead, dead, dead, delivered, dead]).open_until).toBe(null)
-    expect(open.open_until).toBe(plus(4 * SECOND + 15 * SECOND))
+    expect(run(Array(4).fill(dead)).paused_until).toBe(null)
+    expect(run([dead, dead, dead, dead, delivered, dead]).paused_until).toBe(null)
+    expect(open.paused_until).toBe(plus(4 * SECOND + 15 * SECOND))
   })
 
   test.each<[string, AttemptOutcome, boolean]>([
@@ -119,7 +119,7 @@ describe('circuit breaker', () => {
     ['422', respondedWith(422), false],
     ['an attempt aborted by shutdown', stopped, false],
   ])('%s', (_, outcome, opens) => {
-    expect(run(Array(5).fill(outcome)).open_until !== null).toBe(opens)
+    expect(run(Array(5).fill(outcome)).paused_until !== null).toBe(opens)
   })
 
   test('is not extended by attempts in flight when it opened', () => {
@@ -134,23 +134,23 @@ describe('circuit breaker', () => {
     let state = open
     const seen: number[] = []
     for (let i = 0; i < 6; i++) {
-      const at = state.open_until as string
+      const at = state.paused_until as string
       state = probe(state, dead, at)
-      seen.push((Date.parse(state.open_until as string) - Date.parse(at)) / SECOND)
+      seen.push((Date.parse(state.paused_until as string) - Date.parse(at)) / SECOND)
     }
     expect(seen).toEqual([30, 60, 120, 300, 300, 300])
   })
 
   test('pauses for the Retry-After of one response, up to five minutes', () => {
-    expect(run([respondedWith(429, 2 * SECOND)]).open_until).toBe(plus(2 * SECOND))
-    expect(run([respondedWith(503, HOUR)]).open_until).toBe(plus(5 * MINUTE))
-    expect(run([respondedWith(500, 2 * SECOND)]).open_until).toBe(null)
+    expect(run([respondedWith(429, 2 * SECOND)]).paused_until).toBe(plus(2 * SECOND))
+    expect(run([respondedWith(503, HOUR)]).paused_until).toBe(plus(5 * MINUTE))
+    expect(run([respondedWith(500, 2 * SECOND)]).paused_until).toBe(null)
   })
 
   test('ignores aborted attempts', () => {
     const failing = run([dead, dead])
-    expect(breakerAfter(failing, stopped, start)).toEqual(failing)
-    expect(breakerAfter(open, stopped, start)).toEqual(open)
+    expect(breakerAfter(failing, { outcome: stopped, probed: null }, start)).toEqual(failing)
+    expect(breakerAfter(open, { outcome: stopped, probed: null }, start)).toEqual(open)
   })
 })
 

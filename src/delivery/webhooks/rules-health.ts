@@ -1,25 +1,30 @@
 import { DAY, HOUR, later, SECOND } from '../../platform/time.ts'
 import { type AttemptOutcome, isGone } from './rules.ts'
 
-export type Breaker = { failures: number; trips: number; open_until: string | null; probing: boolean }
+export type Breaker = { failures: number; trips: number; paused_until: string | null }
 
-export const closedBreaker: Breaker = { failures: 0, trips: 0, open_until: null, probing: false }
+export const closedBreaker: Breaker = { failures: 0, trips: 0, paused_until: null }
+
+/** An outcome, and the pause that had ended when its message was sent. A message that was sent after the present pause is its probe. */
+type Probe = { outcome: AttemptOutcome; probed: string | null }
 
 /** This many consecutive failures open the circuit breaker. Then one message at a time is sent; each failure leads to the next pause. */
 export const BREAKER_THRESHOLD = 5
 export const pausesMs = [15 * SECOND, 30 * SECOND, 60 * SECOND, 120 * SECOND, 300 * SECOND]
 const LONGEST_PAUSE_MS = Math.max(...pausesMs)
 
-export function breakerAfter(state: Breaker, outcome: AttemptOutcome, at: string): Breaker {
+export function breakerAfter(state: Breaker, { outcome, probed }: Probe, at: string): Breaker {
   if (outcome.error === 'aborted') return state
   if (!isReceiverFailure(outcome)) return closedBreaker
+  const isProbe = probed !== null && probed === state.paused_until
   // Deliveries in flight when the breaker opened add no information.
-  if (state.open_until !== null && !state.probing) return state
+  if (state.paused_until !== null && !isProbe) return state
   const failures = state.failures + 1
   const requestedMs = asksToSlowDown(outcome) ? Math.min(outcome.retry_after_ms ?? 0, LONGEST_PAUSE_MS) : 0
-  if (!state.probing && failures < BREAKER_THRESHOLD) return { ...state, failures, open_until: requestedMs ? later(at, requestedMs) : null }
+  if (!isProbe && failures < BREAKER_THRESHOLD)
+    return { failures, trips: state.trips, paused_until: requestedMs ? later(at, requestedMs) : null }
   const pause = pausesMs[Math.min(state.trips, pausesMs.length - 1)] as number
-  return { failures, trips: state.trips + 1, open_until: later(at, Math.max(pause, requestedMs)), probing: false }
+  return { failures, trips: state.trips + 1, paused_until: later(at, Math.max(pause, requestedMs)) }
 }
 
 /** Other 4xx responses concern one message: the receiver is up and may accept the next one. */

@@ -60,18 +60,17 @@ async function recordHealth(app: AppInTransaction, team_id: string, { cursor, ou
   const row = await lockHealth(app.db, team_id, cursor.webhook_id)
   if (!row || row.disabled_at) return undefined
   const at = app.wall()
-  let breaker: rules.Breaker = { failures: row.failures, trips: row.trips, open_until: row.paused_until, probing: false }
+  let breaker: rules.Breaker = row
   let health: rules.Health = row
   let because: string | null = null
   for (const { outcome, probed } of outcomes) {
-    // A message sent after the pause began is the probe that ends it.
-    breaker = rules.breakerAfter({ ...breaker, probing: probed !== null && probed === breaker.open_until }, outcome, at)
+    breaker = rules.breakerAfter(breaker, { outcome, probed }, at)
     health = rules.healthAfter(health, outcome, at)
     if (isGone(outcome)) because = 'gone'
     else if (rules.shouldDisable(health, outcome, at)) because ??= 'failing'
   }
   const { first_failure_at, last_failure_at, clock_started_at } = health
-  const { failures, trips, open_until: paused_until } = breaker
+  const { failures, trips, paused_until } = breaker
   const updated = await updateWebhook(app.db, team_id, cursor.webhook_id, {
     ...{ failures, trips, paused_until, first_failure_at, last_failure_at, clock_started_at },
     ...(because ? { disabled_at: at, disabled_because: because } : {}),

@@ -75,7 +75,7 @@ export function openRequests({ context, run, settle, finishErased, onIdle }: Par
 
   async function sendItem(item: Item, endpoint: Endpoint) {
     const at = app.wall()
-    const probed = run.breaker.open_until
+    const probed = run.breaker.paused_until
     inFlight.set(item, at)
     context.requests.take(team_id)
     const result = await exchange(context, team_id, endpoint, item, at).catch((error: unknown) => ({ error }))

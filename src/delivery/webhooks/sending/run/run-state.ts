@@ -31,7 +31,7 @@ export function newRunState(context: SendingContext, team_id: string, row: Curso
     window: newWindow(context, team_id),
     isPaused() {
       const { state, breaker } = this
-      return !state || state.disabled_at !== null || (breaker.open_until !== null && breaker.open_until > app.wall())
+      return !state || state.disabled_at !== null || (breaker.paused_until !== null && breaker.paused_until > app.wall())
     },
     isFirst: (place: Place) => positions.firstUndecided() === place,
   }

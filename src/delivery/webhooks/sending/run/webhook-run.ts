@@ -50,6 +50,11 @@ export function openWebhookRun(context: SendingContext, log: TeamLog, row: store
     log.recordSoon(positions.length() >= WINDOW)
   }
 
+  function setState(state: store.WebhookState) {
+    run.state = state
+    run.breaker = state
+  }
+
   // Deciding
 
   function decide({ place, replay }: Pick<Item, 'place' | 'replay'>, isSent = true) {
@@ -62,7 +67,7 @@ export function openWebhookRun(context: SendingContext, log: TeamLog, row: store
     const attempt = 1 + (item.place ? item.attempts : parking.attempts(item.key))
     const verdict = rules.afterAttempt({ attempts: attempt, outcome, at: app.wall(), random: Math.random() })
     run.changes.outcomes.push({ outcome, probed })
-    run.breaker = breakerAfter({ ...run.breaker, probing: probed !== null && probed === run.breaker.open_until }, outcome, app.wall())
+    run.breaker = breakerAfter(run.breaker, { outcome, probed }, app.wall())
     if (!endpoint.inbox) {
       const { event, key: queue, previous } = item
       const message = { ...event, event_id: event.id, event_at: event.logged_at, team_id, key: queue, previous }
@@ -123,9 +128,8 @@ export function openWebhookRun(context: SendingContext, log: TeamLog, row: store
     state: () => run.state,
     /** The settings, filters, parked keys and replays, as they are stored now. Everything up to now is recorded. */
     refresh(next: LoadedWebhook) {
-      run.state = next.state
+      setState(next.state)
       run.versions = next.versions
-      run.breaker = { ...run.breaker, failures: run.state.failures, trips: run.state.trips, open_until: run.state.paused_until }
       parking.refresh(next.parked)
       for (const item of queues.remove(({ replay }) => replay !== undefined && !next.replays.some(({ id }) => id === replay.id)))
         window.letGo(item)
@@ -146,10 +150,7 @@ export function openWebhookRun(context: SendingContext, log: TeamLog, row: store
       if (requests.inFlight.size === 0) erased.clear()
     },
     /** Updates the health as it was recorded. */
-    setState(next: store.WebhookState) {
-      run.state = next
-      run.breaker = { failures: next.failures, trips: next.trips, open_until: next.paused_until, probing: false }
-    },
+    setState,
     wake: () => {
       requests.retryStrict()
       fillSoon()
@@ -187,7 +188,7 @@ export function openWebhookRun(context: SendingContext, log: TeamLog, row: store
       (run.isPaused() || (!queues.hasReady() && window.count() === 0) || run.waiting.retryAt !== null),
     dueAt() {
       if (!run.state || run.state.disabled_at) return null
-      const pausedUntil = run.breaker.open_until !== null && run.breaker.open_until > app.wall() ? run.breaker.open_until : null
+      const pausedUntil = run.breaker.paused_until !== null && run.breaker.paused_until > app.wall() ? run.breaker.paused_until : null
       const hasMore = positions.read().no < log.end().no || window.count() > 0 || run.replays.length > 0
       if (pausedUntil) return hasMore || parking.dueAt() ? pausedUntil : null
       const times = [run.waiting.retryAt, parking.dueAt()].filter((at) => at !== null && at !== undefined)
