@@ -2,6 +2,7 @@ import type { FilterVersion, Ordering } from '../../contract/delivery/log-rows.t
 import type { Db } from '../../platform/db/open.ts'
 import { listWebhooks } from './sending/store-cursors.ts'
 import * as store from './store-backlog.ts'
+import { listVersions } from './store-positions.ts'
 
 /** Counting stops at this many messages, or events examined. */
 export const COUNT_LIMIT = 10_000
@@ -26,11 +27,8 @@ export function segmentsOf(
 export async function positionsOf(db: Db, team_id: string, webhooks: Webhook[]) {
   const ids = webhooks.map(({ id }) => id)
   const cursors = await store.listCursors(db, team_id, ids, COUNT_LIMIT)
-  const filters = Map.groupBy(await store.listFilters(db, team_id, ids), ({ webhook_id }) => webhook_id)
-  return cursors.map((cursor) => {
-    const { filter_types, ordering } = webhooks.find(({ id }) => id === cursor.webhook_id) as Webhook
-    return { cursor, versions: [...(filters.get(cursor.webhook_id) ?? []), { upto_no: null, filter_types, ordering }] }
-  })
+  const versions = await listVersions(db, team_id, webhooks)
+  return cursors.map((cursor) => ({ cursor, versions: versions.get(cursor.webhook_id) as FilterVersion[] }))
 }
 
 type Waiting = { count: number; isAtLeast: boolean; oldest_at: string | null; next_at: string | null }

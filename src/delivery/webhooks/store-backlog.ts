@@ -31,15 +31,6 @@ export async function listCursors(db: Db, team_id: string, webhook_ids: string[]
   return rows
 }
 
-export const listFilters = (db: Db, team_id: string, webhook_ids: string[]) =>
-  db
-    .selectFrom('webhook_filters')
-    .selectAll()
-    .where('team_id', '=', team_id)
-    .where('webhook_id', '=', sql<string>`any(${webhook_ids}::uuid[])`)
-    .orderBy('upto_no')
-    .execute()
-
 /** A part of a log that a webhook has not read, with one filter. */
 export type Segment = { after_no: number; after_at: string; upto_no: number; filter: FilterVersion; done: number[] }
 

@@ -1,4 +1,5 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
+import type { FilterVersion, Ordering } from '../../contract/delivery/log-rows.ts'
 import type { Db } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
@@ -25,6 +26,25 @@ export const keepFilter = (db: Db, { team_id, id, filter_types, ordering }: Webh
     where c.team_id = ${team_id} and c.webhook_id = ${id} and c.after_no < ${upto_no}
     on conflict do nothing`.execute(db)
 
+type Filtered = { id: string; filter_types: string[] | null; ordering: Ordering }
+
+/** The filters of webhooks with their orderings, each up to a position. The present one is the last. */
+export async function listVersions(db: Db, team_id: string, webhooks: Filtered[]) {
+  const rows = await db
+    .selectFrom('webhook_filters')
+    .selectAll()
+    .where('team_id', '=', team_id)
+    .where('webhook_id', '=', sql<string>`any(${webhooks.map(({ id }) => id)}::uuid[])`)
+    .orderBy('upto_no')
+    .execute()
+  const former = Map.groupBy(rows, ({ webhook_id }) => webhook_id)
+  const versionsOf = ({ id, filter_types, ordering }: Filtered): FilterVersion[] => [
+    ...(former.get(id) ?? []),
+    { upto_no: null, filter_types, ordering },
+  ]
+  return new Map(webhooks.map((webhook) => [webhook.id, versionsOf(webhook)]))
+}
+
 /** Parks a message behind those of its key, or to be sent now. */
 export async function parkMessage(
   db: Db,
@@ -40,16 +60,13 @@ export async function parkMessage(
     on conflict do nothing`.execute(db)
 }
 
-type ParkedMessage = { key: string; no: number; logged_at: string; behind: number; attempts: number; retry_at: string }
-
-/** A parked message by its position, with the number of those of its key before it. */
+/** The key of a parked message, and how many of that key are before it. */
 export async function findParked(db: Db, team_id: string, webhook_id: string, no: number) {
-  const { rows } = await sql<ParkedMessage>`
-    select m.key, m.no, m.logged_at, p.attempts, p.retry_at, (
+  const { rows } = await sql<{ key: string; behind: number }>`
+    select m.key, (
       select count(*) from parked_messages b where b.team_id = ${team_id} and b.webhook_id = ${webhook_id} and b.key = m.key and b.no < m.no
     ) as behind
-    from parked_messages m join parked p on p.team_id = m.team_id and p.webhook_id = m.webhook_id and p.key = m.key
-    where m.team_id = ${team_id} and m.webhook_id = ${webhook_id} and m.no = ${no}`.execute(db)
+    from parked_messages m where m.team_id = ${team_id} and m.webhook_id = ${webhook_id} and m.no = ${no}`.execute(db)
   return rows[0]
 }
 

@@ -1,6 +1,7 @@
 import type { FilterVersion } from '../../../contract/delivery/log-rows.ts'
 import type { App } from '../../../platform/app.ts'
 import { findLastBefore } from '../../events/access.ts'
+import { listVersions } from '../store-positions.ts'
 import { newReplay, type Replay } from './replay.ts'
 import * as store from './store-cursors.ts'
 
@@ -20,19 +21,19 @@ export async function takeWebhooks(
   { worker, held }: { worker: string; held: store.HeldCursor[] },
 ): Promise<LoadedWebhook[]> {
   const cursors = await store.takeCursors(db, team_id, worker, held)
-  const states = new Map((await store.listWebhooks(db, team_id)).map((state) => [state.id, state]))
-  const filters = Map.groupBy(await store.listFilters(db, team_id), ({ webhook_id }) => webhook_id)
+  const webhooks = await store.listWebhooks(db, team_id)
+  const states = new Map(webhooks.map((state) => [state.id, state]))
+  const versions = await listVersions(db, team_id, webhooks)
   const parked = Map.groupBy(await store.listParkedKeys(db, team_id), ({ webhook_id }) => webhook_id)
   const replays = Map.groupBy(await openReplays(db, team_id), ({ webhook_id }) => webhook_id)
   return cursors.flatMap((cursor) => {
     const { webhook_id } = cursor
     const state = states.get(webhook_id)
     if (!state) return []
-    const present = { upto_no: null, filter_types: state.filter_types, ordering: state.ordering }
     return {
       cursor,
       state,
-      versions: [...(filters.get(webhook_id) ?? []), present],
+      versions: versions.get(webhook_id) ?? [],
       parked: parked.get(webhook_id) ?? [],
       replays: (replays.get(webhook_id) ?? []).map(({ replay }) => replay),
     }

@@ -25,9 +25,6 @@ export const listWebhooks = (db: Db, team_id: string) =>
 
 export type WebhookState = Awaited<ReturnType<typeof listWebhooks>>[number]
 
-export const listFilters = (db: Db, team_id: string) =>
-  db.selectFrom('webhook_filters').selectAll().where('team_id', '=', team_id).orderBy('upto_no').execute()
-
 export type ParkedKeyRow = { webhook_id: string; key: string; attempts: number; retry_at: string; stored: number }
 
 /** The parked keys of a team with the number of their messages. */
@@ -92,26 +89,7 @@ export async function listEventsAt(db: Db, team_id: string, positions: Position[
   return new Map(rows.map((row) => [row.no, row]))
 }
 
-export type NewAttempt = {
-  id: string
-  at: string
-  team_id: string
-  webhook_id: string
-  user_id: string | null
-  event_id: string
-  event_at: string | null
-  no: number | null
-  previous: number | null
-  event_type: string
-  key: string | null
-  attempt: number
-  outcome: 'delivered' | 'retried' | 'exhausted'
-  status: number | null
-  error: string | null
-  ms: number
-  next_at: string | null
-  sealed: Buffer
-}
+export type NewAttempt = Selectable<Tables['attempts']> & { outcome: 'delivered' | 'retried' | 'exhausted'; sealed: Buffer }
 
 /** The columns of attempts in the order of the arguments of record_outcomes. The last argument is the ciphertext. */
 export const attemptColumns = [
