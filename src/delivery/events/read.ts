@@ -12,6 +12,17 @@ type Query = store.Filter & {
   deliverable?: boolean | undefined
 }
 
+/** The log of a team, as its owner reads it. */
+export type LogReader = {
+  team_id: string
+  end(): Position
+  /** The next page after a position. */
+  read(
+    after: Position,
+    limits: { limit: number; bytes: number; event_type: string[] | null; end?: Position },
+  ): Promise<{ events: LoggedEvent[]; upto: Position }>
+}
+
 /** A search that finds little stops after this many days. Its page may be short, and its position moves on. */
 const MAX_DAYS_PER_PAGE = 7
 

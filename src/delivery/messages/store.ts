@@ -28,9 +28,7 @@ export const searchDueMessages = (db: Db, wall: string) =>
     .orderBy('messages.send_at')
     .modifyEnd(anyTeam('messages to send'))
 
-const dueMessages = prepareSearch('due_messages', (db, wall: string, limit: number) => searchDueMessages(db, wall).limit(limit))
-
-export const listDueMessages = (db: Db, wall: string, limit: number) => dueMessages(db, wall, limit)
+export const listDueMessages = prepareSearch('due_messages', (db, wall: string, limit: number) => searchDueMessages(db, wall).limit(limit))
 
 export type ClaimedMessage = NonNullable<Awaited<ReturnType<typeof claimMessage>>>
 

@@ -39,13 +39,8 @@ const createInbox = (app: App, team_id: string) =>
   changeAtEnd(app, team_id, async (app, end) => {
     const id = randomUUID()
     const now = app.wall()
-    const sealed = await sealSecrets(
-      app,
-      { id, team_id },
-      {
-        ...{ keys: [{ key: newSecret(), until: null }], headers: {}, sensitive: [], url: 'inbox' },
-      },
-    )
+    const secrets = { keys: [{ key: newSecret(), until: null }], headers: {}, sensitive: [], url: 'inbox' }
+    const sealed = await sealSecrets(app, { id, team_id }, secrets)
     const row = { id, team_id, description: '', ordering: 'per_key', sealed, created_at: now, updated_at: now } as const
     if (!(await store.insertInbox(app.db, row))) return
     const start = await findLast(app.db, team_id, end.no - INITIAL_MESSAGES)

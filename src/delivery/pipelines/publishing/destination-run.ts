@@ -6,6 +6,7 @@ import type { App } from '../../../platform/app.ts'
 import { teamSealingKey } from '../../../platform/sealing/vault.ts'
 import { SECOND } from '../../../platform/time.ts'
 import { openEnvelope } from '../../events/log.ts'
+import type { LogReader } from '../../events/read.ts'
 import type { Destination, OutboundOptions } from '../destinations/destination.ts'
 import { openDestination } from '../destinations/open-destination.ts'
 import { patternsOf } from '../rules.ts'
@@ -32,20 +33,10 @@ export type PublishingContext = {
   onError(error: unknown): void
 }
 
-/** The log of the team that a destination reads. */
-type Log = {
-  team_id: string
-  end(): Position
-  read(
-    after: Position,
-    limits: { limit: number; bytes: number; event_type: string[] | null },
-  ): Promise<{ events: LoggedEvent[]; upto: Position }>
-}
-
 export type DestinationRun = ReturnType<typeof openDestinationRun>
 
 /** Publishes the log of a team to a destination from its position on, until it is closed. A failed event is retried without end. */
-export function openDestinationRun(context: PublishingContext, log: Log, row: store.DestinationState) {
+export function openDestinationRun(context: PublishingContext, log: LogReader, row: store.DestinationState) {
   const { app, recordPublished } = context
   const { team_id, destination } = row
   const ending = new AbortController()

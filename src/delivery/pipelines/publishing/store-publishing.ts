@@ -3,20 +3,12 @@ import type { Position } from '../../../contract/delivery/log-rows.ts'
 import type { SupportedDestination } from '../../../contract/delivery/pipelines.ts'
 import type { Db } from '../../../platform/db/open.ts'
 import type { Tables } from '../../../platform/db/tables.ts'
-import { healthyDestination } from '../store-destinations.ts'
+import { type DestinationRow, healthyDestination } from '../store-destinations.ts'
 
-export type DestinationState = {
-  team_id: string
-  destination: SupportedDestination
-  created_at: string
-  event_type_prefixes: string[] | null
-  sealed: Buffer
-  after_no: number
-  after_at: string
-  failures: number
-  retry_at: string | null
-  term: number
-}
+export type DestinationState = Pick<
+  DestinationRow,
+  'team_id' | 'created_at' | 'sealed' | 'after_no' | 'after_at' | 'failures' | 'retry_at' | 'term'
+> & { destination: SupportedDestination; event_type_prefixes: string[] | null }
 
 /** The enabled destinations of a team with their terms. */
 export async function listTerms(db: Db, team_id: string) {

@@ -1,6 +1,6 @@
-import type { LoggedEvent, Position } from '../../../contract/delivery/log-rows.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Sender } from '../../../platform/outbound/send.ts'
+import type { LogReader } from '../../events/read.ts'
 import type { Shares } from '../../worker/shares.ts'
 
 /** What a worker shares with the webhooks that it delivers to. */
@@ -18,14 +18,7 @@ export type SendingContext = {
 }
 
 /** The log of the team that a webhook reads. */
-export type TeamLog = {
-  team_id: string
-  end(): Position
-  /** The next page after a position. */
-  read(
-    after: Position,
-    limits: { limit: number; bytes: number; event_type: string[] | null; end?: Position },
-  ): Promise<{ events: LoggedEvent[]; upto: Position }>
+export type TeamLog = LogReader & {
   /** Records what has happened: soon, or now. */
   recordSoon(isUrgent: boolean): void
   /** Resolves when everything up to now is recorded. */
