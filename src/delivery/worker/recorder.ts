@@ -1,28 +1,22 @@
-import type { App } from '../../platform/app.ts'
 import { isDeadlock, isLockTimeout } from '../../platform/db/errors.ts'
 import { SECOND } from '../../platform/time.ts'
-import type { NewAttempt } from '../webhooks/sending/changes.ts'
 import { type Change, recordChanges } from '../webhooks/sending/record.ts'
 import type { WebhookRun } from '../webhooks/sending/run/webhook-run.ts'
+import type { TeamContext } from './team-run.ts'
 
 const RETRY_MS = SECOND / 10
 /** Outcomes that cannot be recorded for this long are dropped, and their messages are sent again. */
 const TIMEOUT_MS = 60 * SECOND
 
 type Parts = {
-  app: App
   team_id: string
   runs: Map<string, WebhookRun>
-  /** How long outcomes wait for others to be recorded with. */
-  recordWaitMs: number
-  recordSent(attempts: NewAttempt[]): void
-  /** Drops what these hold and starts again at what is stored. */
   reopen(runs: WebhookRun[]): void
-  onError(error: unknown): void
 }
 
 /** Records the outcomes of a team's webhooks, many in one statement and one statement at a time. */
-export function newRecorder({ app, team_id, runs, recordWaitMs, recordSent, reopen, onError }: Parts) {
+export function newRecorder(context: TeamContext, { team_id, runs, reopen }: Parts) {
+  const { app, recordWaitMs, recordSent, onError } = context
   let recording: Promise<void> | undefined
   let pausing: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined

@@ -47,8 +47,7 @@ export function openTeamRun(context: TeamContext, team_id: string, onClosed: (is
   const runs = new Map<string, WebhookRun>()
   let destinations: DestinationRun[] = []
   const sinks = () => [...runs.values(), ...destinations]
-  const { recordWaitMs, recordSent, onError } = context
-  const recorder = newRecorder({ app, team_id, runs, recordWaitMs, recordSent, reopen, onError })
+  const recorder = newRecorder(context, { team_id, runs, reopen })
   let changes: number | undefined
   /** The end of the log for the sinks. */
   let seen: Position | undefined

@@ -35,8 +35,6 @@ type WorkerOptions = {
   isAlone?: boolean
 }
 
-export type Worker = Awaited<ReturnType<typeof startWorker>>
-
 /** Moves events to the logs of teams and delivers them, until it is stopped. Without its lease it sends nothing. */
 export async function startWorker(service: Service, options: WorkerOptions) {
   const { send, outbound, onError, recordSent = () => {}, recordPublished = () => {}, idleMs = IDLE_MS, isAlone } = options

@@ -18,5 +18,3 @@ export const noChanges = () => ({
   attempts: [] as NewAttempt[],
   outcomes: [] as HealthOutcome[],
 })
-
-export type Changes = ReturnType<typeof noChanges>

@@ -1,10 +1,10 @@
 import type { App } from '../../../../platform/app.ts'
-import type { Changes } from '../changes.ts'
+import type { TeamLog } from '../context.ts'
 import { keyBesideOrder, STRICT } from '../rules-filters.ts'
 import * as store from '../store-cursors.ts'
 import { parkedKeys } from './parked-keys.ts'
-import type { Item, Queues } from './queues.ts'
-import type { Window } from './window.ts'
+import type { Item } from './queues.ts'
+import type { RunState } from './run-state.ts'
 
 /** Keys that are loaded at once, and messages of each. Together they fill a window. */
 const KEYS_AT_ONCE = 32
@@ -12,18 +12,12 @@ const MESSAGES_PER_KEY = 8
 
 type Parts = {
   app: App
-  team_id: string
-  webhook_id: string
-  queues: Queues
-  window: Window
-  changes(): Changes
+  log: TeamLog
+  run: RunState
   /** Notes that there is something to record. */
   note(): void
   /** The cursor or the replay goes on after a message that was parked. */
   decide(item: Item): void
-  /** Resolves when everything up to now is recorded. */
-  recorded(): Promise<void>
-  isClosed(): boolean
 }
 
 type Failure = { attempts: number; retryAt: string; isBusy?: boolean }
@@ -31,7 +25,8 @@ type Failure = { attempts: number; retryAt: string; isBusy?: boolean }
 export type Parking = ReturnType<typeof openParking>
 
 /** The parked keys of a webhook: a message that failed waits for its retry, and later ones of its key wait behind it. */
-export function openParking({ app, team_id, webhook_id, queues, window, changes, note, decide, recorded, isClosed }: Parts) {
+export function openParking({ app, log, run, note, decide }: Parts) {
+  const { team_id, webhook_id, queues, window } = run
   const keys = parkedKeys()
 
   /** Parks a message, behind those of its key or after a failure. */
@@ -39,8 +34,8 @@ export function openParking({ app, team_id, webhook_id, queues, window, changes,
     const key = item.key === STRICT ? keyBesideOrder('strict', item.event) : item.key
     const entry = keys.get(key) ?? { attempts: 0, retryAt: app.wall(), stored: 0, isBusy: false }
     keys.put(key, { ...entry, ...failure, stored: entry.stored + 1, isBusy: failure?.isBusy ?? entry.isBusy })
-    changes().parked.add(key)
-    changes().messages.push({ webhook_id, key, no: item.event.no, logged_at: item.event.logged_at, previous: item.previous })
+    run.changes.parked.add(key)
+    run.changes.messages.push({ webhook_id, key, no: item.event.no, logged_at: item.event.logged_at, previous: item.previous })
     decide(item)
   }
 
@@ -57,12 +52,12 @@ export function openParking({ app, team_id, webhook_id, queues, window, changes,
     const due = keys.takeDue(app.wall(), KEYS_AT_ONCE)
     if (!due.length) return false
     for (const key of due) keys.change(key, { isBusy: true })
-    await recorded()
+    await log.recorded()
     const messages = Map.groupBy(
       await store.listParked(app.db, { team_id, webhook_id, keys: due, limit: MESSAGES_PER_KEY }),
       ({ parked_key }) => parked_key,
     )
-    if (!isClosed()) for (const key of due) queueLoaded(key, messages.get(key) ?? [])
+    if (!run.isClosed) for (const key of due) queueLoaded(key, messages.get(key) ?? [])
     return true
   }
 
@@ -79,7 +74,7 @@ export function openParking({ app, team_id, webhook_id, queues, window, changes,
   }
 
   function release(key: string, no: number) {
-    const { messages, released } = changes()
+    const { messages, released } = run.changes
     const unrecorded = messages.findLastIndex((message) => message.key === key && message.no === no)
     // Releases are recorded before messages, so one that was parked since the last record must not be parked at all.
     if (unrecorded >= 0) messages.splice(unrecorded, 1)
@@ -95,8 +90,8 @@ export function openParking({ app, team_id, webhook_id, queues, window, changes,
     keys.put(key, { ...entry, isBusy: false, retryAt: app.wall() })
     if (entry.stored > 0) return
     keys.delete(key)
-    changes().parked.delete(key)
-    changes().removed.add(key)
+    run.changes.parked.delete(key)
+    run.changes.removed.add(key)
     note()
   }
 
@@ -111,7 +106,7 @@ export function openParking({ app, team_id, webhook_id, queues, window, changes,
     /** A parked message is delivered, or given up. The next one of its key follows. */
     finish({ key, event }: Item) {
       keys.change(key, { attempts: 0 })
-      changes().parked.add(key)
+      run.changes.parked.add(key)
       release(key, event.no)
       queues.free(key)
       if (!queues.has(key)) endPage(key)
@@ -121,7 +116,7 @@ export function openParking({ app, team_id, webhook_id, queues, window, changes,
       for (const next of queues.clear(key)) window.letGo(next)
       queues.free(key)
       keys.change(key, { attempts, retryAt, isBusy: false })
-      changes().parked.add(key)
+      run.changes.parked.add(key)
     },
     /** Drops a parked message whose user was erased. `isSending` says whether another one of its key is in flight. */
     drop({ key, event }: Item, isSending: boolean) {
@@ -131,16 +126,16 @@ export function openParking({ app, team_id, webhook_id, queues, window, changes,
     /** Takes over what is stored, plus the changes that are not recorded yet. */
     refresh(rows: Awaited<ReturnType<typeof store.listParkedKeys>>) {
       const unrecorded = new Map<string, number>()
-      for (const { key } of changes().messages) unrecorded.set(key, (unrecorded.get(key) ?? 0) + 1)
-      for (const { key } of changes().released) unrecorded.set(key, (unrecorded.get(key) ?? 0) - 1)
+      for (const { key } of run.changes.messages) unrecorded.set(key, (unrecorded.get(key) ?? 0) + 1)
+      for (const { key } of run.changes.released) unrecorded.set(key, (unrecorded.get(key) ?? 0) - 1)
       for (const { key, attempts, retry_at, stored: recordedCount } of rows) {
         const known = keys.get(key)
         const stored = recordedCount + (unrecorded.get(key) ?? 0)
-        if (known && changes().parked.has(key)) keys.put(key, { ...known, stored })
+        if (known && run.changes.parked.has(key)) keys.put(key, { ...known, stored })
         else if (known || stored > 0) keys.put(key, { attempts, retryAt: retry_at, stored, isBusy: known?.isBusy ?? false })
       }
       const stored = new Set(rows.map(({ key }) => key))
-      for (const [key, { isBusy }] of keys.entries()) if (!stored.has(key) && !isBusy && !changes().parked.has(key)) keys.delete(key)
+      for (const [key, { isBusy }] of keys.entries()) if (!stored.has(key) && !isBusy && !run.changes.parked.has(key)) keys.delete(key)
     },
     /** The rows of changed keys. */
     rowsOf: (changed: Iterable<string>) =>

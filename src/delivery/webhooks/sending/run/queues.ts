@@ -15,8 +15,6 @@ export type Item = {
   replay?: Replay | undefined
 }
 
-export type Queues = ReturnType<typeof newQueues>
-
 /** Messages to send, by key. The first of a key is sent, then the next one. A live message goes before replayed ones. */
 export function newQueues() {
   const queues = new Map<string, Item[]>()

@@ -30,12 +30,7 @@ export function openWebhookRun(context: SendingContext, log: TeamLog, row: store
   let recordedRetryAt = row.retry_at
   const run = newRunState(context, team_id, row)
   const { positions, queues, window } = run
-  const parking = openParking({
-    ...{ app, team_id, webhook_id, queues, window, note, decide },
-    changes: () => run.changes,
-    recorded: log.recorded,
-    isClosed: () => run.isClosed,
-  })
+  const parking = openParking({ app, log, run, note, decide })
   const requests = openRequests({ context, run, settle, finishErased, onIdle: fillSoon })
   const reading = openReading({ context, log, run, parking, requests, note, decide })
   const filling = runAgain(() => reading.fill().catch(requests.retrySoon))

@@ -5,8 +5,6 @@ import type { Item } from './queues.ts'
 export const WINDOW = 256
 const WINDOW_BYTES = 4 * 1024 * 1024
 
-export type Window = ReturnType<typeof newWindow>
-
 /** Counts what a webhook holds, within its own limits and the share of its team. */
 export function newWindow({ messages, bytes }: { messages: Shares; bytes: Shares }, team_id: string) {
   let [count, size] = [0, 0]
