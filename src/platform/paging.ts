@@ -3,6 +3,8 @@ import { invalid } from './problem.ts'
 
 /** The row after which a page begins. */
 type Position = { at: string; id: string }
+/** How callers ask for a page. */
+export type PageQuery = { limit: number; next_cursor?: string | null | undefined }
 export type Page = { limit: number; after?: Position | undefined }
 
 const DEFAULT_LIMIT = 50

@@ -1,6 +1,7 @@
 /** What other features do with the logs of teams. */
 export {
   clearDue,
+  deleteFromDefault as deleteEventsFromDefault,
   disown,
   findEnd,
   findLast,

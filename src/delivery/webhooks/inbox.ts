@@ -3,7 +3,7 @@ import { BEGINNING } from '../../contract/delivery/log-rows.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { type Outcome, outcomeWithoutExchange } from '../../platform/outbound/outcome.ts'
-import { pageAfter, pageOf } from '../../platform/paging.ts'
+import { type PageQuery, pageAfter, pageOf } from '../../platform/paging.ts'
 import { open, type SealingKey, sealCompressed } from '../../platform/sealing/seal.ts'
 import { DAY, later } from '../../platform/time.ts'
 import { findLast } from '../events/access.ts'
@@ -18,9 +18,8 @@ const INITIAL_MESSAGES = 100
 const RETENTION_DAYS = 7
 
 type ReceivedRequest = { headers: Record<string, string>; body: string }
-type Query = { limit: number; next_cursor?: string | null | undefined }
 
-export async function readInbox(app: App, { team_id }: TeamCaller, { limit, next_cursor }: Query) {
+export async function readInbox(app: App, { team_id }: TeamCaller, { limit, next_cursor }: PageQuery) {
   const page = pageAfter(next_cursor, limit)
   if (!(await store.findInbox(app.db, team_id))) await createInbox(app, team_id)
   const found = await store.listMessages(app.db, team_id, page)

@@ -1,15 +1,10 @@
-import { sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { FilterVersion } from '../../contract/delivery/log-rows.ts'
 import { anyTeam } from '../../platform/db/any-team.ts'
 import type { Db } from '../../platform/db/open.ts'
+import type { Tables } from '../../platform/db/tables.ts'
 
-type Cursor = {
-  webhook_id: string
-  after_no: number
-  after_at: string
-  done: number[]
-  attempts: number
-  retry_at: string | null
+type Cursor = Pick<Selectable<Tables['webhook_cursors']>, 'webhook_id' | 'after_no' | 'after_at' | 'done' | 'attempts' | 'retry_at'> & {
   end_no: number
   parked: number
   parked_at: string | null

@@ -1,6 +1,6 @@
 import { type App, inTransaction } from '../../platform/app.ts'
 import type { Db } from '../../platform/db/open.ts'
-import { isRankedInstant, pageAfter, pageOf } from '../../platform/paging.ts'
+import { isRankedInstant, type PageQuery, pageAfter, pageOf } from '../../platform/paging.ts'
 import { problem } from '../../platform/problem.ts'
 import { listAllTeams } from '../../tenants/teams/actions.ts'
 import { listHolders } from '../lab-accounts/actions.ts'
@@ -15,11 +15,10 @@ const MAX_LISTED = 1000
 /** Results whose lab account belongs to no team or to several: critical results first, then the oldest. */
 export const listUnassignedResults = (app: App) => store.listUnassigned(app.db, { limit: MAX_LISTED })
 
-type Query = { limit: number; next_cursor?: string | null | undefined }
 type Team = { id: string; name: string }
 
 /** A page of them with the lab account and the order number of each, and the teams that it may belong to. */
-export async function describeUnassignedResults(app: App, query: Query) {
+export async function describeUnassignedResults(app: App, query: PageQuery) {
   const page = pageAfter(query.next_cursor, query.limit, isRankedInstant)
   const found = await store.listUnassignedWithSummary(app.db, page)
   const { rows, next_cursor } = pageOf(found, page, ({ rank, created_at, id }) => ({ at: `${rank}${created_at}`, id }))

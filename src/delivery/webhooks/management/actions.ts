@@ -5,7 +5,7 @@ import type { App, AppInTransaction } from '../../../platform/app.ts'
 import type { ManagementCaller } from '../../../platform/callers.ts'
 import { policyOf } from '../../../platform/outbound/address.ts'
 import { checkUrl } from '../../../platform/outbound/url.ts'
-import { pageAfter, pageOf } from '../../../platform/paging.ts'
+import { type PageQuery, pageAfter, pageOf } from '../../../platform/paging.ts'
 import { problem } from '../../../platform/problem.ts'
 import { requireTeam } from '../../../tenants/teams/actions.ts'
 import { changeAtEnd, changeDelivery } from '../../events/change-log.ts'
@@ -22,12 +22,7 @@ import * as cursors from '../store-positions.ts'
 type Path = { team_id: string }
 export type WebhookPath = Path & { webhook_id: string }
 
-export async function listWebhooks(
-  app: App,
-  caller: ManagementCaller,
-  { team_id }: Path,
-  query: { limit: number; next_cursor?: string | null | undefined },
-) {
+export async function listWebhooks(app: App, caller: ManagementCaller, { team_id }: Path, query: PageQuery) {
   await requireTeam(app, caller, team_id)
   const page = pageAfter(query.next_cursor, query.limit)
   const found = await store.listWebhooks(app.db, team_id, page)

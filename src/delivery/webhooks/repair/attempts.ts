@@ -2,7 +2,7 @@ import type { App } from '../../../platform/app.ts'
 import type { ManagementCaller } from '../../../platform/callers.ts'
 import { type Failure, failures } from '../../../platform/outbound/outcome.ts'
 import { fixedHeaders, lowerCaseHeaders } from '../../../platform/outbound/send.ts'
-import { pageAfter, pageOf } from '../../../platform/paging.ts'
+import { type PageQuery, pageAfter, pageOf } from '../../../platform/paging.ts'
 import { problem } from '../../../platform/problem.ts'
 import { open } from '../../../platform/sealing/seal.ts'
 import { checkEventType } from '../../events/rules.ts'
@@ -11,7 +11,7 @@ import { shownUrl } from '../rules-urls.ts'
 import { type AttemptContents, attemptAssociatedData, bodyOf, headersOfMessage, keyOfMessage } from '../sending/contents.ts'
 import * as store from './store-attempts.ts'
 
-type Query = store.AttemptFilter & { limit: number; next_cursor?: string | null | undefined }
+type Query = store.AttemptFilter & PageQuery
 
 export async function listWebhookAttempts(app: App, caller: ManagementCaller, path: WebhookPath, { limit, next_cursor, ...filter }: Query) {
   checkEventType(filter.event_type, ['query', 'event_type'])

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { App } from '../../../platform/app.ts'
 import type { ManagementCaller } from '../../../platform/callers.ts'
-import { pageAfter, pageOf } from '../../../platform/paging.ts'
+import { type PageQuery, pageAfter, pageOf } from '../../../platform/paging.ts'
 import { invalid, problem } from '../../../platform/problem.ts'
 import { changeDelivery } from '../../events/change-log.ts'
 import { checkEventTypes } from '../../events/rules.ts'
@@ -42,9 +42,7 @@ async function startJob(app: App, caller: ManagementCaller, path: WebhookPath, {
   return job
 }
 
-type Query = { limit: number; next_cursor?: string | null | undefined }
-
-export async function listWebhookJobs(app: App, caller: ManagementCaller, path: WebhookPath, query: Query) {
+export async function listWebhookJobs(app: App, caller: ManagementCaller, path: WebhookPath, query: PageQuery) {
   await requireWebhook(app, caller, path)
   const page = pageAfter(query.next_cursor, query.limit)
   const { rows, next_cursor } = pageOf(await store.listJobs(app.db, path, page), page, ({ created_at, id }) => ({ at: created_at, id }))

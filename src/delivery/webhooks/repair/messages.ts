@@ -1,6 +1,6 @@
 import type { App, AppInTransaction } from '../../../platform/app.ts'
 import type { ManagementCaller } from '../../../platform/callers.ts'
-import { pageAfter, pageOf } from '../../../platform/paging.ts'
+import { type PageQuery, pageAfter, pageOf } from '../../../platform/paging.ts'
 import { problem } from '../../../platform/problem.ts'
 import { changeAtEnd } from '../../events/change-log.ts'
 import { COUNT_LIMIT, positionsOf, segmentsOf } from '../backlog.ts'
@@ -12,7 +12,7 @@ import * as backlog from '../store-backlog.ts'
 import * as positions from '../store-positions.ts'
 import * as store from './store-messages.ts'
 
-type Query = { limit: number; next_cursor?: string | null | undefined; no?: number | null | undefined }
+type Query = PageQuery & { no?: number | null | undefined }
 
 /** Lists pending messages in the order of the log: parked ones, and those that the cursor has not reached. */
 export async function listWebhookMessages(app: App, caller: ManagementCaller, path: WebhookPath, { limit, next_cursor, no }: Query) {

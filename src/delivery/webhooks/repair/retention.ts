@@ -1,9 +1,8 @@
 import type { App, AppInTransaction } from '../../../platform/app.ts'
 import { maintainPartitions } from '../../../platform/db/partitions.ts'
 import { DAY, later } from '../../../platform/time.ts'
-import { findLastBefore } from '../../events/access.ts'
+import { deleteEventsFromDefault, findLastBefore } from '../../events/access.ts'
 import { changeDelivery } from '../../events/change-log.ts'
-import { applyEventRetention } from '../../events/retention.ts'
 import { pruneMessages } from '../../messages/log.ts'
 import * as pipelines from '../../pipelines/access.ts'
 import { positionsOf, segmentsOf } from '../backlog.ts'
@@ -19,7 +18,8 @@ export const expired = { messages: 0 }
 export async function applyRetention(app: App) {
   const oldest = later(app.wall(), -app.config.EVENT_RETENTION_DAYS * DAY).slice(0, 10)
   await expireBefore(app, `${oldest}T00:00:00.000Z`)
-  await applyEventRetention(app, oldest)
+  await maintainPartitions(app, 'events', oldest)
+  await deleteEventsFromDefault(app.db, oldest)
   await maintainPartitions(app, 'attempts', oldest)
   await store.deleteFromDefault(app.db, oldest)
   await pruneJobs(app.db, oldest)
