@@ -27,7 +27,7 @@ import { MAX_PENDING_JOBS } from '../src/labs/report-parser/actions.ts'
 import { MAX_REPORT_PAGES } from '../src/labs/report-parser/pdf/rules-text.ts'
 import { MAX_RESULTS } from '../src/labs/report-parser/rules-values.ts'
 import { STATEMENT_TIMEOUT_MS } from '../src/platform/db/connections/role-settings.ts'
-import { LONG_READ_LIMITS, TURN_LIMITS } from '../src/platform/shares/turns.ts'
+import { LONG_READS, MAX_PENDING, REQUESTS } from '../src/platform/shares/turns.ts'
 import { MINUTE, SECOND } from '../src/platform/time.ts'
 import { MAX_MANAGEMENT_KEYS, MAX_TEAM_KEYS } from '../src/tenants/keys/rules.ts'
 import { MAX_ATTEMPTS } from '../src/tenants/sessions/attempt-limiter.ts'
@@ -71,21 +71,13 @@ const rows: [limit: string, value: string, over: string][] = [
     'the oldest is closed',
   ],
   ['Duration of a database statement', seconds(STATEMENT_TIMEOUT_MS), '503 `DATABASE_UNAVAILABLE`'],
-  [
-    'Requests of a team that run at the same time, while other teams are active',
-    `${TURN_LIMITS.guaranteed} per process, or ${TURN_LIMITS.ofOwner} once the first has run for ${TURN_LIMITS.longMs} ms, of which ${TURN_LIMITS.ofMember} with one key if several are in use`,
-    'more requests wait',
-  ],
+  ['Requests of a team that run at the same time, while other teams are active', `${REQUESTS.atOnce} per process`, 'more requests wait'],
   [
     'Concurrent reads of samples and summaries of a team',
-    `${LONG_READ_LIMITS.ofOwner} per process; ${number(LONG_READ_LIMITS.pendingOfOwner)} more wait, for ${seconds(LONG_READ_LIMITS.waitMs)} each`,
+    `${LONG_READS.atOnce} per process; ${number(MAX_PENDING)} more wait, for ${seconds(LONG_READS.waitMs)} each`,
     '429 `TEAM_OVERLOADED`',
   ],
-  [
-    'Requests of a team that wait',
-    `${number(TURN_LIMITS.pendingOfOwner)} per process, for ${seconds(TURN_LIMITS.waitMs)} each`,
-    '429 `TEAM_OVERLOADED`',
-  ],
+  ['Requests of a team that wait', `${number(MAX_PENDING)} per process, for ${seconds(REQUESTS.waitMs)} each`, '429 `TEAM_OVERLOADED`'],
   ['Requests per second', 'none by default; `rate_limit` of a team or a key', '429 `RATE_LIMITED`'],
   ['Samples in a push', `${number(MAX_SAMPLES)}, of ${number(MAX_DAYS)} days`, '422'],
   ['Summaries in a push', number(MAX_SUMMARIES), '422'],

@@ -3,7 +3,7 @@ import { headerDeprecation } from '../contract/deprecation.ts'
 import type { App } from '../platform/app.ts'
 import { retryRead } from '../platform/db/errors.ts'
 import { runRequestForShare } from '../platform/shares/share.ts'
-import { inTurn, LONG_READ_LIMITS, newTurns } from '../platform/shares/turns.ts'
+import { inTurn, LONG_READS, newTurns } from '../platform/shares/turns.ts'
 import { type AuditBatch, auditRow, newAuditBatch } from '../tenants/audit/actions.ts'
 import { newReadAuditor } from '../tenants/audit/reads.ts'
 import { spendTokens } from '../tenants/rates/limiter.ts'
@@ -29,7 +29,7 @@ export function mountTable(app: App, server: FastifyInstance, table: Table, sibl
   server.decorateRequest('state', null)
   const audit = newAuditBatch(app)
   const shared = { audit, auditRead: newReadAuditor(app, audit), turns: newTurns(), streams: trackStreams(server, siblings) }
-  const longReads = newTurns(LONG_READ_LIMITS)
+  const longReads = newTurns(LONG_READS)
   for (const [name, row] of Object.entries(table.endpoints)) {
     if (!isServed(app, row)) continue
     const handler = table.handlers[name] as AnyHandler

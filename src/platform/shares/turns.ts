@@ -1,149 +1,59 @@
 import { tooMany } from '../problem.ts'
 import { MINUTE, SECOND } from '../time.ts'
-import { type Contention, newContention } from './contention.ts'
 import { type FairQueue, newFairQueue } from './fair-queue.ts'
-import type { Share } from './share.ts'
+import { isContended, type Share } from './share.ts'
 import { sweeper } from './sweep.ts'
 
-/** Limits of the requests that one process executes at the same time. They apply during contention. */
 export type TurnLimits = {
-  /** Contention begins when a second team sends a request, and ends when the others have sent none for this long. Infinity means that it never ends. */
-  contentionMs: number
-  /** For all teams together. */
-  ofProcess: number
-  /** For one team. */
-  ofOwner: number
-  /** A team starts a request beside another of its own only once that one has run for this long, so a long request does not block it. */
-  longMs: number
-  /** A team with many pending requests pauses for this fraction of the time that the last one took, so the processors have time for others. */
-  pause: number
-  /** For one key of a team, while several of its keys are in use. */
-  ofMember: number
-  /** A team can have this many at any time except during its pauses. */
-  guaranteed: number
-  /** A team with more pending requests than this gets 429. */
-  pendingOfOwner: number
+  /** How many requests of a team run at the same time. */
+  atOnce: number
+  /** Whether this holds while a team is alone, too. */
+  always: boolean
   /** A request that is pending for longer gets 429. */
   waitMs: number
 }
 
-/** One team leaves at least half of the connections of the pool to others. */
-export const TURN_LIMITS: TurnLimits = {
-  contentionMs: SECOND,
-  ofProcess: 16,
-  ofOwner: 2,
-  longMs: 100,
-  pause: 1,
-  ofMember: 1,
-  guaranteed: 1,
-  pendingOfOwner: 1000,
-  waitMs: 10 * SECOND,
-}
+export const REQUESTS: TurnLimits = { atOnce: 2, always: false, waitMs: 10 * SECOND }
 
-/** One thread works on all long reads, so more of them at once would only take memory. Gap 355: they also wait while a team is alone. */
-export const LONG_READ_LIMITS: TurnLimits = {
-  contentionMs: Number.POSITIVE_INFINITY,
-  ofProcess: Number.POSITIVE_INFINITY,
-  ofOwner: 2,
-  longMs: 0,
-  pause: 0,
-  ofMember: 2,
-  guaranteed: 2,
-  pendingOfOwner: 1000,
-  waitMs: MINUTE,
-}
+/** One thread works on all long reads, so more of them at once would only take memory (gap 355). */
+export const LONG_READS: TurnLimits = { atOnce: 2, always: true, waitMs: MINUTE }
 
-/** A team with more pending requests than this pauses between them. */
-const MANY_PENDING = 10
-const MAX_PAUSE_MS = 10
-/** Owners can be addresses, which are many. */
-const MAX_IDLE_OWNERS = 1000
+/** A team with more pending requests than this gets 429. */
+export const MAX_PENDING = 1000
 
-type Pending = { share: Share; since: number; start(): void; refuse(error: unknown): void }
-type Owner = {
-  running: number
-  startedAt: number
-  isPaused: boolean
-  contention: Contention
-  members: Map<string, number>
-  pending: FairQueue<Pending>
-}
+const CLOCK = { isContended, now: () => performance.now() }
+
+type Pending = { since: number; start(): void; refuse(error: unknown): void }
+type Owner = { running: number; pending: FairQueue<Pending> }
 
 export type Turns = ReturnType<typeof newTurns>
 
 /**
- * Admits requests to their execution. While one team is alone, all of its requests run at once, and this counts them. While
- * several teams are active, each can have a limited number at the same time, and the others are pending: the team that has used
- * the least time is next, and within a team the key that has used the least.
+ * Admits requests to their execution. While one team is alone, all of its requests run at once. While several teams are active, each
+ * has a few at the same time, and the others are pending: the team that has used the least time is next, and within a team the key
+ * that has used the least.
  */
-export function newTurns(limits: TurnLimits = TURN_LIMITS, now: () => number = () => performance.now()) {
+export function newTurns({ atOnce, always, waitMs }: TurnLimits = REQUESTS, clock = CLOCK) {
   const owners = new Map<string, Owner>()
+  /** The name of an owner for each of its pending requests. */
   const queue = newFairQueue<string>()
-  const contention = newContention(limits.contentionMs, now)
-  let running = 0
 
   const ownerOf = (name: string) => {
-    const known = owners.get(name)
-    if (known) return known
-    const owner: Owner = {
-      running: 0,
-      startedAt: Number.MIN_SAFE_INTEGER,
-      isPaused: false,
-      contention: newContention(limits.contentionMs, now),
-      members: new Map(),
-      pending: newFairQueue(),
-    }
+    const owner = owners.get(name) ?? { running: 0, pending: newFairQueue() }
     owners.set(name, owner)
     return owner
   }
-  const ownerHasRoom = (owner: Owner) =>
-    !contention.isOn() || (!owner.isPaused && (owner.running < limits.guaranteed || hasRoomBesideLong(owner)))
-  const hasRoomBesideLong = (owner: Owner) =>
-    owner.running < limits.ofOwner && running < limits.ofProcess && now() - owner.startedAt >= limits.longMs
-  const memberHasRoom = (owner: Owner, member: string) =>
-    !contention.isOn() || !owner.contention.isOn() || (owner.members.get(member) ?? 0) < limits.ofMember
-
-  const count = (owner: Owner, member: string, by: 1 | -1) => {
-    if (by > 0) owner.startedAt = now()
-    running += by
-    owner.running += by
-    const ofMember = (owner.members.get(member) ?? 0) + by
-    if (ofMember) owner.members.set(member, ofMember)
-    else owner.members.delete(member)
-  }
-  /** The next pending request that may run. The queue has one entry for each. */
-  const next = () => {
-    const isAllowed = (name: string) => {
-      const owner = owners.get(name) as Owner
-      return (
-        ownerHasRoom(owner) && [...owner.pending.owners()].some((member) => owner.pending.sizeOf(member) && memberHasRoom(owner, member))
-      )
-    }
-    const name = queue.take(isAllowed)
-    if (name === undefined) return undefined
-    const owner = owners.get(name) as Owner
-    return owner.pending.take((member) => memberHasRoom(owner, member))
-  }
+  const hasRoom = (name: string) => (!always && !clock.isContended()) || ownerOf(name).running < atOnce
   const startPending = () => {
-    for (let pending = queue.size ? next() : undefined; pending; pending = next()) {
-      count(ownerOf(pending.share.owner), pending.share.member, 1)
-      pending.start()
+    for (let name = queue.take(hasRoom); name !== undefined; name = queue.take(hasRoom)) {
+      const owner = ownerOf(name)
+      owner.running++
+      owner.pending.take()?.start()
     }
-  }
-  const pause = (owner: Owner, ms: number) => {
-    if (owner.isPaused) return
-    owner.isPaused = true
-    setTimeout(
-      () => {
-        owner.isPaused = false
-        startPending()
-      },
-      Math.min(ms * limits.pause, MAX_PAUSE_MS),
-    )
   }
   /** Contention can end, and a request can wait too long, without any other request. */
   const sweep = () => {
-    const before = now() - limits.waitMs
+    const before = clock.now() - waitMs
     for (const [name, owner] of owners)
       for (const { refuse } of owner.pending.remove(({ since }) => since < before)) {
         queue.take((other) => other === name)
@@ -154,10 +64,10 @@ export function newTurns(limits: TurnLimits = TURN_LIMITS, now: () => number = (
   const startSweeping = sweeper(() => queue.size > 0, sweep)
   const wait = (owner: Owner, share: Share) =>
     new Promise<void>((start, refuse) => {
-      if (queue.sizeOf(share.owner) >= limits.pendingOfOwner) return refuse(overloaded())
+      if (owner.pending.size >= MAX_PENDING) return refuse(overloaded())
       queue.push(share.owner, share.owner)
-      owner.pending.push(share.member, { share, since: now(), start, refuse })
-      // Another key of the team may be the reason why others wait.
+      owner.pending.push(share.member, { since: clock.now(), start, refuse })
+      // Contention can have ended.
       startPending()
       startSweeping()
     })
@@ -166,21 +76,18 @@ export function newTurns(limits: TurnLimits = TURN_LIMITS, now: () => number = (
     /** Returns a promise only if the request has to wait for its turn. */
     enter(share: Share): Promise<void> | undefined {
       const owner = ownerOf(share.owner)
-      contention.see(share.owner)
-      owner.contention.see(share.member)
-      if (owner.pending.size || !ownerHasRoom(owner) || !memberHasRoom(owner, share.member)) return wait(owner, share)
-      count(owner, share.member, 1)
+      if (owner.pending.size || !hasRoom(share.owner)) return wait(owner, share)
+      owner.running++
       return undefined
     },
     /** `ms` is the time that the request took. */
     leave(share: Share, ms: number) {
       const owner = ownerOf(share.owner)
-      count(owner, share.member, -1)
+      owner.running--
       queue.charge(share.owner, ms)
       owner.pending.charge(share.member, ms)
-      if (owners.size > MAX_IDLE_OWNERS && !owner.running && !owner.pending.size) owners.delete(share.owner)
-      if (limits.pause && owner.pending.size > MANY_PENDING && contention.isOn()) pause(owner, ms)
-      if (queue.size) startPending()
+      if (!owner.running && !owner.pending.size) owners.delete(share.owner)
+      startPending()
     },
     get pending() {
       return queue.size
