@@ -53,8 +53,6 @@ export type Row = {
   multipart?: true
   /** The tokens of a fixed rate that a request takes. Default 1. A long period takes more. */
   cost?: number
-  /** Waits for other work for seconds, without working itself. It does not count as one of the requests that a team has at the same time. */
-  waits?: true
   /** The response can have thousands of entries, so it is written in slices, and a team has few such requests at a time. */
   long?: true
   /** The media type instead of JSON. `returns` is then bytes, or an endless stream of text. */
@@ -73,8 +71,6 @@ export type Row = {
   headers?: z.ZodObject
   body?: z.ZodType
   returns: z.ZodType
-  /** The action returns values in the shape of `returns`, so they are not parsed again. Tests prove it for every response. */
-  shaped?: true
   /** Documented errors besides 401, 403 and 422: status → meaning. */
   refusals?: Record<number, string>
 }

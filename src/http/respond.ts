@@ -4,7 +4,7 @@ import { type App, type AppInRequest, type HttpRequest, inTransaction, onTeamClo
 import type { Caller } from '../platform/callers.ts'
 import { retryRead } from '../platform/db/errors.ts'
 import { isLostLease } from '../platform/db/rows/request-rows.ts'
-import { lateJsonOf } from '../platform/shares/late-json.ts'
+import { isShaped, lateJsonOf } from '../platform/shares/late-json.ts'
 import { longList, withArrays, withArraysInSlices } from '../platform/shares/long-list.ts'
 import { inTurn, type Turns } from '../platform/shares/turns.ts'
 import { type AuditBatch, auditRow } from '../tenants/audit/actions.ts'
@@ -34,8 +34,8 @@ export async function respond(app: App, context: RouteContext, state: RequestSta
   if (mustMask(caller)) checkNotMasked(state.input.body)
   const requestApp = { ...withCallerClock(app, caller), signal: state.signal, request: httpRequest(app, state) }
   const run = (lease?: IdempotencyLease) => execute(requestApp, context, state, lease)
-  // A request that only waits for others would keep the turn of one that works.
-  const inOrder = route.row.waits ? run : (lease?: IdempotencyLease) => inTurn(context.turns, shareOf(state), () => run(lease))
+  // A request that waits for clouds would keep the turn of one that works.
+  const inOrder = route.row.isStillRunning ? run : (lease?: IdempotencyLease) => inTurn(context.turns, shareOf(state), () => run(lease))
   const outcome = await withIdempotency(app, state, inOrder)
   if (outcome.replayed && caller) await context.audit(auditRow(app, caller, auditEntry(state, outcome.status, outcome.body)))
   return isMasked(state) ? { ...outcome, body: route.mask?.(await withArraysInSlices(outcome.body)) } : outcome
@@ -105,19 +105,18 @@ async function withJson(state: RequestState, outcome: Outcome): Promise<Response
   return { ...outcome, json: await responseJson(row, outcome.body) }
 }
 
-/** Drops the fields that the contract does not declare. The result of a row marked `shaped` has none. */
+/** Drops the fields that the contract does not declare. A result marked as `shaped` has none. */
 function shapeResult({ checksShapes }: App, state: RequestState, result: unknown): unknown {
   const { name, row } = state.route
   const late = lateJsonOf(result)
-  if (row.shaped && !checksShapes) return late && isMasked(state) ? JSON.parse(late()) : result
-  if (row.long && !row.shaped) return shapeEntries(row.returns as z.ZodObject<Record<string, z.ZodArray<z.ZodType>>>, result as Lists)
+  const hasShape = isShaped(result)
+  if (hasShape && !checksShapes) return late && isMasked(state) ? JSON.parse(late()) : result
+  if (row.long && !hasShape) return shapeEntries(row.returns as z.ZodObject<Record<string, z.ZodArray<z.ZodType>>>, result as Lists)
   const text = late?.()
   const whole = text === undefined ? withArraysIfLong(row, result) : JSON.parse(text)
   const shaped = row.returns.parse(whole)
-  if (row.shaped && JSON.stringify(shaped) !== (text ?? JSON.stringify(whole)))
-    throw new Error(
-      `The result of ${name} is not in the shape of its response. Remove \`shaped\` from the row, or the field from the result.`,
-    )
+  if (hasShape && JSON.stringify(shaped) !== (text ?? JSON.stringify(whole)))
+    throw new Error(`The result of ${name} is marked as \`shaped\`, but does not have the shape of its response.`)
   return shaped
 }
 

@@ -109,7 +109,6 @@ const ofOrder = {
   ...kits,
   params: z.object({ order_id: Id }),
   returns: OrderReply,
-  shaped: true,
   subjects: { user_id: 'result.order.user_id', order_id: 'path.order_id' },
 } as const
 const noOrder = { 404: 'No such order in the team.' }

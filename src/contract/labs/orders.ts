@@ -263,7 +263,6 @@ export const orderEndpoints = {
       'Assay sends the order to the lab immediately, or on the day in activate_by. All lab tests and add-on markers must belong to one lab and one collection method. The patient details also replace the demographics of the user. Emits `labtest.order.created`.',
     body: NewOrder,
     returns: OrderReply,
-    shaped: true,
     refusals: notOrderable,
   }),
   validateOrder: endpoint({
@@ -290,7 +289,6 @@ export const orderEndpoints = {
       'Use it for an order that the lab has already accepted outside Assay. Assay does not send the order to the lab and does not check its address and AoE answers again. The order starts in `requisition_bypassed`. Emits `labtest.order.created` and `labtest.order.updated`.',
     body: ImportOrder,
     returns: OrderReply,
-    shaped: true,
     refusals: notOrderable,
   }),
   createTestkitOrder: endpoint({
@@ -304,7 +302,6 @@ export const orderEndpoints = {
       'Ships a kit before the patient is known. Register the patient later with `POST /v3/order/testkit/register`. Emits `labtest.order.created`.',
     body: NewTestkitOrder,
     returns: OrderReply,
-    shaped: true,
     refusals: notOrderable,
   }),
   registerTestkit: endpoint({
@@ -319,7 +316,6 @@ export const orderEndpoints = {
       'Registers the patient of a kit that was ordered with `POST /v3/order/testkit`. The sample_id identifies the kit. Emits `labtest.order.updated`.',
     body: RegisterTestkit,
     returns: OrderReply,
-    shaped: true,
     refusals: {
       400: 'The kit can no longer be registered.',
       404: 'No such kit or user in the team.',
@@ -362,7 +358,6 @@ export const orderEndpoints = {
         size: z.int(),
       })
       .meta({ id: 'OrderList' }),
-    shaped: true,
     refusals: { 400: 'More than 10,000 orders match a request that sorts by name.', 404: 'No such user in the team.' },
   }),
   getOrder: endpoint({
@@ -373,7 +368,6 @@ export const orderEndpoints = {
     subjects: { user_id: 'result.user_id', order_id: 'path.order_id' },
     params: OrderId,
     returns: Order,
-    shaped: true,
     refusals: noOrder,
   }),
   rescheduleOrder: endpoint({
@@ -389,7 +383,6 @@ export const orderEndpoints = {
       .object({ activate_by: DayIn.nullable().describe('Today or later. Null sends the order immediately.') })
       .meta({ id: 'OrderPatch' }),
     returns: OrderReply,
-    shaped: true,
     refusals: { 400: 'The order is no longer scheduled, was created without activate_by, or the day has passed.', ...noOrder },
   }),
   cancelOrder: endpoint({
@@ -402,7 +395,6 @@ export const orderEndpoints = {
       'Works until the collection method passes its last cancellable step; see /docs/lifecycle. Canceling a canceled order returns 200 and changes nothing. Emits `labtest.order.updated`.',
     params: OrderId,
     returns: OrderReply,
-    shaped: true,
     refusals: { 400: 'The order can no longer be canceled.', ...noOrder },
   }),
   completeDraw: endpoint({
@@ -414,7 +406,6 @@ export const orderEndpoints = {
     description: 'For orders with on_site_collection, once your staff has drawn the specimen. Emits `labtest.order.updated`.',
     params: OrderId,
     returns: OrderReply,
-    shaped: true,
     refusals: { 400: 'The order is not collected on site, or is not at a step that allows a draw.', ...noOrder },
   }),
   simulateOrder: endpoint({

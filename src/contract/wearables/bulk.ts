@@ -55,7 +55,6 @@ export const bulkEndpoints = {
     method: 'post',
     path: '/v2/link/bulk_import',
     summary: 'Import connections',
-    waits: true,
     subjects: { user_id: 'body.connections[].user_id' },
     description: `Takes over connections with their OAuth tokens from another service. The team needs its own credentials at the source. At most ${MAX_BULK_ITEMS.toLocaleString('en-US')} connections per request. With status 202 the import continues, and the response lists the users that are done.`,
     body: z
@@ -74,7 +73,6 @@ export const bulkEndpoints = {
     method: 'post',
     path: '/v2/link/bulk_trigger_historical_pull',
     summary: 'Pull the history of many users',
-    waits: true,
     subjects: { user_id: 'body.user_ids[]' },
     description:
       'Fetches the history of a source again, from demo connections and from the sources that Assay reads. Users with another connection fail. With status 202 the pull continues.',

@@ -90,7 +90,6 @@ export const connectionEndpoints = {
     method: 'post',
     path: '/v2/user/refresh/{user_id}',
     summary: 'Refresh the sources of a user',
-    waits: true,
     description:
       'Renews the access to OAuth sources, fetches new data from the sources that Assay reads and from demo sources, and waits up to `timeout` seconds. The status is 202 if some sources are still in progress. Sources that push are skipped. Limited to 8 requests per user per hour.',
     params: UserId,

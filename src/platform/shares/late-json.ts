@@ -1,6 +1,16 @@
 /** Pieces of a JSON text. A piece that many responses share is bytes, which are copied instead of being encoded again. */
 export type JsonPieces = (string | Buffer)[]
 
+const shapedResults = new WeakSet()
+
+/** Marks a result that has the shape of its response, so it is not parsed again. Tests prove it for every response. */
+export function shaped<T extends object>(result: T): T {
+  shapedResults.add(result)
+  return result
+}
+
+export const isShaped = (result: unknown) => typeof result === 'object' && result !== null && shapedResults.has(result)
+
 const pieces = new WeakMap<object, () => JsonPieces>()
 
 /**
@@ -8,7 +18,7 @@ const pieces = new WeakMap<object, () => JsonPieces>()
  * makes all of it.
  */
 export function lateJson<R>(named: object, json: () => JsonPieces): R {
-  pieces.set(named, json)
+  pieces.set(shaped(named), json)
   // The type has the fields of the JSON, which lateJsonOf makes.
   return named as R
 }

@@ -3,6 +3,7 @@ import type { App } from '../../../platform/app.ts'
 import { groupWritesOfTeams } from '../../../platform/db/connections/writes-of-teams.ts'
 import { indexTerms } from '../../../platform/sealing/blind-index.ts'
 import { teamSealingKey } from '../../../platform/sealing/vault.ts'
+import { shaped } from '../../../platform/shares/late-json.ts'
 import { encryptDocument, type OrderDocument } from '../encrypted-document.ts'
 import { orderEvent } from '../progress/advance.ts'
 import { type LoadedOrder, presentOrder } from '../reading/present.ts'
@@ -113,8 +114,9 @@ export const seedOf = ({ client_user_id, orders }: { client_user_id: string; ord
     .digest('base64url')
     .slice(0, 22)
 
-export const orderReply = (app: App, order: LoadedOrder, message: string) => ({
-  order: presentOrder(app, order),
-  status: 'success',
-  message,
-})
+export const orderReply = (app: App, order: LoadedOrder, message: string) =>
+  shaped({
+    order: presentOrder(app, order),
+    status: 'success',
+    message,
+  })

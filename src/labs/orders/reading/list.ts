@@ -5,7 +5,7 @@ import type { TeamCaller } from '../../../platform/callers.ts'
 import { problem } from '../../../platform/problem.ts'
 import { queryTerms } from '../../../platform/sealing/blind-index.ts'
 import { teamSealingKey, unwrap } from '../../../platform/sealing/vault.ts'
-import { type JsonPieces, lateJson } from '../../../platform/shares/late-json.ts'
+import { type JsonPieces, lateJson, shaped } from '../../../platform/shares/late-json.ts'
 import { requireUser } from '../../../tenants/users/actions.ts'
 import * as catalog from '../../catalog/actions.ts'
 import { decryptDocument } from '../encrypted-document.ts'
@@ -18,7 +18,8 @@ type Query = z.output<typeof OrderFilter>
 type OrderOut = z.output<typeof Order>
 type OrderPage = { orders: OrderOut[]; total: number; total_is_lower_bound: boolean; page: number; size: number }
 
-export const getOrder = async (app: App, { team_id }: TeamCaller, id: string) => presentOrder(app, await loadShown(app, team_id, id))
+export const getOrder = async (app: App, { team_id }: TeamCaller, id: string) =>
+  shaped(presentOrder(app, await loadShown(app, team_id, id)))
 
 export async function listOrders(app: App, caller: TeamCaller, query: Query) {
   const filter = await filterOf(app, caller, query)

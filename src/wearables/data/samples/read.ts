@@ -4,6 +4,7 @@ import type { App } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { invalid, problem } from '../../../platform/problem.ts'
 import type { SealingKey } from '../../../platform/sealing/seal.ts'
+import { shaped } from '../../../platform/shares/late-json.ts'
 import { longJsonList } from '../../../platform/shares/long-list.ts'
 import { cutIntoSlices } from '../../../platform/shares/slices.ts'
 import { DAY } from '../../../platform/time.ts'
@@ -49,7 +50,7 @@ export async function listSamples(app: App, caller: TeamCaller, user_id: string,
     groups[provider] = ofProvider.map(({ origin, samples }) => presentGroup(app, samplesQuery.row, provider as SourceSlug, origin, samples))
   }
   const next_cursor = next ? cursorOf(next) : null
-  return { groups, next: next_cursor, next_cursor }
+  return shaped({ groups, next: next_cursor, next_cursor })
 }
 
 type Origin = Parameters<typeof presentSource>[2]
@@ -90,7 +91,7 @@ export async function listSamplesPlain(app: App, caller: TeamCaller, user_id: st
     for (const samples of samplesByDay(samplesQuery, rows))
       yield* type === undefined ? samples : samples.filter((sample) => sample.type === type)
   }
-  return longJsonList<Sample, PresentedSample>(all, sampleWriter(window.row))
+  return shaped(longJsonList<Sample, PresentedSample>(all, sampleWriter(window.row)))
 }
 
 export const listCholesterol = (app: App, caller: TeamCaller, user_id: string, type: string, query: Query) =>
