@@ -40,7 +40,7 @@ const stored = [
   ['a further day', 2],
 ] as const
 
-test.each(stored)('an erasure waits for %s that are being written, and deletes them', async (_, revision) => {
+test.each(stored)('an erasure waits for a write of %s, and deletes it', async (_, revision) => {
   const { api, team_id, user_id } = await aTeamWithUser()
   for (let i = 1; i < revision; i++) await query(w.url, writeDay, dayOf(team_id, user_id, i))
   await api.deleteUser({ params: { user_id } })
@@ -54,7 +54,7 @@ test.each(stored)('an erasure waits for %s that are being written, and deletes t
   expect(await tablesWith(w.url, user_id)).toEqual(['audit_log', 'erasures'])
 })
 
-test.each(stored)('%s that wait for an erasure are not written', async (_, revision) => {
+test.each(stored)('a write of %s that waits for an erasure fails', async (_, revision) => {
   const { team_id, user_id } = await aTeamWithUser()
   for (let i = 1; i < revision; i++) await query(w.url, writeDay, dayOf(team_id, user_id, i))
   let writing: Promise<unknown> | undefined

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { createClient } from '../../src/contract/client.ts'
 import { holdLock } from '../support/hold-lock.ts'
 import { lockWaits } from '../support/lock-waits.ts'
 import { eventually } from '../support/process.ts'
@@ -24,8 +25,10 @@ test.each(['users', 'team_api_keys', 'audit_outbox'] as const)(
   'a read that loses its connection to a restarted PostgreSQL while it uses %s still succeeds',
   async (table) => {
     const user_id = await aUser(w.api)
+    // No process knows its caller yet, so the request reads the key.
+    const key = await w.admin.createTeamKey({ params: { org_id: w.org_id, env: 'sandbox', region: 'us' }, body: { label: table, team_id: w.team_id } })
     const release = await holdTable(table)
-    const reading = w.api.getUser({ params: { user_id } })
+    const reading = createClient(w.base, { 'x-service-api-key': key.value }).getUser({ params: { user_id } })
     await isWaiting()
     await endWaiting()
     await isWaiting()

@@ -124,6 +124,10 @@ export const dataControls = {
         'erasure certificates > one that was changed, forged or signed with another key is not valid',
         'epoch keys > a copy of the wrapped key of an erased user is useless once its epoch is destroyed',
       ],
+      'attacks/erasure-races': [
+        'a reset waits for a report that is being stored, and deletes it',
+        'an import that waits for an erasure writes no samples',
+      ],
       'cli/rotation-kills': ['a worker killed with kill -9 while it wraps keys with another epoch loses nothing'],
     },
   },
