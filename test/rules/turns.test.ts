@@ -89,6 +89,23 @@ describe('turns', () => {
     expect(started).toEqual(['harbor', 'meadow', 'live', 'meadow 1', 'batch 1', 'batch 2'])
   })
 
+  test('a team with many pending requests rests between them for as long as the last one took', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    try {
+      const { turns, started, enter } = openProcess({ ...limits, atOnce: 1 })
+      for (let i = 0; i < 13; i++) void enter('harbor')
+      const startedAfter = async (ms: number) => {
+        vi.advanceTimersByTime(ms)
+        await settle()
+        return started.length
+      }
+      turns.leave({ owner: 'harbor', member: 'key' }, 8)
+      expect([await startedAfter(7), await startedAfter(1)]).toEqual([1, 2])
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
   test('a team with too many pending requests is asked to slow down', async () => {
     const { turns, enter } = openProcess()
     for (let i = 0; i < limits.atOnce + MAX_PENDING; i++) void enter('harbor')
@@ -121,7 +138,7 @@ describe('turns', () => {
       member: constantFrom('a', 'b'),
       leaves: integer({ min: 0, max: 3 }),
     })
-    const run = asyncProperty(array(step, { maxLength: 60 }), async (steps) => {
+    const run = asyncProperty(array(step, { maxLength: 14 }), async (steps) => {
       const { turns } = openProcess()
       const running: { owner: string; member: string }[] = []
       let started = 0

@@ -18,13 +18,17 @@ export const REQUESTS: TurnLimits = { atOnce: 2, always: false, waitMs: 10 * SEC
 /** One thread works on all long reads, so more of them at once would only take memory (gap 355). */
 export const LONG_READS: TurnLimits = { atOnce: 2, always: true, waitMs: MINUTE }
 
+/** A team with more pending requests than this rests after each, for as long as it took, so that the processors have time for others. */
+const MANY_PENDING = 10
+const MAX_REST_MS = 10
+
 /** A team with more pending requests than this gets 429. */
 export const MAX_PENDING = 1000
 
 const CLOCK = { isContended, now: () => performance.now() }
 
 type Pending = { since: number; start(): void; refuse(error: unknown): void }
-type Owner = { running: number; pending: FairQueue<Pending> }
+type Owner = { running: number; isResting: boolean; pending: FairQueue<Pending> }
 
 export type Turns = ReturnType<typeof newTurns>
 
@@ -39,17 +43,30 @@ export function newTurns({ atOnce, always, waitMs }: TurnLimits = REQUESTS, cloc
   const queue = newFairQueue<string>()
 
   const ownerOf = (name: string) => {
-    const owner = owners.get(name) ?? { running: 0, pending: newFairQueue() }
+    const owner = owners.get(name) ?? { running: 0, isResting: false, pending: newFairQueue() }
     owners.set(name, owner)
     return owner
   }
-  const hasRoom = (name: string) => (!always && !clock.isContended()) || ownerOf(name).running < atOnce
+  const hasRoom = (name: string) => {
+    const { running, isResting } = ownerOf(name)
+    return (!always && !clock.isContended()) || (running < atOnce && !isResting)
+  }
   const startPending = () => {
     for (let name = queue.take(hasRoom); name !== undefined; name = queue.take(hasRoom)) {
       const owner = ownerOf(name)
       owner.running++
       owner.pending.take()?.start()
     }
+  }
+  const rest = (owner: Owner, ms: number) => {
+    owner.isResting = true
+    setTimeout(
+      () => {
+        owner.isResting = false
+        startPending()
+      },
+      Math.min(ms, MAX_REST_MS),
+    )
   }
   /** Contention can end, and a request can wait too long, without any other request. */
   const sweep = () => {
@@ -86,6 +103,7 @@ export function newTurns({ atOnce, always, waitMs }: TurnLimits = REQUESTS, cloc
       owner.running--
       queue.charge(share.owner, ms)
       owner.pending.charge(share.member, ms)
+      if (owner.pending.size > MANY_PENDING && !owner.isResting && clock.isContended()) rest(owner, ms)
       if (!owner.running && !owner.pending.size) owners.delete(share.owner)
       startPending()
     },
