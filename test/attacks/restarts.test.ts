@@ -26,7 +26,10 @@ test.each(['users', 'team_api_keys', 'audit_outbox'] as const)(
   async (table) => {
     const user_id = await aUser(w.api)
     // No process knows its caller yet, so the request reads the key.
-    const key = await w.admin.createTeamKey({ params: { org_id: w.org_id, env: 'sandbox', region: 'us' }, body: { label: table, team_id: w.team_id } })
+    const key = await w.admin.createTeamKey({
+      params: { org_id: w.org_id, env: 'sandbox', region: 'us' },
+      body: { label: table, team_id: w.team_id },
+    })
     const release = await holdTable(table)
     const reading = createClient(w.base, { 'x-service-api-key': key.value }).getUser({ params: { user_id } })
     await isWaiting()
