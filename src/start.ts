@@ -69,12 +69,11 @@ export async function startProcess(
   const server = serves ? await openHttp(service, metrics, { siblings, isReady: () => ready }) : undefined
   const onFailure = failureLog(service.log, (job) => metrics.jobFailures.inc({ job }))
   const work = works ? await startWork(service, metrics, onFailure) : startJobs(service, ownMemoryJobs, onFailure)
-  const isAlone = !config.DATABASE_URL && !siblings
-  const wakeUps = isAlone ? undefined : await openWakeUps(service, (error) => onFailure('wake-ups', error))
+  const wakeUps = await openWakeUps(service, (error) => onFailure('wake-ups', error))
   // The last requests still record which keys they used.
   opened.defer(() => flushLastUses(service))
   opened.defer(async () => {
-    await Promise.all([work.stop(), wakeUps?.stop(), server?.close()])
+    await Promise.all([work.stop(), wakeUps.stop(), server?.close()])
   })
   await beforeReady?.(service)
   ready = true

@@ -7,6 +7,7 @@ import { type Config, readConfig } from '../platform/config.ts'
 import { borrowEmbedded, hasCluster } from '../platform/db/embedded/start.ts'
 import type { Database } from '../platform/db/open.ts'
 import { setupProblem } from '../platform/problem.ts'
+import { openWakeUps } from '../platform/wake-ups/wake-ups.ts'
 import { knownServiceUrl } from './service.ts'
 
 /** The database, and what reports that this process has loaded all versions of the root. */
@@ -19,6 +20,7 @@ export async function withApp<T>(work: (app: App, opened: Opened) => Promise<T>,
   config.PUBLIC_URL ??= knownServiceUrl()
   await using resources = new AsyncDisposableStack()
   const { service, ...opened } = await openService(config, pino({ level: 'silent' }), borrowEmbedded, resources, { allowEmpty })
+  resources.adopt(await openWakeUps(service, () => {}), (wakeUps) => wakeUps.stop())
   return await work(appOf(service), opened)
 }
 

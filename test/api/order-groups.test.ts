@@ -5,6 +5,7 @@ import { aNewOrder, aPatient } from '../support/orders.ts'
 import { query } from '../support/query.ts'
 import { sendRaw } from '../support/raw-requests.ts'
 import { newUuid } from '../support/seeded.ts'
+import { withSlowWrites } from '../support/slow-writes.ts'
 import { aUser } from '../support/users.ts'
 import { replica } from '../support/world.ts'
 
@@ -35,7 +36,7 @@ const orderIn = ({ body }: Awaited<ReturnType<typeof sendRaw>>) => (body as { or
 
 test('orders that arrive together share transactions, and each response is that of its own order', async () => {
   const { api, team_id, bodies, placeTogether, transactionsOf } = await setUp()
-  const responses = await placeTogether(bodies)
+  const responses = await withSlowWrites(w.url, 'orders', () => placeTogether(bodies))
   expect(responses.map(({ status }) => status)).toEqual(Array(ORDERS).fill(200))
   expect(responses.map((response) => orderIn(response).passthrough)).toEqual(bodies.map(({ passthrough }) => passthrough))
   for (const response of responses) expect(await api.getOrder({ params: { order_id: orderIn(response).id } })).toEqual(orderIn(response))

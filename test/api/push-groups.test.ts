@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { auditRows } from '../support/audit.ts'
 import { query } from '../support/query.ts'
 import { sendRaw } from '../support/raw-requests.ts'
+import { withSlowWrites } from '../support/slow-writes.ts'
 import { aUser } from '../support/users.ts'
 import { aSample, userEvents } from '../support/wearables.ts'
 import { replica } from '../support/world.ts'
@@ -47,7 +48,8 @@ async function setUp() {
 
 test('pushes that arrive together share transactions, and each is stored, announced, audited and answered', async () => {
   const { team_id, users, pushTogether, valuesOf, writes } = await setUp()
-  const responses = await pushTogether(users.map((user_id, i) => ({ user_id, data: [aSample(at(0), 60 + i), aSample(at(1), 100)] })))
+  const pushes = users.map((user_id, i) => ({ user_id, data: [aSample(at(0), 60 + i), aSample(at(1), 100)] }))
+  const responses = await withSlowWrites(w.url, 'sample_days', () => pushTogether(pushes))
   for (const { status, body } of responses) expect([status, body]).toEqual([200, expect.objectContaining({ received: 2, created: 2 })])
   for (const [i, user_id] of users.entries()) {
     expect(await valuesOf(user_id)).toEqual([50, 60 + i, 100])

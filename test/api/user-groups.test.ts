@@ -3,6 +3,7 @@ import { auditRows } from '../support/audit.ts'
 import { query } from '../support/query.ts'
 import { sendRaw } from '../support/raw-requests.ts'
 import { newUuid } from '../support/seeded.ts'
+import { withSlowWrites } from '../support/slow-writes.ts'
 import { aUser } from '../support/users.ts'
 import { errorOf, replica } from '../support/world.ts'
 
@@ -39,7 +40,7 @@ const ids = Array.from({ length: USERS }, (_, i) => `together-${i}`)
 
 test('users that are created together share transactions, and each has its key, event, audit row and response', async () => {
   const { api, createTogether, written } = await setUp()
-  const responses = await createTogether(ids)
+  const responses = await withSlowWrites(w.url, 'users', () => createTogether(ids))
   expect(responses.map(({ status }) => status)).toEqual(ids.map(() => 200))
   const created = responses.map(({ body }) => body as { user_id: string; client_user_id: string })
   expect(created.map(({ client_user_id }) => client_user_id)).toEqual(ids)

@@ -23,6 +23,7 @@ beforeAll(async () => {
   cli = assay(database, production)
   first = JSON.parse((await cli.spawnCommand('bootstrap', '--org', 'Lagoon Health', '--team', 'Lagoon', '--json')).out)
   service = await replica({ database, env: production })
+  await service.connect()
 })
 
 const api = (key = first.team_api_key) => createClient(service.base, { 'x-service-api-key': key })
@@ -169,11 +170,8 @@ describe('team', () => {
     const limit = (...options: string[]) => cli.json('team', 'limit', '--team', first.team_id, ...options)
     expect(await limit('--rate', '20', '--burst', '40')).toMatchObject({ rate_limit: { requests_per_second: 20, burst: 40 } })
     expect(await lastOperatorRow()).toEqual(['operator set rate limit', `team_id:${first.team_id}`])
-    expect(
-      (await sendRaw(`${service.base}/v2/user`, 'GET', { headers: { 'x-service-api-key': first.team_api_key } })).headers.get(
-        'ratelimit-policy',
-      ),
-    ).toBe('"team";q=40;w=2')
+    const { headers } = await sendRaw(`${service.base}/v2/user`, 'GET', { headers: { 'x-service-api-key': first.team_api_key } })
+    expect(headers.get('ratelimit-policy')).toBe('"team";q=40;w=2')
     expect(await limit('--rate', '0')).toMatchObject({ rate_limit: null })
     expect(await cli.run('team', 'limit', '--team', newUuid(), '--rate', '1')).toMatchObject({ code: 1 })
   })

@@ -23,6 +23,7 @@ import { openSender, type Sender } from '../../src/platform/outbound/send.ts'
 import { keyEncryptionOf } from '../../src/platform/sealing/settings.ts'
 import { newVault } from '../../src/platform/sealing/vault.ts'
 import { DAY, HOUR, later } from '../../src/platform/time.ts'
+import { openWakeUps } from '../../src/platform/wake-ups/wake-ups.ts'
 import { ensureManagementKey, ensureTeamKey } from '../../src/tenants/keys/actions.ts'
 import { createLabKey } from '../../src/tenants/keys/lab-keys.ts'
 import { MANAGEMENT_PREFIX } from '../../src/tenants/keys/rules.ts'
@@ -198,6 +199,11 @@ export async function replica({
       offset = Math.ceil(Date.now() / DAY + 0.5) * DAY - DAY / 2 - Date.now()
     },
     runJobs: () => runJobs(app),
+    /** Receives the wake-ups of other processes. */
+    connect: async () => {
+      const wakeUps = await openWakeUps(service, (error) => app.log.error({ err: String(error) }))
+      atEnd(wakeUps.stop)
+    },
     /** Starts delivering to webhooks and pipelines. */
     startDelivery: async (send?: Sender['post'], outbound: Partial<OutboundOptions> = {}) => {
       const sender = openSender({ policy: policyOf(config) })

@@ -19,18 +19,24 @@ export function notifier(db: Db) {
   const pending = new Map<WakeUp['type'], Set<string>>()
   let timer: NodeJS.Timeout | undefined
   let notifiedAt = 0
-  function notifyAll() {
+  async function notifyAll() {
     timer = undefined
     notifiedAt = performance.now()
-    for (const [type, ids] of pending)
-      for (const some of partsOf([...ids], MAX_IDS)) notify(db, channelOf(type), some.join()).catch(() => {})
+    const notified = [...pending].flatMap(([type, ids]) =>
+      [...partsOf([...ids], MAX_IDS)].map((some) => notify(db, channelOf(type), some.join())),
+    )
     pending.clear()
+    await Promise.allSettled(notified)
   }
   return {
     send({ type, id }: WakeUp) {
       pending.set(type, (pending.get(type) ?? new Set()).add(id))
       timer ??= setTimeout(notifyAll, Math.max(0, notifiedAt + BATCH_MS - performance.now()))
     },
-    stop: () => clearTimeout(timer),
+    /** Sends what is pending. */
+    async stop() {
+      clearTimeout(timer)
+      await notifyAll()
+    },
   }
 }

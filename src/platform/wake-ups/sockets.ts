@@ -12,6 +12,8 @@ import type { WakeUp } from './wake-up.ts'
 const LOOK_AGAIN_MS = 1000
 /** A receiver that does not keep up misses wake-ups instead of filling the sender's memory. */
 const MAX_BUFFERED_BYTES = 1024 * 1024
+/** How long a sender that stops waits for receivers that do not read. */
+const MAX_CLOSING_MS = 500
 /** Some systems reject the path of a socket in a longer folder. */
 const MAX_FOLDER_BYTES = 80
 
@@ -119,11 +121,20 @@ export function sendLocal(folder: string) {
       if (!pending.size) setImmediate(flush)
       pending.set(`${type}${SEPARATOR}${id}\n`, type)
     },
-    close() {
+    /** Waits until the receivers have read what was sent. */
+    async close() {
       flush()
-      for (const { socket } of receivers.values()) socket.destroy()
+      await Promise.all([...receivers.values()].map(({ socket }) => endRead(socket)))
     },
   }
+}
+
+/** A receiver ends the connection when it has read everything. */
+async function endRead(socket: Socket) {
+  const closed = new Promise((done) => socket.once('close', done))
+  socket.ref().setTimeout(MAX_CLOSING_MS, () => socket.destroy())
+  socket.end()
+  await closed
 }
 
 function readFolder(folder: string) {

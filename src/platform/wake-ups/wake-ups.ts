@@ -44,9 +44,7 @@ export function wakeUpsAmongProcesses({ receivers, db, folder, connect, onError 
       if (connect && channels.length) listeners.push(listenForNotifications({ connect, channels, onNotification, onError }))
     },
     async stop() {
-      local?.close()
-      notifications?.stop()
-      await Promise.all(listeners.map((listener) => listener.close()))
+      await Promise.all([local?.close(), notifications?.stop(), ...listeners.map((listener) => listener.close())])
     },
   }
 }
