@@ -14,8 +14,10 @@ export function openTeamLog({ db }: Pick<App, 'db'>, team_id: string) {
   let tail: LoggedEvent[] = []
   let bytes = 0
   let end: Position | undefined
+  let forgotten = 0
 
   function forget() {
+    forgotten += 1
     tail = []
     bytes = 0
   }
@@ -56,9 +58,13 @@ export function openTeamLog({ db }: Pick<App, 'db'>, team_id: string) {
       if (after.no >= last.no || limits.limit <= 0) return { events: [], upto: after }
       const first = tail[0]
       if (first && first.no <= after.no + 1) return readTail(after, limits, last)
-      return readPage(db, team_id, { ...limits, after, end: last, deliverable: true })
+      for (;;) {
+        const started = forgotten
+        const page = await readPage(db, team_id, { ...limits, after, end: last, deliverable: true })
+        if (started === forgotten) return page
+      }
     },
-    /** Erased users: their events are read again. */
+    /** Users may have been erased, so events are read again, also those of a page that is being read. */
     forget,
   }
 }
