@@ -216,7 +216,7 @@ function operation(name: string, row: Row, schemas: Schemas): Json {
       ? { requestBody: { required: !row.body.safeParse(undefined).success, ...requestOf(row, schemaOf(row.body, 'input')) } }
       : {}),
     responses: {
-      ...(row.status === 204 ? { 204: { description: 'Success.' } } : { 200: { description: 'Success.', ...response() } }),
+      [row.status ?? 200]: { description: 'Success.', ...(row.status === 204 ? {} : response()) },
       ...(row.isStillRunning ? { 202: { description: 'Accepted. The work continues after the response.', ...response() } } : {}),
       ...commonResponses(row),
       ...Object.fromEntries(Object.entries({ ...defaultRefusals(row), ...row.refusals }).map(refusalOf)),

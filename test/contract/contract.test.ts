@@ -750,10 +750,10 @@ test('documents refusals whose detail is text', async () => {
   }
 })
 
-/** The schema of a response, read from the document alone. */
-function schemaOf(name: string, status: number): Json {
+/** The schema of a response, read from the document alone. Without a status, that of the first success. */
+function schemaOf(name: string, status?: number): Json {
   const { responses } = operations.find(({ operationId }) => operationId === name) as Operation
-  const response = resolveRef(responses[status] as Json) as { content: { 'application/json': { schema: Json } } }
+  const response = resolveRef((status ? responses[status] : Object.values(responses)[0]) as Json) as { content: { 'application/json': { schema: Json } } }
   return response.content['application/json'].schema
 }
 
@@ -763,7 +763,7 @@ const resolveRef = (piece: Json): Json => {
 }
 
 /** What differs from the document in the responses of some endpoints. All schemas are converted at once, because they share most parts. */
-function faultsOf(responses: Record<string, unknown>, status = 200) {
+function faultsOf(responses: Record<string, unknown>, status?: number) {
   const properties = Object.fromEntries(Object.keys(responses).map((name) => [name, schemaOf(name, status)]))
   const schema = { type: 'object', properties, required: Object.keys(responses), $defs: document.components.schemas }
   const pointed = JSON.parse(JSON.stringify(schema).replaceAll('#/components/schemas/', '#/$defs/'))
