@@ -43,7 +43,7 @@ export type Row = {
   /** Accepts X-Idempotency-Key. */
   idempotent?: true
   /**
-   * Grants access or subscribes to data. Unknown fields of the body are refused: a misspelled one would grant or subscribe to more.
+   * Grants access or subscribes to data. Unknown fields of the query and the body are refused: a misspelled one would grant more.
    * The credential is read from the database.
    */
   exact?: true

@@ -2,7 +2,7 @@ import type { labMessageEndpoints } from '../contract/labs/lab-messages.ts'
 import type { unmatchedConsoleEndpoints } from '../contract/labs/unmatched-console.ts'
 import { listFailedLabMessages, processFailedLabMessage } from '../labs/hl7/inbox/failed.ts'
 import * as monitor from '../labs/hl7/monitor/actions.ts'
-import { compareUnmatchedResult } from '../labs/unmatched/compare.ts'
+import { compareUnmatchedResult, unmatchedDocument } from '../labs/unmatched/compare.ts'
 import * as operatorQueue from '../labs/unmatched/operator-queue.ts'
 import type { HandlersOf } from './handler.ts'
 
@@ -19,6 +19,7 @@ export const labMessageHandlers: HandlersOf<typeof labMessageEndpoints & typeof 
   processFailedLabMessage: (app, _, { body }) => processFailedLabMessage(app, body),
 
   compareUnmatchedResult: (app, caller, { params }) => compareUnmatchedResult(app, caller, params.raw_result_id),
+  getUnmatchedDocument: (app, caller, { params }) => unmatchedDocument(app, caller, params),
   listUnassignedResults: (app, _, { query }) => operatorQueue.describeUnassignedResults(app, query),
   assignUnassignedResult: (app, _, { params, body }) =>
     operatorQueue.assignUnassignedResult(app, params.unassigned_result_id, body.team_id),

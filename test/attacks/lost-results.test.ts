@@ -8,7 +8,7 @@ import { type Link, linkTo } from '../../src/labs/hl7/links/connections.ts'
 import { startStandIn } from '../../src/labs/hl7/stand-in/lab.ts'
 import { atEnd } from '../support/at-end.ts'
 import { isFullRun, LONG_TEST_MS } from '../support/full-run.ts'
-import { hba1c, obr, obx, pidOf, potassium } from '../support/hl7.ts'
+import { embedded, hba1c, obr, obx, pidOf, potassium } from '../support/hl7.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
 import { placeOrder, statusesOf } from '../support/orders.ts'
 import { people } from '../support/people.ts'
@@ -73,8 +73,6 @@ const formats = {
 type Format = keyof typeof formats
 
 const bytesOf = (format: Format, mark: string) => Buffer.from(`${formats[format][1]}${mark}`, 'latin1')
-const embedded = (bytes: Buffer, type: string, code = 'REPORT') =>
-  `OBX|9|ED|${code}^Report^L||LAB^${type}^Base64^${bytes.toString('base64')}||||||F`
 const embeddedIn = (format: Format, mark: string) => embedded(bytesOf(format, mark), formats[format][0])
 
 const known = await acceptedOrder()
