@@ -1,4 +1,4 @@
-import { existsSync, globSync, readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -153,7 +153,7 @@ test('passes a public OpenAPI linter', async () => {
 
 const committed = new URL('../../openapi.json', import.meta.url)
 
-test.skipIf(!existsSync(committed))('openapi.json is current; npm run generate writes it', () => {
+test('openapi.json is current; npm run generate writes it', () => {
   expect(readFileSync(committed, 'utf8')).toBe(text)
 })
 
