@@ -1,6 +1,6 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { App } from '../../../platform/app.ts'
-import { isDeadlock } from '../../../platform/db/errors.ts'
+import { canStartOver } from '../../../platform/db/errors.ts'
 import { openBytes, type SealingKey, sealBytes } from '../../../platform/sealing/seal.ts'
 import type { Sample } from './rules-codec.ts'
 import { groupByDay, keyOf } from './rules-days.ts'
@@ -81,9 +81,6 @@ export async function mergeSamples(
 /** A long backfill yields to other requests. */
 const YIELD_AFTER_SAMPLES = 10_000
 
-/** Another request wrote the same rows first. The error code makes the caller retry. */
-export const conflictingWrite = () => Object.assign(new Error('Concurrent write of the same summary'), { code: '40001' })
-
 const LOCK_FREE_ATTEMPTS = 2
 
 /**
@@ -95,7 +92,7 @@ export async function retryWrite<T>(app: App, work: (locks: boolean) => Promise<
     try {
       return await work(false)
     } catch (error) {
-      if (!isDeadlock(error)) throw error
+      if (!canStartOver(error)) throw error
     }
   return work(true)
 }
