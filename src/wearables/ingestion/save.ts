@@ -2,6 +2,7 @@ import type { SeriesName } from '../../contract/wearables/series.ts'
 import type { SummaryName } from '../../contract/wearables/summaries.ts'
 import type { App } from '../../platform/app.ts'
 import { Problem } from '../../platform/problem.ts'
+import { runAtOnce } from '../../platform/shares/slices.ts'
 import { type IncomingPush, openPush, type ResourceChanges } from '../data/incoming-push.ts'
 import { dayOf } from '../data/rules-time.ts'
 import { parsePushedSamples, saveSamples } from '../data/samples/ingest.ts'
@@ -61,7 +62,7 @@ export async function saveRecords(app: App, target: Target, records: Records, { 
   await saveStreams(app, push, records.streams ?? [])
   for (const { name, items } of records.samples ?? [])
     for (const chunk of chunks(items, MAX_SAMPLES)) {
-      const parse = (data: unknown[]) => parsePushedSamples(push, name, data)
+      const parse = (data: unknown[]) => runAtOnce(parsePushedSamples(push, name, data))
       const whole = ifPlausible(() => parse(chunk))
       if (whole.result) for (const item of chunk) skips.note({ kind: name, record: item })
       const parsed = whole.result ? [whole.result] : chunk.flatMap((item) => plausible(skips, name, item, () => parse([item])) ?? [])
