@@ -4,6 +4,9 @@ import { readLargeBytes } from '../../../platform/db/rows/large-bytes.ts'
 import type { Tables } from '../../../platform/db/tables.ts'
 
 type InboxRow = Selectable<Tables['lab_inbox']>
+/** States in which nothing files a message any more. */
+const finishedStates = ['filed', 'unmatched']
+
 type InboxKey = Pick<InboxRow, 'lab_id' | 'control_id'>
 
 /** Stores a message; false if the lab has sent its control ID before. */
@@ -56,6 +59,16 @@ export type Received = NonNullable<Awaited<ReturnType<typeof findNext>>>
 export const setReceived = (db: Db, { lab_id, control_id }: InboxKey, change: Updateable<Tables['lab_inbox']>) =>
   db.updateTable('lab_inbox').set(change).where('lab_id', '=', lab_id).where('control_id', '=', control_id).execute()
 
+/** Deletes the text of a message that is finished. Another one may still have to be filed. */
+export const deleteBody = (db: Db, { lab_id, control_id }: InboxKey) =>
+  db
+    .updateTable('lab_inbox')
+    .set({ sealed: null })
+    .where('lab_id', '=', lab_id)
+    .where('control_id', '=', control_id)
+    .where('state', 'in', finishedStates)
+    .execute()
+
 /** Messages that could not be filed, oldest first. */
 export const listFailed = (db: Db, lab_id: number | undefined, limit: number) =>
   db
@@ -91,20 +104,20 @@ export const reopenFailed = (db: Db, { lab_id, control_id }: InboxKey, due_at: s
 
 /** Deletes messages of a lab that were received before. Those that wait or could not be filed stay. */
 export const deleteOld = (db: Db, lab_id: number, before: string) =>
-  db
-    .deleteFrom('lab_inbox')
-    .where('lab_id', '=', lab_id)
-    .where('received_at', '<', before)
-    .where('state', 'in', ['filed', 'unmatched'])
-    .execute()
+  db.deleteFrom('lab_inbox').where('lab_id', '=', lab_id).where('received_at', '<', before).where('state', 'in', finishedStates).execute()
 
-/** Ends the filing of a message; false if another process has filed it meanwhile. */
-export const endFiling = async (db: Db, { lab_id, control_id }: InboxKey, change: Updateable<Tables['lab_inbox']>) =>
+/** Ends an attempt to file a message; false if another process has made it meanwhile. */
+export const endFiling = async (
+  db: Db,
+  { lab_id, control_id, attempts }: InboxKey & { attempts: number },
+  change: Updateable<Tables['lab_inbox']>,
+) =>
   (await db
     .updateTable('lab_inbox')
     .set(change)
     .where('lab_id', '=', lab_id)
     .where('control_id', '=', control_id)
     .where('due_at', 'is not', null)
+    .where('attempts', '=', attempts)
     .returning('lab_id')
     .executeTakeFirst()) !== undefined
