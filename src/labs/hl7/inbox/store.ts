@@ -1,11 +1,13 @@
-import type { Insertable, Selectable, Updateable } from 'kysely'
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import type { Db } from '../../../platform/db/open.ts'
+import { descendingPage } from '../../../platform/db/page.ts'
 import { readLargeBytes } from '../../../platform/db/rows/large-bytes.ts'
 import type { Tables } from '../../../platform/db/tables.ts'
+import type { Page } from '../../../platform/paging.ts'
 
 type InboxRow = Selectable<Tables['lab_inbox']>
 /** States in which nothing files a message any more. */
-const finishedStates = ['filed', 'unmatched']
+const finishedStates = ['filed', 'unmatched', 'dismissed']
 
 type InboxKey = Pick<InboxRow, 'lab_id' | 'control_id'>
 
@@ -69,37 +71,35 @@ export const deleteBody = (db: Db, { lab_id, control_id }: InboxKey) =>
     .where('state', 'in', finishedStates)
     .execute()
 
-/** Messages that could not be filed, oldest first. */
-export const listFailed = (db: Db, lab_id: number | undefined, limit: number) =>
+/** An ID for pages and the audit log. The key of a message contains text of the lab. */
+const messageId = sql<string>`md5(lab_inbox.lab_id || ' ' || lab_inbox.control_id)::uuid`
+
+/** Messages that could not be filed, newest first. */
+export const listFailed = (db: Db, lab_id: number | undefined, page: Page) =>
   db
-    .selectFrom('lab_inbox')
-    .innerJoin('labs', 'labs.id', 'lab_inbox.lab_id')
-    .select([
-      'lab_inbox.lab_id',
-      'labs.slug as lab_slug',
-      'labs.name as lab_name',
-      'control_id',
-      'type',
-      'received_at',
-      'attempts',
-      'error',
-    ])
-    .where('lab_inbox.state', '=', 'failed')
-    .$if(lab_id !== undefined, (query) => query.where('lab_id', '=', lab_id as number))
-    .orderBy('received_at')
-    .orderBy('position')
-    .limit(limit)
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('lab_inbox')
+        .select(['lab_id', 'control_id', 'type', 'received_at', 'attempts', 'error', messageId.as('id')])
+        .where('state', '=', 'failed')
+        .$if(lab_id !== undefined, (query) => query.where('lab_id', '=', lab_id as number))
+        .as('failed'),
+    )
+    .innerJoin('labs', 'labs.id', 'failed.lab_id')
+    .selectAll('failed')
+    .select(['labs.slug as lab_slug', 'labs.name as lab_name'])
+    .$call(descendingPage(page, 'failed.received_at', 'failed.id'))
     .execute()
 
-/** Makes a message that could not be filed due again; undefined if there is none. */
-export const reopenFailed = (db: Db, { lab_id, control_id }: InboxKey, due_at: string) =>
+/** Changes a message that could not be filed, or that was dismissed; undefined if there is none. */
+export const changeFailed = (db: Db, { lab_id, control_id }: InboxKey, change: Updateable<Tables['lab_inbox']>) =>
   db
     .updateTable('lab_inbox')
-    .set({ state: 'stored', due_at, attempts: 0, error: null })
+    .set(change)
     .where('lab_id', '=', lab_id)
     .where('control_id', '=', control_id)
-    .where('state', '=', 'failed')
-    .returning(['lab_id', 'control_id'])
+    .where('state', 'in', ['failed', 'dismissed'])
+    .returning(['lab_id', 'control_id', messageId.as('id')])
     .executeTakeFirst()
 
 /** Deletes messages of a lab that were received before. Those that wait or could not be filed stay. */
