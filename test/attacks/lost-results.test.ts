@@ -263,6 +263,23 @@ describe('the documents of a result', () => {
     expect(await errorOf(third)).toMatchObject({ status: 404, detail: { error_type: 'DOCUMENT_NOT_AVAILABLE' } })
   })
 
+  test('are not filed if the lab withdrew or deleted them, and the result says that one was withdrawn', async () => {
+    const { id, number } = await acceptedOrder()
+    await take([pidOf(people[0]), obr(number, potassium.order), obx(potassium, '4.4'), embeddedIn('pdf', number)])
+    const withdrawn = embeddedIn('pdf', number).replace(/F$/, 'W')
+    await take([pidOf(people[0]), obr(number, potassium.order, 'C'), withdrawn, embeddedIn('rtf', number).replace(/F$/, 'D')])
+    const { documents, results } = await api.getResults({ params: { order_id: id } })
+    expect([documents, results.map(({ name, status }) => [name, status])]).toEqual([
+      [],
+      [
+        ['Potassium', 'final'],
+        ['Report', 'withdrawn'],
+      ],
+    ])
+    await take([pidOf(people[0]), obr(number, hba1c.order), obx(hba1c, '5.1')])
+    expect(statusesOf(await api.getOrder({ params: { order_id: id } })).at(-1)).toBe('partial_results')
+  })
+
   test('in HTML are downloaded as text', async () => {
     const { id, number } = await acceptedOrder()
     const page = Buffer.from('<html><script>alert(1)</script></html>')
