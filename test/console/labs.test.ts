@@ -176,6 +176,7 @@ journey(
     await file(app, { account }, reportOf('UNKNOWN-1'))
     await file(app, { account: `NOBODY-${teams}` }, reportOf(number))
     await aFailedMessage(app, `FAILED-${teams}`)
+    await aFailedMessage(app, `DISMISSED-${teams}`)
     const operated = await replica({ env: { OPERATOR_ORG_ID: tenant.org_id } })
     const { open, ...opened } = await openSignedIn(operated.base, tenant, width)
     const { page } = opened
@@ -205,6 +206,9 @@ journey(
     await failed.getByRole('button', { name: 'Process again' }).click()
     await page.getByText(`Processing message FAILED-${teams} again.`).waitFor()
     await failed.waitFor({ state: 'detached' })
+    const dismissed = page.getByRole('row').filter({ hasText: `DISMISSED-${teams}` })
+    await dismissed.getByRole('button', { name: 'Dismiss' }).click()
+    await dismissed.waitFor({ state: 'detached' })
     await isHiddenFromOthers(operated.base)
     return opened
   },

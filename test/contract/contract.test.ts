@@ -210,6 +210,7 @@ describe('the service', () => {
       listOperatedLabMessages: await operator.listOperatedLabMessages(),
       resendOperatedLabMessage: await operator.resendOperatedLabMessage({ params }),
       listFailedLabMessages: await operator.listFailedLabMessages(),
+      dismissFailedLabMessage: await operator.dismissFailedLabMessage({ body: { lab: 'quillmoor', control_id: 'FAILED-1' } }),
       processFailedLabMessage: await operator.processFailedLabMessage({ body: { lab: 'quillmoor', control_id: 'FAILED-1' } }),
       listUnassignedResults: await operator.listUnassignedResults(),
       assignUnassignedResult: await operator.assignUnassignedResult({
