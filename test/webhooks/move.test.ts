@@ -1,5 +1,7 @@
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { moveEvents } from '../../src/delivery/events/access.ts'
+import { moveBound } from '../../src/delivery/worker/move-bound.ts'
 import { type App, inTransaction } from '../../src/platform/app.ts'
 import { isLockTimeout } from '../../src/platform/db/errors.ts'
 import { DAY } from '../../src/platform/time.ts'
@@ -141,6 +143,31 @@ test('a worker moves every event of a long transaction, although their number is
   await eventually(() => !worker.isBusy())
   expect(await positionsOf(team_id)).toEqual(upTo(1101))
   await worker.end()
+})
+
+test('the rows that a worker passes over are not those of a transaction that began after the moved one', async () => {
+  const { team_id } = await w.tenant()
+  const begun = Promise.withResolvers<void>()
+  const startXact = async ({ db }: App) => {
+    await sql`select pg_current_xact_id()`.execute(db)
+    begun.resolve()
+    await mayEmit.promise
+  }
+  const mayEmit = Promise.withResolvers<void>()
+  const early = emitUncommitted(team_id, ['moved'], startXact)
+  await begun.promise
+  const commitLate = await emitUncommitted(team_id, ['late'])
+  mayEmit.resolve()
+  await (await early)()
+  const bound = moveBound()
+  const moveOn = async () => {
+    const moved = await moveEvents(app.db, team_id, { worker: null, live: [], fromSeq: bound.current(), limit: 1000 })
+    bound.note({ lastSeq: 0, oldestXact: 0, ownXact: 0, ...moved, isCut: false })
+    return moved?.events.map(({ key }) => key)
+  }
+  expect([await moveOn(), await moveOn(), await moveOn()]).toEqual([['moved'], [], []])
+  await commitLate()
+  expect(await moveOn()).toEqual(['late'])
 })
 
 test('moves by several processes leave no gap and move each event once', async () => {

@@ -36,7 +36,7 @@ export async function moveEvents(db: Db, team_id: string, { worker, live, fromSe
     changes: end.changes,
     lastSeq: rows.at(-1)?.last_seq ?? 0,
     oldestXact: end.oldest_xact ?? 0,
-    nextXact: end.next_xact ?? 0,
+    ownXact: end.next_xact ?? 0,
   }
 }
 
