@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { moveEvents } from '../../src/delivery/events/access.ts'
+import { emitForTeam } from '../../src/delivery/events/emit.ts'
 import { moveBound } from '../../src/delivery/worker/move-bound.ts'
 import { type App, inTransaction } from '../../src/platform/app.ts'
 import { isLockTimeout } from '../../src/platform/db/errors.ts'
@@ -244,6 +245,23 @@ test('moves nothing of a team that was erased, and deletes what is left of it', 
   await query(url, 'delete from teams where id = $1', [team_id])
   expect(await move(app, team_id)).toBeUndefined()
   expect(await query(url, 'select from outbox where team_id = $1 union all select from events where team_id = $1', [team_id])).toEqual([])
+})
+
+test('opting in to partial results delivers those that are emitted after it', async () => {
+  const { team_id, org_id, admin } = await w.tenant()
+  const emitPartial = (key: string) =>
+    inTransaction(app, async (app) => {
+      const data = { webhook_id: team_id, because: 'gone' } as const
+      await emitForTeam(app, { team_id, event_type: 'endpoint.disabled', key, data, at: app.wall(), partial: true })
+    })
+  await emitPartial('before')
+  await admin.patchTeam({ params: { org_id, team_id }, body: { sandbox: { partial_webhooks_enabled: true } } })
+  await emitPartial('after')
+  await move(app, team_id)
+  expect(await query(url, 'select key, deliverable from events where team_id = $1 order by no', [team_id])).toEqual([
+    { key: 'before', deliverable: false },
+    { key: 'after', deliverable: true },
+  ])
 })
 
 test('a change that needs the end of a log fails with LOG_BUSY while another transaction holds the log', async () => {
