@@ -52,7 +52,7 @@ export async function saveRecords(app: App, target: Target, records: Records, { 
   const keptSummaries = new Set<string>()
   for (const { resource, items } of records.summaries ?? [])
     for (const chunk of chunks(items, MAX_ITEMS)) {
-      const built = chunk.flatMap((item) => plausible(skips, resource, item, () => buildSummaries(push, resource, [item])) ?? [])
+      const built = chunk.flatMap((item) => plausible(skips, resource, item, () => runAtOnce(buildSummaries(push, resource, [item]))) ?? [])
       if (records.sessionSeries?.resource === resource) periods.push(...(await periodsOf(app, push, resource, built)))
       for (const { name, samples } of built.flatMap(({ samples }) => samples)) keep(name, samples)
       for (const { resource, external } of built.flatMap(({ drafts }) => drafts)) keptSummaries.add(`${resource} ${external}`)
