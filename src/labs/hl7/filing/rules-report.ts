@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { OrderedMeasurements } from '../../../contract/labs/analyte.ts'
 import type { BiomarkerResult, NewMissingResult, PerformingLaboratory, ResultStatus } from '../../../contract/labs/results.ts'
-import { type RemovedResult, type ReportedResult, slugOf } from '../../results/rules.ts'
+import { keyOf, type RemovedResult, type ReportedResult, storedKeyOf } from '../../results/rules.ts'
 import type { PerformingLab } from '../messages/rules-performing-lab.ts'
 import type { Observation, ResultGroup } from '../messages/rules-results.ts'
 import { failureOfRejection } from '../messages/rules-statuses.ts'
@@ -23,7 +23,8 @@ export type Context = {
 export function reportOf(received: OrderResults, context: Context) {
   const rows = received.groups.flatMap((group) => rowsOf(group, context.ordered))
   const reported = distinct(rows.flatMap((row) => (row.result ? [{ ...row.result, panel: row.panel }] : [])))
-  const results = reported.filter((result) => !isLate(result, context))
+  const stored = new Map((context.previous?.results ?? []).map((result) => [keyOf(result), result]))
+  const results = reported.filter((result) => !isLate(result, stored.get(storedKeyOf(context.ordered, result))))
   const finished = finishedMarkers(received.groups, context)
   const isFinal = isFinished(received.groups, finished, context, reported)
   const times = (field: 'collected_at' | 'received_at' | 'reported_at') => received.groups.flatMap((group) => group[field] ?? []).sort()
@@ -141,16 +142,11 @@ function distinct(results: (ReportedResult & { panel: string })[]): ReportedResu
 }
 
 /** A message that was overtaken: a value that is older than the stored one, or as old and less final, does not replace it. */
-function isLate(result: ReportedResult, { ordered, previous }: Context) {
-  const stored = previous?.results.find((stored) => isSameResult(stored, result, slugOf(ordered, result)))
+function isLate(result: ReportedResult, stored: BiomarkerResult | undefined) {
   if (!stored?.timestamp || !result.reported_at || result.status === 'withdrawn') return false
   const isLessFinal = isFinalStatus(stored.status) && !isFinalStatus(result.status)
   return result.reported_at < stored.timestamp || (result.reported_at === stored.timestamp && isLessFinal)
 }
-
-const isSameResult = (stored: BiomarkerResult, { loinc, provider_id, sub_id }: ReportedResult, slug: string | undefined) =>
-  (stored.sub_id ?? null) === (sub_id ?? null) &&
-  (slug ? stored.slug === slug : stored.loinc === (loinc ?? null) && stored.provider_id === (provider_id ?? null))
 
 const notesOf = ({ notes, groups }: OrderResults) =>
   [...notes, ...groups.filter(({ status }) => status !== 'cancelled').flatMap((group) => group.notes)].filter(Boolean).join('\n') || null
