@@ -1,3 +1,4 @@
+import { embeddedSeries } from '../../contract/wearables/new-summaries.ts'
 import type { SeriesName } from '../../contract/wearables/series.ts'
 import type { SummaryName } from '../../contract/wearables/summaries.ts'
 import type { App } from '../../platform/app.ts'
@@ -51,7 +52,7 @@ export async function saveRecords(app: App, target: Target, records: Records, { 
   const keptSummaries = new Set<string>()
   for (const { resource, items } of records.summaries ?? [])
     for (const chunk of chunks(items, MAX_ITEMS)) {
-      const built = chunk.flatMap((item) => plausible(skips, resource, item, () => buildSummaries(push, resource, [item])) ?? [])
+      const built = chunk.flatMap((item) => plausibleSummaries(push, skips, resource, item))
       if (records.sessionSeries?.resource === resource) periods.push(...(await periodsOf(app, push, resource, built)))
       for (const { name, samples } of built.flatMap(({ samples }) => samples)) keep(name, samples)
       for (const { resource, external } of built.flatMap(({ drafts }) => drafts)) keptSummaries.add(`${resource} ${external}`)
@@ -164,11 +165,23 @@ function ifPlausible<T>(parse: () => T): { result: T; problem?: undefined } | { 
   }
 }
 
+/** Builds the summaries of one item, without those of its samples that are not plausible. */
+function plausibleSummaries(push: IncomingPush, skips: Skips, resource: SummaryName, item: Record<string, unknown>) {
+  const build = (item: object) => buildSummaries(push, resource, [item])
+  const whole = ifPlausible(() => build(item)).result
+  const samples = Object.entries(embeddedSeries).flatMap(([field, name]) => {
+    const list = item[field]
+    const isPlausible = (sample: unknown) => plausible(skips, name, sample, () => whole ?? parsePushedSamples(push, name, [sample]))
+    return Array.isArray(list) ? [[field, list.filter(isPlausible)]] : []
+  })
+  return plausible(skips, resource, item, () => whole ?? build({ ...item, ...Object.fromEntries(samples) })) ?? []
+}
+
 /** Parses one item, or notes why it is left out. */
 function plausible<T>(skips: Skips, kind: string, record: unknown, parse: () => T): T | undefined {
   const { result, problem } = ifPlausible(parse)
   const [loc] = Array.isArray(problem?.detail) ? problem.detail.map(({ loc }) => loc) : []
-  skips.note({ kind, record, fault: problem && { reason: 'implausible', field: fieldOf((loc ?? []).slice(1)) } })
+  skips.note({ kind, record, fault: problem && { reason: 'implausible', field: fieldOf((loc ?? []).slice(2)) } })
   return result
 }
 
