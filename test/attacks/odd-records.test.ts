@@ -48,7 +48,7 @@ async function samplesOf(slug: OAuthSlug, resource: string) {
 const clouds: Partial<Record<OAuthSlug, Case>> = {
   oura: {
     cloud: oura,
-    without: ['heartrate', 'workout', 'personal', 'spo2', 'heart_health'],
+    without: ['personal', 'spo2', 'heart_health'],
     addOdd() {
       oura.put(ACCOUNT, 'sleep', { id: 'odd', ...nap, efficiency: 'unknown' })
       oura.put(ACCOUNT, 'sleep', {
@@ -64,7 +64,6 @@ const clouds: Partial<Record<OAuthSlug, Case>> = {
   },
   withings: {
     cloud: withings,
-    without: ['user.activity'],
     addOdd() {
       const [group] = withings.users.get(ACCOUNT)?.groups ?? []
       const scale = (id: number, at: string, measures: object[]) =>
@@ -213,5 +212,28 @@ describe('a record with an implausible value or period leaves the others of its 
     await refresh('google_health')
     expect(await samplesOf('google_health', 'weight')).toContain(bad)
     expect(await skippedOf('google_health')).toEqual(['body_weight start_date 1'])
+  })
+
+  test('workouts at Oura that end before they start, or after a month', async () => {
+    const train = (id: string, start: string, end: string) =>
+      oura.put(ACCOUNT, 'workout', { id, day, activity: 'running', calories: 90, start_datetime: start, end_datetime: end })
+    train('backward', end1, start1)
+    train('endless', ago(40 * DAY), start1)
+    train('good', start1, end1)
+    expect(await refresh('oura')).toMatchObject({ failed_sources: [] })
+    const { workouts } = await t.api.listWorkouts({ params: { user_id: userOf('oura') }, query: { ...range, provider: 'oura' } })
+    expect(workouts.map(({ time_start }) => new Date(time_start).toISOString())).toContain(start1)
+    expect(await skippedOf('oura')).toEqual(['workouts end_date 2'])
+  })
+
+  test('a night at Withings that ends before it starts', async () => {
+    const [night] = withings.users.get(ACCOUNT)?.nights ?? []
+    const sleep = (id: number, start: string, end: string) =>
+      withings.put(ACCOUNT, 'nights', { ...night, id, date: day, startdate: secondsOf(start), enddate: secondsOf(end) })
+    sleep(99_996, end1, start1)
+    sleep(99_997, start1, end1)
+    expect(await refresh('withings')).toMatchObject({ failed_sources: [] })
+    expect(await sleepsOf('withings')).toContain(start1)
+    expect(await skippedOf('withings')).toEqual(['sleep end_date 1'])
   })
 })
