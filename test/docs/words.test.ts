@@ -66,3 +66,16 @@ describe.each(pages)('%s', (page) => {
     expect(unknown(page, call, isThere)).toEqual([])
   })
 })
+
+describe('the changelog', () => {
+  const text = pageText('CHANGELOG.md')
+
+  test('has no remainder of another entry', () => {
+    expect(text.match(/(?<=\.\n) +[a-z].*/g)).toBeNull()
+  })
+
+  test('has no entry that begins with a whole other one', () => {
+    const entries = [...text.matchAll(/^- .*(?:\n +.*)*/gm)].map(([entry]) => entry)
+    expect(entries.filter((entry, i) => entries.some((other, n) => n !== i && other.startsWith(entry.replace(/\.$/, ''))))).toEqual([])
+  })
+})

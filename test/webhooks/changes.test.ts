@@ -116,6 +116,20 @@ test('a webhook that is created later receives nothing from before, and its sequ
   expect(webhook.numbers()).toEqual([3])
 })
 
+test('the owner of a team signs with a new secret and sends new headers', async () => {
+  const team = await delivery.team()
+  const webhook = await team.webhook()
+  await team.emit('a')
+  await webhook.settled()
+  await team.admin.putWebhookHeaders({ params: webhook.params, body: { headers: { 'X-New': 'yes' } } })
+  await team.admin.rotateWebhookSecret({ params: webhook.params, body: {} })
+  await team.isLogged(1)
+  await team.emit('b')
+  const [first, second] = await webhook.has(2)
+  expect([first, second].map((message) => message?.headers['X-New'])).toEqual([undefined, 'yes'])
+  expect([first, second].map((message) => message?.headers['webhook-signature']?.split(' ').length)).toEqual([1, 2])
+})
+
 test('while a webhook is disabled, events write nothing for it', async () => {
   const team = await delivery.team()
   const webhook = await team.webhook()

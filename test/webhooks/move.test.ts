@@ -1,8 +1,10 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { BEGINNING } from '../../src/contract/delivery/log-rows.ts'
 import { moveEvents } from '../../src/delivery/events/access.ts'
 import { emitForTeam } from '../../src/delivery/events/emit.ts'
 import { moveBound } from '../../src/delivery/worker/move-bound.ts'
+import { openTeamLog } from '../../src/delivery/worker/team-log.ts'
 import { type App, inTransaction } from '../../src/platform/app.ts'
 import { isLockTimeout } from '../../src/platform/db/errors.ts'
 import { DAY } from '../../src/platform/time.ts'
@@ -70,6 +72,20 @@ test('gives the events of each team positions from 1, at most a thousand at once
   const rest = await move(app, busy.team_id)
   expect(rest?.events.map(({ no }) => no)).toEqual(upTo(1010).slice(1000))
   expect(await query(url, 'select from outbox where team_id = $1', [busy.team_id])).toEqual([])
+})
+
+test('a replay reads what another process has moved and the owner of the team has not seen', async () => {
+  const { team_id } = await w.tenant()
+  const log = openTeamLog(app, team_id)
+  const moveNext = async (key: string) => {
+    await emitTo(app, team_id, [key])
+    return (await move(app, team_id)) as NonNullable<Awaited<ReturnType<typeof move>>>
+  }
+  const own = await moveNext('a')
+  log.append(own.events, own.end)
+  const { end } = await moveNext('b')
+  const { events, upto } = await log.read({ no: 0, at: BEGINNING }, { limit: 10, bytes: 10_000, end })
+  expect([events.map(({ no }) => no), upto]).toEqual([[1, 2], end])
 })
 
 test('a move waits for the lock of the log and returns what committed meanwhile', async () => {

@@ -52,8 +52,9 @@ export function followPositions({ after_no, after_at, last_no, done }: CursorPos
     },
     position(): CursorPosition {
       passDecided()
-      if (first === places.length) return { ...passed, after_no: read.no, after_at: read.at }
-      return { ...passed, done: places.slice(first).flatMap(({ no, isDecided }) => (isDecided ? [no] : [])) }
+      const ahead = [...doneBefore].filter((no) => no > read.no)
+      if (first === places.length) return { ...passed, after_no: read.no, after_at: read.at, done: ahead }
+      return { ...passed, done: [...places.slice(first).flatMap(({ no, isDecided }) => (isDecided ? [no] : [])), ...ahead] }
     },
   }
 }

@@ -90,6 +90,8 @@ export function parseRecordedAt(text: string, field: string, now: number, report
   return now
 }
 
+export const MAX_SESSION_MS = 7 * DAY
+
 /** Parses the period of a session and its UTC offsets. */
 export function sessionOf(
   context: BuildContext,
@@ -100,7 +102,7 @@ export function sessionOf(
   const from = parseRecordedAt(start, startField, context.now, reportFault)
   const to = parseRecordedAt(end, endField, context.now, reportFault)
   if (to < from) reportFault(endField, `Must not be before ${startField}.`)
-  if (to - from > 7 * DAY) reportFault(endField, 'A session can last at most 7 days.')
+  if (to - from > MAX_SESSION_MS) reportFault(endField, 'A session can last at most 7 days.')
   return { from, to, zone: zoneIn(start) ?? context.zoneAt(from), endZone: zoneIn(end) ?? context.zoneAt(to) }
 }
 

@@ -6,11 +6,12 @@ import { type App, type AppInTransaction, inTransaction, withoutRequestRows } fr
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { limitLockWait } from '../../../platform/db/local-settings.ts'
 import { Problem } from '../../../platform/problem.ts'
+import { runAtOnce } from '../../../platform/shares/slices.ts'
 import { fillBirthDate } from '../../../tenants/users/fallbacks.ts'
 import { connectSource, type IncomingPush, ingestionFilter, openPush, type PushBody } from '../incoming-push.ts'
 import { retryWrite } from '../samples/days.ts'
 import { countOutcomes, type MergedSeries, mergeSeries, pushResult, resolveDevices, writeMergedSeries } from '../samples/ingest.ts'
-import { checkSpread, readSamples } from '../samples/rules-samples.ts'
+import { readSamples } from '../samples/rules-samples.ts'
 import { withoutDeleted } from './delete-summaries.ts'
 import { buildActivity, buildBody, buildProfile } from './rules-activity.ts'
 import { buildElectrocardiogram, buildMeal, buildMenstrualCycle, buildWorkout } from './rules-sessions.ts'
@@ -107,12 +108,7 @@ function contextOf(push: IncomingPush, loc: Fault['loc']): BuildContext {
   return {
     ...push,
     idOf: (resource, external) => summaryId(user.user_id, provider, resource, external),
-    read: (name, field, data) => {
-      const fieldLoc = [...loc, field]
-      const samples = readSamples(series[name], data, { ...push, loc: fieldLoc })
-      checkSpread(series[name], samples, fieldLoc)
-      return samples
-    },
+    read: (name, field, data) => runAtOnce(readSamples(series[name], data, { ...push, loc: [...loc, field] })),
   }
 }
 

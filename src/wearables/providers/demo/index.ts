@@ -2,6 +2,7 @@ import { isSource, type SourceSlug, sources } from '../../../contract/tenants/so
 import { series } from '../../../contract/wearables/series.ts'
 import type { SummaryName } from '../../../contract/wearables/summaries.ts'
 import type { App } from '../../../platform/app.ts'
+import { runAtOnce } from '../../../platform/shares/slices.ts'
 import { requireUser, type UserRow } from '../../../tenants/users/actions.ts'
 import { type Connection, connectionFor } from '../../connections/actions.ts'
 import { ingestionFilter, openPush } from '../../data/incoming-push.ts'
@@ -82,7 +83,7 @@ export async function pushDemoDays(
   await saveSamples(
     app,
     push,
-    selected.map(({ name, samples }) => parsePushedSamples(push, name, samples)),
+    selected.map(({ name, samples }) => runAtOnce(parsePushedSamples(push, name, samples))),
   )
   if (!resources.includes('workouts') || !(await isStillDemo())) return
   const isWithin = ingestionFilter(push)

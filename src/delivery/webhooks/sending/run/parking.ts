@@ -22,6 +22,9 @@ type Parts = {
 
 type Failure = { attempts: number; retryAt: string; isBusy?: boolean }
 
+/** A message that was parked when it was read. */
+const isLoaded = ({ place }: Item) => !place
+
 export type Parking = ReturnType<typeof openParking>
 
 /** The parked keys of a webhook: a message that failed waits for its retry, and later ones of its key wait behind it. */
@@ -33,13 +36,13 @@ export function openParking({ app, log, run, note, decide }: Parts) {
   function park(item: Item, failure?: Failure) {
     const key = item.key === STRICT ? keyBesideOrder('strict', item.event) : item.key
     const entry = keys.get(key) ?? { attempts: 0, retryAt: app.wall(), stored: 0, isBusy: false }
-    keys.put(key, { ...entry, ...failure, stored: entry.stored + 1, isBusy: failure?.isBusy ?? entry.isBusy })
+    keys.put(key, { ...entry, isBusy: failure ? false : entry.isBusy, ...failure, stored: entry.stored + 1 })
     run.changes.parked.add(key)
     run.changes.messages.push({ webhook_id, key, no: item.event.no, logged_at: item.event.logged_at, previous: item.previous })
     decide(item)
   }
 
-  /** Parks the messages that are queued behind a parked one. */
+  /** Parks the messages that are queued behind a parked one. Those that are parked already are loaded again. */
   function parkBehind(key: string) {
     for (const item of queues.clear(key)) {
       window.letGo(item)
@@ -70,7 +73,7 @@ export function openParking({ app, log, run, note, decide }: Parts) {
       } else release(key, no)
     // An erasure has removed the others.
     if (!messages.length) keys.change(key, { stored: 0 })
-    if (!queues.has(key)) endPage(key)
+    endPage(key)
   }
 
   function release(key: string, no: number) {
@@ -83,10 +86,10 @@ export function openParking({ app, log, run, note, decide }: Parts) {
     note()
   }
 
-  /** Everything that was loaded of a key is decided. */
+  /** Goes on with a key once everything that was loaded of it is decided. Replayed messages can be queued behind it. */
   function endPage(key: string) {
     const entry = keys.get(key)
-    if (!entry) return
+    if (!entry || queues.has(key, isLoaded)) return
     keys.put(key, { ...entry, isBusy: false, retryAt: app.wall() })
     if (entry.stored > 0) return
     keys.delete(key)
@@ -109,19 +112,19 @@ export function openParking({ app, log, run, note, decide }: Parts) {
       run.changes.parked.add(key)
       release(key, event.no)
       queues.free(key)
-      if (!queues.has(key)) endPage(key)
+      endPage(key)
     },
     /** A parked message failed again. Those behind it are loaded after its next attempt. */
     fail({ key }: Item, { attempts, retryAt }: Failure) {
-      for (const next of queues.clear(key)) window.letGo(next)
+      parkBehind(key)
       queues.free(key)
       keys.change(key, { attempts, retryAt, isBusy: false })
       run.changes.parked.add(key)
     },
-    /** Drops a parked message whose user was erased. `isSending` says whether another one of its key is in flight. */
+    /** Drops a parked message whose user was erased. `isSending` says whether another parked one of its key is in flight. */
     drop({ key, event }: Item, isSending: boolean) {
       release(key, event.no)
-      if (!isSending && !queues.has(key)) endPage(key)
+      if (!isSending) endPage(key)
     },
     /** Takes over what is stored, plus the changes that are not recorded yet. */
     refresh(rows: Awaited<ReturnType<typeof store.listParkedKeys>>) {

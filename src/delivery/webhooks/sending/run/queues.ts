@@ -50,7 +50,7 @@ export function newQueues() {
       return undefined
     },
     hasReady: () => ready.size > 0,
-    has: (key: string) => queues.has(key),
+    has: (key: string, isCounted: (item: Item) => boolean) => queues.get(key)?.some(isCounted) ?? false,
     hold: (key: string) => {
       busy.add(key)
       ready.delete(key)

@@ -107,7 +107,7 @@ export function openWebhookRun(context: SendingContext, log: TeamLog, row: store
     if (!item.place)
       return parking.drop(
         item,
-        [...requests.inFlight.keys()].some(({ key }) => key === item.key),
+        [...requests.inFlight.keys()].some(({ key, place }) => key === item.key && !place),
       )
     if (run.waiting.isHeld && !item.replay && run.isFirst(item.place)) {
       run.waiting = { ...notWaiting }
