@@ -56,7 +56,7 @@ export const eventEndpoints = {
     summary: 'List events',
     subjects: { user_id: ['query.user_id', 'result.events[].user_id'], order_id: 'query.order_id' },
     description:
-      'Returns the oldest events first. Send `next_cursor` as `after` in the next request, and you see every event once. A page can be shorter than `limit`; an empty page is the current end of the log. Events of partial results are in the log even if partial_webhooks_enabled is false.',
+      'Returns the oldest events first. Send `next_cursor` as `after` in the next request, and you see every event once. A page can be shorter than `limit`, or empty if the filter matches no event of seven days. You are at the current end of the log if the page is empty and `next_cursor` is the cursor that you sent. Events of partial results are in the log even if partial_webhooks_enabled is false.',
     query: z.object({ ...filter, limit: z.int().min(1).max(500).default(100) }),
     returns: z.object({ events: z.array(LoggedEvent), next_cursor: Safe }).meta({ id: 'EventPage' }),
   }),

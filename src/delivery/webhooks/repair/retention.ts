@@ -56,8 +56,8 @@ async function expireTeam(app: AppInTransaction, team_id: string, before: string
       last_no = found.last_no ?? last_no
     }
     await store.moveCursor(app.db, team_id, { ...row, last_no, done: row.done.filter((done) => done > no), after_no: no, after_at: before })
-    await deletePassedFilters(app.db, team_id, row.webhook_id, no)
   }
+  await deletePassedFilters(app.db, team_id)
   await store.moveReplays(app.db, team_id, no, app.wall())
   const parked = await store.deleteExpiredParked(app.db, team_id, before)
   await deleteEmptyKeys(app.db, team_id)
