@@ -172,7 +172,8 @@ function plausibleSummaries(push: IncomingPush, skips: Skips, resource: SummaryN
   const whole = ifPlausible(() => build(item)).result
   const samples = Object.entries(embeddedSeries).flatMap(([field, name]) => {
     const list = item[field]
-    const isPlausible = (sample: unknown) => plausible(skips, name, sample, () => whole ?? runAtOnce(parsePushedSamples(push, name, [sample])))
+    const isPlausible = (sample: unknown) =>
+      plausible(skips, name, sample, () => whole ?? runAtOnce(parsePushedSamples(push, name, [sample])))
     return Array.isArray(list) ? [[field, list.filter(isPlausible)]] : []
   })
   return plausible(skips, resource, item, () => whole ?? build({ ...item, ...Object.fromEntries(samples) })) ?? []
