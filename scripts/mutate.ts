@@ -79,9 +79,11 @@ function passesWith(mutant: Mutant, tests: string[]) {
   }
 }
 
-/** The check of statements would notice every forgotten team, and hide that no test of the behavior does. */
-const passes = (tests: string[]) => vitest([...tests, '--bail', '1', '--maxWorkers', '1'], 'ignore').status === 0
+function passes(tests: string[]) {
+  return vitest([...tests, '--bail', '1', '--maxWorkers', '1'], 'ignore').status === 0
+}
 
+/** The check of statements would notice every forgotten team, and hide that no test of the behavior does. */
 function vitest(args: string[], stdio: 'inherit' | 'ignore') {
   const env = { ...process.env, [UNCHECKED_STATEMENTS]: '1' }
   return spawnSync('npx', ['vitest', 'run', ...args], { stdio, env, timeout: TIMEOUT_MS * (stdio === 'inherit' ? 20 : 1) })
