@@ -29,6 +29,7 @@ export async function modelWorker(app: App, url: string, team_id: string, receiv
   let open = 0
   const errors: unknown[] = []
   const attempts: NewAttempt[] = []
+  const messages = newShares(1024)
 
   const newContext = (worker: string): TeamContext => ({
     app,
@@ -46,7 +47,7 @@ export async function modelWorker(app: App, url: string, team_id: string, receiv
     idleMs: Number.POSITIVE_INFINITY,
     isHeld: () => isHeld && worker === id,
     requests: newShares(64),
-    messages: newShares(1024),
+    messages,
     bytes: newShares(1024 * 1024),
     worker: () => worker,
     live: () => liveWorkers(url),
@@ -70,6 +71,8 @@ export async function modelWorker(app: App, url: string, team_id: string, receiv
     tick: async () => team?.tick(),
     /** Gives everything up after it is recorded. */
     stop: async () => team?.stop(performance.now() + 10_000),
+    /** Messages in windows. */
+    countHeld: () => messages.total(),
     /** Requests without a response. */
     countOpen: () => open,
     isBusy: () => team?.isBusy() ?? false,
