@@ -1,6 +1,7 @@
-import { type App, inTransaction } from '../../../platform/app.ts'
+import type { App } from '../../../platform/app.ts'
 import type { ManagementCaller } from '../../../platform/callers.ts'
 import { problem } from '../../../platform/problem.ts'
+import { changeDelivery } from '../../events/change-log.ts'
 import { keysValidAt, oldKeysAfterRotation, openSecrets, type Secrets, sealSecrets } from '../endpoints.ts'
 import { newSecret, parseSecret } from '../sign.ts'
 import { jwkOf, publicKeyOf } from '../sign-ed25519.ts'
@@ -27,12 +28,14 @@ export const rotateWebhookKey = (app: App, caller: ManagementCaller, path: Webho
     return { ...secrets, pairs: [newSigningPair(), ...oldKeysAfterRotation(secrets.pairs, app.wall())] }
   })
 
-export const changeSecrets = (app: App, caller: ManagementCaller, path: WebhookPath, change: (secrets: Secrets) => Secrets) =>
-  inTransaction(app, async (app) => {
+export async function changeSecrets(app: App, caller: ManagementCaller, path: WebhookPath, change: (secrets: Secrets) => Secrets) {
+  await requireWebhook(app, caller, path)
+  await changeDelivery(app, path.team_id, async (app) => {
     const webhook = await requireWebhook(app, caller, path, store.lockWebhook)
     const sealed = await sealSecrets(app, webhook, change(await openSecrets(app, webhook)))
     await store.updateWebhook(app.db, webhook.team_id, webhook.id, { updated_at: app.wall(), sealed })
   })
+}
 
 /** Public, like any key list. Webhook IDs cannot be guessed, and a webhook without keys looks like one that does not exist. */
 export async function getWebhookJwks(app: App, webhook_id: string) {
