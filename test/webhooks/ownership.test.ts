@@ -183,7 +183,7 @@ async function exhaustedChange({ team_id }: Tenant, cursor: store.CursorRow): Pr
     cursor: { ...cursor, after_no: 1, after_at: event.logged_at, last_no: 1 },
     ...{ jobs: [], parked: [], messages: [], released: [], removed: [] },
     attempts: [attempt],
-    outcomes: [{ outcome: failed, probed: null }],
+    outcomes: [{ outcome: failed, probed: null, at: app.wall() }],
     state,
   }
 }

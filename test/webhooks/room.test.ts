@@ -1,7 +1,9 @@
-import { test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Outcome } from '../../src/platform/outbound/outcome.ts'
-import { ok } from '../support/delivery.ts'
+import { SECOND } from '../../src/platform/time.ts'
+import { ok, outcome } from '../support/delivery.ts'
 import { localDelivery } from '../support/local-delivery.ts'
+import { waitFor } from '../support/webhooks.ts'
 import { replica } from '../support/world.ts'
 
 const w = await replica()
@@ -19,4 +21,22 @@ test('five slow webhooks leave room for the others of their team', async () => {
   await team.emit(...up(50).map((n) => `more ${n}`))
   await webhook.has(50)
   response.resolve(ok)
+})
+
+test('the probe after a pause is the oldest message', async () => {
+  const team = await delivery.team()
+  const responses: PromiseWithResolvers<Outcome>[] = []
+  const webhook = await team.webhook({}, () => {
+    const response = Promise.withResolvers<Outcome>()
+    responses.push(response)
+    return response.promise
+  })
+  await team.emit(...up(10).map((n) => `key ${n}`))
+  await webhook.has(10)
+  for (const response of responses.toReversed()) response.resolve(outcome(503))
+  await waitFor(async () => expect(await webhook.attempts()).toHaveLength(10))
+  webhook.respond(() => ok)
+  team.pass(20 * SECOND)
+  await webhook.settled()
+  expect(webhook.numbers()[10]).toBe(1)
 })

@@ -42,15 +42,15 @@ export function openRequests({ context, run, settle, rereadErased, onIdle }: Par
     if (queues.hasReady() && !run.isClosed && !run.isPaused()) sending.run()
   }
 
-  const requestLimit = () => (run.breaker.failures >= BREAKER_THRESHOLD ? 1 : REQUESTS_AT_ONCE)
-  const hasRoom = () => inFlight.size < requestLimit()
+  const isProbing = () => run.breaker.failures >= BREAKER_THRESHOLD
+  const hasRoom = () => inFlight.size < (isProbing() ? 1 : REQUESTS_AT_ONCE)
 
   async function sendAll() {
     const endpoint = (await endpointsOf(app, team_id, [{ webhook_id, revision: run.state?.revision ?? 0 }])).get(webhook_id)
     while (endpoint && !run.isClosed && !run.isPaused() && context.isHeld() && queues.hasReady()) {
       if (!hasRoom() || context.requests.room(team_id) <= 0) return
       if (!rate.take(run.state?.rate_limit ?? null, Date.parse(app.wall()))) return waitForRate()
-      const item = queues.take() as Item
+      const item = queues.take(isProbing()) as Item
       const { retryAt } = run.waiting
       if (item.key === STRICT && !item.replay && retryAt && retryAt > app.wall()) return holdStrict(item)
       void sendItem(item, endpoint)

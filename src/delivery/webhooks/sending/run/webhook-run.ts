@@ -1,7 +1,7 @@
 import { runAgain } from '../../../../platform/run-again.ts'
 import type { Endpoint } from '../../endpoints.ts'
 import * as rules from '../../rules.ts'
-import { breakerAfter } from '../../rules-health.ts'
+import { type Breaker, breakerAfter } from '../../rules-health.ts'
 import { type HealthOutcome, noChanges } from '../changes.ts'
 import { attemptOf } from '../contents.ts'
 import type { SendingContext, TeamLog } from '../context.ts'
@@ -43,9 +43,10 @@ export function openWebhookRun(context: SendingContext, log: TeamLog, row: store
     log.recordSoon(positions.length() >= WINDOW)
   }
 
+  /** The health as it is stored, plus the outcomes that are not recorded yet. */
   function setState(state: store.WebhookState) {
     run.state = state
-    run.breaker = state
+    run.breaker = run.changes.outcomes.reduce<Breaker>((breaker, outcome) => breakerAfter(breaker, outcome, outcome.at), state)
   }
 
   // Deciding
@@ -58,9 +59,10 @@ export function openWebhookRun(context: SendingContext, log: TeamLog, row: store
 
   function settle(item: Item, endpoint: Endpoint, { outcome, key, signature, at, probed }: Result) {
     const attempt = 1 + (item.place ? item.attempts : parking.attempts(item.key))
-    const verdict = rules.afterAttempt({ attempts: attempt, outcome, at: app.wall(), random: Math.random() })
-    run.changes.outcomes.push({ outcome, probed })
-    run.breaker = breakerAfter(run.breaker, { outcome, probed }, app.wall())
+    const now = app.wall()
+    const verdict = rules.afterAttempt({ attempts: attempt, outcome, at: now, random: Math.random() })
+    run.changes.outcomes.push({ outcome, probed, at: now })
+    run.breaker = breakerAfter(run.breaker, { outcome, probed }, now)
     if (!endpoint.inbox) {
       const { event, key: queue, previous } = item
       const message = { ...event, event_id: event.id, event_at: event.logged_at, team_id, key: queue, previous }
